@@ -17,8 +17,21 @@ echolux_grid grid_of(const VolumeGrid& grid);  // but for its size
 // NULL: automatic. Throws Error{bad_setting}.
 BackendChoice backend_of(const echolux_device* device);
 
-// The caller's, for blocks of `geometry`; null: there are none.
-std::shared_ptr<const Stages> stages_of(const echolux_stages* stages, const ScanGeometry& geometry);
+// Stages of a caller, who is told when nobody has them any more, if the call that took them succeeded.
+struct CallersStages : Stages {
+    CallersStages() = default;
+    CallersStages(const CallersStages&) = delete;
+    CallersStages& operator=(const CallersStages&) = delete;
+    ~CallersStages() {
+        if (are_kept && wanted.release != nullptr) wanted.release(wanted.user);
+    }
+
+    echolux_stages wanted{};
+    bool are_kept = false;
+};
+
+// Those for blocks of `geometry`; null: there are none.
+std::shared_ptr<CallersStages> stages_of(const echolux_stages* stages, const ScanGeometry& geometry);
 
 // As provenance tells of them: "spectra, voxels".
 std::string names_of(const Stages& stages);

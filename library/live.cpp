@@ -38,6 +38,7 @@ struct echolux_live : Handle<Kind::live> {
     void* user = nullptr;
     std::atomic<std::thread::id> delivers;  // the thread that calls back
     std::atomic<bool> was_started = false;
+    std::string recording;  // what was asked for last
     std::mutex describing;  // of the next one
     Description description;
     std::optional<HostVolumes> sink;
@@ -137,11 +138,13 @@ std::unique_ptr<echolux_live> put_together(std::unique_ptr<echolux_live> live, c
     live->queue.keep(every ? std::max(wanted.queue, wanted.queue == 0 ? default_queue : 1) : 1, every);
     live->scan = live->source->scan();
     const ReconstructionSpec spec = live->scan.spec(live->source->block_b_scans());
-    if (wanted.stages != nullptr) live->stages = stages_of(wanted.stages, spec.geometry);
+    std::shared_ptr<CallersStages> taken;
+    if (wanted.stages != nullptr) live->stages = taken = stages_of(wanted.stages, spec.geometry);
     BackendChoice choice = backend_of(wanted.device);
     choice.stages = live->stages;
     live->sink.emplace(spec, choice, receiver_of(*live));
     live->session.emplace(*live->source, *live->sink, every ? Overload::source_waits : Overload::newest_wins);
+    if (taken) taken->are_kept = true;
     return live;
 }
 
@@ -254,6 +257,18 @@ echolux_status echolux_live_next(echolux_live* live, int32_t timeout_ms, echolux
     });
 }
 
+echolux_status echolux_live_scan(echolux_live* live, echolux_scan** scan, echolux_error* error) {
+    return guarded(error, [&] {
+        required(scan, "scan") = nullptr;
+        echolux_live& one = live_handle(live, "live");
+        const std::scoped_lock lock(one.changing);
+        Scan now = one.scan;
+        now.path.clear();
+        now.spectra.clear();
+        *scan = new echolux_scan(std::move(now));
+    });
+}
+
 echolux_status echolux_live_set(echolux_live* live, const char* key, const char* value, echolux_error* error) {
     return guarded(error, [&] {
         echolux_live& one = live_handle(live, "live");
@@ -301,13 +316,19 @@ echolux_status echolux_live_record(echolux_live* live, const char* scan_toml, in
         RecordingWanted wanted = recording_of(*one.source, text_argument(scan_toml, "scan_toml"));
         wanted.replace = overwrite != 0;
         check_recording_name(wanted.scan_toml, wanted.replace);
+        const std::string name = wanted.scan_toml.string();
         one.session->record(std::move(wanted));
+        one.recording = name;
     });
 }
 
 echolux_status echolux_live_stop_recording(echolux_live* live, echolux_recorded* recorded, echolux_error* error) {
     return guarded(error, [&] {
-        const RecorderStats made = live_handle(live, "live").session->stop_recording();
+        echolux_live& one = live_handle(live, "live");
+        const RecorderStats made = one.session->stop_recording();
+        if (made.blocks > 0 && one.source->capabilities().has_truth) {
+            one.source->write_truth(truth_of_recording(one.recording));
+        }
         echolux_recorded facts{};
         facts.blocks = made.blocks;
         facts.bytes = made.bytes;

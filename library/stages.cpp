@@ -51,10 +51,11 @@ echolux_staged of_voxels(const StagedVoxels& made, const VolumeGrid& grid) {
 
 }  // namespace
 
-std::shared_ptr<const Stages> stages_of(const echolux_stages* stages, const ScanGeometry& geometry) {
+std::shared_ptr<CallersStages> stages_of(const echolux_stages* stages, const ScanGeometry& geometry) {
     const echolux_stages wanted = taken_or_default(stages, "stages");
     if (wanted.spectra == nullptr && wanted.bins == nullptr && wanted.voxels == nullptr) return nullptr;
-    auto all = std::make_shared<Stages>();
+    auto all = std::make_shared<CallersStages>();
+    all->wanted = wanted;
     if (wanted.spectra != nullptr) {
         all->spectra = [wanted, geometry](const StagedSpectra& made) {
             echolux_staged staged =
@@ -99,6 +100,8 @@ using namespace echolux::library;
 echolux_status echolux_scan_set_stages(echolux_scan* scan, const echolux_stages* stages, echolux_error* error) {
     return guarded(error, [&] {
         echolux_scan& handle = live_handle(scan, "scan");
-        handle.stages = stages_of(stages, handle.scan.geometry);
+        const std::shared_ptr<CallersStages> taken = stages_of(stages, handle.scan.geometry);
+        if (taken) taken->are_kept = true;
+        handle.stages = taken;
     });
 }

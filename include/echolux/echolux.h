@@ -239,11 +239,13 @@ typedef struct echolux_staged {
  * it live; never on two at a time for one reconstructor or session. */
 typedef int (*echolux_stage)(void* user, const echolux_staged* staged);
 
-/* NULL: none. */
+/* NULL: none. `release` (may be NULL) gets `user` when nothing can call the stages any more, on any thread; where the
+ * call that takes them fails, `user` stays the caller's. */
 typedef struct echolux_stages {
     size_t size;
     echolux_stage spectra, bins, voxels;
     void* user;
+    void (*release)(void* user);
 } echolux_stages;
 
 /* For reconstructors, whole scans and sessions that are made of this scan afterwards. NULL: none any more. */
@@ -451,6 +453,25 @@ ECHOLUX_API echolux_status echolux_renderer_create(const char* device, echolux_r
 ECHOLUX_API echolux_status echolux_render(echolux_renderer* renderer, const echolux_volume* volume,
                                           const echolux_volume* flow, const echolux_view* view, void* pixels,
                                           size_t bytes, echolux_error* error);
+
+typedef struct echolux_movie {
+    size_t size;
+    const char* path;    /* turntable, time, sweep, a file of key frames, several joined by +; NULL: turntable */
+    int64_t frames;      /* 0: follows from seconds, or from the path */
+    double seconds;      /* 0: follows from frames */
+    const char* fps;     /* "25", "30000/1001"; NULL: 30, or what frames and seconds say */
+    const char* device;  /* as echolux_renderer_create() */
+    int32_t overwrite;   /* whatever is there, whoever made it */
+    int32_t reserved;
+    echolux_progress progress;
+    void* user;
+} echolux_movie;
+
+/* The ending decides the format (.mp4, .webm, .gif, frame_%04d.png ...); where FFmpeg's libraries are missing, GIF and
+ * PNG are left. Either a `volume`, or `input`: a volume's file, a series, a scan. `movie` may be NULL. */
+ECHOLUX_API echolux_status echolux_write_movie(const echolux_volume* volume, const char* input,
+                                               const echolux_view* view, const echolux_movie* movie, const char* output,
+                                               echolux_error* error);
 
 /* ---- calibration ------------------------------------------------------------------------------------------------ */
 
@@ -684,6 +705,9 @@ ECHOLUX_API echolux_status echolux_live_end(echolux_live* live, echolux_error* e
  * `timeout_ms`; ECHOLUX_ENDED when all were taken. */
 ECHOLUX_API echolux_status echolux_live_next(echolux_live* live, int32_t timeout_ms, echolux_volume** structure,
                                              echolux_volume** flow, echolux_error* error);
+
+/* What the source sends and how it is processed now, without a file: sizes, calibration, settings. */
+ECHOLUX_API echolux_status echolux_live_scan(echolux_live* live, echolux_scan** scan, echolux_error* error);
 
 /* Takes effect with a later volume; sections recipe, flow, nufft, defr, compressive. Where nothing newer comes, the
  * last volume is made again and delivered once more, with the same number and time. */

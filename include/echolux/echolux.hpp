@@ -363,6 +363,12 @@ class Series {
         checked([&](auto* error) { return echolux_series_describe(handle_.get(), &count, nullptr, error); });
         return count;
     }
+    // Between two time points; 0: unknown.
+    double step_s() const {
+        double seconds = 0;
+        checked([&](auto* error) { return echolux_series_describe(handle_.get(), nullptr, &seconds, error); });
+        return seconds;
+    }
     Volume read(std::int64_t time_point) const {
         echolux_volume* handle = nullptr;
         checked([&](auto* error) { return echolux_series_read(handle_.get(), time_point, &handle, error); });
@@ -383,11 +389,6 @@ class Series {
     double time_s(std::int64_t time_point) const {
         double seconds = 0;
         checked([&](auto* error) { return echolux_series_time(handle_.get(), time_point, &seconds, error); });
-        return seconds;
-    }
-    double step_s() const {
-        double seconds = 0;
-        checked([&](auto* error) { return echolux_series_describe(handle_.get(), nullptr, &seconds, error); });
         return seconds;
     }
     std::string provenance(std::int64_t time_point) const {
@@ -496,6 +497,20 @@ class Renderer {
     detail::Owned<echolux_renderer, echolux_renderer_free> handle_;
 };
 
+// A movie of a volume in memory, or, where that is nullptr, of what the file `input` holds.
+inline void write_movie(const Volume* volume, const std::string& input, View& view, const std::string& output,
+                        echolux_movie movie = make<echolux_movie>(), Progress progress = {}) {
+    if (progress) {
+        movie.progress = detail::tell;
+        movie.user = &progress;
+    }
+    checked([&](auto* error) {
+        return echolux_write_movie(volume == nullptr ? nullptr : volume->get(),
+                                   volume == nullptr ? input.c_str() : nullptr, view.get(), &movie, output.c_str(),
+                                   error);
+    });
+}
+
 class Live {
   public:
     static Live open(const std::string& source, const Assignments& assignments = {},
@@ -549,6 +564,11 @@ class Live {
         auto stats = make<echolux_live_stats>();
         checked([&](auto* error) { return echolux_live_get_stats(get(), &stats, error); });
         return stats;
+    }
+    Scan scan() {
+        echolux_scan* handle = nullptr;
+        checked([&](auto* error) { return echolux_live_scan(get(), &handle, error); });
+        return Scan(handle);
     }
     void record(const std::string& scan_toml, bool overwrite = false) {
         checked([&](auto* error) { return echolux_live_record(get(), scan_toml.c_str(), overwrite ? 1 : 0, error); });

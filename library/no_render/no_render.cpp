@@ -38,3 +38,8 @@ echolux_status echolux_render(echolux_renderer*, const echolux_volume*, const ec
                               void*, size_t, echolux_error* error) {
     return refuse(error);
 }
+
+echolux_status echolux_write_movie(const echolux_volume*, const char*, const echolux_view*, const echolux_movie*,
+                                   const char*, echolux_error* error) {
+    return refuse(error);
+}

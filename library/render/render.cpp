@@ -1,42 +1,12 @@
 // Pictures of volumes, in host memory.
 #include "app/open/show_opened.h"
-#include "app/transfer/transfer_file.h"
 #include "library/call.h"
 #include "library/convert.h"
+#include "library/render/view.h"
 #include "render/renderer.h"
 
 using namespace echolux;
 using namespace echolux::library;
-
-namespace {
-
-void read_files(View& view) {
-    if (view.transfer.empty()) view.transfer_curve.reset();
-    load_transfer(view);
-}
-
-}  // namespace
-
-struct echolux_view : Handle<Kind::view> {
-    echolux_view() {
-        settings.settings.bind("view", view);
-        settings.change = [this](const std::string& key, const std::function<void()>& set) {
-            const View before = view;
-            try {
-                set();
-                if (key == "view.transfer" || key == "view.preset") read_files(view);
-                check_view(view);
-            } catch (...) {
-                view = before;
-                throw;
-            }
-        };
-        settings.finish();
-    }
-
-    View view;
-    echolux_settings settings;
-};
 
 struct echolux_renderer : Handle<Kind::renderer> {
     explicit echolux_renderer(const DeviceChoice& choice) : renderer(choice) {}

@@ -1,14 +1,55 @@
 """Optical coherence tomography: spectra to volumes and pictures, on a CPU or a GPU."""
 from __future__ import annotations
 
+import atexit
+from typing import TYPE_CHECKING, Any
+
 from . import _core
 from .errors import (BadArgument, BadFile, BadSetting, Cancelled, DeviceFailed, Error, MissingFile, OutOfMemory,
                      OutputFailed, Unsupported)
 from .reconstructor import Reconstructor
 from .scan import Scan, open
-from .volume import Volume, load
+from .series import LazyVolume, Series, load, load_series
+from .simulation import Simulation, Truth, simulate
+from .stages import Place, Stages
+from .volume import Volume
+
+if TYPE_CHECKING:
+    from . import calibrate, cluster
+    from .movies import movie
+    from .session import Live, LiveStats, Recorded, live
+    from .validation import Check, Validation, validate
 
 __version__: str = _core.version
 
-__all__ = ["BadArgument", "BadFile", "BadSetting", "Cancelled", "DeviceFailed", "Error", "MissingFile", "OutOfMemory",
-           "OutputFailed", "Reconstructor", "Scan", "Unsupported", "Volume", "load", "open"]
+atexit.register(_core.wait_for_workers)  # what an interrupted call left
+
+_LATER = {"calibrate": "calibrate", "cluster": "cluster", "movie": "movies", "live": "session", "Live": "session", "LiveStats": "session",
+          "Recorded": "session", "Check": "validation", "Validation": "validation", "validate": "validation"}
+
+
+def gpus() -> list[str]:
+    """Names of the GPUs that can be used, in the order of device="cuda:0", "cuda:1" ..."""
+    return _core.gpus()
+
+
+def __getattr__(name: str) -> Any:
+    """Parts that not every script needs are imported when they are, so that importing the package is quick."""
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    module = import_module(f"{__name__}.{_LATER[name]}")
+    found = module if name == _LATER[name] else getattr(module, name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})
+
+
+__all__ = ["BadArgument", "BadFile", "BadSetting", "Cancelled", "Check", "DeviceFailed", "Error", "LazyVolume", "Live",
+           "LiveStats", "MissingFile", "OutOfMemory", "OutputFailed", "Place", "Reconstructor", "Recorded", "Scan", "Series",
+           "Simulation", "Stages", "Truth", "Unsupported", "Validation", "Volume", "calibrate", "cluster", "gpus", "live", "load",
+           "load_series", "movie", "open", "simulate", "validate"]

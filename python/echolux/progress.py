@@ -4,6 +4,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, Union
 
 # progress(task, done, total), on the calling thread; total is 0 where it is unknown. False: nobody is told.
@@ -63,11 +64,9 @@ class _Bar:
             if time.monotonic() - self._start < _SOON_S:
                 return
             try:
-                from tqdm.auto import tqdm
+                self._shown = _Tqdm(import_module("tqdm.auto").tqdm, task, total)
             except ImportError:
                 self._shown = _Line(task, total)
-            else:
-                self._shown = _Tqdm(tqdm, task, total)
         self._shown.show(task, done, total)
 
     def close(self) -> None:

@@ -10,6 +10,8 @@ from .arrays import empty, host_copy, is_numpy, known_array, order_of
 from .errors import BadArgument, BadSetting
 from .scan import Scan
 from .settings import assignments
+from .stages import raising
+from .volume import Volume
 
 if TYPE_CHECKING:
     import numpy as np
@@ -84,6 +86,16 @@ class Reconstructor:
         structure, flow = self._made(spectra, out, flow_out, True, stream, volume, first_b_scan)
         return structure, flow
 
+    def volume(self, spectra: Any, *, number: int = 0) -> Volume:
+        """A whole volume of spectra in host memory as a Volume, with its flow where flow.method says so."""
+        work = self._ready(known_array(spectra))
+        if work.flow_grid is None:
+            return Volume(_core.Volume.create(work.grid, self(spectra, volume=number)))
+        structure, flow = self.with_flow(spectra, volume=number)
+        made = Volume(_core.Volume.create(work.grid, structure))
+        made.flow = Volume(_core.Volume.create(work.flow_grid, flow))
+        return made
+
     def grid(self) -> _core.Grid:
         """Of a whole volume: shape, dtype, spacing_um, scale, offset, unit. BadSetting before the noise floor is known."""
         return self._ready(None).grid
@@ -107,9 +119,10 @@ class Reconstructor:
                 out = empty(spectra, *work.result_of(spectra.shape, False))
             if with_flow and flow_out is None:
                 flow_out = empty(spectra, *work.result_of(spectra.shape, True))
-        work.run(order.lent(spectra, "spectra"), order.lent(out, "out"),
-                 order.lent(flow_out, "flow_out") if with_flow else None, volume, first_b_scan, order.sync, order.stream,
-                 order.waits)
+        with raising(self._scan._stages):
+            work.run(order.lent(spectra, "spectra"), order.lent(out, "out"),
+                     order.lent(flow_out, "flow_out") if with_flow else None, volume, first_b_scan, order.sync,
+                     order.stream, order.waits)
         return out, flow_out
 
     def _in_native_order(self, spectra: Any) -> Any:

@@ -9,6 +9,7 @@ from . import _core
 from .errors import BadArgument
 from .progress import Progress, watching
 from .settings import Section, assignments, sections
+from .stages import Stage, Stages, raising
 from .volume import Volume
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Calibration(Section, MutableMapping[str, Any]):
 
         if name not in _ARRAYS:
             raise KeyError(f"{name}: one of {', '.join(_ARRAYS)}")
-        self._scan.set_calibration(name, np.asarray(values, np.float64).ravel())
+        self._scan.set_calibration(name, np.asarray(values, np.float64).ravel().tolist())
 
     def __delitem__(self, name: str) -> None:
         self[name]
@@ -81,6 +82,7 @@ class Scan:
 
     def __init__(self, core: _core.Scan) -> None:
         self._core = core
+        self._stages: Stages | None = None
         settings = core.settings()
         for name, kind in sections(settings, {"calibration": Calibration}).items():
             section = kind(settings)
@@ -141,12 +143,28 @@ class Scan:
         Raises BadSetting, BadFile, OutOfMemory, DeviceFailed.
         """
         begin, end = (0, 0) if b_scans is None else b_scans
-        with watching(progress) as told:
+        with raising(self._stages), watching(progress) as told:
             structure, flow = self._core.reconstruct(device, volume, begin, end, told)
         made = Volume(structure)
         if flow is not None:
             made.flow = Volume(flow)
         return made
+
+    def set_stages(self, spectra: Stage | None = None, bins: Stage | None = None, voxels: Stage | None = None) -> None:
+        """Functions in the pipeline of whatever is made of this scan from now on; none: those that were set are removed.
+
+        A stage gets an array of some whole B-scans, as many as are worked on at a time, and changes it in place (or returns
+        what is assigned to it); with two arguments it also gets a Place, which says which B-scans they are. Arrays are lent: a stage that keeps one has to copy it.
+
+        spectra(array): float32 [b, a, samples], counts before anything is subtracted
+        bins(array): complex64 [b, a, depth], before repeats are joined and flow is found
+        voxels(array): [b, a, depth] of the type that recipe.voxel says
+        Repeats have edges as Scan.shape says. Stages work on the CPU, one block at a time, on the thread that calls
+        or, live, on one of the session; what they raise is raised by the call that they worked for.
+        """
+        stages = Stages(spectra, bins, voxels)
+        _core.set_stages(self._core, stages or None)
+        self._stages = stages or None
 
     def toml(self, *, with_defaults: bool = False) -> str:
         """Its settings as the text of a scan's file: those that differ from their defaults, or all."""

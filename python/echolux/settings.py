@@ -56,12 +56,14 @@ class Section:
     _names: dict[str, _core.Setting] = {}
     _section = ""
 
+    _settings: _core.Settings
+
     def __init__(self, settings: _core.Settings) -> None:
         object.__setattr__(self, "_settings", settings)
 
     def _get(self, name: str) -> Any:
         setting = self._names[name]
-        settings: _core.Settings = self._settings
+        settings = self._settings
         if setting.kind == _FLAG:
             return settings.number(setting.key) != 0
         if setting.kind == _INTEGER:

@@ -38,7 +38,7 @@ class Volume(_core.Volume):
 
             raise BadArgument(f"is an array of {array.dtype} with {array.ndim} dimensions", "codes",
                               "give [b, a, depth] of uint8, uint16, int16, float16, float32 or complex64")
-        grid = _core.Grid.of(*array.shape, voxel)
+        grid = _core.Grid.of(array.shape[0], array.shape[1], array.shape[2], voxel)
         grid.spacing_um = tuple(float(one) for one in spacing_um)
         grid.unit, grid.quantity = unit, quantity
         grid.scale, grid.offset, grid.first_depth_um = scale, offset, first_depth_um
@@ -209,6 +209,39 @@ class Volume(_core.Volume):
 
         return render(self, view)
 
+    def plot(self, plane: str = "b-scan", index: int | None = None, *, ax: Any = None, colour_bar: bool = True,
+             **imshow: Any) -> Any:
+        """A section as matplotlib axes, in um where spacing is known, with depth downwards.
+
+        plane: "b-scan", "side" (along the B-scans) or "en-face"; index: which; None: the middle one
+        ax: axes to draw into; colour_bar: with the unit; imshow: passed on, as vmin=0, vmax=40, cmap="gray"
+        Returns the axes. Needs matplotlib.
+        """
+        from .show import plot
+
+        return plot(self, plane, index, ax=ax, colour_bar=colour_bar, **imshow)
+
+    def view(self, *, window: bool | None = None, **view: object) -> Any:
+        """Shows it, to be turned: in the window of `echolux view` where there is a screen and that program, otherwise as a
+        widget of a notebook (pip install echolux[notebook]).
+
+        window: True or False instead of that rule; view: settings as of render(). The window is a process of its own: the
+        result has is_open, wait() and close().
+        """
+        from .show import view as show
+
+        return show(self, view, window)
+
+    def _repr_png_(self) -> bytes:
+        from .show import picture
+
+        return picture(self)
+
+    def _repr_html_(self) -> str:
+        from .show import table
+
+        return table(self)
+
     def __repr__(self) -> str:
         about = [f"{'x'.join(map(str, self.shape))} {self._grid.voxel}"]
         if any(self.spacing_um):
@@ -228,11 +261,3 @@ class Volume(_core.Volume):
 
 def _unpickled(codes: Any, keywords: dict[str, Any]) -> Volume:
     return Volume.from_array(codes, **keywords)
-
-
-def load(path: str | os.PathLike[str]) -> Volume:
-    """The volume of a file or folder in any format that `echolux convert` reads; of several time points the first.
-
-    Raises MissingFile, or BadFile where it is malformed.
-    """
-    return Volume(_core.Volume.open(os.fspath(path)))

@@ -67,6 +67,12 @@ std::vector<std::size_t> shape_of(const echolux_grid& grid) {
     return shape;
 }
 
+Edges edges_of_python(const std::vector<std::size_t>& edges) {
+    nb::list all;
+    for (const std::size_t edge : edges) all.append(edge);
+    return Edges(nb::tuple(all));
+}
+
 void refuse(const std::string& what, const std::string& where, const std::string& remedy) {
     auto error = api::make<echolux_error>();
     error.code = ECHOLUX_BAD_ARGUMENT;

@@ -30,6 +30,12 @@ std::string spelled(nb::dlpack::dtype type);  // "uint16"
 // [b_scans, a_scans, depth], and [..., 2] of phasors.
 std::vector<std::size_t> shape_of(const echolux_grid& grid);
 
+using Facts = nb::typed<nb::dict, nb::str, nb::any>;  // by name
+
+// A shape as Python has it.
+using Edges = nb::typed<nb::tuple, int, nb::ellipsis>;
+Edges edges_of_python(const std::vector<std::size_t>& edges);
+
 [[noreturn]] void refuse(const std::string& what, const std::string& where, const std::string& remedy = {});
 
 std::int32_t memory_of(int device_type);  // ECHOLUX_HOST ...

@@ -1,8 +1,11 @@
 // __dlpack__ of volumes, as the array API standard 2025.12 and DLPack 1.x say: voxels in host memory, lent without a
 // copy. nanobind's own would copy the description twice and take any stream.
+#include <nanobind/stl/pair.h>
+
 #include <array>
 #include <cstdlib>
 #include <memory>
+#include <utility>
 
 #include "python/src/arrays.h"
 #include "python/src/bindings.h"
@@ -116,7 +119,7 @@ void bind_dlpack(nb::class_<Volume>& volume) {
              nb::sig(
                  "def __dlpack__(self, *, stream: None = None, max_version: tuple[int, int] | None = None, dl_device: "
                  "tuple[int, int] | None = None, copy: bool | None = None) -> object"))
-        .def("__dlpack_device__", [](const Volume&) { return nb::make_tuple(nb::device::cpu::value, 0); });
+        .def("__dlpack_device__", [](const Volume&) { return std::pair(int{nb::device::cpu::value}, 0); });
 }
 
 }  // namespace echolux::python

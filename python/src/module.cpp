@@ -1,19 +1,50 @@
 // The extension module echolux._core: the C++ interface of the library, close to what it is. What users see is made of
 // it in python/echolux.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
 #include "python/src/bindings.h"
 #include "python/src/work.h"
 
+namespace {
+
+using namespace echolux::python;
+
+// Names of the GPUs that can be used.
+std::vector<std::string> gpus() {
+    return released([] {
+        std::size_t count = 0;
+        echolux::api::checked([&](auto* error) { return echolux_gpu_count(&count, nullptr, 0, error); });
+        std::vector<std::string> names;
+        for (std::size_t i = 0; i < count; ++i) {
+            auto gpu = echolux::api::make<echolux_gpu>();
+            echolux::api::checked([&](auto* error) { return echolux_gpu_describe(i, &gpu, error); });
+            names.emplace_back(gpu.name);
+        }
+        return names;
+    });
+}
+
+}  // namespace
+
 NB_MODULE(_core, module) {
-    using namespace echolux::python;
+    nanobind::set_leak_warnings(false);  // a source in Python that still waits at the end keeps its session
     module.doc() = "The library behind echolux; use the package echolux instead.";
     module.attr("version") = echolux_version();
     module.def(
         "has", [](const char* part) { return echolux_has(part) != 0; }, nanobind::arg("part"));
+    module.def("gpus", &gpus);
     module.def("wait_for_workers", &Worker::wait_for_all);
     bind_errors(module);
     bind_settings(module);
     bind_volume(module);
+    bind_series(module);
     bind_scan(module);
     bind_reconstructor(module);
     bind_pictures(module);
+    bind_movie(module);
+    bind_stages(module);
+    bind_live(module);
+    bind_simulation(module);
+    bind_calibrate(module);
 }

@@ -1,14 +1,17 @@
 // The reconstructor on arrays: spectra [b, a, samples] of the caller in, voxels [b, a, depth] to an array of the
 // caller.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "python/src/bindings.h"
 #include "python/src/blocks.h"
@@ -17,8 +20,15 @@
 namespace echolux::python {
 namespace {
 
-constexpr std::int64_t chunk_bytes = std::int64_t{16} << 20;  // keep all cores busy
-constexpr std::chrono::milliseconds between_looks{100};       // for signals
+constexpr std::size_t max_under_way = 3;  // one is copied to the GPU, one computed, one copied back
+constexpr std::int64_t gpu_piece_bytes = std::int64_t{16} << 20;
+constexpr std::chrono::duration<double> between_looks{0.06};  // for signals
+constexpr double max_growth = 8;                              // of a piece, whose time is not known before
+
+struct Destination {
+    echolux_place structure = api::make<echolux_place>();
+    std::optional<echolux_place> flow;
+};
 
 struct Work {
     Work(api::Scan& scan, const std::string& device) : reconstructor(scan, device_of(device)), arrangement(scan) {
@@ -26,20 +36,35 @@ struct Work {
             [&](auto* error) { return echolux_reconstructor_grid(reconstructor.get(), &structure, &flow, error); });
         device_name = reconstructor.device();
         slices = structure.b_scans / arrangement.shape().b_scans;
+        is_on_gpu = device_name.rfind("cuda", 0) == 0;
+        if (is_on_gpu) piece = std::max<std::int64_t>(1, gpu_piece_bytes / b_scan_bytes());
     }
 
     bool has_flow() const { return flow.bytes > 0; }
+    std::int64_t b_scan_bytes() const { return arrangement.shape().b_scan_bytes; }
+
+    std::uint64_t submit(const echolux_block& block, const Destination& to) {
+        return reconstructor.submit(block, to.structure, to.flow ? &*to.flow : nullptr);
+    }
+
+    // Methods differ a thousandfold, and so does the time that the CPU takes for a B-scan.
+    void keep_pace(std::int64_t b_scans, std::chrono::duration<double> took) {
+        if (is_on_gpu) return;
+        const double share = std::min(between_looks / took, max_growth);
+        piece = std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(b_scans) * share));
+    }
 
     api::Reconstructor reconstructor;
     Arrangement arrangement;
     std::string device_name;
     echolux_grid structure = api::make<echolux_grid>(), flow = api::make<echolux_grid>();
-    std::int64_t slices;  // of the volume, from one B-scan position
+    std::int64_t slices;     // of the volume, from one B-scan position
+    std::int64_t piece = 1;  // B-scans between two looks for signals
+    bool is_on_gpu;
 };
 using Reconstructor = Shared<Work>;
 
 struct Call {
-    std::int64_t volume, first;
     std::int32_t sync;
     std::uintptr_t stream;
     bool waits;  // until the stream's work is done
@@ -71,38 +96,62 @@ echolux_place place_of(const AnyArray& out, const echolux_grid& grid, std::int64
     return place;
 }
 
-struct Destination {
-    echolux_place structure = api::make<echolux_place>();
-    std::optional<echolux_place> flow;
+// Pieces that a GPU works on; none is left when this goes, because they use memory of the caller. The CPU has done its
+// piece when submit() returns.
+class UnderWay {
+  public:
+    explicit UnderWay(api::Reconstructor& reconstructor) : reconstructor_(reconstructor) {}
+    ~UnderWay() {
+        for (const std::uint64_t one : pieces_) echolux_reconstructor_wait(reconstructor_.get(), one, nullptr);
+    }
+    UnderWay(const UnderWay&) = delete;
+    UnderWay& operator=(const UnderWay&) = delete;
+
+    void add(std::uint64_t piece) {
+        pieces_.push_back(piece);
+        while (pieces_.size() > max_under_way) wait_for_oldest();
+    }
+    void wait_for_all() {
+        while (!pieces_.empty()) wait_for_oldest();
+    }
+
+  private:
+    void wait_for_oldest() {
+        const std::uint64_t oldest = pieces_.front();
+        pieces_.pop_front();
+        reconstructor_.wait(oldest);
+    }
+
+    api::Reconstructor& reconstructor_;
+    std::deque<std::uint64_t> pieces_;
 };
 
-void submit(Work& work, echolux_block block, Destination to, const Call& call) {
-    if (call.sync != ECHOLUX_SYNC_NONE) {
-        block.sync = to.structure.sync = call.sync;
-        block.cuda = to.structure.cuda = reinterpret_cast<void*>(call.stream);
-        if (to.flow) to.flow->sync = call.sync, to.flow->cuda = block.cuda;
-        const std::uint64_t done = work.reconstructor.submit(block, to.structure, to.flow ? &*to.flow : nullptr);
-        if (call.waits) work.reconstructor.wait(done);
-        work.reconstructor.collect();
-        return;
-    }
-    const std::int64_t stride =
-        block.frame_stride_bytes > 0 ? block.frame_stride_bytes : work.arrangement.shape().b_scan_bytes;
-    const std::int64_t most = std::max<std::int64_t>(1, chunk_bytes / work.arrangement.shape().b_scan_bytes);
+void submit_in_order(Work& work, echolux_block block, Destination to, const Call& call) {
+    block.sync = to.structure.sync = call.sync;
+    block.cuda = to.structure.cuda = reinterpret_cast<void*>(call.stream);
+    if (to.flow) to.flow->sync = call.sync, to.flow->cuda = block.cuda;
+    const std::uint64_t done = work.submit(block, to);
+    if (call.waits) work.reconstructor.wait(done);
+    work.reconstructor.collect();
+}
+
+// Everything is done when this returns; in pieces, between which it looks for signals.
+void submit_and_wait(Work& work, echolux_block block, const Destination& to) {
+    const std::int64_t stride = block.frame_stride_bytes > 0 ? block.frame_stride_bytes : work.b_scan_bytes();
+    const std::int64_t all = block.b_scans, bytes = block.bytes, first = block.first_b_scan;
     const auto* data = static_cast<const std::byte*>(block.data);
-    const std::int64_t all = block.b_scans, bytes = block.bytes;
-    std::int64_t next = all <= most ? all : 1;  // B-scans; more as long as they are soon done, some methods being slow
+    UnderWay under_way(work.reconstructor);
     for (std::int64_t done = 0; done < all; done += block.b_scans) {
         const auto start = std::chrono::steady_clock::now();
         block.data = data + done * stride;
         block.bytes = bytes - done * stride;
-        block.first_b_scan = call.first + done;
-        block.b_scans = std::min(next, all - done);
-        work.reconstructor.wait(work.reconstructor.submit(block, to.structure, to.flow ? &*to.flow : nullptr));
-        if (block.b_scans == all) return;
-        check_signals();
-        if (std::chrono::steady_clock::now() - start < between_looks / 2) next = std::min(most, 2 * next);
+        block.first_b_scan = first + done;
+        block.b_scans = std::min(work.piece, all - done);
+        under_way.add(work.submit(block, to));
+        work.keep_pace(block.b_scans, std::chrono::steady_clock::now() - start);
+        if (done + block.b_scans < all) check_signals();
     }
+    under_way.wait_for_all();
 }
 
 // `sync`, `stream` as in the C interface; with ECHOLUX_SYNC_NONE everything is done when this returns.
@@ -112,7 +161,7 @@ void run(const Reconstructor& self, nb::handle spectra, nb::handle structure, nb
     const auto to = array_of<AnyArray>(structure, "out");
     std::optional<AnyArray> flow_to;
     if (!flow.is_none()) flow_to = array_of<AnyArray>(flow, "flow_out");
-    const Call call{volume, first, sync, stream, waits};
+    const Call call{sync, stream, waits};
     self.with([&](Work& work) {
         echolux_block block = work.arrangement.block_of(from);
         block.volume = volume;
@@ -122,21 +171,27 @@ void run(const Reconstructor& self, nb::handle spectra, nb::handle structure, nb
         destination.structure = place_of(to, work.structure, block.b_scans * work.slices, first * work.slices,
                                          is_one && work.slices == 1, "out");
         if (flow_to) destination.flow = place_of(*flow_to, work.flow, block.b_scans, first, is_one, "flow_out");
-        submit(work, block, destination, call);
+        if (sync == ECHOLUX_SYNC_NONE)
+            submit_and_wait(work, block, destination);
+        else
+            submit_in_order(work, block, destination, call);
     });
 }
 
 // Shape and type of what `run` makes of spectra of these edges.
-nb::tuple result_of(const Reconstructor& self, const std::vector<std::int64_t>& edges, bool is_flow) {
-    return self.with([&](Work& work) {
+std::pair<Edges, std::string> result_of(const Reconstructor& self, const std::vector<std::int64_t>& edges,
+                                        bool is_flow) {
+    std::vector<std::size_t> shape;
+    std::string type;
+    self.with([&](Work& work) {
         echolux_grid grid = is_flow ? work.flow : work.structure;
         grid.b_scans = work.arrangement.b_scans_of(edges) * (is_flow ? 1 : work.slices);
-        std::vector<std::size_t> shape = shape_of(grid);
+        shape = shape_of(grid);
         const bool is_one = edges.size() == work.arrangement.edges_of_a_b_scan().size();
         if (is_one && grid.b_scans == 1) shape.erase(shape.begin());
-        const nb::gil_scoped_acquire ours;
-        return nb::make_tuple(nb::tuple(nb::cast(shape)), spelled(layout_of(grid.voxel).type));
+        type = spelled(layout_of(grid.voxel).type);
     });
+    return {edges_of_python(shape), type};
 }
 
 double noise_floor_of(const Scan& scan, nb::handle spectra) {

@@ -1,10 +1,14 @@
 #include "python/src/scan.h"
 
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <charconv>
 #include <cstring>
+#include <optional>
+#include <utility>
 
 #include "python/src/arrays.h"
 #include "python/src/bindings.h"
@@ -34,29 +38,25 @@ void set_calibration(const Scan& scan, const std::string& name, const std::vecto
 }
 
 void read(const Scan& scan, std::int64_t volume, std::int64_t first, std::int64_t b_scans,
-          const nb::ndarray<std::uint8_t, nb::c_contig, nb::device::cpu>& to) {
-    const api::Span<std::byte> bytes(reinterpret_cast<std::byte*>(to.data()), to.nbytes());
+          nb::handle to) {  // bytes
+    const auto array = array_of<AnyArray>(to, "to");
+    const api::Span<std::byte> bytes(static_cast<std::byte*>(array.data()), array.nbytes());
     scan.with([&](api::Scan& one) { one.read(volume, first, b_scans, bytes); });
 }
 
-nb::tuple reconstruct(const Scan& scan, const std::string& device, std::int64_t volume, std::int64_t begin,
-                      std::int64_t end, const nb::object& progress) {
+std::pair<Volume, std::optional<Volume>> reconstruct(const Scan& scan, const std::string& device, std::int64_t volume,
+                                                     std::int64_t begin, std::int64_t end, const nb::object& progress) {
     const echolux_device on = device_of(device);
     auto part = api::make<echolux_part>();
     part.volume = volume;
     part.b_scan_begin = begin;
     part.b_scan_end = end;
-    return pair_of(watched(progress, [scan, on, part](const api::Progress& watch) {
+    api::Volumes made = watched(progress, [scan, on, part](const api::Progress& watch) {
         return scan.locked([&](api::Scan& one) { return api::reconstruct(one, on, part, watch); });
-    }));
-}
-
-nb::tuple plan(const Scan& scan) {
-    auto structure = api::make<echolux_grid>(), flow = api::make<echolux_grid>();
-    scan.with([&](api::Scan& one) {
-        api::checked([&](auto* error) { return echolux_plan(one.get(), &structure, &flow, error); });
     });
-    return nb::make_tuple(structure, flow.bytes > 0 ? nb::cast(flow) : nb::none());
+    std::optional<Volume> flow;
+    if (made.flow) flow.emplace(std::move(*made.flow));
+    return {Volume(std::move(made.structure)), flow};
 }
 
 void bind_shape(nb::module_& module) {
@@ -105,7 +105,6 @@ void bind_scan(nb::module_& module) {
                     nb::arg("sample_format"), nb::arg("assignments"))
         .def("settings", [](const Scan& scan) { return Settings::of(scan); })
         .def("shape", [](const Scan& scan) { return scan.with([](api::Scan& one) { return one.shape(); }); })
-        .def("plan", &plan)
         .def("calibration", &calibration, nb::arg("name"))
         .def("set_calibration", &set_calibration, nb::arg("name"), nb::arg("values"))
         .def("read", &read, nb::arg("volume"), nb::arg("first"), nb::arg("b_scans"), nb::arg("to"))

@@ -1,6 +1,7 @@
 #include "python/src/volume.h"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstring>
@@ -16,14 +17,12 @@ std::string text_in(const T (&field)[n]) {
     return {field, std::find(field, field + n, '\0')};
 }
 
-nb::tuple spacing(const echolux_grid& grid) {
-    return nb::make_tuple(grid.spacing_um[2], grid.spacing_um[1], grid.spacing_um[0]);
+std::tuple<double, double, double> spacing(const echolux_grid& grid) {
+    return {grid.spacing_um[2], grid.spacing_um[1], grid.spacing_um[0]};
 }
 
-nb::tuple shape(const echolux_grid& grid) {
-    nb::list edges;
-    for (const std::size_t edge : shape_of(grid)) edges.append(edge);
-    return nb::tuple(edges);
+Edges shape(const echolux_grid& grid) {
+    return edges_of_python(shape_of(grid));
 }
 
 // Not to be written to: others may see the same voxels.
@@ -37,7 +36,8 @@ nb::ndarray<nb::numpy, nb::ro> numpy_of(const Volume& volume) {
     return {volume.get().bytes().data(), edges.size(), edges.data(), owner, nullptr, layout_of(grid.voxel).type};
 }
 
-Volume made(const echolux_grid& grid, const InArray& voxels) {
+Volume made(const echolux_grid& grid, nb::handle array) {
+    const auto voxels = array_of<InArray>(array, "voxels");
     const auto* bytes = static_cast<const std::byte*>(voxels.data());
     return released([&] { return Volume(api::Volume::create(grid, {bytes, voxels.nbytes()})); });
 }
@@ -77,12 +77,6 @@ void bind_grid(nb::module_& module) {
 }
 
 }  // namespace
-
-nb::tuple pair_of(api::Volumes&& volumes) {
-    nb::object flow = nb::none();
-    if (volumes.flow) flow = nb::cast(Volume(std::move(*volumes.flow)));
-    return nb::make_tuple(Volume(std::move(volumes.structure)), flow);
-}
 
 void bind_volume(nb::module_& module) {
     bind_grid(module);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 
 #include "python/src/work.h"
 
@@ -21,8 +20,5 @@ class Volume {
 
 // The voxels through DLPack: __dlpack__ and __dlpack_device__.
 void bind_dlpack(nb::class_<Volume>& volume);
-
-// Of a reconstruction: the structure, and the flow or None.
-nb::tuple pair_of(api::Volumes&& volumes);
 
 }  // namespace echolux::python

@@ -103,6 +103,7 @@ Worker::~Worker() {
 }
 
 void Worker::wait_for_all() {
+    if (owner != getpid()) return;  // none are here
     const nb::gil_scoped_release others_may_run;
     std::unique_lock<std::mutex> mine(working_lock);
     one_ended.wait(mine, [] { return working == 0; });

@@ -47,14 +47,14 @@ class Shared {
     // For whoever does not hold the interpreter's lock.
     template <class Work>
     auto locked(const Work& work) const {
-        const std::lock_guard<std::recursive_mutex> mine(state_->lock);
+        const std::lock_guard<std::mutex> mine(state_->lock);
         return work(state_->one);
     }
 
   private:
     struct State {
         explicit State(T&& given) : one(std::move(given)) {}
-        std::recursive_mutex lock;
+        std::mutex lock;
         T one;
     };
     std::shared_ptr<State> state_;

@@ -68,6 +68,7 @@ TEST(LibraryErrors, NullIsRefusedByEveryCall) {
         echolux_live_get_stats(nullptr, nullptr, e),
         echolux_live_events(nullptr, nullptr, 0, nullptr, e),
         echolux_live_record(nullptr, nullptr, 0, e),
+        echolux_live_scan(nullptr, nullptr, e),
         echolux_live_stop_recording(nullptr, nullptr, e),
         echolux_scan_set_stages(nullptr, nullptr, e),
         echolux_series_grid(nullptr, 0, 0, nullptr, nullptr, e),
@@ -93,6 +94,7 @@ TEST(LibraryErrors, NullIsRefusedByEveryCall) {
     EXPECT_EQ(echolux_view_settings(nullptr, nullptr, e), pictures);
     EXPECT_EQ(echolux_renderer_create(nullptr, nullptr, e), pictures);
     EXPECT_EQ(echolux_render(nullptr, nullptr, nullptr, nullptr, nullptr, 0, e), pictures);
+    EXPECT_EQ(echolux_write_movie(nullptr, nullptr, nullptr, nullptr, nullptr, e), pictures);
 }
 
 TEST(LibraryErrors, FreeingNothingIsNoError) {

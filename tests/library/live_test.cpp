@@ -295,6 +295,18 @@ TEST(LibraryLive, WrongCallsAreRefused) {
     EXPECT_EQ(other.events(), "");
 }
 
+TEST(LibraryLive, TellsItsScanAsItIsNow) {
+    lux::Live live = lux::Live::open(
+        "sim:mirror", {"simulation.samples=256", "simulation.mirror_um=[50]", "simulation.mirror_amplitude=[0.2]",
+                       "simulation.a_scans=8", "simulation.b_scans=3", "recipe.window=hann"});
+    EXPECT_EQ(live.scan().shape().b_scans, 3);
+    EXPECT_EQ(live.scan().settings().text("recipe.window"), "hann");
+    live.set("recipe.window", "rect");
+    lux::Scan now = live.scan();
+    EXPECT_EQ(now.settings().text("recipe.window"), "rect");
+    EXPECT_EQ(now.shape().has_spectra, 0);
+}
+
 TEST(LibraryLive, RecordsWhatIsPushed) {
     const TemporaryFolder folder;
     const std::string file = (folder.path() / "take.toml").string();

@@ -114,5 +114,30 @@ TEST(LibraryNoRender, SaysThatItCannot) {
     EXPECT_EQ(status_of([] { lux::Renderer renderer; }), ECHOLUX_UNSUPPORTED);
 }
 
+// PNG files need no FFmpeg.
+TEST_F(LibraryRender, AMovieIsWritten) {
+    const TemporaryFolder folder;
+    const lux::Volume volume = cube();
+    auto movie = lux::make<echolux_movie>();
+    movie.frames = 3;
+    int told = 0;
+    const auto count = [&](const std::string&, std::int64_t, std::int64_t) {
+        ++told;
+        return true;
+    };
+    lux::write_movie(&volume, {}, *view_, (folder.path() / "turn_%04d.png").string(), movie, count);
+    EXPECT_GE(told, 3);
+    EXPECT_TRUE(std::filesystem::exists(folder.path() / "turn_0002.png"));
+    const std::string file = (folder.path() / "cube.nrrd").string();
+    volume.write(file);
+    lux::write_movie(nullptr, file, *view_, (folder.path() / "of_file_%04d.png").string(), movie);
+    EXPECT_TRUE(std::filesystem::exists(folder.path() / "of_file_0000.png"));
+    movie.path = "nonsense";
+    const auto again = [&] { lux::write_movie(&volume, {}, *view_, (folder.path() / "no_%04d.png").string(), movie); };
+    EXPECT_EQ(status_of(again), ECHOLUX_BAD_SETTING);
+    EXPECT_EQ(echolux_write_movie(nullptr, nullptr, view_->get(), nullptr, "a_%04d.png", nullptr),
+              ECHOLUX_BAD_ARGUMENT);
+}
+
 }  // namespace
 }  // namespace echolux::testing

@@ -2,6 +2,7 @@
 #include <complex>
 #include <cstring>
 #include <map>
+#include <optional>
 
 #include "fringes.h"
 #include "temporary_folder.h"
@@ -143,6 +144,27 @@ TEST(LibraryStage, WorksOnTheCpuAlone) {
     EXPECT_NE(lux::Reconstructor(scan, device).device().find("stages work on the CPU"), std::string::npos);
     lux::Scan without = described();
     EXPECT_EQ(status_of([&] { without.set_stages(echolux_stages{}); }), ECHOLUX_BAD_ARGUMENT) << "size is not set";
+}
+
+TEST(LibraryStage, IsReleasedWhenNothingCanCallItAnyMore) {
+    const Size size;
+    static int released;
+    released = 0;
+    Seen seen;
+    echolux_stages stages = stages_of(seen);
+    stages.release = [](void* user) { released += user != nullptr ? 1 : 100; };
+    std::optional<lux::Scan> scan(described(size));
+    scan->set_stages(stages);
+    {
+        lux::Reconstructor work(*scan);
+        scan.reset();
+        EXPECT_EQ(released, 0) << "the reconstructor has it";
+    }
+    EXPECT_EQ(released, 1);
+    scan.emplace(described(size));
+    scan->set_stages(stages);
+    scan->set_stages(lux::make<echolux_stages>());
+    EXPECT_EQ(released, 2);
 }
 
 TEST(LibraryStage, IsPartOfWholeScansAndSessionsAndOfTheirProvenance) {

@@ -104,6 +104,15 @@ class Interruptions(FolderCase):
         self.stops(work)
         self.assertEqual(make(raw[:1]).shape, (1, 256, 512))
 
+    def test_leave_nothing_that_the_end_stumbles_over(self):
+        self.slow_scan()
+        script = (f"import os, signal, threading, echolux as ox\n"
+                  f"scan = ox.open({str(self.folder / 'scan.toml')!r}, defr={{'iterations': 30}})\n"
+                  f"threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
+                  f"scan.reconstruct()\n")
+        run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+        self.assertEqual((run.returncode, run.stderr.splitlines()[-1]), (-signal.SIGINT, "KeyboardInterrupt"), run.stderr)
+
     def test_come_from_progress(self):
         scan = self.slow_scan()
         seen = []

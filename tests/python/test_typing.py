@@ -34,6 +34,24 @@ def reconstructed(path: str) -> npt.NDArray[np.float32]:
     except ox.Error as error:
         print(error.code, error.what, error.where, error.remedy)
     return volume.values()
+
+
+def halved(bins: npt.NDArray[np.complex64], place: ox.Place) -> None:
+    bins *= 0.5 if place.first_b_scan > 0 else 1.0
+
+
+def lived(path: str) -> float:
+    sim = ox.simulate("vessel", a_scans=32)
+    sim.scan.set_stages(bins=halved)
+    labels: npt.NDArray[np.uint8] = sim.truth.labels
+    ox.open(path).set_stages()
+    with ox.live("sim:vessel", recipe={"window": "hann"}, stages={"bins": halved}) as session:
+        for made in session:
+            session.recipe.window = "rect"
+            print(made.number, session.stats.load, labels.shape)
+    part: npt.NDArray[np.uint8] = ox.load(path)[10:20, :, 3]
+    ox.movie("turn.mp4", ox.load_series(path), seconds=3, mode="mip")
+    return ox.calibrate.mirror(sim.scan, sim.spectra()).bin + float(part.mean()) + len(ox.validate(quick=True).checks)
 """
 BAD = """
 import echolux as ox

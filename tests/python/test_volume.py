@@ -144,3 +144,30 @@ class Pictures(FolderCase):
         except (ox.Unsupported, ox.DeviceFailed) as error:
             self.skipTest(str(error))
         self.assertFalse(np.array_equal(with_flow, made.render(width=64, height=64, flow_shown="hidden")))
+
+
+class SeveralTimePoints(FolderCase):
+    def setUp(self):
+        super().setUp()
+        for i in range(4):
+            ox.Volume.from_array(CODES + 100 * i, spacing_um=(7, 5, 3), unit="dB").save(self.folder / f"t_{i}.nrrd")
+        self.expected = np.stack([CODES + 100 * i for i in range(4)])
+        self.series = ox.load(self.folder / "t_*.nrrd")
+
+    def test_are_read_when_they_are_wanted(self):
+        self.assertEqual((len(self.series), self.series.shape, self.series.dtype), (4, (4, 2, 3, 4), np.uint16))
+        np.testing.assert_array_equal(self.series[2], self.expected[2])
+        np.testing.assert_array_equal(self.series[-1], self.expected[3])
+        np.testing.assert_array_equal(self.series[1:4:2], self.expected[1:4:2])
+        np.testing.assert_array_equal(self.series, self.expected)
+        self.assertEqual([volume.number for volume in self.series], [0, 1, 2, 3])
+        with self.assertRaises(IndexError):
+            self.series[4]
+
+    def test_are_lazy_dask_arrays(self):
+        try:
+            import dask.array  # noqa: F401
+        except ImportError:
+            self.skipTest("Dask is not installed")
+        lazy = self.series.to_dask()
+        np.testing.assert_array_equal(lazy[2, :, 1].compute(), self.expected[2, :, 1])

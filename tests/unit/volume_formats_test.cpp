@@ -137,7 +137,7 @@ void for_each_file(const std::function<void(const std::string&, VoxelType, const
 
 int run_peers(const std::string& what, const std::filesystem::path& folder) {
     const std::filesystem::path python = ECHOLUX_SOURCE_DIR "/build/python/bin/python";
-    if (!std::filesystem::exists(python)) return 77 << 8;
+    if (!std::filesystem::exists(ECHOLUX_SOURCE_DIR "/build/python/made")) return 77 << 8;
     const std::string command =
         python.string() + " -B '" ECHOLUX_TEST_DIR "/format_peers.py' " + what + " '" + folder.string() + "'";
     return std::system(command.c_str());

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from .. import _core
 from ..errors import BadArgument, BadFile, BadSetting, Error, Unsupported
 from ..scan import Scan
-from ..volume import load
+from ..series import load
 from . import ome, part, plan
 from .scans import ScanFile
 from .store import Store, opened

@@ -1,0 +1,36 @@
+// A view behind its handle: settings of the section view, whose files are read when they are named.
+#pragma once
+
+#include "app/transfer/transfer_file.h"
+#include "library/call.h"
+#include "render/renderer.h"
+
+namespace echolux::library {
+
+inline void read_files(View& view) {
+    if (view.transfer.empty()) view.transfer_curve.reset();
+    load_transfer(view);
+}
+
+}  // namespace echolux::library
+
+struct echolux_view : echolux::library::Handle<echolux::library::Kind::view> {
+    echolux_view() {
+        settings.settings.bind("view", view);
+        settings.change = [this](const std::string& key, const std::function<void()>& set) {
+            const echolux::View before = view;
+            try {
+                set();
+                if (key == "view.transfer" || key == "view.preset") echolux::library::read_files(view);
+                check_view(view);
+            } catch (...) {
+                view = before;
+                throw;
+            }
+        };
+        settings.finish();
+    }
+
+    echolux::View view;
+    echolux_settings settings;
+};

@@ -1,0 +1,45 @@
+"""Movies of volumes."""
+from __future__ import annotations
+
+import os
+from typing import Any, Union
+
+from . import _core
+from .progress import Progress, watching
+from .series import LazyVolume, Series
+from .volume import Volume
+
+Shown = Union[Volume, LazyVolume, Series, str, "os.PathLike[str]"]
+
+
+def movie(path: str | os.PathLike[str], shown: Shown, *, motion: str | None = None, frames: int = 0, seconds: float = 0,
+          fps: str | float = "", overwrite: bool = False, progress: Progress = None, **view: object) -> None:
+    """Writes a movie; the ending decides the format (.mp4, .webm, .gif, "frame_%04d.png" ...).
+
+        ox.movie("turn.mp4", volume, seconds=8, mode="mip", width=640, height=640)
+
+    shown: a Volume, a Series, or the name of a file, folder, pattern or scan
+    motion: "turntable", "time", "sweep", a file of key frames, or several joined by + (docs/movies.md); None: time for a
+        Series, else turntable
+    frames, seconds, fps: two of them say the third; the rest follows from the motion
+    view: settings of the picture, as of Volume.render()
+
+    Ctrl-C ends it; the movie is whole as far as it was made. MP4 and WebM need FFmpeg's libraries on the machine, GIF and
+    PNG need nothing. Raises BadSetting, OutputFailed, DeviceFailed.
+    """
+    from .pictures import view_of
+
+    volume: Volume | None = None
+    name = ""
+    if isinstance(shown, Series):
+        name = shown.path
+        motion = motion or "time"
+    elif isinstance(shown, LazyVolume):
+        volume = shown.read()
+    elif isinstance(shown, Volume):
+        volume = shown
+    else:
+        name = os.fspath(shown)
+    with watching(progress) as told:
+        _core.write_movie(volume, name, view_of(view), os.fspath(path), motion or "turntable", frames, seconds, str(fps),
+                          overwrite, told)

@@ -1,0 +1,310 @@
+"""Volumes in files, of which no more is read than is asked for."""
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from . import _core
+from .errors import BadArgument
+from .volume import Volume
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_PIECE = 16 << 20  # bytes of a chunk of Dask
+
+
+def _parts(key: Any, edges: tuple[int, ...]) -> list[tuple[int, int, Any]] | None:
+    """For each edge what is read of it, [begin, end), and the index into that. None: a key that is no slices."""
+    every = key if isinstance(key, tuple) else (key,)
+    if any(one is Ellipsis for one in every):
+        at = next(i for i, one in enumerate(every) if one is Ellipsis)
+        every = every[:at] + (slice(None),) * (len(edges) - len(every) + 1) + every[at + 1:]
+    if len(every) > len(edges):
+        raise IndexError(f"too many indices: {len(every)} for {len(edges)} dimensions")
+    every += (slice(None),) * (len(edges) - len(every))
+    parts: list[tuple[int, int, Any]] = []
+    for one, edge in zip(every, edges):
+        if isinstance(one, slice):
+            chosen = range(edge)[one]
+            low, high = (min(chosen), max(chosen) + 1) if len(chosen) else (0, 0)
+            first = chosen.start - low
+            stop: int | None = first + len(chosen) * chosen.step
+            if stop is not None and stop < 0:
+                stop = None
+            parts.append((low, high, slice(first, stop, chosen.step)))
+        elif hasattr(one, "__index__") and not isinstance(one, bool) and not getattr(one, "shape", ()):
+            index = one.__index__()
+            if not -edge <= index < edge:
+                raise IndexError(f"index {index} is out of bounds for an edge of {edge}")
+            index %= edge
+            parts.append((index, index + 1, 0))
+        else:
+            return None
+    return parts
+
+
+class LazyVolume:
+    """A volume in a file: what it means is known, voxels are read when they are asked for.
+
+        volume = ox.load("big.ome.zarr")
+        part = volume[10:20, :, 100:200]          # reads little more than that; a NumPy array of codes
+
+    Slices read chunks of formats that have them (OME-Zarr, HDF5) and whole B-scans of others. numpy.asarray(volume) reads
+    all of it, read() makes it a Volume; whatever else a Volume can do (values, save, render, to_xarray ...) does so too.
+    """
+
+    def __init__(self, core: _core.Series, path: str, time_point: int = 0, level: int = 0) -> None:
+        self._core, self._path, self._time_point, self._level = core, path, time_point, level
+        self._grid = core.grid(time_point, level)
+        self._read: Volume | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(b, a, depth)."""
+        return self._grid.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the codes."""
+        import numpy as np
+
+        return np.dtype(self._grid.dtype)
+
+    @property
+    def ndim(self) -> int:
+        """3."""
+        return len(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all codes."""
+        return self._grid.nbytes
+
+    @property
+    def spacing_um(self) -> tuple[float, float, float]:
+        """Distance of voxels in um along (b, a, depth), 0 where it is unknown."""
+        return self._grid.spacing_um
+
+    @property
+    def unit(self) -> str:
+        """Of the values; empty where it is unknown."""
+        return self._grid.unit
+
+    @property
+    def quantity(self) -> str:
+        """What the values are; empty where it is unknown."""
+        return self._grid.quantity
+
+    @property
+    def scale(self) -> float:
+        """value = code * scale + offset."""
+        return self._grid.scale
+
+    @property
+    def offset(self) -> float:
+        """value = code * scale + offset."""
+        return self._grid.offset
+
+    @property
+    def first_depth_um(self) -> float:
+        """Depth of the first row of voxels in um, from zero delay."""
+        return self._grid.first_depth_um
+
+    @property
+    def time_s(self) -> float:
+        """Seconds since the start of the series."""
+        return self._core.time_s(self._time_point)
+
+    @property
+    def number(self) -> int:
+        """Which time point of its series this is, from 0."""
+        return self._time_point
+
+    @property
+    def provenance(self) -> dict[str, str]:
+        """How it was made, by key."""
+        lines = (line.partition(" = ") for line in self._core.provenance(self._time_point).splitlines())
+        return {key: value for key, _, value in lines}
+
+    @property
+    def levels(self) -> tuple[LazyVolume, ...]:
+        """The same ever coarser, where the file has that (OME-Zarr); the first is the whole."""
+        count = self._core.levels(self._time_point)
+        return tuple(LazyVolume(self._core, self._path, self._time_point, level) for level in range(count))
+
+    def __getitem__(self, key: Any) -> Any:
+        import numpy as np
+
+        parts = _parts(key, self.shape)
+        if parts is None:
+            return np.asarray(self)[key]
+        (b0, b1, _), (a0, a1, _), (z0, z1, _) = parts
+        codes = np.empty((b1 - b0, a1 - a0, z1 - z0), self.dtype)
+        if codes.size:
+            self._core.read(self._time_point, self._level, b0, b1, a0, a1, z0, z1, codes.reshape(-1).view(np.uint8))
+        return codes[tuple(part[2] for part in parts)]
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        codes: np.ndarray[Any, Any] = self[:, :, :]
+        return codes if dtype is None else codes.astype(dtype, copy=False)
+
+    def read(self) -> Volume:
+        """All of it, in memory; read once."""
+        if self._read is None:
+            if self._level == 0:
+                self._read = Volume(self._core.volume(self._time_point))
+            else:
+                self._read = Volume.from_array(self[:, :, :], spacing_um=self.spacing_um, unit=self.unit,
+                                               quantity=self.quantity, scale=self.scale, offset=self.offset,
+                                               first_depth_um=self.first_depth_um)
+        return self._read
+
+    def to_dask(self, chunks: Any = None) -> Any:
+        """Codes as an array of Dask (pip install dask), by default in chunks of whole B-scans."""
+        from importlib import import_module
+
+        array: Any = import_module("dask.array")
+        b, a, depth = self.shape
+        each = max(1, _PIECE // max(1, a * depth * self.dtype.itemsize))
+        return array.from_array(self, chunks or (min(b, each), a, depth))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.read(), name)
+
+    def __reduce__(self) -> Any:  # between processes
+        return _reopened, (self._path, self._time_point, self._level)
+
+    def _repr_html_(self) -> str:
+        return self.read()._repr_html_()
+
+    def __repr__(self) -> str:
+        about = f"{'x'.join(map(str, self.shape))} {self._grid.voxel}"
+        return f"<LazyVolume {about}, {self.nbytes / 2**20:.4g} MiB in a file>"
+
+
+class Series:
+    """Volumes of one size, one for each time point: a file or folder of several, a folder of volumes, or a pattern.
+
+        series = ox.load_series("beats_*.nrrd")
+        for volume in series: ...                 # LazyVolume
+        curve = series[:, 12, 40, 100:120]        # codes [t, depth] as a NumPy array
+    """
+
+    def __init__(self, core: _core.Series, path: str) -> None:
+        self._core, self.path = core, path
+        self._first = LazyVolume(core, path)
+
+    def __len__(self) -> int:
+        return self._core.count()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(t, b, a, depth)."""
+        return (len(self), *self._first.shape)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the codes."""
+        return self._first.dtype
+
+    @property
+    def ndim(self) -> int:
+        """4."""
+        return 1 + self._first.ndim
+
+    @property
+    def spacing_um(self) -> tuple[float, float, float]:
+        """Distance of voxels in um along (b, a, depth), 0 where it is unknown."""
+        return self._first.spacing_um
+
+    @property
+    def unit(self) -> str:
+        """Of the values; empty where it is unknown."""
+        return self._first.unit
+
+    @property
+    def times_s(self) -> np.ndarray[Any, Any]:
+        """Seconds since the start, one for each time point; all 0 where they are unknown."""
+        import numpy as np
+
+        return np.array([self._core.time_s(t) for t in range(len(self))])
+
+    def __iter__(self) -> Iterator[LazyVolume]:
+        return (LazyVolume(self._core, self.path, t) for t in range(len(self)))
+
+    def __getitem__(self, key: Any) -> Any:
+        import numpy as np
+
+        parts = _parts(key, self.shape)
+        if parts is None:
+            raise BadArgument("is neither a number nor a slice", "index", "index one time point with it")
+        begin, end, times = parts[0]
+        if times == 0 and not isinstance(key, tuple):
+            return LazyVolume(self._core, self.path, begin)
+        rest = tuple(slice(low, high) for low, high, _ in parts[1:])
+        inner = tuple(part[2] for part in parts[1:])
+        chosen = [begin] if times == 0 else range(begin, end)[times]
+        volumes = [LazyVolume(self._core, self.path, t)[rest][inner] for t in chosen]
+        if times == 0:
+            return volumes[0]
+        if volumes:
+            return np.stack(volumes)
+        edges = [len(range(high - low)[index]) for low, high, index in parts[1:] if isinstance(index, slice)]
+        return np.empty((0, *edges), self.dtype)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        codes: np.ndarray[Any, Any] = self[:, :, :, :]
+        return codes if dtype is None else codes.astype(dtype, copy=False)
+
+    def to_dask(self, chunks: Any = None) -> Any:
+        """Codes [t, b, a, depth] as an array of Dask (pip install dask), by default in chunks of whole B-scans."""
+        from importlib import import_module
+
+        array: Any = import_module("dask.array")
+        _, b, a, depth = self.shape
+        each = max(1, _PIECE // max(1, a * depth * self.dtype.itemsize))
+        return array.from_array(self, chunks or (1, min(b, each), a, depth))
+
+    @property
+    def step_s(self) -> float:
+        """Seconds from one time point to the next; 0 where it is unknown."""
+        return self._core.step_s()
+
+    def __reduce__(self) -> Any:  # between processes
+        return load_series, (self.path,)
+
+    def view(self, **view: object) -> Any:
+        """A widget of a notebook with a slider for time (pip install echolux[notebook]); view: settings as of render()."""
+        from .widget import widget
+
+        return widget(self, view)
+
+    def __repr__(self) -> str:
+        return f"<Series {'x'.join(map(str, self.shape))} {self._first._grid.voxel}>"
+
+
+def _reopened(path: str, time_point: int, level: int) -> LazyVolume:
+    return LazyVolume(_core.Series.open(path), path, time_point, level)
+
+
+def load(path: str | os.PathLike[str]) -> LazyVolume | Series:
+    """What a file, a folder, or a pattern ("beats_*.nrrd") holds, in any format that `echolux convert` reads; voxels are read
+    when they are asked for. A LazyVolume; a Series where there are several time points.
+
+    Raises MissingFile, or BadFile where it is malformed.
+    """
+    series = load_series(path)
+    return series if len(series) > 1 else series[0]
+
+
+def load_series(path: str | os.PathLike[str]) -> Series:
+    """The same, always as a Series."""
+    name = os.fspath(path)
+    return Series(_core.Series.open(name), name)

@@ -1,0 +1,317 @@
+"""Live sessions: a source, reconstructed while it acquires."""
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Literal, Union
+
+from . import _core
+from .arrays import host_copy, known_array
+from .errors import BadArgument
+from .scan import Scan
+from .settings import assignments, sections
+from .stages import Stages, StagesLike, stages_from
+from .volume import Volume
+
+if TYPE_CHECKING:
+    from . import _sections
+
+_LOOK_MS = 50  # between two looks for signals
+
+Source = Union[str, Callable[[], Any], Iterable[Any]]
+
+
+@dataclass(frozen=True)
+class LiveStats:
+    """How a session is doing. Rates and load are of the last seconds; load is the share of time that reconstruction takes.
+
+    lost_blocks: by the source; left_out_volumes: for newer ones, incomplete or failed; overwritten_volumes: finished, but
+    not taken in time; not_recorded_blocks: of the recording under way, lost or left out by a disk too slow.
+    """
+
+    running: bool
+    ended: bool
+    seconds: float
+    acquired_blocks: int
+    acquired_volumes: int
+    acquired_a_scans: int
+    lost_blocks: int
+    finished_volumes: int
+    left_out_volumes: int
+    overwritten_volumes: int
+    acquired_a_scans_per_s: float
+    processed_a_scans_per_s: float
+    load: float
+    recording: bool
+    recorded_blocks: int
+    not_recorded_blocks: int
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What a recording holds, and what it lacks."""
+
+    blocks: int
+    bytes: int
+    missing_blocks: int
+    lost_blocks: int
+    refused_blocks: int
+
+
+class _Feeder:
+    """Pushes the arrays of a Python source from a thread of its own."""
+
+    def __init__(self, core: _core.Live, scan: Scan, arrays: Iterator[Any]) -> None:
+        self._core, self._scan, self._arrays = core, scan, arrays
+        self._stopped = threading.Event()
+        self.raised: BaseException | None = None
+        self._thread = threading.Thread(target=self._work, name="echolux source", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopped.set()
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join(1.0)  # a source that waits for its instrument keeps its thread
+
+    def _work(self) -> None:
+        try:
+            self._push_all()
+        except BaseException as error:
+            self.raised = error
+        self._core.end()
+
+    def _push_all(self) -> None:
+        volume = position = 0
+        b_scans = self._scan.shape[0]
+        for spectra in self._arrays:
+            lines = host_copy(known_array(spectra))
+            count = _core.b_scans_of(self._scan._core, lines)
+            if position + count > b_scans:
+                raise BadArgument(f"{count} B-scans from B-scan {position} on go beyond the volume of {b_scans}", "source",
+                                  "yield whole volumes, or parts that end where a volume ends")
+            while not self._core.push(self._scan._core, lines, volume, position, _LOOK_MS):
+                if self._stopped.is_set():
+                    return
+            if self._stopped.is_set():
+                return
+            position += count
+            if position == b_scans:
+                volume, position = volume + 1, 0
+
+
+class _LiveSettings:
+    """Settings of a session as those of a scan: read from what it does now, changed while it runs."""
+
+    def __init__(self, core: _core.Live) -> None:
+        self._core = core
+
+    def all(self) -> list[_core.Setting]:
+        return self._core.scan().settings().all()
+
+    def text(self, key: str) -> str:
+        return self._core.scan().settings().text(key)
+
+    def number(self, key: str) -> float:
+        return self._core.scan().settings().number(key)
+
+    def set_text(self, key: str, value: str) -> None:
+        self._core.set(key, value)
+
+
+class Live:
+    """A session: an iterator of volumes.
+
+        with ox.live("sim:vessel") as session:
+            for volume in session:
+                session.recipe.window = "hann"        # takes effect with a later volume
+
+    The sections recipe, flow, nufft, defr and compressive are attributes as of a Scan, and can be changed while it runs.
+    `scan` is the section [scan] of what the source sends, to be read.
+    """
+
+    if TYPE_CHECKING:
+        recipe: _sections.Recipe
+        flow: _sections.Flow
+        nufft: _sections.Nufft
+        defr: _sections.Defr
+        compressive: _sections.Compressive
+
+    def __init__(self, core: _core.Live, stages: Stages | None, volumes: int, feeder: _Feeder | None = None) -> None:
+        self._core, self._stages, self._volumes, self._feeder = core, stages, volumes, feeder
+        self._is_running = False
+        settings: Any = _LiveSettings(core)
+        for name, kind in sections(settings).items():
+            self.__dict__[name] = kind(settings)
+
+    def start(self) -> None:
+        """Begins to acquire; `with` and iterating do so by themselves."""
+        if self._is_running:
+            return
+        self._core.start(self._volumes)
+        self._is_running = True
+        if self._feeder is not None:
+            self._feeder.start()
+
+    def stop(self) -> None:
+        """Acquires no more. What was acquired is still reconstructed and can be taken."""
+        if self._feeder is not None:
+            self._feeder.stop()
+        if self._is_running:
+            self._core.stop()
+
+    def __enter__(self) -> Live:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+        if self.stats.recording:
+            self.stop_recording()
+
+    def __iter__(self) -> Live:
+        return self
+
+    def __next__(self) -> Volume:
+        self.start()
+        while True:
+            made = self._taken()
+            if made is False:
+                raise StopIteration
+            if made is not None:
+                return made
+
+    def next(self, timeout_s: float | None = None) -> Volume | None:
+        """The next volume; None where none came in time, or there are no more."""
+        self.start()
+        patience = 10**9 if timeout_s is None else max(0, round(1000 * timeout_s))
+        while True:
+            made = self._taken(min(patience, _LOOK_MS))
+            if made is False:
+                return None
+            patience -= _LOOK_MS
+            if made is not None or patience <= 0:
+                return made
+
+    def _taken(self, timeout_ms: int = _LOOK_MS) -> Volume | Literal[False] | None:
+        """A volume; None: nothing yet; False: nothing more."""
+        self._raise_failures()
+        made: Any = self._core.next(timeout_ms)
+        if made is None or made is False:
+            self._raise_failures()
+            return False if made is False else None
+        structure, flow = made
+        volume = Volume(structure)
+        if flow is not None:
+            volume.flow = Volume(flow)
+        return volume
+
+    def _raise_failures(self) -> None:
+        raised = self._stages.take_raised() if self._stages is not None else None
+        if raised is None and self._feeder is not None:
+            raised, self._feeder.raised = self._feeder.raised, None
+        if raised is not None:
+            raise raised
+
+    @property
+    def stats(self) -> LiveStats:
+        """How it is doing."""
+        return LiveStats(**self._core.stats())
+
+    @property
+    def settings(self) -> Scan:
+        """What the source sends and how it is processed now: a copy, whose changes do not reach the session."""
+        return Scan(self._core.scan())
+
+    def events(self) -> list[str]:
+        """What happened since the last call: blocks that were lost, a device that failed ..."""
+        return self._core.events().splitlines()
+
+    def record(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Writes every block from the next volume on: NAME.toml, NAME.raw, NAME.index.csv, which open as a scan.
+
+        One recording at a time; it ends with stop_recording() or with the session. Raises OutputFailed, BadSetting.
+        """
+        self._core.record(os.fspath(path), overwrite)
+
+    def stop_recording(self) -> Recorded:
+        """Waits for the disk. Where no block was recorded, no file is left. Raises OutputFailed."""
+        return Recorded(**self._core.stop_recording())
+
+    def __repr__(self) -> str:
+        now = self.stats
+        return f"<Live {'running' if now.running else 'stopped'}, {now.finished_volumes} volumes finished>"
+
+
+def _called(source: Callable[[], Any]) -> Iterator[Any]:
+    while (spectra := source()) is not None:
+        yield spectra
+
+
+def _from_arrays(source: Callable[[], Any] | Iterable[Any], scan: Scan | None,
+                 settings: Mapping[str, Mapping[str, Any]]) -> tuple[Scan, Iterator[Any]]:
+    """The scan that the arrays are of, and the arrays."""
+    import numpy as np
+
+    arrays: Iterator[Any] = _called(source) if callable(source) else iter(source)
+    if scan is not None:
+        if settings:
+            raise BadArgument("a scan is given, and settings beside it", "scan", "set them in the scan")
+        return scan, arrays
+    from .reconstructor import _described
+
+    try:
+        first = next(arrays)
+    except StopIteration:
+        raise BadArgument("yields no array", "source", "yield arrays [b, a, samples]") from None
+    array = np.asarray(first)
+    formats = {"uint8": "u8", "uint16": "u16", "uint32": "u32", "int16": "i16", "float32": "f32"}
+    if array.dtype.name not in formats or array.ndim not in (2, 3):
+        raise BadArgument(f"yields {array.dtype} with {array.ndim} dimensions", "source",
+                          "yield [b, a, samples] of uint8, uint16, uint32, int16 or float32, or pass scan=")
+    b_scans = int(settings.get("scan", {}).get("b_scans", array.shape[0] if array.ndim == 3 else 1))
+    made = _described(array.shape[-1], array.shape[-2], b_scans, formats[array.dtype.name], settings)
+    return made, chain([first], arrays)
+
+
+def live(source: Source, *, lossless: bool = False, queue: int = 0, volumes: int = 0, device: str = "auto",
+         scan: Scan | Mapping[str, Any] | str | os.PathLike[str] | None = None, stages: StagesLike = None,
+         **settings: Mapping[str, Any]) -> Live:
+    """Opens a live session.
+
+    source: "sim:vessel", "replay:scan.toml", "genicam", "plugin:FILE.so"; or Python: a generator, an iterable, or a
+        callable that gives arrays of spectra [b, a, samples] one after the other, whole volumes or parts of them (the
+        callable ends with None). What it raises is raised again where volumes are taken.
+    lossless: every volume, the source waits where it can; otherwise the newest, older ones make room
+    queue: of volumes that may wait where lossless; 0: 2
+    volumes: after which it ends; 0: when the source does
+    scan: what a camera or plugin sends (a TOML file), or what the arrays are (a Scan); or settings of that section, as
+        {"b_scans": 64}. Of arrays without a Scan the first one says the sizes, and is a whole volume unless b_scans is set
+    stages: {"spectra": function, ...}, see Scan.set_stages
+    settings: by section, as recipe={"window": "hann"}, simulation={"a_scans": 128}, source={...}
+
+    Raises BadSetting, BadFile, DeviceFailed.
+    """
+    given = stages_from(stages)
+    if isinstance(scan, Mapping):
+        settings["scan"] = scan
+        scan = None
+    if isinstance(source, str):
+        if isinstance(scan, Scan):
+            raise BadArgument("is a Scan, but a source by name is described by a file", "scan", "give its path")
+        core = _core.Live.open(source, "" if scan is None else os.fspath(scan), assignments(settings), device, lossless,
+                               queue, given)
+        return Live(core, given, volumes)
+    if not (callable(source) or hasattr(source, "__iter__")):
+        raise BadArgument("is neither a name, a callable, nor something to iterate over", "source")
+    if scan is not None and not isinstance(scan, Scan):
+        from .scan import open as open_scan
+
+        scan = open_scan(scan)
+    described, arrays = _from_arrays(source, scan, settings)
+    core = _core.Live.create(described._core, device, lossless, queue, given)
+    return Live(core, given or described._stages, volumes, _Feeder(core, described, arrays))

@@ -1,0 +1,98 @@
+"""Stages: functions of Python in the pipeline, on spectra, depth bins or voxels."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple, Union
+
+from .errors import BadArgument, Cancelled
+
+Stage = Callable[..., Any]
+
+
+class Place(NamedTuple):
+    """Where the array of a stage belongs.
+
+    volume: of its scan or source; first_b_scan: of the volume, that the array begins with
+    scale, offset: value = element * scale + offset; of bins the values are counts
+    """
+
+    volume: int
+    first_b_scan: int
+    scale: float
+    offset: float
+
+
+class Stages:
+    """Callables for the places of the pipeline. One that takes two arguments gets the array and its Place."""
+
+    def __init__(self, spectra: Stage | None = None, bins: Stage | None = None, voxels: Stage | None = None) -> None:
+        self.spectra, self.bins, self.voxels = spectra, bins, voxels
+        self._wants_place = {name: _takes_two(name, getattr(self, name)) for name in ("spectra", "bins", "voxels")}
+        self._raised: BaseException | None = None
+
+    def __bool__(self) -> bool:
+        return any((self.spectra, self.bins, self.voxels))
+
+    def _call(self, name: str, array: Any, volume: int, first_b_scan: int, scale: float, offset: float) -> bool:
+        """What the extension module calls; False ends the work."""
+        stage = getattr(self, name)
+        try:
+            if self._wants_place[name]:
+                result = stage(array, Place(volume, first_b_scan, scale, offset))
+            else:
+                result = stage(array)
+            if result is not None and result is not array:
+                array[...] = result
+        except BaseException as error:
+            self._raised = error
+            return False
+        return True
+
+    def _kept(self, name: str) -> None:
+        self._raised = BadArgument(f"the stage on {name} kept the array that it was lent, whose memory is reused", name,
+                                   "keep a copy: array.copy()")
+
+    def take_raised(self) -> BaseException | None:
+        """What a stage raised since the last call."""
+        raised, self._raised = self._raised, None
+        return raised
+
+
+def _takes_two(name: str, stage: Any) -> bool:
+    if stage is None:
+        return False
+    if not callable(stage):
+        raise BadArgument("is not callable", f"stages, {name}", "give a function of an array")
+    import inspect
+
+    try:
+        inspect.signature(stage).bind(None, None)
+    except (TypeError, ValueError):  # one argument; or nothing is known of it
+        return False
+    return True
+
+
+StagesLike = Union[Stages, Mapping[str, Stage], None]
+
+
+def stages_from(given: StagesLike) -> Stages | None:
+    """{"spectra": function, "bins": ..., "voxels": ...} as Stages."""
+    if given is None or isinstance(given, Stages):
+        return given or None
+    unknown = set(given) - {"spectra", "bins", "voxels"}
+    if unknown:
+        raise BadArgument(f"there is no stage on {sorted(unknown)[0]}", "stages", "spectra, bins or voxels")
+    return Stages(**given) or None
+
+
+@contextmanager
+def raising(stages: Stages | None) -> Iterator[None]:
+    """Work that a stage ended raises what the stage raised."""
+    try:
+        yield
+    except Cancelled:
+        raised = stages.take_raised() if stages else None
+        if raised is not None:
+            raise raised from None
+        raise

@@ -1,0 +1,198 @@
+// Live sessions. One thread may push while another takes, so that each kind of call has a lock of its own.
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <mutex>
+#include <optional>
+
+#include "python/src/arrays.h"
+#include "python/src/bindings.h"
+#include "python/src/blocks.h"
+#include "python/src/scan.h"
+#include "python/src/stages.h"
+#include "python/src/volume.h"
+
+namespace echolux::python {
+namespace {
+
+class Live {
+  public:
+    explicit Live(api::Live&& one) : live_(std::make_unique<api::Live>(std::move(one))) {}
+    Live(Live&&) = default;
+    ~Live() {
+        if (!live_) return;
+        const nb::gil_scoped_release others_may_run;  // its threads may be in a stage
+        live_.reset();
+    }
+
+    template <class Work>
+    auto controlled(const Work& work) const {
+        return with(locks_->control, work);
+    }
+    template <class Work>
+    auto taking(const Work& work) const {
+        return with(locks_->taking, work);
+    }
+    template <class Work>
+    auto pushing(const Work& work) const {
+        return with(locks_->pushing, work);
+    }
+
+  private:
+    struct Locks {
+        std::mutex control, taking, pushing;
+    };
+
+    template <class Work>
+    auto with(std::mutex& mutex, const Work& work) const {
+        return released([&] {
+            const std::scoped_lock lock(mutex);
+            return work(*live_);
+        });
+    }
+
+    std::unique_ptr<Locks> locks_ = std::make_unique<Locks>();
+    std::unique_ptr<api::Live> live_;
+};
+
+echolux_live_options options_of(const echolux_device& device, bool lossless, std::int32_t queue,
+                                const echolux_stages* stages) {
+    auto options = api::make<echolux_live_options>();
+    options.device = &device;
+    options.delivery = lossless ? ECHOLUX_EVERY : ECHOLUX_NEWEST;
+    options.queue = queue;
+    options.stages = stages;
+    return options;
+}
+
+Live opened(const std::string& source, const std::string& scan_toml, const std::vector<std::string>& assignments,
+            const std::string& device, bool lossless, std::int32_t queue, const nb::object& stages) {
+    const echolux_device on = device_of(device);
+    StagesOf given(stages);
+    Live live = released([&] {
+        const auto options = options_of(on, lossless, queue, stages.is_none() ? nullptr : &given.get());
+        return Live(api::Live::open(source, assignments, options, scan_toml));
+    });
+    given.taken();
+    return live;
+}
+
+Live created(const Scan& scan, const std::string& device, bool lossless, std::int32_t queue, const nb::object& stages) {
+    const echolux_device on = device_of(device);
+    StagesOf given(stages);
+    Live live = scan.with([&](api::Scan& one) {
+        const auto options = options_of(on, lossless, queue, stages.is_none() ? nullptr : &given.get());
+        return Live(api::Live::create(one, options));
+    });
+    given.taken();
+    return live;
+}
+
+// How many B-scans an array of `scan` has.
+std::int64_t b_scans_of(const Scan& scan, nb::handle spectra) {
+    const auto from = array_of<InArray>(spectra, "source");
+    return scan.with([&](api::Scan& one) { return Arrangement(one).block_of(from).b_scans; });
+}
+
+// False: there was no room.
+bool push(const Live& live, const Scan& scan, nb::handle spectra, std::int64_t volume, std::int64_t first,
+          std::int32_t timeout_ms) {
+    const auto from = array_of<InArray>(spectra, "source");
+    echolux_block block = scan.with([&](api::Scan& one) { return Arrangement(one).block_of(from); });
+    block.volume = volume;
+    block.first_b_scan = first;
+    return live.pushing([&](api::Live& one) { return one.push(block, timeout_ms); });
+}
+
+nb::object both(api::Volumes&& made) {
+    nb::object flow = nb::none();
+    if (made.flow) flow = nb::cast(Volume(std::move(*made.flow)));
+    return nb::make_tuple(Volume(std::move(made.structure)), flow);
+}
+
+// (structure, flow); None: nothing yet; False: nothing more will come.
+nb::object next(const Live& live, std::int32_t timeout_ms) {
+    bool ended = false;
+    std::optional<api::Volumes> made = live.taking([&](api::Live& one) {
+        auto taken = one.next(timeout_ms);
+        ended = one.ended();
+        return taken;
+    });
+    if (made) return both(std::move(*made));
+    return ended ? nb::cast(false) : nb::none();
+}
+
+Facts stats(const Live& live) {
+    const echolux_live_stats now = live.controlled([](api::Live& one) { return one.stats(); });
+    Facts all;
+    all["running"] = now.running != 0;
+    all["ended"] = now.ended != 0;
+    all["seconds"] = now.seconds;
+    all["acquired_blocks"] = now.acquired_blocks;
+    all["acquired_volumes"] = now.acquired_volumes;
+    all["acquired_a_scans"] = now.acquired_a_scans;
+    all["lost_blocks"] = now.lost_blocks;
+    all["finished_volumes"] = now.finished_volumes;
+    all["left_out_volumes"] = now.left_out_volumes;
+    all["overwritten_volumes"] = now.overwritten_volumes;
+    all["acquired_a_scans_per_s"] = now.acquired_a_scans_per_s;
+    all["processed_a_scans_per_s"] = now.processed_a_scans_per_s;
+    all["load"] = now.load;
+    all["recording"] = now.recording != 0;
+    all["recorded_blocks"] = now.recorded_blocks;
+    all["not_recorded_blocks"] = now.not_recorded_blocks;
+    return all;
+}
+
+Facts stop_recording(const Live& live) {
+    const echolux_recorded made = live.controlled([](api::Live& one) { return one.stop_recording(); });
+    Facts all;
+    all["blocks"] = made.blocks;
+    all["bytes"] = made.bytes;
+    all["missing_blocks"] = made.missing_blocks;
+    all["lost_blocks"] = made.lost_blocks;
+    all["refused_blocks"] = made.refused_blocks;
+    return all;
+}
+
+}  // namespace
+
+void bind_live(nb::module_& module) {
+    nb::class_<Live>(module, "Live", "A source, reconstructed while it acquires.")
+        .def_static("open", &opened, nb::arg("source"), nb::arg("scan_toml"), nb::arg("assignments"), nb::arg("device"),
+                    nb::arg("lossless"), nb::arg("queue"), nb::arg("stages").none())
+        .def_static("create", &created, nb::arg("scan"), nb::arg("device"), nb::arg("lossless"), nb::arg("queue"),
+                    nb::arg("stages").none())
+        .def(
+            "start",
+            [](const Live& live, std::int64_t volumes) {
+                live.controlled([&](api::Live& one) { one.start(volumes); });
+            },
+            nb::arg("volumes"))
+        .def("stop", [](const Live& live) { live.controlled([](api::Live& one) { one.stop(); }); })
+        .def("push", &push, nb::arg("scan"), nb::arg("spectra"), nb::arg("volume"), nb::arg("first"),
+             nb::arg("timeout_ms"))
+        .def("end", [](const Live& live) { live.pushing([](api::Live& one) { one.end(); }); })
+        .def("next", &next, nb::arg("timeout_ms"))
+        .def(
+            "set",
+            [](const Live& live, const std::string& key, const std::string& value) {
+                live.controlled([&](api::Live& one) { one.set(key, value); });
+            },
+            nb::arg("key"), nb::arg("value"))
+        .def("scan", [](const Live& live) { return live.controlled([](api::Live& one) { return Scan(one.scan()); }); })
+        .def("stats", &stats)
+        .def("events", [](const Live& live) { return live.controlled([](api::Live& one) { return one.events(); }); })
+        .def(
+            "record",
+            [](const Live& live, const std::string& path, bool overwrite) {
+                live.controlled([&](api::Live& one) { one.record(path, overwrite); });
+            },
+            nb::arg("path"), nb::arg("overwrite"))
+        .def("stop_recording", &stop_recording);
+    module.def("b_scans_of", &b_scans_of, nb::arg("scan"), nb::arg("spectra"));
+}
+
+}  // namespace echolux::python

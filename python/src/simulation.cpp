@@ -1,0 +1,94 @@
+// Simulated scans, the truth about them, and validation.
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "python/src/arrays.h"
+#include "python/src/bindings.h"
+#include "python/src/scan.h"
+
+namespace echolux::python {
+namespace {
+
+using Simulation = Shared<api::Simulation>;
+api::Span<std::byte> bytes_of(const AnyArray& array) {
+    return {static_cast<std::byte*>(array.data()), array.nbytes()};
+}
+
+nb::ndarray<nb::numpy, std::uint16_t, nb::ndim<1>> record(const Simulation& simulation, std::int64_t volume,
+                                                          std::int64_t first, std::int64_t b_scans,
+                                                          const nb::object& progress) {
+    using Counts = std::vector<std::uint16_t>;
+    auto made = std::make_unique<Counts>(watched(progress, [=](const api::Progress& told) {
+        return simulation.locked([&](api::Simulation& one) {
+            const std::int64_t bytes = one.scan().shape().b_scan_bytes * std::max<std::int64_t>(b_scans, 0);
+            Counts counts(static_cast<std::size_t>(bytes) / sizeof(std::uint16_t));
+            one.record(volume, first, b_scans, {reinterpret_cast<std::byte*>(counts.data()), 2 * counts.size()}, told);
+            return counts;
+        });
+    }));
+    const std::size_t count = made->size();
+    std::uint16_t* const counts = made->data();
+    const nb::capsule owner(made.release(), [](void* one) noexcept { delete static_cast<Counts*>(one); });
+    return {counts, {count}, owner};
+}
+
+void write(const Simulation& simulation, const std::string& path, bool overwrite, const nb::object& progress) {
+    watched(progress, [=](const api::Progress& told) {
+        simulation.locked([&](api::Simulation& one) { one.write(path, overwrite, told); });
+        return true;
+    });
+}
+
+// Shape and type.
+std::pair<Edges, std::string> described(const Simulation& simulation, const std::string& name) {
+    const echolux_truth truth = simulation.with([&](api::Simulation& one) { return one.truth(name); });
+    const std::size_t edges = name == "en_face" ? 2 : name == "tubes" ? 4 : 3;
+    std::vector<std::size_t> shape;
+    for (std::size_t i = 0; i < edges; ++i) shape.push_back(static_cast<std::size_t>(truth.shape[i]));
+    return {edges_of_python(shape), spelled(layout_of(truth.voxel).type)};
+}
+
+// Tuples (topic, what, unit, found, expected, limit, bound, passed) and the report.
+std::pair<nb::typed<nb::list, nb::typed<nb::tuple, nb::any, nb::ellipsis>>, std::string> validate(
+    const std::string& device, bool quick, const nb::object& progress) {
+    const echolux_device on = device_of(device);
+    const api::Validation made =
+        watched(progress, [=](const api::Progress& told) { return api::Validation(on, quick, told); });
+    nb::typed<nb::list, nb::typed<nb::tuple, nb::any, nb::ellipsis>> checks;
+    for (const echolux_check& check : made.checks()) {
+        checks.append(nb::make_tuple(check.topic, check.what, check.unit, check.found, check.expected, check.limit,
+                                     check.bound, check.passed != 0));
+    }
+    return {checks, made.report()};
+}
+
+}  // namespace
+
+void bind_simulation(nb::module_& module) {
+    nb::class_<Simulation>(module, "Simulation", "A scene in front of a simulated instrument.")
+        .def(
+            "__init__",
+            [](Simulation* self, const std::string& scene, const std::vector<std::string>& assignments) {
+                new (self) Simulation(released([&] { return api::Simulation(scene, assignments); }));
+            },
+            nb::arg("scene"), nb::arg("assignments"))
+        .def("scan",
+             [](const Simulation& self) { return self.with([](api::Simulation& one) { return Scan(one.scan()); }); })
+        .def("facts",
+             [](const Simulation& self) { return self.with([](api::Simulation& one) { return one.facts(); }); })
+        .def("record", &record, nb::arg("volume"), nb::arg("first"), nb::arg("b_scans"), nb::arg("progress").none())
+        .def("write", &write, nb::arg("path"), nb::arg("overwrite"), nb::arg("progress").none())
+        .def("describe_truth", &described, nb::arg("name"))
+        .def(
+            "truth",
+            [](const Simulation& self, const std::string& name, nb::handle to) {
+                const auto array = array_of<AnyArray>(to, "to");
+                self.with([&](api::Simulation& one) { one.truth(name, bytes_of(array)); });
+            },
+            nb::arg("name"), nb::arg("to"));
+    module.def("validate", &validate, nb::arg("device"), nb::arg("quick"), nb::arg("progress").none());
+}
+
+}  // namespace echolux::python

@@ -1,0 +1,151 @@
+"""Live sessions: named sources, sources in Python, recordings, changes while they run."""
+import os
+import signal
+import threading
+import time
+import unittest
+
+import numpy as np
+
+import echolux as ox
+from support import FolderCase, spectra
+
+SMALL = {"samples": 256, "a_scans": 16, "b_scans": 4}
+FIXED = {"levels": "fixed", "low": 0, "high": 100, "background": "none"}
+
+
+def volumes(count=3):
+    for seed in range(count):
+        yield spectra(seed=seed + 1)
+
+
+class NamedSources(unittest.TestCase):
+    def test_give_volumes_until_enough(self):
+        with ox.live("sim:vessel", simulation=SMALL, volumes=3, lossless=True) as session:
+            taken = list(session)
+        self.assertEqual([volume.number for volume in taken], [0, 1, 2])
+        self.assertEqual(taken[0].shape[:2], (4, 16))
+        self.assertEqual(session.stats.finished_volumes, 3)
+        self.assertTrue(session.stats.ended or not session.stats.running)
+
+    def test_newest_wins_where_the_caller_is_slow(self):
+        with ox.live("sim:vessel", simulation=SMALL) as session:
+            first = next(session)
+            time.sleep(0.3)
+            later = next(session)
+            self.assertGreater(later.number, first.number + 1)
+            self.assertGreater(session.stats.acquired_volumes, 2)
+
+    def test_take_settings_while_they_run(self):
+        with ox.live("sim:mirror", simulation={**SMALL, "mirror_um": [50], "mirror_amplitude": [0.2]},
+                     recipe={"window": "rect"}) as session:
+            self.assertEqual(session.recipe.window, "rect")
+            next(session)
+            session.recipe.window = "blackman"
+            self.assertEqual(session.recipe.window, "blackman")
+            for volume in session:
+                if "blackman" in volume.provenance["recipe.window"]:
+                    break
+            with self.assertRaises(ox.BadSetting):
+                session.recipe.window = "hanning"
+            with self.assertRaises(AttributeError):
+                session.recipe.windw = "hann"
+
+    def test_refuse_what_is_none(self):
+        with self.assertRaises(ox.BadSetting):
+            ox.live("sim:nothing like it")
+        with self.assertRaises(ox.Error):
+            ox.live(3)
+
+    def test_next_waits_no_longer_than_asked(self):
+        with ox.live("sim:vessel", simulation=SMALL, volumes=1, lossless=True) as session:
+            self.assertIsNotNone(session.next(30))
+            self.assertIsNone(session.next(0.05))
+
+
+class PythonSources(FolderCase):
+    def test_generator_gives_what_the_reconstructor_gives(self):
+        make = ox.Reconstructor(samples=256, a_scans=16, b_scans=4, recipe=FIXED)
+        with ox.live(volumes(), lossless=True, recipe=FIXED) as session:
+            for seed, volume in enumerate(session):
+                np.testing.assert_array_equal(volume[:], make(spectra(seed=seed + 1)))
+        self.assertEqual(seed, 2)
+
+    def test_callable_ends_with_none(self):
+        left = [spectra(seed=2), spectra(seed=1)]
+        with ox.live(lambda: left.pop() if left else None, lossless=True, recipe=FIXED) as session:
+            self.assertEqual(len(list(session)), 2)
+
+    def test_parts_of_volumes(self):
+        parts = (spectra()[i:i + 2] for i in (0, 2))
+        with ox.live(parts, lossless=True, scan={"b_scans": 4}, recipe=FIXED) as session:
+            whole = next(session)
+        np.testing.assert_array_equal(whole[:], ox.Reconstructor(samples=256, a_scans=16, b_scans=4, recipe=FIXED)(spectra()))
+
+    def test_what_a_source_raises_is_raised(self):
+        def broken():
+            yield spectra()
+            raise OSError("the cable is out")
+
+        with ox.live(broken(), lossless=True, recipe=FIXED) as session:
+            with self.assertRaisesRegex(OSError, "cable"):
+                list(session)
+
+    def test_wrong_arrays_are_refused(self):
+        with self.assertRaises(ox.BadArgument):
+            ox.live(iter(["text"]))
+        with ox.live(iter([spectra(), spectra(a_scans=8)]), lossless=True, recipe=FIXED) as session:
+            with self.assertRaisesRegex(ox.BadArgument, "shape"):
+                list(session)
+
+    def test_records(self):
+        path = self.folder / "take.toml"
+        gate = threading.Event()
+
+        def source():
+            yield spectra(seed=1)
+            gate.wait(30)
+            yield spectra(seed=2)
+
+        with ox.live(source(), lossless=True, recipe=FIXED) as session:
+            next(session)
+            session.record(path)
+            gate.set()
+            next(session)
+            self.assertTrue(session.stats.recording)
+            recorded = session.stop_recording()
+        self.assertEqual((recorded.blocks, recorded.missing_blocks), (1, 0))
+        np.testing.assert_array_equal(ox.open(path).read(), spectra(seed=2))
+
+    def test_a_stage_changes_volumes_and_its_errors_are_raised(self):
+        def black(voxels):
+            voxels[...] = 7
+
+        with ox.live(volumes(), lossless=True, recipe=FIXED, stages={"voxels": black}) as session:
+            self.assertEqual(set(np.unique(next(session)[:])), {7})
+
+        def broken(voxels):
+            raise ZeroDivisionError("in the stage")
+
+        with ox.live(volumes(), lossless=True, recipe=FIXED, stages={"voxels": broken}) as session:
+            with self.assertRaisesRegex(ZeroDivisionError, "in the stage"):
+                list(session)
+
+
+class Interrupts(unittest.TestCase):
+    def test_are_heard_at_once(self):
+        def never():
+            yield spectra()
+            time.sleep(30)
+
+        def interrupt():
+            time.sleep(0.3)
+            self.sent = time.monotonic()
+            os.kill(os.getpid(), signal.SIGINT)
+
+        session = ox.live(never(), lossless=True, recipe=FIXED)
+        next(session)
+        threading.Thread(target=interrupt).start()
+        with self.assertRaises(KeyboardInterrupt):
+            next(session)
+        self.assertLess(time.monotonic() - self.sent, 0.2)

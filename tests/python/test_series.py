@@ -1,0 +1,95 @@
+"""Volumes in files, of which only a part is read."""
+import pickle
+import unittest
+
+import numpy as np
+
+import echolux as ox
+from support import FolderCase
+
+try:
+    import dask.array
+except ImportError:
+    dask = None
+
+CODES = np.arange(12 * 10 * 16, dtype=np.uint16).reshape(12, 10, 16)
+
+
+def volume(offset=0):
+    return ox.Volume.from_array(CODES + offset, spacing_um=(20, 10, 2), unit="dB", quantity="db", scale=0.5)
+
+
+class Parts(FolderCase):
+    def test_slices_are_those_of_numpy(self):
+        keys = [np.s_[:], np.s_[3], np.s_[-1], np.s_[2:9, :, 4:7], np.s_[::-2, 3, ::5], np.s_[..., 2], np.s_[1, 2, 3],
+                np.s_[5:5], np.s_[:, 8:1:-3, -4:], np.s_[..., ::-1], np.s_[[1, 3], 2:4], np.s_[CODES > 3]]
+        for name in ("a.nrrd", "a.ome.zarr", "a.tiff"):
+            volume().save(self.folder / name)
+            loaded = ox.load(self.folder / name)
+            for key in keys:
+                np.testing.assert_array_equal(loaded[key], CODES[key], err_msg=f"{name} {key}")
+            self.assertEqual(np.asarray(loaded).dtype, np.uint16)
+            with self.assertRaises(IndexError):
+                loaded[12]
+            with self.assertRaises(IndexError):
+                loaded[0, 0, 0, 0]
+
+    def test_say_what_they_are_without_reading(self):
+        volume().save(self.folder / "a.nrrd")
+        loaded = ox.load(self.folder / "a.nrrd")
+        self.assertEqual((loaded.shape, loaded.ndim, loaded.dtype), ((12, 10, 16), 3, np.uint16))
+        self.assertEqual((loaded.spacing_um, loaded.scale, loaded.unit), ((20, 10, 2), 0.5, "dB"))
+        self.assertIn("in a file", repr(loaded))
+
+    def test_can_what_volumes_can(self):
+        volume().save(self.folder / "a.nrrd")
+        loaded = ox.load(self.folder / "a.nrrd")
+        self.assertIsInstance(loaded.read(), ox.Volume)
+        np.testing.assert_allclose(loaded.values(), CODES * 0.5)
+        loaded.save(self.folder / "b.nrrd")
+        np.testing.assert_array_equal(ox.load(self.folder / "b.nrrd")[:], CODES)
+        with self.assertRaises(AttributeError):
+            loaded.nothing
+
+    def test_what_is_not_there(self):
+        with self.assertRaises(ox.MissingFile):
+            ox.load(self.folder / "none.nrrd")
+
+    def test_go_between_processes(self):
+        volume().save(self.folder / "a.nrrd")
+        again = pickle.loads(pickle.dumps(ox.load(self.folder / "a.nrrd")))
+        np.testing.assert_array_equal(again[3:5], CODES[3:5])
+
+    @unittest.skipIf(dask is None, "Dask is not installed")
+    def test_as_dask(self):
+        volume().save(self.folder / "a.ome.zarr")
+        lazy = ox.load(self.folder / "a.ome.zarr").to_dask(chunks=(5, 10, 16))
+        self.assertEqual(lazy.chunks[0], (5, 5, 2))
+        np.testing.assert_array_equal(lazy[4:7, 2].compute(), CODES[4:7, 2])
+
+
+class Series(FolderCase):
+    def setUp(self):
+        super().setUp()
+        for t in range(3):
+            volume(1000 * t).save(self.folder / f"beat_{t}.nrrd")
+        self.series = ox.load_series(self.folder / "beat_*.nrrd")
+        self.all = np.stack([CODES + 1000 * t for t in range(3)])
+
+    def test_slices_are_those_of_numpy(self):
+        self.assertEqual((len(self.series), self.series.shape, self.series.ndim), (3, (3, 12, 10, 16), 4))
+        for key in (np.s_[:], np.s_[1:, 4], np.s_[:, 2:4, :, 3], np.s_[2, 1, 5], np.s_[::-1, ..., 7], np.s_[1:1, 2]):
+            np.testing.assert_array_equal(self.series[key], self.all[key], err_msg=str(key))
+        np.testing.assert_array_equal(np.asarray(self.series), self.all)
+
+    def test_gives_lazy_volumes(self):
+        self.assertIsInstance(self.series[1], ox.LazyVolume)
+        self.assertEqual([one.number for one in self.series], [0, 1, 2])
+        np.testing.assert_array_equal(self.series[-1][:], self.all[2])
+        self.assertEqual(self.series.times_s.shape, (3,))
+        self.assertIsInstance(ox.load(self.folder / "beat_*.nrrd"), ox.Series)
+        self.assertEqual(len(pickle.loads(pickle.dumps(self.series))), 3)
+
+    @unittest.skipIf(dask is None, "Dask is not installed")
+    def test_as_dask(self):
+        np.testing.assert_array_equal(self.series.to_dask()[:, 3, :, 2].compute(), self.all[:, 3, :, 2])

@@ -1,0 +1,168 @@
+"""How volumes show themselves: HTML and PNG, plots, windows, widgets, movies."""
+import base64
+import os
+import re
+import struct
+import unittest
+import zlib
+from unittest import mock
+
+import numpy as np
+
+import echolux as ox
+from echolux import _core, show
+from support import FolderCase
+
+try:
+    import matplotlib
+    matplotlib.use("Agg")
+except ImportError:
+    matplotlib = None
+try:
+    import anywidget
+except ImportError:
+    anywidget = None
+
+
+def can_render():
+    try:
+        cube().render(width=16, height=16)
+    except (ox.Unsupported, ox.DeviceFailed):
+        return False
+    return True
+
+
+def cube(bright=200, **meaning):
+    codes = np.zeros((24, 20, 32), np.uint8)
+    codes[8:16, 6:14, 10:22] = bright
+    return ox.Volume.from_array(codes, spacing_um=(20, 10, 5), unit="dB", quantity="db", **meaning)
+
+
+def unpacked(png):
+    """Size and pixels of a PNG file."""
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height = struct.unpack(">II", png[16:24])
+    at, data = 8, b""
+    while at < len(png):
+        length = struct.unpack(">I", png[at:at + 4])[0]
+        if png[at + 4:at + 8] == b"IDAT":
+            data += png[at + 8:at + 8 + length]
+        at += 12 + length
+    rows = np.frombuffer(zlib.decompress(data), np.uint8).reshape(height, -1)
+    return (width, height), rows[:, 1:]
+
+
+class Notebook(unittest.TestCase):
+    def test_png_is_what_was_given(self):
+        pixels = np.random.default_rng(1).integers(0, 255, (7, 5, 4), np.uint8)
+        size, rows = unpacked(show.png(pixels))
+        self.assertEqual(size, (5, 7))
+        np.testing.assert_array_equal(rows.reshape(7, 5, 4), pixels)
+
+    def test_volumes_show_picture_size_spacing_and_unit(self):
+        text = cube()._repr_html_()
+        for words in ("24 x 20 x 32", "20 x 10 x 5 um", "dB", "uint8"):
+            self.assertIn(words, text)
+        png = base64.b64decode(re.search(r"base64,([^']+)'", text)[1])
+        self.assertGreater(unpacked(png)[1].std(), 0)
+        self.assertEqual(cube()._repr_png_(), png)
+
+    def test_where_nothing_can_be_rendered_a_b_scan_is_shown(self):
+        with mock.patch.object(ox.Volume, "render", side_effect=ox.DeviceFailed("no device")):
+            size, rows = unpacked(cube()._repr_png_())
+        self.assertEqual(size, (20, 32))
+        self.assertEqual(rows[16, 10], 255)
+
+
+@unittest.skipIf(matplotlib is None, "matplotlib is not installed")
+class Plots(unittest.TestCase):
+    def test_sections_have_their_lengths_and_unit(self):
+        axes = cube(first_depth_um=100).plot("b-scan", 12)
+        self.assertEqual(axes.images[0].get_extent(), [-5, 195, 257.5, 97.5])
+        self.assertEqual(axes.images[0].get_array().shape, (32, 20))
+        self.assertEqual((axes.get_xlabel(), axes.get_ylabel()), ("A-scans (um)", "depth (um)"))
+        np.testing.assert_array_equal(cube().plot("side").images[0].get_array(), cube()[:, 10].T)
+        np.testing.assert_array_equal(cube().plot("en-face", 15, vmin=0).images[0].get_array(), cube()[:, :, 15])
+        with self.assertRaises(ox.BadArgument):
+            cube().plot("diagonal")
+        with self.assertRaises(IndexError):
+            cube().plot("b-scan", 99)
+
+
+class Windows(FolderCase):
+    def program(self):
+        """One that stands for echolux: writes down what it was asked for, and waits."""
+        program = self.folder / "echolux"
+        program.write_text(f'#!/bin/sh\necho "$@" > {self.folder}/asked\nsleep 60\n')
+        program.chmod(0o755)
+        return mock.patch.dict(os.environ, {"PATH": f"{self.folder}:{os.environ['PATH']}", "DISPLAY": ":7"})
+
+    @unittest.skipUnless(_core.has("render"), "this build has no renderer")
+    def test_are_opened_where_there_is_a_screen(self):
+        with self.program():
+            window = cube().view(mode="mip", azimuth=30)
+            while not (self.folder / "asked").exists() or not (self.folder / "asked").read_text():
+                self.assertTrue(window.is_open)
+            asked = (self.folder / "asked").read_text()
+            file = asked.split()[1]
+            self.assertIn("--set view.mode=mip view.azimuth_deg=30", asked)
+            np.testing.assert_array_equal(ox.load(file)[:], cube()[:])
+            window.close()
+            self.assertFalse(window.is_open)
+            with self.assertRaises(ox.BadArgument):
+                cube().view(colour="pink")
+
+    def test_need_the_program(self):
+        with mock.patch.dict(os.environ, {"PATH": str(self.folder)}):
+            with self.assertRaises(ox.Unsupported):
+                cube().view(window=True)
+
+    def test_widgets_need_anywidget(self):
+        with mock.patch.dict("sys.modules", {"anywidget": None}):
+            with self.assertRaisesRegex(ox.Unsupported, "pip install anywidget"):
+                cube().view(window=False)
+
+
+@unittest.skipIf(anywidget is None or not can_render(), "anywidget or a Vulkan device is missing")
+class Widgets(FolderCase):
+    def test_turn_zoom_and_change_presets(self):
+        widget = cube().view(window=False, width=64, height=48)
+        self.assertEqual(unpacked(widget.picture)[0], (64, 48))
+        seen = {widget.picture}
+        for change in ({"azimuth": 80.0}, {"elevation": -10.0}, {"zoom": 2.0}, {"preset": "bone"}):
+            widget.set_state(change)
+            seen.add(widget.picture)
+        self.assertEqual(len(seen), 5)
+        widget.set_state({"is_dragged": True})
+        self.assertEqual(unpacked(widget.picture)[0], (32, 24))
+        self.assertIn("tissue", widget.presets)
+
+    def test_go_through_time(self):
+        for t, bright in enumerate((40, 250)):
+            cube(bright).save(self.folder / f"t_{t}.nrrd")
+        widget = ox.load_series(self.folder / "t_*.nrrd").view(width=64, height=48, low=0, high=255)
+        self.assertEqual(widget.time_points, 2)
+        first = widget.picture
+        widget.set_state({"time_point": 1})
+        self.assertNotEqual(widget.picture, first)
+
+
+@unittest.skipUnless(can_render(), "no Vulkan device")
+class Movies(FolderCase):
+    def test_of_volumes_and_series(self):
+        ox.movie(self.folder / "turn_%02d.png", cube(), frames=3, width=48, height=32)
+        pictures = sorted(self.folder.glob("turn_*.png"))
+        self.assertEqual(len(pictures), 3)
+        self.assertNotEqual(pictures[0].read_bytes()[200:], pictures[1].read_bytes()[200:])
+        for t, bright in enumerate((40, 250)):
+            cube(bright).save(self.folder / f"t_{t}.nrrd")
+        ox.movie(self.folder / "beat_%02d.png", ox.load_series(self.folder / "t_*.nrrd"), width=48, height=32)
+        self.assertEqual(len(list(self.folder.glob("beat_*.png"))), 2)
+
+    def test_refuse_what_cannot_be(self):
+        with self.assertRaises(ox.BadSetting):
+            ox.movie(self.folder / "no_%02d.png", cube(), motion="dance")
+        with self.assertRaises(ox.Error):
+            ox.movie(self.folder / "no.docx", cube(), frames=2)
+        with self.assertRaises(ZeroDivisionError):
+            ox.movie(self.folder / "stop_%02d.png", cube(), frames=500, progress=lambda *_: 1 / 0)

@@ -1,0 +1,86 @@
+"""Functions of Python in the pipeline."""
+import unittest
+
+import numpy as np
+
+import echolux as ox
+from support import FolderCase, spectra, write_scan
+
+FIXED = {"levels": "fixed", "low": 0, "high": 100, "background": "none"}
+
+
+def scan(**recipe):
+    return ox.Reconstructor(samples=256, a_scans=16, b_scans=4, recipe={**FIXED, **recipe})._scan
+
+
+class Stages(FolderCase):
+    def test_that_do_nothing_change_no_bit(self):
+        seen = {"spectra": [], "bins": [], "voxels": []}
+        staged = scan()
+        staged.set_stages(*(lambda array, place, name=name: seen[name].append((array.shape, array.dtype.name, place))
+                            for name in seen))
+        np.testing.assert_array_equal(ox.Reconstructor(staged)(spectra()), ox.Reconstructor(scan())(spectra()))
+        for name, edges, dtype in (("spectra", (16, 256), "float32"), ("bins", (16, 128), "complex64"),
+                                   ("voxels", (16, 128), "float32")):
+            self.assertEqual({(shape[1:], kind) for shape, kind, _ in seen[name]}, {(edges, dtype)})
+            self.assertEqual(sum(shape[0] for shape, _, _ in seen[name]), 4)
+            self.assertEqual(seen[name][-1][2].first_b_scan, 4 - seen[name][-1][0][0])
+
+    def test_change_in_place_or_return(self):
+        plain = ox.Reconstructor(scan())(spectra())
+
+        def louder(counts):
+            counts *= 10
+
+        for stages in ({"spectra": louder}, {"bins": lambda bins: 10 * bins}):
+            staged = scan()
+            staged.set_stages(**stages)
+            louder_by = ox.Reconstructor(staged)(spectra()) - plain
+            np.testing.assert_allclose(louder_by[plain > 20], 20, atol=1e-3)
+        staged.set_stages()
+        np.testing.assert_array_equal(ox.Reconstructor(staged)(spectra()), plain)
+
+    def test_see_the_counts(self):
+        kept = []
+        staged = scan()
+        staged.set_stages(spectra=lambda counts: kept.append(counts.copy()))
+        ox.Reconstructor(staged)(spectra())
+        np.testing.assert_array_equal(np.concatenate(kept), spectra())
+
+    def test_raise_what_they_raise(self):
+        staged = scan()
+
+        def broken(counts):
+            raise ZeroDivisionError("in the stage")
+
+        staged.set_stages(spectra=broken)
+        with self.assertRaisesRegex(ZeroDivisionError, "in the stage"):
+            ox.Reconstructor(staged)(spectra())
+
+    def test_cannot_keep_their_array(self):
+        kept = []
+        staged = scan()
+        staged.set_stages(bins=kept.append)
+        with self.assertRaisesRegex(ox.BadArgument, "kept the array"):
+            ox.Reconstructor(staged)(spectra())
+
+    def test_of_whole_scans_are_told_by_provenance(self):
+        staged = ox.open(write_scan(self.folder, spectra()), recipe=FIXED)
+        staged.set_stages(voxels=lambda voxels: np.zeros_like(voxels))
+        volume = staged.reconstruct()
+        self.assertEqual(np.abs(volume[:]).max(), 0)
+        self.assertEqual(volume.provenance["stages"], "voxels")
+
+    def test_are_refused_where_they_cannot_be(self):
+        with self.assertRaises(ox.BadArgument):
+            scan().set_stages(spectra="no function")
+        with self.assertRaises(ox.BadArgument):
+            ox.live("sim:vessel", stages={"pixels": print})
+        staged = scan()
+        staged.set_stages(spectra=lambda counts: None)
+        with self.assertRaises(ox.DeviceFailed):
+            ox.Reconstructor(staged, device="cuda")
+
+
+if __name__ == "__main__":
+    unittest.main()
