@@ -51,5 +51,5 @@ def __dir__() -> list[str]:
 
 __all__ = ["BadArgument", "BadFile", "BadSetting", "Cancelled", "Check", "DeviceFailed", "Error", "LazyVolume", "Live",
            "LiveStats", "MissingFile", "OutOfMemory", "OutputFailed", "Place", "Reconstructor", "Recorded", "Scan", "Series",
-           "Simulation", "Stages", "Truth", "Unsupported", "Validation", "Volume", "calibrate", "cluster", "gpus", "live", "load",
-           "load_series", "movie", "open", "simulate", "validate"]
+           "Simulation", "Stages", "Truth", "Unsupported", "Validation", "Volume", "calibrate", "cluster", "gpus", "live",
+           "load", "load_series", "movie", "open", "simulate", "validate"]

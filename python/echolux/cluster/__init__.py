@@ -9,7 +9,6 @@ from typing import Any
 
 from ..errors import BadArgument
 from ..settings import assignments
-from ..volume import Volume
 from . import scans as _scans
 from .mapping import Incomplete
 from .report import Failure, Report
@@ -64,12 +63,12 @@ def reconstruct(scans: Scans, out: str | os.PathLike[str], client: Any = None, *
         return job.Job(executor, listed, common, planning, retries, told).run()
 
 
-def map(function: Callable[[Volume], Any], volumes: Scans, client: Any = None, *, workers: int | None = None,
+def map(function: Callable[[Any], Any], volumes: Scans, client: Any = None, *, workers: int | None = None,
         threads: int | None = None, progress: bool = True) -> list[Any]:
-    """[function(volume) for each volume], on workers. What it returns comes back to this process: numbers and small
+    """[function(echolux.load(path)) for each volume], on workers. What it returns comes back to this process: numbers and small
     arrays; what is large it had better write.
 
-    volumes: a path, a pattern, or several, of files and folders that echolux.load() reads
+    volumes: a path, a pattern, or several, of files and folders
     client, workers, threads: as of reconstruct()
 
     Raises Incomplete after all others are done, where some failed: its `results` and `failures` tell.

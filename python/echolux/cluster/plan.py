@@ -148,15 +148,12 @@ def made(file: ScanFile, settings: tuple[str, ...], *, device: str = "auto", sec
     scan = opened(file.path, settings)
     files = input_files(file.path, scan)
     job = _hash(scan, files)
-    grid = scan._core.plan()[0]
-    if len(grid.shape) != 3:
-        raise BadArgument("has voxels that cannot be stored", file.path, "set recipe.voxel=f32")
-    b, a, depth = grid.shape
-    positions = scan._core.shape().b_scans
-    slices = b // positions
-    unit = shards.unit((b, depth, a), slices)
+    shape = scan._core.shape()
     first = scan.reconstruct(b_scans=(0, 1), device=device, progress=False)
     picture, texts = _template(first)
+    slices, a, depth = first.shape
+    b = slices * shape.b_scans
+    unit = shards.unit((b, depth, a), slices)
     if scan.recipe.noise_floor_db == 0 and "recipe.noise_floor_db" in first.provenance:
         settings = (*settings, f"recipe.noise_floor_db={first.provenance['recipe.noise_floor_db']}")
     units = -(-b // unit)
@@ -170,7 +167,6 @@ def made(file: ScanFile, settings: tuple[str, ...], *, device: str = "auto", sec
                           f"give a multiple of {unit // slices}")
     else:
         units = min(units, part_b_scans * slices // unit)
-    shape = scan._core.shape()
     layout = Layout(scan.volumes, (b, depth, a), first.dtype.name, units * unit)
     lines = shape.a_scans * shape.a_repeats * shape.b_repeats
     return Plan(f"{file.name}.ome.zarr", job, file.path, settings, files, layout, slices, lines, picture, texts)
@@ -206,6 +202,9 @@ def settle(store: Store, file: ScanFile, settings: tuple[str, ...], *, overwrite
             raise Stale(what, f"{store.address}/{name}",
                         "choose another output" + (", or allow it to be overwritten" if is_ours else ", or move it"))
     plan = made(file, settings, **wanted)
+    now = store.get(key_of(name))
+    if now != text:  # another share of this job was faster
+        return settle(store, file, settings, overwrite=overwrite, **wanted)
     if text is not None:
         store.remove(f"{name}/zarr.json")  # first: from now on it is no picture
         store.remove(name)

@@ -62,22 +62,23 @@ def unit(shape: tuple[int, int, int], slices_per_b_scan: int) -> int:
     return math.lcm(levels.SIDE, 1 << halvings, slices_per_b_scan)
 
 
-def _array(layout: Layout, level: int) -> tuple[Any, Any]:
+def _array(layout: Layout, level: int) -> tuple[dict[str, Any], Any]:
+    """What zarr-python writes, by key, and the array to write to."""
     import zarr
     from zarr.codecs import ZstdCodec
 
     shape, chunk, shard = layout.edges(level)
-    store = zarr.storage.MemoryStore()
+    written: dict[str, Any] = {}
     array = zarr.create_array(
-        store=store, shape=shape, chunks=chunk, shards=shard, dtype=layout.dtype, fill_value=0,
+        store=zarr.storage.MemoryStore(written), shape=shape, chunks=chunk, shards=shard, dtype=layout.dtype, fill_value=0,
         compressors=ZstdCodec(level=3, checksum=True), dimension_names=list("tzyx")[-len(shape):],
         config={"write_empty_chunks": True})
-    return store, array
+    return written, array
 
 
 def metadata(layout: Layout) -> dict[str, bytes]:
     """zarr.json of each level, by key."""
-    return {f"{level}/zarr.json": _array(layout, level)[0]._store_dict["zarr.json"].to_bytes()
+    return {f"{level}/zarr.json": _array(layout, level)[0]["zarr.json"].to_bytes()
             for level in range(len(layout.levels()))}
 
 
@@ -86,11 +87,11 @@ def encoded(layout: Layout, time: int, begin: int, voxels: np.ndarray[Any, Any])
     layout.check(begin, begin + voxels.shape[0])
     made: dict[str, bytes] = {}
     for level in range(len(layout.levels())):
-        store, array = _array(layout, level)
+        written, array = _array(layout, level)
         first = begin >> level
         where: tuple[Any, ...] = (slice(first, first + voxels.shape[0]),)
         array[(time, *where) if layout.is_series else where] = voxels
-        made.update((f"{level}/{key}", value.to_bytes()) for key, value in sorted(store._store_dict.items())
+        made.update((f"{level}/{key}", value.to_bytes()) for key, value in sorted(written.items())
                     if key != "zarr.json")
         if level + 1 < len(layout.levels()):
             voxels = levels.coarser(voxels)

@@ -25,6 +25,7 @@ _FINAL = (BadArgument, BadFile, BadSetting, Unsupported, plan.Stale)  # another 
 
 _lock = threading.Lock()  # one part at a time
 _slots: list[int] = []  # files whose locks are held as long as this process lives
+_settled = threading.Event()
 _plans: OrderedDict[tuple[str, str, str], plan.Plan] = OrderedDict()
 _scans: OrderedDict[tuple[str, str, str], Scan] = OrderedDict()
 _rate = {"a_scans": 0.0, "seconds": 0.0}
@@ -70,8 +71,9 @@ def gpus() -> list[str]:
 
 def settle_down(threads: int | None) -> None:
     """Before the library is used in this process for the first time."""
-    if _slots:
+    if _settled.is_set():
         return
+    _settled.set()
     found = gpus()
     if len(found) > 1 and _core.has("cuda"):
         os.environ["CUDA_VISIBLE_DEVICES"] = found[_claimed("gpu", len(found))]

@@ -4,6 +4,8 @@ import os
 import time
 from pathlib import Path
 
+import numpy as np
+
 import echolux as ox
 from archive import PARTS, ClusterCase, batch, write_archive
 from test_parts import reconstruct
@@ -121,10 +123,11 @@ class Mapped(ClusterCase):
         from echolux import cluster
 
         reconstruct(write_archive(self.folder / "data", 3), self.out)
+        mean = lambda volume: float(np.asarray(volume).mean())  # noqa: E731
         pattern = str(self.out / "*" / "*.ome.zarr")
-        wanted = [float(ox.load(path).values().mean()) for path in sorted(self.out.glob("*/*.ome.zarr"))]
-        self.assertEqual(cluster.map(lambda volume: float(volume.values().mean()), pattern, workers=0, progress=False), wanted)
-        self.assertEqual(cluster.map(lambda volume: float(volume.values().mean()), pattern, workers=1, progress=False), wanted)
+        wanted = [mean(ox.load(path)) for path in sorted(self.out.glob("*/*.ome.zarr"))]
+        self.assertEqual(cluster.map(mean, pattern, workers=0, progress=False), wanted)
+        self.assertEqual(cluster.map(mean, pattern, workers=1, progress=False), wanted)
         (self.out / "eye1/scan.ome.zarr/zarr.json").unlink()
         with self.assertRaisesRegex(cluster.Incomplete, "1 of 3 volumes failed") as caught:
             cluster.map(lambda volume: volume.shape, pattern, workers=0, progress=False)
