@@ -1,8 +1,9 @@
 """What a part costs, in CPU time, which other work on the machine changes little: the figures of docs/scale.md. And whether
 they add up: whole jobs with 1 and 2 workers beside what the parts and tasks would take.
 
-    python3 measure.py FOLDER    (needs 1 GB there)
+    python3 measure.py FOLDER    (needs 5 GB there)
 """
+import importlib
 import os
 import resource
 import shutil
@@ -15,10 +16,10 @@ import numpy as np
 
 import echolux as ox
 from echolux import cluster
-from echolux.cluster import executors, markers, part, plan, scans, store
+from echolux.cluster import executors
 from support import write_scan
 
-B_SCANS, A_SCANS, SAMPLES, SCANS, TASKS = 256, 512, 1024, 2, 2000
+B_SCANS, A_SCANS, SAMPLES, SCANS, TASKS = 256, 512, 1024, 5, 2000
 
 
 def cpu_s():
@@ -31,24 +32,14 @@ def timed(work):
     return result, cpu_s() - cpu, time.perf_counter() - wall
 
 
-def one_part(scan_file, folder):
-    file = scans.listed(scan_file)[0]
-    made = plan.made(file, (), part_b_scans=64)
-    scan = plan.opened(made.path, made.settings)
-    one = list(made.parts())[1]
-    first, last = made.b_scans(one)
-    _, read, _ = timed(lambda: scan.read(0, first, last - first))
-    scan.reconstruct(b_scans=(0, 1), progress=False)
-    volume, whole, _ = timed(lambda: scan.reconstruct(b_scans=(first, last), progress=False))
-    voxels = np.asarray(volume).transpose(0, 2, 1)
-    shards, pack, _ = timed(lambda: part.shards.encoded(made.layout, 0, one.begin, voxels))
-    place = store.opened(folder)
-    _, write, wall = timed(lambda: markers.put(place, made.name, made.job, 0, one.begin, shards, {}))
-    size = sum(map(len, shards.values()))
-    print(f"part: {made.a_scans(one)} A-scans, {(last - first) * A_SCANS * SAMPLES * 2 / 1e6:.0f} MB read, "
-          f"{voxels.nbytes / 1e6:.0f} MB of voxels, {size / 1e6:.0f} MB written")
-    print(f"CPU s: read {read:.3f}, reconstruct {whole - read:.3f}, pack {pack:.3f}, write {write:.3f} (wall {wall:.2f})")
-    return whole + pack + write
+def alone(scans, folder):
+    """CPU seconds of a part, all steps, without Dask: of a whole job in this process, on one core."""
+    report, cpu, _ = timed(lambda: cluster.reconstruct(scans, folder, workers=0, part_b_scans=64, progress=False))
+    size = sum(path.stat().st_size for path in folder.glob("*/*/*/c/**/*") if path.is_file())
+    steps = ", ".join(f"{what} {seconds / report.made:.3f}" for what, seconds in report.work_s.items())
+    print(f"part: {report.a_scans // report.made} A-scans, {report.a_scans / report.made * SAMPLES * 2 / 1e6:.0f} MB of spectra, "
+          f"{size / report.made / 1e6:.0f} MB written; CPU {cpu / report.made:.3f} s; seconds of the steps: {steps}")
+    return cpu / report.made
 
 
 def tasks():
@@ -77,15 +68,19 @@ def main(folder):
     for number in range(SCANS):
         (folder / f"eye{number}").mkdir(parents=True)
         write_scan(folder / f"eye{number}", raw)
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])
-    per_part = one_part(folder / "eye0/scan.toml", folder / "part")
-    os.sched_setaffinity(0, range(os.cpu_count()))
+    scans, cores = str(folder / "*/scan.toml"), os.sched_getaffinity(0)
+    for thread in os.listdir("/proc/self/task"):
+        os.sched_setaffinity(int(thread), sorted(cores)[:1])
+    alone(scans, folder / "warm")
+    per_part = alone(scans, folder / "alone")
+    for thread in os.listdir("/proc/self/task"):
+        os.sched_setaffinity(int(thread), cores)
     per_task = tasks()
     _, start, _ = timed(lambda: idle(1))
     _, starts, _ = timed(lambda: idle(2))
     for workers in 1, 2:
         shutil.rmtree(folder / "out", ignore_errors=True)
-        report, cpu, wall = timed(lambda: cluster.reconstruct(str(folder / "*/scan.toml"), folder / "out", workers=workers, threads=1,
+        report, cpu, wall = timed(lambda: cluster.reconstruct(scans, folder / "out", workers=workers, threads=1,
                                                               part_b_scans=64, progress=False))
         parts = report.made
         model = parts * (per_part + per_task) + (start if workers == 1 else starts)
@@ -95,7 +90,7 @@ def main(folder):
 
 def idle(workers):
     with executors.local_client(workers) as client:
-        client.submit(lambda: ox.gpus()).result()
+        client.run(lambda: (importlib.import_module("zarr"), ox.gpus()) and None)
 
 
 if __name__ == "__main__":
