@@ -15,7 +15,7 @@ from .stages import Place, Stages
 from .volume import Volume
 
 if TYPE_CHECKING:
-    from . import calibrate
+    from . import calibrate, cluster
     from .movies import movie
     from .session import Live, LiveStats, Recorded, live
     from .validation import Check, Validation, validate
@@ -24,7 +24,7 @@ __version__: str = _core.version
 
 atexit.register(_core.wait_for_workers)  # what an interrupted call left
 
-_LATER = {"calibrate": "calibrate", "movie": "movies", "live": "session", "Live": "session", "LiveStats": "session",
+_LATER = {"calibrate": "calibrate", "cluster": "cluster", "movie": "movies", "live": "session", "Live": "session", "LiveStats": "session",
           "Recorded": "session", "Check": "validation", "Validation": "validation", "validate": "validation"}
 
 
@@ -51,5 +51,5 @@ def __dir__() -> list[str]:
 
 __all__ = ["BadArgument", "BadFile", "BadSetting", "Cancelled", "Check", "DeviceFailed", "Error", "LazyVolume", "Live",
            "LiveStats", "MissingFile", "OutOfMemory", "OutputFailed", "Place", "Reconstructor", "Recorded", "Scan", "Series",
-           "Simulation", "Stages", "Truth", "Unsupported", "Validation", "Volume", "calibrate", "gpus", "live", "load",
-           "load_series", "movie", "open", "simulate", "validate"]
+           "Simulation", "Stages", "Truth", "Unsupported", "Validation", "Volume", "calibrate", "cluster", "gpus", "live",
+           "load", "load_series", "movie", "open", "simulate", "validate"]

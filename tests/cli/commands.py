@@ -51,6 +51,7 @@ CASES = [
     Case(["reconstruct", "scan.toml"], [("-o", "r.nrrd", True)], SCAN_FILES),
     Case(["reconstruct", "scan.toml", "--b-scan", "1"], [("-o", "b.png", True)], SCAN_FILES),
     Case(["reconstruct", "scan.toml"], [("-o", "r.npy", False)], SCAN_FILES),
+    Case(["batch", "scan.toml"], [("-o", "results", False)], SCAN_FILES, is_long=True),
     Case(["convert", "v.nrrd"], [("-o", "c.mha", True)], ["v.nrrd"]),
     Case(["render", "v.nrrd", "--size", "24x24", "--view", "look.toml"],
          [("-o", "p.png", True), ("--save-transfer", "t.toml", False)], ["v.nrrd", "look.toml"]),

@@ -34,6 +34,7 @@ ENDLESS = {
     "demo": ["demo"],
 }
 NEVER_LONG = {"info"}
+ELSEWHERE = {"batch"}  # a process of Python: tests/python/cluster
 KEEPS_WHAT_IT_HAS = {"record"}  # a recording that was cut short is whole
 
 
@@ -51,7 +52,7 @@ class ExitCodes(ProgramCase):
         shutil.copytree(self.prepared, self.folder, dirs_exist_ok=True)
 
     def test_zero_is_tried_by_the_table_and_no_command_is_left_out(self):
-        self.assertEqual({*ENDLESS, *NEVER_LONG}, set(commands.all_commands()))
+        self.assertEqual({*ENDLESS, *NEVER_LONG, *ELSEWHERE}, set(commands.all_commands()))
 
     def test_one_where_something_is_missing(self):
         """An input that is not there, or a place that cannot be written."""

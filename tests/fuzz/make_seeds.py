@@ -91,6 +91,13 @@ def zarr_folders():
                         {"name": "gzip", "configuration": {"level": 1}}]}
     chunks = {f"0/c/{i}/0/0": gzip.compress(VOLUME[i].tobytes(), mtime=0) for i in range(2)}
     seed("zarr", "v3", packed_folder({"zarr.json": json_bytes(group), "0/zarr.json": json_bytes(third), **chunks}))
+    packed = [gzip.compress(VOLUME[i].tobytes(), mtime=0) for i in range(2)]
+    index = struct.pack("<4Q", 0, len(packed[0]), len(packed[0]), len(packed[1]))
+    third["chunk_grid"]["configuration"]["chunk_shape"] = [2, 3, 4]
+    third["codecs"] = [{"name": "sharding_indexed", "configuration": {
+        "chunk_shape": [1, 3, 4], "codecs": third["codecs"], "index_codecs": ["bytes"], "index_location": "end"}}]
+    files = {"zarr.json": json_bytes(group), "0/zarr.json": json_bytes(third), "0/c/0/0/0": b"".join(packed) + index}
+    seed("zarr", "shards", packed_folder(files))
 
 
 def foreign_files(scratch):

@@ -259,13 +259,24 @@ def make_zarr(folder, voxels):
                           compressors=compressor, order="F" if name == "zlib" else "C")
     holes = zarr.create_array(store=folder / "u16-holes.zarr", shape=voxels.shape, dtype=">u2", chunks=(1, 5, 11, 7),
                               zarr_format=2, fill_value=1234)
-    holes[0], holes[2] = voxels[0], voxels[2]
+    shards = zarr.create_array(store=folder / "u16-holes-shards.zarr", shape=voxels.shape, dtype="u2", fill_value=1234,
+                               chunks=(1, 5, 11, 7), shards=(3, 5, 11, 7))
+    for array in holes, shards:
+        array[0], array[2] = voxels[0], voxels[2]
     from zarr.codecs import BloscCodec, Crc32cCodec, GzipCodec, ZstdCodec
     for name, codecs in {"blosc": [BloscCodec()], "crc": [Crc32cCodec()], "gzip": [GzipCodec(), Crc32cCodec()],
                          "zstd": [ZstdCodec(checksum=True)], "none": []}.items():
         zarr.create_array(store=folder / f"u16-3{name}.zarr", data=voxels, chunks=(2, 2, 4, 5), zarr_format=3,
                           compressors=codecs)
-    zarr.create_array(store=folder / "u16-shards.zarr", data=voxels, chunks=(1, 5, 11, 7), shards=(3, 5, 11, 7))
+    from zarr.codecs import BytesCodec, ShardingCodec
+    for name, codecs in {"zstd": [ZstdCodec()], "blosc": [BloscCodec()], "gzip": [GzipCodec()], "none": []}.items():
+        zarr.create_array(store=folder / f"u16-shards{name}.zarr", data=voxels, chunks=(1, 2, 4, 5), shards=(2, 4, 8, 10),
+                          compressors=codecs)
+    for name, index in {"start": [BytesCodec(), Crc32cCodec()], "bare": [BytesCodec()]}.items():
+        shards = ShardingCodec(chunk_shape=(1, 5, 11, 7), codecs=[BytesCodec(), ZstdCodec()], index_codecs=index,
+                               index_location="start" if name == "start" else "end")
+        zarr.create_array(store=folder / f"u16-shards{name}.zarr", data=voxels, chunks=(3, 5, 11, 7), serializer=shards,
+                          compressors=None)
     from ome_zarr.writer import write_image
     for version in ("0.4", "0.5"):
         path = folder / f"u16-spaced-{version}.ome.zarr"

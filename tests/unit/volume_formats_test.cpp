@@ -355,16 +355,12 @@ TEST_F(VolumeFormatsTest, FilesOfOtherProgramsAreUnderstood) {
         SCOPED_TRACE(name);
         if (name.ends_with(".raw") || name.ends_with(".bin")) continue;  // voxels apart from their header
         ++files;
-        if (name == "u16-shards.zarr") {
-            EXPECT_THAT(error_of([&] { SeriesFile(entry.path()); }).line, HasSubstr("has chunks in shards"));
-            continue;
-        }
         const auto type =
             std::ranges::find(types, name.substr(0, name.find('-')), &std::pair<const char*, VoxelType>::first);
         ASSERT_NE(type, std::end(types));
         SeriesFile file(entry.path());
         SeriesHeader header = small_series(type->second);
-        if (name == "u16-holes.zarr") {  // the fill value
+        if (name.starts_with("u16-holes")) {  // the fill value
             const std::vector<std::byte> filled = file.read(1).voxels;
             std::uint16_t voxel = 0;
             std::memcpy(&voxel, filled.data() + filled.size() - 2, 2);

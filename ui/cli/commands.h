@@ -7,6 +7,7 @@ class App;
 
 namespace echolux {
 
+void add_batch(CLI::App& program);
 void add_bench(CLI::App& program);
 void add_calibrate(CLI::App& program);
 void add_convert(CLI::App& program);

@@ -138,6 +138,7 @@ int run(int argc, char** argv) {
     echolux::add_simulate(program);
     echolux::add_calibrate(program);
     echolux::add_reconstruct(program);
+    echolux::add_batch(program);
     echolux::add_convert(program);
 #ifdef ECHOLUX_RENDER
     echolux::add_render(program);

@@ -22,7 +22,7 @@ struct Codecs {
     bool swapped = false;      // numbers in the other byte order
 };
 
-// Of an array's metadata. Throws Error{bad_file} naming `where`: a codec that is not known, or sharding.
+// Of an array's metadata. Throws Error{bad_file} naming `where`: a codec that is not known.
 Codecs codecs_of_zarr2(const nlohmann::json& array, const std::string& where);
 Codecs codecs_of_zarr3(const nlohmann::json& array, const std::string& where);
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -15,30 +14,13 @@
 #include "compute/error.h"
 #include "engine/io/json_text.h"
 #include "engine/io/named_file.h"
-#include "engine/io/regular_file.h"
+#include "engine/io/zarr/chunk_file.h"
 
 namespace echolux::zarr {
 namespace {
 
 using nlohmann::json;
 using Bytes = std::vector<std::byte>;
-
-std::optional<std::string> file_if_there(const std::filesystem::path& path, std::uintmax_t max) {
-    std::error_code problem;
-    const std::uintmax_t size = std::filesystem::file_size(path, problem);
-    const bool is_absent = problem == std::errc::no_such_file_or_directory || problem == std::errc::not_a_directory ||
-                           problem == std::errc::is_a_directory;
-    if (is_absent) return std::nullopt;
-    if (problem) throw Error(ErrorCode::bad_file, "cannot be read: " + problem.message(), path.string());
-    if (!std::filesystem::is_regular_file(path, problem)) return std::nullopt;
-    if (size > max) throw Error(ErrorCode::bad_file, "is too large for its kind", path.string());
-    std::string text(size, '\0');
-    std::ifstream stream = regular_stream(path);
-    if (!stream.read(text.data(), static_cast<std::streamsize>(size))) {
-        throw Error(ErrorCode::bad_file, "cannot be read", path.string(), "check its permissions");
-    }
-    return text;
-}
 
 struct TypeName {
     const char* zarr2;  // without the sign of the byte order
@@ -196,7 +178,13 @@ void ZarrArray::read_zarr3(const json& array) {
         std::ranges::find(type_names, type, [](const TypeName& each) { return std::string(each.zarr3); });
     if (entry == std::end(type_names)) refuse("has voxels of type " + type.substr(0, 40));
     stored_ = entry->type;
-    codecs_ = codecs_of_zarr3(array, folder_.string());
+    if (const json* sharding = sharding_of(array)) {
+        shards_.emplace(*sharding, chunk_, folder_.string());
+        chunk_ = shards_->chunk();
+        codecs_ = codecs_of_zarr3(*sharding, folder_.string());
+    } else {
+        codecs_ = codecs_of_zarr3(array, folder_.string());
+    }
     const json encoding = array.value("chunk_key_encoding", json{{"name", "default"}});
     const bool as_zarr2 = encoding.at("name") == "v2";
     if (!as_zarr2) key_begins_ = "c";
@@ -242,11 +230,12 @@ void ZarrArray::require_in_store(const std::filesystem::path& chunk) const {
 }
 
 std::optional<std::vector<std::byte>> ZarrArray::read_chunk(const std::vector<std::int64_t>& index) const {
-    const std::filesystem::path place = place_of(index);
+    const std::filesystem::path place = place_of(shards_ ? shards_->shard_of(index) : index);
     require_in_store(place);
     // The tightest packing, of zeros by zstd, is some thirty thousandfold.
     constexpr std::size_t tightest = 40000, overhead = 1 << 16;
-    const auto file = file_if_there(place, chunk_bytes() * 2 + overhead);
+    const std::uintmax_t max = chunk_bytes() * 2 + overhead;
+    const auto file = shards_ ? shards_->read(place, index, max) : file_if_there(place, max);
     if (!file) return std::nullopt;
     if (file->size() * tightest < chunk_bytes()) {
         throw Error(ErrorCode::bad_file, "ends too early", place.string(), "copy the folder again");

@@ -1,5 +1,5 @@
-// One array of Zarr 2 (.zarray) or Zarr 3 (zarr.json): a grid of chunks, each a file of its own; a chunk that is not
-// there is made of the fill value.
+// One array of Zarr 2 (.zarray) or Zarr 3 (zarr.json): a grid of chunks, each a file of its own or a part of a shard; a
+// chunk that is not there is made of the fill value.
 #pragma once
 
 #include <array>
@@ -14,6 +14,7 @@
 #include "engine/interval.h"
 #include "engine/io/image_header.h"
 #include "engine/io/zarr/codecs.h"
+#include "engine/io/zarr/shards.h"
 
 namespace echolux::zarr {
 
@@ -48,6 +49,7 @@ class ZarrArray {
     std::vector<std::int64_t> sizes_, chunk_;
     StoredType stored_ = StoredType::u8;
     Codecs codecs_;
+    std::optional<Shards> shards_;
     std::string separator_ = "/";
     std::string key_begins_;           // "c" of Zarr 3
     bool first_axis_fastest_ = false;  // within a chunk

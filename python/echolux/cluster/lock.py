@@ -1,0 +1,154 @@
+"""Who writes to an output: two jobs on the same one would do everything twice, so that the second is told and ends.
+
+A folder's lock is a file that its owner holds locked (flock), with host, process and time of its last sign of life: where
+the lock is not seen, as on some network file systems and between hosts, the time decides. At other addresses only that is
+there, and two jobs that begin within a second may both go on; they write the same bytes.
+"""
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from ..errors import Error
+from .markers import FOLDER
+from .store import Folder, Store
+
+BEAT_S = 10.0
+STALE_S = 60.0
+
+
+class Busy(Error):
+    """Another job writes to this output."""
+
+    code = "output"
+
+
+def _who(facts: dict[str, Any]) -> str:
+    age = max(0, time.time() - float(facts.get("alive", 0)))
+    return f"process {facts.get('pid')} on {facts.get('host')}, which was seen {age:.0f} s ago"
+
+
+def _parsed(text: bytes | None) -> dict[str, Any] | None:
+    try:
+        facts = json.loads(text or b"")
+        return facts if isinstance(facts, dict) else None
+    except ValueError:
+        return None
+
+
+class Lock:
+    """Held from its making until close(). share: "3-of-8" of a job in several processes, which exclude whole jobs and
+    those of the same share."""
+
+    def __init__(self, store: Store, share: str = "all", tell: Callable[[str], object] = print) -> None:
+        self._store, self._key, self._tell = store, f"{FOLDER}/{share}.lock", tell
+        self._file: int | None = None
+        self._lost = threading.Event()
+        self._facts = {"host": socket.gethostname(), "pid": os.getpid(), "token": os.urandom(8).hex()}
+        if isinstance(store, Folder):
+            self._take_file(store)
+        else:
+            self._refuse_if_alive(_parsed(store.get(self._key)))
+        self._beat()
+        try:
+            self._look_at_others(share)
+        except BaseException:
+            self.close()
+            raise
+        threading.Thread(target=self._beats, daemon=True).start()
+
+    def _take_file(self, store: Folder) -> None:
+        path = store.root / self._key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        while True:
+            file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if os.path.exists(path) and os.path.samestat(os.fstat(file), os.stat(path)):
+                    before = _parsed(os.pread(file, 1 << 16, 0))
+                    if before is None or before.get("host") != self._facts["host"]:  # one of this host would hold it
+                        self._refuse_if_alive(before)
+                    elif before:
+                        self._tell(f"took over from {_who(before)}")
+                    self._file = file
+                    return
+                os.close(file)  # somebody removed it meanwhile
+            except BlockingIOError:
+                facts = _parsed(os.pread(file, 1 << 16, 0)) or {}
+                os.close(file)
+                raise self._busy(facts) from None
+            except BaseException:
+                os.close(file)
+                raise
+
+    def _busy(self, facts: dict[str, Any]) -> Busy:
+        return Busy(f"is written by another job: {_who(facts)}", self._store.address,
+                    "wait for it, or choose another output")
+
+    def _refuse_if_alive(self, facts: dict[str, Any] | None) -> None:
+        if not facts:
+            return
+        if time.time() - float(facts.get("alive", 0)) < STALE_S:
+            raise self._busy(facts)
+        self._tell(f"took over from {_who(facts)}")
+
+    def _look_at_others(self, share: str) -> None:
+        for name in self._store.names(FOLDER):
+            key = f"{FOLDER}/{name}"
+            if key == self._key or not name.endswith(".lock") or (share != "all" and name != "all.lock"):
+                continue
+            facts = _parsed(self._store.get(key))
+            if facts and time.time() - float(facts.get("alive", 0)) < STALE_S and not self._is_abandoned(key):
+                raise self._busy(facts)
+
+    def _is_abandoned(self, key: str) -> bool:
+        """Whether nobody on this host holds that file, which was made on this host."""
+        facts = _parsed(self._store.get(key)) or {}
+        if not isinstance(self._store, Folder) or facts.get("host") != self._facts["host"]:
+            return False
+        try:
+            file = os.open(self._store.root / key, os.O_RDWR)
+        except FileNotFoundError:
+            return True
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            return False
+        finally:
+            os.close(file)
+
+    def _beat(self) -> None:
+        text = json.dumps({**self._facts, "alive": time.time()}).encode()
+        if self._file is None:
+            self._store.put(self._key, text)
+        else:
+            os.pwrite(self._file, text.ljust(256), 0)
+
+    def _beats(self) -> None:
+        while not self._lost.wait(BEAT_S):
+            try:
+                self._beat()
+            except OSError:  # a full disk, say; the next may pass
+                pass
+
+    def close(self) -> None:
+        self._lost.set()
+        if self._file is not None:
+            self._store.remove(self._key)
+            os.close(self._file)
+            self._file = None
+        elif not isinstance(self._store, Folder):
+            self._store.remove(self._key)
+
+    def __enter__(self) -> Lock:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

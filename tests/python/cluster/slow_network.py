@@ -1,0 +1,70 @@
+"""Several hosts on one machine: workers in network namespaces of their own, whose link is cut and mended."""
+import os
+import subprocess
+import unittest
+from pathlib import Path
+
+from archive import PARTS, DaskCase, batch, write_archive
+from test_parts import reconstruct
+
+SCANS = 8
+
+
+def ip(*words):
+    return subprocess.run(["ip", *map(str, words)], capture_output=True, text=True,
+                          env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin"})
+
+
+class Hosts(DaskCase):
+    def setUp(self):
+        super().setUp()
+        self.port = 30000 + os.getpid() % 20000
+        self.hosts = [f"echolux{os.getpid() % 10000}-{number}" for number in (1, 2)]
+        for number, host in enumerate(self.hosts, 1):
+            if ip("netns", "add", host).returncode != 0:
+                self.skipTest("network namespaces cannot be made here")
+            self.addCleanup(ip, "netns", "del", host)
+            ours, theirs = self.link(number), f"{self.link(number)}p"
+            ip("link", "add", ours, "type", "veth", "peer", "name", theirs, "netns", host)
+            self.addCleanup(ip, "link", "del", ours)
+            ip("addr", "add", f"10.77.{number}.1/24", "dev", ours)
+            ip("link", "set", ours, "up")
+            ip("-n", host, "addr", "add", f"10.77.{number}.2/24", "dev", theirs)
+            ip("-n", host, "link", "set", theirs, "up")
+            ip("-n", host, "link", "set", "lo", "up")
+
+    def link(self, number):
+        return f"ech{os.getpid() % 10000}n{number}"
+
+    def start_worker_on(self, number, counted):
+        self.address = f"tcp://10.77.{number}.1:{self.port}"
+        words = [word if word != "127.0.0.1" else f"10.77.{number}.2" for word in self.worker_command(counted)]
+        command = ["/usr/sbin/ip", "netns", "exec", self.hosts[number - 1], *words]
+        process = subprocess.Popen(command, env=self.worker_environment(counted), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(self.end, process)
+        return process
+
+    def test_a_cut_network(self):
+        scans = write_archive(self.folder / "data", SCANS)
+        out, begun = self.folder / "out", self.folder / "begun"
+        reconstruct(scans, self.folder / "reference")
+        environment = {**os.environ, "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "3s"}
+        self.start("-m", "distributed.cli.dask_scheduler", "--host", "0.0.0.0", "--port", self.port, "--no-dashboard", env=environment)
+        for number in 1, 2:
+            self.start_worker_on(number, begun)
+        job = self.start(*batch(scans, "-o", out, "--dask", f"tcp://10.77.1.1:{self.port}", "--part-b-scans", "64"),
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        there = lambda: len(list(Path(out).glob(".echolux/*/*/0-*.json")))  # noqa: E731
+        self.wait_for("part", lambda: there() > 3)
+        ip("link", "set", self.link(2), "down")
+        self.wait_for("part", lambda: there() > 10)
+        ip("link", "set", self.link(2), "up")
+        said = job.communicate(timeout=120)[0]
+        self.assertEqual(job.returncode, 0, said)
+        self.assert_same_results(out, self.folder / "reference")
+        # Dask gives a worker that is lost up to two tasks at a time to others.
+        self.assertLessEqual(begun.read_text().count("\n"), SCANS * PARTS + 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,96 @@
+"""The command: what it says, how it ends, what it hands to Slurm."""
+import json
+import os
+import signal
+import subprocess
+import sys
+
+from archive import PARTS, ClusterCase, batch, write_archive
+from test_parts import reconstruct
+
+PROGRAM = os.environ.get("ECHOLUX_PROGRAM")
+
+
+class Command(ClusterCase):
+    def run_batch(self, *words, program=False, **options):
+        command = [PROGRAM, "batch"] if program else [sys.executable, *batch()]
+        return subprocess.run([*command, *map(str, words)], cwd=self.folder, capture_output=True, text=True, timeout=60,
+                              **options)
+
+    def test_codes_and_words(self):
+        scans = write_archive(self.folder / "data", 2)
+        for words, code, said in ((["data/*/scan.toml", "-o", "out", "--workers", "0"], 0, "2 of 2 scans finished, 2 parts made"),
+                                  (["gone.toml", "-o", "out"], 1, "gone.toml"), (["gone*.toml", "-o", "out"], 1, "matches no file"),
+                                  (["data/*/scan.toml"], 2, "--output"), ([scans, "-o", "out", "--set", "x"], 1, "section.key=value"),
+                                  ([scans, "-o", "out", "--share", "2"], 1, "0/4"), ([scans, "-o", "out", "--share", "4/4"], 1, "no share 4 of 4"),
+                                  ([scans, "-o", "out", "--dask", "tcp://127.0.0.1:9", "--slurm", "2"], 2, "not allowed with"),
+                                  ([scans, "-o", "o2", "--set", "recipe.windw=hann", "--workers", "0"], 1, "windw")):
+            with self.subTest(words):
+                done = self.run_batch(*words, *(["--workers", "0"] if "gone.toml" in words else []))
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertIn(said, done.stdout + done.stderr)
+                self.assertNotIn("Traceback", done.stderr)
+
+    def test_json(self):
+        write_archive(self.folder / "data", 2)
+        os.truncate(self.folder / "data/eye1/scan.raw", 7)
+        done = self.run_batch("data/*/scan.toml", "-o", "out", "--workers", "0", "--json")
+        told = json.loads(done.stdout)
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        self.assertEqual((told["files"], told["finished"], len(told["failures"])), (["eye0/scan.ome.zarr"], 1, 1))
+        self.assertEqual(list(json.loads(self.run_batch("no*", "-o", "out", "--json").stderr)["error"]),
+                         ["code", "what", "where", "remedy"])
+
+    def test_the_program_starts_it(self):
+        if not PROGRAM:
+            self.skipTest("this build has no program")
+        scans = write_archive(self.folder / "data", 2)
+        here = {**os.environ, "ECHOLUX_PYTHON": sys.executable}
+        done = self.run_batch("data/*/scan.toml", "-o", "out", "--workers", "0", "--part-b-scans", "64", "--set",
+                              "recipe.window=blackman", "--quiet", program=True, env=here)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        reconstruct(scans, self.folder / "reference", recipe={"window": "blackman"})
+        self.assert_same_results(self.folder / "out", self.folder / "reference")
+        done = self.run_batch("x", "-o", "out", program=True, env={**here, "ECHOLUX_PYTHON": "/no/python3"})
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("pip install 'echolux[cluster]'", done.stderr)
+
+    def test_ctrl_c_leaves_what_is_done(self):
+        scans = write_archive(self.folder / "data", 6)
+        words = batch(scans, "-o", self.folder / "out", "--part-b-scans", "64", "--workers", "1", "--threads", "1")
+        job = self.start(*words, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        self.wait_for("part", lambda: len(list(self.folder.glob("out/.echolux/*/*/0-*.json"))) > 2)
+        os.killpg(job.pid, signal.SIGINT)
+        said = job.communicate(timeout=60)[1]
+        self.assertEqual(job.returncode, 130, said)
+        self.assertIn("what is done stays", said.splitlines()[-1])
+        there = len(list(self.folder.glob("out/.echolux/*/*/0-*.json")))
+        report = reconstruct(scans, self.folder / "out")
+        self.assertEqual((report.there, report.made), (there, 6 * PARTS - there))
+        reconstruct(scans, self.folder / "reference")
+        self.assert_same_results(self.folder / "out", self.folder / "reference")
+
+
+class Slurm(ClusterCase):
+    def script(self, *words):
+        done = subprocess.run([sys.executable, *batch(*words)], cwd=self.folder, capture_output=True, text=True,
+                              env={**os.environ, "PATH": "/nowhere"})
+        self.assertIn("sbatch", done.stderr)
+        return (self.folder / "out/.echolux/slurm.sh").read_text()
+
+    def test_the_script_is_an_array_that_is_queued_again(self):
+        text = self.script("a b*.toml", "-o", "out", "--slurm", "8", "--slurm-option=--gres=gpu:1",
+                           "--slurm-option=--partition=long", "--require", "cuda")
+        for line in ("#SBATCH --array=0-7", "#SBATCH --requeue", "#SBATCH --gres=gpu:1", "#SBATCH --partition=long"):
+            self.assertIn(line + "\n", text)
+        self.assertIn(f'{sys.executable} -m echolux.cluster --workers 0 --share "$SLURM_ARRAY_TASK_ID/8" '
+                      "'a b*.toml' -o out --require cuda\n", text)
+
+    def test_its_tasks_make_the_whole(self):
+        scans = write_archive(self.folder / "data", 2)
+        self.script(scans, "-o", "out", "--slurm", "2", "--part-b-scans", "64", "--quiet")
+        tasks = [subprocess.Popen(["bash", "out/.echolux/slurm.sh"], cwd=self.folder,
+                                  env={**os.environ, "SLURM_ARRAY_TASK_ID": str(number)}) for number in range(2)]
+        self.assertEqual([task.wait(60) for task in tasks], [0, 0])
+        reconstruct(scans, self.folder / "reference")
+        self.assert_same_results(self.folder / "out", self.folder / "reference")

@@ -1,0 +1,94 @@
+"""A real scheduler and workers, as processes: the same bytes as one process makes, whoever is killed or freezes."""
+import os
+import signal
+import subprocess
+
+from archive import PARTS, DaskCase, batch, write_archive
+from test_parts import reconstruct
+
+SCANS = 4
+
+
+class OnDask(DaskCase):
+    def setUp(self):
+        super().setUp()
+        self.scans = write_archive(self.folder / "data", SCANS)
+        self.out, self.reference, self.begun = (self.folder / name for name in ("out", "reference", "begun"))
+        reconstruct(self.scans, self.reference)
+
+    def start_job(self, *more):
+        return self.start(*batch(self.scans, "-o", self.out, "--dask", self.address, "--part-b-scans", "64", *more),
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    def finish(self, job):
+        said = job.communicate(timeout=60)[0]
+        self.assertEqual(job.returncode, 0, said)
+        self.assert_same_results(self.out, self.reference)
+        return said
+
+    def parts_there(self):
+        return len(list(self.out.glob(".echolux/*/*/0-*.json")))
+
+    def parts_begun(self):
+        return self.begun.read_text().count("\n") if self.begun.exists() else 0
+
+    def test_two_workers_make_the_bytes_of_one_process(self):
+        self.start_scheduler()
+        for _ in range(2):
+            self.start_worker(self.begun)
+        said = self.finish(self.start_job())
+        self.assertIn(f"{SCANS} of {SCANS} scans finished, {SCANS * PARTS} parts made", said)
+        self.assertEqual(self.parts_begun(), SCANS * PARTS)
+
+    def test_a_worker_is_killed_and_another_freezes(self):
+        self.start_scheduler()
+        killed, frozen = self.start_worker(self.begun), self.start_worker(self.begun)
+        job = self.start_job()
+        self.wait_for("part", lambda: self.parts_there() > 1)
+        killed.kill()
+        self.start_worker(self.begun)
+        self.wait_for("part", lambda: self.parts_there() > 3)
+        frozen.send_signal(signal.SIGSTOP)
+        self.finish(job)
+        frozen.send_signal(signal.SIGCONT)
+        self.assertLessEqual(self.parts_begun(), SCANS * PARTS + 2)
+
+    def test_scheduler_and_all_workers_are_killed(self):
+        scheduler = self.start_scheduler()
+        workers = [self.start_worker(self.begun) for _ in range(2)]
+        job = self.start_job()
+        self.wait_for("part", lambda: self.parts_there() > 2)
+        scheduler.kill()
+        said = job.communicate(timeout=60)[0]
+        self.assertEqual(job.returncode, 1, said)
+        self.assertIn("the connection to the scheduler broke", said)
+        for worker in workers:
+            worker.kill()
+        there = self.parts_there()
+        self.restart_scheduler()
+        self.start_worker(self.begun)
+        self.assertIn(f"{there} were there", self.finish(self.start_job()))
+
+    def test_the_client_is_killed(self):
+        self.start_scheduler()
+        for _ in range(2):
+            self.start_worker(self.begun)
+        job = self.start_job()
+        self.wait_for("part", lambda: self.parts_there() > 2)
+        job.kill()
+        job.wait()
+        said = self.finish(self.start_job())
+        self.assertIn("took over from process", said)
+        self.assertLessEqual(self.parts_begun(), SCANS * PARTS + 2)
+
+    def test_a_part_that_kills_its_workers_is_set_aside(self):
+        self.start_scheduler()
+        command = self.worker_command(self.begun)
+        keeper = self.start("-c", f"import subprocess\nwhile True: subprocess.run({command!r}, capture_output=True)",
+                            start_new_session=True,  # as a batch system starts workers anew
+                            env={**self.worker_environment(self.begun), "ECHOLUX_FATAL": "eye1/scan.ome.zarr 0 64"})
+        self.addCleanup(os.killpg, keeper.pid, signal.SIGKILL)
+        said = self.start_job("--quiet").communicate(timeout=90)[0]
+        self.assertRegex(said, rf"{SCANS - 1} of {SCANS} scans finished, .* 1 failed")
+        self.assertEqual(self.parts_there(), SCANS * PARTS - 1)
+        self.assertRegex(said, r"eye1/scan.toml  slices 64:128 of volume 0  ended every worker that tried it")

@@ -1,0 +1,144 @@
+// `echolux batch SCAN... -o FOLDER [--dask ADDRESS | --slurm TASKS]`: many scans, each into one OME-Zarr, every part
+// exactly once. The work is that of the Python module (python/echolux/cluster), in whose process this one goes on.
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "compute/error.h"
+#include "engine/io/output_rule.h"
+#include "ui/cli/commands.h"
+#include "ui/cli/setting_options.h"
+#include "ui/cli/telling.h"
+
+namespace echolux {
+namespace {
+
+struct Options {
+    std::vector<std::string> scans;
+    std::string output, require, dask, share;
+    int workers = -1, threads = 0, slurm = 0, retries = 2;
+    std::int64_t part_b_scans = 0;
+    bool overwrites = false, verifies = false;
+    std::vector<std::string> slurm_options, assignments;
+};
+
+std::string python() {
+    const char* chosen = std::getenv("ECHOLUX_PYTHON");
+    return chosen == nullptr ? "python3" : chosen;
+}
+
+// Does not return unless the program cannot be started.
+void become(const std::vector<std::string>& words) {
+    std::vector<char*> pointers;
+    for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
+    pointers.push_back(nullptr);
+    execvp(pointers.front(), pointers.data());
+}
+
+bool ends_well(const std::vector<std::string>& words) {
+    const pid_t child = fork();
+    if (child == 0) {
+        become(words);
+        _exit(1);
+    }
+    int status = 1;
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    return child > 0 && status == 0;
+}
+
+std::vector<std::string> command_of(const Options& options) {
+    std::vector<std::string> words{python(), "-m", "echolux.cluster", "-o", options.output};
+    const auto add = [&](const char* name, const std::string& value) {
+        if (!value.empty()) words.push_back(fmt::format("{}={}", name, value));
+    };
+    add("--require", options.require);
+    add("--dask", options.dask);
+    add("--share", options.share);
+    if (options.workers >= 0) add("--workers", std::to_string(options.workers));
+    if (options.threads > 0) add("--threads", std::to_string(options.threads));
+    if (options.slurm > 0) add("--slurm", std::to_string(options.slurm));
+    if (options.part_b_scans > 0) add("--part-b-scans", std::to_string(options.part_b_scans));
+    add("--retries", std::to_string(options.retries));
+    for (const std::string& one : options.slurm_options) add("--slurm-option", one);
+    for (const std::string& one : options.assignments) add("--set", one);
+    if (options.overwrites) words.emplace_back("--overwrite");
+    if (options.verifies) words.emplace_back("--verify");
+    if (telling().is_quiet) words.emplace_back("--quiet");
+    if (telling().is_json) words.emplace_back("--json");
+    words.emplace_back("--");
+    words.insert(words.end(), options.scans.begin(), options.scans.end());
+    return words;
+}
+
+void batch(const Options& options) {
+    if (options.output.find("://") == std::string::npos) {
+        const auto is_folder = [](const std::filesystem::path& path) { return std::filesystem::is_directory(path); };
+        check_outputs({{options.output, is_folder}}, {options.scans.begin(), options.scans.end()}, options.overwrites);
+    }
+    const bool is_there = ends_well(
+        {python(), "-c", "import importlib.util, sys; sys.exit(importlib.util.find_spec('echolux') is None)"});
+    if (!is_there) {
+        throw Error(ErrorCode::bad_setting, "needs the Python module of Echolux, which is not there", python(),
+                    "pip install 'echolux[cluster]', or name the Python that has it: ECHOLUX_PYTHON=venv/bin/python3");
+    }
+    std::fflush(nullptr);
+    become(command_of(options));
+    throw Error(ErrorCode::bad_setting, fmt::format("cannot be started: {}", std::strerror(errno)), python(),
+                "install Python 3");
+}
+
+}  // namespace
+
+void add_batch(CLI::App& program) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command = program.add_subcommand(
+        "batch", "Reconstruct many scans, on this machine, a Dask cluster or with Slurm; goes on where it was stopped");
+    command
+        ->add_option("SCAN", options->scans,
+                     "scans, patterns in quotes, or tables (.csv, .parquet) with settings a row")
+        ->required()
+        ->type_name("");
+    command
+        ->add_option("-o,--output", options->output, "folder or address (s3://...) of the results, one OME-Zarr a scan")
+        ->required()
+        ->type_name("FOLDER");
+    command
+        ->add_option("--workers", options->workers,
+                     "processes on this machine; 0: one alone [one, or one for each GPU]")
+        ->type_name("N");
+    command->add_option("--threads", options->threads, "threads of each worker, on cores of its own [all]")
+        ->type_name("N");
+    command->add_option("--require", options->require, "cuda: workers without a GPU fail; cpu: no GPU is used")
+        ->check(one_of({"cuda", "cpu"}))
+        ->type_name("cuda|cpu");
+    CLI::Option* dask = command->add_option("--dask", options->dask, "running scheduler of Dask: tcp://host:8786");
+    CLI::Option* slurm = command->add_option("--slurm", options->slurm, "submit an array job of so many tasks instead")
+                             ->check(positive());
+    CLI::Option* share = command->add_option("--share", options->share, "only every N-th part, from the I-th (from 0)");
+    dask->type_name("ADDRESS")->excludes(slurm)->excludes(share);
+    slurm->type_name("TASKS")->excludes(share);
+    share->type_name("I/N");
+    command
+        ->add_option("--slurm-option", options->slurm_options,
+                     "for sbatch: --slurm-option=--partition=gpu; may be repeated")
+        ->type_name("OPTION");
+    command->add_option("--part-b-scans", options->part_b_scans, "B-scans of a part, whole shards [what takes 10 s]")
+        ->check(positive())
+        ->type_name("N");
+    command->add_option("--retries", options->retries, "tries again of a part that failed [2]")
+        ->check(not_negative())
+        ->type_name("N");
+    command->add_flag("--verify", options->verifies, "compare the check sums of all that is there first");
+    add_overwrite_option(*command, options->overwrites);
+    add_recipe_option(*command, options->assignments);
+    add_set_option(*command, options->assignments);
+    command->callback([options] { batch(*options); });
+}
+
+}  // namespace echolux
