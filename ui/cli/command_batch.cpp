@@ -80,6 +80,9 @@ void batch(const Options& options) {
     if (options.output.find("://") == std::string::npos) {
         const auto is_folder = [](const std::filesystem::path& path) { return std::filesystem::is_directory(path); };
         check_outputs({{options.output, is_folder}}, {options.scans.begin(), options.scans.end()}, options.overwrites);
+        if (std::filesystem::exists(options.output) && !is_folder(options.output)) {
+            throw Error(ErrorCode::output, "is no folder", options.output, "name a folder for the results");
+        }
     }
     const bool is_there = ends_well(
         {python(), "-c", "import importlib.util, sys; sys.exit(importlib.util.find_spec('echolux') is None)"});
@@ -126,7 +129,7 @@ void add_batch(CLI::App& program) {
     share->type_name("I/N");
     command
         ->add_option("--slurm-option", options->slurm_options,
-                     "for sbatch: --slurm-option=--partition=gpu; may be repeated")
+                     "option handed to sbatch: --slurm-option=--partition=gpu; may be repeated")
         ->type_name("OPTION");
     command->add_option("--part-b-scans", options->part_b_scans, "B-scans of a part, whole shards [what takes 10 s]")
         ->check(positive())

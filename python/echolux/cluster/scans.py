@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import csv
 import glob
+import importlib
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -31,7 +32,7 @@ def _rows(table: Path) -> list[dict[str, Any]]:
         with open(table, newline="", encoding="utf-8-sig") as file:
             return [dict(row) for row in csv.DictReader(file)]
     try:
-        import pandas
+        pandas: Any = importlib.import_module("pandas")
     except ImportError:
         raise BadArgument("needs pandas and pyarrow to be read", str(table), "pip install pandas pyarrow, or give CSV") from None
     rows: list[dict[str, Any]] = pandas.read_parquet(table).to_dict("records")

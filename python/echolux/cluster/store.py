@@ -2,6 +2,7 @@
 what has been put outlives a loss of power."""
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 import socket
@@ -113,8 +114,7 @@ class Remote:
     """An address of fsspec. Object stores put whole objects; two that put_new() at once are told apart by reading again."""
 
     def __init__(self, address: str) -> None:
-        import fsspec
-
+        fsspec: Any = importlib.import_module("fsspec")
         self.address = address
         self._files, root = fsspec.core.url_to_fs(address)
         self._root = str(root).rstrip("/")
