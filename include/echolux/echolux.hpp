@@ -228,9 +228,17 @@ class Scan {
     }
     echolux_mirror_reading mirror(const echolux_block& block, Span<const double> background = {},
                                   std::int64_t depth_begin = 0, std::int64_t depth_end = 0) const {
+        if (background.size() != 0 && static_cast<std::int64_t>(background.size()) != shape().samples) {
+            auto error = make<echolux_error>();
+            error.code = ECHOLUX_BAD_ARGUMENT;
+            std::string("has not a value for each sample of the scan").copy(error.what, sizeof error.what - 1);
+            std::string("background").copy(error.where, sizeof error.where - 1);
+            throw Error(error);
+        }
+        const double* const without = background.size() != 0 ? background.data() : nullptr;
         auto reading = make<echolux_mirror_reading>();
         checked([&](auto* error) {
-            return echolux_read_mirror(get(), &block, background.data(), depth_begin, depth_end, &reading, error);
+            return echolux_read_mirror(get(), &block, without, depth_begin, depth_end, &reading, error);
         });
         return reading;
     }

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import atexit
+import sys
 from typing import TYPE_CHECKING, Any
 
 from . import _core
@@ -22,7 +23,20 @@ if TYPE_CHECKING:
 
 __version__: str = _core.version
 
-atexit.register(_core.wait_for_workers)  # what an interrupted call left
+
+def _end() -> None:
+    """While Python is whole: what comes back into it later would end the process."""
+    if _core.is_fork():
+        return
+    session, pictures = (sys.modules.get(f"{__name__}.{name}") for name in ("session", "pictures"))
+    if session is not None:
+        session.close_all()
+    _core.shut()
+    if pictures is not None:
+        pictures.forget()
+
+
+atexit.register(_end)
 
 _LATER = {"calibrate": "calibrate", "cluster": "cluster", "movie": "movies", "live": "session", "Live": "session", "LiveStats": "session",
           "Recorded": "session", "Check": "validation", "Validation": "validation", "validate": "validation"}

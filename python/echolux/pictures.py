@@ -1,7 +1,6 @@
 """Pictures of volumes."""
 from __future__ import annotations
 
-import atexit
 from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
@@ -54,9 +53,6 @@ def render(volume: Volume, settings: Mapping[str, object]) -> np.ndarray[Any, An
     return _renderer().render(volume, volume.flow, view)
 
 
-def _forget() -> None:
-    _core.wait_for_workers()
+def forget() -> None:
+    """Before the interpreter ends, and the graphics driver with it."""
     _renderers.clear()
-
-
-atexit.register(_forget)

@@ -3,8 +3,10 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, Union
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from . import _sections
 
 _LOOK_MS = 50  # between two looks for signals
+_PATIENCE_S = 1.0  # with a source that is told to end
 
 Source = Union[str, Callable[[], Any], Iterable[Any]]
 
@@ -70,6 +73,7 @@ class _Feeder:
         self._stopped = threading.Event()
         self.raised: BaseException | None = None
         self._thread = threading.Thread(target=self._work, name="echolux source", daemon=True)
+        _feeders[id(self)] = self
 
     def start(self) -> None:
         self._thread.start()
@@ -78,17 +82,19 @@ class _Feeder:
         """Nobody takes volumes any more: ends with the next array."""
         self._stopped.set()
 
-    def stop(self) -> None:
+    def stop(self, patience_s: float = _PATIENCE_S) -> None:
+        """Waits for its thread, unless the source waits for its instrument."""
         self.abandon()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
-            self._thread.join(1.0)  # a source that waits for its instrument keeps its thread
+            self._thread.join(patience_s)
 
     def _work(self) -> None:
         try:
             self._push_all()
         except BaseException as error:
             self.raised = error
-        self._core.end()
+        with suppress(BadArgument):  # it is closed
+            self._core.end()
 
     def _push_all(self) -> None:
         volume = position = 0
@@ -107,6 +113,22 @@ class _Feeder:
             position += count
             if position == b_scans:
                 volume, position = volume + 1, 0
+
+
+_feeders: weakref.WeakValueDictionary[int, _Feeder] = weakref.WeakValueDictionary()
+_cores: weakref.WeakValueDictionary[int, _core.Live] = weakref.WeakValueDictionary()
+
+
+def close_all() -> None:
+    """Threads of sessions call stages and sources: they end while Python is whole."""
+    feeders = [feeder for ref in _feeders.valuerefs() if (feeder := ref()) is not None]
+    for feeder in feeders:
+        feeder.abandon()
+    for core in [core for ref in _cores.valuerefs() if (core := ref()) is not None]:
+        core.close()
+    until = time.monotonic() + _PATIENCE_S
+    for feeder in feeders:
+        feeder.stop(max(0.0, until - time.monotonic()))
 
 
 class _LiveSettings:
@@ -149,6 +171,7 @@ class Live:
     def __init__(self, core: _core.Live, stages: Stages | None, volumes: int, feeder: _Feeder | None = None) -> None:
         self._core, self._stages, self._volumes, self._feeder = core, stages, volumes, feeder
         self._is_running = False
+        _cores[id(core)] = core
         if feeder is not None:
             weakref.finalize(self, feeder.abandon)  # of a session that was neither stopped nor used in `with`
         settings: Any = _LiveSettings(core)
@@ -206,21 +229,29 @@ class Live:
 
     def _taken(self, timeout_ms: int = _LOOK_MS) -> Volume | Literal[False] | None:
         """A volume; None: nothing yet; False: nothing more."""
-        self._raise_failures()
+        self._raise_of_stages()
         made: Any = self._core.next(timeout_ms)
         if made is None or made is False:
-            self._raise_failures()
-            return False if made is False else None
+            self._raise_of_stages()
+            if made is False:
+                self._raise_of_source()
+            return made
         structure, flow = made
         volume = Volume(structure)
         if flow is not None:
             volume.flow = Volume(flow)
         return volume
 
-    def _raise_failures(self) -> None:
+    def _raise_of_stages(self) -> None:
         raised = self._stages.take_raised() if self._stages is not None else None
-        if raised is None and self._feeder is not None:
-            raised, self._feeder.raised = self._feeder.raised, None
+        if raised is not None:
+            raise raised
+
+    def _raise_of_source(self) -> None:
+        """Once all volumes that were made of what it gave are taken."""
+        if self._feeder is None:
+            return
+        raised, self._feeder.raised = self._feeder.raised, None
         if raised is not None:
             raise raised
 
@@ -262,8 +293,6 @@ def _called(source: Callable[[], Any]) -> Iterator[Any]:
 def _from_arrays(source: Callable[[], Any] | Iterable[Any], scan: Scan | None,
                  settings: Mapping[str, Mapping[str, Any]]) -> tuple[Scan, Iterator[Any]]:
     """The scan that the arrays are of, and the arrays."""
-    import numpy as np
-
     arrays: Iterator[Any] = _called(source) if callable(source) else iter(source)
     if scan is not None:
         if settings:
@@ -274,14 +303,14 @@ def _from_arrays(source: Callable[[], Any] | Iterable[Any], scan: Scan | None,
         first = next(arrays)
     except StopIteration:
         raise BadArgument("yields no array", "source", "yield arrays [b, a, samples]") from None
-    array = np.asarray(first)
+    array = host_copy(known_array(first))
     formats = {"uint8": "u8", "uint16": "u16", "uint32": "u32", "int16": "i16", "float32": "f32"}
     if array.dtype.name not in formats or array.ndim not in (2, 3):
         raise BadArgument(f"yields {array.dtype} with {array.ndim} dimensions", "source",
                           "yield [b, a, samples] of uint8, uint16, uint32, int16 or float32, or pass scan=")
     b_scans = int(settings.get("scan", {}).get("b_scans", array.shape[0] if array.ndim == 3 else 1))
     made = scan_of(array.shape[-1], array.shape[-2], b_scans, formats[array.dtype.name], settings)
-    return made, chain([first], arrays)
+    return made, chain([array], arrays)
 
 
 def live(source: Source, *, lossless: bool = False, queue: int = 0, volumes: int = 0, device: str = "auto",
@@ -291,7 +320,7 @@ def live(source: Source, *, lossless: bool = False, queue: int = 0, volumes: int
 
     source: "sim:vessel", "replay:scan.toml", "genicam", "plugin:FILE.so"; or Python: a generator, an iterable, or a
         callable that gives arrays of spectra [b, a, samples] one after the other, whole volumes or parts of them (the
-        callable ends with None). What it raises is raised again where volumes are taken.
+        callable ends with None). What it raises is raised again where volumes are taken, once there are no more.
     lossless: every volume, the source waits where it can; otherwise the newest, older ones make room
     queue: of volumes that may wait where lossless; 0: 2
     volumes: after which it ends; 0: when the source does

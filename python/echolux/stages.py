@@ -24,11 +24,12 @@ class Place(NamedTuple):
 
 
 class Stages:
-    """Callables for the places of the pipeline. One that takes two arguments gets the array and its Place."""
+    """Callables for the places of the pipeline. One whose second parameter has no default, or is named place, gets the Place
+    of its array too."""
 
     def __init__(self, spectra: Stage | None = None, bins: Stage | None = None, voxels: Stage | None = None) -> None:
         self.spectra, self.bins, self.voxels = spectra, bins, voxels
-        self._wants_place = {name: _takes_two(name, getattr(self, name)) for name in ("spectra", "bins", "voxels")}
+        self._wants_place = {name: _wants_place(name, getattr(self, name)) for name in ("spectra", "bins", "voxels")}
         self._raised: BaseException | None = None
 
     def __bool__(self) -> bool:
@@ -59,7 +60,7 @@ class Stages:
         return raised
 
 
-def _takes_two(name: str, stage: Any) -> bool:
+def _wants_place(name: str, stage: Any) -> bool:
     if stage is None:
         return False
     if not callable(stage):
@@ -67,10 +68,11 @@ def _takes_two(name: str, stage: Any) -> bool:
     import inspect
 
     try:
-        inspect.signature(stage).bind(None, None)
-    except (TypeError, ValueError):  # one argument; or nothing is known of it
+        parameters = list(inspect.signature(stage).parameters.values())
+    except (TypeError, ValueError):  # nothing is known of it
         return False
-    return True
+    by_place = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    return len(by_place) > 1 and (by_place[1].name == "place" or by_place[1].default is inspect.Parameter.empty)
 
 
 StagesLike = Union[Stages, Mapping[str, Stage], None]

@@ -232,11 +232,6 @@ class Volume(_core.Volume):
 
         return show(self, view, window)
 
-    def _repr_png_(self) -> bytes:
-        from .show import picture
-
-        return picture(self)
-
     def _repr_html_(self) -> str:
         from .show import table
 

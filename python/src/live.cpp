@@ -1,10 +1,12 @@
-// Live sessions. One thread may push while another takes, so that each kind of call has a lock of its own.
+// Live sessions. One thread may push while another takes, so that each kind of call has a lock of its own; what only
+// looks has none, since a stage may look while another thread waits for it.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <condition_variable>
 #include <mutex>
 #include <optional>
 
@@ -18,44 +20,100 @@
 namespace echolux::python {
 namespace {
 
+api::Error closed() {
+    auto error = api::make<echolux_error>();
+    error.code = ECHOLUX_BAD_ARGUMENT;
+    std::string("is closed").copy(error.what, sizeof error.what - 1);
+    std::string("session").copy(error.where, sizeof error.where - 1);
+    std::string("open another").copy(error.remedy, sizeof error.remedy - 1);
+    return api::Error(error);
+}
+
+struct Closed : api::Error {
+    Closed() : api::Error(closed()) {}
+};
+
 class Live {
   public:
-    explicit Live(api::Live&& one) : live_(std::make_unique<api::Live>(std::move(one))) {}
+    explicit Live(api::Live&& one) : state_(std::make_unique<State>(std::move(one))) {}
     Live(Live&&) = default;
-    ~Live() {
-        if (!live_) return;
-        const nb::gil_scoped_release others_may_run;  // its threads may be in a stage
-        live_.reset();
+    ~Live() { close(); }
+
+    // Ends its threads, once no other call uses it. Those that come later throw Closed.
+    void close() {
+        if (!state_) return;
+        if (is_fork()) return static_cast<void>(state_.release());
+        const Outside others_may_run;  // its threads may be in a stage
+        state_->close();
     }
 
     template <class Work>
+    auto looking(const Work& work) const {
+        return released([&] {
+            const Use use(*state_);
+            return work(*state_->live);
+        });
+    }
+    template <class Work>
     auto controlled(const Work& work) const {
-        return with(locks_->control, work);
+        return locked(state_->control, work);
     }
     template <class Work>
     auto taking(const Work& work) const {
-        return with(locks_->taking, work);
+        return locked(state_->taking, work);
     }
     template <class Work>
     auto pushing(const Work& work) const {
-        return with(locks_->pushing, work);
+        return locked(state_->pushing, work);
     }
 
   private:
-    struct Locks {
+    struct State {
+        explicit State(api::Live&& one) : live(std::move(one)) {}
+
+        void close() {
+            std::unique_lock<std::mutex> mine(lock);
+            is_closed = true;
+            changed.wait(mine, [this] { return uses == 0; });
+            live.reset();
+        }
+
         std::mutex control, taking, pushing;
+        std::mutex lock;  // of what follows
+        std::condition_variable changed;
+        int uses = 0;
+        bool is_closed = false;
+        std::optional<api::Live> live;
+    };
+
+    class Use {
+      public:
+        explicit Use(State& state) : state_(state) {
+            const std::lock_guard<std::mutex> mine(state_.lock);
+            if (state_.is_closed) throw Closed();
+            ++state_.uses;
+        }
+        ~Use() {
+            const std::lock_guard<std::mutex> mine(state_.lock);
+            --state_.uses;
+            state_.changed.notify_all();
+        }
+        Use(const Use&) = delete;
+        Use& operator=(const Use&) = delete;
+
+      private:
+        State& state_;
     };
 
     template <class Work>
-    auto with(std::mutex& mutex, const Work& work) const {
-        return released([&] {
+    auto locked(std::mutex& mutex, const Work& work) const {
+        return looking([&](api::Live& one) {
             const std::scoped_lock lock(mutex);
-            return work(*live_);
+            return work(one);
         });
     }
 
-    std::unique_ptr<Locks> locks_ = std::make_unique<Locks>();
-    std::unique_ptr<api::Live> live_;
+    std::unique_ptr<State> state_;
 };
 
 echolux_live_options options_of(const echolux_device& device, bool lossless, std::int32_t queue,
@@ -108,7 +166,7 @@ bool push(const Live& live, const Scan& scan, nb::handle spectra, std::int64_t v
 }
 
 // (structure, flow); None: nothing yet; False: nothing more will come.
-nb::object next(const Live& live, std::int32_t timeout_ms) {
+nb::object next(const Live& live, std::int32_t timeout_ms) try {
     bool ended = false;
     std::optional<api::Volumes> made = live.taking([&](api::Live& one) {
         auto taken = one.next(timeout_ms);
@@ -117,10 +175,12 @@ nb::object next(const Live& live, std::int32_t timeout_ms) {
     });
     if (made) return nb::cast(pair_of(std::move(*made)));
     return ended ? nb::cast(false) : nb::none();
+} catch (const Closed&) {
+    return nb::cast(false);
 }
 
 Facts stats(const Live& live) {
-    const echolux_live_stats now = live.controlled([](api::Live& one) { return one.stats(); });
+    const echolux_live_stats now = live.looking([](api::Live& one) { return one.stats(); });
     Facts all;
     all["running"] = now.running != 0;
     all["ended"] = now.ended != 0;
@@ -155,7 +215,7 @@ Facts stop_recording(const Live& live) {
 }  // namespace
 
 void bind_live(nb::module_& module) {
-    nb::class_<Live>(module, "Live", "A source, reconstructed while it acquires.")
+    nb::class_<Live>(module, "Live", "A source, reconstructed while it acquires.", nb::is_weak_referenceable())
         .def_static("open", &opened, nb::arg("source"), nb::arg("scan_toml"), nb::arg("assignments"), nb::arg("device"),
                     nb::arg("lossless"), nb::arg("queue"), nb::arg("stages").none())
         .def_static("create", &created, nb::arg("scan"), nb::arg("device"), nb::arg("lossless"), nb::arg("queue"),
@@ -177,16 +237,17 @@ void bind_live(nb::module_& module) {
                 live.controlled([&](api::Live& one) { one.set(key, value); });
             },
             nb::arg("key"), nb::arg("value"))
-        .def("scan", [](const Live& live) { return live.controlled([](api::Live& one) { return Scan(one.scan()); }); })
+        .def("scan", [](const Live& live) { return live.looking([](api::Live& one) { return Scan(one.scan()); }); })
         .def("stats", &stats)
-        .def("events", [](const Live& live) { return live.controlled([](api::Live& one) { return one.events(); }); })
+        .def("events", [](const Live& live) { return live.looking([](api::Live& one) { return one.events(); }); })
         .def(
             "record",
             [](const Live& live, const std::string& path, bool overwrite) {
                 live.controlled([&](api::Live& one) { one.record(path, overwrite); });
             },
             nb::arg("path"), nb::arg("overwrite"))
-        .def("stop_recording", &stop_recording);
+        .def("stop_recording", &stop_recording)
+        .def("close", &Live::close);
     module.def("b_scans_of", &b_scans_of, nb::arg("scan"), nb::arg("spectra"));
 }
 

@@ -34,7 +34,8 @@ NB_MODULE(_core, module) {
     module.def(
         "has", [](const char* part) { return echolux_has(part) != 0; }, nanobind::arg("part"));
     module.def("gpus", &gpus);
-    module.def("wait_for_workers", &Worker::wait_for_all);
+    module.def("shut", &shut);
+    module.def("is_fork", &is_fork);
     bind_errors(module);
     bind_settings(module);
     bind_volume(module);

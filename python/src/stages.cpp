@@ -1,6 +1,11 @@
 #include "python/src/stages.h"
 
 #include <array>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "python/src/arrays.h"
 #include "python/src/bindings.h"
@@ -11,39 +16,77 @@ namespace {
 
 constexpr std::array<const char*, 3> names{"spectra", "bins", "voxels"};  // in the order of ECHOLUX_STAGE_SPECTRA ...
 
-// A view of the library's memory, without the edges of repeats that there are none of.
-nb::object lent(const echolux_staged& staged) {
-    const VoxelLayout layout = layout_of(staged.voxel);
-    std::vector<std::size_t> shape;
-    std::vector<std::int64_t> strides;  // in values
-    for (std::size_t i = 0; i < 5; ++i) {
-        const bool is_repeat = i == 1 || i == 3;
-        if (is_repeat && staged.shape[i] == 1) continue;
-        shape.push_back(static_cast<std::size_t>(staged.shape[i]));
-        strides.push_back(staged.stride_bytes[i] / layout.bytes);
-    }
-    const nb::capsule nobody(staged.values, [](void*) noexcept {});  // without an owner it would be copied
-    return nb::cast(
-        nb::ndarray<nb::numpy>(staged.values, shape.size(), shape.data(), nobody, strides.data(), layout.type));
+using Buffer = std::vector<std::byte>;
+
+// What the library holds as `user`.
+struct User {
+    nb::object stages;
+    std::shared_ptr<Buffer> buffer;  // of the last block; null while one is worked on
+};
+
+// copy(line in the library's memory, line of the buffer, bytes) for each; lines of the buffer have no gaps.
+template <class Copy>
+void for_lines(const echolux_staged& staged, std::int64_t bytes, Buffer& buffer, const Copy& copy) {
+    const auto line = static_cast<std::size_t>(staged.shape[4] * bytes);
+    std::byte* here = buffer.data();
+    const auto edge = [&](std::size_t i) { return staged.shape[i]; };
+    const auto step = [&](std::size_t i) { return staged.stride_bytes[i]; };
+    for (std::int64_t b = 0; b < edge(0); ++b)
+        for (std::int64_t b_repeat = 0; b_repeat < edge(1); ++b_repeat)
+            for (std::int64_t a = 0; a < edge(2); ++a)
+                for (std::int64_t a_repeat = 0; a_repeat < edge(3); ++a_repeat, here += line)
+                    copy(static_cast<std::byte*>(staged.values) + b * step(0) + b_repeat * step(1) + a * step(2) +
+                             a_repeat * step(3),
+                         here, line);
 }
 
-bool goes_on(const nb::object& stages, const echolux_staged& staged) {
+// The buffer as an array, which keeps it; without the edges of repeats that there are none of.
+nb::object shown(const std::shared_ptr<Buffer>& buffer, const echolux_staged& staged, nb::dlpack::dtype type) {
+    std::vector<std::size_t> shape;
+    for (std::size_t i = 0; i < 5; ++i) {
+        const bool is_repeat = i == 1 || i == 3;
+        if (!is_repeat || staged.shape[i] > 1) shape.push_back(static_cast<std::size_t>(staged.shape[i]));
+    }
+    auto keeper = std::make_unique<std::shared_ptr<Buffer>>(buffer);
+    const nb::capsule owner(keeper.get(),
+                            [](void* one) noexcept { delete static_cast<std::shared_ptr<Buffer>*>(one); });
+    keeper.release();
+    return nb::cast(nb::ndarray<nb::numpy>(buffer->data(), shape.size(), shape.data(), owner, nullptr, type));
+}
+
+// The stage works on a copy: what it keeps against the rules is then stale, but memory of its own.
+bool goes_on(User& user, const echolux_staged& staged) {
     const char* name = names.at(static_cast<std::size_t>(staged.stage));
-    const nb::object array = lent(staged);
-    if (!nb::cast<bool>(
-            stages.attr("_call")(name, array, staged.volume, staged.first_b_scan, staged.scale, staged.offset))) {
+    const VoxelLayout layout = layout_of(staged.voxel);
+    std::int64_t bytes = layout.bytes;
+    for (const std::int64_t edge : staged.shape) bytes *= edge;
+    std::shared_ptr<Buffer> buffer = std::exchange(user.buffer, nullptr);
+    if (!buffer) buffer = std::make_shared<Buffer>();
+    buffer->resize(static_cast<std::size_t>(bytes));
+    for_lines(staged, layout.bytes, *buffer,
+              [](auto* theirs, auto* ours, auto size) { std::memcpy(ours, theirs, size); });
+    {
+        const nb::object array = shown(buffer, staged, layout.type);
+        if (!nb::cast<bool>(user.stages.attr("_call")(name, array, staged.volume, staged.first_b_scan, staged.scale,
+                                                      staged.offset))) {
+            return false;
+        }
+    }
+    if (buffer.use_count() > 1) {
+        user.stages.attr("_kept")(name);
         return false;
     }
-    if (Py_REFCNT(array.ptr()) == 1) return true;
-    stages.attr("_kept")(name);
-    return false;
+    for_lines(staged, layout.bytes, *buffer,
+              [](auto* theirs, auto* ours, auto size) { std::memcpy(theirs, ours, size); });
+    user.buffer = std::move(buffer);
+    return true;
 }
 
 int call(void* user, const echolux_staged* staged) {
-    if (Py_IsInitialized() == 0) return 1;
-    const nb::gil_scoped_acquire ours;
+    const Inside ours(std::nothrow);
+    if (!ours) return 1;
     try {
-        return goes_on(*static_cast<nb::object*>(user), *staged) ? 0 : 1;
+        return goes_on(*static_cast<User*>(user), *staged) ? 0 : 1;
     } catch (nb::python_error& error) {
         error.discard_as_unraisable("a stage of echolux");
         return 1;
@@ -52,8 +95,8 @@ int call(void* user, const echolux_staged* staged) {
 
 void release(void* user) {
     if (Py_IsInitialized() == 0) return;
-    const nb::gil_scoped_acquire ours;
-    delete static_cast<nb::object*>(user);
+    const Inside ours(std::nothrow);
+    if (ours) delete static_cast<User*>(user);
 }
 
 void set_stages(const Scan& scan, const nb::object& stages) {
@@ -71,11 +114,11 @@ StagesOf::StagesOf(const nb::object& stages) {
     if (has("bins")) stages_.bins = call;
     if (has("voxels")) stages_.voxels = call;
     stages_.release = release;
-    stages_.user = new nb::object(stages);
+    stages_.user = new User{stages, nullptr};
 }
 
 StagesOf::~StagesOf() {
-    if (!is_taken_) delete static_cast<nb::object*>(stages_.user);
+    if (!is_taken_) delete static_cast<User*>(stages_.user);
 }
 
 void bind_stages(nb::module_& module) {

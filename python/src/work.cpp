@@ -14,12 +14,99 @@ std::atomic<pid_t> owner{0};  // of the library's threads; 0: none were started 
 
 constexpr std::chrono::milliseconds between_looks{50};
 
+// Never destroyed: threads may stay at it until the process is gone.
+struct Door {
+    std::mutex lock;
+    std::condition_variable changed;
+    std::atomic<bool> is_shut{false};
+    std::thread::id keeper;  // who shut it
+    int outside = 0, inside = 0, workers = 0;
+};
+Door& door = *new Door;
+
+// What of these counts is this thread's: calls, and callbacks that they make.
+thread_local int outside_here = 0, inside_here = 0;
+
+bool is_shut_here() {
+    return door.is_shut && door.keeper != std::this_thread::get_id();
+}
+
+void count(int& all, int& here, int by) {
+    all += by;
+    here += by;
+    door.changed.notify_all();
+}
+
+[[noreturn]] void stay_outside(std::unique_lock<std::mutex>& mine) {
+    count(door.outside, outside_here, -outside_here);
+    count(door.inside, inside_here, -inside_here);
+    mine.unlock();
+    for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+}
+
 }  // namespace
 
+bool is_fork() {
+    const pid_t process = owner;
+    return process != 0 && process != getpid();
+}
+
+Outside::Outside() : state_(PyEval_SaveThread()) {
+    std::unique_lock<std::mutex> mine(door.lock);
+    if (is_shut_here()) stay_outside(mine);
+    count(door.outside, outside_here, 1);
+}
+
+Outside::~Outside() {
+    std::unique_lock<std::mutex> mine(door.lock);
+    if (is_shut_here()) stay_outside(mine);
+    count(door.outside, outside_here, -1);
+    count(door.inside, inside_here, 1);  // until it has the lock, without which Python could end it here
+    mine.unlock();
+    PyEval_RestoreThread(state_);
+    mine.lock();
+    count(door.inside, inside_here, -1);
+}
+
+Inside::Inside() : Inside(std::nothrow) {
+    if (is_open_) return;
+    std::unique_lock<std::mutex> mine(door.lock);
+    stay_outside(mine);
+}
+
+Inside::Inside(std::nothrow_t) {
+    std::unique_lock<std::mutex> mine(door.lock);
+    is_open_ = !is_shut_here();
+    if (!is_open_) return;
+    count(door.inside, inside_here, 1);
+    mine.unlock();
+    state_ = PyGILState_Ensure();
+}
+
+Inside::~Inside() {
+    if (!is_open_) return;
+    PyGILState_Release(state_);
+    const std::lock_guard<std::mutex> mine(door.lock);
+    count(door.inside, inside_here, -1);
+}
+
+void shut() {
+    if (is_fork()) return;  // nobody is here
+    const nb::gil_scoped_release others_may_run;
+    std::unique_lock<std::mutex> mine(door.lock);
+    door.keeper = std::this_thread::get_id();
+    door.is_shut = true;
+    const auto is_empty = [] { return door.outside == 0 && door.inside == 0 && door.workers == 0; };
+    while (!door.changed.wait_for(mine, between_looks, is_empty)) {
+        mine.unlock();
+        check_signals();
+        mine.lock();
+    }
+}
+
 void require_own_threads() {
-    const pid_t process = getpid();
     pid_t expected = 0;
-    if (owner.compare_exchange_strong(expected, process) || expected == process) return;
+    if (owner.compare_exchange_strong(expected, getpid()) || !is_fork()) return;
     auto error = api::make<echolux_error>();
     error.code = ECHOLUX_UNSUPPORTED;
     std::string("this process was forked from one that used echolux before, and has none of its threads")
@@ -30,7 +117,7 @@ void require_own_threads() {
 }
 
 void check_signals() {
-    const nb::gil_scoped_acquire ours;
+    const Inside ours;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
@@ -40,7 +127,7 @@ bool Watch::tell(const std::string& task, std::int64_t done, std::int64_t total)
     done_ = done;
     total_ = total;
     has_news_ = true;
-    return !is_stopped_;
+    return !is_stopped_ && !door.is_shut;
 }
 
 void Watch::finish(std::exception_ptr problem) noexcept {
@@ -57,7 +144,7 @@ bool Watch::show(const nb::object& told, std::unique_lock<std::mutex>& mine) {
     const std::int64_t done = done_, total = total_;
     mine.unlock();
     {
-        const nb::gil_scoped_acquire ours;
+        const Inside ours;
         told(task, done, total);
     }
     mine.lock();
@@ -65,7 +152,7 @@ bool Watch::show(const nb::object& told, std::unique_lock<std::mutex>& mine) {
 }
 
 void Watch::wait(const nb::object& told) {
-    const nb::gil_scoped_release others_may_run;
+    const Outside others_may_run;
     std::unique_lock<std::mutex> mine(lock_);
     try {
         while (!changed_.wait_for(mine, between_looks, [this] { return is_finished_; })) {
@@ -83,30 +170,15 @@ void Watch::wait(const nb::object& told) {
     }
 }
 
-namespace {
-
-std::mutex working_lock;
-std::condition_variable one_ended;
-int working = 0;
-
-}  // namespace
-
 Worker::Worker() {
-    const std::lock_guard<std::mutex> mine(working_lock);
-    ++working;
+    const std::lock_guard<std::mutex> mine(door.lock);
+    ++door.workers;
 }
 
 Worker::~Worker() {
-    const std::lock_guard<std::mutex> mine(working_lock);
-    --working;
-    one_ended.notify_all();
-}
-
-void Worker::wait_for_all() {
-    if (owner != getpid()) return;  // none are here
-    const nb::gil_scoped_release others_may_run;
-    std::unique_lock<std::mutex> mine(working_lock);
-    one_ended.wait(mine, [] { return working == 0; });
+    const std::lock_guard<std::mutex> mine(door.lock);
+    --door.workers;
+    door.changed.notify_all();
 }
 
 }  // namespace echolux::python

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 #include <thread>
@@ -21,14 +22,51 @@ namespace echolux::python {
 
 namespace nb = nanobind;
 
-// Throws where this process is a fork of one whose threads the library had started: they do not exist here.
-void require_own_threads();
+// Whether this process is a fork of one whose threads the library had started: they do not exist here, so that nothing
+// of theirs can be used or freed.
+bool is_fork();
+void require_own_threads();  // throws where it is
+
+// The way between the interpreter and the library. It is shut before the interpreter ends: Python ends a thread that
+// takes its lock later by unwinding it, which C++ answers by ending the process. So a thread that is outside by then
+// stays there for good.
+
+// Without the interpreter's lock, as nb::gil_scoped_release.
+class Outside {
+  public:
+    Outside();
+    ~Outside();
+    Outside(const Outside&) = delete;
+    Outside& operator=(const Outside&) = delete;
+
+  private:
+    PyThreadState* state_;
+};
+
+// With the interpreter's lock, as nb::gil_scoped_acquire. False, and without it: the way is shut.
+class Inside {
+  public:
+    Inside();
+    explicit Inside(std::nothrow_t);
+    ~Inside();
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+
+    explicit operator bool() const { return is_open_; }
+
+  private:
+    bool is_open_;
+    PyGILState_STATE state_{};
+};
+
+// Waits for every call, worker and callback under way; afterwards only the thread that called this goes in and out.
+void shut();
 
 // Runs work() without the interpreter's lock.
 template <class Work>
 auto released(const Work& work) {
     require_own_threads();
-    const nb::gil_scoped_release others_may_run;
+    const Outside others_may_run;
     return work();
 }
 
@@ -37,7 +75,10 @@ auto released(const Work& work) {
 template <class T>
 class Shared {
   public:
-    explicit Shared(T&& one) : state_(std::make_shared<State>(std::move(one))) {}
+    explicit Shared(T&& one)
+        : state_(new State(std::move(one)), [](State* state) {
+              if (!is_fork()) delete state;
+          }) {}
 
     template <class Work>
     auto with(const Work& work) const {
@@ -86,12 +127,13 @@ class Watch {
     std::exception_ptr problem_;
 };
 
-// Counts threads that work for a call; those that nobody waits for any more are waited for when the interpreter ends.
+// Counts threads that work for a call, because nobody waits any more for some of them.
 class Worker {
   public:
     Worker();
     ~Worker();
-    static void wait_for_all();
+    Worker(const Worker&) = delete;
+    Worker& operator=(const Worker&) = delete;
 };
 
 // work(progress) on a thread of its own, so that KeyboardInterrupt never waits for a long step of it. It owns whatever

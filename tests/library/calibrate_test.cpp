@@ -182,6 +182,7 @@ TEST(LibraryCalibrate, MirrorsAtSeveralDepthsGiveTheFallOff) {
         found_bins.push_back(reading.bin);
         levels.push_back(reading.level_db);
         EXPECT_EQ(status_of([&] { scan.mirror(block, without, 5, 5); }), ECHOLUX_BAD_ARGUMENT);
+        EXPECT_EQ(status_of([&] { scan.mirror(block, std::vector<double>(3)); }), ECHOLUX_BAD_ARGUMENT);
     }
     EXPECT_NEAR(levels[0] - levels[3], 6, 0.3);
     auto fit = lux::make<echolux_roll_off>();

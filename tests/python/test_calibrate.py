@@ -89,6 +89,9 @@ class Calibrating(unittest.TestCase):
             ox.calibrate.mirror(scan, noise, np.full(self.N, 2000.0))
         with self.assertRaises(ox.BadArgument):
             ox.calibrate.mean_spectrum(scan, noise.astype(np.float64))
+        for samples in (3, self.N - 1, self.N + 1):
+            with self.assertRaisesRegex(ox.BadArgument, "background"):
+                ox.calibrate.mirror(scan, lines.astype(np.float32), np.full(samples, 2000.0))
 
     def test_dispersion(self):
         sim = ox.simulate("mirror", samples=512, a_scans=8, b_scans=1, a2_rad=12, mirror_um=[100], mirror_amplitude=[0.2])

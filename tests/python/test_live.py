@@ -91,6 +91,38 @@ class PythonSources(FolderCase):
             with self.assertRaisesRegex(OSError, "cable"):
                 list(session)
 
+    def test_what_a_source_raises_comes_after_its_volumes(self):
+        raised = threading.Event()
+
+        def broken():
+            yield from volumes(2)
+            raised.set()
+            raise OSError("the cable is out")
+
+        with ox.live(broken(), lossless=True, recipe=FIXED) as session:
+            self.assertTrue(raised.wait(30))
+            time.sleep(0.05)  # so that the session knows
+            taken = [session.next(30).number, session.next(30).number]
+            with self.assertRaisesRegex(OSError, "cable"):
+                session.next(30)
+        self.assertEqual(taken, [0, 1])
+
+    def test_arrays_on_a_gpu_are_taken(self):
+        class OnGpu:  # as CuPy's, which NumPy cannot read
+            def __init__(self, codes):
+                self._codes = codes
+
+            def get(self):
+                return self._codes
+
+            def __array__(self, *_, **__):
+                raise TypeError("implicit conversion to a NumPy array is not allowed")
+
+            __dlpack__ = __array__
+
+        with ox.live((OnGpu(one) for one in volumes()), lossless=True, recipe=FIXED) as session:
+            self.assertEqual(len(list(session)), 3)
+
     def test_ends_with_a_session_that_is_dropped(self):
         def endless():
             while True:
@@ -143,6 +175,18 @@ class PythonSources(FolderCase):
         with ox.live(volumes(), lossless=True, recipe=FIXED, stages={"voxels": broken}) as session:
             with self.assertRaisesRegex(ZeroDivisionError, "in the stage"):
                 list(session)
+
+
+    def test_a_stage_may_look_at_its_session(self):
+        seen = []
+
+        def looks(voxels):
+            seen.append((session.stats.finished_volumes, session.recipe.window, session.events()))
+
+        session = ox.live(volumes(), lossless=True, recipe=FIXED, stages={"voxels": looks})
+        with session:
+            list(session)
+        self.assertEqual(len(seen), 3)
 
 
 class Interrupts(unittest.TestCase):

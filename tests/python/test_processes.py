@@ -61,6 +61,67 @@ class Processes(unittest.TestCase):
         subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
 
 
+class Ends(unittest.TestCase):
+    """Of processes whose threads are still in the library, or may come back from it."""
+
+    START = ("import os, sys, threading, time, numpy as np, echolux as ox\n"
+             "ones = np.ones((4, 16, 256), np.uint16)\n"
+             "fixed = {'levels': 'fixed', 'background': 'none'}\n"
+             "small = {'samples': 256, 'a_scans': 16, 'b_scans': 4}\n"
+             "def endless():\n"
+             "    while True: yield ones\n"
+             "def daemon(work): threading.Thread(target=work, daemon=True).start()\n")
+
+    def ends_well(self, *lines, tries=1):
+        script = self.START + "\n".join(lines)
+        for _ in range(tries):
+            run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=30)
+            self.assertEqual((run.returncode, run.stderr), (0, ""))
+
+    def test_with_sources_that_go_on(self):
+        for lossless in (False, True):
+            self.ends_well(f"session = ox.live(endless(), lossless={lossless}, recipe=fixed)", "session.next(3)", tries=2)
+
+    def test_with_a_source_that_waits_for_its_instrument(self):
+        self.ends_well("def waits():", "    yield ones", "    time.sleep(60)",
+                       "session = ox.live(waits(), recipe=fixed)", "session.next(3)")
+
+    def test_with_a_source_whose_session_was_dropped(self):
+        self.ends_well("session = ox.live(endless(), lossless=True, recipe=fixed)", "session.next(3)", "del session")
+
+    def test_with_threads_that_take_volumes(self):
+        self.ends_well("def take():", "    for volume in ox.live('sim:vessel', simulation=small): pass",
+                       "daemon(take)", "time.sleep(0.3)", tries=2)
+
+    def test_with_threads_that_reconstruct(self):
+        self.ends_well("make = ox.Reconstructor(samples=256, a_scans=16, b_scans=4, recipe=fixed)", "def work():",
+                       "    while True: make(ones)", "for _ in range(4): daemon(work)", "time.sleep(0.2)", tries=2)
+
+    def test_with_threads_that_wait_for_long_work(self):
+        self.ends_well("slow = ox.simulate('mirror', samples=1024, a_scans=256, b_scans=64)",
+                       "for _ in range(2): daemon(lambda: slow.spectra(progress=lambda *now: None))", "time.sleep(0.3)")
+
+    def test_with_stages_of_sessions(self):
+        for session in ("with ox.live('sim:vessel', simulation=small, stages={'spectra': stage}) as session: session.next(3)",
+                        "session = ox.live(endless(), recipe=fixed, stages={'voxels': stage}); session.next(3)"):
+            self.ends_well("def stage(array): array += 1; sum(range(10000))", session, tries=3)
+
+    def test_with_stages_of_threads(self):
+        self.ends_well("make = ox.Reconstructor(samples=256, a_scans=16, b_scans=4, recipe=fixed)",
+                       "def stage(array): array += 1; sum(range(10000))", "make._scan.set_stages(stage)",
+                       "make = ox.Reconstructor(make._scan)", "def work():", "    while True: make(ones)",
+                       "for _ in range(2): daemon(work)", "time.sleep(0.2)", tries=2)
+
+    def test_of_children_that_have_sessions_of_their_parent(self):
+        for end in ("sys.exit()", "del session, make, scan; sys.exit()", "session.__dict__.clear(); sys.exit()"):
+            self.ends_well("session = ox.live('sim:vessel', simulation=small, stages={'spectra': lambda a: None})",
+                           "session.next(3)", "make = ox.Reconstructor(samples=256, a_scans=16, recipe=fixed)",
+                           "make(ones[:1])", "scan = make._scan", "scan.set_stages(lambda a: None)", "child = os.fork()",
+                           "if child == 0:", f"    {end}", "timer = threading.Timer(10, os.kill, (child, 9)); timer.start()",
+                           "ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])",
+                           "timer.cancel()", "if ended: sys.exit(f'the child ended with {ended}')")
+
+
 def interrupt_soon(after):
     threading.Timer(after, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 

@@ -65,11 +65,15 @@ class Notebook(unittest.TestCase):
             self.assertIn(words, text)
         png = base64.b64decode(re.search(r"base64,([^']+)'", text)[1])
         self.assertGreater(unpacked(png)[1].std(), 0)
-        self.assertEqual(cube()._repr_png_(), png)
+        self.assertEqual(show.picture(cube()), png)
+
+    def test_volumes_are_rendered_once(self):
+        shown = [name for name in dir(ox.Volume) if name.startswith("_repr_") and name.endswith("_")]
+        self.assertEqual(shown, ["_repr_html_"])
 
     def test_where_nothing_can_be_rendered_a_b_scan_is_shown(self):
         with mock.patch.object(ox.Volume, "render", side_effect=ox.DeviceFailed("no device")):
-            size, rows = unpacked(cube()._repr_png_())
+            size, rows = unpacked(show.picture(cube()))
         self.assertEqual(size, (20, 32))
         self.assertEqual(rows[16, 10], 255)
 

@@ -40,6 +40,28 @@ class Stages(FolderCase):
         staged.set_stages()
         np.testing.assert_array_equal(ox.Reconstructor(staged)(spectra()), plain)
 
+    def test_that_want_it_get_their_place(self):
+        seen = []
+
+        def strong(counts, strength=0.5):
+            seen.append(strength)
+
+        def any_number(*arrays):
+            seen.append(len(arrays))
+
+        def placed(counts, place=None):
+            seen.append(place.first_b_scan)
+
+        def second(counts, where, strength=0.5):
+            seen.append((where.first_b_scan, strength))
+
+        for stage, expected in ((strong, 0.5), (any_number, 1), (placed, 0), (second, (0, 0.5)), (np.nan_to_num, None)):
+            staged = scan()
+            staged.set_stages(stage)
+            ox.Reconstructor(staged)(spectra())
+            self.assertEqual(seen[0] if seen else None, expected, stage)
+            seen.clear()
+
     def test_see_the_counts(self):
         kept = []
         staged = scan()
@@ -63,6 +85,18 @@ class Stages(FolderCase):
         staged.set_stages(bins=kept.append)
         with self.assertRaisesRegex(ox.BadArgument, "kept the array"):
             ox.Reconstructor(staged)(spectra())
+
+    def test_that_keep_their_array_anyway_have_memory_of_their_own(self):
+        for name in ("spectra", "bins", "voxels"):
+            kept = []
+            staged = scan()
+            staged.set_stages(**{name: lambda array: None if kept else kept.append(array)})
+            make, out = ox.Reconstructor(staged), np.empty((4, 16, 128), np.float32)
+            with self.assertRaisesRegex(ox.BadArgument, "kept the array"):
+                make(spectra(), out=out)
+            before = kept[0].copy()
+            make(spectra(seed=2), out=out)
+            np.testing.assert_array_equal(kept[0], before)
 
     def test_of_whole_scans_are_told_by_provenance(self):
         staged = ox.open(write_scan(self.folder, spectra()), recipe=FIXED)
