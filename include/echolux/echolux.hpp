@@ -391,11 +391,6 @@ class Series {
         checked([&](auto* error) { return echolux_series_time(handle_.get(), time_point, &seconds, error); });
         return seconds;
     }
-    double step_s() const {
-        double seconds = 0;
-        checked([&](auto* error) { return echolux_series_describe(handle_.get(), nullptr, &seconds, error); });
-        return seconds;
-    }
     std::string provenance(std::int64_t time_point) const {
         return detail::text([&](auto... to) { return echolux_series_provenance(handle_.get(), time_point, to...); });
     }
