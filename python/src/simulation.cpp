@@ -34,7 +34,8 @@ nb::ndarray<nb::numpy, std::uint16_t, nb::ndim<1>> record(const Simulation& simu
     return {counts, {count}, owner};
 }
 
-void write(const Simulation& simulation, const std::string& path, bool overwrite, const nb::object& progress) {
+void write(const Simulation& simulation, nb::handle given, bool overwrite, const nb::object& progress) {
+    const std::string path = path_of(given);
     watched(progress, [=](const api::Progress& told) {
         simulation.locked([&](api::Simulation& one) { one.write(path, overwrite, told); });
         return true;
