@@ -393,5 +393,5 @@ def load(path: str | os.PathLike[str]) -> LazyVolume | Series:
 
 def load_series(path: str | os.PathLike[str]) -> Series:
     """The same, always as a Series."""
-    name = os.fspath(path)
+    name = os.fsdecode(path)
     return Series(_core.Series.open(name), name)

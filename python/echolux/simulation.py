@@ -53,6 +53,9 @@ class Truth(Mapping[str, Any]):
             raise AttributeError(f"the truth has no {name}")
         return self[name]
 
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self.names})
+
     def __iter__(self) -> Any:
         return iter(self.names)
 
@@ -108,7 +111,7 @@ class Simulation:
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False, progress: Progress = None) -> None:
         """Writes what `echolux simulate` writes: scan.toml, spectra, calibration files and truth/."""
         with watching(progress) as told:
-            self._core.write(os.fspath(path), overwrite, told)
+            self._core.write(os.fsdecode(path), overwrite, told)
 
     def __repr__(self) -> str:
         return f"<Simulation of {self.scene}, {'x'.join(map(str, self.scan.shape))}>"
