@@ -1,6 +1,7 @@
 """Volumes in files, of which no more is read than is asked for."""
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -80,6 +81,11 @@ class LazyVolume:
     def ndim(self) -> int:
         """3."""
         return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of the codes."""
+        return math.prod(self.shape)
 
     @property
     def nbytes(self) -> int:
@@ -283,6 +289,11 @@ class Series:
     def ndim(self) -> int:
         """4."""
         return 1 + self._first.ndim
+
+    @property
+    def size(self) -> int:
+        """Number of the codes."""
+        return math.prod(self.shape)
 
     @property
     def spacing_um(self) -> tuple[float, float, float]:

@@ -44,7 +44,9 @@ void write(const Simulation& simulation, nb::handle given, bool overwrite, const
 
 // Shape and type.
 std::pair<Edges, std::string> described(const Simulation& simulation, const std::string& name) {
-    const echolux_truth truth = simulation.with([&](api::Simulation& one) { return one.truth(name); });
+    const auto truth = watched(nb::none(), [simulation, name](const api::Progress&) {  // the first time it is found
+        return simulation.locked([&](api::Simulation& one) { return one.truth(name); });
+    });
     const std::size_t edges = name == "en_face" ? 2 : name == "tubes" ? 4 : 3;
     std::vector<std::size_t> shape;
     for (std::size_t i = 0; i < edges; ++i) shape.push_back(static_cast<std::size_t>(truth.shape[i]));

@@ -40,6 +40,7 @@ class Parts(FolderCase):
         loaded = ox.load(self.folder / "a.nrrd")
         self.assertEqual((loaded.shape, loaded.ndim, loaded.dtype), ((12, 10, 16), 3, np.uint16))
         self.assertEqual((loaded.spacing_um, loaded.scale, loaded.unit), ((20, 10, 2), 0.5, "dB"))
+        self.assertEqual(loaded.size, CODES.size)
         self.assertIn("in a file", repr(loaded))
 
     def test_can_what_volumes_can(self):
@@ -113,6 +114,7 @@ class Series(FolderCase):
 
     def test_slices_are_those_of_numpy(self):
         self.assertEqual((len(self.series), self.series.shape, self.series.ndim), (3, (3, 12, 10, 16), 4))
+        self.assertEqual(self.series.size, 3 * CODES.size)
         for key in (np.s_[:], np.s_[1:, 4], np.s_[:, 2:4, :, 3], np.s_[2, 1, 5], np.s_[::-1, ..., 7], np.s_[1:1, 2]):
             np.testing.assert_array_equal(self.series[key], self.all[key], err_msg=str(key))
         np.testing.assert_array_equal(np.asarray(self.series), self.all)
