@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from .arrays import host_copy, in_native_order, known_array
+from .errors import require_number, require_text, require_whole
 from .progress import Progress, watching
 from .scan import Scan
 
@@ -104,6 +105,11 @@ def dispersion(scan: Scan, spectra: Any, *, range_rad: float = 80, lines: int = 
     range_rad: of both coefficients, on either side of zero; lines: most that are looked at
     depths: bins [begin, end) in which something reflects; (0, 0): past zero delay
     """
+    require_text(device=device)
+    require_number(range_rad=range_rad)
+    require_whole(lines=lines)
+    for depth in depths:
+        require_whole(depths=depth)
     with watching(progress) as told:
         return Dispersion(**_core.dispersion(scan._core, _block(scan, spectra), range_rad, lines, depths[0], depths[1],
                                              device, told))
@@ -134,6 +140,8 @@ def mirror(scan: Scan, spectra: Any, background: Any = None, *, depths: tuple[in
     background: without the mirror [samples]; None: that of the scan's calibration, or none.
     Raises BadFile where no peak stands 13 dB above the noise.
     """
+    for depth in depths:
+        require_whole(depths=depth)
     without = [] if background is None else _numbers(background).tolist()
     return MirrorReading(**_core.mirror(scan._core, _block(scan, spectra), without, *depths))
 

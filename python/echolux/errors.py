@@ -86,6 +86,27 @@ class Unsupported(Error, NotImplementedError):
     code = "unsupported"
 
 
+def require_whole(**values: object) -> None:
+    """Arguments that are whole numbers, by name."""
+    for name, value in values.items():
+        if not hasattr(value, "__index__"):
+            raise BadArgument(f"is not a whole number: {value!r}", name)
+
+
+def require_number(**values: object) -> None:
+    """Arguments that are numbers, by name."""
+    for name, value in values.items():
+        if isinstance(value, str) or not (hasattr(value, "__float__") or hasattr(value, "__index__")):
+            raise BadArgument(f"is not a number: {value!r}", name)
+
+
+def require_text(**values: object) -> None:
+    """Arguments that are texts, by name."""
+    for name, value in values.items():
+        if not isinstance(value, str):
+            raise BadArgument(f"is not a text: {value!r}", name)
+
+
 # The C interface's words for what has another name here.
 _OURS = {"give `range` LOW:HIGH": "give low and high",
          "give LOW:HIGH": "give a low that is less than high",

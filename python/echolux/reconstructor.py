@@ -7,7 +7,7 @@ from typing import Any
 
 from . import _core
 from .arrays import empty, host_copy, in_native_order, known_array, order_of, result_array
-from .errors import BadArgument, BadSetting
+from .errors import BadArgument, BadSetting, require_text, require_whole
 from .scan import Scan, scan_of
 from .stages import raising
 from .volume import Volume
@@ -36,6 +36,7 @@ class Reconstructor:
     def __init__(self, scan: Scan | None = None, /, *, samples: int | None = None, a_scans: int | None = None,
                  b_scans: int | None = None, sample_format: str | None = None, device: str = "auto",
                  **settings: Mapping[str, Any]) -> None:
+        require_text(device=device)
         if scan is None:
             scan = scan_of(samples or 0, a_scans or 0, 1 if b_scans is None else b_scans, sample_format or "u16", settings)
         elif not isinstance(scan, Scan):
@@ -120,6 +121,7 @@ class Reconstructor:
 
     def _made(self, spectra: Any, out: Any, flow_out: Any, with_flow: bool, stream: Any, volume: int,
               first_b_scan: int) -> tuple[Any, Any]:
+        require_whole(volume=volume, first_b_scan=first_b_scan)
         spectra = self._in_native_order(known_array(spectra))
         out, flow_out = result_array(out, "out"), result_array(flow_out, "flow_out")
         work = self._ready(spectra)

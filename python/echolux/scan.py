@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from .errors import BadArgument, BadSetting
+from .errors import BadArgument, BadSetting, require_text, require_whole
 from .progress import Progress, watching
 from .settings import Section, assignments, sections
 from .stages import Stage, Stages, raising
@@ -131,6 +131,7 @@ class Scan:
         import numpy as np
 
         shape = self.shape
+        require_whole(volume=volume, first=first, count=0 if count is None else count)
         if count is None:
             count = shape[0] - first
         if not 0 <= first < first + count <= shape[0]:
@@ -153,7 +154,8 @@ class Scan:
         Raises BadSetting, BadFile, OutOfMemory, DeviceFailed.
         """
         begin, end = (0, 0) if b_scans is None else _positions(b_scans, self.shape[0])
-        _require_number(volume, "volume")
+        require_whole(volume=volume)
+        require_text(device=device)
         with raising(self._stages), watching(progress) as told:
             structure, flow = self._core.reconstruct(device, volume, begin, end, told)
         made = Volume(structure)
@@ -203,11 +205,6 @@ def _positions(given: Any, count: int) -> tuple[int, int]:
     return begin, end
 
 
-def _require_number(given: Any, name: str) -> None:
-    if not hasattr(given, "__index__"):
-        raise BadArgument(f"is not a whole number: {given!r}", name)
-
-
 def _again(opened: tuple[str, list[str]] | None, texts: dict[str, str], arrays: dict[str, Any], stages: Any) -> Scan:
     """The scan that was opened or described so, with these settings and calibrations."""
     if opened is None:
@@ -235,6 +232,8 @@ def _again(opened: tuple[str, list[str]] | None, texts: dict[str, str], arrays: 
 def scan_of(samples: int, a_scans: int, b_scans: int, sample_format: str,
             settings: Mapping[str, Mapping[str, Any]]) -> Scan:
     """A scan without a file: its spectra are arrays."""
+    require_whole(samples=samples, a_scans=a_scans, b_scans=b_scans)
+    require_text(sample_format=sample_format)
     others, arrays = _without_arrays(settings)
     scan = Scan(_core.Scan.create(samples, a_scans, b_scans, sample_format, assignments(others)))
     scan.calibration.update(arrays)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _core
+from .errors import BadArgument, require_number, require_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,8 +30,6 @@ class Volume(_core.Volume):
 
     def __init__(self, other: _core.Volume) -> None:
         if not isinstance(other, _core.Volume):
-            from .errors import BadArgument
-
             raise BadArgument(f"is not a volume but of type {type(other).__name__}", "Volume",
                               "make one of an array: Volume.from_array(array)")
         super().__init__(other)
@@ -56,10 +55,10 @@ class Volume(_core.Volume):
         voxel = {"uint8": "u8", "uint16": "u16", "int16": "i16", "float16": "f16", "float32": "f32",
                  "complex64": "complex64"}.get(array.dtype.name)
         if voxel is None or array.ndim != 3:
-            from .errors import BadArgument
-
             raise BadArgument(f"is an array of {array.dtype} with {array.ndim} dimensions", "codes",
                               "give [b, a, depth] of uint8, uint16, int16, float16, float32 or complex64")
+        require_text(unit=unit, quantity=quantity)
+        require_number(scale=scale, offset=offset, first_depth_um=first_depth_um)
         grid = _core.Grid.of(array.shape[0], array.shape[1], array.shape[2], voxel)
         grid.spacing_um = tuple(float(one) for one in spacing_um)
         grid.unit, grid.quantity = unit, quantity
@@ -215,6 +214,8 @@ class Volume(_core.Volume):
 
         Integers span the values low to high; without them, those that there are.
         """
+        require_text(voxel=voxel)
+        require_number(low=low or 0, high=high or 0)
         if voxel in ("u8", "u16", "i16") and (low is None or high is None):
             import numpy as np
 

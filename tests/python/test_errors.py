@@ -114,6 +114,21 @@ class Words(FolderCase):
                 call()
             for words in ("command line", "incompatible", "_core", "LOW:HIGH", "`", "part.blocks"):
                 self.assertNotIn(words, str(refused.exception))
+        make, sim = ox.Reconstructor(scan), ox.simulate("vessel", samples=256, a_scans=8, b_scans=1)
+        one, raw = ox.Volume.from_array(codes), scan.read()
+        wrong = (lambda: scan.read("0"), lambda: scan.read(0, 1.5), lambda: scan.reconstruct(device=3),
+                 lambda: ox.Reconstructor(scan, device=None), lambda: make(raw, volume="0"),
+                 lambda: make(raw, first_b_scan=1.5), lambda: make.volume(raw, number="3"),
+                 lambda: ox.Reconstructor(samples="a", a_scans=2), lambda: sim.spectra(first="0"),
+                 lambda: ox.Reconstructor(samples=8, a_scans=2, sample_format=16), lambda: ox.simulate(3),
+                 lambda: one.converted(8), lambda: one.converted("u8", "0", 1),
+                 lambda: ox.Volume.from_array(codes, unit=3), lambda: ox.Volume.from_array(codes, scale="2"),
+                 lambda: ox.Volume.from_array(codes, offset=None), lambda: ox.calibrate.dispersion(scan, raw, device=3),
+                 lambda: ox.calibrate.dispersion(scan, raw, range_rad="80"),
+                 lambda: ox.calibrate.mirror(scan, raw, depths=("0", 9)))
+        for call in wrong:
+            with self.assertRaisesRegex(ox.BadArgument, "is not a (whole number|number|text): "):
+                call()
         with self.assertRaisesRegex(ox.BadArgument, "from_array"):
             ox.Volume(codes)
         for kind in (ox.Scan, ox.Reconstructor):
