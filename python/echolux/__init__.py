@@ -9,7 +9,8 @@ from . import _core
 from .errors import (BadArgument, BadFile, BadSetting, Cancelled, DeviceFailed, Error, MissingFile, OutOfMemory,
                      OutputFailed, Unsupported)
 from .reconstructor import Reconstructor
-from .scan import Scan, open
+from .scan import Scan
+from .scan import open as open
 from .series import LazyVolume, Series, load, load_series
 from .simulation import Simulation, Truth, simulate
 from .stages import Place, Stages
@@ -60,10 +61,11 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    return sorted({*__all__, "open", *(name for name in globals() if name.startswith("__"))})
 
 
+# Without open: `from echolux import *` leaves Python's own as it is.
 __all__ = ["BadArgument", "BadFile", "BadSetting", "Cancelled", "Check", "DeviceFailed", "Error", "LazyVolume", "Live",
            "LiveStats", "MissingFile", "OutOfMemory", "OutputFailed", "Place", "Reconstructor", "Recorded", "Scan", "Series",
            "Simulation", "Stages", "Truth", "Unsupported", "Validation", "Volume", "calibrate", "cluster", "gpus", "live",
-           "load", "load_series", "movie", "open", "simulate", "validate"]
+           "load", "load_series", "movie", "simulate", "validate"]

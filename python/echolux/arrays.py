@@ -33,6 +33,29 @@ def known_array(array: Any) -> Any:
     return made
 
 
+def in_native_order(spectra: Any, stored: str) -> Any:
+    """Arrays of samples in the scan's byte order as the bytes that they are."""
+    if not is_numpy(spectra) or spectra.dtype.itemsize == 1:
+        return spectra
+    native = stored == sys.byteorder
+    if spectra.dtype.isnative != native:
+        raise BadArgument(f"is not in the scan's byte order, which is {stored}", "spectra",
+                          "set scan.byte_order, or convert it")
+    return spectra if native else spectra.view(spectra.dtype.newbyteorder("="))
+
+
+def result_array(out: Any, name: str) -> Any:
+    """An array of the caller that receives voxels, or None."""
+    if out is None or is_numpy(out):
+        return out
+    if not hasattr(out, "__dlpack__"):
+        raise BadArgument(f"is not an array but of type {type(out).__name__}", name,
+                          "give a NumPy array, or one that speaks DLPack")
+    if _library(out) in ("jax", "jaxlib"):
+        raise BadArgument("is an array of JAX, which never changes", name, "leave it out")
+    return out
+
+
 def _library(array: Any) -> str:
     return type(array).__module__.partition(".")[0]
 

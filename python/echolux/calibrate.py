@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from .arrays import host_copy, known_array
+from .arrays import host_copy, in_native_order, known_array
+from .errors import require_number, require_text, require_whole
 from .progress import Progress, watching
 from .scan import Scan
 
@@ -23,19 +24,23 @@ def _numbers(values: Any) -> np.ndarray[Any, Any]:
     return np.ascontiguousarray(values, np.float64).reshape(-1)
 
 
+def _block(scan: Scan, spectra: Any) -> Any:
+    return host_copy(in_native_order(known_array(spectra), scan.scan.byte_order))
+
+
 def mean_spectrum(scan: Scan, spectra: Any) -> np.ndarray[Any, Any]:
     """Mean of all lines in counts [samples]: a background, a dark spectrum, a mirror."""
-    return _numbers(_core.mean_spectrum(scan._core, host_copy(known_array(spectra))))
+    return _numbers(_core.mean_spectrum(scan._core, _block(scan, spectra)))
 
 
 def noise_floor_db(scan: Scan, spectra: Any) -> float:
     """What recipe.noise_floor_db = 0 asks for: the level of the quietest depths."""
-    return _core.measure_noise_floor(scan._core, host_copy(known_array(spectra)))
+    return _core.measure_noise_floor(scan._core, _block(scan, spectra))
 
 
 def noise_profile(scan: Scan, spectra: Any) -> np.ndarray[Any, Any]:
     """Mean amplitude of each depth bin of spectra without a sample, for scan.calibration["noise_floor"]."""
-    return _numbers(_core.noise_profile(scan._core, host_copy(known_array(spectra))))
+    return _numbers(_core.noise_profile(scan._core, _block(scan, spectra)))
 
 
 @dataclass(frozen=True)
@@ -100,8 +105,13 @@ def dispersion(scan: Scan, spectra: Any, *, range_rad: float = 80, lines: int = 
     range_rad: of both coefficients, on either side of zero; lines: most that are looked at
     depths: bins [begin, end) in which something reflects; (0, 0): past zero delay
     """
+    require_text(device=device)
+    require_number(range_rad=range_rad)
+    require_whole(lines=lines)
+    for depth in depths:
+        require_whole(depths=depth)
     with watching(progress) as told:
-        return Dispersion(**_core.dispersion(scan._core, host_copy(known_array(spectra)), range_rad, lines, depths[0], depths[1],
+        return Dispersion(**_core.dispersion(scan._core, _block(scan, spectra), range_rad, lines, depths[0], depths[1],
                                              device, told))
 
 
@@ -130,8 +140,10 @@ def mirror(scan: Scan, spectra: Any, background: Any = None, *, depths: tuple[in
     background: without the mirror [samples]; None: that of the scan's calibration, or none.
     Raises BadFile where no peak stands 13 dB above the noise.
     """
+    for depth in depths:
+        require_whole(depths=depth)
     without = [] if background is None else _numbers(background).tolist()
-    return MirrorReading(**_core.mirror(scan._core, host_copy(known_array(spectra)), without, *depths))
+    return MirrorReading(**_core.mirror(scan._core, _block(scan, spectra), without, *depths))
 
 
 @dataclass(frozen=True)

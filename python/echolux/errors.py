@@ -1,6 +1,7 @@
 """What goes wrong, as exceptions: each is an echolux.Error, and also the exception of Python that a caller would expect."""
 from __future__ import annotations
 
+import errno
 import os
 
 
@@ -15,12 +16,16 @@ class Error(RuntimeError):
     code: str = "internal"
 
     def __init__(self, what: str, where: str = "", remedy: str = "") -> None:
-        super().__init__((f"{where}: " if where else "") + what + (f" ({remedy})" if remedy else ""))
+        named = where.encode("utf-8", "backslashreplace").decode("utf-8")  # a file's name may be of any bytes
+        super().__init__((f"{named}: " if where else "") + what + (f" ({remedy})" if remedy else ""))
         self.what = what
         self.where = where
         self.remedy = remedy
         if isinstance(self, OSError):
-            self.filename = where or None
+            file = _file_of(what, where)
+            is_file = isinstance(self, (MissingFile, OutputFailed)) or os.path.exists(file)
+            self.filename = file if file and is_file else None
+            self.errno = errno.ENOENT if isinstance(self, MissingFile) else None
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -81,11 +86,43 @@ class Unsupported(Error, NotImplementedError):
     code = "unsupported"
 
 
+def require_whole(**values: object) -> None:
+    """Arguments that are whole numbers, by name."""
+    for name, value in values.items():
+        if not hasattr(value, "__index__"):
+            raise BadArgument(f"is not a whole number: {value!r}", name)
+
+
+def require_number(**values: object) -> None:
+    """Arguments that are numbers, by name."""
+    for name, value in values.items():
+        if isinstance(value, str) or not (hasattr(value, "__float__") or hasattr(value, "__index__")):
+            raise BadArgument(f"is not a number: {value!r}", name)
+
+
+def require_text(**values: object) -> None:
+    """Arguments that are texts, by name."""
+    for name, value in values.items():
+        if not isinstance(value, str):
+            raise BadArgument(f"is not a text: {value!r}", name)
+
+
 # The C interface's words for what has another name here.
-_OURS = {"pass it as an assignment to echolux_scan_open": "give it to echolux.open",
+_OURS = {"give `range` LOW:HIGH": "give low and high",
+         "give LOW:HIGH": "give a low that is less than high",
+         "pass it as an assignment to echolux_scan_open": "give it to echolux.open",
          "echolux_settings_describe lists all keys": "help(scan.recipe) lists those of a section",
          "submit its blocks to a reconstructor": "give its spectra to a Reconstructor",
          "set it to what echolux_measure_noise_floor returns, or set": "reconstruct a block first, which measures it, or set"}
+
+_MISSING = (" does not exist", " cannot be opened", " matches this pattern")  # how that is said of a file
+
+
+def _file_of(what: str, where: str) -> str:
+    """The file that an error is about: `where` may also be the key that names it."""
+    named, says_so, _ = what.partition(_MISSING[0])
+    return named if says_so else where
+
 
 _BY_STATUS = {1: BadArgument, 2: BadSetting, 3: BadFile, 4: OutputFailed, 5: OutOfMemory, 6: DeviceFailed, 7: Cancelled,
               8: Unsupported}
@@ -94,9 +131,10 @@ _BY_STATUS = {1: BadArgument, 2: BadSetting, 3: BadFile, 4: OutputFailed, 5: Out
 def made(status: int, what: str, where: str, remedy: str) -> Error:
     """The exception of a status of the C interface; called by the extension module."""
     kind: type[Error] = _BY_STATUS.get(status, Error)
-    where = where.removeprefix("settings, ")
+    where = where.removeprefix("settings, ").removeprefix("command line, ")
     for theirs, ours in _OURS.items():
         remedy = remedy.replace(theirs, ours)
-    if kind is BadFile and where and not os.path.exists(where):
-        kind = MissingFile
+    if kind is BadFile and any(says in " " + what for says in _MISSING):
+        file = _file_of(what, where)
+        kind = MissingFile if file and not os.path.exists(file) else BadFile
     return kind(what, where, remedy)

@@ -1,13 +1,13 @@
 """The reconstructor: arrays of spectra in, arrays of voxels out, in the library and on the device that they come from."""
 from __future__ import annotations
 
-import sys
+import copy
 from collections.abc import Mapping
 from typing import Any
 
 from . import _core
-from .arrays import empty, host_copy, is_numpy, known_array, order_of
-from .errors import BadArgument, BadSetting
+from .arrays import empty, host_copy, in_native_order, known_array, order_of, result_array
+from .errors import BadArgument, BadSetting, require_text, require_whole
 from .scan import Scan, scan_of
 from .stages import raising
 from .volume import Volume
@@ -33,11 +33,15 @@ class Reconstructor:
     One object works for one thread at a time; others wait. Raises BadSetting, DeviceFailed, OutOfMemory.
     """
 
-    def __init__(self, scan: Scan | None = None, /, *, samples: int = 0, a_scans: int = 0, b_scans: int = 1,
-                 sample_format: str = "u16", device: str = "auto", **settings: Mapping[str, Any]) -> None:
+    def __init__(self, scan: Scan | None = None, /, *, samples: int | None = None, a_scans: int | None = None,
+                 b_scans: int | None = None, sample_format: str | None = None, device: str = "auto",
+                 **settings: Mapping[str, Any]) -> None:
+        require_text(device=device)
         if scan is None:
-            scan = scan_of(samples, a_scans, b_scans, sample_format, settings)
-        elif samples or a_scans or settings:
+            scan = scan_of(samples or 0, a_scans or 0, 1 if b_scans is None else b_scans, sample_format or "u16", settings)
+        elif not isinstance(scan, Scan):
+            raise BadArgument(f"is not a Scan but of type {type(scan).__name__}", "scan", "open one: echolux.open(path)")
+        elif settings or any(one is not None for one in (samples, a_scans, b_scans, sample_format)):
             raise BadArgument("a scan is given, and settings beside it", "scan", "set them in the scan")
         self._scan = scan
         self._device = device
@@ -47,6 +51,7 @@ class Reconstructor:
         except BadSetting as error:
             if error.where != "recipe.noise_floor_db":
                 raise
+            self._scan = copy.copy(scan)  # as it is now, and the noise floor is not set in the caller's
 
     @property
     def device(self) -> str:
@@ -84,13 +89,24 @@ class Reconstructor:
 
     def volume(self, spectra: Any, *, number: int = 0) -> Volume:
         """A whole volume of spectra in host memory as a Volume, with its flow where flow.method says so."""
-        work = self._ready(known_array(spectra))
+        work = self._ready(self._in_native_order(known_array(spectra)))
+        about = {"number": number, "provenance": self._provenance()}
         if work.flow_grid is None:
-            return Volume(_core.Volume.create(work.grid, self(spectra, volume=number)))
+            return Volume._told(_core.Volume.create(work.grid, self(spectra, volume=number)), about)
         structure, flow = self.with_flow(spectra, volume=number)
-        made = Volume(_core.Volume.create(work.grid, structure))
-        made.flow = Volume(_core.Volume.create(work.flow_grid, flow))
+        made = Volume._told(_core.Volume.create(work.grid, structure), about)
+        made.flow = Volume._told(_core.Volume.create(work.flow_grid, flow), about)
         return made
+
+    def _provenance(self) -> dict[str, str]:
+        section, found = "", {"version": _core.version, "device": self.device}
+        for line in self._scan.toml(with_defaults=True).splitlines():
+            key, is_setting, value = line.partition(" = ")
+            if is_setting:
+                found[f"{section}.{key}"] = value
+            elif line.startswith("["):
+                section = line.strip("[]")
+        return found
 
     def grid(self) -> _core.Grid:
         """Of a whole volume: shape, dtype, spacing_um, scale, offset, unit. BadSetting before the noise floor is known."""
@@ -105,7 +121,9 @@ class Reconstructor:
 
     def _made(self, spectra: Any, out: Any, flow_out: Any, with_flow: bool, stream: Any, volume: int,
               first_b_scan: int) -> tuple[Any, Any]:
+        require_whole(volume=volume, first_b_scan=first_b_scan)
         spectra = self._in_native_order(known_array(spectra))
+        out, flow_out = result_array(out, "out"), result_array(flow_out, "flow_out")
         work = self._ready(spectra)
         order = order_of(spectra, stream, work.device)
         if with_flow and work.flow_grid is None:
@@ -122,12 +140,7 @@ class Reconstructor:
         return out, flow_out
 
     def _in_native_order(self, spectra: Any) -> Any:
-        """Arrays of big-endian samples as the bytes that they are."""
-        if not is_numpy(spectra) or spectra.dtype.itemsize == 1:
-            return spectra
-        stored = self._scan.scan.byte_order
-        native = stored == sys.byteorder
-        if spectra.dtype.isnative != native:
-            raise BadArgument(f"is not in the scan's byte order, which is {stored}", "spectra",
-                              "set scan.byte_order, or convert it")
-        return spectra if native else spectra.view(spectra.dtype.newbyteorder("="))
+        return in_native_order(spectra, self._scan.scan.byte_order)
+
+    def __repr__(self) -> str:
+        return f"<Reconstructor of {self._scan!r}, {self.device or self._device}>"

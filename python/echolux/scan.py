@@ -1,12 +1,13 @@
 """Scans: how spectra were recorded, and how to process them."""
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from .errors import BadArgument
+from .errors import BadArgument, BadSetting, require_text, require_whole
 from .progress import Progress, watching
 from .settings import Section, assignments, sections
 from .stages import Stage, Stages, raising
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 _ARRAYS = ("background", "dark", "k_positions", "wavelengths_nm", "k_polynomial", "dispersion_rad", "mask", "noise_floor",
            "fast_axis", "k_jitter")
 
+_OF_FILES = {"k_map": "k_positions", "wavelengths": "wavelengths_nm", "dispersion": "dispersion_rad"}  # their arrays
+
 
 class Calibration(Section, MutableMapping[str, Any]):
     """Settings of the section [calibration] as attributes, which name files; and the arrays that are in effect, by name:
@@ -30,6 +33,10 @@ class Calibration(Section, MutableMapping[str, Any]):
     """
 
     _scan: _core.Scan
+
+    def _remedy(self, name: str) -> str:
+        array = _OF_FILES.get(name, name)
+        return f'an array is set as scan.calibration["{array}"] = array' if array in _ARRAYS else ""
 
     def __getitem__(self, name: str) -> np.ndarray[Any, Any]:
         import numpy as np
@@ -81,7 +88,10 @@ class Scan:
         compressive: _sections.Compressive
 
     def __init__(self, core: _core.Scan) -> None:
+        if not isinstance(core, _core.Scan):
+            raise BadArgument(f"is not a scan but of type {type(core).__name__}", "Scan", "open one: echolux.open(path)")
         self._core = core
+        self._opened: tuple[str, list[str]] | None = None  # the file, and what was assigned
         self._stages: Stages | None = None
         settings = core.settings()
         for name, kind in sections(settings, {"calibration": Calibration}).items():
@@ -121,6 +131,7 @@ class Scan:
         import numpy as np
 
         shape = self.shape
+        require_whole(volume=volume, first=first, count=0 if count is None else count)
         if count is None:
             count = shape[0] - first
         if not 0 <= first < first + count <= shape[0]:
@@ -142,7 +153,9 @@ class Scan:
         Its flow, where flow.method asks for it, is the attribute `flow` of the result. Ctrl-C stops at once.
         Raises BadSetting, BadFile, OutOfMemory, DeviceFailed.
         """
-        begin, end = (0, 0) if b_scans is None else b_scans
+        begin, end = (0, 0) if b_scans is None else _positions(b_scans, self.shape[0])
+        require_whole(volume=volume)
+        require_text(device=device)
         with raising(self._stages), watching(progress) as told:
             structure, flow = self._core.reconstruct(device, volume, begin, end, told)
         made = Volume(structure)
@@ -172,13 +185,56 @@ class Scan:
         """Its settings as the text of a scan's file: those that differ from their defaults, or all."""
         return self._core.settings().toml(with_defaults)
 
+    def __reduce__(self) -> Any:  # copies, also between processes
+        settings = self._core.settings()
+        texts = {setting.key: settings.text(setting.key) for setting in settings.all()}
+        stages = self._stages and (self._stages.spectra, self._stages.bins, self._stages.voxels)
+        return _again, (self._opened, texts, dict(self.calibration), stages)
+
     def __repr__(self) -> str:
         return f"<Scan {'x'.join(map(str, self.shape))} {self.scan.sample_format}, {self.volumes} volume(s)>"
+
+
+def _positions(given: Any, count: int) -> tuple[int, int]:
+    try:
+        begin, end = (operator.index(one) for one in given)
+    except (TypeError, ValueError):
+        raise BadArgument(f"is not a pair of positions: {given!r}", "b_scans", "give (begin, end)") from None
+    if not 0 <= begin < end <= count:
+        raise BadSetting(f"B-scans {begin} to {end} are not in the scan", "b_scans",
+                         f"it has {count}: give (begin, end) with 0 <= begin < end <= {count}")
+    return begin, end
+
+
+def _again(opened: tuple[str, list[str]] | None, texts: dict[str, str], arrays: dict[str, Any], stages: Any) -> Scan:
+    """The scan that was opened or described so, with these settings and calibrations."""
+    if opened is None:
+        others = _core.Scan.create(16, 1, 1, "u16", []).settings()
+        changed = [f"{key}={text}" for key, text in texts.items() if text != others.text(key)]
+        size = {name: int(texts[f"scan.{name}"]) for name in ("samples", "a_scans", "b_scans")}
+        scan = Scan(_core.Scan.create(size["samples"], size["a_scans"], size["b_scans"], texts["scan.sample_format"],
+                                      changed))
+    else:
+        scan = Scan(_core.Scan.open(*opened))
+        scan._opened = opened
+        settings = scan._core.settings()
+        for key, text in texts.items():
+            if settings.text(key) != text:
+                settings.set_text(key, text)
+    for name in _ARRAYS:
+        values = arrays[name].ravel().tolist() if name in arrays else []
+        if scan._core.calibration(name) != values:
+            scan._core.set_calibration(name, values)
+    if stages is not None:
+        scan.set_stages(*stages)
+    return scan
 
 
 def scan_of(samples: int, a_scans: int, b_scans: int, sample_format: str,
             settings: Mapping[str, Mapping[str, Any]]) -> Scan:
     """A scan without a file: its spectra are arrays."""
+    require_whole(samples=samples, a_scans=a_scans, b_scans=b_scans)
+    require_text(sample_format=sample_format)
     others, arrays = _without_arrays(settings)
     scan = Scan(_core.Scan.create(samples, a_scans, b_scans, sample_format, assignments(others)))
     scan.calibration.update(arrays)
@@ -203,6 +259,8 @@ def open(path: str | os.PathLike[str], **settings: Mapping[str, object]) -> Scan
     [calibration] may be arrays: calibration={"background": spectrum}. Raises MissingFile, BadFile, BadSetting.
     """
     others, arrays = _without_arrays(settings)
-    scan = Scan(_core.Scan.open(os.fspath(path), assignments(others)))
+    assigned = assignments(others)
+    scan = Scan(_core.Scan.open(os.fsdecode(path), assigned))
+    scan._opened = os.path.abspath(os.fsdecode(path)), assigned
     scan.calibration.update(arrays)
     return scan

@@ -1,16 +1,18 @@
 """Volumes in files, of which no more is read than is asked for."""
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from .errors import BadArgument
+from .errors import Unsupported
 from .volume import Volume
 
 if TYPE_CHECKING:
     import numpy as np
+    import xarray
 
 _PIECE = 16 << 20  # bytes of a chunk of Dask
 
@@ -52,8 +54,11 @@ class LazyVolume:
         part = volume[10:20, :, 100:200]          # reads little more than that; a NumPy array of codes
 
     Slices read chunks of formats that have them (OME-Zarr, HDF5) and whole B-scans of others. numpy.asarray(volume) reads
-    all of it, read() makes it a Volume; whatever else a Volume can do (values, save, render, to_xarray ...) does so too.
+    all of it, read() makes it a Volume; what a Volume can do besides (values, save, render, to_xarray ...) does so too.
     """
+
+    flow = None
+    """A file holds one volume: its flow is a file of its own."""
 
     def __init__(self, core: _core.Series, path: str, time_point: int = 0, level: int = 0) -> None:
         self._core, self._path, self._time_point, self._level = core, path, time_point, level
@@ -76,6 +81,11 @@ class LazyVolume:
     def ndim(self) -> int:
         """3."""
         return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of the codes."""
+        return math.prod(self.shape)
 
     @property
     def nbytes(self) -> int:
@@ -111,6 +121,11 @@ class LazyVolume:
     def first_depth_um(self) -> float:
         """Depth of the first row of voxels in um, from zero delay."""
         return self._grid.first_depth_um
+
+    @property
+    def v_max_mm_s(self) -> float:
+        """Of phasors: the axial velocity in mm/s at a phase of pi, 0 where it is unknown."""
+        return self._grid.v_max_mm_s
 
     @property
     def time_s(self) -> float:
@@ -150,6 +165,8 @@ class LazyVolume:
         return self.shape[0]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        if copy is False:
+            raise ValueError("voxels in a file cannot be had without a copy")
         codes: np.ndarray[Any, Any] = self[:, :, :]
         return codes if dtype is None else codes.astype(dtype, copy=False)
 
@@ -173,20 +190,74 @@ class LazyVolume:
         each = max(1, _PIECE // max(1, a * depth * self.dtype.itemsize))
         return array.from_array(self, chunks or (min(b, each), a, depth))
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return getattr(self.read(), name)
+    # ---- what reads all of it
+
+    def values(self) -> np.ndarray[Any, Any]:
+        """Volume.values() of all of it."""
+        return self.read().values()
+
+    def to_xarray(self) -> xarray.DataArray:
+        """Volume.to_xarray() of all of it."""
+        return self.read().to_xarray()
+
+    def converted(self, voxel: str, low: float | None = None, high: float | None = None) -> Volume:
+        """Volume.converted() of all of it."""
+        return self.read().converted(voxel, low, high)
+
+    def velocities(self) -> Volume:
+        """Volume.velocities() of all of it."""
+        return self.read().velocities()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Volume.save() of all of it."""
+        self.read().save(path)
+
+    def render(self, **view: object) -> np.ndarray[Any, Any]:
+        """Volume.render() of all of it."""
+        return self.read().render(**view)
+
+    def plot(self, plane: str = "b-scan", index: int | None = None, *, ax: Any = None, colour_bar: bool = True,
+             **imshow: Any) -> Any:
+        """Volume.plot() of all of it."""
+        return self.read().plot(plane, index, ax=ax, colour_bar=colour_bar, **imshow)
+
+    def view(self, *, window: bool | None = None, **view: object) -> Any:
+        """Volume.view() of all of it."""
+        return self.read().view(window=window, **view)
 
     def __reduce__(self) -> Any:  # between processes
         return _reopened, (self._path, self._time_point, self._level)
 
     def _repr_html_(self) -> str:
-        return self.read()._repr_html_()
+        from .show import table
+
+        shown: Any = _Shown(self)
+        return table(shown)
 
     def __repr__(self) -> str:
         about = f"{'x'.join(map(str, self.shape))} {self._grid.voxel}"
         return f"<LazyVolume {about}, {self.nbytes / 2**20:.4g} MiB in a file>"
+
+
+class _Shown:
+    """A lazy volume as notebooks show it: what it is, with a picture for which little is read."""
+
+    warnings = ()
+
+    def __init__(self, whole: LazyVolume) -> None:
+        self._whole = whole
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._whole, name)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._whole[key]
+
+    def render(self, **view: object) -> np.ndarray[Any, Any]:
+        coarsest = self._whole.levels[-1]
+        if coarsest.nbytes > _PIECE:
+            raise Unsupported("is too large to be read for a picture")  # its middle B-scan is shown then
+        return coarsest.render(**view)
 
 
 class Series:
@@ -220,6 +291,11 @@ class Series:
         return 1 + self._first.ndim
 
     @property
+    def size(self) -> int:
+        """Number of the codes."""
+        return math.prod(self.shape)
+
+    @property
     def spacing_um(self) -> tuple[float, float, float]:
         """Distance of voxels in um along (b, a, depth), 0 where it is unknown."""
         return self._first.spacing_um
@@ -244,7 +320,7 @@ class Series:
 
         parts = _parts(key, self.shape)
         if parts is None:
-            raise BadArgument("is neither a number nor a slice", "index", "index one time point with it")
+            return self._picked(key if isinstance(key, tuple) else (key,))
         begin, end, times = parts[0]
         if times == 0 and not isinstance(key, tuple):
             return LazyVolume(self._core, self.path, begin)
@@ -259,7 +335,29 @@ class Series:
         edges = [len(range(high - low)[index]) for low, high, index in parts[1:] if isinstance(index, slice)]
         return np.empty((0, *edges), self.dtype)
 
+    def _picked(self, key: tuple[Any, ...]) -> Any:
+        """By lists, masks and whatever else NumPy takes, of the time points that the first names."""
+        import numpy as np
+
+        every = np.arange(len(self))
+        first: Any = key[0]
+        if isinstance(first, slice):
+            times, first = every[first], slice(None)
+        elif first is None or first is Ellipsis or np.ndim(first) > 1:
+            times = every
+        elif np.ndim(first) == 0:
+            times, first = every[[first]], 0
+        else:
+            times = every[np.asarray(first) if len(first) else every[:0]]
+            first = np.arange(len(times))
+        codes = np.empty((len(times), *self.shape[1:]), self.dtype)
+        for to, time in enumerate(times):
+            codes[to] = LazyVolume(self._core, self.path, int(time))[:, :, :]
+        return codes[(first, *key[1:])]
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        if copy is False:
+            raise ValueError("voxels in files cannot be had without a copy")
         codes: np.ndarray[Any, Any] = self[:, :, :, :]
         return codes if dtype is None else codes.astype(dtype, copy=False)
 
@@ -306,5 +404,5 @@ def load(path: str | os.PathLike[str]) -> LazyVolume | Series:
 
 def load_series(path: str | os.PathLike[str]) -> Series:
     """The same, always as a Series."""
-    name = os.fspath(path)
+    name = os.fsdecode(path)
     return Series(_core.Series.open(name), name)

@@ -2,6 +2,7 @@
 library gives, so that help(scan.recipe) tells each setting's meaning, unit and range."""
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +14,14 @@ _FLAG, _INTEGER, _NUMBER, _TEXT, _NUMBERS = range(5)
 
 def spelled(value: object) -> str:
     """As the library reads it."""
+    if getattr(value, "shape", None) == ():  # NumPy's scalars, and arrays of one number
+        value = value.item()  # type: ignore[attr-defined]
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
         return value
+    if isinstance(value, os.PathLike):
+        return os.fsdecode(value)
     if isinstance(value, Iterable):
         return "[" + ", ".join(repr(float(one)) for one in value) + "]"
     if hasattr(value, "__index__"):
@@ -76,7 +81,15 @@ class Section:
         return text
 
     def _set(self, name: str, value: object) -> None:
-        self._settings.set_text(f"{self._section}.{name}", spelled(value))
+        text, kind = spelled(value), self._names[name].kind
+        if kind == _TEXT and not isinstance(value, (str, os.PathLike)):
+            raise BadSetting(f"is a text, not {type(value).__name__}", f"{self._section}.{name}", self._remedy(name))
+        if kind == _FLAG:
+            text = {"0": "false", "1": "true"}.get(text, text)
+        self._settings.set_text(f"{self._section}.{name}", text)
+
+    def _remedy(self, name: str) -> str:
+        return ""
 
     def _unknown(self, name: str) -> AttributeError:
         from difflib import get_close_matches

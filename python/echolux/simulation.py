@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import _core
+from .errors import require_text, require_whole
 from .progress import Progress, watching
 from .reconstructor import Reconstructor
 from .scan import Scan
@@ -53,6 +54,9 @@ class Truth(Mapping[str, Any]):
             raise AttributeError(f"the truth has no {name}")
         return self[name]
 
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self.names})
+
     def __iter__(self) -> Any:
         return iter(self.names)
 
@@ -83,6 +87,7 @@ class Simulation:
     """A scene in front of a simulated instrument."""
 
     def __init__(self, scene: str, settings: Mapping[str, object]) -> None:
+        require_text(scene=scene)
         self.scene = scene
         self._core = _core.Simulation(scene, assignments({"simulation": settings}))
         self.truth = Truth(self._core)
@@ -95,6 +100,7 @@ class Simulation:
         import numpy as np
 
         shape = self.scan.shape
+        require_whole(volume=volume, first=first, count=0 if count is None else count)
         wanted = shape[0] - first if count is None else count
         with watching(progress) as told:
             spectra = np.asarray(self._core.record(volume, first, wanted, told))
@@ -108,7 +114,7 @@ class Simulation:
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False, progress: Progress = None) -> None:
         """Writes what `echolux simulate` writes: scan.toml, spectra, calibration files and truth/."""
         with watching(progress) as told:
-            self._core.write(os.fspath(path), overwrite, told)
+            self._core.write(os.fsdecode(path), overwrite, told)
 
     def __repr__(self) -> str:
         return f"<Simulation of {self.scene}, {'x'.join(map(str, self.scan.shape))}>"

@@ -1,11 +1,13 @@
 """Volumes: voxels, and what they mean."""
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _core
+from .errors import BadArgument, require_number, require_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,20 +26,39 @@ class Volume(_core.Volume):
     flow: Volume | None = None
     """What moves: the flow that was reconstructed together with this structure; None where flow.method was none."""
 
+    _about: dict[str, Any] = {}  # what its maker told beside the grid
+
+    def __init__(self, other: _core.Volume) -> None:
+        if not isinstance(other, _core.Volume):
+            raise BadArgument(f"is not a volume but of type {type(other).__name__}", "Volume",
+                              "make one of an array: Volume.from_array(array)")
+        super().__init__(other)
+
+    @staticmethod
+    def _told(core: _core.Volume, about: dict[str, Any]) -> Volume:
+        made = Volume(core)
+        made._about = about
+        return made
+
     @staticmethod
     def from_array(codes: Any, *, spacing_um: Sequence[float] = (0, 0, 0), unit: str = "", quantity: str = "",
                    scale: float = 1, offset: float = 0, first_depth_um: float = 0) -> Volume:
-        """A volume with a copy of an array [b, a, depth] of type uint8, uint16, int16, float16, float32 or complex64."""
+        """A volume with a copy of an array [b, a, depth] of type uint8, uint16, int16, float16, float32 or complex64.
+
+        float64 becomes float32, bool uint8.
+        """
         import numpy as np
 
         array = np.ascontiguousarray(codes)
+        array = array.astype({"float64": "float32", "bool": "uint8"}.get(array.dtype.name, array.dtype.newbyteorder("=")),
+                             copy=False)
         voxel = {"uint8": "u8", "uint16": "u16", "int16": "i16", "float16": "f16", "float32": "f32",
                  "complex64": "complex64"}.get(array.dtype.name)
         if voxel is None or array.ndim != 3:
-            from .errors import BadArgument
-
             raise BadArgument(f"is an array of {array.dtype} with {array.ndim} dimensions", "codes",
                               "give [b, a, depth] of uint8, uint16, int16, float16, float32 or complex64")
+        require_text(unit=unit, quantity=quantity)
+        require_number(scale=scale, offset=offset, first_depth_um=first_depth_um)
         grid = _core.Grid.of(array.shape[0], array.shape[1], array.shape[2], voxel)
         grid.spacing_um = tuple(float(one) for one in spacing_um)
         grid.unit, grid.quantity = unit, quantity
@@ -62,6 +83,20 @@ class Volume(_core.Volume):
     def ndim(self) -> int:
         """Number of dimensions of the codes."""
         return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of the codes."""
+        return math.prod(self.shape)
+
+    @property
+    def T(self) -> np.ndarray[Any, Any]:  # noqa: N802: as NumPy has it
+        """The codes with their dimensions in reverse order, without a copy."""
+        return self._numpy().T
+
+    def astype(self, dtype: Any) -> np.ndarray[Any, Any]:
+        """The codes as a NumPy array of another type."""
+        return self._numpy().astype(dtype)
 
     @property
     def nbytes(self) -> int:
@@ -106,23 +141,25 @@ class Volume(_core.Volume):
     @property
     def time_s(self) -> float:
         """Seconds since the start of the scan, the source or the series."""
-        return self._time_s
+        return float(self._about.get("time_s", self._time_s))
 
     @property
     def number(self) -> int:
         """Which volume of its scan, source or series this is, from 0."""
-        return self._number
+        return int(self._about.get("number", self._number))
 
     @property
     def provenance(self) -> dict[str, str]:
         """How it was made, by key: settings, version, device, hashes of calibration files."""
+        if "provenance" in self._about:
+            return dict(self._about["provenance"])
         lines = (line.partition(" = ") for line in self._provenance().splitlines())
         return {key: value for key, _, value in lines}
 
     @property
     def warnings(self) -> list[str]:
         """What may be wrong with its quality, one line each."""
-        return self._warnings().splitlines()
+        return list(self._about.get("warnings", self._warnings().splitlines()))
 
     # ---- as arrays
 
@@ -177,17 +214,19 @@ class Volume(_core.Volume):
 
         Integers span the values low to high; without them, those that there are.
         """
+        require_text(voxel=voxel)
+        require_number(low=low or 0, high=high or 0)
         if voxel in ("u8", "u16", "i16") and (low is None or high is None):
             import numpy as np
 
             values = self.values()
             low = float(np.nanmin(values)) if low is None else low
             high = float(np.nanmax(values)) if high is None else high
-        return Volume(self._converted(voxel, low or 0.0, high or 0.0))
+        return Volume._told(self._converted(voxel, low or 0.0, high or 0.0), self._about)
 
     def velocities(self) -> Volume:
         """Of a flow volume: axial velocities in mm/s as float32; phases in rad where v_max_mm_s is unknown."""
-        return Volume(self._velocities())
+        return Volume._told(self._velocities(), self._about)
 
     # ---- out
 
@@ -196,7 +235,7 @@ class Volume(_core.Volume):
 
         The file appears when it is complete. Raises OutputFailed where it cannot be written.
         """
-        self._write(os.fspath(path))
+        self._write(os.fsdecode(path))
 
     def render(self, **view: object) -> np.ndarray[Any, Any]:
         """A picture, uint8 [height, width, 4]: red, green, blue, alpha; rows from the top.
@@ -246,13 +285,20 @@ class Volume(_core.Volume):
             about.append(f"with flow ({self.flow.quantity})")
         return f"<Volume {', '.join(about)}>"
 
-    def __reduce__(self) -> Any:  # between processes
-        if self.ndim != 3:
-            raise TypeError("phasors cannot be pickled: pickle velocities()")
-        keywords = {"spacing_um": self.spacing_um, "unit": self.unit, "quantity": self.quantity, "scale": self.scale,
-                    "offset": self.offset, "first_depth_um": self.first_depth_um}
-        return _unpickled, (self[:], keywords)
+    def __reduce__(self) -> Any:  # copies, also between processes
+        grid = {name: getattr(self._grid, name) for name in _MEANING}
+        about = {name: getattr(self, name) for name in ("number", "time_s", "provenance", "warnings")}
+        return _again, (self[:], self._grid.voxel, grid, about, self.flow)
 
 
-def _unpickled(codes: Any, keywords: dict[str, Any]) -> Volume:
-    return Volume.from_array(codes, **keywords)
+_MEANING = ("spacing_um", "unit", "quantity", "scale", "offset", "first_depth_um", "v_max_mm_s")
+
+
+def _again(codes: Any, voxel: str, meaning: dict[str, Any], about: dict[str, Any], flow: Volume | None) -> Volume:
+    grid = _core.Grid.of(*codes.shape[:3], voxel)
+    for name, value in meaning.items():
+        setattr(grid, name, value)
+    made = Volume._told(_core.Volume.create(grid, codes), about)
+    if flow is not None:
+        made.flow = flow
+    return made

@@ -73,6 +73,19 @@ Edges edges_of_python(const std::vector<std::size_t>& edges) {
     return Edges(nb::tuple(all));
 }
 
+nb::str text_of(const std::string& text, const char* where_wrong) {
+    PyObject* const decoded = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), where_wrong);
+    if (decoded == nullptr) throw nb::python_error();
+    return nb::steal<nb::str>(decoded);
+}
+
+std::string path_of(nb::handle given) {
+    PyObject* encoded = nullptr;
+    if (PyUnicode_FSConverter(given.ptr(), &encoded) == 0) throw nb::python_error();
+    const auto name = nb::steal<nb::bytes>(encoded);
+    return {name.c_str(), name.size()};
+}
+
 void refuse(const std::string& what, const std::string& where, const std::string& remedy) {
     auto error = api::make<echolux_error>();
     error.code = ECHOLUX_BAD_ARGUMENT;

@@ -38,6 +38,12 @@ Edges edges_of_python(const std::vector<std::size_t>& edges);
 
 [[noreturn]] void refuse(const std::string& what, const std::string& where, const std::string& remedy = {});
 
+// Texts of the library, which may have been cut in the middle of a character.
+nb::str text_of(const std::string& text, const char* where_wrong = "replace");
+
+// A file's name, as bytes or as text in the encoding of file names.
+std::string path_of(nb::handle given);
+
 std::int32_t memory_of(int device_type);  // ECHOLUX_HOST ...
 
 // "[b_scans, 512, 1024]"
@@ -56,6 +62,9 @@ template <class Array>
 Array array_of(nb::handle given, const char* name) {
     Array array;
     if (!nb::try_cast<Array>(given, array, false)) {
+        InArray readable;
+        if (!std::is_same_v<Array, InArray> && nb::try_cast<InArray>(given, readable, false))
+            refuse("cannot be written to: it is read-only", name, "give an array that can be, or a copy of this one");
         refuse(std::string("is not an array that can be ") + (std::is_same_v<Array, InArray> ? "read" : "written to"),
                name, "give a NumPy array, or one that speaks DLPack, in native byte order");
     }
@@ -66,8 +75,10 @@ template <class Array>
 void require_type(const Array& array, nb::dlpack::dtype wanted, const char* name) {
     const nb::dlpack::dtype type = array.dtype();
     if (type == wanted) return;
+    const std::string needed = "\"" + spelled(wanted) + "\")";
     refuse("holds " + spelled(type) + ", not " + spelled(wanted), name,
-           std::string("convert it: ") + name + ".astype(\"" + spelled(wanted) + "\")");
+           std::is_same_v<Array, InArray> ? std::string("convert it: ") + name + ".astype(" + needed
+                                          : "make it with numpy.empty(shape, " + needed);
 }
 
 // Whether dimensions [from, n) lie without gaps.

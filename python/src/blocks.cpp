@@ -35,6 +35,7 @@ std::int64_t Arrangement::b_scans_of(const std::vector<std::int64_t>& edges) con
         refuse("has the shape " + listed(edges) + ", expected is " + listed(rest, "b_scans"), "spectra",
                "reshape it, or say samples, a_scans and sample_format as they are");
     }
+    if (edges[0] == 0) refuse("has no B-scan", "spectra", "give at least one");
     return edges[0];
 }
 

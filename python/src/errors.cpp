@@ -1,4 +1,5 @@
 // Errors of the library become the exceptions of echolux/errors.py.
+#include "python/src/arrays.h"
 #include "python/src/bindings.h"
 #include "python/src/work.h"
 
@@ -8,8 +9,9 @@ namespace {
 void raise(const api::Error& error) {
     try {
         const nb::object made = nb::module_::import_("echolux.errors")
-                                    .attr("made")(static_cast<int>(error.status()), error.problem().c_str(),
-                                                  error.where().c_str(), error.remedy().c_str());
+                                    .attr("made")(static_cast<int>(error.status()), text_of(error.problem()),
+                                                  text_of(error.where(), "surrogateescape"),  // may be a file's name
+                                                  text_of(error.remedy()));
         PyErr_SetObject(made.type().ptr(), made.ptr());
     } catch (nb::python_error& other) {
         other.restore();

@@ -20,7 +20,8 @@ namespace {
 
 using Assignments = std::vector<std::string>;
 
-Scan opened(const std::string& path, const Assignments& assignments) {
+Scan opened(nb::handle given, const Assignments& assignments) {
+    const std::string path = path_of(given);
     return released([&] { return Scan(api::Scan::open(path, assignments)); });
 }
 
@@ -30,11 +31,11 @@ Scan created(std::int64_t samples, std::int64_t a_scans, std::int64_t b_scans, c
 }
 
 std::vector<double> calibration(const Scan& scan, const std::string& name) {
-    return scan.with([&](api::Scan& one) { return one.calibration(name); });
+    return scan.looked([&](api::Scan& one) { return one.calibration(name); });
 }
 
 void set_calibration(const Scan& scan, const std::string& name, const std::vector<double>& values) {
-    scan.with([&](api::Scan& one) { one.set_calibration(name, values); });
+    scan.changed([&](api::Scan& one) { one.set_calibration(name, values); });
 }
 
 void read(const Scan& scan, std::int64_t volume, std::int64_t first, std::int64_t b_scans,
@@ -101,7 +102,7 @@ void bind_scan(nb::module_& module) {
         .def_static("create", &created, nb::arg("samples"), nb::arg("a_scans"), nb::arg("b_scans"),
                     nb::arg("sample_format"), nb::arg("assignments"))
         .def("settings", [](const Scan& scan) { return Settings::of(scan); })
-        .def("shape", [](const Scan& scan) { return scan.with([](api::Scan& one) { return one.shape(); }); })
+        .def("shape", [](const Scan& scan) { return scan.looked([](api::Scan& one) { return one.shape(); }); })
         .def("calibration", &calibration, nb::arg("name"))
         .def("set_calibration", &set_calibration, nb::arg("name"), nb::arg("values"))
         .def("read", &read, nb::arg("volume"), nb::arg("first"), nb::arg("b_scans"), nb::arg("to"))

@@ -35,7 +35,8 @@ void bind_series(nb::module_& module) {
     nb::class_<Series>(module, "Series", "Volumes in files, one for each time point.")
         .def_static(
             "open",
-            [](const std::string& path) {
+            [](nb::handle given) {
+                const std::string path = path_of(given);
                 return watched(nb::none(), [path](const api::Progress&) { return Series(api::Series::open(path)); });
             },
             nb::arg("path"))
@@ -62,7 +63,7 @@ void bind_series(nb::module_& module) {
         .def(
             "provenance",
             [](const Series& series, std::int64_t time_point) {
-                return series.with([&](api::Series& one) { return one.provenance(time_point); });
+                return text_of(series.with([&](api::Series& one) { return one.provenance(time_point); }));
             },
             nb::arg("time_point"))
         .def(

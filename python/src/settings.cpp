@@ -22,19 +22,19 @@ struct Described {
 
 std::string text(const Settings& settings, const std::string& key) {
     std::string value;
-    settings.with([&](api::Settings& all) { value = all.text(key); });
+    settings.look([&](api::Settings& all) { value = all.text(key); });
     return value;
 }
 
 double number(const Settings& settings, const std::string& key) {
     double value = 0;
-    settings.with([&](api::Settings& all) { value = all.number(key); });
+    settings.look([&](api::Settings& all) { value = all.number(key); });
     return value;
 }
 
 std::vector<Described> all(const Settings& settings) {
     std::vector<Described> found;
-    settings.with([&](api::Settings& every) {
+    settings.look([&](api::Settings& every) {
         for (const echolux_setting& one : every.all()) found.emplace_back(one);
     });
     return found;
@@ -42,7 +42,7 @@ std::vector<Described> all(const Settings& settings) {
 
 std::string toml(const Settings& settings, bool with_defaults) {
     std::string written;
-    settings.with([&](api::Settings& every) { written = every.toml(with_defaults); });
+    settings.look([&](api::Settings& every) { written = every.toml(with_defaults); });
     return written;
 }
 
@@ -65,13 +65,13 @@ void bind_settings(nb::module_& module) {
         .def(
             "set_text",
             [](const Settings& settings, const std::string& key, const std::string& value) {
-                settings.with([&](api::Settings& every) { every.set(key, value); });
+                settings.change([&](api::Settings& every) { every.set(key, value); });
             },
             nb::arg("key"), nb::arg("value"))
         .def(
             "set_number",
             [](const Settings& settings, const std::string& key, double value) {
-                settings.with([&](api::Settings& every) { every.set(key, value); });
+                settings.change([&](api::Settings& every) { every.set(key, value); });
             },
             nb::arg("key"), nb::arg("value"))
         .def("toml", &toml, nb::arg("with_defaults") = false);

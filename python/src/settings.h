@@ -9,29 +9,38 @@
 
 namespace echolux::python {
 
-// `use` lends the settings of an object that lives as long as this, one thread at a time.
+// `use` lends the settings of an object that lives as long as this, one thread at a time. They can be looked at while
+// long work goes on with the object.
 class Settings {
   public:
     using Use = std::function<void(const std::function<void(api::Settings&)>&)>;
-    explicit Settings(Use use) : use_(std::move(use)) {}
+    explicit Settings(Use use) : look_(use), change_(std::move(use)) {}
+    Settings(Use look, Use change) : look_(std::move(look)), change_(std::move(change)) {}
 
     template <class T>
     static Settings of(const Shared<T>& owner) {
-        return Settings([owner](const auto& work) {
-            owner.with([&](T& one) {
+        const auto lend = [](const auto& work) {
+            return [&work](T& one) {
                 api::Settings settings = one.settings();
                 work(settings);
-            });
-        });
+            };
+        };
+        return Settings([owner, lend](const auto& work) { owner.looked(lend(work)); },
+                        [owner, lend](const auto& work) { owner.changed(lend(work)); });
     }
 
     template <class Work>
-    void with(const Work& work) const {
-        use_(work);
+    void look(const Work& work) const {
+        look_(work);
+    }
+
+    template <class Work>
+    void change(const Work& work) const {
+        change_(work);
     }
 
   private:
-    Use use_;
+    Use look_, change_;
 };
 
 }  // namespace echolux::python

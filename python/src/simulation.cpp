@@ -34,7 +34,8 @@ nb::ndarray<nb::numpy, std::uint16_t, nb::ndim<1>> record(const Simulation& simu
     return {counts, {count}, owner};
 }
 
-void write(const Simulation& simulation, const std::string& path, bool overwrite, const nb::object& progress) {
+void write(const Simulation& simulation, nb::handle given, bool overwrite, const nb::object& progress) {
+    const std::string path = path_of(given);
     watched(progress, [=](const api::Progress& told) {
         simulation.locked([&](api::Simulation& one) { one.write(path, overwrite, told); });
         return true;
@@ -43,7 +44,9 @@ void write(const Simulation& simulation, const std::string& path, bool overwrite
 
 // Shape and type.
 std::pair<Edges, std::string> described(const Simulation& simulation, const std::string& name) {
-    const echolux_truth truth = simulation.with([&](api::Simulation& one) { return one.truth(name); });
+    const auto truth = watched(nb::none(), [simulation, name](const api::Progress&) {  // the first time it is found
+        return simulation.locked([&](api::Simulation& one) { return one.truth(name); });
+    });
     const std::size_t edges = name == "en_face" ? 2 : name == "tubes" ? 4 : 3;
     std::vector<std::size_t> shape;
     for (std::size_t i = 0; i < edges; ++i) shape.push_back(static_cast<std::size_t>(truth.shape[i]));

@@ -4,6 +4,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "python/src/arrays.h"
@@ -12,9 +13,18 @@
 namespace echolux::python {
 namespace {
 
-template <class T, std::size_t n>
-std::string text_in(const T (&field)[n]) {
-    return {field, std::find(field, field + n, '\0')};
+template <std::size_t n>
+nb::str text_in(const char (&field)[n]) {
+    return text_of({field, std::find(field, field + n, '\0')});
+}
+
+template <std::size_t n>
+void set_text(char (&field)[n], const std::string& text, const char* name) {
+    if (text.size() >= n)
+        refuse("is too long: " + std::to_string(text.size()) + " bytes in UTF-8", name,
+               "give it at most " + std::to_string(n - 1));
+    std::fill(field, field + n, '\0');
+    text.copy(field, n - 1);
 }
 
 std::tuple<double, double, double> spacing(const echolux_grid& grid) {
@@ -70,10 +80,10 @@ void bind_grid(nb::module_& module) {
         .def_rw("v_max_mm_s", &echolux_grid::v_max_mm_s)
         .def_prop_rw(
             "quantity", [](const echolux_grid& grid) { return text_in(grid.quantity); },
-            [](echolux_grid& grid, const std::string& text) { text.copy(grid.quantity, sizeof grid.quantity - 1); })
+            [](echolux_grid& grid, const std::string& text) { set_text(grid.quantity, text, "quantity"); })
         .def_prop_rw(
             "unit", [](const echolux_grid& grid) { return text_in(grid.unit); },
-            [](echolux_grid& grid, const std::string& text) { text.copy(grid.unit, sizeof grid.unit - 1); });
+            [](echolux_grid& grid, const std::string& text) { set_text(grid.unit, text, "unit"); });
 }
 
 }  // namespace
@@ -90,7 +100,8 @@ void bind_volume(nb::module_& module) {
     volume.def(nb::init<const Volume&>(), nb::arg("other"))
         .def_static(
             "open",
-            [](const std::string& path) {
+            [](nb::handle given) {
+                const std::string path = path_of(given);
                 return watched(nb::none(), [path](const api::Progress&) { return Volume(api::Volume::open(path)); });
             },
             nb::arg("path"))
@@ -99,8 +110,8 @@ void bind_volume(nb::module_& module) {
         .def("_numpy", &numpy_of)
         .def_prop_ro("_time_s", [](const Volume& volume) { return volume.get().time_s(); })
         .def_prop_ro("_number", [](const Volume& volume) { return volume.get().number(); })
-        .def("_provenance", [](const Volume& volume) { return volume.get().provenance(); })
-        .def("_warnings", [](const Volume& volume) { return volume.get().warnings(); })
+        .def("_provenance", [](const Volume& volume) { return text_of(volume.get().provenance()); })
+        .def("_warnings", [](const Volume& volume) { return text_of(volume.get().warnings()); })
         .def(
             "_converted",
             [](const Volume& volume, const std::string& voxel, double low, double high) {
@@ -112,7 +123,10 @@ void bind_volume(nb::module_& module) {
              [](const Volume& volume) { return released([&] { return Volume(volume.get().velocities()); }); })
         .def(
             "_write",
-            [](const Volume& volume, const std::string& path) { released([&] { volume.get().write(path); }); },
+            [](const Volume& volume, nb::handle given) {
+                const std::string path = path_of(given);
+                released([&] { volume.get().write(path); });
+            },
             nb::arg("path"));
     bind_dlpack(volume);
 }

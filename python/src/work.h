@@ -92,10 +92,29 @@ class Shared {
         return work(state_->one);
     }
 
+    // Looks at the object, also while long work goes on with it, which changes nothing.
+    template <class Work>
+    auto looked(const Work& work) const {
+        return released([&] {
+            const std::lock_guard<std::recursive_mutex> nobody_changes_it(state_->changing);
+            return work(state_->one);
+        });
+    }
+
+    // Changes it when no work goes on and nobody looks.
+    template <class Work>
+    auto changed(const Work& work) const {
+        return with([&](T& one) {
+            const std::lock_guard<std::recursive_mutex> nobody_looks(state_->changing);
+            return work(one);
+        });
+    }
+
   private:
     struct State {
         explicit State(T&& given) : one(std::move(given)) {}
         std::recursive_mutex lock;
+        std::recursive_mutex changing;  // locked after `lock`
         T one;
     };
     std::shared_ptr<State> state_;

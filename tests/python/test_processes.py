@@ -165,6 +165,10 @@ class Interruptions(FolderCase):
         self.stops(work)
         self.assertEqual(make(raw[:1]).shape, (1, 256, 512))
 
+    def test_stop_the_truth_of_a_scene(self):
+        scene = {"samples": 1024, "a_scans": 512, "b_scans": 64}
+        self.stops(lambda: ox.simulate("vessel", **scene).truth.labels, after=0.1, tries=2)
+
     def test_stop_a_picture(self):
         volume = ox.Volume.from_array(np.random.default_rng(1).integers(0, 255, (64, 64, 64), np.uint8))
         view = {"mode": "composite", "width": 400, "height": 400, "samples": 16}

@@ -1,5 +1,6 @@
 """The reconstructor on arrays: what it takes, what it gives, what it refuses."""
 import importlib.util
+import pickle
 import threading
 import unittest
 
@@ -79,6 +80,24 @@ class Calling(FolderCase):
         self.assertLess(abs(np.median(first)), 15)  # dB above the noise
         np.testing.assert_array_equal(first, make(RAW))
 
+    def test_leaves_the_callers_scan_as_it_is(self):
+        scan = ox.simulate("vessel", samples=256, a_scans=16, b_scans=6).scan
+        make, before = ox.Reconstructor(scan), scan.toml()
+        scan.recipe.window = "rect"  # after it was made
+        first = make(RAW)
+        scan.recipe.window = "hann"
+        self.assertEqual((scan.toml(), scan.recipe.noise_floor_db), (before, 0))
+        self.assertNotEqual(make.noise_floor_db, 0)
+        np.testing.assert_array_equal(first, ox.Reconstructor(scan)(RAW))
+
+    def test_makes_volumes_that_know_how(self):
+        make = ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"}, flow={"method": "doppler", "threshold_db": -100})
+        made = make.volume(RAW, number=3)
+        for volume in (made, made.flow, pickle.loads(pickle.dumps(made)).flow, made.flow.velocities()):
+            self.assertEqual((volume.number, volume.provenance["recipe.levels"]), (3, '"fixed"'))
+            self.assertIn("cpu", volume.provenance["device"])
+        self.assertIn("16x256 u16", repr(make))
+
     def test_writes_where_it_is_told(self):
         make = ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"})
         expected, out = make(RAW), np.full((6, 16, 128), np.nan, np.float32)
@@ -113,6 +132,19 @@ class Calling(FolderCase):
         np.testing.assert_array_equal(make(RAW.astype(">u2")), expected)
         with self.assertRaisesRegex(ox.BadArgument, "byte order"):
             make(RAW)
+
+    def test_takes_what_a_scan_of_any_byte_order_reads(self):
+        write_scan(self.folder, RAW.astype(">u2"))
+        big = ox.open(self.folder / "scan.toml", scan={"byte_order": "big"})
+        write_scan(self.folder, RAW.astype(">u2"))
+        read = big.read()
+        little = ox.Reconstructor(**SHAPE)
+        np.testing.assert_array_equal(ox.calibrate.mean_spectrum(big, read), RAW.mean((0, 1)))
+        self.assertEqual(ox.calibrate.noise_profile(big, read).shape, (128,))
+        for function in (ox.calibrate.noise_floor_db, ox.calibrate.dispersion, ox.calibrate.mirror):
+            function(big, read)
+        made = ox.Reconstructor(**SHAPE, scan={"byte_order": "big"}).volume(read)
+        np.testing.assert_array_equal(made, little(RAW))
 
     def test_gives_every_voxel_type(self):
         for voxel, dtype in (("u8", np.uint8), ("u16", np.uint16), ("f32", np.float32)):
@@ -203,6 +235,7 @@ class Refusing(unittest.TestCase):
         self.refuse(r"ascontiguousarray", np.repeat(RAW, 2, 2)[:, :, ::2])
         self.refuse(r"ascontiguousarray", np.asfortranarray(RAW))
         self.refuse(r"ascontiguousarray", RAW[::-1])
+        self.refuse("spectra: has no B-scan", RAW[:0])
         self.refuse("not an array", "spectra")
         self.refuse("not an array", None)
 
@@ -212,7 +245,11 @@ class Refusing(unittest.TestCase):
         self.refuse("out: .*contiguous along depth", RAW, out=np.empty((6, 16, 256), "f4")[:, :, ::2])
         fixed = np.empty((6, 16, 128), "f4")
         fixed.flags.writeable = False
-        self.refuse("written to", RAW, out=fixed)
+        self.refuse("out: cannot be written to: it is read-only", RAW, out=fixed)
+        self.refuse(r'out: holds float64.*numpy.empty\(shape, "float32"\)', RAW, out=np.empty((6, 16, 128)))
+        self.refuse("out: is not an array but of type list", RAW, out=[1])
+        immutable = type("Array", (Foreign,), {"__module__": "jaxlib.xla_extension"})
+        self.refuse("out: is an array of JAX, which never changes", RAW, out=immutable(np.empty((6, 16, 128), "f4")))
         self.refuse("GPU", RAW, out=Elsewhere(fixed))
 
     def test_says_what_is_wrong_with_the_place(self):
@@ -245,3 +282,7 @@ class Refusing(unittest.TestCase):
             ox.Reconstructor(**SHAPE, recipe="hann")
         with self.assertRaises(ox.BadSetting):
             ox.Reconstructor(**SHAPE, calibration={"k_positions": np.arange(7.0)})
+        scan = ox.simulate("vessel", samples=256, a_scans=16, b_scans=6).scan
+        for beside in ({"b_scans": 3}, {"sample_format": "u16"}, {"samples": 0}, {"recipe": {"window": "hann"}}):
+            with self.assertRaisesRegex(ox.BadArgument, "a scan is given"):
+                ox.Reconstructor(scan, **beside)

@@ -1,5 +1,7 @@
 """Scans: opened, changed, read, reconstructed."""
+import copy
 import os
+import pickle
 import subprocess
 import threading
 
@@ -112,6 +114,51 @@ class Settings(FolderCase):
             self.assertEqual(getattr(self.scan.recipe, name), before)
         with self.assertRaisesRegex(ox.BadSetting, "echolux.open"):
             self.scan.scan.a_scans = 3
+
+    def test_take_numbers_of_numpy(self):
+        recipe = self.scan.recipe
+        for name, value, expected in (("dispersion", np.True_, True), ("dispersion", np.bool_(False), False),
+                                      ("dispersion", 1, True), ("tukey_alpha", np.array(0.25), 0.25),
+                                      ("tukey_alpha", np.float32(0.5), 0.5), ("zero_padding", np.int64(2), 2),
+                                      ("window", np.str_("tukey"), "tukey")):
+            setattr(recipe, name, value)
+            self.assertEqual(getattr(recipe, name), expected)
+        opened = ox.open(self.folder / "scan.toml", recipe={"dispersion": np.False_, "tukey_alpha": np.array(0.25)})
+        self.assertEqual((opened.recipe.dispersion, opened.recipe.tukey_alpha), (False, 0.25))
+
+    def test_that_are_texts_take_no_arrays(self):
+        for name, array in (("background", "background"), ("k_map", "k_positions")):
+            with self.assertRaisesRegex(ox.BadSetting, rf'scan.calibration\["{array}"\] = array'):
+                setattr(self.scan.calibration, name, np.zeros(256))
+        with self.assertRaises(ox.BadSetting):
+            self.scan.recipe.window = 3
+
+    def test_are_read_while_the_scan_is_reconstructed(self):
+        ends, window, heard = threading.Event(), [], []
+
+        def look(*_):
+            if not ends.is_set():
+                window.append((self.scan.recipe.window, self.scan.shape, list(self.scan.calibration)))
+                ends.set()
+
+        self.scan.set_stages(spectra=lambda array: heard.append(ends.wait(5)))  # work that takes as long as that
+        self.scan.reconstruct(progress=look)
+        self.assertTrue(heard[0])
+        self.assertEqual(window, [("hann", (4, 16, 256), [])])
+
+    def test_go_with_copies(self):
+        self.scan.recipe.window, self.scan.recipe.a2_rad = "tukey", 0.1
+        self.scan.calibration["background"] = np.arange(256.0)
+        sim = ox.simulate("vessel", samples=256, a_scans=16, b_scans=4)
+        for scan in (self.scan, sim.scan):
+            for other in (copy.copy(scan), copy.deepcopy(scan), pickle.loads(pickle.dumps(scan))):
+                self.assertEqual((other.toml(), other.shape), (scan.toml(), scan.shape))
+                self.assertEqual(list(other.calibration), list(scan.calibration))
+                np.testing.assert_array_equal(other.calibration["background"], scan.calibration["background"])
+                other.recipe.window = "rect"
+                self.assertNotEqual(scan.recipe.window, "rect")
+        again = copy.copy(self.scan)
+        np.testing.assert_array_equal(again.reconstruct(), self.scan.reconstruct())
 
     def test_tell_what_they_mean(self):
         self.assertIn("window on the uniform k grid", type(self.scan.recipe).window.__doc__.lower())

@@ -1,6 +1,7 @@
 """Volumes in files, of which only a part is read."""
 import pickle
 import unittest
+from unittest import mock
 
 import numpy as np
 
@@ -39,6 +40,7 @@ class Parts(FolderCase):
         loaded = ox.load(self.folder / "a.nrrd")
         self.assertEqual((loaded.shape, loaded.ndim, loaded.dtype), ((12, 10, 16), 3, np.uint16))
         self.assertEqual((loaded.spacing_um, loaded.scale, loaded.unit), ((20, 10, 2), 0.5, "dB"))
+        self.assertEqual(loaded.size, CODES.size)
         self.assertIn("in a file", repr(loaded))
 
     def test_can_what_volumes_can(self):
@@ -50,6 +52,40 @@ class Parts(FolderCase):
         np.testing.assert_array_equal(ox.load(self.folder / "b.nrrd")[:], CODES)
         with self.assertRaises(AttributeError):
             loaded.nothing
+
+    def test_nothing_is_read_that_was_not_asked_for(self):
+        volume().save(self.folder / "a.nrrd")
+        loaded = ox.load(self.folder / "a.nrrd")
+        with mock.patch.object(ox.LazyVolume, "read", side_effect=AssertionError("all of it was read")):
+            self.assertFalse(hasattr(loaded, "chunks"))
+            self.assertFalse(hasattr(loaded, "_ipython_display_"))
+            self.assertEqual((loaded.flow, loaded.v_max_mm_s), (None, 0))
+            for name in ("values", "to_xarray", "converted", "velocities", "save", "render", "plot", "view"):
+                self.assertIn(name, dir(loaded))
+
+    def test_are_shown_without_being_read(self):
+        volume().save(self.folder / "a.nrrd")
+        loaded, parts = ox.load(self.folder / "a.nrrd"), []
+        read_part = ox.LazyVolume.__getitem__
+
+        def watched(self, key):
+            part = read_part(self, key)
+            parts.append(part.nbytes)
+            return part
+
+        with mock.patch("echolux.series._PIECE", 1), mock.patch.object(ox.LazyVolume, "__getitem__", watched), \
+                mock.patch.object(ox.LazyVolume, "read", side_effect=AssertionError("all of it was read")):
+            text = loaded._repr_html_()
+        self.assertEqual(parts, [CODES[0].nbytes])
+        for words in ("12 x 10 x 16", "uint16", "20 x 10 x 2 um", "db, dB", "base64,"):
+            self.assertIn(words, text)
+        self.assertIn("base64,", loaded._repr_html_())
+
+    def test_are_never_lent_without_a_copy(self):
+        volume().save(self.folder / "a.nrrd")
+        for whole in (ox.load(self.folder / "a.nrrd"), ox.load_series(self.folder / "a.nrrd")):
+            with self.assertRaisesRegex(ValueError, "without a copy"):
+                whole.__array__(copy=False)
 
     def test_what_is_not_there(self):
         with self.assertRaises(ox.MissingFile):
@@ -78,9 +114,20 @@ class Series(FolderCase):
 
     def test_slices_are_those_of_numpy(self):
         self.assertEqual((len(self.series), self.series.shape, self.series.ndim), (3, (3, 12, 10, 16), 4))
+        self.assertEqual(self.series.size, 3 * CODES.size)
         for key in (np.s_[:], np.s_[1:, 4], np.s_[:, 2:4, :, 3], np.s_[2, 1, 5], np.s_[::-1, ..., 7], np.s_[1:1, 2]):
             np.testing.assert_array_equal(self.series[key], self.all[key], err_msg=str(key))
         np.testing.assert_array_equal(np.asarray(self.series), self.all)
+
+    def test_lists_and_masks_are_those_of_numpy(self):
+        keys = (np.s_[[0, 2]], np.s_[np.array([True, False, True])], np.s_[[-1, 0, 0], 3], np.s_[[]], np.s_[1, [2, 3]],
+                np.s_[1:, [4, 1], :, [0, 2]], np.s_[2, :, 1:, [0, 2]], np.s_[self.all > 1500], np.s_[None, 1],
+                np.s_[..., [1, 2]], np.s_[[0, 1], [2, 3], [4, 5]])
+        for key in keys:
+            np.testing.assert_array_equal(self.series[key], self.all[key], err_msg=str(key))
+        for wrong in (np.s_[[3]], np.s_[[True, False]], np.s_["a", [1]]):
+            with self.assertRaises(IndexError):
+                self.series[wrong]
 
     def test_gives_lazy_volumes(self):
         self.assertIsInstance(self.series[1], ox.LazyVolume)

@@ -36,6 +36,7 @@ class Tutorial(FolderCase):
         self.assertIn("<Volume 32x128x512 f32, spacing 40 x 10 x 3.5 um, db, in dB above noise floor>", text)
         depth = int(re.search(r"the surface is (\d+) um deep", text).group(1))
         self.assertAlmostEqual(depth, 3.5 * 90, delta=5)
+        self.assertIn("mm/s\n", text)  # velocities
         self.assertIn("True dB", text)  # one B-scan is what it is in the volume
         if not skipped:
             self.assertGreater((self.folder / "b-scan.png").stat().st_size, 5000)

@@ -1,4 +1,5 @@
 """Volumes: as arrays, converted, saved and loaded."""
+import copy
 import pickle
 import unittest
 
@@ -74,8 +75,45 @@ class Arrays(unittest.TestCase):
         np.testing.assert_array_equal(one, CODES)
         self.assertEqual((one.spacing_um, one.unit, one.scale), ((7.0, 5.0, 3.0), "dB", 0.5))
 
+    def test_have_what_arrays_have(self):
+        one = volume()
+        self.assertEqual(one.size, 24)
+        np.testing.assert_array_equal(one.T, CODES.T)
+        self.assertTrue(np.shares_memory(one.T, np.asarray(one)))
+        self.assertEqual(one.astype("f8").dtype, np.float64)
+
+    def test_are_taken_of_other_types(self):
+        for array, dtype in ((CODES.astype(">u2"), "u2"), (CODES.astype(">f4"), "f4"), (CODES / 2, "f4"),
+                             (CODES.astype(">f8"), "f4"), (CODES > 5, "u1"), (CODES.astype(">c8"), "c8")):
+            made = ox.Volume.from_array(array)
+            self.assertEqual(made.dtype, np.dtype(dtype))
+            np.testing.assert_array_equal(made, array)
+
 
 class Meaning(FolderCase):
+    def test_goes_with_copies(self):
+        flow = {"method": "doppler", "threshold_db": -100.0}
+        path = write_scan(self.folder, spectra())
+        made = ox.open(path, flow=flow, scan={"line_rate_hz": 50000.0},
+                       calibration={"centre_wavelength_nm": 840.0}).reconstruct()
+        for again in (pickle.loads(pickle.dumps(made)), copy.copy(made), copy.deepcopy(made)):
+            for one, other in ((made, again), (made.flow, again.flow)):
+                np.testing.assert_array_equal(other, one)
+                for name in ("shape", "dtype", "spacing_um", "unit", "quantity", "scale", "offset", "first_depth_um",
+                             "v_max_mm_s", "number", "time_s", "provenance", "warnings"):
+                    self.assertEqual(getattr(other, name), getattr(one, name), name)
+            self.assertEqual(again.flow.velocities().unit, "mm/s")
+
+    def test_has_texts_that_are_whole(self):
+        for name in ("unit", "quantity"):
+            with self.assertRaisesRegex(ox.BadArgument, f"{name}: is too long: 200 bytes"):
+                ox.Volume.from_array(CODES, **{name: "µ" * 100})
+        self.assertEqual(ox.Volume.from_array(CODES, unit="µm").unit, "µm")
+        for odd in ("µ" * 300, "a" + "µ" * 300):  # an error's text is cut
+            with self.assertRaises(ox.BadArgument) as refused:
+                volume().converted(odd)
+            self.assertIn("µµµ", str(refused.exception))
+
     def test_survives_files(self):
         for name in ("one.nrrd", "one.tiff", "one.h5", "one.ome.zarr", "one.nii.gz", "one.npy"):
             path = self.folder / name
