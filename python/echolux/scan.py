@@ -168,8 +168,7 @@ class Scan:
 
         A stage gets an array of some whole B-scans, as many as are worked on at a time, and changes it in place (or returns
         what is assigned to it). Where its second parameter has no default, or is named place, it also gets a Place, which
-        says which B-scans they are. Arrays are
-        lent: a stage that keeps one has to copy it.
+        says which B-scans they are. Arrays are lent: a stage that keeps one has to copy it.
 
         spectra(array): float32 [b, a, samples], counts before anything is subtracted
         bins(array): complex64 [b, a, depth], before repeats are joined and flow is found

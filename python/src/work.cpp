@@ -27,8 +27,12 @@ Door& door = *new Door;
 // What of these counts is this thread's: calls, and callbacks that they make.
 thread_local int outside_here = 0, inside_here = 0;
 
+bool is_shut_for(std::thread::id thread) {
+    return door.is_shut && door.keeper != thread;
+}
+
 bool is_shut_here() {
-    return door.is_shut && door.keeper != std::this_thread::get_id();
+    return is_shut_for(std::this_thread::get_id());
 }
 
 void count(int& all, int& here, int by) {
@@ -127,7 +131,7 @@ bool Watch::tell(const std::string& task, std::int64_t done, std::int64_t total)
     done_ = done;
     total_ = total;
     has_news_ = true;
-    return !is_stopped_ && !door.is_shut;
+    return !is_stopped_ && !is_shut_for(waiter_);
 }
 
 void Watch::finish(std::exception_ptr problem) noexcept {

@@ -138,6 +138,7 @@ class Watch {
   private:
     bool show(const nb::object& told, std::unique_lock<std::mutex>& mine);
 
+    const std::thread::id waiter_ = std::this_thread::get_id();
     std::mutex lock_;
     std::condition_variable changed_;
     std::string task_;
