@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from .errors import BadArgument
-from .settings import spelled
+from .settings import text_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,9 +41,11 @@ def view_of(settings: Mapping[str, object]) -> _core.View:
     """A view with these settings."""
     view = _core.View()
     every = view.settings()
-    known = {setting.key.partition(".")[2] for setting in every.all()}
+    kinds = {setting.key: setting.kind for setting in every.all()}
+    known = {key.partition(".")[2] for key in kinds}
     for name, value in settings.items():
-        every.set_text(key_of(name, known), spelled(value))
+        key = key_of(name, known)
+        every.set_text(key, text_of(value, kinds[key]))
     return view
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from . import _core
@@ -31,13 +32,25 @@ def spelled(value: object) -> str:
     return str(value)
 
 
+def text_of(value: object, kind: int | None) -> str:
+    """As the library reads a setting of this kind; None: of an unknown one."""
+    text = spelled(value)
+    return {"0": "false", "1": "true"}.get(text, text) if kind == _FLAG else text
+
+
+@lru_cache(maxsize=None)
+def _kinds() -> dict[str, int]:
+    """Of the settings of a scan."""
+    return {setting.key: setting.kind for setting in _core.Scan.create(16, 1, 1, "u16", []).settings().all()}
+
+
 def assignments(sections: Mapping[str, Mapping[str, object]]) -> list[str]:
     """{"recipe": {"window": "hann"}} as ["recipe.window=hann"]."""
     every = []
     for section, settings in sections.items():
         if not isinstance(settings, Mapping):
             raise BadSetting("is not a mapping of settings", section, f'write {section}={{"key": value}}')
-        every += [f"{section}.{name}={spelled(value)}" for name, value in settings.items()]
+        every += [f"{section}.{name}={text_of(value, _kinds().get(f'{section}.{name}'))}" for name, value in settings.items()]
     return every
 
 
@@ -81,12 +94,10 @@ class Section:
         return text
 
     def _set(self, name: str, value: object) -> None:
-        text, kind = spelled(value), self._names[name].kind
+        kind = self._names[name].kind
         if kind == _TEXT and not isinstance(value, (str, os.PathLike)):
             raise BadSetting(f"is a text, not {type(value).__name__}", f"{self._section}.{name}", self._remedy(name))
-        if kind == _FLAG:
-            text = {"0": "false", "1": "true"}.get(text, text)
-        self._settings.set_text(f"{self._section}.{name}", text)
+        self._settings.set_text(f"{self._section}.{name}", text_of(value, kind))
 
     def _remedy(self, name: str) -> str:
         return ""

@@ -124,6 +124,7 @@ class Settings(FolderCase):
             setattr(recipe, name, value)
             self.assertEqual(getattr(recipe, name), expected)
         opened = ox.open(self.folder / "scan.toml", recipe={"dispersion": np.False_, "tukey_alpha": np.array(0.25)})
+        self.assertIs(ox.open(self.folder / "scan.toml", recipe={"dispersion": 0}).recipe.dispersion, False)
         self.assertEqual((opened.recipe.dispersion, opened.recipe.tukey_alpha), (False, 0.25))
 
     def test_that_are_texts_take_no_arrays(self):
