@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 import weakref
@@ -12,7 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, Union
 
 from . import _core
-from .arrays import host_copy, known_array
+from .arrays import host_copy, in_native_order, known_array
 from .errors import BadArgument
 from .scan import Scan, scan_of
 from .settings import assignments, sections
@@ -100,7 +101,7 @@ class _Feeder:
         volume = position = 0
         b_scans = self._scan.shape[0]
         for spectra in self._arrays:
-            lines = host_copy(known_array(spectra))
+            lines = host_copy(in_native_order(known_array(spectra), self._scan.scan.byte_order))
             count = _core.b_scans_of(self._scan._core, lines)
             if position + count > b_scans:
                 raise BadArgument(f"{count} B-scans from B-scan {position} on go beyond the volume of {b_scans}", "source",
@@ -310,6 +311,8 @@ def _from_arrays(source: Callable[[], Any] | Iterable[Any], scan: Scan | None,
                           "yield [b, a, samples] of uint8, uint16, uint32, int16 or float32, or pass scan=")
     b_scans = int(settings.get("scan", {}).get("b_scans", array.shape[0] if array.ndim == 3 else 1))
     made = scan_of(array.shape[-1], array.shape[-2], b_scans, formats[array.dtype.name], settings)
+    if not array.dtype.isnative:
+        made.scan.byte_order = "big" if sys.byteorder == "little" else "little"
     return made, chain([array], arrays)
 
 

@@ -123,6 +123,14 @@ class PythonSources(FolderCase):
         with ox.live((OnGpu(one) for one in volumes()), lossless=True, recipe=FIXED) as session:
             self.assertEqual(len(list(session)), 3)
 
+    def test_arrays_of_either_byte_order_are_taken(self):
+        turned = [one.astype(one.dtype.newbyteorder()) for one in volumes()]
+        with ox.live(turned, lossless=True, recipe=FIXED) as session:
+            for one, volume in zip(volumes(), session):
+                np.testing.assert_array_equal(
+                    volume[:], ox.Reconstructor(samples=256, a_scans=16, b_scans=4, recipe=FIXED)(one))
+        self.assertEqual(volume.number, 2)
+
     def test_ends_with_a_session_that_is_dropped(self):
         def endless():
             while True:
