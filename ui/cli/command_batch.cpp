@@ -81,7 +81,7 @@ void batch(const Options& options) {
         const auto is_folder = [](const std::filesystem::path& path) { return std::filesystem::is_directory(path); };
         check_outputs({{options.output, is_folder}}, {options.scans.begin(), options.scans.end()}, options.overwrites);
         if (std::filesystem::exists(options.output) && !is_folder(options.output)) {
-            throw Error(ErrorCode::output, "is no folder", options.output, "name a folder for the results");
+            throw Error(ErrorCode::output, "is not a folder", options.output, "name a folder for the results");
         }
     }
     const bool is_there = ends_well(
