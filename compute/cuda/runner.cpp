@@ -21,6 +21,32 @@ bool is_on_device(const Places& places) {
     return on_device(places.structure) && (!places.flow || on_device(*places.flow));
 }
 
+bool is_captured(const CallerOrder& order) {
+    if (order.kind != CallerOrder::Kind::stream) return false;
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    checked(cudaStreamIsCapturing(static_cast<cudaStream_t>(order.handle), &status), "ask about the caller's stream");
+    return status != cudaStreamCaptureStatusNone;
+}
+
+// A call on a stream that is captured into a graph: while it lasts, this thread may look after other work all the same.
+class InGraph {
+  public:
+    InGraph(const CallerOrder& block, const CallerOrder& places) : is_(is_captured(block) || is_captured(places)) {
+        if (is_) cudaThreadExchangeStreamCaptureMode(&mode_);
+    }
+    ~InGraph() {
+        if (is_) cudaThreadExchangeStreamCaptureMode(&mode_);
+    }
+    InGraph(const InGraph&) = delete;
+    InGraph& operator=(const InGraph&) = delete;
+
+    explicit operator bool() const { return is_; }
+
+  private:
+    bool is_;
+    cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
 // The host copies pageable memory at once.
 void check_order(const Block& block) {
     if (block.order.kind == CallerOrder::Kind::none || block.memory != MemoryKind::host) return;
@@ -134,10 +160,12 @@ Completion CudaRunner::submit(const Block& block, const Places& places) {
     check_order(block);
     check_places(places);
     const CurrentDevice current(device_);
+    const InGraph in_graph(block.order, places.order);
+    const bool for_the_host = needs_the_host(block, places);
+    if (in_graph) check_for_graph(for_the_host);
     collect();
     Worker& worker = *workers_[static_cast<std::size_t>(turns_ % workers_.size())];
-    const bool for_the_host = needs_the_host(block, places);
-    worker.queues = worker.busy && !worker.for_the_host && !for_the_host;
+    worker.queues = worker.busy && !worker.for_the_host && !for_the_host && !in_graph;
     if (!worker.queues) finish(worker);
     try {
         hold(worker, block, [&] {
@@ -156,7 +184,19 @@ Completion CudaRunner::submit(const Block& block, const Places& places) {
     if (places.flow) worker.flow_output->hand_over(worker.done);
     if (block.order.kind == CallerOrder::Kind::stream) follow(worker, block.order);
     follow(worker, places.order);
+    if (in_graph) worker.busy = false;  // nothing runs, and the event of a graph cannot be asked
     return {worker.turn};
+}
+
+void CudaRunner::check_for_graph(bool for_the_host) const {
+    if (for_the_host) {
+        throw Error(ErrorCode::bad_setting, "a graph can hold only blocks and voxels in the GPU's memory", "block",
+                    "copy them there, or end the capture first");
+    }
+    if (background_mode_ == Background::running) {
+        throw Error(ErrorCode::bad_setting, "a running background cannot be captured into a graph", "recipe.background",
+                    "choose another background, or end the capture first");
+    }
 }
 
 // Memory to give back, voxels to copy by hand, or a caller who keeps no order by himself.

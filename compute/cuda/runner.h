@@ -9,6 +9,9 @@
 // memory alone leaves the host nothing to do: then even a worker that is still busy is given the next block at once, as
 // its stream keeps the order.
 //
+// A stream of the caller's that is being captured takes the block into its graph. The graph works in the worker's
+// memory: its launches and other blocks may not overlap.
+//
 // Calls come from one thread at a time.
 #pragma once
 
@@ -80,6 +83,7 @@ class CudaRunner : public Reconstructor {
     std::int64_t frames_of(const Block& block) const;
     const std::byte* listen(Listener& listener, const Block& block) const;
     void check_places(const Places& places) const;
+    void check_for_graph(bool for_the_host) const;
     static bool needs_the_host(const Block& block, const Places& places);
     static void wait_for(Listener& listener, const CallerOrder& order);
     static void follow(Listener& listener, const CallerOrder& order);

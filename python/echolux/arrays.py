@@ -14,6 +14,7 @@ from .errors import BadArgument
 
 _CPU, _CUDA, _CUDA_HOST, _CUDA_MANAGED = 1, 2, 3, 13  # of DLPack
 _LEGACY_DEFAULT = 1  # its number for CUDA's default stream, 0 being ambiguous
+_NO_WAIT = -1  # its number for no stream
 _NO_SYNC, _ON_STREAM = 0, 1  # ECHOLUX_SYNC_...
 
 
@@ -113,12 +114,24 @@ class HostOrder:
         return _ready(array)
 
 
-class StreamOrder:
-    """Of arrays on a GPU, ordered on a stream by its number in DLPack. is_current: their library works on it anyway.
-    waits: until the GPU is done."""
+class _Handle:
+    """A CUDA stream as CUDA's protocol for Python gives it."""
 
-    def __init__(self, spectra: Any, number: int, *, is_current: bool = False, waits: bool = False) -> None:
-        self._spectra, self._number, self._is_current = spectra, number, is_current
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, self._handle
+
+
+class StreamOrder:
+    """Of arrays on a GPU, ordered on a stream by its number in DLPack. is_current: their library works on it anyway, so
+    that its arrays need no waiting for. waits: until the GPU is done."""
+
+    def __init__(self, spectra: Any, place: tuple[int, int], number: int, *, is_current: bool = False,
+                 waits: bool = False) -> None:
+        self._spectra, self._place, self._number, self._is_current = spectra, place, number, is_current
+        self._lent_on = _NO_WAIT if is_current else number
         self.waits = waits or number < 0
         self.sync = _NO_SYNC if number < 0 else _ON_STREAM
         self.stream = max(number, 0)  # 1 and 2 are handles of CUDA's runtime too
@@ -133,19 +146,22 @@ class StreamOrder:
         stream: AbstractContextManager[Any]
         if name == "torch":
             stream = cuda.stream(cuda.ExternalStream(handle, self._spectra.device))
+        elif hasattr(cuda.Stream, "from_external"):  # CuPy 14
+            stream = cuda.Stream.from_external(_Handle(handle))
         else:
             stream = cuda.ExternalStream(handle, self._spectra.device.id)
         return stream
 
     def lent(self, array: Any, name: str) -> Any:
-        if is_numpy(array) or _device(array) != _device(self._spectra):
+        if array is not self._spectra and (is_numpy(array) or _device(array) != self._place):
             raise BadArgument("does not lie on the GPU that the spectra are on", name, "give both on the same device")
-        return _ready(array).__dlpack__(stream=self._number)
+        return _ready(array).__dlpack__(stream=self._lent_on)
 
 
 def order_of(spectra: Any, stream: Any, device: str) -> HostOrder | StreamOrder:
     """How work on these spectra is ordered with the caller's."""
-    kind = _CPU if is_numpy(spectra) else _device(spectra)[0]
+    place = (_CPU, 0) if is_numpy(spectra) else _device(spectra)
+    kind = place[0]
     if kind in (_CPU, _CUDA_HOST):
         if stream is not None:
             raise BadArgument("is for arrays on a GPU, these spectra lie in host memory", "stream", "leave it out")
@@ -157,11 +173,11 @@ def order_of(spectra: Any, stream: Any, device: str) -> HostOrder | StreamOrder:
         raise BadArgument(f"lies on a GPU, but this Reconstructor works on: {device}", "spectra",
                           'copy it to host memory, or make the Reconstructor with device="cuda"')
     if stream is not None:
-        return StreamOrder(spectra, _number_of(stream))
+        return StreamOrder(spectra, place, _number_of(stream))
     current = _current_stream(spectra)
     if current is None:
-        return StreamOrder(spectra, _LEGACY_DEFAULT, waits=True)
-    return StreamOrder(spectra, current, is_current=True)
+        return StreamOrder(spectra, place, _LEGACY_DEFAULT, waits=True)
+    return StreamOrder(spectra, place, current, is_current=True)
 
 
 def empty(like: Any, shape: tuple[int, ...], dtype: str) -> Any:

@@ -132,7 +132,6 @@ void submit_in_order(Work& work, echolux_block block, Destination to, const Call
     if (to.flow) to.flow->sync = call.sync, to.flow->cuda = block.cuda;
     const std::uint64_t done = work.submit(block, to);
     if (call.waits) work.reconstructor.wait(done);
-    work.reconstructor.collect();
 }
 
 // Everything is done when this returns. Between pieces it looks for signals.
