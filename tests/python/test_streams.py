@@ -13,13 +13,14 @@ NONE, ON_STREAM = 0, 1  # ECHOLUX_SYNC_...
 
 
 class Device(contextlib.nullcontext):
-    id = 0
+    id = index = 0
+    type = "cuda"
 
 
 class Array:
     """On a GPU; remembers the streams that it was lent on."""
 
-    shape, device, place = (2, 3, 4), Device(), (2, 0)
+    shape, device, place, requires_grad = (2, 3, 4), Device(), (2, 0), False
 
     def __init__(self):
         self.lent = []
@@ -57,6 +58,8 @@ def library(name, **cuda):
     if name == "torch":
         module.cuda.ExternalStream = lambda handle, device: handle
         module.cuda.stream = enter
+        to_dlpack = lambda array: array.__dlpack__(stream=-1)  # noqa: E731
+        module.utils = types.SimpleNamespace(dlpack=types.SimpleNamespace(to_dlpack=to_dlpack))
     else:
         module.cuda.ExternalStream = lambda handle, device: enter(handle)  # before CuPy 14
         module.cuda.Stream = types.SimpleNamespace()
