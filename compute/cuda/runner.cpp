@@ -77,7 +77,7 @@ CudaRunner::Worker::~Worker() {
 }
 
 CudaRunner::CudaRunner(const ReconstructionSpec& plan, const BackendChoice& choice, int device, std::string gpu_name)
-    : plan_(plan), device_(device), gpu_name_(std::move(gpu_name)), grid_(planned_grid(plan)),
+    : plan_(plan), spectra_(choice.spectra), device_(device), gpu_name_(std::move(gpu_name)), grid_(planned_grid(plan)),
       flow_grid_(planned_flow_grid(plan)), format_(plan.format, plan.geometry), plain_(plain_tables(plan)),
       kept_(kept_depth(plan.recipe, plain_.lengths.bins)), voxel_tables_(voxel_tables(plan, plain_.weight.sum, kept_)),
       shape_(block_shape(plan, grid_)), background_mode_(chosen_background(plan.recipe, plan.calibration)) {
@@ -233,9 +233,18 @@ void CudaRunner::check_places(const Places& places) const {
     }
 }
 
+// While nothing else is under way, a small block that is read once is sooner read over the link than copied first.
+SpectraPath CudaRunner::path_of(const Block& block) const {
+    constexpr std::int64_t small = std::int64_t{4} << 20;
+    const bool is_read_once =
+        in_one_kernel_ && (background_mode_ == Background::none || background_mode_ == Background::stored);
+    const bool is_alone = std::ranges::none_of(workers_, [](const auto& worker) { return worker->busy; });
+    return is_read_once && is_alone && block.bytes <= small ? SpectraPath::direct : spectra_;
+}
+
 // The block's spectra, where kernels see them; its background is on its way.
 const std::byte* CudaRunner::listen(Listener& listener, const Block& block) const {
-    const std::byte* raw = listener.input.bring(listener.stream, block, frames_of(block));
+    const std::byte* raw = listener.input.bring(listener.stream, block, frames_of(block), path_of(block));
     listener.background.find(listener.stream, raw, frames_of(block), block.first_b_scan == 0);
     return raw;
 }

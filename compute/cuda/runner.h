@@ -81,6 +81,7 @@ class CudaRunner : public Reconstructor {
     std::unique_ptr<Passes> passes(cudaStream_t stream) const;
     std::int64_t slices_per_b_scan() const { return shape_.outputs_per_b_scan / grid_.a_scans; }
     std::int64_t frames_of(const Block& block) const;
+    SpectraPath path_of(const Block& block) const;
     const std::byte* listen(Listener& listener, const Block& block) const;
     void check_places(const Places& places) const;
     void check_for_graph(bool for_the_host) const;
@@ -99,6 +100,7 @@ class CudaRunner : public Reconstructor {
 
     std::optional<CurrentDevice> at_the_end_;  // the first member: all others are given back on their device
     ReconstructionSpec plan_;
+    SpectraPath spectra_;
     int device_;
     std::string gpu_name_;
     VolumeGrid grid_;
