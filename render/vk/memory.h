@@ -52,10 +52,12 @@ class DeviceBuffer {
     vk::raii::DeviceMemory memory_;
 };
 
-// A buffer in device memory that another API writes and this one copies from. Throws Error{device, out_of_memory}.
+// A buffer in device memory that another API writes and this one copies from, or reads in shaders. Throws Error{device,
+// out_of_memory}.
 class ExportedBuffer {
   public:
-    ExportedBuffer(const Device& device, std::size_t bytes);
+    ExportedBuffer(const Device& device, std::size_t bytes,
+                   vk::BufferUsageFlags usage = vk::BufferUsageFlagBits::eTransferSrc);
 
     vk::Buffer handle() const { return *buffer_; }
     std::int64_t memory_bytes() const { return memory_bytes_; }  // of the whole allocation
