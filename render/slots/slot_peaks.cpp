@@ -11,23 +11,19 @@ VolumeGrid grid_of_peaks(VolumeGrid grid, std::int64_t depths) {
     return grid;
 }
 
-std::optional<gpu::ExportedBuffer> shared_buffer(const gpu::Device& device, std::size_t bytes, SlotKind kind) {
-    if (kind == SlotKind::upload) return std::nullopt;
-    return std::optional<gpu::ExportedBuffer>(std::in_place, device, bytes, usage);
-}
-
-std::optional<gpu::HostBuffer> host_buffer(const gpu::Device& device, std::size_t bytes, SlotKind kind) {
-    if (kind != SlotKind::upload) return std::nullopt;
-    return std::optional<gpu::HostBuffer>(std::in_place, device, bytes, usage);
-}
-
 }  // namespace
 
 SlotPeaks::SlotPeaks(const gpu::Device& device, const VolumeGrid& grid, const Bricks& bricks, SlotKind kind)
-    : grid_(grid_of_peaks(grid, bricks.edge())), depths_(bricks.edge()),
-      shared_(shared_buffer(device, BrickPeaks::bytes(grid, bricks.edge()), kind)),
-      host_(host_buffer(device, BrickPeaks::bytes(grid, bricks.edge()), kind)),
-      for_bricks_(device, bricks, grid, buffer()) {}
+    : grid_(grid_of_peaks(grid, bricks.edge())), depths_(bricks.edge()) {
+    const std::size_t bytes = BrickPeaks::bytes(grid, bricks.edge());
+    if (kind == SlotKind::upload) {
+        staging_.emplace(device, bytes, vk::BufferUsageFlagBits::eTransferSrc);
+        own_.emplace(device, bytes, usage);
+    } else {
+        shared_.emplace(device, bytes, usage);
+    }
+    for_bricks_.emplace(device, bricks, grid, buffer());
+}
 
 HandedOver SlotPeaks::exported(const gpu::Device& device) const {
     return {.facts = {.device = device.id(),
@@ -42,14 +38,18 @@ HandedOver SlotPeaks::exported(const gpu::Device& device) const {
 
 Peaks SlotPeaks::peaks() const {
     return {.place = {.kind = PlaceKind::host_linear,
-                      .data = host_->bytes().data(),
+                      .data = staging_->bytes().data(),
                       .a_scan_bytes = grid_.a_scan_bytes(),
                       .b_scan_bytes = grid_.b_scan_bytes()},
             .depths = depths_};
 }
 
-void SlotPeaks::record_fetch(const vk::raii::CommandBuffer& commands) const {
-    if (shared_) shared_->record_acquire(commands);
+void SlotPeaks::record_fetch(const vk::raii::CommandBuffer& commands, std::int64_t first, std::int64_t end) const {
+    if (shared_) return shared_->record_acquire(commands);
+    if (first == end) return;
+    const auto begin = static_cast<vk::DeviceSize>(first * grid_.b_scan_bytes());
+    own_->record_part_from(commands, staging_->handle(), begin,
+                           static_cast<vk::DeviceSize>(end * grid_.b_scan_bytes()) - begin);
 }
 
 void SlotPeaks::record_return(const vk::raii::CommandBuffer& commands) const {

@@ -1,6 +1,6 @@
 // The peaks of a slot's voxels (Places::peaks), which whoever writes the voxels stores too: bricks are made of them,
-// and no picture reads a volume to find out where it is empty. A buffer in any case, shared with another API or in host
-// memory.
+// and no picture reads a volume to find out where it is empty. A buffer on the device in any case: another API writes
+// it, or it is filled from host memory, which shaders are never given.
 #pragma once
 
 #include <optional>
@@ -25,20 +25,21 @@ class SlotPeaks {
     Peaks peaks() const;
     std::int64_t depths() const { return depths_; }
 
-    const BrickPeaks& for_bricks() const { return for_bricks_; }
+    const BrickPeaks& for_bricks() const { return *for_bricks_; }
 
-    // Before bricks are made of them, and after that.
-    void record_fetch(const vk::raii::CommandBuffer& commands) const;
+    // Before bricks are made of them: slices [first, end) are new. And after that.
+    void record_fetch(const vk::raii::CommandBuffer& commands, std::int64_t first, std::int64_t end) const;
     void record_return(const vk::raii::CommandBuffer& commands) const;
 
   private:
-    vk::Buffer buffer() const { return shared_ ? shared_->handle() : host_->handle(); }
+    vk::Buffer buffer() const { return shared_ ? shared_->handle() : own_->handle(); }
 
     VolumeGrid grid_;  // of the peaks
     std::int64_t depths_;
     std::optional<gpu::ExportedBuffer> shared_;
-    std::optional<gpu::HostBuffer> host_;
-    BrickPeaks for_bricks_;
+    std::optional<gpu::HostBuffer> staging_;
+    std::optional<gpu::DeviceBuffer> own_;
+    std::optional<BrickPeaks> for_bricks_;
 };
 
 }  // namespace echolux

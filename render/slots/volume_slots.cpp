@@ -199,7 +199,8 @@ gpu::Chain VolumeSlots::chain(const ShownSlots& shown) {
         for (const Work& part : work) {
             memory_->slots[part.slot]->each(
                 [&](const SlotTexture& texture) { texture.record_fetch(commands, part.first, part.end); });
-            if (const auto& peaks = memory_->slots[part.slot]->peaks) peaks->record_fetch(commands);
+            if (const auto& peaks = memory_->slots[part.slot]->peaks)
+                peaks->record_fetch(commands, part.first, part.end);
         }
         gpu::record_order(commands);
         for (const Work& part : work) {

@@ -83,6 +83,11 @@ void DeviceBuffer::record_copy_from(const vk::raii::CommandBuffer& commands, vk:
     commands.copyBuffer(buffer, *buffer_, vk::BufferCopy{.srcOffset = offset, .size = bytes_});
 }
 
+void DeviceBuffer::record_part_from(const vk::raii::CommandBuffer& commands, vk::Buffer buffer, vk::DeviceSize offset,
+                                    vk::DeviceSize bytes) const {
+    commands.copyBuffer(buffer, *buffer_, vk::BufferCopy{.srcOffset = offset, .dstOffset = offset, .size = bytes});
+}
+
 ExportedBuffer::ExportedBuffer(const Device& device, std::size_t bytes, vk::BufferUsageFlags usage)
     : device_(device), buffer_(made_exported_buffer(device, bytes, usage)),
       memory_bytes_(static_cast<std::int64_t>(buffer_.getMemoryRequirements().size)),

@@ -46,6 +46,10 @@ class DeviceBuffer {
     // Fills it from `offset` of another buffer.
     void record_copy_from(const vk::raii::CommandBuffer& commands, vk::Buffer buffer, vk::DeviceSize offset) const;
 
+    // Fills a part of it from the same place in another buffer.
+    void record_part_from(const vk::raii::CommandBuffer& commands, vk::Buffer buffer, vk::DeviceSize offset,
+                          vk::DeviceSize bytes) const;
+
   private:
     std::size_t bytes_;
     vk::raii::Buffer buffer_;

@@ -32,6 +32,11 @@ ValueAt tissue(int seed) {
     };
 }
 
+// Points far apart: hardly a brick sees one but through its neighbours.
+ValueAt points(int seed) {
+    return [=](std::int64_t z, std::int64_t a, std::int64_t b) { return noise(z + seed, a, b) > 0.9996 ? 38.0 : -5.0; };
+}
+
 // Odd numbers of bricks, more of them than a group of the shaders takes, and lines of peaks that end within words.
 VolumeGrid odd_grid(VoxelType type) {
     return db_grid(69, 46, 37, type);
@@ -98,7 +103,7 @@ TEST_F(PeakSlots, OfALargeVolumeAreOfEightDepths) {
 // Slice by slice over another volume, and over what the slot held before: only what is new is built anew.
 TEST_F(PeakSlots, RollingShowsWhatVoxelsShow) {
     const VolumeGrid grid = odd_grid(VoxelType::u8);
-    const auto above = voxels(grid, tissue(100)), below = voxels(grid, tissue(200));
+    const auto above = voxels(grid, points(100)), below = voxels(grid, points(200));
     const auto before = voxels(grid, [](auto...) { return 38.0; });
     std::vector<std::vector<std::vector<std::uint8_t>>> seen[2];
     for (const bool peaks : {false, true}) {
