@@ -9,6 +9,7 @@
 #include "compute/cuda/k_points.h"
 #include "compute/cuda/line_forms.cuh"
 #include "compute/cuda/line_method.h"
+#include "compute/cuda/peaks.cuh"
 #include "compute/cuda/spectrum_pair.cuh"
 #include "compute/cuda/target.h"
 #include "compute/cuda/voxel_value.cuh"
@@ -40,6 +41,8 @@ struct FusedWork {
     int first_recorded_slice = 0;  // counted from the target's first
     int voxel_bytes = 0;
     int store_bytes = 0;  // stored at a time, 1 to 16; those of a voxel where rows are reversed
+    VoxelType voxel = VoxelType::u8;
+    bool peaks_of_16 = false;  // peaks are found as sixteen bytes are stored, otherwise from the row
 
     float2* bins = nullptr;  // [lines][all bins], not scaled, where they are kept
 };
@@ -133,7 +136,11 @@ __device__ inline void store_row(const FusedWork& work, const std::byte* row, co
     const int count = work.depth * work.voxel_bytes / size;
 #pragma unroll 1
     for (int i = t; i < count; i += threads) {
-        target.store(i * size, kept[work.depth_flip ? count - 1 - i : i]);
+        const Word codes = kept[work.depth_flip ? count - 1 - i : i];
+        target.store(i * size, codes);
+        if constexpr (size == 16) {
+            if (work.peaks_of_16) store_peaks_of_16(codes, target.peaks, work.target.depths_of_a_peak, i);
+        }
     }
 }
 
@@ -200,8 +207,12 @@ __global__ void __launch_bounds__(FusedSize<log2_n>::block,
     // Half of the threads store a line each.
     const int line = t < threads / 2 ? line_a : line_a + 1;
     if (line >= work.frame_lines) return;
-    store_row(work, t < threads / 2 ? row_a : row_b, work.target.at(work.first_slice + frame, line), t % (threads / 2),
-              threads / 2);
+    const std::byte* stored = t < threads / 2 ? row_a : row_b;
+    const TargetRow target = work.target.at(work.first_slice + frame, line);
+    store_row(work, stored, target, t % (threads / 2), threads / 2);
+    if (target.peaks == nullptr || work.peaks_of_16) return;
+    store_row_peaks(work.voxel, stored + work.depth_begin * work.voxel_bytes, work.depth, work.depth_flip, target.peaks,
+                    work.target.depths_of_a_peak, t % (threads / 2), threads / 2);
 }
 
 }  // namespace echolux::cuda

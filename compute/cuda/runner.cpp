@@ -8,6 +8,7 @@
 #include "compute/cuda/fused_passes.h"
 #include "compute/cuda/separate_passes.h"
 #include "compute/error.h"
+#include "compute/peaks.h"
 
 namespace echolux::cuda {
 namespace {
@@ -18,7 +19,8 @@ constexpr std::int64_t bins_bytes = std::int64_t{64} << 20;  // that the fused k
 
 bool is_on_device(const Places& places) {
     const auto on_device = [](const Place& place) { return place.kind == PlaceKind::device_linear; };
-    return on_device(places.structure) && (!places.flow || on_device(*places.flow));
+    return on_device(places.structure) && (!places.flow || on_device(*places.flow)) &&
+           (!places.peaks || on_device(places.peaks->place));
 }
 
 bool is_captured(const CallerOrder& order) {
@@ -69,7 +71,13 @@ CudaRunner::Listener::~Listener() {
 CudaRunner::Worker::Worker(CudaRunner& runner, const BackendChoice& choice)
     : Listener(runner, choice), output(runner.grid_, runner.plan_.block_b_scans * runner.slices_per_b_scan()),
       passes(runner.passes(stream)) {
+    const std::int64_t slices = runner.plan_.block_b_scans * runner.slices_per_b_scan();
     if (runner.flow_grid_) flow_output.emplace(*runner.flow_grid_, runner.plan_.block_b_scans);
+    for (const std::int64_t depths : {4, 8}) {
+        VolumeGrid grid = runner.grid_;
+        grid.depth = peaks_of(grid.depth, depths);
+        peaks_outputs.try_emplace(depths, grid, slices);
+    }
 }
 
 CudaRunner::Worker::~Worker() {
@@ -174,14 +182,12 @@ Completion CudaRunner::submit(const Block& block, const Places& places) {
             enqueue(worker, block, places);
         });
     } catch (...) {
-        worker.output.drop();
-        if (worker.flow_output) worker.flow_output->drop();
+        worker.each_output([](VoxelOutput& output) { output.drop(); });
         throw;
     }
     worker.turn = ++turns_;
     worker.for_the_host = for_the_host;
-    worker.output.hand_over(worker.done);
-    if (places.flow) worker.flow_output->hand_over(worker.done);
+    worker.each_output(places, [&](VoxelOutput& output) { output.hand_over(worker.done); });
     if (block.order.kind == CallerOrder::Kind::stream) follow(worker, block.order);
     follow(worker, places.order);
     if (in_graph) worker.busy = false;  // nothing runs, and the event of a graph cannot be asked
@@ -227,6 +233,7 @@ void CudaRunner::follow(Listener& listener, const CallerOrder& order) {
 
 void CudaRunner::check_places(const Places& places) const {
     if (places.flow && !flow_grid_) throw Error(ErrorCode::bad_setting, "the plan has no flow", "place");
+    if (places.peaks) check_peaks(*places.peaks, grid_.type);
     if (places.order.kind != CallerOrder::Kind::none && !is_on_device(places)) {
         throw Error(ErrorCode::bad_setting, "streams and events order only voxels in the GPU's memory", "place",
                     "wait for the completion instead");
@@ -254,8 +261,7 @@ void CudaRunner::enqueue(Worker& worker, const Block& block, const Places& place
     const RawPositions positions{raw, block.b_scans, block.first_b_scan * plan_.geometry.b_repeats,
                                  worker.background.rows()};
     worker.passes->enqueue(positions, targets(worker, block, places));
-    worker.output.copy_out(worker.stream);
-    if (places.flow) worker.flow_output->copy_out(worker.stream);
+    worker.each_output(places, [&](VoxelOutput& output) { output.copy_out(worker.stream); });
 }
 
 BlockTargets CudaRunner::targets(Worker& worker, const Block& block, const Places& places) const {
@@ -265,6 +271,13 @@ BlockTargets CudaRunner::targets(Worker& worker, const Block& block, const Place
         worker.output.begin(worker.stream, places.structure, block.first_b_scan * slices, block.b_scans * slices);
     if (in_one_kernel_ || voxels_->as_recorded()) {
         targets.structure.recorded = RecordedLines::of(plan_.geometry, block.first_b_scan * plan_.geometry.b_repeats);
+    }
+    if (places.peaks) {
+        const auto& [place, depths] = *places.peaks;
+        VoxelOutput& output = worker.peaks_outputs.at(depths);
+        VoxelOutput::add_peaks(targets.structure,
+                               output.begin(worker.stream, place, block.first_b_scan * slices, block.b_scans * slices),
+                               depths);
     }
     if (places.flow) {
         targets.flow = worker.flow_output->begin(worker.stream, *places.flow, block.first_b_scan, block.b_scans);
@@ -303,8 +316,7 @@ void CudaRunner::finish(Worker& worker) {
     worker.busy = false;
     const auto keeper = std::move(worker.keeper);
     worker.done.wait("reconstruct a block");
-    worker.output.finish();
-    if (worker.flow_output) worker.flow_output->finish();
+    worker.each_output([](VoxelOutput& output) { output.finish(); });
 }
 
 }  // namespace echolux::cuda

@@ -15,6 +15,7 @@
 // Calls come from one thread at a time.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -71,6 +72,21 @@ class CudaRunner : public Reconstructor {
 
         VoxelOutput output;
         std::optional<VoxelOutput> flow_output;
+        std::map<std::int64_t, VoxelOutput> peaks_outputs;  // by depths of a peak
+
+        // work(output) for those of the places.
+        template <class Work>
+        void each_output(const Places& places, const Work& work) {
+            work(output);
+            if (places.flow) work(*flow_output);
+            if (places.peaks) work(peaks_outputs.at(places.peaks->depths));
+        }
+        template <class Work>
+        void each_output(const Work& work) {
+            work(output);
+            if (flow_output) work(*flow_output);
+            for (auto& [depths, peaks] : peaks_outputs) work(peaks);
+        }
         std::unique_ptr<Passes> passes;
         std::uint64_t turn = 0;     // whose work it has
         bool for_the_host = false;  // the host has something to do when it is done
