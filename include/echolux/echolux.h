@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-#define ECHOLUX_INTERFACE_VERSION 2
+#define ECHOLUX_INTERFACE_VERSION 3
 
 #if defined(_WIN32)
 #define ECHOLUX_API
@@ -83,6 +83,7 @@ typedef struct echolux_renderer echolux_renderer;     /* makes pictures */
 typedef struct echolux_live echolux_live;             /* a source, reconstructed while it acquires */
 typedef struct echolux_simulation echolux_simulation; /* a scene in front of a simulated instrument */
 typedef struct echolux_validation echolux_validation; /* what a validation of this build found */
+typedef struct echolux_batch echolux_batch;           /* many scans, or parts of them, by one plan */
 
 /* Freeing NULL does nothing. Use of a freed handle is detected where possible (ECHOLUX_BAD_ARGUMENT). */
 ECHOLUX_API echolux_status echolux_scan_free(echolux_scan* scan);
@@ -94,6 +95,7 @@ ECHOLUX_API echolux_status echolux_renderer_free(echolux_renderer* renderer);
 ECHOLUX_API echolux_status echolux_live_free(echolux_live* live); /* stops it; not in its callback */
 ECHOLUX_API echolux_status echolux_simulation_free(echolux_simulation* simulation);
 ECHOLUX_API echolux_status echolux_validation_free(echolux_validation* validation);
+ECHOLUX_API echolux_status echolux_batch_free(echolux_batch* batch);
 
 /* ---- scans ------------------------------------------------------------------------------------------------------ */
 
@@ -366,6 +368,21 @@ typedef struct echolux_part {
 ECHOLUX_API echolux_status echolux_reconstruct(const echolux_scan* scan, const echolux_device* device,
                                                const echolux_part* part, echolux_volume** structure,
                                                echolux_volume** flow, echolux_error* error);
+
+/* Many scans of one protocol, or many parts of them, one after the other: plan, tables and the device's memory stay
+ * from one call to the next. `device` may be NULL. */
+ECHOLUX_API echolux_status echolux_batch_create(const echolux_device* device, echolux_batch** batch,
+                                                echolux_error* error);
+
+/* The same bits and errors as echolux_reconstruct(). It plans anew where the scan differs from the one before in
+ * geometry, format, calibration, recipe or stages; a noise floor that is measured counts as part of the recipe. What
+ * is measured of a scan stays as long as its settings and its file do. After an error the batch can be used again. */
+ECHOLUX_API echolux_status echolux_batch_reconstruct(echolux_batch* batch, const echolux_scan* scan,
+                                                     const echolux_part* part, echolux_volume** structure,
+                                                     echolux_volume** flow, echolux_error* error);
+
+/* How many plans it has made. */
+ECHOLUX_API echolux_status echolux_batch_plans(const echolux_batch* batch, int64_t* plans, echolux_error* error);
 
 /* ---- volumes ---------------------------------------------------------------------------------------------------- */
 

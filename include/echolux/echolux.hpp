@@ -359,6 +359,38 @@ inline Volumes reconstruct(const Scan& scan, const echolux_device& device = make
     return detail::volumes(structure, flow);
 }
 
+// Many scans of one protocol, or many parts of them, one after the other.
+class Batch {
+  public:
+    explicit Batch(const echolux_device& device = make<echolux_device>()) {
+        echolux_batch* handle = nullptr;
+        checked([&](auto* error) { return echolux_batch_create(&device, &handle, error); });
+        handle_.reset(handle);
+    }
+
+    // As echolux::api::reconstruct().
+    Volumes reconstruct(const Scan& scan, echolux_part part = make<echolux_part>(), Progress progress = {}) {
+        if (progress) {
+            part.progress = detail::tell;
+            part.user = &progress;
+        }
+        echolux_volume *structure = nullptr, *flow = nullptr;
+        checked(
+            [&](auto* error) { return echolux_batch_reconstruct(get(), scan.get(), &part, &structure, &flow, error); });
+        return detail::volumes(structure, flow);
+    }
+    std::int64_t plans() const {
+        std::int64_t plans = 0;
+        checked([&](auto* error) { return echolux_batch_plans(get(), &plans, error); });
+        return plans;
+    }
+
+    echolux_batch* get() const { return handle_.get(); }
+
+  private:
+    detail::Owned<echolux_batch, echolux_batch_free> handle_;
+};
+
 class Series {
   public:
     static Series open(const std::string& path) {

@@ -39,6 +39,9 @@ TEST(LibraryErrors, NullIsRefusedByEveryCall) {
         echolux_reconstructor_wait(nullptr, 0, e),
         echolux_reconstructor_collect(nullptr, e),
         echolux_reconstruct(nullptr, nullptr, nullptr, nullptr, nullptr, e),
+        echolux_batch_create(nullptr, nullptr, e),
+        echolux_batch_reconstruct(nullptr, nullptr, nullptr, nullptr, nullptr, e),
+        echolux_batch_plans(nullptr, nullptr, e),
         echolux_volume_open(nullptr, nullptr, e),
         echolux_volume_create(nullptr, nullptr, 0, 0, 0, nullptr, e),
         echolux_volume_grid(nullptr, nullptr, e),
@@ -105,6 +108,7 @@ TEST(LibraryErrors, FreeingNothingIsNoError) {
     EXPECT_EQ(echolux_view_free(nullptr), ECHOLUX_OK);
     EXPECT_EQ(echolux_renderer_free(nullptr), ECHOLUX_OK);
     EXPECT_EQ(echolux_live_free(nullptr), ECHOLUX_OK);
+    EXPECT_EQ(echolux_batch_free(nullptr), ECHOLUX_OK);
 }
 
 TEST(LibraryErrors, AnErrorSaysWhatWhereAndWhatToDo) {
