@@ -41,6 +41,7 @@ NB_MODULE(_core, module) {
     bind_volume(module);
     bind_series(module);
     bind_scan(module);
+    bind_batch(module);
     bind_reconstructor(module);
     bind_pictures(module);
     bind_movie(module);
