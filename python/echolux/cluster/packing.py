@@ -22,9 +22,7 @@ Array = np.ndarray[Any, Any]
 
 @functools.cache
 def _compressor(dtype: str) -> Any:
-    numcodecs = importlib.import_module("numcodecs")
-    numcodecs.blosc.use_threads = False  # its own are shared by all chunks, which wait for each other
-    return numcodecs.get_codec(compressor(dtype))
+    return importlib.import_module("numcodecs").get_codec(compressor(dtype))
 
 
 def _compressed(voxels: Array, chunk: tuple[int, ...]) -> bytes:
