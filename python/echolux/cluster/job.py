@@ -131,7 +131,7 @@ class Job:
         self._progress.failures += 1
         where = ""
         if task["do"] == "part":
-            where = f"slices {task['begin']}:{task['end']} of volume {task['time']}"
+            where = f"B-scans {task['begin']}:{task['end']} of volume {task['time']}"
         self.report.failures.append(Failure(task["label"], where, outcome["error"]))
         if task["do"] == "plan":
             self._progress.planned += 1

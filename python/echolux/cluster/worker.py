@@ -14,20 +14,20 @@ from typing import Any, TypeVar
 
 from .. import _core
 from ..errors import BadArgument, BadFile, BadSetting, Error, Unsupported
-from ..scan import Scan
 from ..series import load
-from . import ome, part, plan
+from . import markers, ome, part, plan, planning
 from .scans import ScanFile
+from .source import Source
 from .store import Store, opened
 
 _KEPT = 4  # scans and plans
-_FINAL = (BadArgument, BadFile, BadSetting, Unsupported, plan.Stale)  # another try would end alike
+_FINAL = (BadArgument, BadFile, BadSetting, Unsupported, planning.Stale)  # another try would end alike
 
 _lock = threading.Lock()  # one part at a time
 _slots: list[int] = []  # files whose locks are held as long as this process lives
 _settled = threading.Event()
 _plans: OrderedDict[tuple[str, str, str], plan.Plan] = OrderedDict()
-_scans: OrderedDict[tuple[str, str, str], Scan] = OrderedDict()
+_sources: OrderedDict[tuple[str, str, str], Source] = OrderedDict()
 _rate = {"a_scans": 0.0, "seconds": 0.0}
 
 T = TypeVar("T")
@@ -92,7 +92,7 @@ def _plan_of(store: Store, name: str, job: str) -> plan.Plan:
         text = store.get(plan.key_of(name))
         found = plan.Plan.from_json(text) if text is not None else None
         if found is None or found.job != job:
-            raise plan.Stale("is no longer the output of this job", f"{store.address}/{name}", "start the job again")
+            raise planning.Stale("is no longer the output of this job", f"{store.address}/{name}", "start the job again")
         return found
 
     return _kept(_plans, (store.address, name, job), read)
@@ -100,30 +100,27 @@ def _plan_of(store: Store, name: str, job: str) -> plan.Plan:
 
 def _planned(store: Store, task: dict[str, Any]) -> dict[str, Any]:
     """A scan's plan, and which of its parts are missing."""
-    from . import markers
-
     file = ScanFile(task["path"], task["name"], tuple(task["settings"]))
-    made = plan.settle(store, file, file.settings, overwrite=task["overwrite"], device=task["device"],
-                       **task["wanted"])
-    verify = task["verify"]
+    made = planning.settle(store, file, file.settings, overwrite=task["overwrite"], device=task["device"],
+                           **task["wanted"])
     missing = [(one.time, one.begin, one.end) for number, one in enumerate(made.parts())
                if number % task["of"] == task["share"]
-               and markers.read(store, made.name, made.job, one.time, one.begin, verify=verify) is None]
-    is_finished = not missing and task["of"] == 1 and plan.is_finished(store, made.name)
+               and markers.read(store, made.name, one.key, made.job, verify=task["verify"]) is None]
+    is_finished = not missing and task["of"] == 1 and planning.is_finished(store, made.name)
     if missing:
         store.remove(f"{made.name}/zarr.json")
     mine = -(-(made.count() - task["share"]) // task["of"])
-    return {"name": made.name, "job": made.job, "count": mine, "missing": missing, "is_finished": is_finished,
-            "a_scans": made.a_scans(next(made.parts())) if missing else 0}
+    return {"name": made.name, "job": made.job, "count": mine, "missing": missing, "is_finished": is_finished}
 
 
 def _worked(store: Store, task: dict[str, Any]) -> dict[str, Any]:
     made = _plan_of(store, task["name"], task["job"])
     plan.require_unchanged(made)
-    scan = _kept(_scans, (store.address, task["name"], task["job"]), lambda: plan.opened(made.path, made.settings))
+    source = _kept(_sources, (store.address, task["name"], task["job"]),
+                   lambda: Source(plan.opened(made.path, made.settings), task["device"]))
     began = time.perf_counter()
-    one = plan.Part(task["name"], task["time"], task["begin"], task["end"])
-    facts = part.work(store, made, one, scan, task["device"], verify=task["verify"])
+    one = plan.Part(task["time"], task["begin"], task["end"])
+    facts = part.work(store, made, one, source, verify=task["verify"])
     if not facts.get("was_there"):
         _rate["a_scans"], _rate["seconds"] = facts["a_scans"], time.perf_counter() - began
     return facts
@@ -153,6 +150,6 @@ def run(task: dict[str, Any]) -> dict[str, Any]:
                 return {"is_finished": ome.finish(store, _plan_of(store, task["name"], task["job"]))}
             return _worked(store, task)
         except Exception as error:  # whatever it is, it stops nobody else
-            _scans.clear()
+            _sources.clear()
             text = str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error}"
             return {"error": text, "retry": not isinstance(error, _FINAL)}

@@ -56,7 +56,7 @@ class Command(ClusterCase):
         self.assertIn("pip install 'echolux[cluster]'", done.stderr)
 
     def test_ctrl_c_leaves_what_is_done(self):
-        scans = write_archive(self.folder / "data", 6)
+        scans = write_archive(self.folder / "data", 60)
         words = batch(scans, "-o", self.folder / "out", "--part-b-scans", "64", "--workers", "1", "--threads", "1")
         job = self.start(*words, stderr=subprocess.PIPE, text=True, start_new_session=True)
         self.wait_for("part", lambda: len(list(self.folder.glob("out/.echolux/*/*/0-*.json"))) > 2)
@@ -66,7 +66,7 @@ class Command(ClusterCase):
         self.assertIn("what is done stays", said.splitlines()[-1])
         there = len(list(self.folder.glob("out/.echolux/*/*/0-*.json")))
         report = reconstruct(scans, self.folder / "out")
-        self.assertEqual((report.there, report.made), (there, 6 * PARTS - there))
+        self.assertEqual((report.there, report.made), (there, 60 * PARTS - there))
         reconstruct(scans, self.folder / "reference")
         self.assert_same_results(self.folder / "out", self.folder / "reference")
 
