@@ -218,7 +218,7 @@ void bind_reconstructor(nb::module_& module) {
         .def("wait", reading([](Work& work) {
                  if (work.last > 0) work.reconstructor.wait(work.last);
              }))
-        .def("provenance", reading([](Work& work) { return text_of(work.reconstructor.provenance()); }))
+        .def("provenance", reading([](Work& work) { return work.reconstructor.provenance(); }))
         .def_prop_ro("device", reading([](Work& work) { return work.device_name; }))
         .def("result_of", &result_of, nb::arg("shape"), nb::arg("is_flow"))
         .def("run", &run, nb::arg("spectra"), nb::arg("out"), nb::arg("flow_out").none(), nb::arg("volume"),
