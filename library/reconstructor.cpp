@@ -133,6 +133,7 @@ echolux_status echolux_reconstructor_provenance(const echolux_reconstructor* rec
         const echolux_reconstructor& one = live_handle(reconstructor, "reconstructor");
         std::map<std::string, std::string> lines = provenance_of(one.scan, one.work().backend());
         if (!one.stages.empty()) lines["stages"] = one.stages;
+        if (lines["source"].empty()) lines.erase("source");  // there is no file
         give_text(lines_of(lines), buffer, size, needed);
     });
 }

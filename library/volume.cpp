@@ -195,11 +195,17 @@ echolux_status echolux_volume_velocities(const echolux_volume* flow, echolux_vol
 }
 
 echolux_status echolux_volume_write(const echolux_volume* volume, const char* path, echolux_error* error) {
+    return echolux_volume_write_with(volume, path, nullptr, nullptr, error);
+}
+
+echolux_status echolux_volume_write_with(const echolux_volume* volume, const char* path, echolux_progress progress,
+                                         void* user, echolux_error* error) {
     return guarded(error, [&] {
         const Volume& held = *live_handle(volume, "volume").volume;
         const std::string file = text_argument(path, "path");
         check_volume_output(file, held.grid.type);
-        write_volume(file, held);
+        CallerProgress told(progress, user);
+        write_volume(file, held, told);
     });
 }
 

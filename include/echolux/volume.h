@@ -80,6 +80,10 @@ ECHOLUX_API echolux_status echolux_volume_velocities(const echolux_volume* flow,
 /* The ending decides the format (.nrrd, .tiff, .h5, .ome.zarr ...). The file appears when it is complete. */
 ECHOLUX_API echolux_status echolux_volume_write(const echolux_volume* volume, const char* path, echolux_error* error);
 
+/* As echolux_volume_write(), with progress in bytes; what is stopped leaves nothing behind. `progress` may be NULL. */
+ECHOLUX_API echolux_status echolux_volume_write_with(const echolux_volume* volume, const char* path,
+                                                     echolux_progress progress, void* user, echolux_error* error);
+
 /* A file or folder of several time points, a folder of volumes, or a pattern (scan_*.nrrd). */
 ECHOLUX_API echolux_status echolux_series_open(const char* path, echolux_series** series, echolux_error* error);
 ECHOLUX_API echolux_status echolux_series_describe(const echolux_series* series, int64_t* count, double* step_s,

@@ -75,8 +75,10 @@ class Volume {
         checked([&](auto* error) { return echolux_volume_velocities(get(), &handle, error); });
         return Volume(handle);
     }
-    void write(const std::string& path) const {
-        checked([&](auto* error) { return echolux_volume_write(get(), path.c_str(), error); });
+    void write(const std::string& path, Progress progress = {}) const {
+        checked([&](auto* error) {
+            return echolux_volume_write_with(get(), path.c_str(), progress ? detail::tell : nullptr, &progress, error);
+        });
     }
 
     echolux_volume* get() const { return handle_.get(); }

@@ -127,7 +127,8 @@ class Scan:
         return np.dtype(order + names.get(self.scan.sample_format, "u1"))
 
     def read(self, volume: int = 0, first: int = 0, count: int | None = None) -> np.ndarray[Any, Any]:
-        """Raw spectra of the B-scan positions [first, first + count) of a volume, of the shape that `shape` says."""
+        """Raw spectra of the B-scan positions [first, first + count) of a volume, of the shape that `shape` says; count None: to
+        the last. Raises BadArgument, BadSetting where the file has no such volume, BadFile."""
         import numpy as np
 
         shape = self.shape
@@ -189,7 +190,8 @@ class Scan:
         self._stages = stages or None
 
     def toml(self, *, with_defaults: bool = False) -> str:
-        """Its settings as the text of a scan's file: those that differ from their defaults, or all."""
+        """Its settings as the text of a scan's file: those that differ from their defaults, or all of them
+        (with_defaults)."""
         return self._core.settings().toml(with_defaults)
 
     def __reduce__(self) -> Any:  # copies, also between processes
@@ -225,8 +227,8 @@ class Batch:
 
     def reconstruct(self, scan: Scan, volume: int = 0, *, b_scans: tuple[int, int] | None = None,
                     progress: Progress = None) -> Volume:
-        """A volume of the scan's file, or the positions [begin, end) of it; bits, errors and arguments are those of
-        Scan.reconstruct(). After an error it can be used again."""
+        """A volume of the scan's file, or the positions [begin, end) of it: bits, errors and arguments (volume, b_scans,
+        progress) are those of Scan.reconstruct(). After an error it can be used again."""
         if not isinstance(scan, Scan):
             raise BadArgument(f"is not a Scan but of type {type(scan).__name__}", "scan", "open one: echolux.open(path)")
 
@@ -302,9 +304,9 @@ def _without_arrays(settings: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str
 
 
 def open(path: str | os.PathLike[str], **settings: Mapping[str, object]) -> Scan:
-    """Opens a scan's TOML file, a recording, or a raw file that describes itself.
+    """Opens a scan's TOML file, a recording, or a raw file that describes itself: the file at path.
 
-    Settings override the file, a mapping for each section: ox.open("scan.toml", recipe={"window": "hann"}); those of
+    settings override the file, a mapping for each section: ox.open("scan.toml", recipe={"window": "hann"}); those of
     [calibration] may be arrays: calibration={"background": spectrum}. Raises MissingFile, BadFile, BadSetting.
     """
     others, arrays = _without_arrays(settings)

@@ -1,7 +1,6 @@
 // Many scans, or many parts of them, by a plan that stays.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
 
 #include <optional>
 #include <string>

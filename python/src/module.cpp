@@ -1,6 +1,5 @@
 // The extension module echolux._core: the C++ interface of the library, close to what it is. What users see is made of
 // it in python/echolux.
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "python/src/bindings.h"
@@ -38,6 +37,7 @@ NB_MODULE(_core, module) {
     module.def("is_fork", &is_fork);
     bind_errors(module);
     bind_settings(module);
+    bind_grid(module);
     bind_volume(module);
     bind_series(module);
     bind_scan(module);

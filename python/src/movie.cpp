@@ -1,5 +1,4 @@
 // Movies of volumes.
-#include <nanobind/stl/string.h>
 
 #include "python/src/bindings.h"
 #include "python/src/settings.h"

@@ -54,6 +54,7 @@ TEST(LibraryErrors, NullIsRefusedByEveryCall) {
         echolux_volume_convert(nullptr, 0, 0, 1, nullptr, e),
         echolux_volume_velocities(nullptr, nullptr, e),
         echolux_volume_write(nullptr, nullptr, e),
+        echolux_volume_write_with(nullptr, nullptr, nullptr, nullptr, e),
         echolux_series_open(nullptr, nullptr, e),
         echolux_series_describe(nullptr, nullptr, nullptr, e),
         echolux_series_read(nullptr, 0, nullptr, e),

@@ -74,6 +74,28 @@ TEST(LibraryVolume, IsWrittenWithWhatIsKnownOfIt) {
     EXPECT_EQ(status_of([&] { lux::Volume::create(ramp_grid(), codes, 0, 0, facts); }), ECHOLUX_BAD_ARGUMENT);
 }
 
+TEST(LibraryVolume, WritingCanBeStopped) {
+    const TemporaryFolder folder;
+    for (const char* name : {"one.nrrd", "one.tiff", "one.ome.zarr", "one.nii.gz"}) {
+        const std::string path = (folder / name).string();
+        std::int64_t last = -1, all = 0;
+        ramp().write(path, [&](const std::string&, std::int64_t done, std::int64_t total) {
+            EXPECT_GT(done, last);
+            last = done;
+            all = total;
+            return true;
+        });
+        EXPECT_EQ(last, 120) << name;
+        EXPECT_EQ(all, 120);
+        std::filesystem::remove_all(path);
+        for (const std::int64_t at : {0, 120}) {
+            const auto stop = [&](const std::string&, std::int64_t done, std::int64_t) { return done < at; };
+            EXPECT_EQ(status_of([&] { ramp().write(path, stop); }), ECHOLUX_CANCELLED) << name;
+            EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << name << " left something";
+        }
+    }
+}
+
 TEST(LibraryVolume, TakesStrides) {
     std::vector<std::uint16_t> spread(3 * 40, 999);
     for (std::size_t i = 0; i < 60; ++i) spread[i / 20 * 40 + i / 5 % 4 * 8 + i % 5] = static_cast<std::uint16_t>(i);

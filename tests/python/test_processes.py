@@ -75,7 +75,8 @@ class Ends(unittest.TestCase):
     def ends_well(self, *lines, tries=1, output=""):
         script = self.START + "\n".join(lines)
         for _ in range(tries):
-            run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=30)
+            run = subprocess.run([sys.executable, "-W", "ignore::DeprecationWarning", "-c", script], capture_output=True,
+                                 text=True, timeout=30)
             self.assertEqual((run.returncode, run.stdout, run.stderr), (0, output, ""))
 
     def test_with_sources_that_go_on(self):

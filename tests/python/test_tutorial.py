@@ -20,7 +20,7 @@ class Tutorial(FolderCase):
         os.chdir(self.folder)
         try:
             for number, block in enumerate(blocks):
-                if "matplotlib" in block and importlib.util.find_spec("matplotlib") is None:
+                if ("matplotlib" in block or ".plot(" in block) and importlib.util.find_spec("matplotlib") is None:
                     skipped.append("matplotlib is not installed")
                     continue
                 try:
