@@ -39,6 +39,9 @@ typedef struct echolux_movie {
     int32_t reserved;
     echolux_progress progress;
     void* user;
+    int64_t first_frame; /* only the pictures [first_frame, end_frame) of the movie; 0, 0: all */
+    int64_t end_frame;
+    const char* drawn; /* "frame_%06d.png": all pictures of this movie, drawn elsewhere; NULL: they are drawn */
 } echolux_movie;
 
 /* The ending decides the format (.mp4, .webm, .gif, frame_%04d.png ...); where FFmpeg's libraries are missing, GIF and

@@ -43,4 +43,4 @@ def movie(path: str | os.PathLike[str], shown: Shown, *, motion: str | None = No
         name = os.fsdecode(shown)
     with watching(progress) as told:
         _core.write_movie(volume, name, view_of(view), os.fsdecode(path), motion or "turntable", frames, seconds, str(fps),
-                          overwrite, told)
+                          overwrite, 0, 0, "", told)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from .checksums import crc32c, spelled
 from .store import Store, Writing
 from .threads import pool
 
+WHOLE = "whole"  # the part of what has only one
 FOLDER = ".echolux"  # beside the results, so that they hold nothing that readers of Zarr do not know
 
 
@@ -32,6 +34,10 @@ class Files:
             return file
 
         return create
+
+    def take(self, key: str, path: Path) -> None:
+        """A finished file from the store's scratch()."""
+        self._files[key] = self._store.taking(key, path)
 
     def sync(self) -> None:
         for file in self._files.values():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from . import markers
@@ -12,7 +12,7 @@ from .packing import Packer
 from .plan import Part, Plan
 from .source import Source
 from .store import Store
-from .threads import ahead, pool
+from .threads import ahead
 
 
 class _Clock:
@@ -45,26 +45,27 @@ def make(plan: Plan, part: Part, source: Source, files: markers.Files) -> dict[s
     """Writes the part's shards, and gives facts about how they were made; nothing is committed. A running background sees
     the B-scans before it."""
     begin, end = (n * plan.slices_per_b_scan for n in (part.begin, part.end))
-    packers = [Packer(one.layout, part.time, begin, end, files.creator(one.name)) for one in plan.outputs]
     clock = _Clock()
     made: dict[str, float] = {}
-    written: Future[None] | None = None
-    for slab in ahead(_timed(source.slabs(part.time, part.begin, part.end, plan.unit()), made)):
-        clock.start()
-        for packer, voxels in zip(packers, slab):
-            packer.add(voxels)
-        clock.add("pack")
-        if written is not None:
-            written.result()
-        written = pool().submit(files.sync)
-    for packer in packers:
-        packer.close()
-    if written is not None:
-        written.result()
+    with ThreadPoolExecutor(1, "echolux-write") as writer:
+        packers = [Packer(one.layout, part.time, begin, end, files.creator(one.name), writer) for one in plan.outputs]
+        written: list[Future[None]] = []
+        for slab in ahead(_timed(source.slabs(part.time, part.begin, part.end, plan.unit()), made)):
+            clock.start()
+            packed = [one for packer, voxels in zip(packers, slab) for one in packer.add(voxels)]
+            clock.add("pack")
+            _wait(written)  # at most two slabs wait for the disk
+            written = [*packed, writer.submit(files.sync)]
+        _wait([*written, *(one for packer in packers for one in packer.close())])
     facts = {"device": source.device(), "a_scans": plan.a_scans(part), "seconds": {**made, **clock.seconds}}
     if part.begin == 0:
         facts["time_s"] = source.time_s(part.time)
     return facts
+
+
+def _wait(futures: list[Future[None]]) -> None:
+    for one in futures:
+        one.result()
 
 
 def work(store: Store, plan: Plan, part: Part, source: Source, *, verify: bool = False) -> dict[str, Any]:
@@ -72,9 +73,11 @@ def work(store: Store, plan: Plan, part: Part, source: Source, *, verify: bool =
     there = markers.read(store, plan.name, part.key, plan.job, verify=verify)
     if there is not None:
         return {**there, "was_there": True}
+    clock = _Clock()
+    began = time.perf_counter()
     with markers.files(store) as files:
         facts = make(plan, part, source, files)
-        began = time.perf_counter()
+        clock.start()
         files.commit(plan.name, part.key, plan.job, facts)
-        facts["seconds"]["write"] = time.perf_counter() - began
-    return facts
+        clock.add("write")
+    return {**facts, "seconds": {**facts["seconds"], **clock.seconds, "whole": time.perf_counter() - began}}

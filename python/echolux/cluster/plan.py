@@ -12,11 +12,9 @@ from typing import Any
 from .. import _core
 from ..errors import BadFile
 from ..scan import Scan
-from . import layout, markers
+from . import layout
 from .layout import Layout
-
-_FORMAT = 2  # of what is written: markers of another one are not taken up
-
+from .settled import hash_of
 
 @dataclass(frozen=True)
 class Part:
@@ -93,10 +91,6 @@ class Plan:
         return Plan(**fields)
 
 
-def key_of(name: str) -> str:
-    return f"{markers.FOLDER}/{name}/plan.json"
-
-
 def input_files(path: str, scan: Scan) -> tuple[tuple[str, int, int], ...]:
     """The scan's file and its spectra: name, bytes, time of change."""
     paths = {Path(path)}
@@ -119,9 +113,8 @@ def opened(path: str, settings: tuple[str, ...]) -> Scan:
     return Scan(_core.Scan.open(path, list(settings)))
 
 
-def hash_of(scan: Scan, files: tuple[tuple[str, int, int], ...]) -> str:
+def job_of(scan: Scan, files: tuple[tuple[str, int, int], ...]) -> str:
     calibration = {name: hashlib.sha256(scan.calibration[name].tobytes()).hexdigest()
                    for name in scan.calibration}
-    facts = [_FORMAT, _core.version, scan.toml(with_defaults=True), calibration,
-             [(os.path.basename(name), size, changed) for name, size, changed in files]]
-    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:32]
+    return hash_of(scan.toml(with_defaults=True), calibration,
+                   [(os.path.basename(name), size, changed) for name, size, changed in files])

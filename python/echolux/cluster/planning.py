@@ -10,24 +10,19 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ..errors import BadArgument, Error
+from ..errors import BadArgument
 from ..scan import Scan
 from ..volume import Volume
 from . import layout, markers, part
 from .layout import Layout
-from .plan import Output, Plan, hash_of, input_files, key_of, opened
+from .plan import Output, Plan, input_files, job_of, opened
 from .scans import ScanFile
+from .settled import Stale, key_of
 from .source import Source
 from .store import Folder, Store, Writing
 
 SECONDS = 10.0
 MEMORY = 1 << 30
-
-
-class Stale(Error):
-    """A finished result of other settings, input or program version is in the way."""
-
-    code = "output"
 
 
 class _Nowhere(Folder):
@@ -80,7 +75,7 @@ def made(file: ScanFile, settings: tuple[str, ...], *, device: str = "auto", sec
     voxels; or have part_b_scans, which must be whole shards. Raises what opening the scan raises, BadArgument, BadSetting."""
     scan = opened(file.path, settings)
     files = input_files(file.path, scan)
-    job = hash_of(scan, files)
+    job = job_of(scan, files)
     core = scan._core.shape()
     first = scan.reconstruct(b_scans=(0, 1), device=device, progress=False)
     slices, a, depth = first.shape
@@ -125,7 +120,7 @@ def settle(store: Store, file: ScanFile, settings: tuple[str, ...], *, overwrite
     text = store.get(key_of(name))
     scan = opened(file.path, settings)
     found = _parsed(text)
-    if found is not None and found.job == hash_of(scan, input_files(file.path, scan)):
+    if found is not None and found.job == job_of(scan, input_files(file.path, scan)):
         return found
     ours = {name, *(one.name for one in found.outputs)} if found is not None else {name} if text is not None else set()
     if name in ours and is_finished(store, name) and not overwrite:

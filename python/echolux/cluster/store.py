@@ -13,8 +13,10 @@ import io
 import os
 import shutil
 import socket
+import tempfile
 import uuid
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Union
 
@@ -108,6 +110,32 @@ class _FolderFile(Writing):
             os.close(file)
 
 
+class _Taken(Writing):
+    """A file that somebody else has written, in the same file system."""
+
+    def __init__(self, path: Path, source: Path) -> None:
+        super().__init__()
+        self._path, self._source = path, source
+        for piece in _pieces(source):
+            self.write(piece)
+
+    def _append(self, data: bytes) -> None:
+        """It is there."""
+
+    def commit(self) -> None:
+        file = os.open(self._source, os.O_RDONLY)
+        try:
+            os.fsync(file)
+        finally:
+            os.close(file)
+        _make(self._path.parent)
+        os.replace(self._source, self._path)
+        _sync(self._path.parent)
+
+    def discard(self) -> None:
+        """It goes with its folder."""
+
+
 class Folder:
     """A folder of a file system."""
 
@@ -129,6 +157,17 @@ class Folder:
 
     def writing(self, key: str) -> Writing:
         return _FolderFile(self.root / key)
+
+    @contextlib.contextmanager
+    def scratch(self) -> Iterator[Path]:
+        """A folder for files that taking() puts into their place, or that go with it."""
+        above = self.root / ".echolux"
+        _make(above)
+        with tempfile.TemporaryDirectory(prefix=_UNFINISHED, dir=above) as folder:
+            yield Path(folder)
+
+    def taking(self, key: str, path: Path) -> Writing:
+        return _Taken(self.root / key, path)
 
     def put(self, key: str, data: bytes) -> None:
         _put(self.writing(key), data)
@@ -164,8 +203,17 @@ class Folder:
 
     def sweep(self, key: str) -> None:
         """Removes what killed workers left unfinished below."""
-        for path in (self.root / key).rglob(_UNFINISHED + "*"):
-            path.unlink(missing_ok=True)
+        for path in list((self.root / key).rglob(_UNFINISHED + "*")):
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+
+
+def _pieces(path: Path) -> Iterator[bytes]:
+    with open(path, "rb") as file:
+        while piece := file.read(16 << 20):
+            yield piece
 
 
 def _put(file: Writing, data: bytes) -> None:
@@ -219,6 +267,17 @@ class Remote:
 
     def writing(self, key: str) -> Writing:
         return _Upload(self, key)
+
+    @contextlib.contextmanager
+    def scratch(self) -> Iterator[Path]:
+        with tempfile.TemporaryDirectory(prefix="echolux-") as folder:
+            yield Path(folder)
+
+    def taking(self, key: str, path: Path) -> Writing:
+        file = self.writing(key)
+        for piece in _pieces(path):
+            file.write(piece)
+        return file
 
     def put(self, key: str, data: bytes) -> None:
         path = self._path(key)

@@ -3,12 +3,14 @@ packing and the disk alone. Plain processes that go through the function of a pa
 
     python3 measure_gpus.py FOLDER [SECONDS]    (spectra and some results are put into /dev/shm, others into FOLDER)
 """
+import importlib.util
 import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -59,18 +61,28 @@ def plan_of(path):
 def pieces(what, made, source, out):
     """Does the work for one part after the other; yields the A-scans of each."""
     slab = next(iter(source.slabs(0, 0, 64, 64)))[0].copy(order="K")
+    writer = ThreadPoolExecutor(1)
+    spectra = source._scan.read(0, 0, 64)
+    voxels = np.empty(slab.transpose(0, 2, 1).shape, slab.dtype)
+    if what == "device":
+        import cupy
+
+        spectra, voxels = cupy.asarray(spectra), cupy.empty(voxels.shape, voxels.dtype)
     for number in range(1 << 30):
         for one in made.parts():
-            if what == "engine":  # the engine's own reading, for the whole part
-                source._scan.reconstruct(b_scans=(one.begin, one.end), device=source._device, progress=False)
-            elif what == "reconstruct":
+            if what == "reconstruct":
                 for _ in source.slabs(0, one.begin, one.end, 64):
                     pass
+            elif what in ("host", "device"):  # without reading: spectra lie in memory of the host, or of the GPU
+                for first in range(one.begin, one.end, 64):
+                    source._make(spectra, out=voxels, first_b_scan=first)
+                if what == "device":
+                    cupy.cuda.Device().synchronize()
             elif what == "pack":
-                packer = Packer(made.layout, 0, one.begin, one.end, markers.Files(planning._NOWHERE).creator("x"))
+                packer = Packer(made.layout, 0, one.begin, one.end, markers.Files(planning._NOWHERE).creator("x"), writer)
                 for _ in range(one.begin, one.end, 64):
                     packer.add(slab)
-                packer.close()
+                packer.close()[-1].result()
             else:
                 part.work(Folder(Path(out) / str(os.getpid()) / str(number)), made, one, source)
             yield made.a_scans(one)
@@ -118,8 +130,6 @@ def disk_rate(folder, seconds):
                 os.fsync(file.fileno())
             count += 1
 
-    from concurrent.futures import ThreadPoolExecutor
-
     with ThreadPoolExecutor(2) as threads:
         list(threads.map(write, range(2)))
     return count * len(data) / (time.monotonic() - began)
@@ -128,22 +138,28 @@ def disk_rate(folder, seconds):
 def main(folder, seconds=4.0):
     cores = len(os.sched_getaffinity(0))
     device = "cuda" if ox.gpus() else "cpu"
+    has_cupy = device == "cuda" and importlib.util.find_spec("cupy") is not None
     print(f"{cores} cores, {len(worker.gpus())} GPUs, device {device}; workers have {cores // 2} cores each")
     with tempfile.TemporaryDirectory(dir="/dev/shm") as fast, tempfile.TemporaryDirectory(dir=folder) as slow:
         fast, slow = Path(fast), Path(slow)
         write_spectra(fast)
         print(f"disk: {disk_rate(slow, seconds) / 1e6:.0f} MB/s")
         for voxel in "f32", "u8":
-            for what, out in (("engine", fast), ("reconstruct", fast), ("pack", fast), ("whole", fast), ("whole", slow)):
-                if voxel == "u8" and what in ("engine", "reconstruct"):
+            for what, out in (("device", fast), ("host", fast), ("reconstruct", fast), ("pack", fast), ("whole", fast),
+                              ("whole", slow)):
+                if voxel == "u8" and what != "whole" or what == "device" and not has_cupy:
                     continue
                 rates = []
-                for workers in 1, 2:
-                    one, facts = rate(what, fast / f"{voxel}.toml", out, seconds, workers, max(1, cores // 2), device)
-                    rates.append(one)
+                try:
+                    for workers in 1, 2:
+                        one, facts = rate(what, fast / f"{voxel}.toml", out, seconds, workers, max(1, cores // 2), device)
+                        rates.append(one)
+                except ValueError:  # a worker ended, and said why
+                    print(f"{voxel:4} {what:12} failed", flush=True)
+                    continue
                 where = {fast: "memory", slow: "disk"}[out] if what == "whole" else "-"
                 print(f"{voxel:4} {what:12} to {where:7} 1 worker {rates[0] / 1e3:9.0f} k A-scans/s   2 workers {rates[1] / 1e3:9.0f}   "
-                      f"ratio {rates[1] / rates[0]:.2f}   {facts}", flush=True)
+                      f"ratio {rates[1] / rates[0]:.2f}   {facts[0]}", flush=True)
                 for path in (fast, slow):
                     for old in path.iterdir():
                         if old.name.isdigit() and old.is_dir():

@@ -2,6 +2,7 @@
 import json
 import os
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -110,6 +111,8 @@ class Parts(ClusterCase):
         from echolux.cluster.store import Folder
 
         rng = np.random.default_rng(2)
+        writer = ThreadPoolExecutor(1)
+        self.addCleanup(writer.shutdown)
         for number, (shape, units, dtype, times) in enumerate((
                 ((130, 5, 3), 1, "uint8", 1), ((129, 300, 3), 2, "float32", 1), ((600, 70, 3), 3, "uint16", 1),
                 ((64, 200, 5), 1, "complex64", 1), ((7, 5, 3), 1, "int16", 2), ((200, 9, 70), 1, "float16", 2))):
@@ -123,10 +126,10 @@ class Parts(ClusterCase):
                         end = min(begin + made.shard, shape[0])
                         files = []
                         packer = packing.Packer(made, time, begin, end,
-                                                lambda key: files.append(store.writing(key)) or keys.append(key) or files[-1])
+                                                lambda key: files.append(store.writing(key)) or keys.append(key) or files[-1], writer)
                         for first in range(begin, end, unit):
                             packer.add(voxels[time, first:min(first + unit, end)])
-                        packer.close()
+                        packer.close()[-1].result()
                         for file in files:
                             file.commit()
                 self.assertEqual(len(keys), len(set(keys)))
