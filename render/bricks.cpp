@@ -55,6 +55,11 @@ vk::raii::Sampler reducing(const gpu::Device& device, bool reduces, vk::SamplerR
                                                     .addressModeW = vk::SamplerAddressMode::eClampToEdge}};
 }
 
+bool is_stored_and_sampled(const gpu::Device& device, vk::Format format) {
+    constexpr auto needed = vk::FormatFeatureFlagBits::eStorageImage | vk::FormatFeatureFlagBits::eSampledImage;
+    return (device.physical().getFormatProperties(format).optimalTilingFeatures & needed) == needed;
+}
+
 // Two values as exact as the volume's own: what comes of a brick is the value of a voxel, in as little memory as that
 // takes.
 vk::Format range_format(const gpu::Device& device, vk::Format voxels) {
@@ -67,9 +72,12 @@ vk::Format range_format(const gpu::Device& device, vk::Format voxels) {
             default: return vk::Format::eR32G32Sfloat;
         }
     }();
-    constexpr auto needed = vk::FormatFeatureFlagBits::eStorageImage | vk::FormatFeatureFlagBits::eSampledImage;
-    const auto features = device.physical().getFormatProperties(wanted).optimalTilingFeatures;
-    return (features & needed) == needed ? wanted : vk::Format::eR32G32Sfloat;
+    return is_stored_and_sampled(device, wanted) ? wanted : vk::Format::eR32G32Sfloat;
+}
+
+// A byte a brick: rays read them all the time.
+vk::Format class_format(const gpu::Device& device) {
+    return is_stored_and_sampled(device, vk::Format::eR8Uint) ? vk::Format::eR8Uint : vk::Format::eR32Uint;
 }
 
 std::int32_t kind_of(VoxelType type) {
@@ -91,7 +99,8 @@ void record_pass(const vk::raii::CommandBuffer& commands, const vk::raii::Pipeli
 
 constexpr vk::Extent3D cube{shared::brick_group, shared::brick_group, shared::brick_group};
 constexpr vk::Extent3D row{shared::range_group / 8, 1, 1};
-constexpr vk::Extent3D line{shared::peaks_group, 1, 1};
+constexpr vk::Extent3D lines{shared::peaks_group, shared::peaks_group_a, 1};
+constexpr vk::Extent3D lines_of_words{4 * shared::peaks_group, shared::peaks_group_a, 1};
 constexpr vk::Extent3D columns{shared::dilate_group, shared::dilate_group, shared::dilate_run};
 
 // Of `whole`, what lies in so many slabs.
@@ -104,7 +113,7 @@ vk::Extent3D some_slabs(vk::Extent3D whole, std::int32_t slabs) {
 Bricks::Bricks(const gpu::Device& device, vk::Extent3D voxels, int edge, bool reduces, vk::Format ranges)
     : edge_(edge), reduces_(reduces), own_(device, shape_of(voxels, edge_, ranges), "brick texture"),
       dilated_(device, shape_of(voxels, edge_, ranges), "brick texture"),
-      classes_(device, shape_of(voxels, edge_, vk::Format::eR32Uint), "brick texture"),
+      classes_(device, shape_of(voxels, edge_, class_format(device)), "brick texture"),
       min_(reducing(device, reduces_, vk::SamplerReductionMode::eMin)),
       max_(reducing(device, reduces_, vk::SamplerReductionMode::eMax)), from_voxels_(device, range_types, range_push),
       from_neighbours_(device, dilate_types, dilate_push) {
@@ -130,7 +139,8 @@ void Bricks::record_first_use(const vk::raii::CommandBuffer& commands) const {
 BrickPeaks::BrickPeaks(const gpu::Device& device, const Bricks& bricks, const VolumeGrid& grid, vk::Buffer peaks)
     : bindings_(device, peaks_types, peaks_push), kind_(kind_of(grid.type)),
       peaks_(static_cast<std::int32_t>(peaks_of(grid.depth, bricks.edge()))),
-      a_scans_(static_cast<std::int32_t>(grid.a_scans)) {
+      a_scans_(static_cast<std::int32_t>(grid.a_scans)),
+      by_words_(grid.type == VoxelType::u8 && peaks_ % 4 == 0 ? 1 : 0) {
     bindings_.set_buffer(shared::binding_peaks_source, peaks, 0, bytes(grid, bricks.edge()));
     bindings_.set_image(shared::binding_peaks_ranges, bricks.own_.view());
 }
@@ -161,7 +171,7 @@ const vk::raii::Pipeline& BrickBuilder::range_pipeline(const Bricks& bricks, Bri
 }
 
 const vk::raii::Pipeline& BrickBuilder::peaks_pipeline(const Bricks& bricks, const BrickPeaks& peaks) {
-    const std::array<std::int32_t, 2> constants{bricks.edge_, peaks.kind_};
+    const std::array<std::int32_t, 3> constants{bricks.edge_, peaks.kind_, peaks.by_words_};
     const auto found = of_peaks_.find(constants);
     if (found != of_peaks_.end()) return found->second;
     return of_peaks_.emplace(constants, gpu::compute_pipeline(device_, peaks_bindings_, spirv::brick_peaks, constants))
@@ -202,7 +212,8 @@ void BrickBuilder::record_peaks(const vk::raii::CommandBuffer& commands, const B
     const std::array part{peaks.peaks_, peaks.a_scans_, static_cast<std::int32_t>(slices.end), slabs.first};
     commands.pushConstants<std::int32_t>(peaks.bindings_.layout(), vk::ShaderStageFlagBits::eCompute, 0, part);
     record_pass(commands, peaks_pipeline(bricks, peaks), peaks.bindings_,
-                some_slabs(bricks.own_.shape().extent, slabs.end - slabs.first), line);
+                some_slabs(bricks.own_.shape().extent, slabs.end - slabs.first),
+                peaks.by_words_ != 0 ? lines_of_words : lines);
     record_dilation(commands, bricks, slabs);
 }
 

@@ -79,7 +79,7 @@ class BrickPeaks {
     friend class BrickBuilder;
 
     gpu::Bindings bindings_;
-    std::int32_t kind_, peaks_, a_scans_;
+    std::int32_t kind_, peaks_, a_scans_, by_words_;
 };
 
 // The pipelines that fill bricks.
@@ -115,7 +115,7 @@ class BrickBuilder {
     gpu::Bindings peaks_bindings_;
     gpu::Bindings dilate_bindings_;
     std::map<std::array<std::int32_t, 3>, vk::raii::Pipeline> range_;     // edge, with a reducing sampler, both ends
-    std::map<std::array<std::int32_t, 2>, vk::raii::Pipeline> of_peaks_;  // edge, kind
+    std::map<std::array<std::int32_t, 3>, vk::raii::Pipeline> of_peaks_;  // edge, kind, by words
     vk::raii::Pipeline dilate_;
 };
 

@@ -10,11 +10,12 @@ namespace echolux::shared {
 #define ECHOLUX_CONST const int
 #endif
 
-ECHOLUX_CONST range_group = 64;  // invocations; eight a brick, along depth
-ECHOLUX_CONST brick_group = 4;   // bricks along each axis
-ECHOLUX_CONST peaks_group = 64;  // bricks along depth
-ECHOLUX_CONST dilate_group = 8;  // bricks along depth and along A-scans
-ECHOLUX_CONST dilate_run = 4;    // ... and along B-scans, of an invocation
+ECHOLUX_CONST range_group = 64;   // invocations; eight a brick, along depth
+ECHOLUX_CONST brick_group = 4;    // bricks along each axis
+ECHOLUX_CONST peaks_group = 16;   // bricks along depth, or four times as many
+ECHOLUX_CONST peaks_group_a = 4;  // ... and along A-scans
+ECHOLUX_CONST dilate_group = 8;   // bricks along depth and along A-scans
+ECHOLUX_CONST dilate_run = 4;     // ... and along B-scans, of an invocation
 
 ECHOLUX_CONST binding_brick_min = 0;     // the source, sampled for its least value
 ECHOLUX_CONST binding_brick_max = 1;     // ... and for its largest

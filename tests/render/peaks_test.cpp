@@ -62,6 +62,21 @@ TEST_F(PeakSlots, ShowWhatVoxelsShow) {
     }
 }
 
+TEST_F(PeakSlots, LinesOfWholeWordsShowTheSame) {
+    const VolumeGrid grid = db_grid(64, 30, 21, VoxelType::u8);  // sixteen peaks a line
+    const std::vector<std::byte> codes = voxels(grid, points(7));
+    std::vector<std::vector<std::vector<std::uint8_t>>> seen;
+    for (const bool peaks : {false, true}) {
+        make_with(peaks, grid);
+        write(0, codes, 0, 9);
+        seen.push_back(pictures(shown(0, 1, 9), small_view()));
+        write(0, codes, 9, 21);
+        seen.push_back(pictures(whole(0, 1), small_view()));
+    }
+    EXPECT_EQ(seen[0], seen[2]);
+    EXPECT_EQ(seen[1], seen[3]);
+}
+
 TEST_F(PeakSlots, OfHalfFloatsAreTheirLargest) {
     VolumeGrid grid = db_grid(8, 1, 1, VoxelType::f16);
     grid.scale = 1;
