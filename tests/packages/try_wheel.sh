@@ -39,7 +39,7 @@ pip install --no-index "/work/${wheel##*/}" ||
     fail "pip cannot install ${wheel##*/}"
 say "$(inside /work/env/bin/python3 -c 'import platform, echolux; print(platform.platform(), "Python", platform.python_version(), "echolux", echolux.__version__)')"
 inside sh -c 'ldd /work/env/lib/python3*/site-packages/echolux/*.so*' >"$root/work/libraries"
-! grep 'not found' "$root/work/libraries" || fail "libraries are missing"
+! grep 'not found' "$root/work/libraries" | sort -u || fail "libraries are missing"
 
 # Pictures need a Vulkan driver, which a bare system has not: the test says so, and runs the rest.
 mkdir -p "$root/work/tests/python" "$root/work/docs"
@@ -47,7 +47,8 @@ cp "$sources"/tests/python/{support,test_tutorial}.py "$root/work/tests/python/"
 cp "$sources/docs/python.md" "$root/work/docs/"
 inside sh -c 'cd /work/tests/python && /work/env/bin/python3 -m unittest test_tutorial' >"$root/work/said" 2>&1 ||
     { tail -n 15 "$root/work/said"; fail "the tutorial"; }
-say "the tutorial: $(tail -n 1 "$root/work/said")"
+said=$(grep -v '^\(-*\|OK\|Ran .*\|\.\)$' "$root/work/said" | tail -n 1)
+say "the tutorial ran${said:+, but for its pictures: $said}"
 
 pip uninstall -y echolux
 [[ -z $(inside sh -c 'ls -d /work/env/lib/python3*/site-packages/echolux*' 2>/dev/null) ]] || fail "something is left of it"

@@ -173,6 +173,15 @@ class Interruptions(FolderCase):
         self.stops(work)
         self.assertEqual(make(raw[:1]).shape, (1, 256, 512))
 
+    def test_stop_a_file(self):
+        big = ox.Volume.from_array(np.random.default_rng(1).normal(size=(128, 256, 512)).astype(np.float32))
+        (self.folder / "out").mkdir()
+        self.stops(lambda: big.save(self.folder / "out" / "big.nii.gz", progress=False))
+        until = time.monotonic() + 60
+        while list((self.folder / "out").iterdir()) and time.monotonic() < until:  # the piece in hand
+            time.sleep(0.05)
+        self.assertEqual(list((self.folder / "out").iterdir()), [])
+
     def test_stop_the_truth_of_a_scene(self):
         scene = {"samples": 1024, "a_scans": 512, "b_scans": 64}
         sims = [ox.simulate("vessel", **scene) for _ in range(2)]
