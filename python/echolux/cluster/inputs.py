@@ -1,6 +1,8 @@
 """What a result was made from: files by name, size and time of change. Results of inputs that have changed are not believed."""
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -40,6 +42,17 @@ def of_file(path: str) -> Files:
     if path.lower().endswith(_HEADERS):
         return _facts(set(Path(path).parent.glob(Path(path).stem + ".*")))
     return _facts([path])
+
+
+def calibration_of(scan: Scan) -> dict[str, str]:
+    """Hashes of its arrays."""
+    return {name: hashlib.sha256(scan.calibration[name].tobytes()).hexdigest() for name in scan.calibration}
+
+
+def protocol_of(scan: Scan, device: str) -> str:
+    """All but the spectra: scans that are alike in this are made by one plan, and take the same time."""
+    settings = [line for line in scan.toml(with_defaults=True).splitlines() if not line.startswith("file =")]
+    return json.dumps([device, settings, calibration_of(scan)])
 
 
 def require_unchanged(files: Files) -> None:

@@ -1,7 +1,6 @@
 """What a scan's parts are, and what every worker has to know to make one of them."""
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Iterator
@@ -10,7 +9,7 @@ from typing import Any
 
 from ..scan import Scan
 from . import layout
-from .inputs import Files
+from .inputs import Files, calibration_of
 from .layout import Layout
 from .settled import hash_of
 
@@ -90,7 +89,5 @@ class Plan:
 
 
 def job_of(scan: Scan, files: Files) -> str:
-    calibration = {name: hashlib.sha256(scan.calibration[name].tobytes()).hexdigest()
-                   for name in scan.calibration}
-    return hash_of(scan.toml(with_defaults=True), calibration,
+    return hash_of(scan.toml(with_defaults=True), calibration_of(scan),
                    [(os.path.basename(name), size, changed) for name, size, changed in files])

@@ -14,7 +14,7 @@ from ..errors import BadArgument
 from ..scan import Scan
 from ..volume import Volume
 from . import layout, markers, part
-from .inputs import of_scan, opened
+from .inputs import of_scan, opened, protocol_of
 from .layout import Layout
 from .plan import Output, Plan, job_of
 from .scans import ScanFile
@@ -59,8 +59,7 @@ _measured: dict[str, float] = {}  # in this process: scans of one protocol take 
 
 def _seconds(plan: Plan, scan: Scan, device: str) -> float:
     """That the first part of this plan takes, without the disk that it is written to."""
-    settings = [line for line in scan.toml(with_defaults=True).splitlines() if not line.startswith("file =")]
-    kind = "\n".join([device, str(plan.unit()), *settings])
+    kind = protocol_of(scan, device)
     if kind not in _measured:
         source = Source(opened(plan.path, plan.settings), device)
         source.warm_up()

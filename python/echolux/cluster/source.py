@@ -1,5 +1,5 @@
 """A scan that a worker has opened: its volumes, slab by slab. Spectra are read ahead, and the plan of the reconstruction
-is made once."""
+is made once for all scans of one protocol."""
 from __future__ import annotations
 
 import itertools
@@ -11,6 +11,7 @@ import numpy as np
 from ..reconstructor import Reconstructor
 from ..scan import Scan
 from .cache import Cache
+from .inputs import protocol_of
 from .threads import ahead
 
 _BLOCK = 16 << 20  # bytes of spectra that are read at a time
@@ -18,6 +19,7 @@ _BLOCK = 16 << 20  # bytes of spectra that are read at a time
 Array = np.ndarray[Any, Any]
 
 
+_plans: Cache[Reconstructor] = Cache(2)  # scans of one protocol share one
 _slabs: Cache[list[Array]] = Cache(1)  # of all sources: a worker makes one part at a time
 
 
@@ -62,7 +64,8 @@ class Source:
 
     def _made(self, volume: int, begin: int, end: int, step: int) -> Iterator[tuple[Array, ...]]:
         if self._make is None:
-            self._make = Reconstructor(self._scan, device=self._device)
+            self._make = _plans.get(protocol_of(self._scan, self._device),
+                                    lambda: Reconstructor(self._scan, device=self._device))
         make = self._make
         self._used = make.device
         b, a, depth = make.grid().shape
