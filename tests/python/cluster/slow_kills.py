@@ -17,7 +17,7 @@ WINDOWS = "hann", "blackman"  # of jobs in turn, so that each begins anew
 class AtRandom(DaskCase):
     def setUp(self):
         super().setUp()
-        self.scans = write_archive(self.folder / "data", SCANS)
+        self.scans = write_archive(self.folder / "data", SCANS, a_scans=64, samples=1024)
         self.begun = self.folder / "begun"
         self.wanted = {}
         for window in WINDOWS:
