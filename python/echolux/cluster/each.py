@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import io
 import os
-from pathlib import Path
 from typing import Any, Optional
 
 import numpy as np
 
 from . import markers, works
 from .markers import WHOLE
-from .settled import claim, facts_of, hash_of
+from .settled import claim, hash_of, require_replaceable
 from .store import Store
 
 
@@ -20,10 +19,11 @@ def planned(store: Optional[Store], task: dict[str, Any]) -> dict[str, Any]:
     work = getattr(works, task["work"])
     if store is None:
         return {**_ended(task, work(task, None)), "made": 1}
-    job = hash_of(task["work"], task["token"], task["settings"], facts_of(task["path"]))
+    job = hash_of(task["work"], task["token"], task["settings"], works.facts(task))
     there = markers.read(store, task["name"], WHOLE, job, verify=task["verify"])
     if there is not None:
         return _ended(task, _kept_result(store, there))
+    require_replaceable(store, task["name"], job, overwrite=task["overwrite"])
     with markers.files(store) as files, store.scratch() as folder:
         result = work(task, folder)
         facts: dict[str, Any] = {"result": result}
@@ -33,20 +33,15 @@ def planned(store: Optional[Store], task: dict[str, Any]) -> dict[str, Any]:
         above = os.path.dirname(task["name"])
         claim(store, task["name"], job, overwrite=task["overwrite"],
               targets=sorted(os.path.join(above, one.name) for one in folder.iterdir()))
-        for path in _in_order(folder):
-            files.take(os.path.join(above, str(path.relative_to(folder))), path)
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                files.take(os.path.join(above, str(path.relative_to(folder))), path)
         files.commit(task["name"], WHOLE, job, facts)
     return {**_ended(task, result), "made": 1}
 
 
 def _base(task: dict[str, Any]) -> str:
     return os.path.basename(str(task["name"]))
-
-
-def _in_order(folder: Path) -> list[Path]:
-    """Files of a result; what makes a folder of Zarr readable comes last."""
-    every = [path for path in folder.rglob("*") if path.is_file()]
-    return sorted(every, key=lambda path: (path.name in (".zgroup", ".zattrs", "zarr.json"), -len(path.parts), str(path)))
 
 
 def _kept_result(store: Store, marker: dict[str, Any]) -> Any:

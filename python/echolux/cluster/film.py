@@ -7,9 +7,9 @@ from typing import Any
 
 from .. import _core
 from ..pictures import view_of
-from . import markers
+from . import inputs, markers
 from .markers import FOLDER, WHOLE
-from .settled import claim, facts_of, hash_of
+from .settled import claim, hash_of
 from .store import Store
 
 
@@ -20,7 +20,7 @@ def _write(task: dict[str, Any], output: str, begin: int = 0, end: int = 0, draw
 
 def _job(task: dict[str, Any]) -> str:
     about = [task[key] for key in ("view", "motion", "frames", "seconds", "fps", "step")]
-    return hash_of("movie", about, [facts_of(one) for one in (task["shown"], task["motion"]) if os.path.exists(one)])
+    return hash_of("movie", about, [inputs.of_file(one) for one in (task["shown"], task["motion"]) if os.path.exists(one)])
 
 
 def _parts(task: dict[str, Any]) -> Iterator[tuple[int, int]]:
@@ -36,6 +36,7 @@ def planned(store: Store, task: dict[str, Any]) -> dict[str, Any]:
     name, job, count = task["name"], _job(task), len(list(_parts(task)))
     there = {"name": name, "job": job, "count": count}
     if markers.read(store, name, WHOLE, job, verify=task["verify"]) is not None:
+        store.remove(_pictures(name))  # a job that was killed at its very end has left them
         return {**there, "missing": [], "is_finished": True}
     claim(store, name, job, overwrite=task["overwrite"], targets=[name])
     missing = [(0, begin, end) for begin, end in _parts(task)

@@ -13,6 +13,7 @@ from .store import Store, Writing
 from .threads import pool
 
 WHOLE = "whole"  # the part of what has only one
+_READABLE = (".zarray", ".zgroup", ".zattrs", "zarr.json")  # with which a folder of Zarr can be opened
 FOLDER = ".echolux"  # beside the results, so that they hold nothing that readers of Zarr do not know
 
 
@@ -45,7 +46,11 @@ class Files:
 
     def commit(self, name: str, part: str, job: str, facts: dict[str, Any]) -> None:
         """facts: what else the marker tells."""
-        list(pool().map(lambda file: file.commit(), self._files.values()))  # disks take several at a time
+        last = [key for key in self._files if key.endswith(_READABLE)]
+        first = [file for key, file in self._files.items() if key not in last]
+        list(pool().map(lambda file: file.commit(), first))  # disks take several at a time
+        for key in sorted(last, key=lambda key: -key.count("/")):
+            self._files[key].commit()
         listed = {key: {"bytes": file.bytes, "crc32c": spelled(file.crc)} for key, file in self._files.items()}
         self._store.put(_key(name, part), json.dumps({"job": job, "files": listed, **facts}, indent=1).encode() + b"\n")
 

@@ -1,18 +1,15 @@
 """What a scan's parts are, and what every worker has to know to make one of them."""
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
-from .. import _core
-from ..errors import BadFile
 from ..scan import Scan
 from . import layout
+from .inputs import Files, calibration_of
 from .layout import Layout
 from .settled import hash_of
 
@@ -47,7 +44,7 @@ class Plan:
     job: str  # hash of what determines every byte of the result
     path: str  # of the scan
     settings: tuple[str, ...]
-    files: tuple[tuple[str, int, int], ...]  # of the input: name, bytes, time of change in ns
+    files: Files  # of the input
     outputs: tuple[Output, ...]  # the structure, and the flow where the scan says so; alike in shape and shards
     slices_per_b_scan: int
     lines_per_b_scan: int
@@ -91,30 +88,6 @@ class Plan:
         return Plan(**fields)
 
 
-def input_files(path: str, scan: Scan) -> tuple[tuple[str, int, int], ...]:
-    """The scan's file and its spectra: name, bytes, time of change."""
-    paths = {Path(path)}
-    if scan.scan.file:
-        paths.add(Path(path).parent / scan.scan.file)
-    return tuple((str(one), one.stat().st_size, one.stat().st_mtime_ns) for one in sorted(paths))
-
-
-def require_unchanged(plan: Plan) -> None:
-    for name, size, changed in plan.files:
-        try:
-            now = os.stat(name)
-        except FileNotFoundError:
-            raise BadFile("is no longer there", name) from None
-        if (now.st_size, now.st_mtime_ns) != (size, changed):
-            raise BadFile("has changed since the job began", name, "start the job again")
-
-
-def opened(path: str, settings: tuple[str, ...]) -> Scan:
-    return Scan(_core.Scan.open(path, list(settings)))
-
-
-def job_of(scan: Scan, files: tuple[tuple[str, int, int], ...]) -> str:
-    calibration = {name: hashlib.sha256(scan.calibration[name].tobytes()).hexdigest()
-                   for name in scan.calibration}
-    return hash_of(scan.toml(with_defaults=True), calibration,
+def job_of(scan: Scan, files: Files) -> str:
+    return hash_of(scan.toml(with_defaults=True), calibration_of(scan),
                    [(os.path.basename(name), size, changed) for name, size, changed in files])

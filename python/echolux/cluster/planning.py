@@ -14,8 +14,9 @@ from ..errors import BadArgument
 from ..scan import Scan
 from ..volume import Volume
 from . import layout, markers, part
+from .inputs import of_scan, opened, protocol_of
 from .layout import Layout
-from .plan import Output, Plan, input_files, job_of, opened
+from .plan import Output, Plan, job_of
 from .scans import ScanFile
 from .settled import Stale, key_of
 from .source import Source
@@ -58,8 +59,7 @@ _measured: dict[str, float] = {}  # in this process: scans of one protocol take 
 
 def _seconds(plan: Plan, scan: Scan, device: str) -> float:
     """That the first part of this plan takes, without the disk that it is written to."""
-    settings = [line for line in scan.toml(with_defaults=True).splitlines() if not line.startswith("file =")]
-    kind = "\n".join([device, str(plan.unit()), *settings])
+    kind = protocol_of(scan, device)
     if kind not in _measured:
         source = Source(opened(plan.path, plan.settings), device)
         source.warm_up()
@@ -74,7 +74,7 @@ def made(file: ScanFile, settings: tuple[str, ...], *, device: str = "auto", sec
     """The plan of a scan whose parts take about `seconds`, measured on its first B-scans, and have at most `memory` bytes of
     voxels; or have part_b_scans, which must be whole shards. Raises what opening the scan raises, BadArgument, BadSetting."""
     scan = opened(file.path, settings)
-    files = input_files(file.path, scan)
+    files = of_scan(file.path, scan)
     job = job_of(scan, files)
     core = scan._core.shape()
     first = scan.reconstruct(b_scans=(0, 1), device=device, progress=False)
@@ -120,7 +120,7 @@ def settle(store: Store, file: ScanFile, settings: tuple[str, ...], *, overwrite
     text = store.get(key_of(name))
     scan = opened(file.path, settings)
     found = _parsed(text)
-    if found is not None and found.job == job_of(scan, input_files(file.path, scan)):
+    if found is not None and found.job == job_of(scan, of_scan(file.path, scan)):
         return found
     ours = {name, *(one.name for one in found.outputs)} if found is not None else {name} if text is not None else set()
     if name in ours and is_finished(store, name) and not overwrite:

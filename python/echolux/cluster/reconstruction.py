@@ -4,7 +4,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from . import markers, ome, part, plan, planning
+from . import inputs, markers, ome, part, plan, planning
 from .cache import Cache
 from .scans import ScanFile
 from .settled import Stale, key_of
@@ -50,9 +50,9 @@ def planned(store: Store, task: dict[str, Any]) -> dict[str, Any]:
 def made(store: Store, task: dict[str, Any]) -> dict[str, Any]:
     """One part."""
     whole = _plan_of(store, task["name"], task["job"])
-    plan.require_unchanged(whole)
+    inputs.require_unchanged(whole.files)
     source = _sources.get((store.address, task["name"], task["job"]),
-                          lambda: Source(plan.opened(whole.path, whole.settings), task["device"]))
+                          lambda: Source(inputs.opened(whole.path, whole.settings), task["device"]))
     began = time.perf_counter()
     facts = part.work(store, whole, plan.Part(task["time"], task["begin"], task["end"]), source, verify=task["verify"])
     if not facts.get("was_there"):

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from typing import Any
 
 from .. import _core
@@ -30,27 +29,25 @@ def hash_of(*facts: Any) -> str:
     return hashlib.sha256(json.dumps([FORMAT, _core.version, *facts]).encode()).hexdigest()[:32]
 
 
-def facts_of(path: str) -> list[tuple[str, int, int]]:
-    """Name, bytes and time of change of a file, or of all files of a folder."""
-    names = [path]
-    if os.path.isdir(path):
-        names = sorted(os.path.join(folder, name) for folder, _, files in os.walk(path) for name in files)
-    stats = [(name, os.stat(name)) for name in names]
-    return [(name, one.st_size, one.st_mtime_ns) for name, one in stats]
+def require_replaceable(store: Store, name: str, job: str, *, overwrite: bool) -> None:
+    """Raises Stale where another job's result is finished and may not be overwritten."""
+    text = store.get(key_of(name))
+    if text is None or json.loads(text).get("job") == job or overwrite:
+        return
+    if store.size(f"{markers.FOLDER}/{name}/{markers.WHOLE}.json") is not None:
+        raise Stale("holds the result of other settings, another input or another version", f"{store.address}/{name}",
+                    "choose another output, or allow it to be overwritten")
 
 
 def claim(store: Store, name: str, job: str, *, overwrite: bool, targets: list[str]) -> None:
     """Makes way for the result `name`: of another job's only what is unfinished, or may be overwritten, is removed. targets:
     files or folders of the result."""
+    require_replaceable(store, name, job, overwrite=overwrite)
     text = store.get(key_of(name))
     if text is not None and json.loads(text).get("job") == job:
         return
-    if text is None:
-        if any(store.size(one) is not None or store.names(one) for one in targets):
-            raise Stale("is in the way", f"{store.address}/{targets[0]}", "choose another output, or move it")
-    elif store.size(f"{markers.FOLDER}/{name}/{markers.WHOLE}.json") is not None and not overwrite:
-        raise Stale("holds the result of other settings, another input or another version", f"{store.address}/{name}",
-                    "choose another output, or allow it to be overwritten")
+    if text is None and any(store.size(one) is not None or store.names(one) for one in targets):
+        raise Stale("is in the way", f"{store.address}/{targets[0]}", "choose another output, or move it")
     store.remove(f"{markers.FOLDER}/{name}")
     for one in targets:
         store.remove(one)

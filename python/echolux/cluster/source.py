@@ -1,5 +1,5 @@
 """A scan that a worker has opened: its volumes, slab by slab. Spectra are read ahead, and the plan of the reconstruction
-is made once."""
+is made once for all scans of one protocol."""
 from __future__ import annotations
 
 import itertools
@@ -10,6 +10,8 @@ import numpy as np
 
 from ..reconstructor import Reconstructor
 from ..scan import Scan
+from .cache import Cache
+from .inputs import protocol_of
 from .threads import ahead
 
 _BLOCK = 16 << 20  # bytes of spectra that are read at a time
@@ -17,13 +19,16 @@ _BLOCK = 16 << 20  # bytes of spectra that are read at a time
 Array = np.ndarray[Any, Any]
 
 
+_plans: Cache[Reconstructor] = Cache(2)  # scans of one protocol share one
+_slabs: Cache[list[Array]] = Cache(1)  # of all sources: a worker makes one part at a time
+
+
 class Source:
-    """slabs() may be used by one thread at a time; what it yields is overwritten two slabs later."""
+    """slabs() of one source are used at a time; what they yield is overwritten two slabs later."""
 
     def __init__(self, scan: Scan, device: str) -> None:
         self._scan, self._device = scan, device
         self._make: Reconstructor | None = None
-        self._slabs: list[Array] = []
         self._used = ""
 
     def device(self) -> str:
@@ -59,14 +64,14 @@ class Source:
 
     def _made(self, volume: int, begin: int, end: int, step: int) -> Iterator[tuple[Array, ...]]:
         if self._make is None:
-            self._make = Reconstructor(self._scan, device=self._device)
+            self._make = _plans.get(protocol_of(self._scan, self._device),
+                                    lambda: Reconstructor(self._scan, device=self._device))
         make = self._make
         self._used = make.device
         b, a, depth = make.grid().shape
         slices = b // self._scan.shape[0]
-        if not self._slabs or len(self._slabs[0]) != step * slices:
-            self._slabs = [np.empty((step * slices, a, depth), make.grid().dtype) for _ in range(2)]
-        buffers = itertools.cycle(self._slabs)
+        size, dtype = (step * slices, a, depth), make.grid().dtype
+        buffers = itertools.cycle(_slabs.get((size, dtype), lambda: [np.empty(size, dtype) for _ in range(2)]))
         slab, filled = next(buffers), 0
         for first, spectra in ahead(self._blocks(volume, begin, end, step)):
             count = len(spectra) * slices

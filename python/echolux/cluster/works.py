@@ -8,9 +8,18 @@ from typing import Any, Optional
 
 from ..errors import BadArgument, Error
 from ..series import LazyVolume, Series, load
-from . import plan
+from . import inputs
+from .plan import job_of
 
 Task = dict[str, Any]
+
+
+def facts(task: Task) -> Any:
+    """Of what goes in, besides the options."""
+    if task["work"] != "calibrated":
+        return inputs.of_file(task["path"])
+    scan = inputs.opened(task["path"], tuple(task["settings"]))
+    return job_of(scan, inputs.of_scan(task["path"], scan))
 
 
 def _file(task: Task, folder: Optional[Path]) -> Path:
@@ -100,7 +109,7 @@ def calibrated(task: Task, folder: Optional[Path]) -> dict[str, float]:
     """Settings by key."""
     options = dict(task["options"])
     what, (begin, end) = options.pop("what"), options.pop("b_scans")
-    scan = plan.opened(task["path"], tuple(task["settings"]))
+    scan = inputs.opened(task["path"], tuple(task["settings"]))
     if what == "dispersion":
         options["device"] = task["device"]
     return CALIBRATIONS[what](scan, scan.read(0, begin, min(end, scan.shape[0]) - begin), options)

@@ -1,4 +1,4 @@
-"""Jobs in a process that is killed at random times and started again, until so many kills are done; each job ends with the bytes
+"""Jobs in a process that is killed at random times (some parts after its start, so that they are hit on a slow machine too) and started again, until so many kills are done; each job ends with the bytes
 of one that nobody disturbed. Children are forked before the library has worked, so that none waits for imports.
 
     killed_jobs.py SCANS FOLDER KILLS SEED    (ECHOLUX_COUNT names a file for the parts that are begun)
@@ -35,14 +35,16 @@ def child(scans, out, window):
     return pid
 
 
-def ended(pid, after_s):
-    """Whether it ended well within this time; otherwise it is killed."""
-    until = time.monotonic() + after_s
-    while time.monotonic() < until:
+def ended(pid, may_begin=None, delay_s=0.0):
+    """Whether it ended well; otherwise it is killed, so long after it began so many parts."""
+    until, limit = None, None if may_begin is None else begun() + may_begin
+    while until is None or time.monotonic() < until:
         done, status = os.waitpid(pid, os.WNOHANG)
         if done:
             assert status == 0, f"a job failed: {status}"
             return True
+        if until is None and limit is not None and begun() >= limit:
+            until = time.monotonic() + delay_s
         time.sleep(0.001)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
@@ -56,15 +58,15 @@ def begun():
 
 def main(scans, folder, kills, seed):
     dice, done, jobs, again, wanted = random.Random(seed), 0, 0, 0, {}
-    took = 0.0
     for window in WINDOWS:
         before, began = begun(), time.monotonic()
-        assert ended(child(scans, folder / window, window), 120)
+        assert ended(child(scans, folder / window, window))
         parts, took = begun() - before, time.monotonic() - began
         wanted[window] = result_bytes(folder / window)
     while done < kills:
         window, before, here = WINDOWS[jobs % 2], begun(), 0
-        while not ended(child(scans, folder / "out", window), dice.uniform(0, min(took, 0.8)) if done < kills else 120):
+        while not ended(child(scans, folder / "out", window), dice.randrange(4) if done < kills else None,
+                        dice.uniform(0, min(2 * took / parts, 0.2))):
             done, here = done + 1, here + 1
         jobs += 1
         assert result_bytes(folder / "out") == wanted[window], "other bytes"

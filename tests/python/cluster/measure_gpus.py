@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import echolux as ox
-from echolux.cluster import layout, markers, part, plan, planning, worker
+from echolux.cluster import inputs, layout, markers, part, plan, planning, worker
 from echolux.cluster.packing import Packer
 from echolux.cluster.source import Source
 from echolux.cluster.store import Folder
@@ -92,7 +92,7 @@ def work(what, path, out, seconds, threads, device):
     """A worker: settles, says so, waits for the word, and tells what it did."""
     worker.settle_down(threads)
     made = plan_of(path)
-    source = Source(plan.opened(str(path), ()), device)
+    source = Source(inputs.opened(str(path)), device)
     source.warm_up()
     steps = pieces(what, made, source, out)
     next(steps)

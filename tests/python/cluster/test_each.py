@@ -1,9 +1,6 @@
 """Volumes converted, drawn and measured, scans calibrated, movies: each file and each part exactly once."""
-import json
 import os
-import shutil
 import unittest
-from pathlib import Path
 
 import numpy as np
 
@@ -81,6 +78,46 @@ class Converted(EachCase):
 
     def test_by_workers_of_dask(self):
         self.assertEqual(self.convert(workers=2, threads=1), (3, 0, 0))
+
+
+class Inputs(EachCase):
+    def test_voxels_and_spectra_count(self):
+        from echolux import cluster
+
+        header, voxels = self.folder / "v.mhd", self.folder / "v.raw"
+        voxels.write_bytes(bytes(64))
+        header.write_text("ObjectType = Image\nNDims = 3\nDimSize = 4 4 4\nElementType = MET_UCHAR\nElementDataFile = v.raw\n")
+        made = lambda: cluster.convert(header, self.out, ".nrrd", overwrite=True, **QUIET).made  # noqa: E731
+        self.assertEqual((made(), made()), (1, 0))
+        os.utime(voxels, (1, 1))
+        self.assertEqual(made(), 1)
+        scan = write_archive(self.folder / "data", 1, a_scans=64, samples=256)
+        made = lambda: cluster.calibrate(scan, self.out, "noise_floor", overwrite=True, **QUIET).made  # noqa: E731
+        self.assertEqual((made(), made()), (1, 0))
+        os.utime(self.folder / "data/eye0/scan.raw", (1, 1))
+        self.assertEqual(made(), 1)
+
+    def test_what_makes_a_folder_readable_comes_last(self):
+        from echolux.cluster import markers, store
+
+        committed = []
+        place = store.opened(self.out)
+        with markers.files(place) as files:
+            for key in "v.zarr/.zattrs", "v.zarr/0/.zarray", "v.zarr/0/0/0", "v.zarr/0/0/1":
+                files.creator("v.zarr")(key.removeprefix("v.zarr/"))
+                file, commit = files._files[key], files._files[key].commit
+                file.commit = lambda key=key, commit=commit: (committed.append(key), commit())
+            files.commit("v.zarr", markers.WHOLE, "", {})
+        self.assertEqual(committed[2:], ["v.zarr/0/.zarray", "v.zarr/.zattrs"])
+
+    def test_leftovers_of_killed_workers_are_removed(self):
+        from echolux import cluster
+
+        left = self.out / ".echolux/.unfinished-abc"
+        left.mkdir(parents=True)
+        (left / "v.nrrd").write_text("half")
+        cluster.convert(self.volumes, self.out, ".nrrd", **QUIET)
+        self.assertFalse(left.exists())
 
 
 class Mapped(EachCase):

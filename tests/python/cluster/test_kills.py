@@ -11,7 +11,7 @@ from archive import ClusterCase, write_archive
 
 class AtRandom(ClusterCase):
     def test_the_same_bytes_and_at_most_one_part_again_for_each_kill(self):
-        scans = write_archive(self.folder / "data", 2)
+        scans = write_archive(self.folder / "data", 2, a_scans=64, samples=1024)
         seed = os.environ.get("ECHOLUX_SEED", str(int(time.time())))
         done = subprocess.run([sys.executable, Path(__file__).parent / "killed_jobs.py", scans, self.folder,
                                os.environ.get("ECHOLUX_KILLS", "50"), seed], capture_output=True, text=True,

@@ -79,6 +79,21 @@ class Parts(ClusterCase):
         report = reconstruct(scan, self.folder / "out", overwrite=True)  # without flow: that of before goes
         self.assertEqual((report.made, (self.folder / "out/scan-flow.ome.zarr").exists()), (3, False))
 
+    def test_of_scans_of_one_protocol_are_made_by_one_plan(self):
+        from echolux.cluster import source
+
+        plans, kept = [], source.Reconstructor
+        self.addCleanup(setattr, source, "Reconstructor", kept)
+        source.Reconstructor = lambda *scan, **device: plans.append(scan) or kept(*scan, **device)
+        scans = write_archive(self.folder / "data", 3)
+        for recipe, count in ({"noise_floor_db": 31.0}, 1), ({"noise_floor_db": 32.0, "window": "tukey"}, 2):
+            report = reconstruct(scans, self.folder / "out", recipe=recipe, overwrite=True)
+            self.assertEqual((report.finished, len(plans)), (3, count))
+        for number in range(3):
+            whole = ox.open(self.folder / f"data/eye{number}/scan.toml", recipe=recipe).reconstruct(progress=False)
+            made = ox.load(self.folder / f"out/eye{number}/scan.ome.zarr")
+            self.assertEqual(made[:].tobytes(), np.asarray(whole).tobytes())
+
     def test_of_a_series(self):
         if not PROGRAM:
             self.skipTest("this build has no program")
