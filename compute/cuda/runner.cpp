@@ -141,6 +141,7 @@ void CudaRunner::hold(Listener& listener, const Block& block, const Work& work) 
         checked(cudaEventRecord(listener.done, listener.stream), "mark the end of a block");
     } catch (...) {
         cudaStreamSynchronize(listener.stream);
+        cudaGetLastError();  // of a stream that is captured
         listener.keeper.reset();
         throw;
     }
@@ -152,6 +153,7 @@ void CudaRunner::prime(const Block& block) {
     check_order(block);
     if (background_mode_ != Background::running) return;
     const CurrentDevice current(device_);
+    if (const InGraph in_graph(block.order, {}); in_graph) check_for_graph(false);
     collect();
     Listener& listener = *listeners_[static_cast<std::size_t>(primed_ % listeners_.size())];
     finish(listener);
@@ -196,8 +198,8 @@ Completion CudaRunner::submit(const Block& block, const Places& places) {
 
 void CudaRunner::check_for_graph(bool for_the_host) const {
     if (for_the_host) {
-        throw Error(ErrorCode::bad_setting, "a graph can hold only blocks and voxels in the GPU's memory", "block",
-                    "copy them there, or end the capture first");
+        throw Error(ErrorCode::bad_setting, "a graph takes blocks in the GPU's or in pinned memory, and voxels in the GPU's",
+                    "block", "copy them there, or end the capture first");
     }
     if (background_mode_ == Background::running) {
         throw Error(ErrorCode::bad_setting, "a running background cannot be captured into a graph", "recipe.background",
