@@ -102,7 +102,8 @@ void measure_submission(BenchBook& book, BenchSize run, BenchProcessor processor
     run.b_scans = run.block_b_scans;
     const BenchSize size = size_of(plain, run, processor.is_gpu());
     book.figure("gpus.submission", "what the host takes to submit a block to a GPU that has room", "s", [&] {
-        return submission_seconds(book, spec_of(plain, size), processor, spectra_of(plain, size, processor));
+        return seconds_until(BlocksAre::submitted, book, spec_of(plain, size), processor,
+                             spectra_of(plain, size, processor));
     });
 }
 

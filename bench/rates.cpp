@@ -87,8 +87,8 @@ std::vector<double> loop_rates(BenchBook& book, const BenchSize& size, const Rec
     return rates_of(static_cast<double>(size.lines()), book.effort(), volume, [&] { loop.finish(); });
 }
 
-std::vector<double> submission_seconds(BenchBook& book, const ReconstructionSpec& spec, const BenchProcessor& processor,
-                                       std::span<const BenchSpectra> spectra) {
+std::vector<double> seconds_until(BlocksAre what, BenchBook& book, const ReconstructionSpec& spec,
+                                  const BenchProcessor& processor, std::span<const BenchSpectra> spectra) {
     constexpr int repetitions = 100;
     VolumeLoop loop(spec, processor, VoxelsGo::nowhere);
     std::vector<double> found;
@@ -96,8 +96,10 @@ std::vector<double> submission_seconds(BenchBook& book, const ReconstructionSpec
         book.poll();
         const auto start = std::chrono::steady_clock::now();
         loop.submit(spectra);
-        if (i >= 0) found.push_back(seconds_since(start));
+        if (what == BlocksAre::finished) loop.finish();
+        const double seconds = seconds_since(start);
         loop.finish();
+        if (i >= 0) found.push_back(seconds);
     }
     return found;
 }

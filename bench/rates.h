@@ -20,9 +20,11 @@ std::vector<double> loop_rates(BenchBook& book, const BenchSize& size, const Rec
                                const BenchProcessor& processor, std::span<const BenchSpectra> spectra,
                                VoxelsGo go = VoxelsGo::nowhere);
 
-// Seconds that the host takes to submit these blocks where there is room for all of them.
-std::vector<double> submission_seconds(BenchBook& book, const ReconstructionSpec& spec, const BenchProcessor& processor,
-                                       std::span<const BenchSpectra> spectra);
+enum class BlocksAre { submitted, finished };
+
+// Seconds until these blocks are, from where nothing is under way; there is room for all of them.
+std::vector<double> seconds_until(BlocksAre what, BenchBook& book, const ReconstructionSpec& spec,
+                                  const BenchProcessor& processor, std::span<const BenchSpectra> spectra);
 
 // How many blocks of `lines` A-scans have to be under way.
 int blocks_under_way(std::int64_t lines);

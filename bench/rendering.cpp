@@ -12,6 +12,7 @@
 #include "bench/volume.h"
 #include "compute/error.h"
 #include "compute/parallel_for.h"
+#include "compute/peaks.h"
 #include "render/renderer.h"
 
 namespace echolux {
@@ -223,12 +224,27 @@ class RenderingBench {
         try {
             const BenchVolume volume = speckled_tissue(size);
             renderer_.set_volume(volume.grid, volume.voxels.data());
+            renderer_.set_peaks(peaks_of(volume).data());
             loaded_ = size;
             return "";
         } catch (const Error& error) {
             if (error.code() == ErrorCode::cancelled) throw;
             return error.line();
         }
+    }
+
+    // In whole words, as buffers are.
+    std::vector<std::byte> peaks_of(const BenchVolume& volume) const {
+        const VolumeGrid& grid = volume.grid;
+        const std::int64_t depths = renderer_.peak_depths(), line = grid.a_scan_bytes();
+        const std::int64_t of_a_line = echolux::peaks_of(grid.depth, depths) * bytes_of(grid.type);
+        const std::int64_t lines = grid.a_scans * grid.b_scans;
+        std::vector<std::byte> peaks(static_cast<std::size_t>((lines * of_a_line + 3) / 4 * 4));
+        const auto* voxels = reinterpret_cast<const std::byte*>(volume.voxels.data());
+        parallel_for(0, lines, [&](std::int64_t i) {
+            store_peaks(grid.type, voxels + i * line, grid.depth, depths, peaks.data() + i * of_a_line);
+        });
+        return peaks;
     }
 
     // A GPU that has waited for a volume has lowered its clock.

@@ -133,20 +133,11 @@ if(ECHOLUX_FIGURES)
     endif()
 endif()
 
-# nanobind lies in the virtual environment that `./dev` makes, or that pip builds in; sanitizers would have to be linked into Python.
-if(ECHOLUX_PYTHON_MODULE AND (ECHOLUX_SANITIZE OR ECHOLUX_COVERAGE OR ECHOLUX_FUZZ))
-    set(ECHOLUX_PYTHON_MODULE OFF)
+if(ECHOLUX_PYTHON_MODULE AND (ECHOLUX_COVERAGE OR ECHOLUX_FUZZ OR ECHOLUX_SANITIZE MATCHES "thread"))
+    set(ECHOLUX_PYTHON_MODULE OFF)  # the thread sanitizer would have to be linked into Python
 endif()
 if(ECHOLUX_PYTHON_MODULE)
-    if(NOT Python_EXECUTABLE AND EXISTS ${CMAKE_SOURCE_DIR}/build/python/bin/python3)
-        set(Python_EXECUTABLE ${CMAKE_SOURCE_DIR}/build/python/bin/python3)
-    endif()
-    find_package(Python 3.10 QUIET COMPONENTS Interpreter Development.Module)
-    if(Python_Development.Module_FOUND)
-        execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_VARIABLE nanobind_ROOT
-            ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
-        find_package(nanobind 3.1 CONFIG QUIET)
-    endif()
+    include(EcholuxNanobind)
     if(NOT Python_Development.Module_FOUND OR NOT nanobind_FOUND)
         message(STATUS "Python's headers or nanobind not found (python3-dev, `pip install nanobind`): built without the Python module")
         set(ECHOLUX_PYTHON_MODULE OFF)

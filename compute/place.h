@@ -68,11 +68,24 @@ struct Place {
     std::int64_t b_scan_bytes = 0;
 };
 
+// The largest of each few voxels along depth, in a small volume of their type, [B-scan][A-scan][peak]: for whoever
+// looks for empty space, and would have to read every voxel again. In linear memory, of any kind; a device_surface is a
+// buffer.
+struct Peaks {
+    Place place;
+    std::int64_t depths = 8;  // voxels of a peak, 4 or 8, from the first on; the last one has what is left
+};
+
+constexpr std::int64_t peaks_of(std::int64_t depth, std::int64_t depths) {
+    return (depth + depths - 1) / depths;
+}
+
 // Where the volumes of one time point go.
 struct Places {
     Place structure;
-    std::optional<Place> flow;  // where the plan has flow; nothing: it is not wanted now
-    CallerOrder order;          // of both
+    std::optional<Place> flow;   // where the plan has flow; nothing: it is not wanted now
+    std::optional<Peaks> peaks;  // of the structure, whose voxels must be real; nothing: they are not wanted
+    CallerOrder order;           // of all
 
     Places(const Place& place) : structure(place) {}  // NOLINT: structure alone is the usual case
     Places(const Place& place, const Place& flow_place) : structure(place), flow(flow_place) {}

@@ -23,8 +23,9 @@ void wait_for_nothing(Reconstructor& device, Completion completion) {
 }
 
 bool is_on_a_surface(const Places& places) {
-    return places.structure.kind == PlaceKind::device_surface ||
-           (places.flow && places.flow->kind == PlaceKind::device_surface);
+    const auto is_surface = [](const Place& place) { return place.kind == PlaceKind::device_surface; };
+    return is_surface(places.structure) || (places.flow && is_surface(*places.flow)) ||
+           (places.peaks && is_surface(places.peaks->place));
 }
 
 }  // namespace

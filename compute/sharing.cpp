@@ -14,6 +14,7 @@ void close_handles(const std::vector<ExportedSlot>& slots) {
     for (const ExportedSlot& slot : slots) {
         close_handle(slot.structure.handle);
         if (slot.flow) close_handle(slot.flow->handle);
+        if (slot.peaks) close_handle(slot.peaks->handle);
     }
 }
 

@@ -33,6 +33,8 @@ struct ExportedImage {
 struct ExportedSlot {
     ExportedImage structure;
     std::optional<ExportedImage> flow;
+    std::optional<ExportedImage> peaks;  // always linear, its depth counted in peaks
+    std::int64_t depths_of_a_peak = 0;   // see Peaks
 };
 
 struct ExportedTimeline {

@@ -121,4 +121,10 @@ std::string lines_of(const std::vector<std::string>& lines) {
     return all;
 }
 
+std::string lines_of(const std::map<std::string, std::string>& provenance) {
+    std::string all;
+    for (const auto& [key, value] : provenance) all += key + " = " + value + "\n";
+    return all;
+}
+
 }  // namespace echolux::library

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -126,6 +127,7 @@ void give_text(std::string_view text, char* buffer, std::size_t size, std::size_
 void give_numbers(std::span<const double> numbers, double* values, std::size_t capacity, std::size_t* count);
 std::span<const double> numbers_argument(const double* values, std::size_t count, const char* name);  // finite
 std::string lines_of(const std::vector<std::string>& lines);
+std::string lines_of(const std::map<std::string, std::string>& provenance);
 
 // Into a fixed array, cut where it is too long.
 void put_text(std::string_view text, std::span<char> to) noexcept;

@@ -30,7 +30,8 @@ enum class Kind : std::uint64_t {
     renderer,
     live,
     simulation,
-    validation
+    validation,
+    batch
 };
 
 template <Kind kind>

@@ -211,6 +211,21 @@ echolux_status echolux_live_stop(echolux_live* live, echolux_error* error) {
     return guarded(error, [&] { live_handle(live, "live").session->stop(); });
 }
 
+echolux_status echolux_live_wait(echolux_live* live, int32_t timeout_ms, echolux_error* error) {
+    return guarded(error, [&] {
+        echolux_live& one = live_handle(live, "live");
+        if (one.delivers.load() == std::this_thread::get_id())
+            throw BadArgument("cannot be waited for by its own callback", "live", "wait on another thread");
+        const auto until = Clock::now() + patience_of(timeout_ms);
+        while (!one.session->drain(0ms) && !one.queue.is_waited_for()) {
+            const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
+            if (left <= 0ms) return said(error, ECHOLUX_NOTHING_YET, "a block was still worked on");
+            one.session->drain(std::min<std::chrono::milliseconds>(left, look_around));
+        }
+        return said(error, ECHOLUX_OK, "");
+    });
+}
+
 echolux_status echolux_live_push(echolux_live* live, const echolux_block* block, int32_t timeout_ms,
                                  echolux_error* error) {
     return guarded(error, [&] {

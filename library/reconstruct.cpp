@@ -1,10 +1,17 @@
-// A whole volume of a scan's file, as `echolux reconstruct` makes it.
+// Whole volumes of a scan's file, as `echolux reconstruct` makes them: one, or one after the other by a plan that
+// stays.
 #include "engine/offline/reconstruction.h"
 #include "library/call.h"
 #include "library/convert.h"
 
 using namespace echolux;
 using namespace echolux::library;
+
+struct echolux_batch : Handle<Kind::batch> {
+    BackendChoice choice;
+    std::optional<Reconstruction> work;
+    std::int64_t earlier_plans = 0;  // of those before `work`
+};
 
 namespace {
 
@@ -19,6 +26,39 @@ std::unique_ptr<echolux_volume> held(Volume volume, const Reconstruction& made_b
     return one;
 }
 
+const echolux_scan& scan_with_file(const echolux_scan* scan) {
+    const echolux_scan& from = live_handle(scan, "scan");
+    if (from.has_spectra()) return from;
+    throw BadArgument("has no file of spectra", "scan", "submit its blocks to a reconstructor");
+}
+
+// `work` is of the scan `from`.
+void give_volumes(Reconstruction& work, const echolux_scan& from, const echolux_part* part, echolux_volume** structure,
+                  echolux_volume** flow) {
+    const echolux_part wanted = taken_or_default(part, "part");
+    CallerProgress progress(wanted.progress, wanted.user);
+    const ScanPart of_scan{wanted.volume, wanted.b_scan_begin, wanted.b_scan_end};
+    FlowedVolume made;
+    if (flow != nullptr)
+        made = work.run_with_flow(of_scan, progress);
+    else
+        made.structure = work.run(of_scan, progress);
+    if (from.stages) made.structure.provenance["stages"] = names_of(*from.stages);
+    if (from.stages && made.flow) made.flow->provenance["stages"] = names_of(*from.stages);
+    std::unique_ptr<echolux_volume> flowed;
+    if (made.flow) flowed = held(std::move(*made.flow), work, wanted.volume);
+    *structure = held(std::move(made.structure), work, wanted.volume).release();
+    if (flow != nullptr) *flow = flowed.release();
+}
+
+void take(echolux_batch& batch, const echolux_scan& from) {
+    if (batch.work && batch.choice.stages == from.stages) return batch.work->take(from.scan);
+    if (batch.work) batch.earlier_plans += batch.work->stats().plans;
+    batch.work.reset();
+    batch.choice.stages = from.stages;
+    batch.work.emplace(from.scan, batch.choice);
+}
+
 }  // namespace
 
 echolux_status echolux_reconstruct(const echolux_scan* scan, const echolux_device* device, const echolux_part* part,
@@ -26,26 +66,43 @@ echolux_status echolux_reconstruct(const echolux_scan* scan, const echolux_devic
     return guarded(error, [&] {
         required(structure, "structure") = nullptr;
         if (flow != nullptr) *flow = nullptr;
-        const echolux_scan& from = live_handle(scan, "scan");
-        if (!from.has_spectra()) {
-            throw BadArgument("has no file of spectra", "scan", "submit its blocks to a reconstructor");
-        }
-        const echolux_part wanted = taken_or_default(part, "part");
-        CallerProgress progress(wanted.progress, wanted.user);
+        const echolux_scan& from = scan_with_file(scan);
         BackendChoice choice = backend_of(device);
         choice.stages = from.stages;
         Reconstruction work(from.scan, choice);
-        const ScanPart of_scan{wanted.volume, wanted.b_scan_begin, wanted.b_scan_end};
-        FlowedVolume made;
-        if (flow != nullptr)
-            made = work.run_with_flow(of_scan, progress);
-        else
-            made.structure = work.run(of_scan, progress);
-        if (from.stages) made.structure.provenance["stages"] = names_of(*from.stages);
-        if (from.stages && made.flow) made.flow->provenance["stages"] = names_of(*from.stages);
-        std::unique_ptr<echolux_volume> flowed;
-        if (made.flow) flowed = held(std::move(*made.flow), work, wanted.volume);
-        *structure = held(std::move(made.structure), work, wanted.volume).release();
-        if (flow != nullptr) *flow = flowed.release();
+        give_volumes(work, from, part, structure, flow);
+    });
+}
+
+echolux_status echolux_batch_create(const echolux_device* device, echolux_batch** batch, echolux_error* error) {
+    return guarded(error, [&] {
+        required(batch, "batch") = nullptr;
+        auto one = std::make_unique<echolux_batch>();
+        one->choice = backend_of(device);
+        require_backend(one->choice);
+        *batch = one.release();
+    });
+}
+
+echolux_status echolux_batch_free(echolux_batch* batch) {
+    return free_handle(batch);
+}
+
+echolux_status echolux_batch_reconstruct(echolux_batch* batch, const echolux_scan* scan, const echolux_part* part,
+                                         echolux_volume** structure, echolux_volume** flow, echolux_error* error) {
+    return guarded(error, [&] {
+        required(structure, "structure") = nullptr;
+        if (flow != nullptr) *flow = nullptr;
+        echolux_batch& one = live_handle(batch, "batch");
+        const echolux_scan& from = scan_with_file(scan);
+        take(one, from);
+        give_volumes(*one.work, from, part, structure, flow);
+    });
+}
+
+echolux_status echolux_batch_plans(const echolux_batch* batch, int64_t* plans, echolux_error* error) {
+    return guarded(error, [&] {
+        const echolux_batch& one = live_handle(batch, "batch");
+        required(plans, "plans") = one.earlier_plans + (one.work ? one.work->stats().plans : 0);
     });
 }

@@ -1,6 +1,7 @@
 // The reconstructor: a plan of a scan, blocks in, voxels out.
 #include "compute/backend.h"
 #include "compute/plan/plan_tables.h"
+#include "engine/scan/provenance.h"
 #include "library/call.h"
 #include "library/convert.h"
 
@@ -8,8 +9,10 @@ using namespace echolux;
 using namespace echolux::library;
 
 struct echolux_reconstructor : Handle<Kind::reconstructor> {
+    Scan scan;  // with the noise floor in use
     ReconstructionSpec spec;
     ChosenReconstructor chosen;
+    std::string stages;  // by name; empty: none
 
     Reconstructor& work() const { return *chosen.reconstructor; }
     std::int64_t slices_of_a_b_scan() const { return work().grid().b_scans / spec.geometry.b_scans; }
@@ -96,6 +99,9 @@ echolux_status echolux_reconstructor_create(const echolux_scan* scan, const echo
         planned_grid(from.scan.spec(1));  // refuses an impossible recipe before anything is measured
         one->spec = from.spec(std::min(block_b_scans, from.scan.geometry.b_scans));
         one->chosen = choose_reconstructor(one->spec, choice);
+        one->scan = from.scan;
+        one->scan.recipe.noise_floor_db = one->spec.recipe.noise_floor_db;
+        if (from.stages) one->stages = names_of(*from.stages);
         *reconstructor = one.release();
     });
 }
@@ -118,6 +124,17 @@ echolux_status echolux_reconstructor_device(const echolux_reconstructor* reconst
         const ChosenReconstructor& chosen = live_handle(reconstructor, "reconstructor").chosen;
         const std::string why = chosen.reason.empty() ? "" : ", " + chosen.reason;
         give_text(chosen.reconstructor->backend() + why, buffer, size, needed);
+    });
+}
+
+echolux_status echolux_reconstructor_provenance(const echolux_reconstructor* reconstructor, char* buffer, size_t size,
+                                                size_t* needed, echolux_error* error) {
+    return guarded(error, [&] {
+        const echolux_reconstructor& one = live_handle(reconstructor, "reconstructor");
+        std::map<std::string, std::string> lines = provenance_of(one.scan, one.work().backend());
+        if (!one.stages.empty()) lines["stages"] = one.stages;
+        if (lines["source"].empty()) lines.erase("source");  // there is no file
+        give_text(lines_of(lines), buffer, size, needed);
     });
 }
 

@@ -1,5 +1,6 @@
 // Volumes and series: of files, of the caller, of a reconstruction.
 #include <cmath>
+#include <sstream>
 
 #include "engine/analysis/flow_values.h"
 #include "engine/memory_budget.h"
@@ -64,10 +65,31 @@ std::vector<std::byte> packed(const VolumeGrid& grid, const std::byte* from, std
     return voxels;
 }
 
+// "recipe.window = \"hann\"", one line each.
+std::map<std::string, std::string> provenance_from(const char* text) {
+    std::map<std::string, std::string> all;
+    std::istringstream lines(text == nullptr ? "" : text);
+    for (std::string line; std::getline(lines, line);) {
+        const std::size_t at = line.find(" = ");
+        if (at == 0 || at == std::string::npos) throw BadArgument("has a line without \" = \"", "provenance");
+        all[line.substr(0, at)] = line.substr(at + 3);
+    }
+    return all;
+}
+
+void take_facts(const echolux_volume_facts& facts, echolux_volume& volume) {
+    if (!std::isfinite(facts.time_s)) throw BadArgument("is not finite", "time_s");
+    volume.time_s = facts.time_s;
+    volume.number = facts.number;
+    std::istringstream lines(facts.warnings == nullptr ? "" : facts.warnings);
+    for (std::string line; std::getline(lines, line);) volume.warnings.push_back(line);
+}
+
 echolux_volume* derived(const echolux_volume& from, Volume volume) {
     auto made = std::make_unique<echolux_volume>(std::make_shared<const Volume>(std::move(volume)));
     made->time_s = from.time_s;
     made->number = from.number;
+    made->warnings = from.warnings;
     made->geometry = from.geometry;
     return made.release();
 }
@@ -90,14 +112,24 @@ echolux_status echolux_volume_open(const char* path, echolux_volume** volume, ec
 
 echolux_status echolux_volume_create(const echolux_grid* grid, const void* voxels, size_t bytes, int64_t a_scan_bytes,
                                      int64_t b_scan_bytes, echolux_volume** volume, echolux_error* error) {
+    return echolux_volume_create_with(grid, voxels, bytes, a_scan_bytes, b_scan_bytes, nullptr, volume, error);
+}
+
+echolux_status echolux_volume_create_with(const echolux_grid* grid, const void* voxels, size_t bytes,
+                                          int64_t a_scan_bytes, int64_t b_scan_bytes, const echolux_volume_facts* facts,
+                                          echolux_volume** volume, echolux_error* error) {
     return guarded(error, [&] {
         required(volume, "volume") = nullptr;
+        const echolux_volume_facts known = taken_or_default(facts, "facts");
         const VolumeGrid wanted = grid_from(taken(grid, "grid"));
         const auto* from = &required(static_cast<const std::byte*>(voxels), "voxels");
         const std::int64_t size =
             bytes_argument(static_cast<std::int64_t>(std::min<size_t>(bytes, INT64_MAX)), "bytes");
-        Volume made{wanted, packed(wanted, from, size, a_scan_bytes, b_scan_bytes), {}};
-        *volume = new_volume(std::move(made));
+        auto provenance = provenance_from(known.provenance);
+        Volume made{wanted, packed(wanted, from, size, a_scan_bytes, b_scan_bytes), std::move(provenance)};
+        std::unique_ptr<echolux_volume> one(new_volume(std::move(made)));
+        take_facts(known, *one);
+        *volume = one.release();
     });
 }
 
@@ -129,12 +161,8 @@ echolux_status echolux_volume_time(const echolux_volume* volume, double* time_s,
 
 echolux_status echolux_volume_provenance(const echolux_volume* volume, char* buffer, size_t size, size_t* needed,
                                          echolux_error* error) {
-    return guarded(error, [&] {
-        std::string text;
-        for (const auto& [key, value] : live_handle(volume, "volume").volume->provenance)
-            text += key + " = " + value + "\n";
-        give_text(text, buffer, size, needed);
-    });
+    return guarded(
+        error, [&] { give_text(lines_of(live_handle(volume, "volume").volume->provenance), buffer, size, needed); });
 }
 
 echolux_status echolux_volume_warnings(const echolux_volume* volume, char* buffer, size_t size, size_t* needed,
@@ -167,11 +195,17 @@ echolux_status echolux_volume_velocities(const echolux_volume* flow, echolux_vol
 }
 
 echolux_status echolux_volume_write(const echolux_volume* volume, const char* path, echolux_error* error) {
+    return echolux_volume_write_with(volume, path, nullptr, nullptr, error);
+}
+
+echolux_status echolux_volume_write_with(const echolux_volume* volume, const char* path, echolux_progress progress,
+                                         void* user, echolux_error* error) {
     return guarded(error, [&] {
         const Volume& held = *live_handle(volume, "volume").volume;
         const std::string file = text_argument(path, "path");
         check_volume_output(file, held.grid.type);
-        write_volume(file, held);
+        CallerProgress told(progress, user);
+        write_volume(file, held, told);
     });
 }
 
@@ -250,10 +284,8 @@ echolux_status echolux_series_time(const echolux_series* series, int64_t time_po
 echolux_status echolux_series_provenance(const echolux_series* series, int64_t time_point, char* buffer, size_t size,
                                          size_t* needed, echolux_error* error) {
     return guarded(error, [&] {
-        std::string text;
-        for (const auto& [key, value] : points_with(series, time_point).provenance({time_point, time_point + 1}))
-            text += key + " = " + value + "\n";
-        give_text(text, buffer, size, needed);
+        const TimePoints& points = points_with(series, time_point);
+        give_text(lines_of(points.provenance({time_point, time_point + 1})), buffer, size, needed);
     });
 }
 

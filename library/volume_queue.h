@@ -25,8 +25,16 @@ class VolumeQueue {
     // False: closed.
     bool wait_for_room() {
         std::unique_lock lock(mutex_);
+        is_waited_for_ = true;
         changed_.wait(lock, [this] { return closed_ || !waits_ || volumes_.size() < capacity_; });
+        is_waited_for_ = false;
         return !closed_;
+    }
+
+    // Whether somebody waits for room.
+    bool is_waited_for() const {
+        const std::scoped_lock lock(mutex_);
+        return is_waited_for_ && waits_ && volumes_.size() >= capacity_;
     }
 
     void add(HostVolume volume) {
@@ -69,6 +77,7 @@ class VolumeQueue {
     std::int64_t overwritten_ = 0;
     bool waits_ = false;
     bool closed_ = false;
+    bool is_waited_for_ = false;
 };
 
 }  // namespace echolux::library

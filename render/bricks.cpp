@@ -1,7 +1,9 @@
 #include "render/bricks.h"
 
+#include <algorithm>
 #include <array>
 
+#include "compute/place.h"
 #include "render/vk/queue.h"
 #include "shaders/spirv.h"
 
@@ -10,7 +12,10 @@ namespace {
 
 constexpr std::array range_types{vk::DescriptorType::eCombinedImageSampler, vk::DescriptorType::eCombinedImageSampler,
                                  vk::DescriptorType::eStorageImage};
+constexpr std::array peaks_types{vk::DescriptorType::eStorageBuffer, vk::DescriptorType::eStorageImage};
 constexpr std::array dilate_types{vk::DescriptorType::eSampledImage, vk::DescriptorType::eStorageImage};
+constexpr std::uint32_t range_push = 2 * sizeof(std::int32_t), peaks_push = 4 * sizeof(std::int32_t),
+                        dilate_push = 2 * sizeof(std::int32_t);
 constexpr std::array class_types{vk::DescriptorType::eSampledImage, vk::DescriptorType::eSampledImage,
                                  vk::DescriptorType::eStorageImage};
 
@@ -50,6 +55,40 @@ vk::raii::Sampler reducing(const gpu::Device& device, bool reduces, vk::SamplerR
                                                     .addressModeW = vk::SamplerAddressMode::eClampToEdge}};
 }
 
+bool is_stored_and_sampled(const gpu::Device& device, vk::Format format) {
+    constexpr auto needed = vk::FormatFeatureFlagBits::eStorageImage | vk::FormatFeatureFlagBits::eSampledImage;
+    return (device.physical().getFormatProperties(format).optimalTilingFeatures & needed) == needed;
+}
+
+// Two values as exact as the volume's own: what comes of a brick is the value of a voxel, in as little memory as that
+// takes.
+vk::Format range_format(const gpu::Device& device, vk::Format voxels) {
+    const auto wanted = [&] {
+        switch (voxels) {
+            case vk::Format::eR8Unorm: return vk::Format::eR8G8Unorm;
+            case vk::Format::eR16Unorm: return vk::Format::eR16G16Unorm;
+            case vk::Format::eR16Snorm: return vk::Format::eR16G16Snorm;
+            case vk::Format::eR16Sfloat: return vk::Format::eR16G16Sfloat;
+            default: return vk::Format::eR32G32Sfloat;
+        }
+    }();
+    return is_stored_and_sampled(device, wanted) ? wanted : vk::Format::eR32G32Sfloat;
+}
+
+// A byte a brick: rays read them all the time.
+vk::Format class_format(const gpu::Device& device) {
+    return is_stored_and_sampled(device, vk::Format::eR8Uint) ? vk::Format::eR8Uint : vk::Format::eR32Uint;
+}
+
+std::int32_t kind_of(VoxelType type) {
+    switch (type) {
+        case VoxelType::u8: return shared::peaks_u8;
+        case VoxelType::u16: return shared::peaks_u16;
+        case VoxelType::f16: return shared::peaks_f16;
+        default: return shared::peaks_f32;
+    }
+}
+
 void record_pass(const vk::raii::CommandBuffer& commands, const vk::raii::Pipeline& pipeline,
                  const gpu::Bindings& bindings, vk::Extent3D bricks, vk::Extent3D group) {
     commands.bindPipeline(vk::PipelineBindPoint::eCompute, *pipeline);
@@ -60,24 +99,35 @@ void record_pass(const vk::raii::CommandBuffer& commands, const vk::raii::Pipeli
 
 constexpr vk::Extent3D cube{shared::brick_group, shared::brick_group, shared::brick_group};
 constexpr vk::Extent3D row{shared::range_group / 8, 1, 1};
+constexpr vk::Extent3D lines{shared::peaks_group, shared::peaks_group_a, 1};
+constexpr vk::Extent3D lines_of_words{4 * shared::peaks_group, shared::peaks_group_a, 1};
+constexpr vk::Extent3D columns{shared::dilate_group, shared::dilate_group, shared::dilate_run};
+
+// Of `whole`, what lies in so many slabs.
+vk::Extent3D some_slabs(vk::Extent3D whole, std::int32_t slabs) {
+    return {whole.width, whole.height, static_cast<std::uint32_t>(slabs)};
+}
 
 }  // namespace
 
-Bricks::Bricks(const gpu::Device& device, vk::Extent3D voxels, int edge, bool reduces)
-    : edge_(edge), reduces_(reduces), own_(device, shape_of(voxels, edge_, vk::Format::eR32G32Sfloat), "brick texture"),
-      dilated_(device, shape_of(voxels, edge_, vk::Format::eR32G32Sfloat), "brick texture"),
-      classes_(device, shape_of(voxels, edge_, vk::Format::eR32Uint), "brick texture"),
+Bricks::Bricks(const gpu::Device& device, vk::Extent3D voxels, int edge, bool reduces, vk::Format ranges)
+    : edge_(edge), reduces_(reduces), own_(device, shape_of(voxels, edge_, ranges), "brick texture"),
+      dilated_(device, shape_of(voxels, edge_, ranges), "brick texture"),
+      classes_(device, shape_of(voxels, edge_, class_format(device)), "brick texture"),
       min_(reducing(device, reduces_, vk::SamplerReductionMode::eMin)),
-      max_(reducing(device, reduces_, vk::SamplerReductionMode::eMax)),
-      from_voxels_(device, range_types, sizeof(std::int32_t)), from_neighbours_(device, dilate_types) {
+      max_(reducing(device, reduces_, vk::SamplerReductionMode::eMax)), from_voxels_(device, range_types, range_push),
+      from_neighbours_(device, dilate_types, dilate_push) {
     from_voxels_.set_image(shared::binding_brick_ranges, own_.view());
     from_neighbours_.set_image(shared::binding_dilate_source, own_.view());
     from_neighbours_.set_image(shared::binding_dilate_target, dilated_.view());
 }
 
+Bricks::Bricks(const gpu::Device& device, vk::Extent3D voxels, int edge)
+    : Bricks(device, voxels, edge, false, vk::Format::eR32G32Sfloat) {}
+
 Bricks::Bricks(const gpu::Device& device, const gpu::DeviceImage& volume)
-    : Bricks(device, volume.shape().extent, edge_for(volume.shape().extent),
-             can_reduce(device, volume.shape().format)) {
+    : Bricks(device, volume.shape().extent, edge_for(volume.shape().extent), can_reduce(device, volume.shape().format),
+             range_format(device, volume.shape().format)) {
     from_voxels_.set_image(shared::binding_brick_min, volume.view(), *min_);
     from_voxels_.set_image(shared::binding_brick_max, volume.view(), *max_);
 }
@@ -86,9 +136,30 @@ void Bricks::record_first_use(const vk::raii::CommandBuffer& commands) const {
     for (const gpu::DeviceImage* image : {&own_, &dilated_, &classes_}) image->record_first_use(commands);
 }
 
+BrickPeaks::BrickPeaks(const gpu::Device& device, const Bricks& bricks, const VolumeGrid& grid, vk::Buffer peaks)
+    : bindings_(device, peaks_types, peaks_push), kind_(kind_of(grid.type)),
+      peaks_(static_cast<std::int32_t>(peaks_of(grid.depth, bricks.edge()))),
+      a_scans_(static_cast<std::int32_t>(grid.a_scans)),
+      by_words_(grid.type == VoxelType::u8 && peaks_ % 4 == 0 ? 1 : 0) {
+    bindings_.set_buffer(shared::binding_peaks_source, peaks, 0, bytes(grid, bricks.edge()));
+    bindings_.set_image(shared::binding_peaks_ranges, bricks.own_.view());
+}
+
+std::size_t BrickPeaks::bytes(const VolumeGrid& grid, int edge) {
+    constexpr std::int64_t word = 4;
+    const std::int64_t bytes = peaks_of(grid.depth, edge) * grid.a_scans * grid.b_scans * bytes_of(grid.type);
+    return static_cast<std::size_t>((bytes + word - 1) / word * word);
+}
+
+bool BrickPeaks::fit(const gpu::Device& device, const VolumeGrid& grid, int edge) {
+    const bool has_peaks = grid.type == VoxelType::u8 || grid.type == VoxelType::u16 || grid.type == VoxelType::f16 ||
+                           grid.type == VoxelType::f32;
+    return has_peaks && bytes(grid, edge) <= device.physical().getProperties().limits.maxStorageBufferRange;
+}
+
 BrickBuilder::BrickBuilder(const gpu::Device& device)
-    : device_(device), range_bindings_(device, range_types, sizeof(std::int32_t)),
-      dilate_bindings_(device, dilate_types),
+    : device_(device), range_bindings_(device, range_types, range_push),
+      peaks_bindings_(device, peaks_types, peaks_push), dilate_bindings_(device, dilate_types, dilate_push),
       dilate_(gpu::compute_pipeline(device, dilate_bindings_, spirv::brick_dilate, {})) {}
 
 const vk::raii::Pipeline& BrickBuilder::range_pipeline(const Bricks& bricks, BrickEnds ends) {
@@ -99,21 +170,57 @@ const vk::raii::Pipeline& BrickBuilder::range_pipeline(const Bricks& bricks, Bri
         .first->second;
 }
 
-void BrickBuilder::record(const vk::raii::CommandBuffer& commands, const Bricks& bricks, std::int64_t slices,
-                          BrickEnds ends) {
+const vk::raii::Pipeline& BrickBuilder::peaks_pipeline(const Bricks& bricks, const BrickPeaks& peaks) {
+    const std::array<std::int32_t, 3> constants{bricks.edge_, peaks.kind_, peaks.by_words_};
+    const auto found = of_peaks_.find(constants);
+    if (found != of_peaks_.end()) return found->second;
+    return of_peaks_.emplace(constants, gpu::compute_pipeline(device_, peaks_bindings_, spirv::brick_peaks, constants))
+        .first->second;
+}
+
+BrickBuilder::Slabs BrickBuilder::slabs_of(const Bricks& bricks, const NewSlices& slices) {
+    const auto all = static_cast<std::int32_t>(bricks.own_.shape().extent.depth);
+    if (slices.first == 0) return {0, all};
+    const std::int64_t end = (slices.end + bricks.edge_ - 1) / bricks.edge_;
+    return {static_cast<std::int32_t>(slices.first / bricks.edge_), std::min(static_cast<std::int32_t>(end), all)};
+}
+
+// With the slabs beside those that have changed.
+void BrickBuilder::record_dilation(const vk::raii::CommandBuffer& commands, const Bricks& bricks,
+                                   const Slabs& changed) const {
     const vk::Extent3D extent = bricks.own_.shape().extent;
-    commands.pushConstants<std::int32_t>(bricks.from_voxels_.layout(), vk::ShaderStageFlagBits::eCompute, 0,
-                                         static_cast<std::int32_t>(slices));
-    record_pass(commands, range_pipeline(bricks, ends), bricks.from_voxels_, extent, row);
+    const Slabs slabs{std::max(changed.first - 1, 0),
+                      std::min(changed.end + 1, static_cast<std::int32_t>(extent.depth))};
     gpu::record_order(commands);
-    record_pass(commands, dilate_, bricks.from_neighbours_, extent, cube);
+    commands.pushConstants<Slabs>(bricks.from_neighbours_.layout(), vk::ShaderStageFlagBits::eCompute, 0, slabs);
+    record_pass(commands, dilate_, bricks.from_neighbours_, some_slabs(extent, slabs.end - slabs.first), columns);
+}
+
+void BrickBuilder::record(const vk::raii::CommandBuffer& commands, const Bricks& bricks, const NewSlices& slices,
+                          BrickEnds ends) {
+    const Slabs slabs = slabs_of(bricks, ends == BrickEnds::both ? NewSlices{0, slices.end} : slices);
+    const std::array part{static_cast<std::int32_t>(slices.end), slabs.first};
+    commands.pushConstants<std::int32_t>(bricks.from_voxels_.layout(), vk::ShaderStageFlagBits::eCompute, 0, part);
+    record_pass(commands, range_pipeline(bricks, ends), bricks.from_voxels_,
+                some_slabs(bricks.own_.shape().extent, slabs.end - slabs.first), row);
+    record_dilation(commands, bricks, slabs);
+}
+
+void BrickBuilder::record_peaks(const vk::raii::CommandBuffer& commands, const Bricks& bricks, const BrickPeaks& peaks,
+                                const NewSlices& slices) {
+    const Slabs slabs = slabs_of(bricks, slices);
+    const std::array part{peaks.peaks_, peaks.a_scans_, static_cast<std::int32_t>(slices.end), slabs.first};
+    commands.pushConstants<std::int32_t>(peaks.bindings_.layout(), vk::ShaderStageFlagBits::eCompute, 0, part);
+    record_pass(commands, peaks_pipeline(bricks, peaks), peaks.bindings_,
+                some_slabs(bricks.own_.shape().extent, slabs.end - slabs.first),
+                peaks.by_words_ != 0 ? lines_of_words : lines);
+    record_dilation(commands, bricks, slabs);
 }
 
 void BrickBuilder::record_from(const vk::raii::CommandBuffer& commands, const Bricks& bricks, vk::Buffer ranges) const {
     const vk::Extent3D extent = bricks.own_.shape().extent;
     bricks.own_.record_box_from(commands, ranges, 0, {}, extent);
-    gpu::record_order(commands);
-    record_pass(commands, dilate_, bricks.from_neighbours_, extent, cube);
+    record_dilation(commands, bricks, {0, static_cast<std::int32_t>(extent.depth)});
 }
 
 std::vector<std::uint32_t> class_limits(std::span<const float> extinctions, float thin) {

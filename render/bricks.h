@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "compute/types.h"
 #include "render/vk/image.h"
 #include "render/vk/pipeline.h"
 #include "shaders/shared/bricks.h"
@@ -20,7 +21,7 @@ class Bricks {
     Bricks(const gpu::Device& device, const gpu::DeviceImage& volume);
 
     // Of a volume that no texture holds: BrickBuilder::record_from fills them.
-    Bricks(const gpu::Device& device, vk::Extent3D voxels, int edge) : Bricks(device, voxels, edge, false) {}
+    Bricks(const gpu::Device& device, vk::Extent3D voxels, int edge);
 
     // Voxels along each edge of a brick.
     int edge() const { return edge_; }
@@ -36,8 +37,9 @@ class Bricks {
 
   private:
     friend class BrickBuilder;
+    friend class BrickPeaks;
 
-    Bricks(const gpu::Device& device, vk::Extent3D voxels, int edge, bool reduces);
+    Bricks(const gpu::Device& device, vk::Extent3D voxels, int edge, bool reduces, vk::Format ranges);
 
     int edge_;
     bool reduces_;
@@ -54,25 +56,66 @@ class Bricks {
 // needed: bricks are then taken to hold values as small as can be.
 enum class BrickEnds { largest, both };
 
+// What there is of a volume that is filled slice by slice (B-scans): those before `first` have been taken note of,
+// those from `end` on are not there yet. Where `first` is 0, nothing is kept of what was built before.
+struct NewSlices {
+    std::int64_t first = 0;
+    std::int64_t end = 0;
+};
+
+// The peaks of a volume (Peaks, of as many voxels as a brick is deep) in a buffer, as bricks are made of them.
+class BrickPeaks {
+  public:
+    // Of voxels of `grid`. The buffer lives longer.
+    BrickPeaks(const gpu::Device& device, const Bricks& bricks, const VolumeGrid& grid, vk::Buffer peaks);
+
+    // What the buffer holds: peaks without a gap, whole words.
+    static std::size_t bytes(const VolumeGrid& grid, int edge);
+
+    // Whether the device can read so many, and voxels are of a type that has peaks.
+    static bool fit(const gpu::Device& device, const VolumeGrid& grid, int edge);
+
+  private:
+    friend class BrickBuilder;
+
+    gpu::Bindings bindings_;
+    std::int32_t kind_, peaks_, a_scans_, by_words_;
+};
+
 // The pipelines that fill bricks.
 class BrickBuilder {
   public:
     explicit BrickBuilder(const gpu::Device& device);
 
-    // From the first `slices` slices (B-scans) of the volume; of bricks beyond them nothing is known.
-    void record(const vk::raii::CommandBuffer& commands, const Bricks& bricks, std::int64_t slices, BrickEnds ends);
+    // From the voxels, which are read again. Largest values alone: of new slices, with nothing in bricks beyond them.
+    // Both ends: always of all slices up to the end; of bricks beyond them nothing is known.
+    void record(const vk::raii::CommandBuffer& commands, const Bricks& bricks, const NewSlices& slices, BrickEnds ends);
+
+    // Largest values, from peaks: as from the voxels, bit for bit.
+    void record_peaks(const vk::raii::CommandBuffer& commands, const Bricks& bricks, const BrickPeaks& peaks,
+                      const NewSlices& slices);
 
     // From a buffer with the smallest and the largest value of each brick's own voxels, as floats, depth fastest.
     void record_from(const vk::raii::CommandBuffer& commands, const Bricks& bricks, vk::Buffer ranges) const;
 
   private:
+    // Some slabs of bricks, one B-scan of them each.
+    struct Slabs {
+        std::int32_t first, end;
+    };
+    static Slabs slabs_of(const Bricks& bricks, const NewSlices& slices);
+
     const vk::raii::Pipeline& range_pipeline(const Bricks& bricks, BrickEnds ends);
+    const vk::raii::Pipeline& peaks_pipeline(const Bricks& bricks, const BrickPeaks& peaks);
+    void record_dilation(const vk::raii::CommandBuffer& commands, const Bricks& bricks, const Slabs& changed) const;
 
     const gpu::Device& device_;
 
     gpu::Bindings range_bindings_;  // the layouts of every set of bricks
+    gpu::Bindings peaks_bindings_;
     gpu::Bindings dilate_bindings_;
-    std::map<std::array<std::int32_t, 3>, vk::raii::Pipeline> range_;  // edge, with a reducing sampler, both ends
+    std::map<std::array<std::int32_t, 3>, vk::raii::Pipeline> range_;     // edge, with a reducing sampler, both ends
+    std::map<std::array<std::int32_t, 3>, vk::raii::Pipeline> of_peaks_;  // edge, kind, by words
     vk::raii::Pipeline dilate_;
 };
 

@@ -1,5 +1,6 @@
 #include "render/renderer.h"
 
+#include <cstring>
 #include <utility>
 
 #include "compute/error.h"
@@ -91,6 +92,7 @@ void Renderer::clear_flow() {
 void Renderer::clear() {
     gpu::reporting("clearing the stage", [&] {
         parts_->queue.wait_for_all();
+        parts_->peaks.reset();
         parts_->volume.reset();
         parts_->flow.reset();
         parts_->heights.reset();
@@ -139,6 +141,28 @@ void Renderer::give_up_reading(std::uint64_t value) noexcept {
     if (parts_->slots) parts_->slots->give_up_reading(value);
 }
 
+std::int64_t Renderer::peak_depths() const {
+    return parts_->texture_of({}).bricks().edge();
+}
+
+bool Renderer::set_peaks(const void* peaks) {
+    return gpu::reporting("uploading peaks", [&] {
+        const VolumeTexture& volume = parts_->texture_of({});
+        const std::size_t bytes = BrickPeaks::bytes(volume.grid(), volume.bricks().edge());
+        parts_->queue.wait_for_all();
+        parts_->peaks.reset();
+        if (!BrickPeaks::fit(parts_->device, volume.grid(), volume.bricks().edge())) return false;
+        const gpu::HostBuffer staging(parts_->device, bytes, vk::BufferUsageFlagBits::eTransferSrc);
+        std::memcpy(staging.bytes().data(), peaks, bytes);
+        gpu::DeviceBuffer buffer(parts_->device, bytes, vk::BufferUsageFlagBits::eStorageBuffer);
+        parts_->queue.run(
+            [&](const vk::raii::CommandBuffer& commands) { buffer.record_copy_from(commands, staging.handle(), 0); });
+        BrickPeaks for_bricks(parts_->device, volume.bricks(), volume.grid(), buffer.handle());
+        parts_->peaks.emplace(KeptPeaks{std::move(buffer), std::move(for_bricks)});
+        return true;
+    });
+}
+
 std::optional<double> Renderer::seconds_for(const View& wanted, VolumeState state) {
     return gpu::reporting("timing a picture", [&] {
         const View view = parts_->resolved(wanted, {});
@@ -146,9 +170,15 @@ std::optional<double> Renderer::seconds_for(const View& wanted, VolumeState stat
         if (state == VolumeState::changing && scene.pages != nullptr) {
             throw Error(ErrorCode::bad_setting, "a volume in pages does not change", "volume", "time it at rest");
         }
+        const NewSlices all{0, scene.volume.grid().b_scans};
         const auto rebuild = [&](BrickEnds ends) {
             return [&, ends](const vk::raii::CommandBuffer& commands) {
-                parts_->brick_builder.record(commands, scene.volume.bricks(), scene.volume.grid().b_scans, ends);
+                const Bricks& bricks = scene.volume.bricks();
+                if (parts_->peaks && ends == BrickEnds::largest && &scene.volume == &parts_->texture_of({})) {
+                    parts_->brick_builder.record_peaks(commands, bricks, parts_->peaks->for_bricks, all);
+                } else {
+                    parts_->brick_builder.record(commands, bricks, all, ends);
+                }
                 gpu::record_order(commands);
             };
         };

@@ -177,6 +177,12 @@ class Renderer {
 
     // ---- what it costs
 
+    // Of the volume that is shown, as whoever reconstructs stores them (Places::peaks, peak_depths() each): pictures of
+    // a volume that has just changed make their bricks of them. False: the device does not take so many, and reads
+    // voxels.
+    bool set_peaks(const void* peaks);
+    std::int64_t peak_depths() const;
+
     // What a picture of the volume costs the device, by its own clock, in seconds: where it stays, or has just changed,
     // so that its bricks are built anew. Nothing: the device keeps no time.
     std::optional<double> seconds_for(const View& view, VolumeState state);

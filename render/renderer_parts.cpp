@@ -162,8 +162,9 @@ std::shared_ptr<PreparedVolume> Renderer::Parts::kept(std::unique_ptr<VolumeText
 }
 
 void Renderer::Parts::show(const std::shared_ptr<PreparedVolume>& prepared) {
-    if (flow) queue.wait_for_all();  // pictures of it
+    if (flow || peaks) queue.wait_for_all();  // pictures of it
     flow.reset();
+    peaks.reset();
     volume = prepared;
     ++scene_changes;
 }

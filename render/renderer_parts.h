@@ -24,6 +24,11 @@ struct PreparedVolume {
     const VolumeTexture& texture() const { return whole ? *whole : pages->texture(); }
 };
 
+struct KeptPeaks {
+    gpu::DeviceBuffer buffer;
+    BrickPeaks for_bricks;
+};
+
 struct Renderer::Parts {
     explicit Parts(const DeviceChoice& choice);
     ~Parts() { queue.settle(); }  // what is under way uses all of this
@@ -125,6 +130,7 @@ struct Renderer::Parts {
     std::map<std::size_t, ProgressivePicture> panes;
     std::shared_ptr<PreparedVolume> volume;  // of a file
     std::optional<VolumeTexture> flow;       // of the volume
+    std::optional<KeptPeaks> peaks;          // of the volume, as if it were made here
     std::optional<gpu::DeviceImage> heights;
     std::vector<BScanPose> poses;     // none: B-scans make a volume
     std::optional<ScanField> field;   // of the poses, for the scene that was asked for last

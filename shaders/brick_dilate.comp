@@ -1,26 +1,44 @@
-// Adds its 26 neighbours to each brick's range, and with them whatever interpolation near an edge can reach.
+// Adds its 26 neighbours to each brick's range, and with them whatever interpolation near an edge can reach. A group
+// fetches its bricks and those around them once; each invocation joins a column of them layer by layer.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shaders/shared/bricks.h"
 
-layout(local_size_x = brick_group, local_size_y = brick_group, local_size_z = brick_group) in;
+layout(local_size_x = dilate_group, local_size_y = dilate_group) in;
+
+layout(push_constant) uniform Part { int first, end; };  // slabs of bricks
 
 layout(set = 0, binding = binding_dilate_source) uniform texture3D ranges;
 layout(set = 0, binding = binding_dilate_target) uniform writeonly image3D dilated;
 
+const int side = dilate_group + 2;
+const int layers = dilate_run + 2;
+
+shared vec2 tile[layers * side * side];
+
+vec2 joined(vec2 a, vec2 b) {
+    return vec2(min(a.x, b.x), max(a.y, b.y));
+}
+
 void main() {
-    ivec3 brick = ivec3(gl_GlobalInvocationID);
+    ivec3 corner = ivec3(gl_WorkGroupID) * ivec3(dilate_group, dilate_group, dilate_run) + ivec3(0, 0, first);
     ivec3 last = textureSize(ranges, 0) - 1;
-    if (any(greaterThan(brick, last))) return;
-    ivec3 first = max(brick - 1, ivec3(0));
-    ivec3 end = min(brick + 1, last);
-    vec2 range = texelFetch(ranges, brick, 0).rg;
-    for (int z = first.z; z <= end.z; ++z)
-        for (int y = first.y; y <= end.y; ++y)
-            for (int x = first.x; x <= end.x; ++x) {
-                vec2 near = texelFetch(ranges, ivec3(x, y, z), 0).rg;
-                range = vec2(min(range.x, near.x), max(range.y, near.y));
-            }
-    imageStore(dilated, brick, vec4(range, 0, 0));
+    for (int i = int(gl_LocalInvocationIndex); i < layers * side * side; i += dilate_group * dilate_group) {
+        ivec3 at = corner + ivec3(i % side, i / side % side, i / (side * side)) - 1;
+        tile[i] = texelFetch(ranges, clamp(at, ivec3(0), last), 0).rg;
+    }
+    barrier();
+    ivec2 here = ivec2(gl_LocalInvocationID);
+    vec2 of_layer[layers];
+    for (int z = 0; z < layers; ++z) {
+        int at = (z * side + here.y) * side + here.x;
+        of_layer[z] = tile[at];
+        for (int i = 1; i < 9; ++i) of_layer[z] = joined(of_layer[z], tile[at + i / 3 * side + i % 3]);
+    }
+    for (int z = 0; z < dilate_run; ++z) {
+        ivec3 brick = corner + ivec3(here, z);
+        if (any(greaterThan(brick, last)) || brick.z >= end) return;
+        imageStore(dilated, brick, vec4(joined(joined(of_layer[z], of_layer[z + 1]), of_layer[z + 2]), 0, 0));
+    }
 }

@@ -10,7 +10,10 @@ layout(constant_id = 0) const int edge = 4;  // voxels
 layout(constant_id = 1) const bool reduces = true;
 layout(constant_id = 2) const bool knows_min = true;  // else as little as can be, which takes half the time
 
-layout(push_constant) uniform Part { int slices; };  // of the volume, from the first: no more are looked at
+layout(push_constant) uniform Part {
+    int slices;  // of the volume, from the first: no more are looked at
+    int first;   // slab of bricks
+};
 
 layout(set = 0, binding = binding_brick_min) uniform sampler3D min_of;
 layout(set = 0, binding = binding_brick_max) uniform sampler3D max_of;
@@ -40,7 +43,7 @@ vec2 fetched(ivec3 at, ivec3 size) {
 
 void main() {
     uint invocation = gl_LocalInvocationIndex;
-    ivec3 brick = ivec3(gl_GlobalInvocationID.x / 8, gl_WorkGroupID.yz);
+    ivec3 brick = ivec3(gl_GlobalInvocationID.x / 8, gl_WorkGroupID.y, int(gl_WorkGroupID.z) + first);
     ivec3 size = textureSize(max_of, 0);
     size.z = min(size.z, slices);
     ivec3 corner = brick * edge + 2 * (ivec3(invocation, invocation >> 1, invocation >> 2) & 1);
@@ -56,5 +59,6 @@ void main() {
     barrier();
     if (invocation % 8 != 0 || any(greaterThanEqual(brick, imageSize(ranges)))) return;
     for (uint other = 1; other < 8; ++other) range = joined(range, parts[invocation + other]);
+    if (!knows_min && brick.z * edge >= slices) range = vec2(unknown);  // nothing, as among the peaks of a volume
     imageStore(ranges, brick, vec4(range, 0, 0));
 }

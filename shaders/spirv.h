@@ -13,6 +13,10 @@ inline constexpr std::uint32_t brick_range[] = {
 #include "brick_range.comp.num"
 };
 
+inline constexpr std::uint32_t brick_peaks[] = {
+#include "brick_peaks.comp.num"
+};
+
 inline constexpr std::uint32_t brick_dilate[] = {
 #include "brick_dilate.comp.num"
 };

@@ -107,6 +107,7 @@ void VolumeFeeder::put_to_use(MadePlan made) {
     const bool on_gpu = coming.processor() == Backend::cuda;
     live_.slots = renderer.make_slots({.grid = grid,
                                        .flow = coming.flow_grid(),
+                                       .peaks = true,
                                        .range = range_of(grid, made.spec.recipe),
                                        .count = options_.slots,
                                        .first = options_.first_kind,

@@ -19,6 +19,7 @@
 #include "engine/io/file_hash.h"
 #include "engine/io/movie/png_series.h"
 #include "engine/io/own_files.h"
+#include "engine/io/png_file.h"
 #include "engine/scan/settings.h"
 #include "engine/version.h"
 
@@ -81,13 +82,13 @@ class Transfers {
     std::optional<View> loaded_;
 };
 
-MovieFormat format_of(const MovieJob& job, const MoviePlan& plan, const View& first,
+MovieFormat format_of(const MovieJob& job, const MoviePlan& plan, std::int64_t pictures, const View& first,
                       const std::map<std::string, std::string>& provenance) {
     MovieFormat format{.codec = job.codec,
                        .width = first.width,
                        .height = first.height,
                        .rate = plan.rate(),
-                       .max_pictures = plan.frames(),
+                       .max_pictures = pictures,
                        .has_alpha = first.transparent,
                        .crf = job.crf,
                        .may_use_hardware = job.may_use_hardware,
@@ -101,12 +102,50 @@ MovieFormat format_of(const MovieJob& job, const MoviePlan& plan, const View& fi
     return format;
 }
 
-void draw(const MovieJob& job, const MoviePlan& plan, MovieScene& stage, MovieEncoding& encoding, MovieCodec codec,
-          Progress& progress) {
+struct Frames {
+    std::int64_t first = 0, end = 0;
+
+    std::int64_t count() const { return end - first; }
+};
+
+Frames frames_of(const MovieSpec& spec, const MoviePlan& plan) {
+    if (spec.first == 0 && spec.end == 0) return {0, plan.frames()};
+    if (0 <= spec.first && spec.first < spec.end && spec.end <= plan.frames()) return {spec.first, spec.end};
+    throw Error(ErrorCode::bad_setting, fmt::format("pictures {} to {} are not in the movie", spec.first, spec.end),
+                "movie", fmt::format("it has {}", counted(plan.frames(), "pictures")));
+}
+
+// One that was drawn elsewhere, and has the size of the others.
+Image drawn_image(const std::filesystem::path& path, const View& view) {
+    Picture picture = read_png(path);
+    if (picture.width != view.width || picture.height != view.height || picture.channels != 4) {
+        throw Error(ErrorCode::bad_file,
+                    fmt::format("is a picture of {} x {} pixels, the movie has {} x {}", picture.width, picture.height,
+                                view.width, view.height),
+                    path.string(), "draw it for this movie");
+    }
+    return {.width = picture.width, .height = picture.height, .pixels = std::move(picture.pixels)};
+}
+
+void take(const MovieJob& job, const Frames& frames, const View& view, MovieEncoding& encoding, Progress& progress) {
+    const SeriesName series(job.drawn);
+    for (std::int64_t frame = frames.first; frame < frames.end; ++frame) {
+        encoding.add([path = series.of(frame), view] { return drawn_image(path, view); });
+        progress.advance(1);
+    }
+}
+
+void draw(const MovieJob& job, const MoviePlan& plan, const Frames& frames, MovieScene& stage, MovieEncoding& encoding,
+          MovieCodec codec, Progress& progress) {
     Transfers transfers;
     std::optional<FrameTexts> texts;
     if (codec == MovieCodec::png) texts.emplace(job, stage.renderer().device_name());
-    for (std::int64_t frame = 0; frame < plan.frames(); ++frame) {
+    if (frames.first > 0) {  // the colours are those that the first picture of the movie chose
+        View view = sized(plan.view(0), codec);
+        transfers.load(view);
+        stage.show(plan.step(0), view, progress);
+    }
+    for (std::int64_t frame = frames.first; frame < frames.end; ++frame) {
         View view = sized(plan.view(frame), codec);
         transfers.load(view);
         if (view.width != sized(job.view, codec).width || view.height != sized(job.view, codec).height) {
@@ -170,20 +209,25 @@ MadeMovie run(const MovieJob& job, Progress& progress) {
     check_view(start);
     MovieScene stage(job, movie_path(job.spec.path), progress);
     const MoviePlan plan(job.spec, start, stage.time_points());
-    MovieEncoding encoding(create_movie(job.output, format_of(job, plan, plan.view(0), stage.provenance())));
+    const Frames frames = frames_of(job.spec, plan);
+    const MovieFormat format = format_of(job, plan, frames.count(), plan.view(0), stage.provenance());
+    MovieEncoding encoding(create_movie(job.output, format));
     const auto begun = std::chrono::steady_clock::now();
-    progress.begin("movie", plan.frames(), "frames");
+    progress.begin("movie", frames.count(), "frames");
     try {
-        draw(job, plan, stage, encoding, codec, progress);
+        if (job.drawn.empty())
+            draw(job, plan, frames, stage, encoding, codec, progress);
+        else
+            take(job, frames, start, encoding, progress);
         encoding.finish();
     } catch (const Error& error) {
         end_early(encoding);
-        throw told(error, job, encoding, plan.frames());
+        throw told(error, job, encoding, frames.count());
     }
     progress.end();
     return {.device = stage.renderer().device_name(),
             .encoder = encoding.encoder(),
-            .frames = plan.frames(),
+            .frames = frames.count(),
             .rate = plan.rate(),
             .width = start.width,
             .height = start.height,

@@ -22,6 +22,7 @@ struct MovieJob : VolumeSource {
     View view;                   // where the movie begins
     DeviceChoice device;
     MovieSpec spec;
+    std::filesystem::path drawn;  // a series of the pictures of this very movie, drawn elsewhere; "": they are drawn
 
     std::filesystem::path output;
     MovieCodec codec = MovieCodec::automatic;

@@ -32,7 +32,8 @@ struct MovieSpec {
     std::string fps{};               // "": 30, or what frames and seconds say
     SweepAxis along = SweepAxis::b_scans;
     SweptPlane plane = SweptPlane::slice;
-    double step_s = 0;  // between volumes; 0: as the series says
+    double step_s = 0;                // between volumes; 0: as the series says
+    std::int64_t first = 0, end = 0;  // only these pictures of it; 0, 0: all
 };
 
 struct MoviePath {

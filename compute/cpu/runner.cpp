@@ -11,6 +11,7 @@
 #include "compute/error.h"
 #include "compute/fft/fft.h"
 #include "compute/parallel_for.h"
+#include "compute/peaks.h"
 
 namespace echolux::cpu {
 namespace {
@@ -73,17 +74,16 @@ void Runner::prime(const Block& block) {
 
 Completion Runner::submit(const Block& block, const Places& places) {
     check(block, places);
-    const Place& place = places.structure;
     background_.find(block);
     if (!bins_.empty()) {
         lines_to_bins(block);
         if (spec_.recipe.fixed_pattern != FixedPattern::none) remove_fixed_patterns(block);
         if (on_bins_) show_bins(block);
-        bins_to_voxels(block, place);
+        bins_to_voxels(block, places);
     } else {
-        lines_to_voxels(block, place);
+        lines_to_voxels(block, places);
     }
-    if (!values_.empty()) store_frames(block, place);
+    if (!values_.empty()) store_frames(block, places);
     if (flow_tables_ && places.flow) bins_to_flow(block, *places.flow);
     return {block.sequence + 1};
 }
@@ -133,9 +133,11 @@ void Runner::check(const Block& block) const {
 void Runner::check(const Block& block, const Places& places) const {
     check(block);
     require_no_order(places.order);
-    const bool on_host = places.structure.kind == PlaceKind::host_linear &&
-                         (!places.flow || places.flow->kind == PlaceKind::host_linear);
+    const auto is_host = [](const Place& place) { return place.kind == PlaceKind::host_linear; };
+    const bool on_host = is_host(places.structure) && (!places.flow || is_host(*places.flow)) &&
+                         (!places.peaks || is_host(places.peaks->place));
     if (!on_host) throw Error(ErrorCode::bad_setting, "the CPU writes to host memory only", "place");
+    if (places.peaks) check_peaks(*places.peaks, grid_.type);
 }
 
 std::byte* Runner::target(const Block& block, const Place& place, std::int64_t output_line) const {
@@ -157,12 +159,12 @@ std::int64_t Runner::ordered(const Block& block, std::int64_t line) const {
     return frame * shape_.frame_lines + a * repeats + in_frame % repeats;
 }
 
-void Runner::lines_to_voxels(const Block& block, const Place& place) {
+void Runner::lines_to_voxels(const Block& block, const Places& places) {
     reconstruct_lines(block, [&](Worker& worker, std::int64_t line, const std::complex<float>* bins) {
         const std::int64_t output_line = ordered(block, line);
         worker.lines.assign(1, bins);
         worker.weights.assign(1, 1.0f);
-        store(worker, output_line, target(block, place, output_line));
+        store(worker, block, places, output_line);
     });
 }
 
@@ -189,10 +191,10 @@ void Runner::show_bins(const Block& block) {
               static_cast<double>(voxel_tables_.scale)});
 }
 
-void Runner::bins_to_voxels(const Block& block, const Place& place) {
+void Runner::bins_to_voxels(const Block& block, const Places& places) {
     deal(block.b_scans * shape_.outputs_per_b_scan, run_of_lines, [&](Worker& worker, std::int64_t line) {
         join(worker, block, line);
-        store(worker, line, target(block, place, line));
+        store(worker, block, places, line);
     });
 }
 
@@ -231,27 +233,38 @@ void Runner::join_position(Worker& worker, const Block& block, std::int64_t fram
     add(from.second, share * from.next);
 }
 
-void Runner::store(Worker& worker, std::int64_t output_line, std::byte* target) {
+void Runner::store(Worker& worker, const Block& block, const Places& places, std::int64_t output_line) {
     const Recipe& recipe = spec_.recipe;
-    if (recipe.quantity == Quantity::complex) return worker.voxels.store_complex(worker.joined(), target);
+    if (recipe.quantity == Quantity::complex) {
+        return worker.voxels.store_complex(worker.joined(), target(block, places.structure, output_line));
+    }
     const std::span<const float> values = worker.voxels.values(worker.joined());
     if (!values_.empty()) {
         std::copy(values.begin(), values.end(), values_.data() + output_line * voxel_tables_.depth);
         return;
     }
-    worker.voxels.store(values, {static_cast<float>(recipe.low), static_cast<float>(recipe.high)}, target);
+    store_codes(worker, values, {static_cast<float>(recipe.low), static_cast<float>(recipe.high)}, block, places,
+                output_line);
+}
+
+void Runner::store_codes(const Worker& worker, std::span<const float> values, CodeRange range, const Block& block,
+                         const Places& places, std::int64_t output_line) const {
+    std::byte* codes = target(block, places.structure, output_line);
+    worker.voxels.store(values, range, codes);
+    if (!places.peaks) return;
+    store_peaks(grid_.type, codes, grid_.depth, places.peaks->depths, target(block, places.peaks->place, output_line));
 }
 
 // levels = frame: the codes of each B-scan span its least to its greatest value.
-void Runner::store_frames(const Block& block, const Place& place) {
+void Runner::store_frames(const Block& block, const Places& places) {
     const std::int64_t depth = voxel_tables_.depth;
     const std::int64_t slice_values = grid_.a_scans * depth;
     deal(block.b_scans * shape_.outputs_per_b_scan / grid_.a_scans, 1, [&](Worker& worker, std::int64_t slice) {
         const float* first = values_.data() + slice * slice_values;
         const auto [min, max] = std::minmax_element(first, first + slice_values);
         for (std::int64_t a = 0; a < grid_.a_scans; ++a) {
-            worker.voxels.store({first + a * depth, static_cast<std::size_t>(depth)}, {*min, *max},
-                                target(block, place, slice * grid_.a_scans + a));
+            store_codes(worker, {first + a * depth, static_cast<std::size_t>(depth)}, {*min, *max}, block, places,
+                        slice * grid_.a_scans + a);
         }
     });
 }

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "compute/cpu/background.h"
@@ -64,14 +65,16 @@ class Runner : public Reconstructor {
     std::int64_t ordered(const Block& block, std::int64_t line) const;
     const LineMix* mixes() const { return mixes_.empty() ? nullptr : mixes_.data(); }
 
-    void lines_to_voxels(const Block& block, const Place& place);
+    void lines_to_voxels(const Block& block, const Places& places);
     void lines_to_bins(const Block& block);
     void remove_fixed_patterns(const Block& block);
-    void bins_to_voxels(const Block& block, const Place& place);
+    void bins_to_voxels(const Block& block, const Places& places);
     void join(Worker& worker, const Block& block, std::int64_t output_line) const;
     void join_position(Worker& worker, const Block& block, std::int64_t frame, std::int64_t a, float share) const;
-    void store(Worker& worker, std::int64_t output_line, std::byte* target);
-    void store_frames(const Block& block, const Place& place);
+    void store(Worker& worker, const Block& block, const Places& places, std::int64_t output_line);
+    void store_codes(const Worker& worker, std::span<const float> values, CodeRange range, const Block& block,
+                     const Places& places, std::int64_t output_line) const;
+    void store_frames(const Block& block, const Places& places);
 
     PositionBins position_bins(std::int64_t b) const;
     void bins_to_flow(const Block& block, const Place& place);

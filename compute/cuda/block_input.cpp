@@ -17,17 +17,17 @@ const std::byte* as_kernels_see(const std::byte* pinned) {
 }  // namespace
 
 BlockInput::BlockInput(SpectraPath path, std::int64_t frame_bytes, std::int64_t max_frames)
-    : path_(path), frame_bytes_(frame_bytes), max_frames_(max_frames),
+    : frame_bytes_(frame_bytes), max_frames_(max_frames),
       on_device_(path == SpectraPath::copied ? max_frames * frame_bytes : 0) {}
 
-const std::byte* BlockInput::bring(cudaStream_t stream, const Block& block, std::int64_t frames) {
+const std::byte* BlockInput::bring(cudaStream_t stream, const Block& block, std::int64_t frames, SpectraPath path) {
     const std::byte* first = block.data + frame_offset(block.frames, 0, frame_bytes_);
     const std::int64_t stride =
         frame_offset(block.frames, 1, frame_bytes_) - frame_offset(block.frames, 0, frame_bytes_);
     const bool packed = stride == frame_bytes_ || frames == 1;
     if (block.memory == MemoryKind::device) require_on_device(block.data, "block");
     if (block.memory == MemoryKind::device && packed) return first;
-    if (block.memory == MemoryKind::pinned && packed && path_ == SpectraPath::direct) return as_kernels_see(first);
+    if (block.memory == MemoryKind::pinned && packed && path == SpectraPath::direct) return as_kernels_see(first);
     if (block.memory == MemoryKind::host) return copied(stream, staged(first, stride, frames), frame_bytes_, frames);
     return copied(stream, first, stride, frames);
 }

@@ -16,15 +16,15 @@ class BlockInput {
     // here, what other ones need besides with the first of them. Throws Error{out_of_memory}.
     BlockInput(SpectraPath path, std::int64_t frame_bytes, std::int64_t max_frames);
 
-    // The stream's former work is done. The block's first `frames` acquired B-scans, without a gap; its memory is used
-    // until the stream is done. Throws Error{bad_setting, out_of_memory, device}.
-    const std::byte* bring(cudaStream_t stream, const Block& block, std::int64_t frames);
+    // How pinned blocks come is up to each call. The stream's former work is done. The block's first `frames` acquired
+    // B-scans, without a gap; its memory is used until the stream is done. Throws Error{bad_setting, out_of_memory,
+    // device}.
+    const std::byte* bring(cudaStream_t stream, const Block& block, std::int64_t frames, SpectraPath path);
 
   private:
     const std::byte* staged(const std::byte* first, std::int64_t stride, std::int64_t frames);
     const std::byte* copied(cudaStream_t stream, const std::byte* first, std::int64_t stride, std::int64_t frames);
 
-    SpectraPath path_;
     std::int64_t frame_bytes_;
     std::int64_t max_frames_;
     DeviceBuffer on_device_;

@@ -2,6 +2,7 @@
 // slice once.
 #include "compute/cuda/byte_codes.h"
 #include "compute/cuda/memory.h"
+#include "compute/cuda/peaks.cuh"
 #include "compute/cuda/voxel_value.cuh"
 #include "compute/plan/choices.h"
 
@@ -29,6 +30,12 @@ __global__ void __launch_bounds__(threads) store_byte_codes(DeviceBins bins, std
                 word = first_code | second_code << 8 | third_code << 16 | fourth_code << 24;
             }
             if (flip) word = __byte_perm(word, 0, 0x0123);
+            if (row.peaks != nullptr) {
+                const int depths = target.depths_of_a_peak, place = flip ? depth - 4 - 4 * four : 4 * four;
+                const unsigned beside = __shfl_xor_sync(all_lanes, word, 1);
+                const unsigned peak = depths == 8 ? max_byte(word, beside) : max_byte(word);
+                if (four < fours && place % depths == 0) row.peaks[place / depths] = static_cast<std::byte>(peak);
+            }
             const std::uint32_t second = __shfl_down_sync(all_lanes, word, 1);
             const std::uint32_t third = __shfl_down_sync(all_lanes, word, 2);
             const std::uint32_t fourth = __shfl_down_sync(all_lanes, word, 3);
@@ -42,6 +49,7 @@ __global__ void __launch_bounds__(threads) store_byte_codes(DeviceBins bins, std
         }
         if (++row.a_scan < target.a_scans) {
             if (row.linear != nullptr) row.linear += target.a_scan_bytes;
+            if (row.peaks != nullptr) row.peaks += target.peaks_a_scan_bytes;
         } else {
             row = target.row(line + 1);
         }

@@ -129,6 +129,9 @@ FusedWork FusedKernel::voxels_work(const FusedLinesIn& lines, const DeviceTarget
     work.first_slice = target.first_slice + work.first_recorded_slice;
     work.voxel_bytes = static_cast<int>(bytes_of(type));
     work.store_bytes = store_bytes(work);
+    work.voxel = type;
+    work.peaks_of_16 = target.peaks != nullptr && work.store_bytes == 16 && type == VoxelType::u8 &&
+                       target.has_peaks_at(16 / target.depths_of_a_peak);
     return work;
 }
 

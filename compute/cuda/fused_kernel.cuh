@@ -9,6 +9,7 @@
 #include "compute/cuda/k_points.h"
 #include "compute/cuda/line_forms.cuh"
 #include "compute/cuda/line_method.h"
+#include "compute/cuda/peaks.cuh"
 #include "compute/cuda/spectrum_pair.cuh"
 #include "compute/cuda/target.h"
 #include "compute/cuda/voxel_value.cuh"
@@ -41,6 +42,8 @@ struct FusedWork {
     int first_recorded_slice = 0;  // counted from the target's first
     int voxel_bytes = 0;
     int store_bytes = 0;  // stored at a time, 1 to 16; those of a voxel where rows are reversed
+    VoxelType voxel = VoxelType::u8;
+    bool peaks_of_16 = false;  // peaks are found as sixteen bytes are stored, otherwise from the row
 
     float2* bins = nullptr;  // [lines][all bins], not scaled, where they are kept
 };
@@ -134,7 +137,11 @@ __device__ inline void store_row(const FusedWork& work, const std::byte* row, co
     const int count = work.depth * work.voxel_bytes / size;
 #pragma unroll 1
     for (int i = t; i < count; i += threads) {
-        target.store(i * size, kept[work.depth_flip ? count - 1 - i : i]);
+        const Word codes = kept[work.depth_flip ? count - 1 - i : i];
+        target.store(i * size, codes);
+        if constexpr (size == 16) {
+            if (work.peaks_of_16) store_peaks_of_16(codes, target.peaks, work.target.depths_of_a_peak, i);
+        }
     }
 }
 
@@ -193,8 +200,13 @@ class FusedPair {
         const int half = threads / 2;
         const int line = t < half ? line_a_ : line_a_ + 1;
         if (!exists_ || line >= work.frame_lines || t >= 2 * half) return;
-        store_row(work, t < half ? row_a : row_b, work.target.at(work.first_slice + frame_, line),
-                  t < half ? t : t - half, half);
+        const std::byte* stored = t < half ? row_a : row_b;
+        const int of_line = t < half ? t : t - half;
+        const TargetRow target = work.target.at(work.first_slice + frame_, line);
+        store_row(work, stored, target, of_line, half);
+        if (target.peaks == nullptr || work.peaks_of_16) return;
+        store_row_peaks(work.voxel, stored + work.depth_begin * work.voxel_bytes, work.depth, work.depth_flip,
+                        target.peaks, work.target.depths_of_a_peak, of_line, half);
     }
 
   private:

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+
 #include "compute/error.h"
 
 namespace echolux::cuda {
@@ -140,10 +142,15 @@ bool Event::reached() const {
     return state != cudaErrorNotReady;
 }
 
+// A thread that sleeps takes some 30 us to wake up, half of what a B-scan takes: it asks for a while first.
 void Event::wait(const char* doing) const {
-    const cudaError_t state = cudaEventQuery(event_);
-    if (state != cudaErrorNotReady) return checked(state, doing);
-    cudaGetLastError();
+    constexpr std::chrono::microseconds patience{100};
+    const auto start = std::chrono::steady_clock::now();
+    do {
+        const cudaError_t state = cudaEventQuery(event_);
+        if (state != cudaErrorNotReady) return checked(state, doing);
+        cudaGetLastError();
+    } while (std::chrono::steady_clock::now() - start < patience);
     checked(cudaEventSynchronize(event_), doing);
 }
 

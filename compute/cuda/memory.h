@@ -110,7 +110,7 @@ class Stream {
     cudaStream_t stream_ = nullptr;
 };
 
-// An order between streams; waiting for one on the host sleeps instead of spinning.
+// An order between streams; waiting for one on the host soon sleeps instead of spinning.
 class Event {
   public:
     Event();

@@ -8,6 +8,7 @@
 #include "compute/cuda/fused_passes.h"
 #include "compute/cuda/separate_passes.h"
 #include "compute/error.h"
+#include "compute/peaks.h"
 
 namespace echolux::cuda {
 namespace {
@@ -18,8 +19,35 @@ constexpr std::int64_t bins_bytes = std::int64_t{64} << 20;  // that the fused k
 
 bool is_on_device(const Places& places) {
     const auto on_device = [](const Place& place) { return place.kind == PlaceKind::device_linear; };
-    return on_device(places.structure) && (!places.flow || on_device(*places.flow));
+    return on_device(places.structure) && (!places.flow || on_device(*places.flow)) &&
+           (!places.peaks || on_device(places.peaks->place));
 }
+
+bool is_captured(const CallerOrder& order) {
+    if (order.kind != CallerOrder::Kind::stream) return false;
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    checked(cudaStreamIsCapturing(static_cast<cudaStream_t>(order.handle), &status), "ask about the caller's stream");
+    return status != cudaStreamCaptureStatusNone;
+}
+
+// A call on a stream that is captured into a graph: while it lasts, this thread may look after other work all the same.
+class InGraph {
+  public:
+    InGraph(const CallerOrder& block, const CallerOrder& places) : is_(is_captured(block) || is_captured(places)) {
+        if (is_) cudaThreadExchangeStreamCaptureMode(&mode_);
+    }
+    ~InGraph() {
+        if (is_) cudaThreadExchangeStreamCaptureMode(&mode_);
+    }
+    InGraph(const InGraph&) = delete;
+    InGraph& operator=(const InGraph&) = delete;
+
+    explicit operator bool() const { return is_; }
+
+  private:
+    bool is_;
+    cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
 
 // The host copies pageable memory at once.
 void check_order(const Block& block) {
@@ -43,7 +71,13 @@ CudaRunner::Listener::~Listener() {
 CudaRunner::Worker::Worker(CudaRunner& runner, const BackendChoice& choice)
     : Listener(runner, choice), output(runner.grid_, runner.plan_.block_b_scans * runner.slices_per_b_scan()),
       passes(runner.passes(stream)) {
+    const std::int64_t slices = runner.plan_.block_b_scans * runner.slices_per_b_scan();
     if (runner.flow_grid_) flow_output.emplace(*runner.flow_grid_, runner.plan_.block_b_scans);
+    for (const std::int64_t depths : {4, 8}) {
+        VolumeGrid grid = runner.grid_;
+        grid.depth = peaks_of(grid.depth, depths);
+        peaks_outputs.try_emplace(depths, grid, slices);
+    }
 }
 
 CudaRunner::Worker::~Worker() {
@@ -51,7 +85,7 @@ CudaRunner::Worker::~Worker() {
 }
 
 CudaRunner::CudaRunner(const ReconstructionSpec& plan, const BackendChoice& choice, int device, std::string gpu_name)
-    : plan_(plan), device_(device), gpu_name_(std::move(gpu_name)), grid_(planned_grid(plan)),
+    : plan_(plan), spectra_(choice.spectra), device_(device), gpu_name_(std::move(gpu_name)), grid_(planned_grid(plan)),
       flow_grid_(planned_flow_grid(plan)), format_(plan.format, plan.geometry), plain_(plain_tables(plan)),
       kept_(kept_depth(plan.recipe, plain_.lengths.bins)), voxel_tables_(voxel_tables(plan, plain_.weight.sum, kept_)),
       shape_(block_shape(plan, grid_)), background_mode_(chosen_background(plan.recipe, plan.calibration)) {
@@ -107,6 +141,7 @@ void CudaRunner::hold(Listener& listener, const Block& block, const Work& work) 
         checked(cudaEventRecord(listener.done, listener.stream), "mark the end of a block");
     } catch (...) {
         cudaStreamSynchronize(listener.stream);
+        cudaGetLastError();  // of a stream that is captured
         listener.keeper.reset();
         throw;
     }
@@ -118,6 +153,7 @@ void CudaRunner::prime(const Block& block) {
     check_order(block);
     if (background_mode_ != Background::running) return;
     const CurrentDevice current(device_);
+    if (const InGraph in_graph(block.order, {}); in_graph) check_for_graph(false);
     collect();
     Listener& listener = *listeners_[static_cast<std::size_t>(primed_ % listeners_.size())];
     finish(listener);
@@ -134,10 +170,12 @@ Completion CudaRunner::submit(const Block& block, const Places& places) {
     check_order(block);
     check_places(places);
     const CurrentDevice current(device_);
+    const InGraph in_graph(block.order, places.order);
+    const bool for_the_host = needs_the_host(block, places);
+    if (in_graph) check_for_graph(for_the_host);
     collect();
     Worker& worker = *workers_[static_cast<std::size_t>(turns_ % workers_.size())];
-    const bool for_the_host = needs_the_host(block, places);
-    worker.queues = worker.busy && !worker.for_the_host && !for_the_host;
+    worker.queues = worker.busy && !worker.for_the_host && !for_the_host && !in_graph;
     if (!worker.queues) finish(worker);
     try {
         hold(worker, block, [&] {
@@ -146,17 +184,27 @@ Completion CudaRunner::submit(const Block& block, const Places& places) {
             enqueue(worker, block, places);
         });
     } catch (...) {
-        worker.output.drop();
-        if (worker.flow_output) worker.flow_output->drop();
+        worker.each_output([](VoxelOutput& output) { output.drop(); });
         throw;
     }
     worker.turn = ++turns_;
     worker.for_the_host = for_the_host;
-    worker.output.hand_over(worker.done);
-    if (places.flow) worker.flow_output->hand_over(worker.done);
+    worker.each_output(places, [&](VoxelOutput& output) { output.hand_over(worker.done); });
     if (block.order.kind == CallerOrder::Kind::stream) follow(worker, block.order);
     follow(worker, places.order);
+    if (in_graph) worker.busy = false;  // nothing runs, and the event of a graph cannot be asked
     return {worker.turn};
+}
+
+void CudaRunner::check_for_graph(bool for_the_host) const {
+    if (for_the_host) {
+        throw Error(ErrorCode::bad_setting, "a graph takes blocks in the GPU's or in pinned memory, and voxels in the GPU's",
+                    "block", "copy them there, or end the capture first");
+    }
+    if (background_mode_ == Background::running) {
+        throw Error(ErrorCode::bad_setting, "a running background cannot be captured into a graph", "recipe.background",
+                    "choose another background, or end the capture first");
+    }
 }
 
 // Memory to give back, voxels to copy by hand, or a caller who keeps no order by himself.
@@ -187,15 +235,25 @@ void CudaRunner::follow(Listener& listener, const CallerOrder& order) {
 
 void CudaRunner::check_places(const Places& places) const {
     if (places.flow && !flow_grid_) throw Error(ErrorCode::bad_setting, "the plan has no flow", "place");
+    if (places.peaks) check_peaks(*places.peaks, grid_.type);
     if (places.order.kind != CallerOrder::Kind::none && !is_on_device(places)) {
         throw Error(ErrorCode::bad_setting, "streams and events order only voxels in the GPU's memory", "place",
                     "wait for the completion instead");
     }
 }
 
+// While nothing else is under way, a small block that is read once is sooner read over the link than copied first.
+SpectraPath CudaRunner::path_of(const Block& block) const {
+    constexpr std::int64_t small = std::int64_t{4} << 20;
+    const bool is_read_once =
+        in_one_kernel_ && (background_mode_ == Background::none || background_mode_ == Background::stored);
+    const bool is_alone = std::ranges::none_of(workers_, [](const auto& worker) { return worker->busy; });
+    return is_read_once && is_alone && block.bytes <= small ? SpectraPath::direct : spectra_;
+}
+
 // The block's spectra, where kernels see them; its background is on its way.
 const std::byte* CudaRunner::listen(Listener& listener, const Block& block) const {
-    const std::byte* raw = listener.input.bring(listener.stream, block, frames_of(block));
+    const std::byte* raw = listener.input.bring(listener.stream, block, frames_of(block), path_of(block));
     listener.background.find(listener.stream, raw, frames_of(block), block.first_b_scan == 0);
     return raw;
 }
@@ -205,8 +263,7 @@ void CudaRunner::enqueue(Worker& worker, const Block& block, const Places& place
     const RawPositions positions{raw, block.b_scans, block.first_b_scan * plan_.geometry.b_repeats,
                                  worker.background.rows()};
     worker.passes->enqueue(positions, targets(worker, block, places));
-    worker.output.copy_out(worker.stream);
-    if (places.flow) worker.flow_output->copy_out(worker.stream);
+    worker.each_output(places, [&](VoxelOutput& output) { output.copy_out(worker.stream); });
 }
 
 BlockTargets CudaRunner::targets(Worker& worker, const Block& block, const Places& places) const {
@@ -216,6 +273,13 @@ BlockTargets CudaRunner::targets(Worker& worker, const Block& block, const Place
         worker.output.begin(worker.stream, places.structure, block.first_b_scan * slices, block.b_scans * slices);
     if (in_one_kernel_ || voxels_->as_recorded()) {
         targets.structure.recorded = RecordedLines::of(plan_.geometry, block.first_b_scan * plan_.geometry.b_repeats);
+    }
+    if (places.peaks) {
+        const auto& [place, depths] = *places.peaks;
+        VoxelOutput& output = worker.peaks_outputs.at(depths);
+        VoxelOutput::add_peaks(targets.structure,
+                               output.begin(worker.stream, place, block.first_b_scan * slices, block.b_scans * slices),
+                               depths);
     }
     if (places.flow) {
         targets.flow = worker.flow_output->begin(worker.stream, *places.flow, block.first_b_scan, block.b_scans);
@@ -254,8 +318,7 @@ void CudaRunner::finish(Worker& worker) {
     worker.busy = false;
     const auto keeper = std::move(worker.keeper);
     worker.done.wait("reconstruct a block");
-    worker.output.finish();
-    if (worker.flow_output) worker.flow_output->finish();
+    worker.each_output([](VoxelOutput& output) { output.finish(); });
 }
 
 }  // namespace echolux::cuda

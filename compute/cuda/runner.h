@@ -9,9 +9,13 @@
 // memory alone leaves the host nothing to do: then even a worker that is still busy is given the next block at once, as
 // its stream keeps the order.
 //
+// A stream of the caller's that is being captured takes the block into its graph. The graph works in the worker's
+// memory: its launches and other blocks may not overlap.
+//
 // Calls come from one thread at a time.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -68,6 +72,21 @@ class CudaRunner : public Reconstructor {
 
         VoxelOutput output;
         std::optional<VoxelOutput> flow_output;
+        std::map<std::int64_t, VoxelOutput> peaks_outputs;  // by depths of a peak
+
+        // work(output) for those of the places.
+        template <class Work>
+        void each_output(const Places& places, const Work& work) {
+            work(output);
+            if (places.flow) work(*flow_output);
+            if (places.peaks) work(peaks_outputs.at(places.peaks->depths));
+        }
+        template <class Work>
+        void each_output(const Work& work) {
+            work(output);
+            if (flow_output) work(*flow_output);
+            for (auto& [depths, peaks] : peaks_outputs) work(peaks);
+        }
         std::unique_ptr<Passes> passes;
         std::uint64_t turn = 0;     // whose work it has
         bool for_the_host = false;  // the host has something to do when it is done
@@ -78,8 +97,10 @@ class CudaRunner : public Reconstructor {
     std::unique_ptr<Passes> passes(cudaStream_t stream) const;
     std::int64_t slices_per_b_scan() const { return shape_.outputs_per_b_scan / grid_.a_scans; }
     std::int64_t frames_of(const Block& block) const;
+    SpectraPath path_of(const Block& block) const;
     const std::byte* listen(Listener& listener, const Block& block) const;
     void check_places(const Places& places) const;
+    void check_for_graph(bool for_the_host) const;
     static bool needs_the_host(const Block& block, const Places& places);
     static void wait_for(Listener& listener, const CallerOrder& order);
     static void follow(Listener& listener, const CallerOrder& order);
@@ -95,6 +116,7 @@ class CudaRunner : public Reconstructor {
 
     std::optional<CurrentDevice> at_the_end_;  // the first member: all others are given back on their device
     ReconstructionSpec plan_;
+    SpectraPath spectra_;
     int device_;
     std::string gpu_name_;
     VolumeGrid grid_;

@@ -186,21 +186,30 @@ class ImportedTexture {
 // The handles of a slot.
 struct PendingSlot {
     explicit PendingSlot(const ExportedSlot& slot)
-        : structure(slot.structure.handle), flow(slot.flow ? slot.flow->handle : -1) {}
+        : structure(slot.structure.handle), flow(slot.flow ? slot.flow->handle : -1),
+          peaks(slot.peaks ? slot.peaks->handle : -1) {}
 
     PendingHandle structure;
     PendingHandle flow;
+    PendingHandle peaks;
 };
 
 // One time point: its textures are opened and published together.
 class ImportedSlot {
   public:
     ImportedSlot(PendingSlot handles, const ExportedSlot& slot, cudaStream_t publishing)
-        : structure_(std::move(handles.structure), slot.structure, opened_, publishing) {
+        : structure_(std::move(handles.structure), slot.structure, opened_, publishing),
+          depths_of_a_peak_(slot.depths_of_a_peak) {
         if (slot.flow) flow_.emplace(std::move(handles.flow), *slot.flow, opened_, publishing);
+        if (slot.peaks) peaks_.emplace(std::move(handles.peaks), *slot.peaks, opened_, publishing);
     }
 
-    Places places() { return flow_ ? Places(structure_.place(), flow_->place()) : Places(structure_.place()); }
+    Places places() {
+        Places places(structure_.place());
+        if (flow_) places.flow = flow_->place();
+        if (peaks_) places.peaks = Peaks{peaks_->place(), depths_of_a_peak_};
+        return places;
+    }
     cudaEvent_t opened() const { return opened_; }
     cudaEvent_t published() const { return published_; }
 
@@ -209,6 +218,8 @@ class ImportedSlot {
     Event published_;
     ImportedTexture structure_;
     std::optional<ImportedTexture> flow_;
+    std::optional<ImportedTexture> peaks_;
+    std::int64_t depths_of_a_peak_;
 };
 
 class CudaSlotWriter : public SlotWriter {

@@ -17,6 +17,7 @@ struct TargetRow {
     cudaSurfaceObject_t surface;
     int a_scan;
     int slice;
+    std::byte* peaks;  // of the line; null: none are wanted
 
 #ifdef __CUDACC__
     template <class T>
@@ -64,6 +65,18 @@ struct DeviceTarget {
     std::int64_t first_line = 0;      // output line that line 0 of a kernel is
     RecordedLines recorded;           // in their order where nothing is said
 
+    std::byte* peaks = nullptr;  // linear memory, of slice 0, A-scan 0: see Peaks; null: none are wanted
+    std::int64_t peaks_a_scan_bytes = 0;
+    std::int64_t peaks_b_scan_bytes = 0;
+    int depths_of_a_peak = 0;
+
+    // Whether all peaks lie at multiples of so many bytes.
+    bool has_peaks_at(std::int64_t bytes) const {
+        const auto bits = reinterpret_cast<std::uintptr_t>(peaks) | static_cast<std::uintptr_t>(peaks_a_scan_bytes) |
+                          static_cast<std::uintptr_t>(peaks_b_scan_bytes);
+        return peaks != nullptr && bits % static_cast<std::uintptr_t>(bytes) == 0;
+    }
+
     // Stores of 16 bytes are possible wherever a line starts.
     bool wide() const {
         const auto bits = reinterpret_cast<std::uintptr_t>(linear) | static_cast<std::uintptr_t>(a_scan_bytes) |
@@ -86,7 +99,9 @@ struct DeviceTarget {
 
     __device__ TargetRow at(std::int64_t slice, std::int64_t a_scan) const {
         std::byte* start = linear == nullptr ? nullptr : linear + slice * b_scan_bytes + a_scan * a_scan_bytes;
-        return {start, surface, static_cast<int>(a_scan), static_cast<int>(slice)};
+        std::byte* peaks_start =
+            peaks == nullptr ? nullptr : peaks + slice * peaks_b_scan_bytes + a_scan * peaks_a_scan_bytes;
+        return {start, surface, static_cast<int>(a_scan), static_cast<int>(slice), peaks_start};
     }
 #endif
 };

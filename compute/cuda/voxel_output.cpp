@@ -88,6 +88,14 @@ DeviceTarget VoxelOutput::slot(cudaStream_t stream, const Place& place, std::int
     return target;
 }
 
+void VoxelOutput::add_peaks(DeviceTarget& target, const DeviceTarget& peaks, std::int64_t depths) {
+    if (peaks.linear == nullptr) refuse("peaks go to linear memory");
+    target.peaks = peaks.linear + (peaks.first_slice - target.first_slice) * peaks.b_scan_bytes;
+    target.peaks_a_scan_bytes = peaks.a_scan_bytes;
+    target.peaks_b_scan_bytes = peaks.b_scan_bytes;
+    target.depths_of_a_peak = static_cast<int>(depths);
+}
+
 void VoxelOutput::copy_out(cudaStream_t stream) {
     if (to_ == nullptr) return;
     if (staged_) {

@@ -18,6 +18,9 @@ class VoxelOutput {
     // Error{out_of_memory}.
     DeviceTarget begin(cudaStream_t stream, const Place& place, std::int64_t first, std::int64_t count);
 
+    // What a kernel finds besides goes where `begin` of another output said, which was for as many slices.
+    static void add_peaks(DeviceTarget& target, const DeviceTarget& peaks, std::int64_t depths);
+
     // Everything that writes them has been enqueued, and `done` recorded after it, or will be by the caller where this
     // enqueues a copy: call it first, then record.
     void copy_out(cudaStream_t stream);

@@ -4,6 +4,7 @@
 
 #include "compute/cuda/byte_codes.h"
 #include "compute/cuda/launch.h"
+#include "compute/cuda/peaks.cuh"
 #include "compute/cuda/voxel_value.cuh"
 #include "compute/cuda/voxels.h"
 
@@ -18,7 +19,7 @@ struct LineShape {
     Joining joining;
     std::int64_t first_frame;  // of the volume
 
-    // Where bin z is stored.
+    // Where bin z is stored, and the bin that is stored at place z: the same both ways.
     __device__ std::int64_t place(std::int64_t z) const { return flip ? depth - 1 - z : z; }
 };
 
@@ -63,12 +64,25 @@ __device__ inline float joined_power(const DeviceBins& bins, const LineShape& sh
     return sum;
 }
 
+// use(place, is_inside) for every place of a line, by whole warps.
+template <class Use>
+__device__ inline void each_place(std::int64_t depth, const Use& use) {
+    const std::int64_t lane = threadIdx.x % 32;
+    for (std::int64_t place = threadIdx.x; place - lane < depth; place += blockDim.x) use(place, place < depth);
+}
+
 __global__ void store_voxels(DeviceBins bins, LineShape shape, VoxelValue value, VoxelCode code, DeviceTarget target) {
     const std::int64_t output = blockIdx.x;
     const TargetRow row = target.row(output);
-    for (std::int64_t z = threadIdx.x; z < shape.depth; z += blockDim.x) {
-        code.store(value(joined_power(bins, shape, output, z), z), row, shape.place(z));
-    }
+    each_place(shape.depth, [&](std::int64_t place, bool is_inside) {
+        float here = -INFINITY;
+        if (is_inside) {
+            const std::int64_t z = shape.place(place);
+            here = value(joined_power(bins, shape, output, z), z);
+            code.store(here, row, place);
+        }
+        if (row.peaks != nullptr) store_peak(code, here, row.peaks, target.depths_of_a_peak, place, is_inside);
+    });
 }
 
 __global__ void store_complex(DeviceBins bins, LineShape shape, DeviceTarget target) {
@@ -107,7 +121,11 @@ __global__ void __launch_bounds__(threads_of_a_slice)
     const VoxelCode code(type, {range[0], range[1]});
     for (std::int64_t a = 0; a < a_scans; ++a) {
         const TargetRow row = target.row(blockIdx.x * a_scans + a);
-        for (std::int64_t z = threadIdx.x; z < depth; z += blockDim.x) code.store(slice[a * depth + z], row, z);
+        each_place(depth, [&](std::int64_t place, bool is_inside) {
+            const float here = is_inside ? slice[a * depth + place] : -INFINITY;
+            if (is_inside) code.store(here, row, place);
+            if (row.peaks != nullptr) store_peak(code, here, row.peaks, target.depths_of_a_peak, place, is_inside);
+        });
     }
 }
 

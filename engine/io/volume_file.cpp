@@ -14,6 +14,7 @@
 #include "engine/io/lower_case.h"
 #include "engine/io/volume_transpose.h"
 #include "engine/memory_budget.h"
+#include "engine/progress.h"
 
 namespace echolux {
 namespace {
@@ -294,6 +295,11 @@ void SeriesWriter::finish() {
 }
 
 void write_volume(const std::filesystem::path& path, const Volume& volume) {
+    SilentProgress silent;
+    write_volume(path, volume, silent);
+}
+
+void write_volume(const std::filesystem::path& path, const Volume& volume, Progress& progress) {
     if (std::ssize(volume.voxels) != volume.grid.bytes()) {
         throw Error(
             ErrorCode::bad_setting,
@@ -302,8 +308,17 @@ void write_volume(const std::filesystem::path& path, const Volume& volume) {
             path.string());
     }
     SeriesWriter writer(path, {.grid = volume.grid, .provenance = volume.provenance});
-    writer.write(volume.voxels);
+    const auto b_scan = static_cast<std::size_t>(volume.grid.a_scans * volume.grid.depth * bytes_of(volume.grid.type));
+    const std::size_t piece = std::max<std::size_t>(1, static_cast<std::size_t>(piece_bytes) / b_scan) * b_scan;
+    progress.begin("write " + path.filename().string(), std::ssize(volume.voxels), "bytes");
+    for (std::span<const std::byte> left = volume.voxels; !left.empty();) {
+        const std::size_t next = std::min(piece, left.size());
+        writer.write(left.first(next));
+        left = left.subspan(next);
+        progress.advance(static_cast<std::int64_t>(next));
+    }
     writer.finish();
+    progress.end();
 }
 
 }  // namespace echolux

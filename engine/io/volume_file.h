@@ -14,6 +14,7 @@
 #include "compute/types.h"
 #include "engine/interval.h"
 #include "engine/io/image_format.h"
+#include "engine/progress.h"
 
 namespace echolux {
 
@@ -109,7 +110,9 @@ class SeriesWriter {
 // Any file that is a volume, whoever wrote it; of a series the first time point.
 Volume read_volume(const std::filesystem::path& path);
 
-// One volume at once. Spacing that is unknown is written as 1 with the unit left out.
+// One volume at once. Spacing that is unknown is written as 1 with the unit left out. Where `progress` stops it,
+// nothing is left behind.
 void write_volume(const std::filesystem::path& path, const Volume& volume);
+void write_volume(const std::filesystem::path& path, const Volume& volume, Progress& progress);
 
 }  // namespace echolux

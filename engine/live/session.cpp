@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "compute/plan/same_spec.h"
 #include "compute/validate.h"
 #include "engine/acquire/block_size.h"
 
@@ -21,11 +22,6 @@ constexpr auto stuck_after = 10s;        // a block that is being reconstructed 
 constexpr auto said_again_after = 5s;    // the same line
 constexpr std::size_t max_events = 200;
 constexpr std::size_t max_unseen = 256;  // volumes whose latency is still open
-
-template <class S>
-bool is_same(const S& a, const S& b) {
-    return std::ranges::all_of(describe<S>(), [&](const Field<S>& field) { return field.get(a) == field.get(b); });
-}
 
 // A slow scan may need that long for a block.
 std::chrono::duration<double> longest_silence(const Source& source) {
@@ -203,7 +199,7 @@ std::int64_t Session::lines_of(const Block& block) const {
 
 void Session::change(const ReconstructionSpec& spec) {
     const Scan& scan = source_.scan();
-    if (!is_same(spec.format, scan.format) || !is_same(spec.geometry, scan.geometry)) {
+    if (!has_same_settings(spec.format, scan.format) || !has_same_settings(spec.geometry, scan.geometry)) {
         throw Error(ErrorCode::bad_setting, "format and geometry are set by the source", "scan", "reopen it");
     }
     validate(spec);

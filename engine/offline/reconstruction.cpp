@@ -13,6 +13,7 @@
 #include "compute/error.h"
 #include "compute/methods/defr.h"
 #include "compute/plan/choices.h"
+#include "compute/plan/same_spec.h"
 #include "engine/memory_budget.h"
 #include "engine/offline/block_stream.h"
 #include "engine/scan/provenance.h"
@@ -121,44 +122,81 @@ double noise_floor_of(const Scan& scan) {
     return noise_floor_for_recipe(scan.spec(block.b_scans), block);
 }
 
-Reconstruction::Reconstruction(Scan scan, const BackendChoice& backend)
-    : scan_(std::move(scan)), reader_(scan_), block_b_scans_(block_b_scans(reader_, scan_.geometry)),
-      recovery_(backend) {
+Reconstruction::Reconstruction(Scan scan, const BackendChoice& backend) : recovery_(backend) {
     require_backend(backend);
-    warnings_ = scan_.remarks;
     blocks_under_way_ = blocks_under_way(backend);
-    planned_grid(scan_);  // refuses an impossible recipe before anything is read
-    require_memory(working_bytes(scan_, reader_, block_b_scans_, blocks_under_way_), scan_.path.string(),
+    take(std::move(scan));
+}
+
+Reconstruction::Spectra Reconstruction::spectra_of(const Scan& scan) {
+    std::error_code gone;  // which the reader says in better words
+    Spectra found{scan.spectra, std::filesystem::file_size(scan.spectra, gone), {}};
+    found.changed = std::filesystem::last_write_time(scan.spectra, gone);
+    return found;
+}
+
+bool Reconstruction::is_taken(const Scan& scan, const Spectra& spectra) const {
+    ReconstructionSpec known = scan_.spec(1);
+    known.recipe.noise_floor_db = wanted_noise_floor_db_;
+    return spectra_ == spectra && scan_.path == scan.path && scan_.remarks == scan.remarks &&
+           scan_.geometry.volumes == scan.geometry.volumes && has_same_settings(scan_.file, scan.file) &&
+           has_same_settings(scan_.calibration_files, scan.calibration_files) &&
+           has_same_settings(scan_.recording, scan.recording) && is_same_plan(known, scan.spec(1));
+}
+
+void Reconstruction::take(Scan scan) {
+    const Spectra spectra = spectra_of(scan);
+    if (reconstructor_ && is_taken(scan, spectra)) return;
+    begin(std::move(scan));
+    spectra_.reset();
+    if (!reconstructor_ || !is_same_plan(*planned_, scan_.spec(block_b_scans_))) plan();
+    warn();
+    spectra_ = spectra;
+}
+
+// Reads and measures what a plan needs. Where it throws, the scan before stays.
+void Reconstruction::begin(Scan scan) {
+    auto reader = std::make_unique<SpectraReader>(scan);
+    const std::int64_t b_scans = block_b_scans(*reader, scan.geometry);
+    planned_grid(scan);  // refuses an impossible recipe before anything is read
+    require_memory(working_bytes(scan, *reader, b_scans, blocks_under_way_), scan.path.string(),
                    "set scan.b_scans smaller, or use a machine with more memory");
-    if (needs_noise_floor(scan_.recipe, scan_.flow)) {
-        scan_.recipe.noise_floor_db = noise_floor_of(scan_);
-    }
-    plan();
+    const double wanted_db = scan.recipe.noise_floor_db;
+    if (needs_noise_floor(scan.recipe, scan.flow)) scan.recipe.noise_floor_db = noise_floor_of(scan);
+    scan_ = std::move(scan);
+    reader_ = std::move(reader);
+    block_b_scans_ = b_scans;
+    wanted_noise_floor_db_ = wanted_db;
+}
+
+void Reconstruction::plan() {
+    reconstructor_.reset();  // its memory first
+    planned_ = scan_.spec(block_b_scans_);
+    auto [reconstructor, reason] = choose_reconstructor(*planned_, recovery_.backend());
+    const bool on_gpu = reconstructor->processor() == Backend::cuda;
+    pool_.emplace(block_b_scans_ * reader_->bytes_per_b_scan(), on_gpu ? MemoryKind::pinned : MemoryKind::host);
+    reconstructor_ = std::move(reconstructor);
+    ++stats_.plans;
+    stats_.backend = reconstructor_->backend();
+    const bool has_no_gpu = surveyed_gpus().usable.empty();  // then nothing went wrong
+    if (has_no_gpu && !reason.empty()) stats_.backend += ", " + reason;
+    reason_ = has_no_gpu ? std::string() : std::move(reason);
+}
+
+void Reconstruction::warn() {
+    warnings_ = scan_.remarks;
+    if (!reason_.empty()) warnings_.push_back(reason_);
     warn_of_common_fringes();
     warn_of_weak_dispersion();
     warn_of_wrong_dispersion();
     warn_of_emptiness();
 }
 
-void Reconstruction::plan() {
-    auto [reconstructor, reason] = choose_reconstructor(scan_.spec(block_b_scans_), recovery_.backend());
-    const bool on_gpu = reconstructor->processor() == Backend::cuda;
-    reconstructor_ = std::move(reconstructor);
-    pool_.emplace(block_b_scans_ * reader_.bytes_per_b_scan(), on_gpu ? MemoryKind::pinned : MemoryKind::host);
-    stats_.backend = reconstructor_->backend();
-    if (reason.empty()) return;
-    if (surveyed_gpus().usable.empty()) {
-        stats_.backend += ", " + reason;  // nothing went wrong
-    } else {
-        warnings_.push_back(reason);
-    }
-}
-
 void Reconstruction::warn_of_common_fringes() {
     constexpr double max = 0.5;
     if (scan_.recipe.background != Background::automatic) return;  // whoever chose it knows
     if (chosen_background(scan_.recipe, scan_.calibration) != Background::frame_mean) return;
-    const CommonFringe fringe = strongest_common_fringe(scan_.spec(1), sampled_b_scans(scan_, reader_, 1));
+    const CommonFringe fringe = strongest_common_fringe(scan_.spec(1), sampled_b_scans(scan_, *reader_, 1));
     if (fringe.share <= max) return;
     warnings_.push_back(
         fmt::format("recipe.background: {:.0f} % of the light at depth bin {} is removed with the mean of the B-scan "
@@ -179,7 +217,7 @@ void Reconstruction::warn_of_weak_dispersion() {
 void Reconstruction::warn_of_wrong_dispersion() {
     constexpr double max_away = 0.15;
     if (scan_.recipe.method != Method::defr) return;
-    const double factor = sharpest_dispersion_factor(scan_.spec(1), sampled_b_scans(scan_, reader_, 1));
+    const double factor = sharpest_dispersion_factor(scan_.spec(1), sampled_b_scans(scan_, *reader_, 1));
     if (std::abs(factor - 1) <= max_away) return;
     warnings_.push_back(fmt::format(
         "recipe.method: the dispersion does not fit the spectra, which {}: false images stay (search for it with "
@@ -191,7 +229,7 @@ void Reconstruction::warn_of_wrong_dispersion() {
 void Reconstruction::warn_of_emptiness() {
     constexpr double max = 0.999;
     if (scan_.recipe.method != Method::compressive) return;
-    const double share = empty_share(scan_.spec(1), sampled_b_scans(scan_, reader_, 1));
+    const double share = empty_share(scan_.spec(1), sampled_b_scans(scan_, *reader_, 1));
     if (share <= max) return;
     const bool is_absolute = scan_.compressive.tau > 0;
     warnings_.push_back(
@@ -244,9 +282,14 @@ void Reconstruction::make(FlowedVolume& volume, const ScanPart& part, Progress& 
             if (!recovery_.recovers(problem, reconstructor_->processor())) throw;
             reconstructor_.reset();
             const bool on_cpu = recovery_.backend().backend == Backend::cpu;
-            warnings_.push_back(problem.line() +
-                                (on_cpu ? ": the CPU reconstructs instead" : ": the GPU is set up again"));
+            const std::string note =
+                problem.line() + (on_cpu ? ": the CPU reconstructs instead" : ": the GPU is set up again");
+            warnings_.push_back(note);
             plan();
+            if (on_cpu)
+                reason_ = note;  // also for scans to come
+            else if (!reason_.empty())
+                warnings_.push_back(reason_);
         }
     }
     volume.structure.provenance = provenance(part);
@@ -267,7 +310,7 @@ void Reconstruction::fill(FlowedVolume& volume, const ScanPart& part, Progress& 
     const std::int64_t end = part.end == 0 ? scan_.geometry.b_scans : part.end;
     const std::int64_t lines_per_b_scan = scan_.geometry.lines_per_b_scan() * scan_.geometry.b_repeats;
     progress.begin(fmt::format("reconstruct volume {}", part.volume), (end - part.begin) * lines_per_b_scan, "A-scans");
-    BlockStream blocks(reader_, *pool_, part.volume, part.begin, end, block_b_scans_);
+    BlockStream blocks(*reader_, *pool_, part.volume, part.begin, end, block_b_scans_);
     UnderWay under_way(*reconstructor_, blocks_under_way_,
                        [&](std::int64_t b_scans) { progress.advance(b_scans * lines_per_b_scan); });
     while (const std::optional<Block> block = blocks.next()) under_way.submit(*block, places);
@@ -280,7 +323,7 @@ void Reconstruction::fill(FlowedVolume& volume, const ScanPart& part, Progress& 
 void Reconstruction::prime(const ScanPart& part, Progress& progress) {
     if (scan_.recipe.background != Background::running || part.begin == 0) return;
     progress.begin("follow the background", part.begin, "B-scans");
-    BlockStream blocks(reader_, *pool_, part.volume, 0, part.begin, block_b_scans_);
+    BlockStream blocks(*reader_, *pool_, part.volume, 0, part.begin, block_b_scans_);
     while (const std::optional<Block> block = blocks.next()) {
         reconstructor_->prime(*block);
         progress.advance(block->b_scans);

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "compute/backend.h"
 #include "compute/error.h"
@@ -32,6 +34,7 @@ struct ReconstructionStats {
     std::string backend;       // of the reconstructor, and why it is no GPU where that was left open
     std::int64_t a_scans = 0;  // lines reconstructed
     double seconds = 0;        // reading and reconstructing
+    std::int64_t plans = 0;    // made so far
 };
 
 // A volume, and the flow of the same moment on the same voxels.
@@ -45,6 +48,10 @@ class Reconstruction {
     // Plans; measures the noise floor where the recipe leaves it open. Throws Error{bad_setting, bad_file,
     // out_of_memory, device}.
     explicit Reconstruction(Scan scan, const BackendChoice& backend = {});
+
+    // Goes on with another scan, or another state of it. Plan, memory of the device and blocks stay where
+    // is_same_plan() holds, what was measured stays where it is the same scan. Throws as the constructor does.
+    void take(Scan scan);
 
     const Scan& scan() const { return scan_; }  // with the noise floor that was measured
     const ReconstructionStats& stats() const { return stats_; }
@@ -62,7 +69,20 @@ class Reconstruction {
     FlowedVolume run_with_flow(const ScanPart& part, Progress& progress);
 
   private:
+    // What tells whether the spectra of a file are still those that were measured.
+    struct Spectra {
+        std::filesystem::path path;
+        std::uintmax_t bytes = 0;
+        std::filesystem::file_time_type changed;
+
+        bool operator==(const Spectra&) const = default;
+    };
+    static Spectra spectra_of(const Scan& scan);
+    bool is_taken(const Scan& scan, const Spectra& spectra) const;
+
+    void begin(Scan scan);
     void plan();
+    void warn();
     void make(FlowedVolume& volume, const ScanPart& part, Progress& progress);
     void allocate(Volume& volume) const;
     void fill(FlowedVolume& volume, const ScanPart& part, Progress& progress);
@@ -74,9 +94,13 @@ class Reconstruction {
     std::map<std::string, std::string> provenance(const ScanPart& part) const;
 
     Scan scan_;
-    SpectraReader reader_;
-    std::int64_t block_b_scans_;
+    std::optional<Spectra> spectra_;    // nothing: what was taken last was refused
+    double wanted_noise_floor_db_ = 0;  // before it was measured
+    std::unique_ptr<SpectraReader> reader_;
+    std::int64_t block_b_scans_ = 1;
     std::int64_t blocks_under_way_ = 0;  // at a time
+    std::optional<ReconstructionSpec> planned_;
+    std::string reason_;  // of the plan's backend; may be empty
     std::unique_ptr<Reconstructor> reconstructor_;
     std::optional<BlockPool> pool_;
     GpuRecovery recovery_;

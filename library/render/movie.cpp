@@ -17,6 +17,8 @@ MovieSpec spec_of(const echolux_movie& wanted) {
     if (wanted.frames < 0 || !(wanted.seconds >= 0)) throw BadArgument("cannot be negative", "movie");
     spec.frames = wanted.frames;
     spec.seconds = wanted.seconds;
+    spec.first = wanted.first_frame;
+    spec.end = wanted.end_frame;
     return spec;
 }
 
@@ -38,6 +40,7 @@ echolux_status echolux_write_movie(const echolux_volume* volume, const char* inp
         if (wanted.device != nullptr) job.device.name = wanted.device;
         job.device.on_message = [](const std::string&) {};  // the library prints nothing
         job.spec = spec_of(wanted);
+        if (wanted.drawn != nullptr) job.drawn = wanted.drawn;
         job.output = text_argument(output, "output");
         job.overwrites = wanted.overwrite != 0;
         CallerProgress told(wanted.progress, wanted.user);

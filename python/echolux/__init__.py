@@ -9,7 +9,7 @@ from . import _core
 from .errors import (BadArgument, BadFile, BadSetting, Cancelled, DeviceFailed, Error, MissingFile, OutOfMemory,
                      OutputFailed, Unsupported)
 from .reconstructor import Reconstructor
-from .scan import Scan
+from .scan import Batch, Scan
 from .scan import open as open
 from .series import LazyVolume, Series, load, load_series
 from .simulation import Simulation, Truth, simulate
@@ -65,7 +65,7 @@ def __dir__() -> list[str]:
 
 
 # Without open: `from echolux import *` leaves Python's own as it is.
-__all__ = ["BadArgument", "BadFile", "BadSetting", "Cancelled", "Check", "DeviceFailed", "Error", "LazyVolume", "Live",
+__all__ = ["BadArgument", "BadFile", "BadSetting", "Batch", "Cancelled", "Check", "DeviceFailed", "Error", "LazyVolume", "Live",
            "LiveStats", "MissingFile", "OutOfMemory", "OutputFailed", "Place", "Reconstructor", "Recorded", "Scan", "Series",
            "Simulation", "Stages", "Truth", "Unsupported", "Validation", "Volume", "calibrate", "cluster", "gpus", "live",
            "load", "load_series", "movie", "simulate", "validate"]

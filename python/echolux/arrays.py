@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from .errors import BadArgument
+from .libraries import Library, library_of, name_of_library
 
 _CPU, _CUDA, _CUDA_HOST, _CUDA_MANAGED = 1, 2, 3, 13  # of DLPack
 _LEGACY_DEFAULT = 1  # its number for CUDA's default stream, 0 being ambiguous
@@ -51,18 +52,9 @@ def result_array(out: Any, name: str) -> Any:
     if not hasattr(out, "__dlpack__"):
         raise BadArgument(f"is not an array but of type {type(out).__name__}", name,
                           "give a NumPy array, or one that speaks DLPack")
-    if _library(out) in ("jax", "jaxlib"):
+    if name_of_library(out) in ("jax", "jaxlib"):
         raise BadArgument("is an array of JAX, which never changes", name, "leave it out")
     return out
-
-
-def _library(array: Any) -> str:
-    return type(array).__module__.partition(".")[0]
-
-
-def _device(array: Any) -> tuple[int, int]:
-    kind, number = array.__dlpack_device__()
-    return int(kind), int(number)
 
 
 def _number_of(stream: Any) -> int:
@@ -81,17 +73,6 @@ def _number_of(stream: Any) -> int:
     return int(handle) or _LEGACY_DEFAULT
 
 
-def _current_stream(array: Any) -> int | None:
-    """Of the library that the array is of; None: it does not tell."""
-    name = _library(array)
-    if name == "torch":
-        return _number_of(sys.modules[name].cuda.current_stream(array.device))
-    if name == "cupy":
-        with array.device:
-            return _number_of(sys.modules[name].cuda.get_current_stream())
-    return None
-
-
 def _ready(array: Any) -> Any:
     """Waits until JAX has made it."""
     return array.block_until_ready() if hasattr(array, "block_until_ready") else array
@@ -108,44 +89,42 @@ class HostOrder:
     def lent(self, array: Any, name: str) -> Any:
         if is_numpy(array):
             return array
-        if _device(array)[0] in (_CUDA, _CUDA_MANAGED):
+        if library_of(array).place(array)[0] in (_CUDA, _CUDA_MANAGED):
             raise BadArgument("lies on a GPU, the spectra in host memory", name, "give both on the same device")
         return _ready(array)
 
 
 class StreamOrder:
-    """Of arrays on a GPU, ordered on a stream by its number in DLPack. is_current: their library works on it anyway.
-    waits: until the GPU is done."""
+    """Of arrays on a GPU, ordered on a stream by its number in DLPack. is_current: their library works on it anyway, so
+    that its arrays need no waiting for. waits: until the GPU is done."""
 
-    def __init__(self, spectra: Any, number: int, *, is_current: bool = False, waits: bool = False) -> None:
-        self._spectra, self._number, self._is_current = spectra, number, is_current
+    def __init__(self, library: Library, spectra: Any, place: tuple[int, int], number: int, *, is_current: bool = False,
+                 waits: bool = False) -> None:
+        self._library, self._spectra, self._place = library, spectra, place
+        self._number, self._is_current = number, is_current
         self.waits = waits or number < 0
         self.sync = _NO_SYNC if number < 0 else _ON_STREAM
         self.stream = max(number, 0)  # 1 and 2 are handles of CUDA's runtime too
 
     def current(self) -> AbstractContextManager[Any]:
         """Where arrays that are made inside belong to the stream."""
-        name = _library(self._spectra)
-        if self._is_current or self._number < 0 or name not in ("torch", "cupy"):
+        if self._is_current or self._number < 0:
             return nullcontext()
-        cuda: Any = sys.modules[name].cuda
-        handle = 0 if self._number == _LEGACY_DEFAULT else self._number
-        stream: AbstractContextManager[Any]
-        if name == "torch":
-            stream = cuda.stream(cuda.ExternalStream(handle, self._spectra.device))
-        else:
-            stream = cuda.ExternalStream(handle, self._spectra.device.id)
-        return stream
+        return self._library.entered(self._spectra, 0 if self._number == _LEGACY_DEFAULT else self._number)
 
     def lent(self, array: Any, name: str) -> Any:
-        if is_numpy(array) or _device(array) != _device(self._spectra):
+        if array is not self._spectra and (is_numpy(array) or library_of(array).place(array) != self._place):
             raise BadArgument("does not lie on the GPU that the spectra are on", name, "give both on the same device")
+        if self._is_current and library_of(array) is self._library:
+            return self._library.lent_here(array)
         return _ready(array).__dlpack__(stream=self._number)
 
 
 def order_of(spectra: Any, stream: Any, device: str) -> HostOrder | StreamOrder:
     """How work on these spectra is ordered with the caller's."""
-    kind = _CPU if is_numpy(spectra) else _device(spectra)[0]
+    library = library_of(spectra)
+    place = (_CPU, 0) if is_numpy(spectra) else library.place(spectra)
+    kind = place[0]
     if kind in (_CPU, _CUDA_HOST):
         if stream is not None:
             raise BadArgument("is for arrays on a GPU, these spectra lie in host memory", "stream", "leave it out")
@@ -157,11 +136,11 @@ def order_of(spectra: Any, stream: Any, device: str) -> HostOrder | StreamOrder:
         raise BadArgument(f"lies on a GPU, but this Reconstructor works on: {device}", "spectra",
                           'copy it to host memory, or make the Reconstructor with device="cuda"')
     if stream is not None:
-        return StreamOrder(spectra, _number_of(stream))
-    current = _current_stream(spectra)
+        return StreamOrder(library, spectra, place, _number_of(stream))
+    current = library.current_stream(spectra)
     if current is None:
-        return StreamOrder(spectra, _LEGACY_DEFAULT, waits=True)
-    return StreamOrder(spectra, current, is_current=True)
+        return StreamOrder(library, spectra, place, _LEGACY_DEFAULT, waits=True)
+    return StreamOrder(library, spectra, place, _number_of(current), is_current=True)
 
 
 def empty(like: Any, shape: tuple[int, ...], dtype: str) -> Any:
@@ -170,11 +149,7 @@ def empty(like: Any, shape: tuple[int, ...], dtype: str) -> Any:
         import numpy as np
 
         return np.empty(shape, dtype)
-    if _library(like) == "cupy":
-        with like.device:
-            return sys.modules["cupy"].empty(shape, dtype)
-    space = sys.modules["torch"] if _library(like) == "torch" else like.__array_namespace__()
-    return space.empty(shape, dtype=getattr(space, dtype), device=like.device)
+    return library_of(like).empty(like, shape, dtype)
 
 
 def host_copy(array: Any) -> Any:

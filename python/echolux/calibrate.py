@@ -29,17 +29,26 @@ def _block(scan: Scan, spectra: Any) -> Any:
 
 
 def mean_spectrum(scan: Scan, spectra: Any) -> np.ndarray[Any, Any]:
-    """Mean of all lines in counts [samples]: a background, a dark spectrum, a mirror."""
+    """Mean of all lines in counts [samples]: a background, a dark spectrum, a mirror.
+
+    scan: how spectra are stored; spectra: [b, a, samples]. Raises BadArgument.
+    """
     return _numbers(_core.mean_spectrum(scan._core, _block(scan, spectra)))
 
 
 def noise_floor_db(scan: Scan, spectra: Any) -> float:
-    """What recipe.noise_floor_db = 0 asks for: the level of the quietest depths."""
+    """What recipe.noise_floor_db = 0 asks for, in dB: the level of the quietest depths.
+
+    scan: by whose calibration and recipe; spectra: [b, a, samples]. Raises BadArgument, BadSetting.
+    """
     return _core.measure_noise_floor(scan._core, _block(scan, spectra))
 
 
 def noise_profile(scan: Scan, spectra: Any) -> np.ndarray[Any, Any]:
-    """Mean amplitude of each depth bin of spectra without a sample, for scan.calibration["noise_floor"]."""
+    """Mean amplitude of each depth bin [bins] in counts, for scan.calibration["noise_floor"].
+
+    scan: by whose calibration and recipe; spectra: [b, a, samples] without a sample. Raises BadArgument, BadSetting.
+    """
     return _numbers(_core.noise_profile(scan._core, _block(scan, spectra)))
 
 
@@ -89,7 +98,12 @@ def mirrors(near: Any, far: Any, background: Any, dark: Any = None, *, opposite_
 
 @dataclass(frozen=True)
 class Dispersion:
-    """Coefficients for recipe.a2_rad and recipe.a3_rad; is_sharp False: no reflector that they sharpen, do not use them."""
+    """Coefficients that make depth profiles sharpest.
+
+    a2_rad, a3_rad: for recipe.a2_rad and recipe.a3_rad
+    entropy_before, entropy: of the depth profiles, without and with them
+    is_sharp: False: there is no reflector that they sharpen, do not use them
+    """
 
     a2_rad: float
     a3_rad: float
@@ -102,8 +116,12 @@ def dispersion(scan: Scan, spectra: Any, *, range_rad: float = 80, lines: int = 
                device: str = "auto", progress: Progress = None) -> Dispersion:
     """The dispersion that makes depth profiles sharpest.
 
+    scan: by whose calibration and recipe; spectra: [b, a, samples] of a sample or a mirror
     range_rad: of both coefficients, on either side of zero; lines: most that are looked at
     depths: bins [begin, end) in which something reflects; (0, 0): past zero delay
+    device, progress: as of Scan.reconstruct()
+
+    Raises BadArgument, BadSetting.
     """
     require_text(device=device)
     require_number(range_rad=range_rad)
@@ -135,7 +153,8 @@ class MirrorReading:
 
 
 def mirror(scan: Scan, spectra: Any, background: Any = None, *, depths: tuple[int, int] = (0, 0)) -> MirrorReading:
-    """The mirror in spectra of it, looked for in depths [begin, end); (0, 0): past the first twentieth.
+    """The mirror in spectra of it [b, a, samples], looked for in the bins depths = [begin, end); (0, 0): past the first
+    twentieth. By the calibration and recipe of scan.
 
     background: without the mirror [samples]; None: that of the scan's calibration, or none.
     Raises BadFile where no peak stands 13 dB above the noise.
@@ -161,5 +180,11 @@ class RollOff:
 
 
 def roll_off(depth_bins: Any, levels_db: Any, bins: int) -> RollOff:
-    """Through the levels of a mirror at several depths; bins: of the one-sided range (MirrorReading.bins)."""
+    """The fall-off through the levels of a mirror at several depths, at least two.
+
+    depth_bins, levels_db: of each, as MirrorReading.bin and MirrorReading.level_db
+    bins: of the one-sided range (MirrorReading.bins)
+
+    Raises BadSetting where no fall-off fits.
+    """
     return RollOff(**_core.roll_off(_numbers(depth_bins).tolist(), _numbers(levels_db).tolist(), bins))

@@ -14,7 +14,7 @@ Shown = Union[Volume, LazyVolume, Series, str, "os.PathLike[str]"]
 
 def movie(path: str | os.PathLike[str], shown: Shown, *, motion: str | None = None, frames: int = 0, seconds: float = 0,
           fps: str | float = "", overwrite: bool = False, progress: Progress = None, **view: object) -> None:
-    """Writes a movie; the ending decides the format (.mp4, .webm, .gif, "frame_%04d.png" ...).
+    """Writes a movie to path; the ending decides the format (.mp4, .webm, .gif, "frame_%04d.png" ...).
 
         ox.movie("turn.mp4", volume, seconds=8, mode="mip", width=640, height=640)
 
@@ -22,6 +22,7 @@ def movie(path: str | os.PathLike[str], shown: Shown, *, motion: str | None = No
     motion: "turntable", "time", "sweep", a file of key frames, or several joined by + (docs/movies.md); None: time for a
         Series, else turntable
     frames, seconds, fps: two of them say the third; the rest follows from the motion
+    overwrite: whatever is there, whoever made it; progress: as of Scan.reconstruct()
     view: settings of the picture, as of Volume.render()
 
     Ctrl-C ends it; the movie is whole as far as it was made. MP4 and WebM need FFmpeg's libraries on the machine, GIF and
@@ -39,7 +40,7 @@ def movie(path: str | os.PathLike[str], shown: Shown, *, motion: str | None = No
     elif isinstance(shown, Volume):
         volume = shown
     else:
-        name = os.fspath(shown)
+        name = os.fsdecode(shown)
     with watching(progress) as told:
-        _core.write_movie(volume, name, view_of(view), os.fspath(path), motion or "turntable", frames, seconds, str(fps),
-                          overwrite, told)
+        _core.write_movie(volume, name, view_of(view), os.fsdecode(path), motion or "turntable", frames, seconds, str(fps),
+                          overwrite, 0, 0, "", told)

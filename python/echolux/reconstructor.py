@@ -30,7 +30,8 @@ class Reconstructor:
     A recipe whose levels count from the noise floor needs that; where recipe.noise_floor_db leaves it open and the scan has
     no file, it is measured from the spectra of the first call, and stays.
 
-    One object works for one thread at a time; others wait. Raises BadSetting, DeviceFailed, OutOfMemory.
+    One object works for one thread at a time; others wait. Leaving a `with` statement, or close(), waits for the block in
+    hand and gives the device's memory back. Raises BadSetting, DeviceFailed, OutOfMemory.
     """
 
     def __init__(self, scan: Scan | None = None, /, *, samples: int | None = None, a_scans: int | None = None,
@@ -46,6 +47,7 @@ class Reconstructor:
         self._scan = scan
         self._device = device
         self._core: _core.Reconstructor | None = None
+        self._is_closed = False
         try:
             self._core = _core.Reconstructor(scan._core, device)
         except BadSetting as error:
@@ -83,36 +85,41 @@ class Reconstructor:
 
     def with_flow(self, spectra: Any, *, out: Any = None, flow_out: Any = None, stream: Any = None, volume: int = 0,
                   first_b_scan: int = 0) -> tuple[Any, Any]:
-        """Voxels and flow, which flow.method says. Flow that is stored as phasors is [b, a, depth, 2]."""
+        """Voxels and flow, which flow.method says: spectra and all else as of a call. Flow that is stored as phasors is
+        [b, a, depth, 2].
+
+        out, flow_out: arrays that receive voxels and flow
+        stream, volume, first_b_scan: as of a call
+
+        Raises BadArgument, BadSetting where flow.method is none, DeviceFailed.
+        """
         structure, flow = self._made(spectra, out, flow_out, True, stream, volume, first_b_scan)
         return structure, flow
 
     def volume(self, spectra: Any, *, number: int = 0) -> Volume:
-        """A whole volume of spectra in host memory as a Volume, with its flow where flow.method says so."""
+        """A whole volume of spectra [b, a, samples] in host memory as a Volume that knows how it was made, with its flow where
+        flow.method says so. number: which volume of several this is."""
+        require_whole(number=number)
         work = self._ready(self._in_native_order(known_array(spectra)))
-        about = {"number": number, "provenance": self._provenance()}
-        if work.flow_grid is None:
-            return Volume._told(_core.Volume.create(work.grid, self(spectra, volume=number)), about)
-        structure, flow = self.with_flow(spectra, volume=number)
-        made = Volume._told(_core.Volume.create(work.grid, structure), about)
-        made.flow = Volume._told(_core.Volume.create(work.flow_grid, flow), about)
-        return made
+        provenance = f"{work.provenance()}volume = {int(number)}\n"
 
-    def _provenance(self) -> dict[str, str]:
-        section, found = "", {"version": _core.version, "device": self.device}
-        for line in self._scan.toml(with_defaults=True).splitlines():
-            key, is_setting, value = line.partition(" = ")
-            if is_setting:
-                found[f"{section}.{key}"] = value
-            elif line.startswith("["):
-                section = line.strip("[]")
-        return found
+        def held(grid: _core.Grid, voxels: Any) -> Volume:
+            return Volume(_core.Volume.create(grid, voxels, number=int(number), provenance=provenance))
+
+        if work.flow_grid is None:
+            return held(work.grid, self(spectra, volume=number))
+        structure, flow = self.with_flow(spectra, volume=number)
+        made = held(work.grid, structure)
+        made.flow = held(work.flow_grid, flow)
+        return made
 
     def grid(self) -> _core.Grid:
         """Of a whole volume: shape, dtype, spacing_um, scale, offset, unit. BadSetting before the noise floor is known."""
         return self._ready(None).grid
 
     def _ready(self, spectra: Any) -> _core.Reconstructor:
+        if self._is_closed:
+            raise BadArgument("is closed", "Reconstructor", "make another")
         if self._core is None:
             if spectra is not None:
                 self._scan.recipe.noise_floor_db = _core.measure_noise_floor(self._scan._core, host_copy(spectra))
@@ -141,6 +148,18 @@ class Reconstructor:
 
     def _in_native_order(self, spectra: Any) -> Any:
         return in_native_order(spectra, self._scan.scan.byte_order)
+
+    def close(self) -> None:
+        """Waits for the block in hand and gives the memory of the device back, as leaving `with` does. It takes no more."""
+        core, self._core, self._is_closed = self._core, None, True
+        if core is not None:
+            core.wait()
+
+    def __enter__(self) -> Reconstructor:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def __repr__(self) -> str:
         return f"<Reconstructor of {self._scan!r}, {self.device or self._device}>"

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any
 
 from . import _core
@@ -127,7 +127,8 @@ class Scan:
         return np.dtype(order + names.get(self.scan.sample_format, "u1"))
 
     def read(self, volume: int = 0, first: int = 0, count: int | None = None) -> np.ndarray[Any, Any]:
-        """Raw spectra of the B-scan positions [first, first + count) of a volume, of the shape that `shape` says."""
+        """Raw spectra of the B-scan positions [first, first + count) of a volume, of the shape that `shape` says; count None: to
+        the last. Raises BadArgument, BadSetting where the file has no such volume, BadFile."""
         import numpy as np
 
         shape = self.shape
@@ -153,11 +154,19 @@ class Scan:
         Its flow, where flow.method asks for it, is the attribute `flow` of the result. Ctrl-C stops at once.
         Raises BadSetting, BadFile, OutOfMemory, DeviceFailed.
         """
+        require_text(device=device)
+
+        def call(*part: Any) -> Any:
+            return self._core.reconstruct(device, *part)
+
+        return self._made_by(call, volume, b_scans, progress)
+
+    def _made_by(self, call: Callable[..., Any], volume: int, b_scans: tuple[int, int] | None, progress: Progress) -> Volume:
+        """By call(volume, begin, end, progress)."""
         begin, end = (0, 0) if b_scans is None else _positions(b_scans, self.shape[0])
         require_whole(volume=volume)
-        require_text(device=device)
         with raising(self._stages), watching(progress) as told:
-            structure, flow = self._core.reconstruct(device, volume, begin, end, told)
+            structure, flow = call(volume, begin, end, told)
         made = Volume(structure)
         if flow is not None:
             made.flow = Volume(flow)
@@ -181,7 +190,8 @@ class Scan:
         self._stages = stages or None
 
     def toml(self, *, with_defaults: bool = False) -> str:
-        """Its settings as the text of a scan's file: those that differ from their defaults, or all."""
+        """Its settings as the text of a scan's file: those that differ from their defaults, or all of them
+        (with_defaults)."""
         return self._core.settings().toml(with_defaults)
 
     def __reduce__(self) -> Any:  # copies, also between processes
@@ -192,6 +202,48 @@ class Scan:
 
     def __repr__(self) -> str:
         return f"<Scan {'x'.join(map(str, self.shape))} {self.scan.sample_format}, {self.volumes} volume(s)>"
+
+
+class Batch:
+    """Many scans of one protocol, or many parts of them, one after the other.
+
+        batch = ox.Batch()
+        for path in paths:
+            batch.reconstruct(ox.open(path)).save(path.with_suffix(".nrrd"))
+
+    What takes its time before the first B-scan stays from one call to the next: the plan with its tables, the memory of the
+    device, and what is measured of a scan. It plans anew where a scan differs from the one before in geometry, sample
+    format, calibration, recipe or stages; a noise floor that is measured counts as part of the recipe.
+
+    device: "auto" (the CPU where no GPU can be used), "cpu", "cuda", or one of several GPUs: "cuda:1"
+
+    One object works for one thread at a time; others wait. Raises DeviceFailed where there is no such device.
+    """
+
+    def __init__(self, device: str = "auto") -> None:
+        require_text(device=device)
+        self._device = device
+        self._core = _core.Batch(device)
+
+    def reconstruct(self, scan: Scan, volume: int = 0, *, b_scans: tuple[int, int] | None = None,
+                    progress: Progress = None) -> Volume:
+        """A volume of the scan's file, or the positions [begin, end) of it: bits, errors and arguments (volume, b_scans,
+        progress) are those of Scan.reconstruct(). After an error it can be used again."""
+        if not isinstance(scan, Scan):
+            raise BadArgument(f"is not a Scan but of type {type(scan).__name__}", "scan", "open one: echolux.open(path)")
+
+        def call(*part: Any) -> Any:
+            return self._core.reconstruct(scan._core, *part)
+
+        return scan._made_by(call, volume, b_scans, progress)
+
+    @property
+    def plans(self) -> int:
+        """How many plans it has made: one for each recipe that it met, where they did not take turns."""
+        return self._core.plans
+
+    def __repr__(self) -> str:
+        return f"<Batch on {self._device}, {self.plans} plan(s) made>"
 
 
 def _positions(given: Any, count: int) -> tuple[int, int]:
@@ -252,9 +304,9 @@ def _without_arrays(settings: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str
 
 
 def open(path: str | os.PathLike[str], **settings: Mapping[str, object]) -> Scan:
-    """Opens a scan's TOML file, a recording, or a raw file that describes itself.
+    """Opens a scan's TOML file, a recording, or a raw file that describes itself: the file at path.
 
-    Settings override the file, a mapping for each section: ox.open("scan.toml", recipe={"window": "hann"}); those of
+    settings override the file, a mapping for each section: ox.open("scan.toml", recipe={"window": "hann"}); those of
     [calibration] may be arrays: calibration={"background": spectrum}. Raises MissingFile, BadFile, BadSetting.
     """
     others, arrays = _without_arrays(settings)

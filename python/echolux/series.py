@@ -1,14 +1,14 @@
 """Volumes in files, of which no more is read than is asked for."""
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from . import _core
 from .errors import Unsupported
-from .volume import Volume
+from .progress import Progress
+from .volume import Volume, keys_of, orientation_in
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,7 +47,7 @@ def _parts(key: Any, edges: tuple[int, ...]) -> list[tuple[int, int, Any]] | Non
     return parts
 
 
-class LazyVolume:
+class LazyVolume(_core.Grid):
     """A volume in a file: what it means is known, voxels are read when they are asked for.
 
         volume = ox.load("big.ome.zarr")
@@ -61,71 +61,9 @@ class LazyVolume:
     """A file holds one volume: its flow is a file of its own."""
 
     def __init__(self, core: _core.Series, path: str, time_point: int = 0, level: int = 0) -> None:
+        super().__init__(core.grid(time_point, level))
         self._core, self._path, self._time_point, self._level = core, path, time_point, level
-        self._grid = core.grid(time_point, level)
         self._read: Volume | None = None
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """(b, a, depth)."""
-        return self._grid.shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the codes."""
-        import numpy as np
-
-        return np.dtype(self._grid.dtype)
-
-    @property
-    def ndim(self) -> int:
-        """3."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """Number of the codes."""
-        return math.prod(self.shape)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all codes."""
-        return self._grid.nbytes
-
-    @property
-    def spacing_um(self) -> tuple[float, float, float]:
-        """Distance of voxels in um along (b, a, depth), 0 where it is unknown."""
-        return self._grid.spacing_um
-
-    @property
-    def unit(self) -> str:
-        """Of the values; empty where it is unknown."""
-        return self._grid.unit
-
-    @property
-    def quantity(self) -> str:
-        """What the values are; empty where it is unknown."""
-        return self._grid.quantity
-
-    @property
-    def scale(self) -> float:
-        """value = code * scale + offset."""
-        return self._grid.scale
-
-    @property
-    def offset(self) -> float:
-        """value = code * scale + offset."""
-        return self._grid.offset
-
-    @property
-    def first_depth_um(self) -> float:
-        """Depth of the first row of voxels in um, from zero delay."""
-        return self._grid.first_depth_um
-
-    @property
-    def v_max_mm_s(self) -> float:
-        """Of phasors: the axial velocity in mm/s at a phase of pi, 0 where it is unknown."""
-        return self._grid.v_max_mm_s
 
     @property
     def time_s(self) -> float:
@@ -140,8 +78,12 @@ class LazyVolume:
     @property
     def provenance(self) -> dict[str, str]:
         """How it was made, by key."""
-        lines = (line.partition(" = ") for line in self._core.provenance(self._time_point).splitlines())
-        return {key: value for key, _, value in lines}
+        return keys_of(self._core.provenance(self._time_point))
+
+    @property
+    def orientation(self) -> str:
+        """As of a Volume."""
+        return orientation_in(self.provenance)
 
     @property
     def levels(self) -> tuple[LazyVolume, ...]:
@@ -208,9 +150,9 @@ class LazyVolume:
         """Volume.velocities() of all of it."""
         return self.read().velocities()
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, progress: Progress = None) -> None:
         """Volume.save() of all of it."""
-        self.read().save(path)
+        self.read().save(path, progress=progress)
 
     def render(self, **view: object) -> np.ndarray[Any, Any]:
         """Volume.render() of all of it."""
@@ -235,7 +177,7 @@ class LazyVolume:
         return table(shown)
 
     def __repr__(self) -> str:
-        about = f"{'x'.join(map(str, self.shape))} {self._grid.voxel}"
+        about = f"{'x'.join(map(str, self.shape))} {self.voxel}"
         return f"<LazyVolume {about}, {self.nbytes / 2**20:.4g} MiB in a file>"
 
 
@@ -260,7 +202,7 @@ class _Shown:
         return coarsest.render(**view)
 
 
-class Series:
+class Series(_core.Grid):
     """Volumes of one size, one for each time point: a file or folder of several, a folder of volumes, or a pattern.
 
         series = ox.load_series("beats_*.nrrd")
@@ -269,8 +211,8 @@ class Series:
     """
 
     def __init__(self, core: _core.Series, path: str) -> None:
+        super().__init__(core.grid(0))
         self._core, self.path = core, path
-        self._first = LazyVolume(core, path)
 
     def __len__(self) -> int:
         return self._core.count()
@@ -278,32 +220,22 @@ class Series:
     @property
     def shape(self) -> tuple[int, ...]:
         """(t, b, a, depth)."""
-        return (len(self), *self._first.shape)
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the codes."""
-        return self._first.dtype
+        return (len(self), *super().shape)
 
     @property
     def ndim(self) -> int:
-        """4."""
-        return 1 + self._first.ndim
+        """Number of dimensions of the codes."""
+        return 1 + super().ndim
 
     @property
     def size(self) -> int:
         """Number of the codes."""
-        return math.prod(self.shape)
+        return len(self) * super().size
 
     @property
-    def spacing_um(self) -> tuple[float, float, float]:
-        """Distance of voxels in um along (b, a, depth), 0 where it is unknown."""
-        return self._first.spacing_um
-
-    @property
-    def unit(self) -> str:
-        """Of the values; empty where it is unknown."""
-        return self._first.unit
+    def nbytes(self) -> int:
+        """Bytes of all codes."""
+        return len(self) * super().nbytes
 
     @property
     def times_s(self) -> np.ndarray[Any, Any]:
@@ -385,7 +317,7 @@ class Series:
         return widget(self, view)
 
     def __repr__(self) -> str:
-        return f"<Series {'x'.join(map(str, self.shape))} {self._first._grid.voxel}>"
+        return f"<Series {'x'.join(map(str, self.shape))} {self.voxel}>"
 
 
 def _reopened(path: str, time_point: int, level: int) -> LazyVolume:
@@ -393,7 +325,7 @@ def _reopened(path: str, time_point: int, level: int) -> LazyVolume:
 
 
 def load(path: str | os.PathLike[str]) -> LazyVolume | Series:
-    """What a file, a folder, or a pattern ("beats_*.nrrd") holds, in any format that `echolux convert` reads; voxels are read
+    """What a file, a folder, or a pattern ("beats_*.nrrd") at path holds, in any format that `echolux convert` reads; voxels are read
     when they are asked for. A LazyVolume; a Series where there are several time points.
 
     Raises MissingFile, or BadFile where it is malformed.
@@ -403,6 +335,6 @@ def load(path: str | os.PathLike[str]) -> LazyVolume | Series:
 
 
 def load_series(path: str | os.PathLike[str]) -> Series:
-    """The same, always as a Series."""
+    """As load(path), always as a Series."""
     name = os.fsdecode(path)
     return Series(_core.Series.open(name), name)

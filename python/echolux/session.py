@@ -33,8 +33,12 @@ Source = Union[str, Callable[[], Any], Iterable[Any]]
 class LiveStats:
     """How a session is doing. Rates and load are of the last seconds; load is the share of time that reconstruction takes.
 
-    lost_blocks: by the source; left_out_volumes: for newer ones, incomplete or failed; overwritten_volumes: finished, but
-    not taken in time; not_recorded_blocks: of the recording under way, lost or left out by a disk too slow.
+    running: it was started and not stopped; ended: the source has no more; seconds: since the start
+    acquired_blocks, acquired_volumes, acquired_a_scans: that came from the source; lost_blocks: that the source lost
+    finished_volumes: reconstructed whole; left_out_volumes: for newer ones, incomplete or failed
+    overwritten_volumes: finished, but not taken in time
+    acquired_a_scans_per_s, processed_a_scans_per_s, load: lately
+    recording, recorded_blocks: of the recording under way; not_recorded_blocks: lost, or left out by a disk too slow
     """
 
     running: bool
@@ -57,7 +61,11 @@ class LiveStats:
 
 @dataclass(frozen=True)
 class Recorded:
-    """What a recording holds, and what it lacks."""
+    """What a recording holds, and what it lacks.
+
+    blocks, bytes: that are in it; missing_blocks: that came while the disk was too slow or full
+    lost_blocks: by the source; refused_blocks: out of order or of another size
+    """
 
     blocks: int
     bytes: int
@@ -189,7 +197,7 @@ class Live:
             self._feeder.start()
 
     def stop(self) -> None:
-        """Acquires no more. What was acquired is still reconstructed and can be taken."""
+        """Acquires no more. What was acquired is still reconstructed and can be taken; leaving `with` waits for it."""
         if self._feeder is not None:
             self._feeder.stop()
         if self._is_running:
@@ -199,8 +207,12 @@ class Live:
         self.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Stops, and waits for the block that is worked on, unless it was Ctrl-C: no stage is called any more then."""
         self.stop()
+        if kind is None or not issubclass(kind, KeyboardInterrupt):
+            while not self._core.wait(_LOOK_MS):
+                pass
         if self.stats.recording:
             self.stop_recording()
 
@@ -217,7 +229,8 @@ class Live:
                 return made
 
     def next(self, timeout_s: float | None = None) -> Volume | None:
-        """The next volume; None where none came in time, or there are no more."""
+        """The next volume; None where none came within timeout_s (None: any time), or there are no more. Raises what a stage
+        or a source in Python raised."""
         self.start()
         patience = 10**9 if timeout_s is None else max(0, round(1000 * timeout_s))
         while True:
@@ -271,11 +284,12 @@ class Live:
         return self._core.events().splitlines()
 
     def record(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Writes every block from the next volume on: NAME.toml, NAME.raw, NAME.index.csv, which open as a scan.
+        """Writes every block from the next volume on to path = NAME.toml, and NAME.raw and NAME.index.csv beside it, which
+        open as a scan; overwrite: also over a recording that is there.
 
         One recording at a time; it ends with stop_recording() or with the session. Raises OutputFailed, BadSetting.
         """
-        self._core.record(os.fspath(path), overwrite)
+        self._core.record(os.fsdecode(path), overwrite)
 
     def stop_recording(self) -> Recorded:
         """Waits for the disk. Where no block was recorded, no file is left. Raises OutputFailed."""
@@ -316,7 +330,7 @@ def _from_arrays(source: Callable[[], Any] | Iterable[Any], scan: Scan | None,
     return made, chain([array], arrays)
 
 
-def live(source: Source, *, lossless: bool = False, queue: int = 0, volumes: int = 0, device: str = "auto",
+def live(source: Source, /, *, lossless: bool = False, queue: int = 0, volumes: int = 0, device: str = "auto",
          scan: Scan | Mapping[str, Any] | str | os.PathLike[str] | None = None, stages: StagesLike = None,
          **settings: Mapping[str, Any]) -> Live:
     """Opens a live session.
@@ -330,6 +344,7 @@ def live(source: Source, *, lossless: bool = False, queue: int = 0, volumes: int
     scan: what a camera or plugin sends (a TOML file), or what the arrays are (a Scan); or settings of that section, as
         {"b_scans": 64}. Of arrays without a Scan the first one says the sizes, and is a whole volume unless b_scans is set
     stages: {"spectra": function, ...}, see Scan.set_stages
+    device: as of Scan.reconstruct()
     settings: by section, as recipe={"window": "hann"}, simulation={"a_scans": 128}, source={...}
 
     Raises BadSetting, BadFile, DeviceFailed.
@@ -341,7 +356,7 @@ def live(source: Source, *, lossless: bool = False, queue: int = 0, volumes: int
     if isinstance(source, str):
         if isinstance(scan, Scan):
             raise BadArgument("is a Scan, but a source by name is described by a file", "scan", "give its path")
-        core = _core.Live.open(source, "" if scan is None else os.fspath(scan), assignments(settings), device, lossless,
+        core = _core.Live.open(source, "" if scan is None else os.fsdecode(scan), assignments(settings), device, lossless,
                                queue, given)
         return Live(core, given, volumes)
     if not (callable(source) or hasattr(source, "__iter__")):

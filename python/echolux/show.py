@@ -8,7 +8,6 @@ import shutil
 import struct
 import subprocess
 import tempfile
-import threading
 import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -123,8 +122,18 @@ def plot(volume: Volume, plane: str = "b-scan", index: int | None = None, *, ax:
     return ax
 
 
+# Runs a program, and removes the folder $0 whenever that ends, also where Python has ended before. It takes no signals
+# of Python's terminal; one that ends it is passed on.
+_RUN_AND_REMOVE = """
+trap 'kill "$child" 2>/dev/null' TERM
+"$@" & child=$!
+wait "$child"; wait "$child" 2>/dev/null
+rm -rf -- "$0"
+"""
+
+
 class Window:
-    """The window of `echolux view`, a process of its own."""
+    """The window of `echolux view`, a process of its own, which stays when Python ends."""
 
     def __init__(self, program: str, volume: Volume, settings: dict[str, str]) -> None:
         folder = tempfile.mkdtemp(prefix="echolux-")
@@ -133,15 +142,11 @@ class Window:
             volume.save(file)
             sets = [f"{key}={value}" for key, value in settings.items()]
             command = [program, "view", str(file), *(["--set", *sets] if sets else [])]
-            self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            self._process = subprocess.Popen(["/bin/sh", "-c", _RUN_AND_REMOVE, folder, *command], stdout=subprocess.DEVNULL,
+                                             stderr=subprocess.DEVNULL, start_new_session=True)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
-        threading.Thread(target=self._clean_up, args=(folder,), name="echolux window", daemon=True).start()
-
-    def _clean_up(self, folder: str) -> None:
-        self._process.wait()
-        shutil.rmtree(folder, ignore_errors=True)
 
     @property
     def is_open(self) -> bool:

@@ -84,7 +84,10 @@ def _parsed(value: str) -> Any:
 
 
 class Simulation:
-    """A scene in front of a simulated instrument."""
+    """A scene in front of a simulated instrument, as simulate() makes it.
+
+    scene: its name; scan: what the spectra are; truth: what is true of the scene
+    """
 
     def __init__(self, scene: str, settings: Mapping[str, object]) -> None:
         require_text(scene=scene)
@@ -96,7 +99,10 @@ class Simulation:
 
     def spectra(self, volume: int = 0, first: int = 0, count: int | None = None, *,
                 progress: Progress = None) -> np.ndarray[Any, Any]:
-        """Raw spectra uint16 of B-scan positions [first, first + count) of a volume, of the shape that scan.shape says."""
+        """Raw spectra uint16 of B-scan positions [first, first + count) of a volume, of the shape that scan.shape says.
+
+        progress: as of Scan.reconstruct()
+        """
         import numpy as np
 
         shape = self.scan.shape
@@ -107,12 +113,15 @@ class Simulation:
         return spectra.reshape(wanted, *shape[1:])
 
     def reconstruct(self, volume: int = 0, *, device: str = "auto", progress: Progress = None) -> Volume:
-        """The volume, by the recipe of `scan`."""
+        """The volume, by the recipe of `scan`; device, progress: as of Scan.reconstruct()."""
         spectra = self.spectra(volume, progress=progress)
         return Reconstructor(self.scan, device=device).volume(spectra, number=volume)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False, progress: Progress = None) -> None:
-        """Writes what `echolux simulate` writes: scan.toml, spectra, calibration files and truth/."""
+        """Writes what `echolux simulate` writes: a scan's TOML file at path, and beside it spectra, calibration files and truth/.
+
+        overwrite: files of another kind too; progress: as of Scan.reconstruct(). Raises OutputFailed.
+        """
         with watching(progress) as told:
             self._core.write(os.fsdecode(path), overwrite, told)
 
@@ -121,11 +130,11 @@ class Simulation:
 
 
 def simulate(scene: str = "vessel", **settings: object) -> Simulation:
-    """A scene: "mirror", "layers", "vessel", "capillary", "retina", or one of the user's own.
+    """A scene in front of the simulated instrument: "mirror", "layers", "vessel", "capillary", "retina", or one of the user's own.
 
         sim = ox.simulate("vessel", samples=1024, a_scans=64, b_scans=32)
         spectra, labels = sim.spectra(), sim.truth.labels
 
-    Settings are those of the section [simulation] (docs/simulator.md). Raises BadSetting.
+    settings: those of the section [simulation] (docs/simulator.md). Raises BadSetting.
     """
     return Simulation(scene, settings)

@@ -24,7 +24,7 @@ class Place(NamedTuple):
 
 
 class Stages:
-    """Callables for the places of the pipeline. One whose second parameter has no default, or is named place, gets the Place
+    """Callables for the places of the pipeline: spectra, bins, voxels, as Scan.set_stages() says. One whose second parameter has no default, or is named place, gets the Place
     of its array too."""
 
     def __init__(self, spectra: Stage | None = None, bins: Stage | None = None, voxels: Stage | None = None) -> None:

@@ -10,8 +10,13 @@ from .progress import Progress, watching
 
 @dataclass(frozen=True)
 class Check:
-    """What was found, and what was expected (None: nothing) with the bound: "near" (at most `limit` away), "at least" and
-    "at most" (`limit`), or "reported"."""
+    """One thing that was measured.
+
+    topic, what, unit: what it is, and the unit of the numbers ("": a ratio)
+    found: what came out; expected: what formulas or publications say, None where they say nothing
+    bound: "near" (at most `limit` from what is expected), "at least" and "at most" (`limit`), or "reported"
+    passed: whether it keeps to the bound
+    """
 
     topic: str
     what: str
@@ -25,7 +30,10 @@ class Check:
 
 @dataclass(frozen=True)
 class Validation:
-    """checks, and all of them as Markdown."""
+    """What a validation measured.
+
+    checks: one by one; report: all of them as Markdown
+    """
 
     checks: tuple[Check, ...]
     report: str
@@ -48,7 +56,13 @@ _BOUNDS = ("near", "at least", "at most", "reported")
 
 
 def validate(*, quick: bool = False, device: str = "auto", progress: Progress = None) -> Validation:
-    """What `echolux validate` measures. quick: fewer depths, kernels and scenes. A check that fails raises nothing."""
+    """Measures what `echolux validate` measures: reconstructions against formulas and publications.
+
+    quick: fewer depths, kernels and scenes
+    device, progress: as of Scan.reconstruct()
+
+    A check that fails raises nothing. Raises DeviceFailed.
+    """
     with watching(progress) as told:
         found, report = _core.validate(device, quick, told)
     checks = []

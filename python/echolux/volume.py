@@ -1,13 +1,13 @@
 """Volumes: voxels, and what they mean."""
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from .errors import BadArgument, require_number, require_text
+from .errors import BadArgument, require_number, require_text, require_whole
+from .progress import Progress, watching
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,7 +17,8 @@ _SPACE = ("b", "a", "depth")
 
 
 class Volume(_core.Volume):
-    """Voxels [b, a, depth] in host memory, and what they mean. A volume never changes.
+    """Voxels [b, a, depth] in host memory, and what they mean. A volume never changes. Volume(other) is another one with the
+    same voxels.
 
     It is an array wherever one is expected: numpy.asarray(volume) and torch.from_dlpack(volume) see the codes that it
     stores, without a copy; value = code * scale + offset, in `unit`. volume.values() are the values.
@@ -26,8 +27,6 @@ class Volume(_core.Volume):
     flow: Volume | None = None
     """What moves: the flow that was reconstructed together with this structure; None where flow.method was none."""
 
-    _about: dict[str, Any] = {}  # what its maker told beside the grid
-
     def __init__(self, other: _core.Volume) -> None:
         if not isinstance(other, _core.Volume):
             raise BadArgument(f"is not a volume but of type {type(other).__name__}", "Volume",
@@ -35,17 +34,17 @@ class Volume(_core.Volume):
         super().__init__(other)
 
     @staticmethod
-    def _told(core: _core.Volume, about: dict[str, Any]) -> Volume:
-        made = Volume(core)
-        made._about = about
-        return made
-
-    @staticmethod
     def from_array(codes: Any, *, spacing_um: Sequence[float] = (0, 0, 0), unit: str = "", quantity: str = "",
-                   scale: float = 1, offset: float = 0, first_depth_um: float = 0) -> Volume:
-        """A volume with a copy of an array [b, a, depth] of type uint8, uint16, int16, float16, float32 or complex64.
+                   scale: float = 1, offset: float = 0, first_depth_um: float = 0, time_s: float = 0, number: int = 0,
+                   provenance: Mapping[str, str] | None = None) -> Volume:
+        """A volume with a copy of an array of codes [b, a, depth] of type uint8, uint16, int16, float16, float32 or complex64; float64
+        becomes float32, bool uint8.
 
-        float64 becomes float32, bool uint8.
+        spacing_um: distance of voxels along (b, a, depth), 0 where it is unknown; first_depth_um: of the first row
+        unit, quantity, scale, offset: of the values, value = code * scale + offset
+        time_s, number, provenance: when, which of several, and how it was made: a line of text for each key
+
+        Raises BadArgument.
         """
         import numpy as np
 
@@ -58,36 +57,16 @@ class Volume(_core.Volume):
             raise BadArgument(f"is an array of {array.dtype} with {array.ndim} dimensions", "codes",
                               "give [b, a, depth] of uint8, uint16, int16, float16, float32 or complex64")
         require_text(unit=unit, quantity=quantity)
-        require_number(scale=scale, offset=offset, first_depth_um=first_depth_um)
-        grid = _core.Grid.of(array.shape[0], array.shape[1], array.shape[2], voxel)
-        grid.spacing_um = tuple(float(one) for one in spacing_um)
-        grid.unit, grid.quantity = unit, quantity
-        grid.scale, grid.offset, grid.first_depth_um = scale, offset, first_depth_um
-        return Volume(_core.Volume.create(grid, array))
+        require_number(scale=scale, offset=offset, first_depth_um=first_depth_um, time_s=time_s)
+        require_whole(number=number)
+        steps = tuple(float(one) for one in spacing_um)
+        if len(steps) != 3:
+            raise BadArgument(f"is not three numbers: {spacing_um!r}", "spacing_um", "give (b, a, depth)")
+        grid = _core.Grid.of(array.shape[0], array.shape[1], array.shape[2], voxel, (steps[0], steps[1], steps[2]), unit,
+                             quantity, scale, offset, first_depth_um)
+        return Volume(_core.Volume.create(grid, array, float(time_s), int(number), lines_of(provenance or {})))
 
     # ---- what it means
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """(b, a, depth); (b, a, depth, 2) where a voxel is a pair, as in flow that is stored as phasors."""
-        return self._grid.shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the codes."""
-        import numpy as np
-
-        return np.dtype(self._grid.dtype)
-
-    @property
-    def ndim(self) -> int:
-        """Number of dimensions of the codes."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """Number of the codes."""
-        return math.prod(self.shape)
 
     @property
     def T(self) -> np.ndarray[Any, Any]:  # noqa: N802: as NumPy has it
@@ -95,71 +74,26 @@ class Volume(_core.Volume):
         return self._numpy().T
 
     def astype(self, dtype: Any) -> np.ndarray[Any, Any]:
-        """The codes as a NumPy array of another type."""
+        """The codes as a NumPy array of another type (dtype)."""
         return self._numpy().astype(dtype)
 
     @property
-    def nbytes(self) -> int:
-        """Bytes of all codes."""
-        return self._grid.nbytes
-
-    @property
-    def spacing_um(self) -> tuple[float, float, float]:
-        """Distance of voxels in um along (b, a, depth), 0 where it is unknown."""
-        return self._grid.spacing_um
-
-    @property
-    def first_depth_um(self) -> float:
-        """Depth of the first row of voxels in um, from zero delay."""
-        return self._grid.first_depth_um
-
-    @property
-    def unit(self) -> str:
-        """Of the values; empty where it is unknown."""
-        return self._grid.unit
-
-    @property
-    def quantity(self) -> str:
-        """What the values are: "db", "intensity", "doppler" ...; empty where it is unknown."""
-        return self._grid.quantity
-
-    @property
-    def scale(self) -> float:
-        """value = code * scale + offset."""
-        return self._grid.scale
-
-    @property
-    def offset(self) -> float:
-        """value = code * scale + offset."""
-        return self._grid.offset
-
-    @property
-    def v_max_mm_s(self) -> float:
-        """Of phasors: the axial velocity in mm/s at a phase of pi, 0 where it is unknown."""
-        return self._grid.v_max_mm_s
-
-    @property
-    def time_s(self) -> float:
-        """Seconds since the start of the scan, the source or the series."""
-        return float(self._about.get("time_s", self._time_s))
-
-    @property
-    def number(self) -> int:
-        """Which volume of its scan, source or series this is, from 0."""
-        return int(self._about.get("number", self._number))
-
-    @property
     def provenance(self) -> dict[str, str]:
-        """How it was made, by key: settings, version, device, hashes of calibration files."""
-        if "provenance" in self._about:
-            return dict(self._about["provenance"])
-        lines = (line.partition(" = ") for line in self._provenance().splitlines())
-        return {key: value for key, _, value in lines}
+        """How it was made, by key, as text: settings that are no defaults ("recipe.window"), the program's version ("echolux"),
+        the device ("backend"), hashes of calibration files ..."""
+        return keys_of(self._provenance())
+
+    @property
+    def orientation(self) -> str:
+        """Which way a patient lies in it: a letter each for growing depth, A-scans and B-scans, towards the left (L) or right
+        (R), back (P) or front (A), head (S) or feet (I), as "PLS". Empty where it is unknown: files of other programs say
+        it, scans do not."""
+        return orientation_in(self.provenance)
 
     @property
     def warnings(self) -> list[str]:
         """What may be wrong with its quality, one line each."""
-        return list(self._about.get("warnings", self._warnings().splitlines()))
+        return self._warnings().splitlines()
 
     # ---- as arrays
 
@@ -210,9 +144,9 @@ class Volume(_core.Volume):
     # ---- other volumes
 
     def converted(self, voxel: str, low: float | None = None, high: float | None = None) -> Volume:
-        """The same values in voxels of another type: "u8", "u16", "i16", "f16", "f32" or "complex64".
+        """The same values in voxels of another type, which voxel names: "u8", "u16", "i16", "f16", "f32" or "complex64".
 
-        Integers span the values low to high; without them, those that there are.
+        Integers span the values low to high; without them, those that there are. Raises BadArgument.
         """
         require_text(voxel=voxel)
         require_number(low=low or 0, high=high or 0)
@@ -222,20 +156,24 @@ class Volume(_core.Volume):
             values = self.values()
             low = float(np.nanmin(values)) if low is None else low
             high = float(np.nanmax(values)) if high is None else high
-        return Volume._told(self._converted(voxel, low or 0.0, high or 0.0), self._about)
+        return Volume(self._converted(voxel, low or 0.0, high or 0.0))
 
     def velocities(self) -> Volume:
         """Of a flow volume: axial velocities in mm/s as float32; phases in rad where v_max_mm_s is unknown."""
-        return Volume._told(self._velocities(), self._about)
+        return Volume(self._velocities())
 
     # ---- out
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes it; the ending decides the format (.nrrd, .nii.gz, .tiff, .h5, .ome.zarr ...).
+    def save(self, path: str | os.PathLike[str], *, progress: Progress = None) -> None:
+        """Writes it to path; the ending decides the format (.nrrd, .nii.gz, .tiff, .h5, .ome.zarr ...).
 
-        The file appears when it is complete. Raises OutputFailed where it cannot be written.
+        progress: as of Scan.reconstruct(); done and total are bytes
+
+        The file appears when it is complete; where Ctrl-C or progress stops the work, nothing is left behind. Raises
+        OutputFailed where it cannot be written, BadSetting where the format cannot hold it.
         """
-        self._write(os.fsdecode(path))
+        with watching(progress) as told:
+            self._write(os.fsdecode(path), told)
 
     def render(self, **view: object) -> np.ndarray[Any, Any]:
         """A picture, uint8 [height, width, 4]: red, green, blue, alpha; rows from the top.
@@ -277,7 +215,7 @@ class Volume(_core.Volume):
         return table(self)
 
     def __repr__(self) -> str:
-        about = [f"{'x'.join(map(str, self.shape))} {self._grid.voxel}"]
+        about = [f"{'x'.join(map(str, self.shape))} {self.voxel}"]
         if any(self.spacing_um):
             about.append("spacing " + " x ".join(f"{step:g}" for step in self.spacing_um) + " um")
         about += [text for text in (self.quantity, f"in {self.unit}" if self.unit else "") if text]
@@ -286,19 +224,32 @@ class Volume(_core.Volume):
         return f"<Volume {', '.join(about)}>"
 
     def __reduce__(self) -> Any:  # copies, also between processes
-        grid = {name: getattr(self._grid, name) for name in _MEANING}
-        about = {name: getattr(self, name) for name in ("number", "time_s", "provenance", "warnings")}
-        return _again, (self[:], self._grid.voxel, grid, about, self.flow)
+        steps: Any = self.spacing_um
+        grid = (self.voxel, steps, self.unit, self.quantity, self.scale, self.offset, self.first_depth_um, self.v_max_mm_s)
+        about = (self.time_s, self.number, self._provenance(), self._warnings())
+        return _again, (self[:], grid, about, self.flow)
 
 
-_MEANING = ("spacing_um", "unit", "quantity", "scale", "offset", "first_depth_um", "v_max_mm_s")
-
-
-def _again(codes: Any, voxel: str, meaning: dict[str, Any], about: dict[str, Any], flow: Volume | None) -> Volume:
-    grid = _core.Grid.of(*codes.shape[:3], voxel)
-    for name, value in meaning.items():
-        setattr(grid, name, value)
-    made = Volume._told(_core.Volume.create(grid, codes), about)
+def _again(codes: Any, grid: Any, about: Any, flow: Volume | None) -> Volume:
+    made = Volume(_core.Volume.create(_core.Grid.of(*codes.shape[:3], *grid), codes, *about))
     if flow is not None:
         made.flow = flow
     return made
+
+
+# ---- provenance as the library has it: lines
+
+def lines_of(provenance: Mapping[str, str]) -> str:
+    for key, value in provenance.items():
+        require_text(**{f"provenance[{key!r}]": value})
+        if len((key + value).splitlines()) > 1 or " = " in key or not key:
+            raise BadArgument(f"is not a line of text under a key: {value!r}", f"provenance[{key!r}]")
+    return "".join(f"{key} = {value}\n" for key, value in provenance.items())
+
+
+def keys_of(lines: str) -> dict[str, str]:
+    return {key: value for key, _, value in (line.partition(" = ") for line in lines.split("\n") if line)}
+
+
+def orientation_in(provenance: Mapping[str, str]) -> str:
+    return provenance.get("orientation", "").strip('"')

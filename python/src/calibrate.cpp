@@ -1,7 +1,6 @@
 // Calibration of arrays: means, noise, mirrors, dispersion.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <optional>

@@ -72,7 +72,7 @@ void free_capsule(PyObject* capsule) {
 template <class M>
 nb::object lend(const Volume& volume, bool copied) {
     auto lent = std::make_unique<Lent<M>>();
-    describe(lent->managed.tensor, lent->edges, lent->strides, volume.get().grid());
+    describe(lent->managed.tensor, lent->edges, lent->strides, volume.facts);
     const api::Span<const std::byte> voxels = volume.get().bytes();
     if (copied) {
         lent->copy.reset(new std::byte[voxels.size()]);
@@ -112,7 +112,7 @@ nb::object dlpack(const Volume& volume, nb::handle stream, nb::handle max_versio
 
 }  // namespace
 
-void bind_dlpack(nb::class_<Volume>& volume) {
+void bind_dlpack(nb::class_<Volume, Grid>& volume) {
     volume
         .def("__dlpack__", &dlpack, nb::kw_only(), nb::arg("stream") = nb::none(), nb::arg("max_version") = nb::none(),
              nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none(),

@@ -3,7 +3,6 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <condition_variable>
@@ -227,6 +226,12 @@ void bind_live(nb::module_& module) {
             },
             nb::arg("volumes"))
         .def("stop", [](const Live& live) { live.controlled([](api::Live& one) { one.stop(); }); })
+        .def(
+            "wait",
+            [](const Live& live, std::int32_t timeout_ms) {
+                return live.looking([&](api::Live& one) { return one.wait(timeout_ms); });
+            },
+            nb::arg("timeout_ms"))
         .def("push", &push, nb::arg("scan"), nb::arg("spectra"), nb::arg("volume"), nb::arg("first"),
              nb::arg("timeout_ms"))
         .def("end", [](const Live& live) { live.pushing([](api::Live& one) { one.end(); }); })

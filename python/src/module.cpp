@@ -1,6 +1,5 @@
 // The extension module echolux._core: the C++ interface of the library, close to what it is. What users see is made of
 // it in python/echolux.
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "python/src/bindings.h"
@@ -38,9 +37,11 @@ NB_MODULE(_core, module) {
     module.def("is_fork", &is_fork);
     bind_errors(module);
     bind_settings(module);
+    bind_grid(module);
     bind_volume(module);
     bind_series(module);
     bind_scan(module);
+    bind_batch(module);
     bind_reconstructor(module);
     bind_pictures(module);
     bind_movie(module);

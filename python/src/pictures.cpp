@@ -1,6 +1,5 @@
 // Pictures of volumes.
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/string.h>
 
 #include "python/src/bindings.h"
 #include "python/src/settings.h"

@@ -2,7 +2,6 @@
 // caller.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include "python/src/bindings.h"
 #include "python/src/blocks.h"
 #include "python/src/scan.h"
+#include "python/src/volume.h"
 
 namespace echolux::python {
 namespace {
@@ -44,7 +44,7 @@ struct Work {
     std::int64_t b_scan_bytes() const { return arrangement.shape().b_scan_bytes; }
 
     std::uint64_t submit(const echolux_block& block, const Destination& to) {
-        return reconstructor.submit(block, to.structure, to.flow ? &*to.flow : nullptr);
+        return last = reconstructor.submit(block, to.structure, to.flow ? &*to.flow : nullptr);
     }
 
     // Methods differ a thousandfold, and so does the time that the CPU takes for a B-scan.
@@ -60,6 +60,7 @@ struct Work {
     echolux_grid structure = api::make<echolux_grid>(), flow = api::make<echolux_grid>();
     std::int64_t slices;     // of the volume, from one B-scan position
     std::int64_t piece = 1;  // B-scans between two looks for signals
+    std::uint64_t last = 0;  // block that was submitted; 0: none
     bool is_on_gpu;
 };
 using Reconstructor = Shared<Work>;
@@ -132,7 +133,6 @@ void submit_in_order(Work& work, echolux_block block, Destination to, const Call
     if (to.flow) to.flow->sync = call.sync, to.flow->cuda = block.cuda;
     const std::uint64_t done = work.submit(block, to);
     if (call.waits) work.reconstructor.wait(done);
-    work.reconstructor.collect();
 }
 
 // Everything is done when this returns. Between pieces it looks for signals.
@@ -210,9 +210,14 @@ void bind_reconstructor(nb::module_& module) {
                 new (self) Reconstructor(scan.with([&](api::Scan& one) { return Work(one, device); }));
             },
             nb::arg("scan"), nb::arg("device"))
-        .def_prop_ro("grid", reading([](Work& work) { return work.structure; }))
-        .def_prop_ro("flow_grid",
-                     reading([](Work& work) { return work.has_flow() ? std::optional(work.flow) : std::nullopt; }))
+        .def_prop_ro("grid", reading([](Work& work) { return Grid{work.structure}; }))
+        .def_prop_ro("flow_grid", reading([](Work& work) {
+                         return work.has_flow() ? std::optional(Grid{work.flow}) : std::nullopt;
+                     }))
+        .def("wait", reading([](Work& work) {
+                 if (work.last > 0) work.reconstructor.wait(work.last);
+             }))
+        .def("provenance", reading([](Work& work) { return work.reconstructor.provenance(); }))
         .def_prop_ro("device", reading([](Work& work) { return work.device_name; }))
         .def("result_of", &result_of, nb::arg("shape"), nb::arg("is_flow"))
         .def("run", &run, nb::arg("spectra"), nb::arg("out"), nb::arg("flow_out").none(), nb::arg("volume"),

@@ -2,7 +2,6 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <charconv>
@@ -48,10 +47,7 @@ void read(const Scan& scan, std::int64_t volume, std::int64_t first, std::int64_
 std::pair<Volume, std::optional<Volume>> reconstruct(const Scan& scan, const std::string& device, std::int64_t volume,
                                                      std::int64_t begin, std::int64_t end, const nb::object& progress) {
     const echolux_device on = device_of(device);
-    auto part = api::make<echolux_part>();
-    part.volume = volume;
-    part.b_scan_begin = begin;
-    part.b_scan_end = end;
+    const echolux_part part = part_of(volume, begin, end);
     return pair_of(watched(progress, [scan, on, part](const api::Progress& watch) {
         return scan.locked([&](api::Scan& one) { return api::reconstruct(one, on, part, watch); });
     }));
@@ -93,6 +89,14 @@ echolux_device device_of(const std::string& name) {
     api::checked([&](auto* error) { return echolux_gpu_describe(index, &gpu, error); });
     std::memcpy(device.gpu_id, gpu.id, sizeof gpu.id);
     return device;
+}
+
+echolux_part part_of(std::int64_t volume, std::int64_t begin, std::int64_t end) {
+    auto part = api::make<echolux_part>();
+    part.volume = volume;
+    part.b_scan_begin = begin;
+    part.b_scan_end = end;
+    return part;
 }
 
 void bind_scan(nb::module_& module) {

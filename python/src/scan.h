@@ -1,6 +1,7 @@
-// A scan: how spectra were recorded, and how to process them; and the device that a user names.
+// A scan: how spectra were recorded, and how to process them; and the device and the part that a user names.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "python/src/work.h"
@@ -11,5 +12,8 @@ using Scan = Shared<api::Scan>;
 
 // "auto", "cpu", "cuda", "cuda:1".
 echolux_device device_of(const std::string& name);
+
+// B-scan positions [begin, end) of a volume; end 0: to the last.
+echolux_part part_of(std::int64_t volume, std::int64_t begin, std::int64_t end);
 
 }  // namespace echolux::python

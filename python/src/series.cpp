@@ -1,5 +1,4 @@
 // Volumes in files, a part at a time.
-#include <nanobind/stl/string.h>
 
 #include "python/src/arrays.h"
 #include "python/src/bindings.h"
@@ -45,7 +44,7 @@ void bind_series(nb::module_& module) {
         .def(
             "grid",
             [](const Series& series, std::int64_t time_point, std::int64_t level) {
-                return series.with([&](api::Series& one) { return one.grid(time_point, level); });
+                return series.with([&](api::Series& one) { return Grid{one.grid(time_point, level)}; });
             },
             nb::arg("time_point"), nb::arg("level") = 0)
         .def(

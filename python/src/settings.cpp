@@ -1,6 +1,5 @@
 #include "python/src/settings.h"
 
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "python/src/bindings.h"

@@ -1,7 +1,6 @@
 // Simulated scans, the truth about them, and validation.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "python/src/arrays.h"

@@ -1,6 +1,5 @@
 #include "python/src/volume.h"
 
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -13,77 +12,35 @@
 namespace echolux::python {
 namespace {
 
-template <std::size_t n>
-nb::str text_in(const char (&field)[n]) {
-    return text_of({field, std::find(field, field + n, '\0')});
-}
-
-template <std::size_t n>
-void set_text(char (&field)[n], const std::string& text, const char* name) {
-    if (text.size() >= n)
-        refuse("is too long: " + std::to_string(text.size()) + " bytes in UTF-8", name,
-               "give it at most " + std::to_string(n - 1));
-    std::fill(field, field + n, '\0');
-    text.copy(field, n - 1);
-}
-
-std::tuple<double, double, double> spacing(const echolux_grid& grid) {
-    return {grid.spacing_um[2], grid.spacing_um[1], grid.spacing_um[0]};
-}
-
-Edges shape(const echolux_grid& grid) {
-    return edges_of_python(shape_of(grid));
-}
-
 // Not to be written to: others may see the same voxels.
 nb::ndarray<nb::numpy, nb::ro> numpy_of(const Volume& volume) {
-    const echolux_grid grid = volume.get().grid();
-    const std::vector<std::size_t> edges = shape_of(grid);
+    const std::vector<std::size_t> edges = shape_of(volume.facts);
     auto keeper = std::make_unique<std::shared_ptr<const api::Volume>>(volume.share());
     const nb::capsule owner(keeper.get(),
                             [](void* one) noexcept { delete static_cast<std::shared_ptr<const api::Volume>*>(one); });
     keeper.release();
-    return {volume.get().bytes().data(), edges.size(), edges.data(), owner, nullptr, layout_of(grid.voxel).type};
+    return {volume.get().bytes().data(),       edges.size(), edges.data(), owner, nullptr,
+            layout_of(volume.facts.voxel).type};
 }
 
-Volume made(const echolux_grid& grid, nb::handle array) {
+Volume made(const Grid& grid, nb::handle array, double time_s, std::int64_t number, const std::string& provenance,
+            const std::string& warnings) {
     const auto voxels = array_of<InArray>(array, "voxels");
     const auto* bytes = static_cast<const std::byte*>(voxels.data());
-    return released([&] { return Volume(api::Volume::create(grid, {bytes, voxels.nbytes()})); });
+    auto facts = api::make<echolux_volume_facts>();
+    facts.time_s = time_s;
+    facts.number = number;
+    facts.provenance = provenance.c_str();
+    facts.warnings = warnings.c_str();
+    return released([&] { return Volume(api::Volume::create(grid.facts, {bytes, voxels.nbytes()}, 0, 0, facts)); });
 }
 
-echolux_grid grid_of(std::int64_t b_scans, std::int64_t a_scans, std::int64_t depth, const std::string& voxel) {
-    auto grid = api::make<echolux_grid>();
-    grid.b_scans = b_scans;
-    grid.a_scans = a_scans;
-    grid.depth = depth;
-    grid.voxel = voxel_of(voxel);
-    grid.scale = 1;
-    return grid;
-}
-
-void bind_grid(nb::module_& module) {
-    nb::class_<echolux_grid>(module, "Grid", "What a volume is: value = code * scale + offset.")
-        .def_static("of", &grid_of, nb::arg("b_scans"), nb::arg("a_scans"), nb::arg("depth"), nb::arg("voxel"))
-        .def_prop_ro("shape", &shape)
-        .def_prop_rw("spacing_um", &spacing,
-                     [](echolux_grid& grid, const std::vector<double>& um) {
-                         if (um.size() != 3) refuse("is not three numbers", "spacing_um");
-                         for (std::size_t i = 0; i < 3; ++i) grid.spacing_um[2 - i] = um[i];
-                     })
-        .def_prop_ro("voxel", [](const echolux_grid& grid) { return name_of(grid.voxel); })
-        .def_prop_ro("dtype", [](const echolux_grid& grid) { return spelled(layout_of(grid.voxel).type); })
-        .def_ro("nbytes", &echolux_grid::bytes)
-        .def_rw("first_depth_um", &echolux_grid::first_depth_um)
-        .def_rw("scale", &echolux_grid::scale)
-        .def_rw("offset", &echolux_grid::offset)
-        .def_rw("v_max_mm_s", &echolux_grid::v_max_mm_s)
-        .def_prop_rw(
-            "quantity", [](const echolux_grid& grid) { return text_in(grid.quantity); },
-            [](echolux_grid& grid, const std::string& text) { set_text(grid.quantity, text, "quantity"); })
-        .def_prop_rw(
-            "unit", [](const echolux_grid& grid) { return text_in(grid.unit); },
-            [](echolux_grid& grid, const std::string& text) { set_text(grid.unit, text, "unit"); });
+void write(const Volume& volume, nb::handle given, const nb::object& progress) {
+    const std::string path = path_of(given);
+    watched(progress, [=](const api::Progress& told) {
+        volume.get().write(path, told);
+        return true;
+    });
 }
 
 }  // namespace
@@ -95,8 +52,7 @@ std::pair<Volume, std::optional<Volume>> pair_of(api::Volumes&& volumes) {
 }
 
 void bind_volume(nb::module_& module) {
-    bind_grid(module);
-    nb::class_<Volume> volume(module, "Volume", "Voxels in host memory, and what they mean; never changes.");
+    nb::class_<Volume, Grid> volume(module, "Volume", "Voxels in host memory, and what they mean; never changes.");
     volume.def(nb::init<const Volume&>(), nb::arg("other"))
         .def_static(
             "open",
@@ -105,11 +61,15 @@ void bind_volume(nb::module_& module) {
                 return watched(nb::none(), [path](const api::Progress&) { return Volume(api::Volume::open(path)); });
             },
             nb::arg("path"))
-        .def_static("create", &made, nb::arg("grid"), nb::arg("voxels"))
-        .def_prop_ro("_grid", [](const Volume& volume) { return volume.get().grid(); })
+        .def_static("create", &made, nb::arg("grid"), nb::arg("voxels"), nb::arg("time_s") = 0.0, nb::arg("number") = 0,
+                    nb::arg("provenance") = "", nb::arg("warnings") = "")
         .def("_numpy", &numpy_of)
-        .def_prop_ro("_time_s", [](const Volume& volume) { return volume.get().time_s(); })
-        .def_prop_ro("_number", [](const Volume& volume) { return volume.get().number(); })
+        .def_prop_ro(
+            "time_s", [](const Volume& volume) { return volume.get().time_s(); },
+            "Seconds since the start of the scan, the source or the series.")
+        .def_prop_ro(
+            "number", [](const Volume& volume) { return volume.get().number(); },
+            "Which volume of its scan, source or series this is, from 0.")
         .def("_provenance", [](const Volume& volume) { return text_of(volume.get().provenance()); })
         .def("_warnings", [](const Volume& volume) { return text_of(volume.get().warnings()); })
         .def(
@@ -121,13 +81,7 @@ void bind_volume(nb::module_& module) {
             nb::arg("voxel"), nb::arg("low"), nb::arg("high"))
         .def("_velocities",
              [](const Volume& volume) { return released([&] { return Volume(volume.get().velocities()); }); })
-        .def(
-            "_write",
-            [](const Volume& volume, nb::handle given) {
-                const std::string path = path_of(given);
-                released([&] { volume.get().write(path); });
-            },
-            nb::arg("path"));
+        .def("_write", &write, nb::arg("path"), nb::arg("progress").none());
     bind_dlpack(volume);
 }
 

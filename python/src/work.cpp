@@ -1,6 +1,5 @@
 #include "python/src/work.h"
 
-#include <nanobind/stl/string.h>
 #include <unistd.h>
 
 #include <atomic>

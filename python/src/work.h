@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "echolux/echolux.hpp"
+#include "python/src/texts.h"
 
 namespace echolux::python {
 

@@ -21,6 +21,7 @@ enum class SlotKind { surface, buffer, upload };
 struct SlotsWanted {
     VolumeGrid grid;
     std::optional<VolumeGrid> flow = {};        // of each slot besides, as large as `grid`: f16 or phasor8
+    bool peaks = false;                         // Places::peaks are filled: no picture looks for them
     ValueRange range;                           // of values, where neither view nor preset knows one
     std::size_t count = 4;                      // slots
     SlotKind first = SlotKind::surface;         // the first kind to be tried

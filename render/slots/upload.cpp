@@ -40,7 +40,7 @@ void upload(const gpu::Device& device, gpu::Queue& queue, BrickBuilder& builder,
         });
     }
     queue.run([&](const vk::raii::CommandBuffer& commands) {
-        builder.record(commands, texture.bricks(), grid.b_scans, BrickEnds::both);
+        builder.record(commands, texture.bricks(), {0, grid.b_scans}, BrickEnds::both);
     });
 }
 

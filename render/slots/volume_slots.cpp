@@ -54,8 +54,11 @@ class VolumeSlots::HostWriter : public SlotWriter {
         : slots_(slots), timelines_(timelines), patience_(patience) {}
 
     Places places(std::size_t slot) const override {
-        const auto& [structure, flow] = *slots_[slot];
-        return flow ? Places(structure.place(), flow->place()) : Places(structure.place());
+        const auto& [structure, flow, peaks] = *slots_[slot];
+        Places places(structure.place());
+        if (flow) places.flow = flow->place();
+        if (peaks) places.peaks = peaks->peaks();
+        return places;
     }
 
     void begin(std::size_t, std::uint64_t value) override {
@@ -88,16 +91,18 @@ class VolumeSlots::HostWriter : public SlotWriter {
 std::unique_ptr<SlotWriter> VolumeSlots::share_with(const Memory& memory, const Sharer& share) const {
     struct Handles {
         HandedOver structure;
-        std::optional<HandedOver> flow;
+        std::optional<HandedOver> flow, peaks;
     };
     std::vector<Handles> handles;
     for (const auto& slot : memory.slots) {
-        handles.push_back({slot->structure.exported(device_), {}});
+        handles.push_back({slot->structure.exported(device_), {}, {}});
         if (slot->flow) handles.back().flow.emplace(slot->flow->exported(device_));
+        if (slot->peaks) handles.back().peaks.emplace(slot->peaks->exported(device_));
     }
     queue_.run([&](const vk::raii::CommandBuffer& commands) {
         for (const auto& slot : memory.slots) {
             slot->each([&](const SlotTexture& texture) { texture.record_return(commands); });
+            if (slot->peaks) slot->peaks->record_return(commands);
         }
     });
     gpu::Handle written = memory.timelines.written.exported();
@@ -106,6 +111,9 @@ std::unique_ptr<SlotWriter> VolumeSlots::share_with(const Memory& memory, const 
     for (std::size_t i = 0; i < facts.size(); ++i) {
         facts[i].structure = handles[i].structure.take();
         if (handles[i].flow) facts[i].flow = handles[i].flow->take();
+        if (!handles[i].peaks) continue;
+        facts[i].peaks = handles[i].peaks->take();
+        facts[i].depths_of_a_peak = memory.slots[i]->peaks->depths();
     }
     return share(facts, {written.release(), device_.id()}, {read.release(), device_.id()});
 }
@@ -117,9 +125,12 @@ std::unique_ptr<VolumeSlots::Memory> VolumeSlots::make_memory(SlotKind kind, con
     }
     Slots slots;
     for (std::size_t i = 0; i < wanted.count; ++i) {
-        slots.push_back(
-            std::make_unique<Slot>(Slot{.structure = {device_, wanted.grid, wanted.range, kind}, .flow = {}}));
+        slots.push_back(std::make_unique<Slot>(
+            Slot{.structure = {device_, wanted.grid, wanted.range, kind}, .flow = {}, .peaks = {}}));
         if (wanted.flow) slots.back()->flow.emplace(device_, *wanted.flow, expected_flow(*wanted.flow), kind);
+        const Bricks& bricks = slots.back()->structure.texture().bricks();
+        if (!wanted.peaks || !BrickPeaks::fit(device_, wanted.grid, bricks.edge())) continue;
+        slots.back()->peaks.emplace(device_, wanted.grid, bricks, kind);
     }
     queue_.run([&](const vk::raii::CommandBuffer& commands) {
         for (const auto& slot : slots) {
@@ -154,8 +165,13 @@ std::int64_t VolumeSlots::fetched_to(const ShownSlot& shown) const {
 }
 
 // Flow is skipped by its speed either way, phasors never.
-void VolumeSlots::record_bricks(const vk::raii::CommandBuffer& commands, std::size_t slot, std::int64_t slices) {
-    builder_.record(commands, texture(slot).bricks(), slices, BrickEnds::largest);
+void VolumeSlots::record_bricks(const vk::raii::CommandBuffer& commands, std::size_t slot, const NewSlices& slices) {
+    const Bricks& bricks = texture(slot).bricks();
+    if (const auto& peaks = memory_->slots[slot]->peaks) {
+        builder_.record_peaks(commands, bricks, peaks->for_bricks(), slices);
+    } else {
+        builder_.record(commands, bricks, slices, BrickEnds::largest);
+    }
     const VolumeTexture* flow_here = flow(slot);
     if (flow_here == nullptr || is_phasor(flow_here->grid())) return;
     builder_.record(commands, flow_here->bricks(), slices, BrickEnds::both);
@@ -183,15 +199,18 @@ gpu::Chain VolumeSlots::chain(const ShownSlots& shown) {
         for (const Work& part : work) {
             memory_->slots[part.slot]->each(
                 [&](const SlotTexture& texture) { texture.record_fetch(commands, part.first, part.end); });
+            if (const auto& peaks = memory_->slots[part.slot]->peaks)
+                peaks->record_fetch(commands, part.first, part.end);
         }
         gpu::record_order(commands);
         for (const Work& part : work) {
-            if (part.first < part.end) record_bricks(commands, part.slot, part.end);
+            if (part.first < part.end) record_bricks(commands, part.slot, {part.first, part.end});
         }
     };
     chain.after = [this, work](const vk::raii::CommandBuffer& commands) {
         for (const Work& part : work) {
             memory_->slots[part.slot]->each([&](const SlotTexture& texture) { texture.record_return(commands); });
+            if (const auto& peaks = memory_->slots[part.slot]->peaks) peaks->record_return(commands);
         }
     };
     chain.waits = {{memory_->timelines.written.semaphore(), shown.wait}};

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "render/slots/live_slots.h"
+#include "render/slots/slot_peaks.h"
 #include "render/slots/slot_texture.h"
 #include "render/vk/queue.h"
 
@@ -63,6 +64,7 @@ class VolumeSlots {
     struct Slot {
         SlotTexture structure;
         std::optional<SlotTexture> flow;
+        std::optional<SlotPeaks> peaks;  // of the structure
 
         template <class Work>
         void each(const Work& work) const {
@@ -89,7 +91,7 @@ class VolumeSlots {
     std::unique_ptr<Memory> make_memory(SlotKind kind, const SlotsWanted& wanted) const;
     std::unique_ptr<SlotWriter> share_with(const Memory& memory, const Sharer& share) const;
     std::int64_t fetched_to(const ShownSlot& shown) const;
-    void record_bricks(const vk::raii::CommandBuffer& commands, std::size_t slot, std::int64_t slices);
+    void record_bricks(const vk::raii::CommandBuffer& commands, std::size_t slot, const NewSlices& slices);
     void watch();
 
     const gpu::Device& device_;

@@ -31,12 +31,11 @@ std::uint32_t memory_type(const Device& device, std::uint32_t allowed, vk::Memor
                 "renderer", "choose another device");
 }
 
-vk::raii::Buffer made_exported_buffer(const Device& device, std::size_t bytes) {
+vk::raii::Buffer made_exported_buffer(const Device& device, std::size_t bytes, vk::BufferUsageFlags usage) {
     const vk::ExternalMemoryBufferCreateInfo external{.handleTypes = exported_memory};
     return reporting("making a shared buffer", [&] {
-        return vk::raii::Buffer(
-            device.logical(),
-            vk::BufferCreateInfo{.pNext = &external, .size = bytes, .usage = vk::BufferUsageFlagBits::eTransferSrc});
+        return vk::raii::Buffer(device.logical(),
+                                vk::BufferCreateInfo{.pNext = &external, .size = bytes, .usage = usage});
     });
 }
 
@@ -84,8 +83,13 @@ void DeviceBuffer::record_copy_from(const vk::raii::CommandBuffer& commands, vk:
     commands.copyBuffer(buffer, *buffer_, vk::BufferCopy{.srcOffset = offset, .size = bytes_});
 }
 
-ExportedBuffer::ExportedBuffer(const Device& device, std::size_t bytes)
-    : device_(device), buffer_(made_exported_buffer(device, bytes)),
+void DeviceBuffer::record_part_from(const vk::raii::CommandBuffer& commands, vk::Buffer buffer, vk::DeviceSize offset,
+                                    vk::DeviceSize bytes) const {
+    commands.copyBuffer(buffer, *buffer_, vk::BufferCopy{.srcOffset = offset, .dstOffset = offset, .size = bytes});
+}
+
+ExportedBuffer::ExportedBuffer(const Device& device, std::size_t bytes, vk::BufferUsageFlags usage)
+    : device_(device), buffer_(made_exported_buffer(device, bytes, usage)),
       memory_bytes_(static_cast<std::int64_t>(buffer_.getMemoryRequirements().size)),
       memory_(bound_exported_memory(device, buffer_)) {}
 

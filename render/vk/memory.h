@@ -46,16 +46,22 @@ class DeviceBuffer {
     // Fills it from `offset` of another buffer.
     void record_copy_from(const vk::raii::CommandBuffer& commands, vk::Buffer buffer, vk::DeviceSize offset) const;
 
+    // Fills a part of it from the same place in another buffer.
+    void record_part_from(const vk::raii::CommandBuffer& commands, vk::Buffer buffer, vk::DeviceSize offset,
+                          vk::DeviceSize bytes) const;
+
   private:
     std::size_t bytes_;
     vk::raii::Buffer buffer_;
     vk::raii::DeviceMemory memory_;
 };
 
-// A buffer in device memory that another API writes and this one copies from. Throws Error{device, out_of_memory}.
+// A buffer in device memory that another API writes and this one copies from, or reads in shaders. Throws Error{device,
+// out_of_memory}.
 class ExportedBuffer {
   public:
-    ExportedBuffer(const Device& device, std::size_t bytes);
+    ExportedBuffer(const Device& device, std::size_t bytes,
+                   vk::BufferUsageFlags usage = vk::BufferUsageFlagBits::eTransferSrc);
 
     vk::Buffer handle() const { return *buffer_; }
     std::int64_t memory_bytes() const { return memory_bytes_; }  // of the whole allocation

@@ -228,5 +228,60 @@ TEST_F(CallerStreams, PinnedBlocksKeepTheOrderToo) {
     EXPECT_EQ(fetched(), right);
 }
 
+// While earlier blocks are under way, as others capture.
+TEST_F(CallerStreams, AGraphTakesABlock) {
+    const auto right = expected();
+    const CallerStream caller;
+    auto to = place();
+    to.sync = ECHOLUX_SYNC_STREAM;
+    to.cuda = caller.stream;
+    Gate gate(caller.stream);
+    for (int i = 0; i < 5; ++i) work_->submit(block(), to);
+    gate.open();
+    cudaGraph_t graph = nullptr;
+    ASSERT_EQ(cudaStreamBeginCapture(caller.stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    const std::uint64_t captured = work_->submit(block(), to);
+    fetch_voxels(caller.stream);
+    work_->wait(captured);
+    ASSERT_EQ(cudaStreamEndCapture(caller.stream, &graph), cudaSuccess);
+    cudaGraphExec_t runs = nullptr;
+    ASSERT_EQ(cudaGraphInstantiate(&runs, graph, 0), cudaSuccess);
+    for (int i = 0; i < 3; ++i) {
+        cudaMemsetAsync(from_->data(), 0, spectra_bytes, caller.stream);
+        cudaGraphLaunch(runs, caller.stream);
+        ASSERT_EQ(cudaStreamSynchronize(caller.stream), cudaSuccess);
+        EXPECT_NE(fetched(), right);
+        bring_spectra(caller.stream);
+        cudaGraphLaunch(runs, caller.stream);
+        ASSERT_EQ(cudaStreamSynchronize(caller.stream), cudaSuccess);
+        EXPECT_EQ(fetched(), right);
+    }
+    cudaGraphExecDestroy(runs);
+    cudaGraphDestroy(graph);
+    cudaMemsetAsync(to_->data(), 0, voxel_bytes_, caller.stream);
+    for (int i = 0; i < 5; ++i) work_->wait(work_->submit(block(), to));  // each worker goes on without a graph
+    fetch_voxels(caller.stream);
+    ASSERT_EQ(cudaStreamSynchronize(caller.stream), cudaSuccess);
+    EXPECT_EQ(fetched(), right);
+}
+
+TEST_F(CallerStreams, AGraphTakesNothingFromTheHost) {
+    const CallerStream caller;
+    auto from = block();
+    from.data = pinned_.data;
+    from.memory = ECHOLUX_PINNED;
+    from.sync = ECHOLUX_SYNC_STREAM;
+    from.cuda = caller.stream;
+    std::vector<std::byte> voxels(voxel_bytes_);
+    auto to = place();
+    to.data = voxels.data();
+    to.memory = ECHOLUX_HOST;
+    ASSERT_EQ(cudaStreamBeginCapture(caller.stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    EXPECT_THROW(work_->submit(from, to), api::Error);
+    cudaGraph_t graph = nullptr;
+    ASSERT_EQ(cudaStreamEndCapture(caller.stream, &graph), cudaSuccess) << "the capture goes on";
+    cudaGraphDestroy(graph);
+}
+
 }  // namespace
 }  // namespace echolux

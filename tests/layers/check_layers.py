@@ -29,10 +29,9 @@ ARROWS = {
 COMPUTE_FOR_RENDER = {"types.h", "plan/describe.h", "error.h", "counted.h", "place.h", "sharing.h", "parallel_for.h",
                       "empty_value.h"}
 
-# What others build on: the C interface needs nothing but these, the C++ one nothing of ours but the C interface. Each is
-# one header however long, because bindings (MATLAB, LabVIEW, ctypes generators) read one; the copy of an earlier version
-# stays as it was.
-INTERFACE = Path("include/echolux/echolux.h")
+# What others build on: the C interface needs nothing but these and its own headers, the C++ one nothing of ours but the
+# C interface. The copy of an earlier version is one header however long, and stays as it was.
+INTERFACE = Path("include/echolux")
 INTERFACE_NEEDS = {"stddef.h", "stdint.h"}
 INTERFACE_COPIES = "echolux_v"
 
@@ -126,15 +125,16 @@ def wrong_include(path, quote, name):
 
 def wrong_outside(path, quote, name):
     """Of what others build on, and of what shows them how."""
-    if path == INTERFACE and name not in INTERFACE_NEEDS:
-        return f"the C interface includes {', '.join(sorted(INTERFACE_NEEDS))} only"
-    if quote == '"' and (path.parts[0], name) != ("include", "echolux.h"):
+    is_interface = path.parent == INTERFACE
+    if is_interface and path.suffix == ".h" and not (name in INTERFACE_NEEDS if quote == "<" else name.endswith(".h")):
+        return f"the C interface includes {', '.join(sorted(INTERFACE_NEEDS))} and itself only"
+    if quote == '"' and not (is_interface and "/" not in name):
         return "nothing of the inside is seen from outside"
     return None
 
 
 def may_be_long(path):
-    return path.parent == INTERFACE.parent or path.name.startswith(INTERFACE_COPIES)
+    return path.name.startswith(INTERFACE_COPIES)
 
 
 def meets_elsewhere(path, text):

@@ -83,15 +83,17 @@ class EachRule(unittest.TestCase):
                 self.expect("engine/x.cpp", f"// X.\n#include <{header}>\n", "POSIX headers stay")
 
     def test_what_others_build_on_needs_nothing_of_the_inside(self):
-        c, cpp = "include/echolux/echolux.h", "include/echolux/echolux.hpp"
-        self.expect(c, "// X.\n#include <stdio.h>\n", "the C interface includes stddef.h, stdint.h only")
+        c, cpp = "include/echolux/live.h", "include/echolux/live.hpp"
+        for name in ("<stdio.h>", '"base.hpp"', "<echolux/base.h>"):
+            self.expect(c, f"// X.\n#include {name}\n", "the C interface includes stddef.h, stdint.h and itself only")
+        self.assertEqual(self.found(c, '// X.\n#include "echolux.h"\n'), [])
         self.assertEqual(self.found(cpp, '// X.\n#include <vector>\n#include "echolux.h"\n'), [])
         for path in (cpp, "examples/a.c"):
             self.expect(path, '// X.\n#include "compute/error.h"\n', "nothing of the inside is seen from outside")
 
-    def test_the_interface_alone_may_be_long(self):
-        self.assertEqual(self.found("include/echolux/echolux.h", "// X.\n" * 500), [])
-        self.expect("library/a.h", "// X.\n" * 500, "500 lines")
+    def test_the_copy_of_an_interface_alone_may_be_long(self):
+        self.assertEqual(self.found("tests/library/echolux_v1.h", "// X.\n" * 500), [])
+        self.expect("include/echolux/live.h", "// X.\n" * 500, "500 lines")
 
     def test_relative_include(self):
         self.expect("engine/x.cpp", '// X.\n#include "x.h"\n', "path from the root")

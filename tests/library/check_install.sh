@@ -8,6 +8,14 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cmake --install "$build" --component library --prefix "$work/prefix" > "$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 lib=$(dirname "$(find "$work/prefix" -name 'libecholux.so.0')")
+
+# Every header by itself.
+for header in "$work"/prefix/include/echolux/*.h; do
+    cc -std=c99 -Wall -Wextra -pedantic -Werror -fsyntax-only -x c "$header"
+done
+for header in "$work"/prefix/include/echolux/*.h*; do
+    c++ -std=c++17 -Wall -Wextra -pedantic -Werror -fsyntax-only -x c++ "$header"
+done
 test -f "$work/prefix/include/echolux/echolux.h"
 
 cmake -S "$sources/examples" -B "$work/examples" -DCMAKE_PREFIX_PATH="$work/prefix" > "$work/log" 2>&1 &&

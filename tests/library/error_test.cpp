@@ -34,13 +34,18 @@ TEST(LibraryErrors, NullIsRefusedByEveryCall) {
         echolux_reconstructor_create(nullptr, nullptr, 0, nullptr, e),
         echolux_reconstructor_grid(nullptr, nullptr, nullptr, e),
         echolux_reconstructor_device(nullptr, nullptr, 0, nullptr, e),
+        echolux_reconstructor_provenance(nullptr, nullptr, 0, nullptr, e),
         echolux_reconstructor_submit(nullptr, nullptr, nullptr, nullptr, nullptr, e),
         echolux_reconstructor_prime(nullptr, nullptr, e),
         echolux_reconstructor_wait(nullptr, 0, e),
         echolux_reconstructor_collect(nullptr, e),
         echolux_reconstruct(nullptr, nullptr, nullptr, nullptr, nullptr, e),
+        echolux_batch_create(nullptr, nullptr, e),
+        echolux_batch_reconstruct(nullptr, nullptr, nullptr, nullptr, nullptr, e),
+        echolux_batch_plans(nullptr, nullptr, e),
         echolux_volume_open(nullptr, nullptr, e),
         echolux_volume_create(nullptr, nullptr, 0, 0, 0, nullptr, e),
+        echolux_volume_create_with(nullptr, nullptr, 0, 0, 0, nullptr, nullptr, e),
         echolux_volume_grid(nullptr, nullptr, e),
         echolux_volume_data(nullptr, nullptr, nullptr, e),
         echolux_volume_time(nullptr, nullptr, nullptr, e),
@@ -49,6 +54,7 @@ TEST(LibraryErrors, NullIsRefusedByEveryCall) {
         echolux_volume_convert(nullptr, 0, 0, 1, nullptr, e),
         echolux_volume_velocities(nullptr, nullptr, e),
         echolux_volume_write(nullptr, nullptr, e),
+        echolux_volume_write_with(nullptr, nullptr, nullptr, nullptr, e),
         echolux_series_open(nullptr, nullptr, e),
         echolux_series_describe(nullptr, nullptr, nullptr, e),
         echolux_series_read(nullptr, 0, nullptr, e),
@@ -61,6 +67,7 @@ TEST(LibraryErrors, NullIsRefusedByEveryCall) {
         echolux_live_create(nullptr, 0, nullptr, nullptr, e),
         echolux_live_start(nullptr, 0, e),
         echolux_live_stop(nullptr, e),
+        echolux_live_wait(nullptr, 0, e),
         echolux_live_push(nullptr, nullptr, 0, e),
         echolux_live_end(nullptr, e),
         echolux_live_next(nullptr, 0, nullptr, nullptr, e),
@@ -105,6 +112,7 @@ TEST(LibraryErrors, FreeingNothingIsNoError) {
     EXPECT_EQ(echolux_view_free(nullptr), ECHOLUX_OK);
     EXPECT_EQ(echolux_renderer_free(nullptr), ECHOLUX_OK);
     EXPECT_EQ(echolux_live_free(nullptr), ECHOLUX_OK);
+    EXPECT_EQ(echolux_batch_free(nullptr), ECHOLUX_OK);
 }
 
 TEST(LibraryErrors, AnErrorSaysWhatWhereAndWhatToDo) {

@@ -5,20 +5,12 @@
 #include <limits>
 #include <thread>
 
-#include "fringes.h"
+#include "sessions.h"
 #include "temporary_folder.h"
 #include "tests/unit/await.h"
 
 namespace echolux::testing {
 namespace {
-
-constexpr std::int32_t soon = 60'000;  // ms
-
-echolux_live_options options(std::int32_t delivery) {
-    auto options = lux::make<echolux_live_options>();
-    options.delivery = delivery;
-    return options;
-}
 
 std::vector<float> floats_of(const lux::Volume& volume) {
     const auto voxels = volume.voxels<float>();

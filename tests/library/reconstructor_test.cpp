@@ -273,6 +273,18 @@ TEST(LibraryReconstruct, IsWhatBlocksGive) {
     EXPECT_NE(made.structure.provenance().find("recipe.levels"), std::string::npos);
 }
 
+TEST(LibraryReconstruct, BlocksHaveTheProvenanceOfTheWhole) {
+    const TemporaryFolder folder;
+    lux::Scan scan = lux::Scan::open(scan_in(folder.path()));
+    std::string whole = lux::reconstruct(scan).structure.provenance();
+    for (const std::string line : {"first_b_scan = 0\n", "volume = 0\n"}) whole.erase(whole.find(line), line.size());
+    EXPECT_EQ(lux::Reconstructor(scan).provenance(), whole) << "with the noise floor that was measured";
+    auto stages = lux::make<echolux_stages>();
+    stages.voxels = [](void*, const echolux_staged*) { return 0; };
+    scan.set_stages(stages);
+    EXPECT_NE(lux::Reconstructor(scan).provenance().find("stages = voxels\n"), std::string::npos);
+}
+
 TEST(LibraryReconstruct, APartAndALaterVolume) {
     const TemporaryFolder folder;
     const Size size{.volumes = 2};

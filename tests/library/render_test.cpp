@@ -2,6 +2,8 @@
 // others.
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 
 #include "fringes.h"
 #include "temporary_folder.h"
@@ -132,6 +134,23 @@ TEST_F(LibraryRender, AMovieIsWritten) {
     volume.write(file);
     lux::write_movie(nullptr, file, *view_, (folder.path() / "of_file_%04d.png").string(), movie);
     EXPECT_TRUE(std::filesystem::exists(folder.path() / "of_file_0000.png"));
+    movie.first_frame = 1;
+    movie.end_frame = 3;
+    lux::write_movie(&volume, {}, *view_, (folder.path() / "part_%04d.png").string(), movie);
+    const auto bytes = [&](const char* name) {
+        std::ifstream stream(folder.path() / name, std::ios::binary);
+        return std::string(std::istreambuf_iterator<char>(stream), {});
+    };
+    EXPECT_EQ(bytes("part_0001.png"), bytes("turn_0002.png"));
+    EXPECT_FALSE(std::filesystem::exists(folder.path() / "part_0002.png"));
+    const std::string drawn = (folder.path() / "turn_%04d.png").string();
+    movie.drawn = drawn.c_str();
+    lux::write_movie(&volume, {}, *view_, (folder.path() / "taken_%04d.png").string(), movie);
+    EXPECT_TRUE(std::filesystem::exists(folder.path() / "taken_0001.png"));
+    movie.drawn = nullptr;
+    movie.end_frame = 4;
+    const auto beyond = [&] { lux::write_movie(&volume, {}, *view_, (folder.path() / "no_%04d.png").string(), movie); };
+    EXPECT_EQ(status_of(beyond), ECHOLUX_BAD_SETTING);
     movie.path = "nonsense";
     const auto again = [&] { lux::write_movie(&volume, {}, *view_, (folder.path() / "no_%04d.png").string(), movie); };
     EXPECT_EQ(status_of(again), ECHOLUX_BAD_SETTING);

@@ -45,6 +45,57 @@ TEST(LibraryVolume, KeepsWhatItIsGiven) {
     EXPECT_EQ(volume.warnings(), "");
 }
 
+TEST(LibraryVolume, IsWrittenWithWhatIsKnownOfIt) {
+    const TemporaryFolder folder;
+    auto facts = lux::make<echolux_volume_facts>();
+    facts.time_s = 1.5;
+    facts.number = 3;
+    facts.provenance = "recipe.window = \"hann\"\nsource = scan = 2.toml\n";
+    facts.warnings = "too bright\ntoo dark\n";
+    const std::vector<std::byte> codes(120);
+    const lux::Volume volume = lux::Volume::create(ramp_grid(), codes, 0, 0, facts);
+    EXPECT_EQ(volume.time_s(), 1.5);
+    EXPECT_EQ(volume.number(), 3);
+    EXPECT_EQ(volume.provenance(), facts.provenance);
+    EXPECT_EQ(volume.warnings(), facts.warnings);
+    const lux::Volume converted = volume.converted(ECHOLUX_F32, 0, 1);
+    EXPECT_EQ(converted.provenance(), facts.provenance);
+    EXPECT_EQ(converted.number(), 3);
+    EXPECT_EQ(converted.warnings(), facts.warnings);
+    volume.write((folder / "one.nrrd").string());
+    EXPECT_NE(lux::Volume::open((folder / "one.nrrd").string()).provenance().find("recipe.window = \"hann\"\n"),
+              std::string::npos);
+    for (const char* wrong : {"no sign of equality", " = nameless", "recipe.window = \"hann\"\n\n"}) {
+        facts.provenance = wrong;
+        EXPECT_EQ(status_of([&] { lux::Volume::create(ramp_grid(), codes, 0, 0, facts); }), ECHOLUX_BAD_ARGUMENT);
+    }
+    facts = lux::make<echolux_volume_facts>();
+    facts.time_s = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_EQ(status_of([&] { lux::Volume::create(ramp_grid(), codes, 0, 0, facts); }), ECHOLUX_BAD_ARGUMENT);
+}
+
+TEST(LibraryVolume, WritingCanBeStopped) {
+    const TemporaryFolder folder;
+    for (const char* name : {"one.nrrd", "one.tiff", "one.ome.zarr", "one.nii.gz"}) {
+        const std::string path = (folder / name).string();
+        std::int64_t last = -1, all = 0;
+        ramp().write(path, [&](const std::string&, std::int64_t done, std::int64_t total) {
+            EXPECT_GT(done, last);
+            last = done;
+            all = total;
+            return true;
+        });
+        EXPECT_EQ(last, 120) << name;
+        EXPECT_EQ(all, 120);
+        std::filesystem::remove_all(path);
+        for (const std::int64_t at : {0, 120}) {
+            const auto stop = [&](const std::string&, std::int64_t done, std::int64_t) { return done < at; };
+            EXPECT_EQ(status_of([&] { ramp().write(path, stop); }), ECHOLUX_CANCELLED) << name;
+            EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << name << " left something";
+        }
+    }
+}
+
 TEST(LibraryVolume, TakesStrides) {
     std::vector<std::uint16_t> spread(3 * 40, 999);
     for (std::size_t i = 0; i < 60; ++i) spread[i / 20 * 40 + i / 5 % 4 * 8 + i % 5] = static_cast<std::uint16_t>(i);

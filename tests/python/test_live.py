@@ -63,6 +63,84 @@ class NamedSources(unittest.TestCase):
             self.assertIsNone(session.next(0.05))
 
 
+class Ending(FolderCase):
+    def test_waits_for_the_block_in_hand(self):
+        begun, ended = [], []
+
+        def slow(voxels):
+            begun.append(1)
+            time.sleep(0.2)
+            ended.append(1)
+
+        with ox.live("sim:vessel", simulation=SMALL, stages={"voxels": slow}) as session:
+            while not begun:
+                time.sleep(0.01)
+        self.assertEqual(len(ended), len(begun))
+        time.sleep(0.3)
+        self.assertEqual(len(ended), len(begun))
+
+    def test_does_not_wait_for_volumes_that_nobody_takes(self):
+        with ox.live("sim:vessel", simulation=SMALL, lossless=True, queue=1) as session:
+            next(session)
+            time.sleep(0.3)
+        self.assertIsNotNone(session.next(10))
+
+    def test_does_not_wait_after_ctrl_c(self):
+        began = time.monotonic()
+        with self.assertRaises(KeyboardInterrupt):
+            session = ox.live("sim:vessel", simulation=SMALL, stages={"voxels": lambda _: time.sleep(1)})
+            with session:
+                time.sleep(0.2)
+                began = time.monotonic()
+                raise KeyboardInterrupt
+        self.assertLess(time.monotonic() - began, 0.2)
+
+
+class OddNames(FolderCase):
+    """Files' names of bytes that are no UTF-8."""
+
+    def setUp(self):
+        super().setUp()
+        self.odd = os.fsencode(self.folder) + b"/caf\xe9"
+        os.mkdir(self.odd)
+
+    def test_of_recordings_and_scans(self):
+        take = self.odd + b"/take.toml"
+        recording = threading.Event()
+
+        def source():
+            yield spectra()
+            recording.wait()
+            yield from volumes(6)
+
+        with ox.live(source(), lossless=True, recipe=FIXED) as session:
+            session.record(take)
+            recording.set()
+            self.assertEqual(len(list(session)), 7)
+            self.assertGreater(session.stop_recording().blocks, 0)
+        self.assertEqual(ox.open(take).shape, (4, 16, 256))
+        with ox.live("replay:" + os.fsdecode(take), lossless=True, volumes=2, source={"line_rate_hz": 1e6}) as session:
+            self.assertEqual(len(list(session)), 2)
+        with ox.live(volumes(1), scan=take, lossless=True) as session:
+            self.assertEqual(len(list(session)), 1)
+
+    def test_of_calibrations(self):
+        dark = self.odd + b"/dark.csv"
+        with open(dark, "w") as file:
+            file.write("7\n" * 256)
+        scan = ox.Reconstructor(samples=256, a_scans=4, calibration={"dark": os.fsdecode(dark)}, recipe=FIXED)._scan
+        self.assertEqual(os.fsencode(scan.calibration.dark), dark)
+        self.assertEqual(scan.calibration["dark"][0], 7)
+        self.assertIn(os.fsdecode(b"caf\xe9"), scan.toml())
+
+    def test_of_movies(self):
+        try:
+            ox.movie(self.odd + b"/turn_%02d.png", ox.Volume.from_array(spectra()), frames=2, width=32, height=32)
+        except (ox.Unsupported, ox.DeviceFailed) as error:
+            self.skipTest(str(error))
+        self.assertEqual(len(os.listdir(self.odd)), 2)
+
+
 class PythonSources(FolderCase):
     def test_generator_gives_what_the_reconstructor_gives(self):
         make = ox.Reconstructor(samples=256, a_scans=16, b_scans=4, recipe=FIXED)

@@ -2,6 +2,7 @@
 import importlib.util
 import pickle
 import threading
+import time
 import unittest
 
 import numpy as np
@@ -95,7 +96,7 @@ class Calling(FolderCase):
         made = make.volume(RAW, number=3)
         for volume in (made, made.flow, pickle.loads(pickle.dumps(made)).flow, made.flow.velocities()):
             self.assertEqual((volume.number, volume.provenance["recipe.levels"]), (3, '"fixed"'))
-            self.assertIn("cpu", volume.provenance["device"])
+            self.assertIn("cpu", volume.provenance["backend"])
         self.assertIn("16x256 u16", repr(make))
 
     def test_writes_where_it_is_told(self):
@@ -169,6 +170,25 @@ class Calling(FolderCase):
         made = make(Foreign(RAW))
         self.assertIsInstance(made, Foreign)
         np.testing.assert_array_equal(made.array, make(RAW))
+
+    def test_is_closed_after_with(self):
+        with ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"}) as make:
+            begun, made = threading.Event(), []
+
+            def work():
+                begun.set()
+                made.append(make(RAW))
+
+            thread = threading.Thread(target=work)
+            thread.start()
+            begun.wait()
+            time.sleep(0.01)
+        thread.join()
+        self.assertEqual(len(made), 1)
+        for call in (lambda: make(RAW), lambda: make.volume(RAW), make.grid):
+            with self.assertRaisesRegex(ox.BadArgument, "is closed"):
+                call()
+        make.close()
 
     def test_works_in_threads(self):
         make = ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"})

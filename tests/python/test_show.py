@@ -3,6 +3,9 @@ import base64
 import os
 import re
 import struct
+import subprocess
+import sys
+import time
 import unittest
 import zlib
 from unittest import mock
@@ -115,6 +118,19 @@ class Windows(FolderCase):
             self.assertFalse(window.is_open)
             with self.assertRaises(ox.BadArgument):
                 cube().view(colour="pink")
+
+    def test_leave_nothing_where_python_ends_before(self):
+        (self.folder / "tmp").mkdir()
+        with self.program():
+            (self.folder / "echolux").write_text(f'#!/bin/sh\necho "$@" > {self.folder}/asked\nsleep 1\n')
+            script = "import os, numpy, echolux; " \
+                     "echolux.Volume.from_array(numpy.ones((2, 3, 4), 'u1')).view(window=True); os._exit(0)"
+            subprocess.run([sys.executable, "-c", script], check=True, env={**os.environ, "TMPDIR": str(self.folder / "tmp")})
+        self.assertEqual(len(list((self.folder / "tmp").iterdir())), 1)
+        until = time.monotonic() + 20
+        while list((self.folder / "tmp").iterdir()) and time.monotonic() < until:
+            time.sleep(0.05)
+        self.assertEqual(list((self.folder / "tmp").iterdir()), [])
 
     def test_need_the_program(self):
         with mock.patch.dict(os.environ, {"PATH": str(self.folder)}):

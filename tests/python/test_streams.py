@@ -13,13 +13,14 @@ NONE, ON_STREAM = 0, 1  # ECHOLUX_SYNC_...
 
 
 class Device(contextlib.nullcontext):
-    id = 0
+    id = index = 0
+    type = "cuda"
 
 
 class Array:
     """On a GPU; remembers the streams that it was lent on."""
 
-    shape, device, place = (2, 3, 4), Device(), (2, 0)
+    shape, device, place, requires_grad = (2, 3, 4), Device(), (2, 0), False
 
     def __init__(self):
         self.lent = []
@@ -57,8 +58,11 @@ def library(name, **cuda):
     if name == "torch":
         module.cuda.ExternalStream = lambda handle, device: handle
         module.cuda.stream = enter
+        to_dlpack = lambda array: array.__dlpack__(stream=-1)  # noqa: E731
+        module.utils = types.SimpleNamespace(dlpack=types.SimpleNamespace(to_dlpack=to_dlpack))
     else:
-        module.cuda.ExternalStream = lambda handle, device: enter(handle)
+        module.cuda.ExternalStream = lambda handle, device: enter(handle)  # before CuPy 14
+        module.cuda.Stream = types.SimpleNamespace()
     module.empty = lambda *shape, **how: module.made.append((shape, how)) or Array()
     module.float32 = "torch.float32"
     return module, type("Tensor", (Array,), {"__module__": name})
@@ -80,11 +84,11 @@ class Order(unittest.TestCase):
         for current, number in ((0, 1), (0x7000, 0x7000)):  # CUDA's default stream is 1 in DLPack, 0 being ambiguous
             module, kind = library("torch", current_stream=lambda device: Stream(cuda_stream=current))
             self.use(module)
-            self.assertEqual(self.ordered(kind()), (ON_STREAM, number, False, number))
+            self.assertEqual(self.ordered(kind()), (ON_STREAM, number, False, -1))  # nothing to wait for
             self.assertEqual(module.entered, [])
             module, kind = library("cupy", get_current_stream=lambda: Stream(ptr=current))
             self.use(module)
-            self.assertEqual(self.ordered(kind()), (ON_STREAM, number, False, number))
+            self.assertEqual(self.ordered(kind()), (ON_STREAM, number, False, -1))
 
     def test_of_an_unknown_library_waits(self):
         self.assertEqual(self.ordered(Array()), (ON_STREAM, 1, True, 1))
@@ -107,6 +111,16 @@ class Order(unittest.TestCase):
             self.assertEqual(shape, (2, 3))
             if name == "torch":
                 self.assertEqual(how, {"dtype": "torch.float32", "device": Array.device})
+
+    def test_is_entered_by_the_protocol_where_cupy_has_it(self):
+        module, kind = library("cupy")
+        self.use(module)
+        entered = []
+        module.cuda.Stream.from_external = lambda stream: entered.append(stream.__cuda_stream__()) or contextlib.nullcontext()
+        for stream, handle in ((1, 0), (2, 2), (0x9000, 0x9000)):
+            self.ordered(kind(), stream)
+            self.assertEqual(entered[-1], (0, handle))
+        self.assertEqual(module.entered, [])
 
     def test_is_refused_where_it_is_none(self):
         for stream in (0, -2, "stream", 1.5, True):

@@ -1,6 +1,7 @@
 """Volumes: as arrays, converted, saved and loaded."""
 import copy
 import pickle
+import time
 import unittest
 
 import numpy as np
@@ -103,6 +104,48 @@ class Meaning(FolderCase):
                              "v_max_mm_s", "number", "time_s", "provenance", "warnings"):
                     self.assertEqual(getattr(other, name), getattr(one, name), name)
             self.assertEqual(again.flow.velocities().unit, "mm/s")
+
+    def test_is_saved_with_how_it_was_made(self):
+        make = ox.Reconstructor(samples=256, a_scans=16, b_scans=4, recipe={"window": "blackman"})
+        made = make.volume(spectra(), number=3)
+        self.assertEqual((made.number, made.provenance["volume"], made.provenance["recipe.window"]), (3, "3", '"blackman"'))
+        self.assertNotEqual(float(made.provenance["recipe.noise_floor_db"]), 0)
+        made.save(self.folder / "made.nrrd")
+        loaded = ox.load(self.folder / "made.nrrd")
+        self.assertEqual({key: loaded.provenance[key] for key in made.provenance}, made.provenance)
+        self.assertEqual(made.converted("u8").provenance, made.provenance)
+        told = ox.Volume.from_array(CODES, time_s=1.5, number=2, provenance={"eye": '"left"'})
+        self.assertEqual((told.time_s, told.number, told.provenance), (1.5, 2, {"eye": '"left"'}))
+        for wrong in ({"eye": "left\nright"}, {"": "left"}, {"a = b": "c"}, {"eye": 3}):
+            with self.assertRaises(ox.BadArgument):
+                ox.Volume.from_array(CODES, provenance=wrong)
+
+    def test_tells_how_a_patient_lies_in_it(self):
+        volume().save(self.folder / "ours.nrrd")
+        self.assertEqual((volume().orientation, ox.load(self.folder / "ours.nrrd").orientation), ("", ""))
+        (self.folder / "theirs.nhdr").write_text(
+            "NRRD0005\ntype: uint8\ndimension: 3\nspace: left-posterior-superior\nsizes: 4 3 2\n"
+            "space directions: (0,0.1,0) (0.1,0,0) (0,0,0.1)\nencoding: raw\ndata file: theirs.raw\n\n")
+        (self.folder / "theirs.raw").write_bytes(bytes(24))
+        self.assertEqual(ox.load(self.folder / "theirs.nhdr").orientation, "LPS")
+        self.assertEqual(ox.load(self.folder / "theirs.nhdr").read().orientation, "LPS")
+
+    def test_stays_unsaved_where_that_is_stopped(self):
+        big = ox.Volume.from_array(np.zeros((64, 512, 1024), np.float32))
+        for name in ("one.nrrd", "one.ome.zarr", "one.nii.gz"):
+            seen = []
+
+            def stop(task, done, total):
+                seen.append((done, total))
+                raise ZeroDivisionError
+
+            with self.assertRaises(ZeroDivisionError):
+                big.save(self.folder / name, progress=stop)
+            self.assertEqual(seen[0][1], big.nbytes)
+            until = time.monotonic() + 20
+            while list(self.folder.iterdir()) and time.monotonic() < until:  # the piece in hand
+                time.sleep(0.01)
+            self.assertEqual(list(self.folder.iterdir()), [], name)
 
     def test_has_texts_that_are_whole(self):
         for name in ("unit", "quantity"):

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "compute/peaks.h"
 #include "rendering.h"
 
 namespace echolux::test {
@@ -27,12 +28,13 @@ inline std::vector<std::byte> noise_voxels(const VolumeGrid& grid, int seed) {
 
 class Slots : public Rendering {
   protected:
-    SlotWriter& make(const VolumeGrid& grid, std::size_t count = 3) {
+    SlotWriter& make(const VolumeGrid& grid, std::size_t count = 3, bool peaks = false) {
         grid_ = grid;
         SlotsWanted wanted;
         wanted.grid = grid;
         wanted.range = {-5, 45};
         wanted.count = count;
+        wanted.peaks = peaks;
         wanted.patience = std::chrono::milliseconds(1500);
         slots_ = renderer().make_slots(wanted).writer;
         return *slots_;
@@ -46,9 +48,17 @@ class Slots : public Rendering {
         ASSERT_EQ(slice * grid_.b_scans, grid_.bytes());
         std::memcpy(static_cast<std::byte*>(place.data) + first * slice, codes.data() + first * slice,
                     static_cast<std::size_t>((end - first) * slice));
+        if (const auto peaks = slots_->places(slot).peaks) write_peaks(*peaks, codes, first, end);
         slots_->publish(slot, ++written_, first, end);
     }
     void write(std::size_t slot, const std::vector<std::byte>& codes) { write(slot, codes, 0, grid_.b_scans); }
+
+    void write_peaks(const Peaks& peaks, const std::vector<std::byte>& codes, std::int64_t first, std::int64_t end) {
+        for (std::int64_t line = first * grid_.a_scans; line < end * grid_.a_scans; ++line) {
+            store_peaks(grid_.type, codes.data() + line * grid_.a_scan_bytes(), grid_.depth, peaks.depths,
+                        static_cast<std::byte*>(peaks.place.data) + line * peaks.place.a_scan_bytes);
+        }
+    }
 
     ShownSlots shown(std::size_t slot, std::uint64_t serial, std::int64_t filled_to) {
         return {.newest = {slot, serial, filled_to}, .previous = {}, .wait = written_, .signal = ++read_};

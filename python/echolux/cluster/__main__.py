@@ -1,4 +1,4 @@
-"""python3 -m echolux.cluster SCAN... -o OUT, which `echolux batch` starts."""
+"""python3 -m echolux.cluster SCAN... -o OUT, which `echolux batch` starts; and the commands of verbs.py."""
 from __future__ import annotations
 
 import argparse
@@ -6,11 +6,13 @@ import importlib
 import json
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from ..errors import BadArgument, Error, Unsupported
+from . import verbs
+from .report import Report
 
 _EXAMPLES = """examples:
   all scans of an archive, on this machine:
@@ -31,17 +33,10 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("-o", "--output", required=True, metavar="FOLDER", help="folder or address (s3://...) of the results")
     made.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a setting of every scan")
     made.add_argument("--require", choices=["cuda", "cpu"], help="cuda: a GPU must reconstruct; cpu: none is used")
-    made.add_argument("--workers", type=int, metavar="N", help="processes on this machine [one, or one for each GPU]; "
-                      "0: this process alone")
-    made.add_argument("--threads", type=int, metavar="N", help="threads of each worker, on cores of its own [all]")
+    verbs.add_common(made)
     made.add_argument("--part-seconds", type=float, default=10.0, metavar="S", help="how long a part may take [10]")
-    made.add_argument("--part-memory", type=int, default=1024, metavar="MIB", help="memory of a part [1024]")
+    made.add_argument("--part-memory", type=int, default=1024, metavar="MIB", help="voxels of a part [1024]")
     made.add_argument("--part-b-scans", type=int, metavar="N", help="B-scans of a part instead, whole shards")
-    made.add_argument("--retries", type=int, default=2, metavar="N", help="of a part that failed [2]")
-    made.add_argument("--overwrite", action="store_true", help="replace results of other settings")
-    made.add_argument("--verify", action="store_true", help="compare the check sums of all that is there first")
-    made.add_argument("--quiet", action="store_true", help="say nothing but errors")
-    made.add_argument("--json", action="store_true", help="one JSON object instead of words")
     where = made.add_mutually_exclusive_group()
     where.add_argument("--dask", metavar="ADDRESS", help="of a running scheduler: tcp://host:8786")
     where.add_argument("--slurm", type=int, metavar="TASKS", help="submit an array job of so many tasks")
@@ -82,7 +77,7 @@ def _client(address: str | None) -> Any:
         raise Error("no scheduler answers: " + str(error), address, "start one: dask scheduler") from None
 
 
-def _submitted(given: argparse.Namespace, arguments: Sequence[str]) -> int:
+def _submit(given: argparse.Namespace, arguments: Sequence[str]) -> None:
     from . import slurm
 
     kept, skip = [], False
@@ -96,25 +91,39 @@ def _submitted(given: argparse.Namespace, arguments: Sequence[str]) -> int:
     text = slurm.script(kept, given.output, given.slurm, given.slurm_option)
     path, said = slurm.submit(text, given.output)
     print(f"{path}: {said}")
-    return 0
+
+
+def _parsed(arguments: Sequence[str]) -> tuple[argparse.Namespace, Callable[[], Report | None]]:
+    """What was given, and what is to be done."""
+    if arguments and arguments[0] in verbs.NAMES:
+        given, work = verbs.parsed(arguments[0], arguments[1:])
+        return given, lambda: work(_client(given.dask))
+    given = parser().parse_args(arguments)
+    return given, lambda: _reconstructed(given, arguments)
+
+
+def _reconstructed(given: argparse.Namespace, arguments: Sequence[str]) -> Report | None:
+    """None: Slurm will do it."""
+    from . import reconstruct
+
+    sections: dict[str, Any] = _sections(given.set)
+    if given.slurm is not None:
+        if given.slurm < 1:
+            raise BadArgument(f"cannot be {given.slurm}", "--slurm", "give the number of tasks")
+        _submit(given, arguments)
+        return None
+    return reconstruct(
+        given.scans, given.output, _client(given.dask), require=given.require, workers=given.workers,
+        threads=given.threads, part_seconds=given.part_seconds, part_memory=given.part_memory << 20,
+        part_b_scans=given.part_b_scans, retries=given.retries, overwrite=given.overwrite, verify=given.verify,
+        share=_share(given.share), progress=not (given.quiet or given.json), **sections)
 
 
 def main(arguments: Sequence[str]) -> int:
     """Exit codes: 0 all is there, 1 something failed, 130 interrupted."""
-    given = parser().parse_args(arguments)
+    given, work = _parsed(arguments)
     try:
-        from . import reconstruct
-
-        sections: dict[str, Any] = _sections(given.set)
-        if given.slurm is not None:
-            if given.slurm < 1:
-                raise BadArgument(f"cannot be {given.slurm}", "--slurm", "give the number of tasks")
-            return _submitted(given, arguments)
-        report = reconstruct(
-            given.scans, given.output, _client(given.dask), require=given.require, workers=given.workers,
-            threads=given.threads, part_seconds=given.part_seconds, part_memory=given.part_memory << 20,
-            part_b_scans=given.part_b_scans, retries=given.retries, overwrite=given.overwrite, verify=given.verify,
-            share=_share(given.share), progress=not (given.quiet or given.json), **sections)
+        report = work()
     except KeyboardInterrupt:
         _tell(Error("was interrupted", "", "what is done stays; the same command goes on with the rest"), given.json)
         return 130
@@ -124,6 +133,8 @@ def main(arguments: Sequence[str]) -> int:
     except Error as error:
         _tell(error, given.json)
         return 1
+    if report is None:
+        return 0
     if given.json:
         print(json.dumps({**asdict(report), "warnings": []}))
     elif not report.ok:

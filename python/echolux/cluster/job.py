@@ -1,5 +1,5 @@
-"""A job over many scans: each is planned, its missing parts are made, and it is finished when all are there. What fails is
-tried again a few times, is told at the end, and stops nobody else."""
+"""A job over many scans, volumes or movies: each is planned, its missing parts are made, and it is finished when all are
+there. What fails is tried again a few times, is told at the end, and stops nobody else."""
 from __future__ import annotations
 
 import heapq
@@ -16,20 +16,21 @@ _FIRST_PAUSE_S = 1.0  # before another try; four times as long before each later
 
 
 class Job:
-    """`common` is what all tasks have in common: out, device, threads."""
+    """`common` is what all tasks have in common: kind, out, device, threads ...; `planning` what their plans need besides."""
 
     def __init__(self, executor: Union[Here, OverDask], scans: list[ScanFile], common: Task, planning: Task, retries: int,
                  progress: Progress) -> None:
         self._executor, self._common, self._retries, self._progress = executor, common, retries, progress
         self._sources: list[Iterator[Task]] = [
-            ({**planning, "do": "plan", "path": one.path, "name": one.name, "label": one.path,
-              "settings": (*planning["settings"], *one.settings)} for one in scans)]
+            ({**planning, "do": "plan", "path": one.path, "name": one.name, "label": one.path, "number": number,
+              "settings": (*planning["settings"], *one.settings)} for number, one in enumerate(scans))]
         self._waiting: list[tuple[float, int, Task]] = []  # for another try, by time
         self._under_way = 0
         self._left: dict[str, int] = {}  # parts of a scan
         self._incomplete: set[str] = set()  # scans with a part that failed
         self._broken: set[str] = set()  # those whose other parts would fail too
         self.report = Report(scans=len(scans))
+        self.results: dict[int, Any] = {}  # by number of the scan, where there are any
 
     def run(self) -> Report:
         began = time.monotonic()
@@ -83,11 +84,14 @@ class Job:
             self._made(task, outcome)
 
     def _planned(self, task: Task, outcome: Outcome) -> None:
-        missing, name = outcome["missing"], outcome["name"]
+        missing, name, made = outcome["missing"], outcome["name"], outcome.get("made", 0)
         self._progress.planned += 1
         self._progress.parts += outcome["count"]
         self._progress.done += outcome["count"] - len(missing)
-        self.report.there += outcome["count"] - len(missing)
+        self.report.made += made
+        self.report.there += outcome["count"] - len(missing) - made
+        if "result" in outcome:
+            self.results[task["number"]] = outcome["result"]
         plan = {key: task[key] for key in ("label", "verify")} | {"name": name, "job": outcome["job"]}
         if missing:
             self._left[name] = len(missing)
@@ -131,7 +135,9 @@ class Job:
         self._progress.failures += 1
         where = ""
         if task["do"] == "part":
-            where = f"slices {task['begin']}:{task['end']} of volume {task['time']}"
+            where = f"B-scans {task['begin']}:{task['end']} of volume {task['time']}"
+            if task["kind"] == "movie":
+                where = f"pictures {task['begin']}:{task['end']}"
         self.report.failures.append(Failure(task["label"], where, outcome["error"]))
         if task["do"] == "plan":
             self._progress.planned += 1

@@ -1,62 +1,88 @@
-"""What is complete is known from the output alone: beside the results lies a small marker for each finished part,
-which is put last. It names what made them (a hash of settings, input and program version) and their check sums."""
+"""What is complete is known from the output alone: beside the results lies a small marker for each finished part, which is
+put last. It names what made its files (a hash of settings, input and program version) and their check sums."""
 from __future__ import annotations
 
-import functools
-import importlib.util
+import contextlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
-from ..errors import Unsupported
-from .store import Store
+from .checksums import crc32c, spelled
+from .store import Store, Writing
+from .threads import pool
 
+WHOLE = "whole"  # the part of what has only one
+_READABLE = (".zarray", ".zgroup", ".zattrs", "zarr.json")  # with which a folder of Zarr can be opened
 FOLDER = ".echolux"  # beside the results, so that they hold nothing that readers of Zarr do not know
 
 
-@functools.cache
-def _function() -> Callable[[bytes], int]:
-    """zarr-python brings one of the two."""
-    for module, name in ("google_crc32c", "value"), ("crc32c", "crc32c"):
-        if importlib.util.find_spec(module) is not None:
-            found: Callable[[bytes], int] = getattr(importlib.import_module(module), name)
-            return found
-    raise Unsupported("is missing", "the Python package google-crc32c", "pip install 'echolux[cluster]'")
+def _key(name: str, part: str) -> str:
+    return f"{FOLDER}/{name}/{part}.json"
 
 
-def crc32c(data: bytes) -> str:
-    """CRC-32C (Castagnoli; RFC 3720) as eight hex digits."""
-    return f"{_function()(data):08x}"
+class Files:
+    """The files of a part, which appear in commit(), and then their marker."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._files: dict[str, Writing] = {}
+
+    def creator(self, name: str) -> Callable[[str], Writing]:
+        """Makes a file of a key below a result."""
+        def create(key: str) -> Writing:
+            file = self._files[f"{name}/{key}"] = self._store.writing(f"{name}/{key}")
+            return file
+
+        return create
+
+    def take(self, key: str, path: Path) -> None:
+        """A finished file from the store's scratch()."""
+        self._files[key] = self._store.taking(key, path)
+
+    def sync(self) -> None:
+        for file in self._files.values():
+            file.sync()
+
+    def commit(self, name: str, part: str, job: str, facts: dict[str, Any]) -> None:
+        """facts: what else the marker tells."""
+        last = [key for key in self._files if key.endswith(_READABLE)]
+        first = [file for key, file in self._files.items() if key not in last]
+        list(pool().map(lambda file: file.commit(), first))  # disks take several at a time
+        for key in sorted(last, key=lambda key: -key.count("/")):
+            self._files[key].commit()
+        listed = {key: {"bytes": file.bytes, "crc32c": spelled(file.crc)} for key, file in self._files.items()}
+        self._store.put(_key(name, part), json.dumps({"job": job, "files": listed, **facts}, indent=1).encode() + b"\n")
+
+    def discard(self) -> None:
+        for file in self._files.values():
+            file.discard()
 
 
-def _key(name: str, time: int, begin: int) -> str:
-    return f"{FOLDER}/{name}/{time}-{begin}.json"
+@contextlib.contextmanager
+def files(store: Store) -> Iterator[Files]:
+    """Whatever is not committed is discarded."""
+    made = Files(store)
+    try:
+        yield made
+    finally:
+        made.discard()
 
 
-def put(store: Store, name: str, job: str, time: int, begin: int, shards: dict[str, bytes], facts: dict[str, Any]) -> None:
-    """`shards`, and when all of them are safe their marker."""
-    listed = {}
-    for key, data in shards.items():
-        store.put(f"{name}/{key}", data)
-        listed[key] = {"bytes": len(data), "crc32c": crc32c(data)}
-    marker = {"job": job, "shards": listed, **facts}
-    store.put(_key(name, time, begin), json.dumps(marker, indent=1).encode() + b"\n")
-
-
-def read(store: Store, name: str, job: str, time: int, begin: int, *, verify: bool = False) -> dict[str, Any] | None:
+def read(store: Store, name: str, part: str, job: str, *, verify: bool = False) -> dict[str, Any] | None:
     """The marker of a part that this job finished; None: it is to be made. Sizes are always compared; verify: also the
-    check sums, which reads all shards."""
-    text = store.get(_key(name, time, begin))
+    check sums, which reads all files."""
+    text = store.get(_key(name, part))
     if text is None:
         return None
     try:
         marker: dict[str, Any] = json.loads(text)
         if marker["job"] != job:
             return None
-        for key, facts in marker["shards"].items():
-            if store.size(f"{name}/{key}") != facts["bytes"]:
+        for key, facts in marker["files"].items():
+            if store.size(key) != facts["bytes"]:
                 return None
-            if verify and crc32c(store.get(f"{name}/{key}") or b"") != facts["crc32c"]:
+            if verify and spelled(crc32c(store.get(key) or b"")) != facts["crc32c"]:
                 return None
     except (ValueError, KeyError, TypeError, AttributeError):
         return None

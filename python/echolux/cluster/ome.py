@@ -6,20 +6,20 @@ import json
 import math
 from typing import Any
 
-from . import markers, shards
-from .plan import Plan
+from . import layout, markers
+from .plan import Output, Plan
 from .store import Store
 
 
-def _datasets(plan: Plan, step_s: float) -> list[dict[str, Any]]:
-    first = plan.picture["datasets"][0]["coordinateTransformations"]
+def _datasets(output: Output, step_s: float) -> list[dict[str, Any]]:
+    first = output.picture["datasets"][0]["coordinateTransformations"]
     scale, origin = first[0]["scale"], first[1]["translation"]
     datasets = []
     factor = [1, 1, 1]
-    for level, shape in enumerate(plan.layout.levels()):
+    for level, shape in enumerate(output.layout.levels()):
         scales = [s * f for s, f in zip(scale, factor)]
         origins = [o + (f - 1) / 2 * s for o, f, s in zip(origin, factor, scale)]
-        if plan.layout.is_series:
+        if output.layout.is_series:
             scales, origins = [step_s if step_s > 0 else 1.0, *scales], [0.0, *origins]
         datasets.append({"path": str(level), "coordinateTransformations": [
             {"type": "scale", "scale": scales}, {"type": "translation", "translation": origins}]})
@@ -27,20 +27,20 @@ def _datasets(plan: Plan, step_s: float) -> list[dict[str, Any]]:
     return datasets
 
 
-def group(plan: Plan, times_s: list[float]) -> bytes:
+def group(output: Output, times_s: list[float]) -> bytes:
     """zarr.json of the group. times_s: of each volume."""
-    picture = {key: value for key, value in plan.picture.items() if key not in ("version", "datasets")}
+    picture = {key: value for key, value in output.picture.items() if key not in ("version", "datasets")}
     step_s = times_s[1] - times_s[0] if len(times_s) > 1 else 0.0
-    if plan.layout.is_series:
+    if output.layout.is_series:
         time: dict[str, str] = {"name": "t", "type": "time"}
         if step_s > 0:
             time["unit"] = "second"
         picture["axes"] = [time, *picture["axes"]]
-    picture["datasets"] = _datasets(plan, step_s)
-    ours: dict[str, Any] = {"texts": plan.texts}
+    picture["datasets"] = _datasets(output, step_s)
+    ours: dict[str, Any] = {"texts": output.texts}
     is_even = all(math.isclose(t, i * step_s, rel_tol=1e-12) for i, t in enumerate(times_s))
     if step_s > 0 and is_even:
-        ours["texts"] = {**plan.texts, "echolux_time_step_s": f"{step_s!r}".removesuffix(".0")}
+        ours["texts"] = {**output.texts, "echolux_time_step_s": f"{step_s!r}".removesuffix(".0")}
     elif any(times_s):
         ours["times_s"] = times_s
     attributes = {"ome": {"version": "0.5", "multiscales": [picture]}, "echolux": ours}
@@ -48,16 +48,18 @@ def group(plan: Plan, times_s: list[float]) -> bytes:
 
 
 def finish(store: Store, plan: Plan, *, verify: bool = False) -> bool:
-    """Writes the group if every part is there. Any number of jobs may try it: they write the same."""
-    times_s: dict[int, float] = {}
+    """Writes the groups if every part is there. Any number of jobs may try it: they write the same."""
+    times_s: list[float] = []
     for part in plan.parts():
-        marker = markers.read(store, plan.name, plan.job, part.time, part.begin, verify=verify)
+        marker = markers.read(store, plan.name, part.key, plan.job, verify=verify)
         if marker is None:
             return False
-        times_s[part.time] = marker["time_s"]
-    store.sweep(plan.name)
+        if part.begin == 0:
+            times_s.append(marker["time_s"])
     store.sweep(f"{markers.FOLDER}/{plan.name}")
-    for key, metadata in shards.metadata(plan.layout).items():
-        store.put(f"{plan.name}/{key}", metadata)
-    store.put(f"{plan.name}/zarr.json", group(plan, [times_s[t] for t in sorted(times_s)]))
+    for output in reversed(plan.outputs):  # the structure's is the last: with it the scan is finished
+        store.sweep(output.name)
+        for key, metadata in layout.metadata(output.layout).items():
+            store.put(f"{output.name}/{key}", metadata)
+        store.put(f"{output.name}/zarr.json", group(output, times_s))
     return True

@@ -23,7 +23,7 @@ class Report:
     there: int = 0
     a_scans: int = 0
     seconds: float = 0.0
-    work_s: dict[str, float] = field(default_factory=dict)  # of all workers together: reconstruct, pack, write
+    work_s: dict[str, float] = field(default_factory=dict)  # of all workers together: reconstruct, pack and write, which overlap, and the whole
     failures: list[Failure] = field(default_factory=list)
     files: list[str] = field(default_factory=list)  # results that are finished, below the output
 

@@ -71,16 +71,26 @@ def _of_path(path: str) -> list[tuple[str, str, tuple[str, ...]]]:
     return [(match, "", ()) for match in matches]
 
 
+_ENDINGS = (".ome.zarr", ".ome.tif", ".ome.tiff", ".nii.gz")  # of two words
+
+
+def _stem(path: str) -> str:
+    for ending in _ENDINGS:
+        if path.lower().endswith(ending):
+            return path[:-len(ending)]
+    return os.path.splitext(path)[0]
+
+
 def _named(paths: list[str]) -> list[str]:
     """The paths below the folder that all share, without endings."""
-    stems = [os.path.splitext(path)[0] for path in paths]
+    stems = [_stem(path) for path in paths]
     folder = os.path.commonpath([os.path.dirname(path) for path in paths])
     return [os.path.relpath(stem, folder) for stem in stems]
 
 
-def listed(scans: Scans) -> list[ScanFile]:
-    """All of them, in order. Raises BadArgument where two results would have the same name, MissingFile for a pattern
-    without a match; whether the scans can be read is seen later, each for itself."""
+def listed(scans: Scans, *, must_differ: bool = True) -> list[ScanFile]:
+    """All of them, in order. Raises BadArgument where two results would have the same name (if they must differ), MissingFile
+    for a pattern without a match; whether the scans can be read is seen later, each for itself."""
     given = [scans] if isinstance(scans, (str, os.PathLike)) else list(scans)
     rows = [row for one in given for row in _of_path(os.fspath(one))]
     if not rows:
@@ -91,7 +101,7 @@ def listed(scans: Scans) -> list[ScanFile]:
     for path, name in zip(paths, names):
         if name.startswith(("/", ".")) or ".." in name.split("/"):
             raise BadArgument(f'cannot name a result "{name}"', path, "give a name below the output")
-        if name in seen:
+        if name in seen and must_differ:
             raise BadArgument(f'and {seen[name]} would both be written as "{name}"', path,
                               "name them in a table: columns scan and name")
         seen[name] = path

@@ -1,14 +1,26 @@
-"""Where results go: a folder, or any address of fsspec (s3://bucket/archive). An object appears whole or not at all, and
-what has been put outlives a loss of power."""
+"""Where results go: a folder, or any address of fsspec (s3://bucket/archive). A file appears whole or not at all, and what
+is there outlives a loss of power.
+
+In a folder that takes a temporary name, fsync, a rename, and fsync of the folder. Object stores have no rename and need
+none: an upload becomes an object when it is complete. Of several files, neither has a way to make all appear at once; what
+belongs together is known to be complete from the marker that is written last (markers.py).
+"""
 from __future__ import annotations
 
+import contextlib
 import importlib
+import io
 import os
 import shutil
 import socket
+import tempfile
 import uuid
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Union
+
+from .checksums import crc32c
 
 _UNFINISHED = ".unfinished-"
 
@@ -33,6 +45,97 @@ def _make(folder: Path) -> None:
     _sync(folder.parent)
 
 
+class Writing(ABC):
+    """A file that is written piece by piece and appears in commit(). Whoever does not commit it discards it."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+        self.crc = 0
+
+    def write(self, data: bytes) -> None:
+        self._append(data)
+        self.bytes += len(data)
+        self.crc = crc32c(data, self.crc)
+
+    @abstractmethod
+    def _append(self, data: bytes) -> None: ...
+
+    def sync(self) -> None:
+        """What was written goes to the disk now: less is left for commit()."""
+
+    @abstractmethod
+    def commit(self) -> None: ...
+
+    @abstractmethod
+    def discard(self) -> None:
+        """Does nothing to a file that was committed."""
+
+
+class _FolderFile(Writing):
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        _make(path.parent)
+        self._path = path
+        self._temporary = path.with_name(f"{_UNFINISHED}{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}")
+        self._file: int | None = os.open(self._temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+
+    def _append(self, data: bytes) -> None:
+        assert self._file is not None
+        left = memoryview(data)
+        while left:
+            left = left[os.write(self._file, left):]
+
+    def sync(self) -> None:
+        assert self._file is not None
+        os.fdatasync(self._file)
+
+    def finish(self) -> Path:
+        """The temporary file, whole on the disk."""
+        assert self._file is not None
+        os.fsync(self._file)
+        self._close()
+        return self._temporary
+
+    def commit(self) -> None:
+        os.replace(self.finish(), self._path)
+        _sync(self._path.parent)
+
+    def discard(self) -> None:
+        self._close()
+        self._temporary.unlink(missing_ok=True)
+
+    def _close(self) -> None:
+        file, self._file = self._file, None
+        if file is not None:
+            os.close(file)
+
+
+class _Taken(Writing):
+    """A file that somebody else has written, in the same file system."""
+
+    def __init__(self, path: Path, source: Path) -> None:
+        super().__init__()
+        self._path, self._source = path, source
+        for piece in _pieces(source):
+            self.write(piece)
+
+    def _append(self, data: bytes) -> None:
+        """It is there."""
+
+    def commit(self) -> None:
+        file = os.open(self._source, os.O_RDONLY)
+        try:
+            os.fsync(file)
+        finally:
+            os.close(file)
+        _make(self._path.parent)
+        os.replace(self._source, self._path)
+        _sync(self._path.parent)
+
+    def discard(self) -> None:
+        """It goes with its folder."""
+
+
 class Folder:
     """A folder of a file system."""
 
@@ -52,26 +155,34 @@ class Folder:
         except (FileNotFoundError, NotADirectoryError):
             return None
 
+    def writing(self, key: str) -> Writing:
+        return _FolderFile(self.root / key)
+
+    @contextlib.contextmanager
+    def scratch(self) -> Iterator[Path]:
+        """A folder for files that taking() puts into their place, or that go with it."""
+        above = self.root / ".echolux"
+        _make(above)
+        with tempfile.TemporaryDirectory(prefix=_UNFINISHED, dir=above) as folder:
+            yield Path(folder)
+
+    def taking(self, key: str, path: Path) -> Writing:
+        return _Taken(self.root / key, path)
+
     def put(self, key: str, data: bytes) -> None:
-        path = self.root / key
-        temporary = self._written(path, data)
-        try:
-            os.replace(temporary, path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-        _sync(path.parent)
+        _put(self.writing(key), data)
 
     def put_new(self, key: str, data: bytes) -> bool:
         """Unless there is one, which stays."""
         path = self.root / key
-        temporary = self._written(path, data)
+        file = _FolderFile(path)
         try:
-            os.link(temporary, path)
+            file.write(data)
+            os.link(file.finish(), path)
         except FileExistsError:
             return False
         finally:
-            temporary.unlink(missing_ok=True)
+            file.discard()
         _sync(path.parent)
         return True
 
@@ -92,22 +203,41 @@ class Folder:
 
     def sweep(self, key: str) -> None:
         """Removes what killed workers left unfinished below."""
-        for path in (self.root / key).rglob(_UNFINISHED + "*"):
-            path.unlink(missing_ok=True)
+        for path in list((self.root / key).rglob(_UNFINISHED + "*")):
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
 
-    @staticmethod
-    def _written(path: Path, data: bytes) -> Path:
-        _make(path.parent)
-        temporary = path.with_name(f"{_UNFINISHED}{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}")
-        try:
-            with open(temporary, "xb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-        return temporary
+
+def _pieces(path: Path) -> Iterator[bytes]:
+    with open(path, "rb") as file:
+        while piece := file.read(16 << 20):
+            yield piece
+
+
+def _put(file: Writing, data: bytes) -> None:
+    with contextlib.ExitStack() as stack:
+        stack.callback(file.discard)
+        file.write(data)
+        file.commit()
+
+
+class _Upload(Writing):
+    """Held in memory until it is whole."""
+
+    def __init__(self, remote: Remote, key: str) -> None:
+        super().__init__()
+        self._remote, self._key, self._data = remote, key, io.BytesIO()
+
+    def _append(self, data: bytes) -> None:
+        self._data.write(data)
+
+    def commit(self) -> None:
+        self._remote.put(self._key, self._data.getvalue())
+
+    def discard(self) -> None:
+        self._data = io.BytesIO()
 
 
 class Remote:
@@ -134,6 +264,20 @@ class Remote:
             return int(self._files.info(self._path(key))["size"])
         except FileNotFoundError:
             return None
+
+    def writing(self, key: str) -> Writing:
+        return _Upload(self, key)
+
+    @contextlib.contextmanager
+    def scratch(self) -> Iterator[Path]:
+        with tempfile.TemporaryDirectory(prefix="echolux-") as folder:
+            yield Path(folder)
+
+    def taking(self, key: str, path: Path) -> Writing:
+        file = self.writing(key)
+        for piece in _pieces(path):
+            file.write(piece)
+        return file
 
     def put(self, key: str, data: bytes) -> None:
         path = self._path(key)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The standard chain in array code, to run beside `echolux bench`: NumPy, CuPy, PyTorch eager and torch.compile.
+"""The standard chain in array code, to run beside `echolux bench`: NumPy, CuPy, PyTorch eager and torch.compile, and the
+module `echolux` on arrays of each.
 
 From u16 counts on the device to u8 dB on the device: background, Lagrange-3 resampling, window x dispersion, transform,
 the first half's power, dB, codes. Each is written as its users would: tables once, lines in batches, the best of some
@@ -16,25 +17,28 @@ import time
 
 import numpy as np
 
-BATCHES = [4096, 16384, 65536]  # lines at a time
+BATCHES = [4096, 16384, 65536, 262144]  # lines at a time
+A_SCANS = 512  # of a B-scan: batches are whole B-scans
+A2_RAD, A3_RAD = 38, -9
 LOW_DB, HIGH_DB = -5.0, 45.0
 
 
 class Tables:
     """Everything that is computed once, in float64, from the same instrument as `echolux bench` simulates."""
 
-    def __init__(self, samples):
+    def __init__(self, samples, b_scans):
         u = np.linspace(-1, 1, samples)
         at = np.clip((samples - 1) * (0.5 + 0.5 * (u + 0.08 * (u * u - 1))), 0, samples - 1)
+        self.positions = at
         first = np.clip(np.floor(at).astype(np.int64), 1, samples - 3) - 1
         t = at - first
         self.taps = [self.lagrange(t, m) for m in range(4)]
         self.first = first
         window = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(samples) / (samples - 1))
-        self.weight = window * np.exp(-1j * (38 * u**2 - 9 * u**3))
+        self.weight = window * np.exp(-1j * (A2_RAD * u**2 + A3_RAD * u**3))
         self.background = np.full(samples, 2000.0)
         self.power_scale = 1 / window.sum() ** 2
-        self.samples = samples
+        self.samples, self.b_scans = samples, b_scans
         self.reference_db = 0.0  # set to the median level, so that all codes occur
         self.codes_per_db = 255 / (HIGH_DB - LOW_DB)
 
@@ -63,6 +67,9 @@ class NumPy:
 
     def put(self, lines):
         return lines[:2048]
+
+    def counts(self, lines):
+        return lines
 
     def run(self, lines):
         return codes_in_numpy(lines, self.tables, np.float32, np.complex64)
@@ -98,6 +105,9 @@ class CuPy:
 
     def put(self, lines):
         return self.cupy.asarray(lines)
+
+    def counts(self, lines):
+        return lines
 
     def run(self, lines):
         x = lines.astype(self.cupy.float32) - self.background
@@ -143,6 +153,9 @@ class Torch:
     def put(self, lines):
         return self.torch.from_numpy(lines.view(np.int16)).to("cuda")  # below 4096: the same bytes, all operators
 
+    def counts(self, lines):
+        return lines.view(self.torch.uint16)
+
     def run(self, lines):
         return self.chain(lines)
 
@@ -157,7 +170,38 @@ class TorchCompiled(Torch):
     compiled = True
 
 
-PEERS = {"numpy": NumPy, "cupy": CuPy, "torch": Torch, "torch_compile": TorchCompiled}
+class Module:
+    """The module `echolux` on arrays of another library."""
+
+    def __init__(self, tables, arrays):
+        import echolux
+
+        self.arrays = arrays
+        calibration = {"k_positions": tables.positions, "background": tables.background}
+        recipe = {"background": "stored", "a2_rad": A2_RAD, "a3_rad": A3_RAD, "voxel": "u8", "levels": "fixed",
+                  "low": LOW_DB + tables.reference_db, "high": HIGH_DB + tables.reference_db}
+        self.make = echolux.Reconstructor(samples=tables.samples, a_scans=A_SCANS, b_scans=tables.b_scans, recipe=recipe,
+                                          calibration=calibration, device="cpu" if arrays.device == "cpu" else "cuda")
+        self.name, self.device = f"echolux on arrays of {arrays.name}", self.make.device
+
+    def put(self, lines):
+        return self.arrays.counts(self.arrays.put(lines))
+
+    def run(self, lines):
+        return self.make(lines.reshape(-1, A_SCANS, lines.shape[-1]))
+
+    def wait(self):
+        self.arrays.wait()
+
+    def fetch(self, codes):
+        fetched = self.arrays.fetch(codes)
+        return fetched.reshape(-1, fetched.shape[-1])
+
+
+PEERS = {"numpy": NumPy, "cupy": CuPy, "torch": Torch, "torch_compile": TorchCompiled,
+         "echolux_numpy": lambda tables: Module(tables, NumPy(tables)),
+         "echolux_cupy": lambda tables: Module(tables, CuPy(tables)),
+         "echolux_torch": lambda tables: Module(tables, Torch(tables))}
 
 
 def spectra(samples, a_scans, b_scans):
@@ -226,7 +270,7 @@ def main():
     parser.add_argument("--only", default=",".join(PEERS))
     arguments = parser.parse_args()
 
-    tables = Tables(arguments.samples)
+    tables = Tables(arguments.samples, arguments.b_scans)
     lines = spectra(arguments.samples, arguments.a_scans, arguments.b_scans)
     bins = np.fft.fft((lines[:64] - tables.background) * tables.weight)[:, : arguments.samples // 2]
     tables.reference_db = float(np.median(10 * np.log10(np.abs(bins) ** 2 * tables.power_scale)))

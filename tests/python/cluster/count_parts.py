@@ -8,7 +8,7 @@ from echolux.cluster import part
 
 def _counted(made):
     def counted(plan, one, *rest):
-        line = f"{one.name} {one.time} {one.begin}"
+        line = f"{plan.name} {one.time} {one.begin}"
         if os.environ.get("ECHOLUX_FATAL") == line:
             os.kill(os.getpid(), signal.SIGKILL)
         file = os.open(os.environ["ECHOLUX_COUNT"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
@@ -20,5 +20,5 @@ def _counted(made):
     return counted
 
 
-if not hasattr(part.shards_of, "counts"):  # Dask loads it twice
-    part.shards_of = _counted(part.shards_of)
+if not hasattr(part.make, "counts"):  # Dask loads it twice
+    part.make = _counted(part.make)

@@ -5,6 +5,9 @@ import signal
 import subprocess
 import sys
 
+import numpy as np
+
+import echolux as ox
 from archive import PARTS, ClusterCase, batch, write_archive
 from test_parts import reconstruct
 
@@ -56,7 +59,7 @@ class Command(ClusterCase):
         self.assertIn("pip install 'echolux[cluster]'", done.stderr)
 
     def test_ctrl_c_leaves_what_is_done(self):
-        scans = write_archive(self.folder / "data", 6)
+        scans = write_archive(self.folder / "data", 20)
         words = batch(scans, "-o", self.folder / "out", "--part-b-scans", "64", "--workers", "1", "--threads", "1")
         job = self.start(*words, stderr=subprocess.PIPE, text=True, start_new_session=True)
         self.wait_for("part", lambda: len(list(self.folder.glob("out/.echolux/*/*/0-*.json"))) > 2)
@@ -66,9 +69,39 @@ class Command(ClusterCase):
         self.assertIn("what is done stays", said.splitlines()[-1])
         there = len(list(self.folder.glob("out/.echolux/*/*/0-*.json")))
         report = reconstruct(scans, self.folder / "out")
-        self.assertEqual((report.there, report.made), (there, 6 * PARTS - there))
+        self.assertEqual((report.there, report.made), (there, 20 * PARTS - there))
         reconstruct(scans, self.folder / "reference")
         self.assert_same_results(self.folder / "out", self.folder / "reference")
+
+
+class Verbs(ClusterCase):
+    def run_verb(self, *words):
+        return subprocess.run([sys.executable, *batch(*map(str, words))], cwd=self.folder, capture_output=True, text=True, timeout=60)
+
+    def test_each_does_its_work(self):
+        ox.Volume.from_array(np.ones((4, 5, 6), np.uint8), spacing_um=(1, 1, 1)).save(self.folder / "v.nrrd")
+        write_archive(self.folder / "data", 1, samples=256)
+        for words, made in ((["convert", "v.nrrd", "--ending", ".nii"], "v.nii"), (["figures", "v.nrrd", "--plane", "side"], "v.png"),
+                            (["calibrate", "data/*/scan.toml", "--what", "noise_floor"], "noise_floor.csv"),
+                            (["movie", "v.nrrd", "--frames", 2, "--view", "width=16", "--view", "height=16"], "m.gif")):
+            with self.subTest(words):
+                out = self.folder / words[0]
+                done = self.run_verb(*words, "-o", out / "m.gif" if words[0] == "movie" else out, "--workers", 0)
+                if words[0] == "movie" and "Vulkan" in done.stderr:
+                    continue  # there is no device
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertTrue((out / made).exists())
+
+    def test_codes_and_words(self):
+        for words, code, said in ((["convert", "gone.nrrd", "-o", "out", "--ending", ".nii", "--workers", "0"], 1, "gone.nrrd"),
+                                  (["convert", "gone*.nrrd", "-o", "out", "--ending", ".nii"], 1, "matches no file"),
+                                  (["convert", "v.nrrd", "-o", "out"], 2, "--ending"),
+                                  (["movie", "gone.nrrd", "-o", "turn.png", "--frames", "2"], 1, "name a movie")):
+            with self.subTest(words):
+                done = self.run_verb(*words)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertIn(said, done.stdout + done.stderr)
+                self.assertNotIn("Traceback", done.stderr)
 
 
 class Slurm(ClusterCase):

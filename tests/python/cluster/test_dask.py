@@ -91,4 +91,4 @@ class OnDask(DaskCase):
         said = self.start_job("--quiet").communicate(timeout=90)[0]
         self.assertRegex(said, rf"{SCANS - 1} of {SCANS} scans finished, .* 1 failed")
         self.assertEqual(self.parts_there(), SCANS * PARTS - 1)
-        self.assertRegex(said, r"eye1/scan.toml  slices 64:128 of volume 0  ended every worker that tried it")
+        self.assertRegex(said, r"eye1/scan.toml  B-scans 64:128 of volume 0  ended every worker that tried it")

@@ -92,7 +92,7 @@ class Once(ClusterCase):
         from echolux.cluster import part
 
         raw = self.folder / "data/eye0/scan.raw"
-        made = part.shards_of
+        made = part.make
 
         def truncating(plan, *rest):
             if "eye0" in plan.name:
@@ -100,12 +100,12 @@ class Once(ClusterCase):
             return made(plan, *rest)
 
         content = raw.read_bytes()
-        part.shards_of = truncating
-        self.addCleanup(setattr, part, "shards_of", made)
+        part.make = truncating
+        self.addCleanup(setattr, part, "make", made)
         report = reconstruct(self.scans, self.out)
         self.assertEqual((report.finished, len(report.failures)), (1, 1))
         raw.write_bytes(content)
-        part.shards_of = made
+        part.make = made
         self.assertTrue(reconstruct(self.scans, self.out).ok)
         reconstruct(self.scans, self.folder / "reference")
         self.assert_same_results(self.out, self.folder / "reference")

@@ -2,6 +2,7 @@
 import json
 import os
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +58,42 @@ class Parts(ClusterCase):
             with self.subTest(recipe):
                 self.assert_is_the_program_s(scan, **recipe)
 
+    def test_with_flow(self):
+        if not PROGRAM:
+            self.skipTest("this build has no program")
+        scan = write_scan(self.folder, spectra(b_scans=131, a_scans=70))
+        flow = {"method": "doppler", "threshold_db": 0}
+        report = reconstruct(scan, self.folder / "out", flow=flow)
+        self.assertTrue(report.ok, report)
+        subprocess.run([PROGRAM, "reconstruct", scan, "-o", self.folder / "v.nrrd", "--flow", self.folder / "f.ome.zarr",
+                        "--set=flow.method=doppler", "--set=flow.threshold_db=0"], check=True, capture_output=True)
+        subprocess.run([PROGRAM, "convert", self.folder / "f.ome.zarr", "-o", self.folder / "w.ome.zarr", "--ome-version", "0.5"],
+                       check=True, capture_output=True)
+        made, wanted = self.levels_of(self.folder / "out/scan-flow.ome.zarr"), self.levels_of(self.folder / "w.ome.zarr")
+        for one, other in zip(made, wanted):
+            self.assertEqual((one.dtype, one[:].tobytes()), (other.dtype, other[:].tobytes()))
+        loaded, of_program = (ox.load(self.folder / name) for name in ("out/scan-flow.ome.zarr", "f.ome.zarr"))
+        self.assertEqual((loaded.unit, loaded.quantity, loaded.spacing_um),
+                         (of_program.unit, of_program.quantity, of_program.spacing_um))
+        self.assertEqual(reconstruct(scan, self.folder / "out", flow=flow).there, 3)
+        report = reconstruct(scan, self.folder / "out", overwrite=True)  # without flow: that of before goes
+        self.assertEqual((report.made, (self.folder / "out/scan-flow.ome.zarr").exists()), (3, False))
+
+    def test_of_scans_of_one_protocol_are_made_by_one_plan(self):
+        from echolux.cluster import source
+
+        plans, kept = [], source.Reconstructor
+        self.addCleanup(setattr, source, "Reconstructor", kept)
+        source.Reconstructor = lambda *scan, **device: plans.append(scan) or kept(*scan, **device)
+        scans = write_archive(self.folder / "data", 3)
+        for recipe, count in ({"noise_floor_db": 31.0}, 1), ({"noise_floor_db": 32.0, "window": "tukey"}, 2):
+            report = reconstruct(scans, self.folder / "out", recipe=recipe, overwrite=True)
+            self.assertEqual((report.finished, len(plans)), (3, count))
+        for number in range(3):
+            whole = ox.open(self.folder / f"data/eye{number}/scan.toml", recipe=recipe).reconstruct(progress=False)
+            made = ox.load(self.folder / f"out/eye{number}/scan.ome.zarr")
+            self.assertEqual(made[:].tobytes(), np.asarray(whole).tobytes())
+
     def test_of_a_series(self):
         if not PROGRAM:
             self.skipTest("this build has no program")
@@ -74,35 +111,64 @@ class Parts(ClusterCase):
         self.assertEqual((volume.spacing_um, volume.unit, volume.provenance), (whole.spacing_um, whole.unit, whole.provenance))
 
     def test_that_are_not_whole_shards_are_refused(self):
-        from echolux.cluster.shards import Layout, encoded
+        from echolux.cluster.layout import Layout
 
         layout = Layout(1, (130, 8, 8), "uint8", 64)
         for begin, end in (1, 64), (0, 63), (64, 129), (32, 96), (128, 192), (64, 64):
             with self.subTest((begin, end)), self.assertRaisesRegex(ox.BadArgument, "are not whole shards of 64"):
-                encoded(layout, 0, begin, np.zeros((end - begin, 8, 8), np.uint8))
+                layout.check(begin, end)
         report = reconstruct(write_archive(self.folder / "data", 1), self.folder / "out", part_b_scans=65)
         self.assertIn("give a multiple of 64", report.failures[0].reason)
 
-    def test_every_shard_belongs_to_one_part(self):
-        from echolux.cluster.shards import Layout, encoded, unit
+    def test_every_shard_belongs_to_one_part_and_is_what_zarr_reads(self):
+        import zarr
+        from echolux.cluster import layout, levels, packing
+        from echolux.cluster.store import Folder
 
-        for shape in (130, 5, 3), (129, 300, 3), (600, 70, 3), (64, 200, 5), (7, 5, 3):
+        rng = np.random.default_rng(2)
+        writer = ThreadPoolExecutor(1)
+        self.addCleanup(writer.shutdown)
+        for number, (shape, units, dtype, times) in enumerate((
+                ((130, 5, 3), 1, "uint8", 1), ((129, 300, 3), 2, "float32", 1), ((600, 70, 3), 3, "uint16", 1),
+                ((64, 200, 5), 1, "complex64", 1), ((7, 5, 3), 1, "int16", 2), ((200, 9, 70), 1, "float16", 2))):
             with self.subTest(shape):
-                layout = Layout(1, shape, "uint8", unit(shape, 1))
-                keys = [key for begin in range(0, shape[0], layout.shard) for key in
-                        encoded(layout, 0, begin, np.ones((min(layout.shard, shape[0] - begin), *shape[1:]), np.uint8))]
+                store, unit = Folder(self.folder / str(number)), layout.unit(shape, 1)
+                made = layout.Layout(times, shape, dtype, units * unit)
+                voxels = (rng.random((times, *shape)) * (200 if dtype[0] != "c" else 3 + 4j)).astype(dtype)
+                keys = []
+                for time in range(times):
+                    for begin in range(0, shape[0], made.shard):
+                        end = min(begin + made.shard, shape[0])
+                        files = []
+                        packer = packing.Packer(made, time, begin, end,
+                                                lambda key: files.append(store.writing(key)) or keys.append(key) or files[-1], writer)
+                        for first in range(begin, end, unit):
+                            packer.add(voxels[time, first:min(first + unit, end)])
+                        packer.close()[-1].result()
+                        for file in files:
+                            file.commit()
                 self.assertEqual(len(keys), len(set(keys)))
+                for key, metadata in layout.metadata(made).items():
+                    store.put(key, metadata)
+                for level in range(len(made.levels())):
+                    array = zarr.open_array(self.folder / str(number) / str(level), mode="r")
+                    for time in range(times):
+                        whole = voxels[time]
+                        for _ in range(level):
+                            whole = levels.coarser(whole)
+                        read = array[time] if times > 1 else array[:]
+                        self.assertEqual(read.tobytes(), whole.tobytes())
 
     def test_take_about_the_time_and_memory_that_were_asked_for(self):
-        from echolux.cluster import plan, scans
+        from echolux.cluster import planning, scans
 
         write_archive(self.folder / "data", 1, b_scans=400)
         file = scans.listed(self.folder / "data/eye0/scan.toml")[0]
-        shard = lambda **wanted: plan.made(file, (), **wanted).layout.shard  # noqa: E731
+        shard = lambda **wanted: planning.made(file, (), **wanted).layout.shard  # noqa: E731
         self.assertEqual(shard(), 448)
         self.assertEqual(shard(seconds=1e-6), 64)
         bytes_of_64 = 64 * 6 * 64 * 4
-        self.assertEqual(shard(memory=4 * 3 * bytes_of_64), 192)
+        self.assertEqual(shard(memory=3 * bytes_of_64), 192)
 
     def test_go_to_any_address_of_fsspec(self):
         pattern = write_archive(self.folder / "data", 1)

@@ -1,0 +1,101 @@
+// Live sessions.
+#ifndef ECHOLUX_LIVE_HPP
+#define ECHOLUX_LIVE_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "live.h"
+#include "scan.hpp"
+#include "volume.hpp"
+
+namespace echolux::api {
+
+class Live {
+  public:
+    static Live open(const std::string& source, const Assignments& assignments = {},
+                     const echolux_live_options& options = make<echolux_live_options>(),
+                     const std::string& scan_toml = {}) {
+        const auto all = detail::pointers(assignments);
+        echolux_live* handle = nullptr;
+        checked([&](auto* error) {
+            return echolux_live_open(source.c_str(), scan_toml.empty() ? nullptr : scan_toml.c_str(), all.data(),
+                                     all.size(), &options, &handle, error);
+        });
+        return Live(handle);
+    }
+    // A session whose blocks are given by push().
+    static Live create(const Scan& scan, const echolux_live_options& options = make<echolux_live_options>(),
+                       std::int64_t block_b_scans = 0) {
+        echolux_live* handle = nullptr;
+        checked([&](auto* error) { return echolux_live_create(scan.get(), block_b_scans, &options, &handle, error); });
+        return Live(handle);
+    }
+
+    void start(std::int64_t volumes = 0) {
+        checked([&](auto* error) { return echolux_live_start(get(), volumes, error); });
+    }
+    void stop() {
+        checked([&](auto* error) { return echolux_live_stop(get(), error); });
+    }
+    // False: something was still worked on by then.
+    bool wait(std::int32_t timeout_ms) {
+        return checked([&](auto* error) { return echolux_live_wait(get(), timeout_ms, error); }, ECHOLUX_NOTHING_YET) ==
+               ECHOLUX_OK;
+    }
+    // False: no room became free in time.
+    bool push(const echolux_block& block, std::int32_t timeout_ms) {
+        return checked([&](auto* error) { return echolux_live_push(get(), &block, timeout_ms, error); },
+                       ECHOLUX_NOTHING_YET) == ECHOLUX_OK;
+    }
+    void end() {
+        checked([&](auto* error) { return echolux_live_end(get(), error); });
+    }
+    // Nothing: no volume arrived in time, or, once ended() is true, there are no more.
+    std::optional<Volumes> next(std::int32_t timeout_ms) {
+        echolux_volume *structure = nullptr, *flow = nullptr;
+        const echolux_status status =
+            checked([&](auto* error) { return echolux_live_next(get(), timeout_ms, &structure, &flow, error); },
+                    ECHOLUX_NOTHING_YET, ECHOLUX_ENDED);
+        has_ended_ = status == ECHOLUX_ENDED;
+        if (status != ECHOLUX_OK) return std::nullopt;
+        return detail::volumes(structure, flow);
+    }
+    bool ended() const { return has_ended_; }
+    void set(const std::string& key, const std::string& value) {
+        checked([&](auto* error) { return echolux_live_set(get(), key.c_str(), value.c_str(), error); });
+    }
+    echolux_live_stats stats() const {
+        auto stats = make<echolux_live_stats>();
+        checked([&](auto* error) { return echolux_live_get_stats(get(), &stats, error); });
+        return stats;
+    }
+    Scan scan() {
+        echolux_scan* handle = nullptr;
+        checked([&](auto* error) { return echolux_live_scan(get(), &handle, error); });
+        return Scan(handle);
+    }
+    void record(const std::string& scan_toml, bool overwrite = false) {
+        checked([&](auto* error) { return echolux_live_record(get(), scan_toml.c_str(), overwrite ? 1 : 0, error); });
+    }
+    echolux_recorded stop_recording() {
+        auto recorded = make<echolux_recorded>();
+        checked([&](auto* error) { return echolux_live_stop_recording(get(), &recorded, error); });
+        return recorded;
+    }
+    std::string events() const {
+        return detail::text([&](auto... to) { return echolux_live_events(get(), to...); });
+    }
+
+    echolux_live* get() const { return handle_.get(); }
+
+  private:
+    explicit Live(echolux_live* handle) : handle_(handle) {}
+    detail::Owned<echolux_live, echolux_live_free> handle_;
+    bool has_ended_ = false;
+};
+
+}  // namespace echolux::api
+
+#endif

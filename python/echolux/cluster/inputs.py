@@ -1,0 +1,65 @@
+"""What a result was made from: files by name, size and time of change. Results of inputs that have changed are not believed."""
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from .. import _core
+from ..errors import BadFile
+from ..scan import Scan
+
+Files = tuple[tuple[str, int, int], ...]  # name, bytes, time of change in ns
+
+_HEADERS = (".nhdr", ".mhd", ".hdr", ".img")  # whose voxels lie beside them, under the same name
+
+
+def opened(path: str, settings: tuple[str, ...] = ()) -> Scan:
+    return Scan(_core.Scan.open(path, list(settings)))
+
+
+def _facts(paths: Any) -> Files:
+    stats = [(str(one), os.stat(one)) for one in sorted(paths)]
+    return tuple((name, one.st_size, one.st_mtime_ns) for name, one in stats)
+
+
+def of_scan(path: str, scan: Scan) -> Files:
+    """The scan's file and its spectra."""
+    paths = {Path(path)}
+    if scan.scan.file:
+        paths.add(Path(path).parent / scan.scan.file)
+    return _facts(paths)
+
+
+def of_file(path: str) -> Files:
+    """A scan, a volume with its voxels, or all files of a folder."""
+    if os.path.isdir(path):
+        return _facts(os.path.join(folder, name) for folder, _, files in os.walk(path) for name in files)
+    if path.endswith(".toml"):
+        return of_scan(path, opened(path))
+    if path.lower().endswith(_HEADERS):
+        return _facts(set(Path(path).parent.glob(Path(path).stem + ".*")))
+    return _facts([path])
+
+
+def calibration_of(scan: Scan) -> dict[str, str]:
+    """Hashes of its arrays."""
+    return {name: hashlib.sha256(scan.calibration[name].tobytes()).hexdigest() for name in scan.calibration}
+
+
+def protocol_of(scan: Scan, device: str) -> str:
+    """All but the spectra: scans that are alike in this are made by one plan, and take the same time."""
+    settings = [line for line in scan.toml(with_defaults=True).splitlines() if not line.startswith("file =")]
+    return json.dumps([device, settings, calibration_of(scan)])
+
+
+def require_unchanged(files: Files) -> None:
+    for name, size, changed in files:
+        try:
+            now = os.stat(name)
+        except FileNotFoundError:
+            raise BadFile("is no longer there", name) from None
+        if (now.st_size, now.st_mtime_ns) != (size, changed):
+            raise BadFile("has changed since the job began", name, "start the job again")

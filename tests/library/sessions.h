@@ -1,0 +1,16 @@
+// What tests of live sessions share.
+#pragma once
+
+#include "fringes.h"
+
+namespace echolux::testing {
+
+inline constexpr std::int32_t soon = 60'000;  // ms
+
+inline echolux_live_options options(std::int32_t delivery) {
+    auto options = lux::make<echolux_live_options>();
+    options.delivery = delivery;
+    return options;
+}
+
+}  // namespace echolux::testing

@@ -1,0 +1,175 @@
+"""Two workers with a GPU each beside one: reconstruction alone, and the whole path (read, reconstruct, pack, write) beside
+packing and the disk alone. Plain processes that go through the function of a part, without Dask: docs/scale.md.
+
+    python3 measure_gpus.py FOLDER [SECONDS [device,host,reconstruct,pack,whole]]    (spectra and some results are put into
+        /dev/shm, others into FOLDER)
+"""
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+import echolux as ox
+from echolux.cluster import inputs, layout, markers, part, plan, planning, worker
+from echolux.cluster.packing import Packer
+from echolux.cluster.source import Source
+from echolux.cluster.store import Folder
+
+B_SCANS, A_SCANS, SAMPLES, PART = 512, 1024, 2048, 128
+TOML = """[scan]
+file = "scan.raw"
+sample_format = "u16"
+samples = {samples}
+a_scans = {a_scans}
+b_scans = {b_scans}
+[calibration]
+[recipe]
+noise_floor_db = 60.0
+voxel = "{voxel}"
+"""
+
+
+def write_spectra(folder):
+    """Fringes of some reflectors in noise: 64 B-scans, again and again."""
+    rng = np.random.default_rng(1)
+    x = np.arange(SAMPLES) / SAMPLES
+    lamp = 1500 * np.exp(-((x - 0.5) / 0.25) ** 2)
+    fringes = sum(a * np.cos(2 * np.pi * z * x) for a, z in ((0.3, 100), (0.1, 180), (0.05, 400)))
+    lines = lamp * (1 + fringes) + rng.normal(0, 20, (A_SCANS, SAMPLES)) + 100
+    block = np.stack([np.roll(lines, n * 17, 0) for n in range(64)]).astype(np.uint16)
+    with open(folder / "scan.raw", "wb") as file:
+        for _ in range(B_SCANS // 64):
+            file.write(block)
+    for voxel in "f32", "u8":
+        (folder / f"{voxel}.toml").write_text(TOML.format(samples=SAMPLES, a_scans=A_SCANS, b_scans=B_SCANS, voxel=voxel))
+
+
+def plan_of(path):
+    scan = ox.open(path)
+    b, a, depth = ox.Reconstructor(scan, device="cpu").grid().shape
+    dtype = {"f32": "float32", "u8": "uint8"}[scan.recipe.voxel]
+    output = plan.Output("scan.ome.zarr", layout.Layout(1, (b, depth, a), dtype, PART), {}, {})
+    return plan.Plan(output.name, "", str(path), (), (), (output,), 1, A_SCANS)
+
+
+def pieces(what, made, source, out):
+    """Does the work for one part after the other; yields the A-scans of each."""
+    slab = next(iter(source.slabs(0, 0, 64, 64)))[0].copy(order="K")
+    writer = ThreadPoolExecutor(1)
+    spectra = source._scan.read(0, 0, 64)
+    voxels = np.empty(slab.transpose(0, 2, 1).shape, slab.dtype)
+    if what == "device":
+        import cupy
+
+        spectra, voxels = cupy.asarray(spectra), cupy.empty(voxels.shape, voxels.dtype)
+    for number in range(1 << 30):
+        for one in made.parts():
+            if what == "reconstruct":
+                for _ in source.slabs(0, one.begin, one.end, 64):
+                    pass
+            elif what in ("host", "device"):  # without reading: spectra lie in memory of the host, or of the GPU
+                for first in range(one.begin, one.end, 64):
+                    source._make(spectra, out=voxels, first_b_scan=first)
+                if what == "device":
+                    cupy.cuda.Device().synchronize()
+            elif what == "pack":
+                packer = Packer(made.layout, 0, one.begin, one.end, markers.Files(planning._NOWHERE).creator("x"), writer)
+                for _ in range(one.begin, one.end, 64):
+                    packer.add(slab)
+                packer.close()[-1].result()
+            else:
+                part.work(Folder(Path(out) / str(os.getpid()) / str(number)), made, one, source)
+            yield made.a_scans(one)
+
+
+def work(what, path, out, seconds, threads, device):
+    """A worker: settles, says so, waits for the word, and tells what it did."""
+    worker.settle_down(threads)
+    made = plan_of(path)
+    source = Source(inputs.opened(str(path)), device)
+    source.warm_up()
+    steps = pieces(what, made, source, out)
+    next(steps)
+    print(json.dumps({"device": source.device(), "cores": len(os.sched_getaffinity(0))}), flush=True)
+    sys.stdin.readline()
+    began, a_scans = time.monotonic(), 0
+    while time.monotonic() - began < seconds:
+        a_scans += next(steps)
+    print(json.dumps({"a_scans": a_scans, "seconds": time.monotonic() - began}), flush=True)
+
+
+def rate(what, path, out, seconds, workers, threads, device):
+    """A-scans/s of all workers together."""
+    command = [sys.executable, __file__, "--work", what, str(path), str(out), str(seconds), str(threads), device]
+    every = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(workers)]
+    facts = [json.loads(one.stdout.readline()) for one in every]
+    for one in every:
+        one.stdin.write("go\n")
+        one.stdin.flush()
+    done = [json.loads(one.communicate()[0]) for one in every]
+    return sum(one["a_scans"] / one["seconds"] for one in done), facts
+
+
+def disk_rate(folder, seconds):
+    """Bytes/s that are written and synchronised, in files of 64 MiB by two threads."""
+    data, count = np.random.default_rng(2).bytes(64 << 20), 0
+    began = time.monotonic()
+
+    def write(number):
+        nonlocal count
+        while time.monotonic() - began < seconds:
+            with open(folder / f"{number}", "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            count += 1
+
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(write, range(2)))
+    return count * len(data) / (time.monotonic() - began)
+
+
+def main(folder, seconds="4", wanted="device,host,reconstruct,pack,whole"):
+    seconds = float(seconds)
+    cores = len(os.sched_getaffinity(0))
+    device = "cuda" if ox.gpus() else "cpu"
+    has_cupy = device == "cuda" and importlib.util.find_spec("cupy") is not None
+    print(f"{cores} cores, {len(worker.gpus())} GPUs, device {device}; workers have {cores // 2} cores each")
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as fast, tempfile.TemporaryDirectory(dir=folder) as slow:
+        fast, slow = Path(fast), Path(slow)
+        write_spectra(fast)
+        print(f"disk: {disk_rate(slow, seconds) / 1e6:.0f} MB/s")
+        for voxel in "f32", "u8":
+            for what, out in (("device", fast), ("host", fast), ("reconstruct", fast), ("pack", fast), ("whole", fast),
+                              ("whole", slow)):
+                if what not in wanted.split(",") or voxel == "u8" and what != "whole" or what == "device" and not has_cupy:
+                    continue
+                rates = []
+                try:
+                    for workers in 1, 2:
+                        one, facts = rate(what, fast / f"{voxel}.toml", out, seconds, workers, max(1, cores // 2), device)
+                        rates.append(one)
+                except ValueError:  # a worker ended, and said why
+                    print(f"{voxel:4} {what:12} failed", flush=True)
+                    continue
+                where = {fast: "memory", slow: "disk"}[out] if what == "whole" else "-"
+                print(f"{voxel:4} {what:12} to {where:7} 1 worker {rates[0] / 1e3:9.0f} k A-scans/s   2 workers {rates[1] / 1e3:9.0f}   "
+                      f"ratio {rates[1] / rates[0]:.2f}   {facts[0]}", flush=True)
+                for path in (fast, slow):
+                    for old in path.iterdir():
+                        if old.name.isdigit() and old.is_dir():
+                            subprocess.run(["rm", "-r", str(old)], check=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--work":
+        work(sys.argv[2], Path(sys.argv[3]), sys.argv[4], float(sys.argv[5]), int(sys.argv[6]), sys.argv[7])
+    else:
+        main(Path(sys.argv[1]), *sys.argv[2:])

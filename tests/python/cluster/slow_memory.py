@@ -1,0 +1,83 @@
+"""Memory: of a worker it is that of some slabs, however large part, scan and archive are; of client and scheduler it does not
+grow with the number of parts."""
+import os
+import subprocess
+import sys
+import unittest
+from types import SimpleNamespace
+
+import numpy as np
+
+from archive import ClusterCase
+from support import write_scan
+
+ALLOWED_MB = 320  # beyond what is taken when all modules are there
+LIMITED = """
+import resource, sys, importlib
+from echolux import cluster
+for one in "zarr", "numcodecs", "fsspec", "google_crc32c", "echolux.cluster.worker": importlib.import_module(one)
+data = next(int(line.split()[1]) << 10 for line in open("/proc/self/status") if line.startswith("VmData"))
+resource.setrlimit(resource.RLIMIT_DATA, (data + int(sys.argv[3]) * 10**6,) * 2)
+report = cluster.reconstruct(sys.argv[1], sys.argv[2], workers=0, progress=False, retries=0)
+print(report)
+sys.exit(not report.ok)
+"""
+
+
+def status(key):
+    """Of this process, in bytes."""
+    return next(int(line.split()[1]) << 10 for line in open("/proc/self/status") if line.startswith(key))
+
+
+class OfAWorker(ClusterCase):
+    def reconstruct_with(self, megabytes, out):
+        return subprocess.run([sys.executable, "-c", LIMITED, self.scan, self.folder / out, str(megabytes)],
+                              capture_output=True, text=True)
+
+    def test_a_part_may_be_larger_than_memory(self):
+        rng = np.random.default_rng(1)
+        block = rng.integers(1000, 3000, (64, 128, 512), np.uint16)
+        self.scan = write_scan(self.folder, block)
+        with open(self.folder / "scan.raw", "wb") as file:
+            for _ in range(96):
+                file.write(block)
+        text = self.scan.read_text().replace("b_scans = 64", "b_scans = 6144")
+        self.scan.write_text(text)  # 805 MB of spectra, 805 MB of voxels
+        done = self.reconstruct_with(ALLOWED_MB, "out")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        largest = max(path.stat().st_size for path in (self.folder / "out").rglob("*"))
+        self.assertGreater(largest, ALLOWED_MB * 10**6)  # one shard alone
+        self.assertNotEqual(self.reconstruct_with(20, "too-little").returncode, 0)  # the limit is one
+
+
+class OfClientAndScheduler(ClusterCase):
+    def test_ten_thousand_parts_leave_no_file_open_and_do_not_grow(self):
+        from echolux.cluster import executors, job, progress
+        from echolux.cluster.scans import ScanFile
+
+        counts, sizes, real = [], [], executors.worker
+        self.addCleanup(setattr, executors, "worker", real)
+
+        def tiny(task):
+            if task["do"] == "plan":
+                return {"name": task["name"], "job": "", "count": 100, "missing": [(0, n, n + 1) for n in range(100)],
+                        "is_finished": False}
+            return {"is_finished": True} if task["do"] == "finish" else {"a_scans": 1, "seconds": {}}
+
+        executors.worker = SimpleNamespace(run=tiny)
+        with executors.local_client(1) as client:  # the scheduler is in this process
+            for scans in 10, 10, 80:
+                files = [ScanFile(f"/{number}", f"{number}") for number in range(scans)]
+                common = {"kind": "scan", "out": "", "device": "cpu", "threads": None, "verify": False}
+                report = job.Job(executors.OverDask(client), files, common, {"settings": ()}, 0,
+                                 progress.Progress(scans, False)).run()
+                self.assertEqual((report.finished, report.made), (scans, 100 * scans))
+                counts.append(len(os.listdir("/proc/self/fd")))
+                sizes.append(status("VmRSS"))
+        print(f"open files {counts}, MB {[size // 10**6 for size in sizes]}", file=sys.stderr)
+        self.assertLessEqual(counts[2], counts[1])
+        self.assertLess(sizes[2] - sizes[1], 30 * 10**6)
+
+
+if __name__ == "__main__":
+    unittest.main()

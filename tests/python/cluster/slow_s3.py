@@ -1,0 +1,75 @@
+"""An object store that speaks S3 (moto's server): the bytes of a folder, from several workers; and jobs that go on there."""
+import importlib.util
+import os
+import unittest
+
+from archive import PARTS, ClusterCase, batch, free_port, result_bytes, write_archive
+from test_parts import reconstruct
+
+MISSING = [name for name in ("moto", "s3fs", "flask") if importlib.util.find_spec(name) is None]
+SCANS = 3
+
+
+@unittest.skipIf(MISSING, f"{', '.join(MISSING)} cannot be had from PyPI")
+class ObjectStore(ClusterCase):
+    def setUp(self):
+        super().setUp()
+        import s3fs
+
+        port = free_port()
+        server = self.start("-m", "moto.server", "-H", "127.0.0.1", "-p", port)
+        settings = {"FSSPEC_S3_ENDPOINT_URL": f"http://127.0.0.1:{port}", "FSSPEC_S3_KEY": "key", "FSSPEC_S3_SECRET": "secret"}
+        self.environment = {**os.environ, **settings}
+        self.files = s3fs.S3FileSystem(key="key", secret="secret", endpoint_url=settings["FSSPEC_S3_ENDPOINT_URL"],
+                                       use_listings_cache=False)
+        self.wait_for("server", lambda: server.poll() is None and self.answers())
+        self.scans = write_archive(self.folder / "data", SCANS)
+        reconstruct(self.scans, self.folder / "reference")
+
+    def answers(self):
+        try:
+            self.files.mkdir("bucket")
+            return True
+        except Exception:  # not yet
+            return False
+
+    def run_batch(self, *more):
+        job = self.start(*batch(self.scans, "-o", "s3://bucket/results", "--part-b-scans", "64", *more),
+                         env=self.environment, stdout=-1, stderr=-2, text=True)
+        said = job.communicate(timeout=120)[0]
+        return job.returncode, said
+
+    def fetched(self):
+        self.files.get("bucket/results", str(self.folder / "fetched"), recursive=True)
+        return result_bytes(self.folder / "fetched")
+
+    def test_workers_make_the_bytes_of_a_folder(self):
+        code, said = self.run_batch("--workers", "2", "--threads", "1")
+        self.assertEqual(code, 0, said)
+        self.assertIn(f"{SCANS} of {SCANS} scans finished, {SCANS * PARTS} parts made", said)
+        self.assertEqual(self.fetched(), result_bytes(self.folder / "reference"))
+        self.assertFalse(self.files.exists("bucket/results/.echolux/all.lock"))
+
+    def test_goes_on_where_it_was(self):
+        job = self.start(*batch(self.scans, "-o", "s3://bucket/results", "--part-b-scans", "64", "--workers", "0"),
+                         env=self.environment)
+        self.wait_for("part", lambda: len(self.files.glob("bucket/results/.echolux/*/*/0-*.json")) > 1)
+        job.kill()
+        job.wait()
+        code, said = self.run_batch("--workers", "0")  # the lock of one that died on this host holds a minute on S3
+        self.assertEqual((code, "is written by another job" in said), (1, True))
+        self.files.rm("bucket/results/.echolux/all.lock")
+        there = len(self.files.glob("bucket/results/.echolux/*/*/0-*.json"))
+        shard = self.files.glob("bucket/results/eye0/scan.ome.zarr/0/c/0/0/0")
+        self.assertTrue(shard)
+        code, said = self.run_batch("--workers", "0")
+        self.assertEqual(code, 0, said)
+        self.assertIn(f"{there} were there", said)
+        self.files.pipe_file(shard[0], b"x")  # another size than its marker says
+        code, said = self.run_batch("--workers", "0")
+        self.assertIn("1 parts made", said)
+        self.assertEqual(self.fetched(), result_bytes(self.folder / "reference"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,268 @@
+"""Volumes converted, drawn and measured, scans calibrated, movies: each file and each part exactly once."""
+import os
+import unittest
+
+import numpy as np
+
+import echolux as ox
+from archive import ClusterCase, write_archive
+from test_parts import reconstruct
+
+QUIET = {"workers": 0, "progress": False}
+
+
+class EachCase(ClusterCase):
+    def setUp(self):
+        super().setUp()
+        rng = np.random.default_rng(3)
+        self.arrays = rng.random((3, 8, 6, 10), np.float32)
+        for number, array in enumerate(self.arrays):
+            (self.folder / f"in/eye{number}").mkdir(parents=True)
+            ox.Volume.from_array(array, spacing_um=(4, 5, 6), unit="dB").save(self.folder / f"in/eye{number}/v.nrrd")
+        self.volumes = str(self.folder / "in/*/v.nrrd")
+        self.out = self.folder / "out"
+
+    def files(self, pattern="*/*"):
+        return sorted(str(path.relative_to(self.out)) for path in self.out.glob(pattern) if ".echolux" not in path.parts)
+
+
+class Converted(EachCase):
+    def convert(self, ending=".nii.gz", **job):
+        from echolux import cluster
+
+        report = cluster.convert(self.volumes, self.out, ending, **{**QUIET, **job})
+        return report.made, report.there, len(report.failures)
+
+    def test_once(self):
+        self.assertEqual(self.convert(), (3, 0, 0))
+        self.assertEqual(self.files(), [f"eye{n}/v.nii.gz" for n in range(3)])
+        for number, array in enumerate(self.arrays):
+            self.assertTrue(np.array_equal(ox.load(self.out / f"eye{number}/v.nii.gz")[:], array))
+        self.assertEqual(self.convert(), (0, 3, 0))
+        os.truncate(self.out / "eye1/v.nii.gz", 20)
+        self.assertEqual(self.convert(), (1, 2, 0))
+        (self.out / "eye2/v.nii.gz").write_bytes(b"x" * (self.out / "eye2/v.nii.gz").stat().st_size)
+        self.assertEqual(self.convert(), (0, 3, 0))
+        self.assertEqual(self.convert(verify=True), (1, 2, 0))
+
+    def test_with_other_options_only_where_they_may_replace(self):
+        self.convert()
+        self.assertEqual(self.convert(voxel="u8"), (0, 0, 3))
+        self.assertEqual(self.convert(voxel="u8", overwrite=True), (3, 0, 0))
+        self.assertEqual(ox.load(self.out / "eye0/v.nii.gz").dtype, np.uint8)
+
+    def test_files_of_others_stay(self):
+        (self.out / "eye0").mkdir(parents=True)
+        (self.out / "eye0/v.nii.gz").write_text("years of work")
+        self.assertEqual(self.convert(overwrite=True), (2, 0, 1))
+        self.assertEqual((self.out / "eye0/v.nii.gz").read_text(), "years of work")
+
+    def test_folders_of_zarr_and_other_addresses(self):
+        from echolux import cluster
+
+        report = cluster.convert(self.volumes, f"local://{self.out}", ".ome.zarr", **QUIET)
+        self.assertEqual((report.made, report.failures), (3, []))
+        self.assertTrue(np.array_equal(ox.load(self.out / "eye2/v.ome.zarr")[:], self.arrays[2]))
+        self.assertEqual(self.convert(".ome.zarr", overwrite=True)[2], 0)
+
+    def test_one_that_fails_stops_nobody_else(self):
+        (self.folder / "in/eye1/v.nrrd").write_text("no volume")
+        self.assertEqual(self.convert(), (2, 0, 1))
+        self.assertEqual(self.files(), ["eye0/v.nii.gz", "eye2/v.nii.gz"])
+        self.assertEqual([path for path in self.out.rglob(".unfinished*")], [])
+
+    def test_a_job_that_was_killed_between_file_and_marker_goes_on(self):
+        self.convert()
+        (self.out / ".echolux/eye0/v.nii.gz/whole.json").unlink()
+        self.assertEqual(self.convert(), (1, 2, 0))
+
+    def test_by_workers_of_dask(self):
+        self.assertEqual(self.convert(workers=2, threads=1), (3, 0, 0))
+
+
+class Inputs(EachCase):
+    def test_voxels_and_spectra_count(self):
+        from echolux import cluster
+
+        header, voxels = self.folder / "v.mhd", self.folder / "v.raw"
+        voxels.write_bytes(bytes(64))
+        header.write_text("ObjectType = Image\nNDims = 3\nDimSize = 4 4 4\nElementType = MET_UCHAR\nElementDataFile = v.raw\n")
+        made = lambda: cluster.convert(header, self.out, ".nrrd", overwrite=True, **QUIET).made  # noqa: E731
+        self.assertEqual((made(), made()), (1, 0))
+        os.utime(voxels, (1, 1))
+        self.assertEqual(made(), 1)
+        scan = write_archive(self.folder / "data", 1, a_scans=64, samples=256)
+        made = lambda: cluster.calibrate(scan, self.out, "noise_floor", overwrite=True, **QUIET).made  # noqa: E731
+        self.assertEqual((made(), made()), (1, 0))
+        os.utime(self.folder / "data/eye0/scan.raw", (1, 1))
+        self.assertEqual(made(), 1)
+
+    def test_what_makes_a_folder_readable_comes_last(self):
+        from echolux.cluster import markers, store
+
+        committed = []
+        place = store.opened(self.out)
+        with markers.files(place) as files:
+            for key in "v.zarr/.zattrs", "v.zarr/0/.zarray", "v.zarr/0/0/0", "v.zarr/0/0/1":
+                files.creator("v.zarr")(key.removeprefix("v.zarr/"))
+                file, commit = files._files[key], files._files[key].commit
+                file.commit = lambda key=key, commit=commit: (committed.append(key), commit())
+            files.commit("v.zarr", markers.WHOLE, "", {})
+        self.assertEqual(committed[2:], ["v.zarr/0/.zarray", "v.zarr/.zattrs"])
+
+    def test_leftovers_of_killed_workers_are_removed(self):
+        from echolux import cluster
+
+        left = self.out / ".echolux/.unfinished-abc"
+        left.mkdir(parents=True)
+        (left / "v.nrrd").write_text("half")
+        cluster.convert(self.volumes, self.out, ".nrrd", **QUIET)
+        self.assertFalse(left.exists())
+
+
+class Mapped(EachCase):
+    def test_results_are_kept(self):
+        from echolux import cluster
+
+        calls = self.folder / "calls"
+
+        def shape(volume):
+            with open(calls, "a") as file:
+                file.write("x")
+            return {"shape": list(volume.shape)}
+
+        wanted = [{"shape": [8, 6, 10]}] * 3
+        for _ in range(2):
+            self.assertEqual(cluster.map(shape, self.volumes, out=self.out, **QUIET), wanted)
+        self.assertEqual(calls.read_text(), "xxx")
+        with self.assertRaisesRegex(cluster.Incomplete, "other settings"):
+            cluster.map(lambda volume: 1, self.volumes, out=self.out, **QUIET)
+        for _ in range(2):
+            means = cluster.map(lambda volume: volume[:].mean(0), self.volumes, out=self.folder / "means", **QUIET)
+            self.assertTrue(np.array_equal(means, self.arrays.mean(1)))
+        with self.assertRaisesRegex(cluster.Incomplete, "cannot be kept"):
+            cluster.map(lambda volume: object(), self.volumes, out=self.folder / "objects", **QUIET)
+
+    def test_functions_are_told_apart(self):
+        from echolux.cluster.mapping import token_of
+
+        def scaled(factor):
+            return lambda volume: factor * volume
+
+        self.assertEqual(token_of(scaled(2)), token_of(scaled(2)))
+        self.assertNotEqual(token_of(scaled(2)), token_of(scaled(3)))
+
+    def test_the_same_file_twice(self):
+        from echolux import cluster
+
+        path = self.folder / "in/eye0/v.nrrd"
+        self.assertEqual(cluster.map(lambda volume: volume.shape, [path, path], **QUIET), [(8, 6, 10)] * 2)
+
+
+class Drawn(EachCase):
+    def test_figures(self):
+        from echolux import cluster
+
+        for ending, head in (".png", b"\x89PNG"), (".pdf", b"%PDF"), (".svg", b"<?xml"):
+            with self.subTest(ending):
+                report = cluster.figures(self.volumes, self.out, ending=ending, options={"vmax": 1}, **QUIET)
+                self.assertEqual((report.made, report.failures), (3, []))
+                path = self.out / f"eye0/v{ending}"
+                before = path.read_bytes()
+                self.assertTrue(before.startswith(head))
+                path.unlink()
+                self.assertEqual(cluster.figures(self.volumes, self.out, ending=ending, options={"vmax": 1}, **QUIET).made, 1)
+                self.assertEqual(path.read_bytes(), before)
+        wrong = cluster.figures(self.volumes, self.folder / "wrong", plane="c-scan", **QUIET)
+        self.assertIn('there is no plane "c-scan"', wrong.table())
+
+
+class Calibrated(ClusterCase):
+    def test_are_a_table_that_is_reconstructed(self):
+        from echolux import cluster
+
+        scans = write_archive(self.folder / "data", 2, a_scans=64, samples=256)
+        out = self.folder / "out"
+        report = cluster.calibrate(scans, out, "noise_floor", **QUIET)
+        self.assertEqual((report.files, report.failures), (["noise_floor.csv"], []))
+        first = ox.open(self.folder / "data/eye0/scan.toml")
+        wanted = ox.calibrate.noise_floor_db(first, first.read(0, 0, 8))
+        header, row, _ = (out / "noise_floor.csv").read_text().splitlines()
+        self.assertEqual((header, float(row.split(",")[2])), ("scan,name,recipe.noise_floor_db", wanted))
+        self.assertEqual(cluster.calibrate(scans, out, "noise_floor", **QUIET).there, 2)
+        self.assertEqual(reconstruct(out / "noise_floor.csv", self.folder / "volumes").finished, 2)
+
+    def test_dispersion(self):
+        from echolux import cluster
+
+        mirror = ox.simulate("mirror", samples=512, a_scans=16, b_scans=1, a2_rad=12, mirror_um=[100], mirror_amplitude=[0.2])
+        mirror.save(self.folder / "scan.toml")
+        report = cluster.calibrate(self.folder / "scan.toml", self.folder / "out", recipe={"a2_rad": 0}, **QUIET)
+        self.assertTrue(report.ok, report)
+        header, row = (self.folder / "out/dispersion.csv").read_text().splitlines()
+        found = dict(zip(header.split(","), row.split(",")))
+        self.assertAlmostEqual(float(found["recipe.a2_rad"]), 12, delta=0.5)
+
+
+class Filmed(EachCase):
+    def setUp(self):
+        super().setUp()
+        try:
+            ox.Volume.from_array(self.arrays[0]).render(width=8, height=8)
+        except ox.Error as error:
+            self.skipTest(str(error))
+
+    def movie(self, name="turn.gif", shown="in/eye0/v.nrrd", **more):
+        from echolux import cluster
+
+        settings = {"frames": 7, "part_frames": 3, "width": 32, "height": 24, **QUIET, **more}
+        return cluster.movie(self.out / name, self.folder / shown, **settings)
+
+    def test_is_that_of_one_process(self):
+        report = self.movie()
+        self.assertEqual((report.made, report.finished, report.failures), (3, 1, []))
+        ox.movie(self.folder / "alone.gif", str(self.folder / "in/eye0/v.nrrd"), frames=7, width=32, height=24, progress=False)
+        self.assertEqual((self.out / "turn.gif").read_bytes(), (self.folder / "alone.gif").read_bytes())
+        self.assertEqual(self.files("*"), ["turn.gif"])
+        self.assertFalse(list(self.out.rglob("*.png")))
+        self.assertEqual(self.movie().there, 3)
+        (self.out / "turn.gif").unlink()
+        self.assertEqual(self.movie().made, 3)
+
+    def test_through_time_in_the_colours_of_the_first_volume(self):
+        for number, array in enumerate(self.arrays):
+            (self.folder / "series").mkdir(exist_ok=True)
+            ox.Volume.from_array(array * (number + 1)).save(self.folder / f"series/v{number}.nrrd")
+        self.assertEqual(self.movie("time.gif", "series", frames=0, part_frames=1).made, 3)
+        ox.movie(self.folder / "alone.gif", ox.load(self.folder / "series"), width=32, height=24, progress=False)
+        self.assertEqual((self.out / "time.gif").read_bytes(), (self.folder / "alone.gif").read_bytes())
+
+    def test_only_missing_parts_are_drawn(self):
+        from echolux.cluster import film
+
+        drawn, write = [], film._write
+
+        def failing(task, output, begin=0, end=0, drawn_before=""):
+            drawn.append((begin, end))
+            if len(drawn) == 3:
+                raise RuntimeError("the graphics card is gone")
+            write(task, output, begin, end, drawn_before)
+
+        film._write = lambda task, output, begin=0, end=0, drawn="": failing(task, output, begin, end, drawn)
+        self.addCleanup(setattr, film, "_write", write)
+        report = self.movie(retries=0)
+        self.assertEqual((report.made, report.finished), (2, 0))
+        self.assertIn("pictures 6:7", report.table())
+        drawn.clear()
+        drawn += [(9, 9)] * 3
+        self.assertEqual((self.movie().made, drawn[3:]), (1, [(6, 7), (0, 0)]))
+
+    def test_what_cannot_be(self):
+        for more, words in (({"name": "turn_%03d.png"}, "name a movie"), ({"motion": "sweep", "frames": 0}, "give frames"),
+                            ({"seconds": 1, "fps": 3}, "leave one out")):
+            with self.subTest(words), self.assertRaisesRegex(ox.BadArgument, words):
+                self.movie(**more)
+
+
+if __name__ == "__main__":
+    unittest.main()

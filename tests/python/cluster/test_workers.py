@@ -1,0 +1,69 @@
+"""What a worker has for itself: a GPU or some cores; what it tells; and what it is refused for."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import echolux as ox
+from archive import ClusterCase, write_archive
+from test_parts import reconstruct
+
+SETTLES = """
+import json, os, sys
+from echolux import _core
+from echolux.cluster import worker
+class WithCuda:
+    has = staticmethod(lambda part: True)
+worker._core = WithCuda
+worker.settle_down(int(sys.argv[1]))
+print(json.dumps([os.environ["CUDA_VISIBLE_DEVICES"], sorted(os.sched_getaffinity(0))]), flush=True)
+sys.stdin.read()
+"""
+
+
+class OfItsOwn(ClusterCase):
+    def settled(self, count, threads):
+        """GPU and cores of workers that live at the same time."""
+        with tempfile.TemporaryDirectory() as folder:
+            environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "3,GPU-7", "TMPDIR": folder}
+            every = [subprocess.Popen([sys.executable, "-c", SETTLES, str(threads)], env=environment, stdin=subprocess.PIPE,
+                                      stdout=subprocess.PIPE, text=True) for _ in range(count)]
+            found = [json.loads(one.stdout.readline()) for one in every]
+            for one in every:
+                one.communicate()
+            return found
+
+    def test_each_has_a_gpu_and_cores_of_its_own(self):
+        cores = sorted(os.sched_getaffinity(0))
+        if len(cores) < 2:
+            self.skipTest("this machine has one core")
+        found = self.settled(2, len(cores) // 2)
+        self.assertEqual(sorted(gpu for gpu, _ in found), ["3", "GPU-7"])
+        self.assertFalse(set(found[0][1]) & set(found[1][1]))
+        self.assertEqual({len(one) for _, one in found}, {len(cores) // 2})
+        self.assertEqual({gpu for gpu, _ in self.settled(3, 1)}, {"3", "GPU-7"})  # more workers than GPUs share them
+
+    def test_without_a_gpu_it_is_refused_where_one_is_required(self):
+        if ox.gpus():
+            self.skipTest("there is a GPU")
+        report = reconstruct(write_archive(self.folder / "data", 2), self.folder / "out", require="cuda", retries=0)
+        self.assertEqual((report.made, len(report.failures)), (0, 2))
+        self.assertRegex(report.table(), "(?i)cuda")
+        with self.assertRaisesRegex(ox.BadArgument, 'give "cuda", "cpu" or None'):
+            reconstruct("x.toml", self.folder / "out", require="tpu")
+
+    def test_it_tells_the_dashboard_its_rate(self):
+        from echolux.cluster.executors import local_client
+
+        scans = write_archive(self.folder / "data", 1)
+        with local_client(1) as client:
+            self.assertTrue(reconstruct(scans, self.folder / "out", client=client, workers=None).ok)
+            told = lambda: [one["metrics"].get("echolux_a_scans_per_s", 0)  # noqa: E731
+                            for one in client.scheduler_info()["workers"].values()]
+            self.wait_for("rate", lambda: client.sync(client._update_scheduler_info) or told()[0] > 0, 20)
+
+
+if __name__ == "__main__":
+    unittest.main()

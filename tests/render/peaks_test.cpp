@@ -1,0 +1,165 @@
+// Bricks of a live volume are made of the peaks that come with the voxels: pictures are the same bits as where a shader
+// looks for the largest voxels, whole and slice by slice, and no voxel is read for it.
+#include "slots_fixture.h"
+
+namespace echolux::test {
+namespace {
+
+class PeakSlots : public Slots {
+  protected:
+    void make_with(bool peaks, const VolumeGrid& grid) {
+        make(grid, 3, peaks);
+        written_ = read_ = 0;
+    }
+
+    std::vector<std::vector<std::uint8_t>> pictures(const ShownSlots& what, View view,
+                                                    std::span<const ViewMode> modes = all_modes) {
+        std::vector<std::vector<std::uint8_t>> all;
+        for (const ViewMode mode : modes) {
+            view.mode = mode;
+            ShownSlots next = what;
+            next.signal = ++read_;
+            all.push_back(picture(next, view).pixels);
+        }
+        return all;
+    }
+};
+
+ValueAt tissue(int seed) {
+    return [=](std::int64_t z, std::int64_t a, std::int64_t b) {
+        const double across = std::hypot(static_cast<double>(z) - 22, static_cast<double>(a + b) - 30);
+        return across < 9 ? 8 + 30 * noise(z + seed, a, b) : 4 * noise(z + seed, a, b) - 5;
+    };
+}
+
+// Points far apart: hardly a brick sees one but through its neighbours.
+ValueAt points(int seed) {
+    return [=](std::int64_t z, std::int64_t a, std::int64_t b) { return noise(z + seed, a, b) > 0.9996 ? 38.0 : -5.0; };
+}
+
+// Odd numbers of bricks, more of them than a group of the shaders takes, and lines of peaks that end within words.
+VolumeGrid odd_grid(VoxelType type) {
+    return db_grid(69, 46, 37, type);
+}
+
+TEST_F(PeakSlots, ShowWhatVoxelsShow) {
+    for (const VoxelType type : {VoxelType::u8, VoxelType::u16, VoxelType::f32}) {
+        const std::vector<std::byte> codes = voxels(odd_grid(type), tissue(0));
+        std::vector<std::vector<std::vector<std::uint8_t>>> seen;
+        for (const bool peaks : {false, true}) {
+            make_with(peaks, odd_grid(type));
+            EXPECT_EQ(slots_->places(0).peaks.has_value(), peaks);
+            write(0, codes);
+            seen.push_back(pictures(whole(0, 1), small_view()));
+            View brute = small_view();
+            brute.skip_empty = false;
+            brute.adaptive = false;
+            seen.push_back(pictures(whole(0, 1), brute));
+        }
+        EXPECT_EQ(seen[0], seen[2]) << bytes_of(type) << " bytes";
+        EXPECT_EQ(seen[1], seen[3]) << bytes_of(type) << " bytes";
+        EXPECT_EQ(seen[2][1], seen[3][1]) << "the largest value must not depend on what is skipped";
+    }
+}
+
+TEST_F(PeakSlots, LinesOfWholeWordsShowTheSame) {
+    const VolumeGrid grid = db_grid(64, 30, 21, VoxelType::u8);  // sixteen peaks a line
+    const std::vector<std::byte> codes = voxels(grid, points(7));
+    std::vector<std::vector<std::vector<std::uint8_t>>> seen;
+    for (const bool peaks : {false, true}) {
+        make_with(peaks, grid);
+        write(0, codes, 0, 9);
+        seen.push_back(pictures(shown(0, 1, 9), small_view()));
+        write(0, codes, 9, 21);
+        seen.push_back(pictures(whole(0, 1), small_view()));
+    }
+    EXPECT_EQ(seen[0], seen[2]);
+    EXPECT_EQ(seen[1], seen[3]);
+}
+
+TEST_F(PeakSlots, OfHalfFloatsAreTheirLargest) {
+    VolumeGrid grid = db_grid(8, 1, 1, VoxelType::f16);
+    grid.scale = 1;
+    for (const bool peaks : {false, true}) {
+        make_with(peaks, grid);
+        const std::array<std::uint16_t, 8> codes{0xC900, 0xC900, 0xC900, 0x4D00, 0xC900, 0xC900, 0xC900, 0xCD00};
+        const auto bytes = std::as_bytes(std::span(codes));
+        write(0, {bytes.begin(), bytes.end()});
+        View view = voxel_view(grid, 1, 8);
+        view.mode = ViewMode::mip;
+        const Image seen = picture(whole(0, 1), view);
+        view.skip_empty = false;
+        ShownSlots again = whole(0, 1);
+        EXPECT_EQ(seen.pixels, picture(again, view).pixels);
+    }
+}
+
+TEST_F(PeakSlots, OfALargeVolumeAreOfEightDepths) {
+    const VolumeGrid grid = db_grid(257, 256, 256, VoxelType::u8);
+    const std::vector<std::byte> codes = voxels(grid, [](std::int64_t z, std::int64_t a, std::int64_t b) {
+        return z / 16 % 4 == 1 && (a + b) / 32 % 3 == 0 ? 35.0 : -4.0;
+    });
+    constexpr std::array modes{ViewMode::composite, ViewMode::mip};
+    std::vector<std::vector<std::vector<std::uint8_t>>> seen;
+    for (const bool peaks : {false, true}) {
+        make_with(peaks, grid);
+        if (peaks) {
+            EXPECT_EQ(slots_->places(0).peaks->depths, 8);
+        }
+        write(0, codes, 0, 100);
+        seen.push_back(pictures(shown(0, 1, 100), small_view(), modes));
+        write(0, codes, 100, 256);
+        seen.push_back(pictures(whole(0, 1), small_view(), modes));
+    }
+    EXPECT_EQ(seen[0], seen[2]);
+    EXPECT_EQ(seen[1], seen[3]);
+}
+
+// Slice by slice over another volume, and over what the slot held before: only what is new is built anew.
+TEST_F(PeakSlots, RollingShowsWhatVoxelsShow) {
+    const VolumeGrid grid = odd_grid(VoxelType::u8);
+    const auto above = voxels(grid, points(100)), below = voxels(grid, points(200));
+    const auto before = voxels(grid, [](auto...) { return 38.0; });
+    std::vector<std::vector<std::vector<std::uint8_t>>> seen[2];
+    for (const bool peaks : {false, true}) {
+        make_with(peaks, grid);
+        write(0, above);
+        write(2, before);
+        pictures(whole(0, 1), small_view());
+        pictures(whole(2, 2), small_view());
+        std::int64_t last = 0;
+        for (const std::int64_t filled_to : {1, 4, 5, 11, 28, 37}) {
+            write(2, below, last, filled_to);
+            ShownSlots both = shown(2, 3, filled_to);
+            both.previous = ShownSlot{0, 1, grid.b_scans};
+            seen[peaks ? 1 : 0].push_back(pictures(both, small_view()));
+            last = filled_to;
+        }
+        EXPECT_EQ(seen[peaks ? 1 : 0].back(), pictures(whole(2, 3), small_view()));
+    }
+    EXPECT_EQ(seen[0], seen[1]);
+    make_with(true, grid);
+    write(1, below);
+    EXPECT_EQ(seen[1].back(), pictures(whole(1, 1), small_view())) << "bit by bit and at once";
+}
+
+// What the voxels are does not matter where their peaks say that there is nothing.
+TEST_F(PeakSlots, NobodyLooksAtTheVoxelsAgain) {
+    make_with(true, odd_grid(VoxelType::u8));
+    const std::vector<std::byte> codes = voxels(grid_, tissue(0));
+    write(0, codes);
+    const Image seen = picture(whole(0, 1), small_view());
+    write(0, codes);
+    const Peaks peaks = *slots_->places(0).peaks;
+    std::memset(peaks.place.data, 0, static_cast<std::size_t>(peaks.place.b_scan_bytes * grid_.b_scans));
+    View view = small_view();
+    view.box = false;
+    view.low = 2;
+    const Image none = picture(whole(0, 2), view);
+    EXPECT_NE(seen.pixels, none.pixels);
+    for (std::size_t i = 3; i < none.pixels.size(); i += 4) ASSERT_EQ(none.pixels[i], none.pixels[3]);
+    for (std::size_t i = 0; i < none.pixels.size(); ++i) ASSERT_EQ(none.pixels[i], none.pixels[i % 4]);
+}
+
+}  // namespace
+}  // namespace echolux::test
