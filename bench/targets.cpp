@@ -29,7 +29,7 @@ BenchTarget at_most(const std::string& name, double reached, const std::string& 
 std::vector<BenchTarget> judged(const BenchReport& report) {
     constexpr double u16_bytes = 2048 * 2, packed_bytes = 2048 * 1.5;
     const double latency = median(report, "latency/2048");
-    return {
+    std::vector<BenchTarget> targets{
         at_least("device-resident into the texture", median(report, "texture/2048"), "A-scans/s", 150e6),
         at_least("device-resident beside separate passes", ratio(report, "texture/2048", "separate/2048"), "x", 2.5),
         at_least("structure and Doppler, of the rate of structure",
@@ -44,6 +44,13 @@ std::vector<BenchTarget> judged(const BenchReport& report) {
         at_least("exact NUDFT", median(report, "nudft/2048"), "A-scans/s", 45e6),
         at_most("last byte to finished picture", latency, "s", 3e-3),
     };
+    for (const std::int64_t samples : other_lengths) {
+        const std::string length = std::to_string(samples);
+        const double each = percent * static_cast<double>(samples) / 2048;
+        targets.push_back(at_least(length + " samples, of the rate of 2048, sample for sample",
+                                   ratio(report, "linear/" + length, "linear/2048", each), "%", 60));
+    }
+    return targets;
 }
 
 std::vector<BenchTarget> judged_rendering(const BenchReport& report,

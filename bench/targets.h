@@ -1,12 +1,17 @@
 // What Echolux wants to reach on an H200 with 2048-sample spectra, and how a report stands to it.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <filesystem>
 #include <vector>
 
 #include "bench/report.h"
 
 namespace echolux {
+
+// Samples of spectrometers that are no powers of two, and wanted to be as fast, sample for sample.
+inline constexpr std::array<std::int64_t, 5> other_lengths{832, 1000, 1536, 2000, 3000};
 
 // A target whose figure was not measured is missed.
 std::vector<BenchTarget> judged(const BenchReport& report);

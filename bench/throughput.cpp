@@ -94,6 +94,22 @@ void measure_resident(BenchBook& book, const BenchSize& size, const BenchProcess
                 [&] { return measured(exact, processor); }, {{"linear/" + n}});
 }
 
+// linear/N of spectrometers whose lengths are no powers of two (GPU).
+void measure_other_lengths(BenchBook& book, BenchSize size, const BenchProcessor& processor,
+                           const std::vector<std::int64_t>& measured_already) {
+    const std::string there = fmt::format("{0} to {0}", processor.home_name());
+    for (const std::int64_t samples : other_lengths) {
+        if (std::ranges::find(measured_already, samples) != measured_already.end()) continue;
+        size.samples = samples;
+        book.figure(fmt::format("linear/{}", samples), "the whole chain, " + there, "A-scans/s",
+                    [&] {
+                        const BenchSpectra spectra(size, SampleFormat::u16, processor.home(), processor.choice.gpu);
+                        return loop_rates(book, size, chain_spec(size), processor, {&spectra, 1});
+                    },
+                    {{fmt::format("linear/{}", main_length), static_cast<double>(samples) / main_length}});
+    }
+}
+
 // batch.compute/N and batch.total/N for blocks of N A-scans, without and with the way from pinned memory; smaller ones
 // are more under way at a time, see blocks_under_way().
 constexpr std::int64_t batch_figures = 14;
@@ -192,6 +208,9 @@ BenchReport run(const BenchJob& job, Progress& progress) {
     measure_batches(book, size.samples, job.quick ? size.lines() : std::max(size.lines(), largest_batch), processor);
     book.end();
     if (processor.is_gpu()) {
+        book.begin("other lengths", std::ssize(other_lengths));
+        measure_other_lengths(book, size, processor, job.lengths);
+        book.end();
         book.begin("one block", block_figures);
         measure_one_block(book, size.samples, processor);
         book.end();

@@ -1,9 +1,13 @@
-// Discrete Fourier transforms of 2, 4, 8 and 16 points in registers, forward e^(-i), natural order in and out: what the
-// stages of longer ones are made of (line_transform.cuh), of one line or of two side by side. They also run on the
-// host, where tests hold them against the definition.
+// Discrete Fourier transforms of 2 to 20 points in registers, forward e^(-i), natural order in and out: what the stages
+// of longer ones are made of (line_transform.cuh, mixed_radix.cuh), of one line or of two side by side. They also run
+// on the host, where tests hold them against the definition. Products of coprime lengths go by Good and Thomas, without
+// factors in between (I. J. Good, J. R. Stat. Soc. B 20, 361, 1958); odd primes by sums and differences of mirrored
+// points.
 #pragma once
 
 #include <vector_types.h>
+
+#include <numbers>
 
 #include "compute/host_device.h"
 
@@ -19,6 +23,10 @@ ECHOLUX_HD inline float2 operator-(float2 a, float2 b) {
 
 ECHOLUX_HD inline float2 operator*(float2 a, float2 b) {
     return {a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x};
+}
+
+ECHOLUX_HD inline float2 operator*(float2 a, float factor) {
+    return {a.x * factor, a.y * factor};
 }
 
 ECHOLUX_HD inline float2 times_minus_i(float2 a) {
@@ -52,6 +60,10 @@ ECHOLUX_HD inline ComplexPair operator-(ComplexPair p, ComplexPair q) {
 }
 
 ECHOLUX_HD inline ComplexPair operator*(ComplexPair p, float2 factor) {
+    return {p.a * factor, p.b * factor};
+}
+
+ECHOLUX_HD inline ComplexPair operator*(ComplexPair p, float factor) {
     return {p.a * factor, p.b * factor};
 }
 
@@ -123,6 +135,166 @@ ECHOLUX_HD inline void transform(Point (&v)[16]) {
             v[4 * k1 + k2] = v[k1 + 4 * k2];
             v[k1 + 4 * k2] = other;
         }
+    }
+}
+
+// cos(2 pi n / of) for 0 <= n < of, while compiling.
+ECHOLUX_HD constexpr double cosine_of_turn(int n, int of) {
+    const double angle = 2 * std::numbers::pi * (2 * n > of ? of - n : n) / of;
+    double sum = 0, term = 1;
+    for (int i = 1; i < 40; i += 2) {
+        sum += term;
+        term *= -angle * angle / (i * (i + 1));
+    }
+    return sum;
+}
+
+// exp(2 pi i n / of), n < of.
+template <int of>
+struct UnitCircle {
+    float cosine[of] = {};
+    float sine[of] = {};
+
+    ECHOLUX_HD constexpr UnitCircle() {
+        for (int n = 0; n < of; ++n) {
+            cosine[n] = static_cast<float>(cosine_of_turn(n, of));
+            sine[n] = static_cast<float>(cosine_of_turn((4 * n + 3 * of) % (4 * of), 4 * of));
+        }
+    }
+};
+
+// Of an odd number of points.
+template <int n, class Point>
+ECHOLUX_HD inline void transform_odd(Point (&v)[n]) {
+    static_assert(n % 2 == 1);
+    constexpr int half = n / 2;
+    constexpr UnitCircle<n> circle;
+    Point sums[half], differences[half];
+    Point all = v[0];
+    ECHOLUX_UNROLL
+    for (int j = 1; j <= half; ++j) {
+        sums[j - 1] = v[j] + v[n - j];
+        differences[j - 1] = v[j] - v[n - j];
+        all = all + sums[j - 1];
+    }
+    ECHOLUX_UNROLL
+    for (int k = 1; k <= half; ++k) {
+        Point even = v[0] + sums[0] * circle.cosine[k];
+        Point odd = differences[0] * circle.sine[k];
+        ECHOLUX_UNROLL
+        for (int j = 2; j <= half; ++j) {
+            even = even + sums[j - 1] * circle.cosine[j * k % n];
+            odd = odd + differences[j - 1] * circle.sine[j * k % n];
+        }
+        odd = times_minus_i(odd);
+        v[k] = even + odd;
+        v[n - k] = even - odd;
+    }
+    v[0] = all;
+}
+
+// Of a * b points, a and b coprime: point b i + a j is the i-th of transforms of a and the j-th of those of b, and bin
+// k bin k % a of the former and k % b of the latter.
+template <int a, int b, class Point>
+ECHOLUX_HD inline void transform_coprime(Point (&v)[a * b]);
+
+template <class Point>
+ECHOLUX_HD inline void transform(Point (&v)[3]) {
+    transform_odd(v);
+}
+
+template <class Point>
+ECHOLUX_HD inline void transform(Point (&v)[5]) {
+    transform_odd(v);
+}
+
+template <class Point>
+ECHOLUX_HD inline void transform(Point (&v)[6]) {
+    transform_coprime<2, 3>(v);
+}
+
+template <class Point>
+ECHOLUX_HD inline void transform(Point (&v)[7]) {
+    transform_odd(v);
+}
+
+template <class Point>
+ECHOLUX_HD inline void transform(Point (&v)[9]) {
+    constexpr UnitCircle<9> circle;
+    Point part[3][3];
+    ECHOLUX_UNROLL
+    for (int i = 0; i < 3; ++i) {
+        ECHOLUX_UNROLL
+        for (int j = 0; j < 3; ++j) part[i][j] = v[i + 3 * j];
+        transform(part[i]);
+    }
+    ECHOLUX_UNROLL
+    for (int k = 0; k < 3; ++k) {
+        Point across[3];
+        ECHOLUX_UNROLL
+        for (int i = 0; i < 3; ++i) {
+            across[i] = i * k == 0 ? part[i][k] : part[i][k] * float2{circle.cosine[i * k], -circle.sine[i * k]};
+        }
+        transform(across);
+        ECHOLUX_UNROLL
+        for (int j = 0; j < 3; ++j) v[k + 3 * j] = across[j];
+    }
+}
+
+template <class Point>
+ECHOLUX_HD inline void transform(Point (&v)[10]) {
+    transform_coprime<2, 5>(v);
+}
+
+template <class Point>
+ECHOLUX_HD inline void transform(Point (&v)[11]) {
+    transform_odd(v);
+}
+
+template <class Point>
+ECHOLUX_HD inline void transform(Point (&v)[12]) {
+    transform_coprime<4, 3>(v);
+}
+
+template <class Point>
+ECHOLUX_HD inline void transform(Point (&v)[13]) {
+    transform_odd(v);
+}
+
+template <class Point>
+ECHOLUX_HD inline void transform(Point (&v)[15]) {
+    transform_coprime<3, 5>(v);
+}
+
+template <class Point>
+ECHOLUX_HD inline void transform(Point (&v)[20]) {
+    transform_coprime<4, 5>(v);
+}
+
+template <int a, int b, class Point>
+ECHOLUX_HD inline void transform_coprime(Point (&v)[a * b]) {
+    constexpr int n = a * b;
+    constexpr auto one_of = [](int own, int other) {  // 1 modulo `own` and 0 modulo the other
+        int k = other;
+        while (k % own != 1) k += other;
+        return k;
+    };
+    constexpr int one_of_a = one_of(a, b), one_of_b = one_of(b, a);
+    Point part[b][a];
+    ECHOLUX_UNROLL
+    for (int j = 0; j < b; ++j) {
+        ECHOLUX_UNROLL
+        for (int i = 0; i < a; ++i) part[j][i] = v[(b * i + a * j) % n];
+        transform(part[j]);
+    }
+    ECHOLUX_UNROLL
+    for (int k = 0; k < a; ++k) {
+        Point across[b];
+        ECHOLUX_UNROLL
+        for (int j = 0; j < b; ++j) across[j] = part[j][k];
+        transform(across);
+        ECHOLUX_UNROLL
+        for (int j = 0; j < b; ++j) v[(k * one_of_a + j * one_of_b) % n] = across[j];
     }
 }
 

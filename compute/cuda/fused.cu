@@ -37,21 +37,31 @@ bool has_words(const RawFormat& format, const ScanGeometry& geometry, const std:
            (format.sample_format == SampleFormat::packed12 && geometry.samples % 8 == 0);
 }
 
+// Whether the chip has room for two lines of that length and their voxels.
+bool has_room(const Lengths& lengths, std::int64_t voxel_bytes) {
+    if (!has_transform_size(lengths.transform)) {
+        return mixed_shape(lengths.transform, lengths.samples, voxel_bytes).has_value();
+    }
+    return shared_bytes<SideBySide>(lengths.transform, voxel_bytes) <= max_shared_bytes();
+}
+
+std::optional<MixedShape> shape_of(const Lengths& lengths, std::int64_t voxel_bytes) {
+    if (has_transform_size(lengths.transform)) return {};
+    return mixed_shape(lengths.transform, lengths.samples, has_room(lengths, voxel_bytes) ? voxel_bytes : 0);
+}
+
 }  // namespace
 
 bool FusedKernel::fits(const ReconstructionSpec& spec, const PlainTables& tables) {
-    const std::int64_t transform = tables.lengths.transform;
-    return spec.recipe.method == Method::plain && !uses_nudft(spec) && !uses_nufft(spec) &&
-           has_transform_size(transform) && tables.upsample == 1 && tables.rolling_width == 0 &&
-           !tables.resample.prefilter && tables.resample.taps <= 4 &&
-           shared_bytes<SideBySide>(transform, 0) <= max_shared_bytes();
+    return spec.recipe.method == Method::plain && !uses_nudft(spec) && !uses_nufft(spec) && tables.upsample == 1 &&
+           tables.rolling_width == 0 && !tables.resample.prefilter && tables.resample.taps <= 4 &&
+           has_room(tables.lengths, 0);
 }
 
 bool FusedKernel::makes_voxels(const ReconstructionSpec& spec, const PlainTables& tables) {
     const bool line_by_line = !needs_whole_b_scans(spec.recipe) && !needs_frame_range(spec.recipe) &&
                               spec.geometry.fast_axis == FastAxis::uniform;
-    return line_by_line &&
-           shared_bytes<SideBySide>(tables.lengths.transform, bytes_of(stored_type(spec.recipe))) <= max_shared_bytes();
+    return line_by_line && has_room(tables.lengths, bytes_of(stored_type(spec.recipe)));
 }
 
 bool FusedKernel::makes_both(const Recipe& recipe) {
@@ -59,16 +69,24 @@ bool FusedKernel::makes_both(const Recipe& recipe) {
 }
 
 FusedKernel::FusedKernel(const ReconstructionSpec& spec, const PlainTables& tables, const VoxelTables& voxels)
-    : spec_(spec), lengths_(tables.lengths), voxels_(voxels), points_(tables),
-      twiddles_(uploaded(transform_twiddles(lengths_.transform))), noise_floor_(uploaded(voxels_.noise_floor)) {}
+    : spec_(spec), lengths_(tables.lengths), voxels_(voxels),
+      mixed_(shape_of(lengths_, bytes_of(stored_type(spec.recipe)))),
+      known_(known_shape(lengths_.transform, lengths_.samples)), points_(tables),
+      twiddles_(uploaded(mixed_ ? mixed_radix_twiddles(mixed_->length) : transform_twiddles(lengths_.transform))),
+      known_twiddles_(known_ ? uploaded(mixed_radix_twiddles(known_->length)) : DeviceBuffer()),
+      noise_floor_(uploaded(voxels_.noise_floor)) {}
 
-LineForm FusedKernel::form_for_voxels(const std::byte* raw) const {
-    const bool words = has_words(spec_.format, spec_.geometry, raw);
-    return {.as_recorded = words, .two_in_one = words && points_.real() && points_.taps() == nullptr};
+// Lengths that are no powers of two take the background off first unless bytes are wanted: interpolated with it, a
+// sample of 2000 counts is rounded to a tenth of a millicount, which moves 1 % of the codes of u16 by one.
+LineForm FusedKernel::form_for_bins(const std::byte* raw) const {
+    return {.as_recorded =
+                has_words(spec_.format, spec_.geometry, raw) && (!mixed_ || ByteOfDecibel::fits(spec_.recipe))};
 }
 
-LineForm FusedKernel::form_for_bins(const std::byte* raw) const {
-    return {.as_recorded = has_words(spec_.format, spec_.geometry, raw)};
+LineForm FusedKernel::form_for_voxels(const std::byte* raw) const {
+    LineForm form = form_for_bins(raw);
+    form.two_in_one = form.as_recorded && !mixed_ && points_.real() && points_.taps() == nullptr;
+    return form;
 }
 
 // Without what concerns voxels.
@@ -82,6 +100,7 @@ FusedWork FusedKernel::lines_work(const FusedLinesIn& lines) const {
     work.points = lines.points;
     work.twiddles = twiddles_.as<float2>();
     work.raw = lines.raw;
+    work.words = has_words(spec_.format, spec_.geometry, lines.raw);
     work.samples = static_cast<int>(spec_.geometry.samples);
     work.frame_lines = static_cast<int>(frame_lines);
     work.pairs_per_frame = static_cast<std::uint32_t>((frame_lines + 1) / 2);
@@ -123,7 +142,9 @@ DeviceBins FusedKernel::kept(float2* bins) const {
 void FusedKernel::voxels(cudaStream_t stream, const FusedLinesIn& lines, const DeviceTarget& target) const {
     const FusedWork work = voxels_work(lines, target);
     const bool bytes = ByteOfDecibel::fits(spec_.recipe);
-    if (lines.points.form.two_in_one) {
+    if (mixed_) {
+        launch_mixed(work, bytes ? FusedOutput::byte_voxels : FusedOutput::any_voxels, stream);
+    } else if (lines.points.form.two_in_one) {
         launch_fused_two_in_one(work, spec_.format, bytes, lengths_.transform, stream);
     } else if (bytes) {
         launch_fused_lines<ByteVoxel>(work, spec_.format, lengths_.transform, stream);
@@ -135,13 +156,26 @@ void FusedKernel::voxels(cudaStream_t stream, const FusedLinesIn& lines, const D
 void FusedKernel::both(cudaStream_t stream, const FusedLinesIn& lines, const DeviceTarget& target, float2* bins) const {
     FusedWork work = voxels_work(lines, target);
     work.bins = bins;
+    if (mixed_) return launch_mixed(work, FusedOutput::byte_voxels_and_bins, stream);
     launch_fused_bytes_and_bins(work, spec_.format, lengths_.transform, stream);
 }
 
 void FusedKernel::bins(cudaStream_t stream, const FusedLinesIn& lines, float2* bins) const {
     FusedWork work = lines_work(lines);
     work.bins = bins;
+    if (mixed_) return launch_mixed(work, FusedOutput::bins, stream);
     launch_fused_bins(work, spec_.format, lengths_.transform, stream);
+}
+
+// Bytes have the same bits with bins beside them and without.
+void FusedKernel::launch_mixed(const FusedWork& work, FusedOutput output, cudaStream_t stream) const {
+    const bool bytes = output == FusedOutput::byte_voxels || output == FusedOutput::byte_voxels_and_bins;
+    if (!known_ || !bytes || work.points.taps != nullptr) {
+        return launch_fused_mixed(work, *mixed_, spec_.format, output, stream);
+    }
+    FusedWork known = work;
+    known.twiddles = known_twiddles_.as<float2>();
+    launch_fused_known(known, *known_, spec_.format, output, stream);
 }
 
 }  // namespace echolux::cuda

@@ -1,13 +1,15 @@
 // The fast path: one kernel from raw samples to voxels (fused_kernel.cuh), for recipes whose A-scans do not depend on
-// each other, or to depth bins, or to both; for transforms that fit into shared memory. Everything else takes separate
-// passes.
+// each other, or to depth bins, or to both; for transforms that fit into shared memory: powers of two with a kernel for
+// each, other products of small numbers with one for all (fused_mixed.h). Everything else takes separate passes.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
+#include "compute/cuda/fused_mixed.h"
 #include "compute/cuda/k_points.h"
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/memory.h"
@@ -29,8 +31,8 @@ struct FusedLinesIn {
 
 class FusedKernel {
   public:
-    // Whether it can turn lines into bins: transforms of 512 to 8192 points that the current device has shared memory
-    // for.
+    // Whether it can turn lines into bins: transforms of 64 to 8192 points, products of 2 ... 13, that the current
+    // device has shared memory for.
     static bool fits(const ReconstructionSpec& spec, const PlainTables& tables);
 
     // Of a spec that fits, whether into voxels too: nothing that needs neighbours or whole B-scans; and whether into
@@ -59,12 +61,16 @@ class FusedKernel {
   private:
     FusedWork lines_work(const FusedLinesIn& lines) const;
     FusedWork voxels_work(const FusedLinesIn& lines, const DeviceTarget& target) const;
+    void launch_mixed(const FusedWork& work, FusedOutput output, cudaStream_t stream) const;
 
     ReconstructionSpec spec_;
     Lengths lengths_;
     VoxelTables voxels_;
+    std::optional<MixedShape> mixed_;  // of lengths that are no powers of two
+    std::optional<MixedShape> known_;  // of these, if it was known while compiling
     KPointTables points_;
     DeviceBuffer twiddles_;
+    DeviceBuffer known_twiddles_;
     DeviceBuffer noise_floor_;
 };
 

@@ -22,6 +22,7 @@ struct FusedWork {
 
     LineFormat format;
     const std::byte* raw = nullptr;
+    bool words = false;  // lines can be read by whole words
     int samples = 0;
     int frame_lines = 0;
     std::uint32_t pairs_per_frame = 0;
@@ -110,13 +111,13 @@ struct VoxelAndBin {
 };
 
 // Points t + i * step of both lines, resampled and weighed; `row`: the points of their B-scan.
-template <class Form, class Taps>
+template <class Form, int count, class Taps>
 __device__ inline void resample_pair(const KPoints& points, const float4* row, Taps taps, const float2* spectra,
-                                     typename Form::Point (&v)[16], int t, int step) {
-    const float4* at = row + t;  // so that the compiler needs one address for all sixteen
+                                     typename Form::Point (&v)[count], int t, int step) {
+    const float4* at = row + t;  // so that the compiler needs one address for all of them
     const std::uint16_t* base = points.base + t;
 #pragma unroll
-    for (int i = 0; i < 16; ++i) {
+    for (int i = 0; i < count; ++i) {
         const float4 point = __ldg(at + i * step);
         const float2* x = spectra + Form::base(base + i * step, point);
         float w[4];
@@ -155,6 +156,73 @@ __device__ inline void store_row(const FusedWork& work, const std::byte* row, co
     }
 }
 
+// The pair of lines that a group of threads has. Groups beyond the last pair keep the others company.
+class FusedPair {
+  public:
+    __device__ FusedPair(const FusedWork& work, std::uint32_t index) : exists_(index < work.pairs) {
+        const std::uint32_t pair = min(index, work.pairs - 1);
+        frame_ = pair / work.pairs_per_frame;
+        line_a_ = 2 * static_cast<int>(pair - frame_ * work.pairs_per_frame);
+        line_b_ = min(line_a_ + 1, work.frame_lines - 1);
+    }
+
+    __device__ LinePair lines(const FusedWork& work, int t, int threads) const {
+        const std::int64_t line_bytes = work.format.line_bytes();
+        const std::byte* raw = work.raw + std::int64_t{frame_} * work.frame_lines * line_bytes;
+        const std::int64_t row = work.background.frame_lines == 0 ? 0 : std::int64_t{frame_} * work.samples;
+        return {work.format,
+                raw + recorded(work, line_a_) * line_bytes,
+                raw + recorded(work, line_b_) * line_bytes,
+                work.background.whole + row,
+                work.background.rest + row,
+                work.samples,
+                t,
+                threads};
+    }
+
+    __device__ const float4* points(const FusedWork& work) const {
+        return work.points.points + std::int64_t{frame_} * work.points.row;
+    }
+
+    // Where their bins go, `n` of each line.
+    template <class Voxel>
+    __device__ typename Voxel::Row row_a(const FusedWork& work, std::byte* shared, int n) const {
+        return row<Voxel>(work, shared, line_a_, n);
+    }
+    template <class Voxel>
+    __device__ typename Voxel::Row row_b(const FusedWork& work, std::byte* shared, int n) const {
+        return row<Voxel>(work, shared, line_b_, n);
+    }
+
+    // Their voxels; half of the threads store a line each.
+    __device__ void store(const FusedWork& work, const std::byte* row_a, const std::byte* row_b, int t,
+                          int threads) const {
+        const int half = threads / 2;
+        const int line = t < half ? line_a_ : line_a_ + 1;
+        if (!exists_ || line >= work.frame_lines || t >= 2 * half) return;
+        const std::byte* stored = t < half ? row_a : row_b;
+        const int of_line = t < half ? t : t - half;
+        const TargetRow target = work.target.at(work.first_slice + frame_, line);
+        store_row(work, stored, target, of_line, half);
+        if (target.peaks == nullptr || work.peaks_of_16) return;
+        store_row_peaks(work.voxel, stored + work.depth_begin * work.voxel_bytes, work.depth, work.depth_flip,
+                        target.peaks, work.target.depths_of_a_peak, of_line, half);
+    }
+
+  private:
+    __device__ int recorded(const FusedWork& work, int line) const {
+        return work.target.recorded.mirrored(work.first_recorded_slice + static_cast<int>(frame_), line);
+    }
+    template <class Voxel>
+    __device__ typename Voxel::Row row(const FusedWork& work, std::byte* shared, int line, int n) const {
+        return Voxel::row(work, shared, std::int64_t{frame_} * work.frame_lines + recorded(work, line), n);
+    }
+
+    bool exists_;
+    std::uint32_t frame_;
+    int line_a_, line_b_;
+};
+
 // Shared memory: `groups` exchanges, then two rows of voxels for each group where there are voxels.
 template <int log2_n, class Source, class Taps, class Form, class Voxel>
 __global__ void __launch_bounds__(FusedSize<log2_n>::block,
@@ -165,11 +233,7 @@ __global__ void __launch_bounds__(FusedSize<log2_n>::block,
     constexpr int n = Size::n, threads = Size::threads;
     extern __shared__ float4 shared[];
     const int group = threadIdx.x / threads, t = threadIdx.x % threads;
-    const std::uint32_t index = blockIdx.x * Size::groups + group;
-    const std::uint32_t pair = min(index, work.pairs - 1);  // groups beyond the end keep the others company
-    const std::uint32_t frame = pair / work.pairs_per_frame;
-    const int line_a = 2 * static_cast<int>(pair - frame * work.pairs_per_frame);
-    const int line_b = min(line_a + 1, work.frame_lines - 1);
+    const FusedPair pair(work, blockIdx.x * Size::groups + group);
     Point* exchange = reinterpret_cast<Point*>(shared) + group * Size::exchange_points;
     const int row_bytes = n / 2 * work.voxel_bytes;
     std::byte* row_a =
@@ -177,42 +241,23 @@ __global__ void __launch_bounds__(FusedSize<log2_n>::block,
         2 * group * row_bytes;
     std::byte* row_b = row_a + row_bytes;
 
-    const std::int64_t line_bytes = work.format.line_bytes();
-    const std::byte* raw = work.raw + std::int64_t{frame} * work.frame_lines * line_bytes;
-    const std::int64_t row = work.background.frame_lines == 0 ? 0 : std::int64_t{frame} * work.samples;
-    const auto recorded = [&](int line) {
-        return work.target.recorded.mirrored(work.first_recorded_slice + static_cast<int>(frame), line);
-    };
     auto* spectra = reinterpret_cast<float2*>(exchange);
-    Source::read({work.format, raw + recorded(line_a) * line_bytes, raw + recorded(line_b) * line_bytes,
-                  work.background.whole + row, work.background.rest + row, work.samples, t, threads},
-                 spectra);
+    Source::read(pair.lines(work, t, threads), spectra);
     __syncthreads();
     {
         Point v[16];
-        const float4* points = work.points.points + std::int64_t{frame} * work.points.row;
-        resample_pair<Form>(work.points, points, Taps(work.points.taps), spectra, v, t, threads);
+        resample_pair<Form>(work.points, pair.points(work), Taps(work.points.taps), spectra, v, t, threads);
         stages_before_last<Size>(exchange, v, work.twiddles, t);
     }
-    const std::int64_t first_line = std::int64_t{frame} * work.frame_lines;
-    const auto bins_a = Voxel::row(work, row_a, first_line + recorded(line_a), n / 2);
-    const auto bins_b = Voxel::row(work, row_b, first_line + recorded(line_b), n / 2);
+    const auto bins_a = pair.row_a<Voxel>(work, row_a, n / 2);
+    const auto bins_b = pair.row_b<Voxel>(work, row_b, n / 2);
     Form::template last_stage<Size>(exchange, work.twiddles, t, [&](int bin, float2 a, float2 b) {
         Voxel::store(work, a, bins_a, bin);
         Voxel::store(work, b, bins_b, bin);
     });
     if constexpr (!Voxel::has_voxels) return;
     __syncthreads();
-    if (index >= work.pairs) return;
-    // Half of the threads store a line each.
-    const int line = t < threads / 2 ? line_a : line_a + 1;
-    if (line >= work.frame_lines) return;
-    const std::byte* stored = t < threads / 2 ? row_a : row_b;
-    const TargetRow target = work.target.at(work.first_slice + frame, line);
-    store_row(work, stored, target, t % (threads / 2), threads / 2);
-    if (target.peaks == nullptr || work.peaks_of_16) return;
-    store_row_peaks(work.voxel, stored + work.depth_begin * work.voxel_bytes, work.depth, work.depth_flip, target.peaks,
-                    work.target.depths_of_a_peak, t % (threads / 2), threads / 2);
+    pair.store(work, row_a, row_b, t, threads);
 }
 
 }  // namespace echolux::cuda

@@ -42,11 +42,11 @@ __device__ inline void twiddle(Point (&v)[radix], const float2* rows, int stride
         v[i] = v[i] * first[i];
     }
 #pragma unroll
-    for (int q = 1; q < radix / 4; ++q) {
+    for (int q = 1; 4 * q < radix; ++q) {
         const float2 fourth = __ldg(rows + (2 + q) * stride);
         v[4 * q] = v[4 * q] * fourth;
 #pragma unroll
-        for (int i = 1; i < 4; ++i) v[4 * q + i] = v[4 * q + i] * (fourth * first[i]);
+        for (int i = 1; i < 4 && 4 * q + i < radix; ++i) v[4 * q + i] = v[4 * q + i] * (fourth * first[i]);
     }
 }
 

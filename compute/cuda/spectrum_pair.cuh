@@ -78,6 +78,12 @@ struct ByWords {
     }
 };
 
+// Of 0 .. 2^23 - 1: cheaper than a conversion.
+__device__ inline float number(int sample) {
+    constexpr float ones = 8388608;
+    return __int_as_float(__float_as_int(ones) | sample) - ones;
+}
+
 // Of spectra of at most 16 samples a thread, an even number of them, with their background. What lies beyond the last
 // sample has some value.
 template <class Words>
@@ -108,11 +114,31 @@ struct AsRecorded {
             out[i * lines.threads] = {number(a[i].x), number(b[i].x), number(a[i].y), number(b[i].y)};
         }
     }
+};
 
-    // Of 0 .. 2^23 - 1: cheaper than a conversion.
-    __device__ static float number(int sample) {
-        constexpr float ones = 8388608;
-        return __int_as_float(__float_as_int(ones) | sample) - ones;
+// The same of any even number of samples, eight words of a thread under way at a time.
+template <class Words>
+struct AsRecordedInTurn {
+    __device__ static void read(const LinePair& lines, float2* spectra) {
+        constexpr int at_once = 8;
+        const Words read_a(lines.a, lines.thread, lines.samples), read_b(lines.b, lines.thread, lines.samples);
+        auto* out = reinterpret_cast<float4*>(spectra) + lines.thread;
+        const int end = lines.samples / 2 - lines.thread;
+#pragma unroll 1
+        for (int first = 0; first < end; first += at_once * lines.threads) {
+            int2 a[at_once], b[at_once];
+#pragma unroll
+            for (int i = 0; i < at_once; ++i) {
+                const int p = min(first + i * lines.threads, end - 1);
+                a[i] = read_a(p);
+                b[i] = read_b(p);
+            }
+#pragma unroll
+            for (int i = 0; i < at_once; ++i) {
+                const int p = first + i * lines.threads;
+                if (p < end) out[p] = {number(a[i].x), number(b[i].x), number(a[i].y), number(b[i].y)};
+            }
+        }
     }
 };
 
@@ -174,5 +200,19 @@ struct BySamples {
         });
     }
 };
+
+// What reads a line best, found while a kernel runs: whole words as recorded, with their background, or less it, or
+// sample by sample, less it.
+enum class LineReading { u16_as_recorded, packed12_as_recorded, u16_words, packed12_words, by_samples };
+
+__device__ inline void read_lines(LineReading reading, const LinePair& lines, float2* spectra) {
+    switch (reading) {
+        case LineReading::u16_as_recorded: return AsRecordedInTurn<U16Words>::read(lines, spectra);
+        case LineReading::packed12_as_recorded: return AsRecordedInTurn<Packed12Words>::read(lines, spectra);
+        case LineReading::u16_words: return ByWordsInTurn<U16Words>::read(lines, spectra);
+        case LineReading::packed12_words: return ByWordsInTurn<Packed12Words>::read(lines, spectra);
+        default: BySamples::read(lines, spectra);
+    }
+}
 
 }  // namespace echolux::cuda

@@ -1,4 +1,4 @@
-// The factors between the stages of the fused kernel's transform, computed once in double.
+// The factors between the stages of the fused kernels' transforms, computed once in double.
 #pragma once
 
 #include <vector_types.h>
@@ -10,15 +10,15 @@
 
 namespace echolux::cuda {
 
-// Of a butterfly of `radix` points only the powers w^1, w^2, w^3, w^4, w^8, w^12 are kept, as far as it needs them; the
-// kernel multiplies the others together.
+// Of a butterfly of `radix` points only the powers w^1, w^2, w^3, w^4, w^8, w^12, w^16 are kept, as far as it needs
+// them; the kernel multiplies the others together.
 constexpr int twiddle_rows(int radix) {
-    return radix == 16 ? 6 : radix == 8 ? 4 : radix - 1;
+    return radix < 4 ? radix - 1 : 3 + (radix - 1) / 4;
 }
 
 // Appends [twiddle_rows][length]: powers of w = exp(-2 pi i k / (length * radix)), k < length.
 inline void append_twiddles(std::vector<float2>& table, int radix, int length) {
-    constexpr int powers[] = {1, 2, 3, 4, 8, 12};
+    constexpr int powers[] = {1, 2, 3, 4, 8, 12, 16};
     for (int row = 0; row < twiddle_rows(radix); ++row) {
         for (int k = 0; k < length; ++k) {
             const double turn = static_cast<double>(k) * powers[row] / (static_cast<double>(length) * radix);

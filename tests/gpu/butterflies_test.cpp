@@ -37,14 +37,28 @@ double worst_error() {
 
 TEST(Butterflies, AreDiscreteFourierTransforms) {
     EXPECT_LT(worst_error<2>(), 1e-6);
+    EXPECT_LT(worst_error<3>(), 1e-6);
     EXPECT_LT(worst_error<4>(), 1e-6);
+    EXPECT_LT(worst_error<5>(), 1e-6);
+    EXPECT_LT(worst_error<6>(), 1e-6);
+    EXPECT_LT(worst_error<7>(), 2e-6);
     EXPECT_LT(worst_error<8>(), 2e-6);
+    EXPECT_LT(worst_error<9>(), 2e-6);
+    EXPECT_LT(worst_error<10>(), 2e-6);
+    EXPECT_LT(worst_error<11>(), 2e-6);
+    EXPECT_LT(worst_error<12>(), 2e-6);
+    EXPECT_LT(worst_error<13>(), 2e-6);
+    EXPECT_LT(worst_error<15>(), 3e-6);
     EXPECT_LT(worst_error<16>(), 3e-6);
+    EXPECT_LT(worst_error<20>(), 3e-6);
 }
 
-TEST(Butterflies, TwiddlesArePowersInTheOrderThatTheKernelReads) {
-    constexpr int radix = 16, length = 256;
-    constexpr int powers[] = {1, 2, 3, 4, 8, 12};
+class Twiddles : public testing::TestWithParam<int> {};
+
+TEST_P(Twiddles, ArePowersInTheOrderThatTheKernelReads) {
+    const int radix = GetParam();
+    constexpr int length = 256;
+    constexpr int powers[] = {1, 2, 3, 4, 8, 12, 16};
     std::vector<float2> table;
     append_twiddles(table, radix, length);
     ASSERT_EQ(std::ssize(table), twiddle_rows(radix) * length);
@@ -57,6 +71,8 @@ TEST(Butterflies, TwiddlesArePowersInTheOrderThatTheKernelReads) {
         }
     }
 }
+
+INSTANTIATE_TEST_SUITE_P(Radices, Twiddles, testing::Values(2, 3, 5, 9, 12, 13, 15, 16, 20));
 
 }  // namespace
 }  // namespace echolux::cuda

@@ -97,6 +97,12 @@ inline std::vector<FlowVariant> flow_variants() {
              p.calibration.k_polynomial = {1, 1980, 60};
              p.recipe.depth_begin = p.recipe.depth_end = 0;
          }},
+        {"any_length",
+         [](Spec& p) {
+             p.geometry.samples = 1000;
+             p.calibration.k_polynomial = {1, 950, 40};
+             p.recipe.depth_end = 499;
+         }},
         {"fixed_pattern", [](Spec& p) { p.recipe.fixed_pattern = FixedPattern::median; }},
         {"a_repeats", [](Spec& p) { repeats(p, 4, 1, FlowMethod::doppler); }},
         {"b_repeats", [](Spec& p) { repeats(p, 1, 3, FlowMethod::doppler); }},

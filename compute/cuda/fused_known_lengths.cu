@@ -1,0 +1,42 @@
+// The variants of the fused kernel for lengths of common spectrometers, which are known while compiling, for what live
+// views show: bytes of dB, cubic interpolation. Their shapes are the fastest of a few that were tried on an H200.
+#include "compute/cuda/fused_mixed_kernel.cuh"
+
+namespace echolux::cuda {
+namespace {
+
+// use(KnownLength) for a transform that has one; whether it has.
+template <class Use>
+bool with_known_length(std::int64_t transform, const Use& use) {
+    switch (transform) {
+        case 832: return use(KnownLength<64, 1, 1, 8, 13, 8>{}), true;
+        case 1000: return use(KnownLength<64, 1, 1, 10, 10, 10>{}), true;
+        case 1536: return use(KnownLength<96, 1, 1, 8, 12, 16>{}), true;
+        case 2000: return use(KnownLength<128, 1, 1, 10, 10, 20>{}), true;
+        case 3000: return use(KnownLength<192, 1, 1, 15, 10, 20>{}), true;
+        default: return false;
+    }
+}
+
+}  // namespace
+
+std::optional<MixedShape> known_shape(std::int64_t transform, std::int64_t samples) {
+    std::optional<MixedShape> shape;
+    with_known_length(transform, [&](auto length) { shape = length.shape(samples); });
+    if (shape && shape->shared_bytes() > max_shared_bytes()) return {};
+    return shape;
+}
+
+void launch_fused_known(const FusedWork& work, const MixedShape& shape, const RawFormat& format, FusedOutput output,
+                        cudaStream_t stream) {
+    with_known_length(shape.length.n, [&](auto length) {
+        using Length = decltype(length);
+        if (output == FusedOutput::byte_voxels) {
+            launch_fused_mixed<Length, CubicTaps, ByteVoxel>(work, shape, format, stream);
+        } else {
+            launch_fused_mixed<Length, CubicTaps, VoxelAndBin<ByteVoxel>>(work, shape, format, stream);
+        }
+    });
+}
+
+}  // namespace echolux::cuda

@@ -1,0 +1,28 @@
+// The variants of the fused kernel for lengths that are known only when it runs.
+#include "compute/cuda/fused_mixed_kernel.cuh"
+
+namespace echolux::cuda {
+namespace {
+
+template <class Voxel>
+void launch(const FusedWork& work, const MixedShape& shape, const RawFormat& format, cudaStream_t stream) {
+    if (work.points.taps == nullptr) {
+        launch_fused_mixed<AnyLength, CubicTaps, Voxel>(work, shape, format, stream);
+    } else {
+        launch_fused_mixed<AnyLength, TabledTaps, Voxel>(work, shape, format, stream);
+    }
+}
+
+}  // namespace
+
+void launch_fused_mixed(const FusedWork& work, const MixedShape& shape, const RawFormat& format, FusedOutput output,
+                        cudaStream_t stream) {
+    switch (output) {
+        case FusedOutput::byte_voxels: return launch<ByteVoxel>(work, shape, format, stream);
+        case FusedOutput::any_voxels: return launch<AnyVoxel>(work, shape, format, stream);
+        case FusedOutput::bins: return launch<KeptBin>(work, shape, format, stream);
+        case FusedOutput::byte_voxels_and_bins: return launch<VoxelAndBin<ByteVoxel>>(work, shape, format, stream);
+    }
+}
+
+}  // namespace echolux::cuda

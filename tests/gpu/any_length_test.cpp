@@ -1,0 +1,182 @@
+// Lengths that are products of 2 ... 13 take one kernel as powers of two do: every recipe that it has there, against
+// the CPU.
+#include <functional>
+#include <string>
+
+#include "tests/gpu/gpu_run.h"
+
+namespace echolux {
+namespace {
+
+ReconstructionSpec spec_of(std::int64_t samples) {
+    ReconstructionSpec spec;
+    spec.geometry = {.samples = samples, .a_scans = 7, .b_scans = 3};
+    spec.recipe.background = Background::frame_mean;
+    spec.recipe.a2_rad = 9;
+    spec.recipe.levels = Levels::fixed;
+    spec.recipe.quantity = Quantity::amplitude;
+    const auto last = static_cast<double>(samples - 1);
+    spec.calibration.k_polynomial = {0.01 * last, 0.94 * last, 0.04 * last};
+    return spec;
+}
+
+std::string way_of(const ReconstructionSpec& spec) {
+    return make_reconstructor(spec, {.backend = Backend::cuda})->backend();
+}
+
+bool is_fused(const ReconstructionSpec& spec) {
+    return way_of(spec).find(", fused)") != std::string::npos;
+}
+
+template <class Voxel>
+double error_of(const ReconstructionSpec& spec, std::span<const std::byte> spectra) {
+    const auto gpu = voxels_of<Voxel>(spec, spectra, {.block_b_scans = 2});
+    const auto cpu = voxels_of<Voxel>(spec, spectra, {.choice = {.backend = Backend::cpu}, .block_b_scans = 2});
+    return normalised_error(gpu, cpu);
+}
+
+class AnyLength : public GpuTest, public testing::WithParamInterface<std::int64_t> {};
+
+TEST_P(AnyLength, AgreesWithTheCpu) {
+    ReconstructionSpec spec = spec_of(GetParam());
+    const auto spectra = moving_reflectors(GetParam(), 21);
+    ASSERT_TRUE(is_fused(spec)) << way_of(spec);
+    EXPECT_LE(error_of<float>(spec, bytes_of_lines(spectra)), 1e-7);
+    spec.recipe.quantity = Quantity::complex;
+    EXPECT_LE(error_of<std::complex<float>>(spec, bytes_of_lines(spectra)), 1e-7);
+}
+
+TEST_P(AnyLength, CodesAgreeInBlocksOfAnySize) {
+    ReconstructionSpec spec = spec_of(GetParam());
+    spec.recipe.quantity = Quantity::db;
+    spec.recipe.voxel = VoxelType::u8;
+    const auto spectra = moving_reflectors(GetParam(), 21);
+    const auto whole = voxels_of<std::uint8_t>(spec, bytes_of_lines(spectra), {.block_b_scans = 3});
+    const auto parts = voxels_of<std::uint8_t>(spec, bytes_of_lines(spectra), {.block_b_scans = 1});
+    EXPECT_EQ(parts, whole);
+    const auto cpu = voxels_of<std::uint8_t>(spec, bytes_of_lines(spectra), {.choice = {.backend = Backend::cpu}});
+    std::int64_t different = 0;
+    for (std::size_t i = 0; i < cpu.size(); ++i) {
+        const int difference = std::abs(int{whole[i]} - int{cpu[i]});
+        ASSERT_LE(difference, 1);
+        different += difference;
+    }
+    EXPECT_LE(different, 1 + std::ssize(cpu) / 1000);
+}
+
+// All radices, two to five stages; 832, 1000, 1536, 2000 and 3000 are known while compiling.
+INSTANTIATE_TEST_SUITE_P(Lengths, AnyLength,
+                         testing::Values(64, 65, 77, 96, 100, 128, 169, 243, 256, 338, 500, 693, 832, 1000, 1200, 1331,
+                                         1536, 1875, 2000, 2187, 2197, 3000, 3003, 4000, 4802, 5000, 6561, 8000, 8190));
+
+// What one recipe differs in from spec_of().
+struct Change {
+    std::string name;
+    std::function<void(ReconstructionSpec&)> make;
+};
+
+class AnyLengthRecipe : public GpuTest, public testing::WithParamInterface<std::tuple<Change, std::int64_t>> {
+  protected:
+    ReconstructionSpec spec = spec_of(std::get<1>(GetParam()));
+    std::vector<std::byte> spectra;
+
+    // Random bytes are samples of any integer format.
+    AnyLengthRecipe() {
+        std::get<0>(GetParam()).make(spec);
+        std::mt19937 random(3);
+        std::uniform_int_distribution<int> byte(0, 255);
+        std::generate_n(std::back_inserter(spectra), spec.geometry.b_scans * b_scan_bytes(spec),
+                        [&] { return static_cast<std::byte>(byte(random)); });
+    }
+
+    template <class Code>
+    void expect_codes_agree() const {
+        const auto gpu = voxels_of<Code>(spec, spectra, {.block_b_scans = 2});
+        const auto cpu = voxels_of<Code>(spec, spectra, {.choice = {.backend = Backend::cpu}, .block_b_scans = 2});
+        ASSERT_EQ(gpu.size(), cpu.size());
+        std::int64_t different = 0;
+        for (std::size_t i = 0; i < gpu.size(); ++i) {
+            const int difference = std::abs(static_cast<int>(gpu[i]) - static_cast<int>(cpu[i]));
+            ASSERT_LE(difference, 1);
+            different += difference;
+        }
+        EXPECT_LE(different, 1 + std::ssize(gpu) / (sizeof(Code) == 1 ? 1000 : 100));
+        EXPECT_NE(*std::ranges::max_element(gpu), *std::ranges::min_element(gpu));
+    }
+};
+
+TEST_P(AnyLengthRecipe, AgreesWithTheCpu) {
+    ASSERT_TRUE(is_fused(spec)) << way_of(spec);
+    if (spec.recipe.voxel == VoxelType::u8) return expect_codes_agree<std::uint8_t>();
+    if (spec.recipe.voxel == VoxelType::u16) return expect_codes_agree<std::uint16_t>();
+    if (spec.recipe.quantity == Quantity::complex) {
+        EXPECT_LE(error_of<std::complex<float>>(spec, spectra), 1e-7);
+    } else {
+        EXPECT_LE(error_of<float>(spec, spectra), 1e-7);
+    }
+}
+
+void as_codes(ReconstructionSpec& spec, VoxelType voxel) {
+    spec.recipe.quantity = Quantity::db;
+    spec.recipe.voxel = voxel;
+    spec.recipe.low = 20;
+    spec.recipe.high = 100;
+}
+
+const auto changes = testing::Values(
+    Change{"u8", [](auto& s) { s.format.sample_format = SampleFormat::u8; }},
+    Change{"u16_big", [](auto& s) { s.format.byte_order = ByteOrder::big; }},
+    Change{"i16", [](auto& s) { s.format.sample_format = SampleFormat::i16; }},
+    Change{"packed12",
+           [](auto& s) {
+               s.format.sample_format = SampleFormat::packed12;
+               s.format.line_bytes = (s.geometry.samples * 3 + 1) / 2;
+           }},
+    Change{"u16_with_gaps", [](auto& s) { s.format.line_bytes = 2 * s.geometry.samples + 2; }},
+    Change{"two_channels", [](auto& s) { s.format.channels = 2, s.format.channel = 1; }},
+    Change{"no_background", [](auto& s) { s.recipe.background = Background::none; }},
+    Change{"running_background", [](auto& s) { s.recipe.background = Background::running; }},
+    Change{"median_background", [](auto& s) { s.recipe.background = Background::median; }},
+    Change{"stored_background",
+           [](auto& s) {
+               s.recipe.background = Background::stored;
+               s.calibration.background.assign(static_cast<std::size_t>(s.geometry.samples), 30000.25);
+           }},
+    Change{"linear", [](auto& s) { s.recipe.resample = Resample::linear; }},
+    Change{"not_resampled", [](auto& s) { s.recipe.resample = Resample::none; }},
+    Change{"no_dispersion", [](auto& s) { s.recipe.a2_rad = 0; }},
+    Change{"zero_padding", [](auto& s) { s.recipe.zero_padding = 2; }},
+    Change{"bidirectional", [](auto& s) { s.geometry.bidirectional = true; }},
+    Change{"complex_flipped", [](auto& s) { s.recipe.quantity = Quantity::complex, s.geometry.depth_flip = true; }},
+    Change{"bytes", [](auto& s) { as_codes(s, VoxelType::u8); }},
+    Change{"bytes_cropped",
+           [](auto& s) { as_codes(s, VoxelType::u8), s.recipe.depth_begin = 5, s.recipe.depth_end = 99; }},
+    Change{"bytes_flipped", [](auto& s) { as_codes(s, VoxelType::u8), s.geometry.depth_flip = true; }},
+    Change{"words", [](auto& s) { as_codes(s, VoxelType::u16); }},
+    Change{"words_cropped", [](auto& s) { as_codes(s, VoxelType::u16), s.recipe.depth_begin = 16; }});
+
+INSTANTIATE_TEST_SUITE_P(Recipes, AnyLengthRecipe, testing::Combine(changes, testing::Values(832, 1000, 1155)),
+                         [](const auto& test) {
+                             return std::get<0>(test.param).name + "_" + std::to_string(std::get<1>(test.param));
+                         });
+
+class AnyLengthBins : public GpuTest {};
+
+// Those beside voxels are among flow_variants().
+TEST_F(AnyLengthBins, AgreeWithTheCpu) {
+    ReconstructionSpec spec = spec_of(1000);
+    spec.recipe.fixed_pattern = FixedPattern::median;
+    EXPECT_NE(way_of(spec).find("fused to bins"), std::string::npos) << way_of(spec);
+    EXPECT_LE(error_of<float>(spec, bytes_of_lines(moving_reflectors(1000, 21))), 1e-7);
+}
+
+class OtherLengths : public GpuTest {};
+
+TEST_F(OtherLengths, TakeSeparatePasses) {
+    for (const std::int64_t samples : {16, 63, 509, 2049, 8193, 9000, 16384}) {
+        EXPECT_FALSE(is_fused(spec_of(samples))) << samples;
+    }
+}
+
+}  // namespace
+}  // namespace echolux

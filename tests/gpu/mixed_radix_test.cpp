@@ -1,0 +1,110 @@
+// The stages of lengths that are products of small numbers, on the host: needs no GPU.
+#include "compute/cuda/mixed_radix.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <complex>
+#include <numbers>
+#include <random>
+#include <set>
+#include <vector>
+
+namespace echolux::cuda {
+namespace {
+
+using Complex = std::complex<double>;
+
+bool is_product_of_small_numbers(int n) {
+    for (const int prime : {2, 3, 5, 7, 11, 13}) {
+        while (n % prime == 0) n /= prime;
+    }
+    return n == 1;
+}
+
+Complex turned(double turn) {
+    return std::polar(1.0, -2 * std::numbers::pi * turn);
+}
+
+// What the kernel does, in double and by the definition within a butterfly.
+std::vector<Complex> transformed(const MixedRadix& length, const std::vector<Complex>& line) {
+    std::vector<Complex> exchange(static_cast<std::size_t>(length.exchange_points)), bins(line.size());
+    for (int s = 0; s < length.stages; ++s) {
+        const MixedStage& stage = length.stage[s];
+        for (int u = 0; u < stage.butterflies; ++u) {
+            const int bin = s == 0 ? 0 : quotient(u, stage.turns[0].reciprocal), place = place_of(stage, s, u);
+            std::vector<Complex> operands;
+            for (int i = 0; i < stage.radix; ++i) {
+                const auto from =
+                    static_cast<std::size_t>(s == 0 ? u + i * stage.butterflies : place + i * stage.stride);
+                operands.push_back((s == 0 ? line : exchange).at(from) *
+                                   turned(static_cast<double>(bin * i) / (stage.length * stage.radix)));
+            }
+            for (int k = 0; k < stage.radix; ++k) {
+                Complex sum;
+                for (int i = 0; i < stage.radix; ++i) {
+                    sum += operands[static_cast<std::size_t>(i)] * turned(static_cast<double>(i * k) / stage.radix);
+                }
+                exchange.at(static_cast<std::size_t>(place + k * stage.stride)) = sum;
+                if (s + 1 == length.stages) bins.at(static_cast<std::size_t>(u + k * stage.butterflies)) = sum;
+            }
+        }
+    }
+    return bins;
+}
+
+TEST(MixedRadix, IsTheDiscreteFourierTransform) {
+    std::mt19937 random(1);
+    std::uniform_real_distribution<double> value(-1, 1);
+    for (const int n : {64, 77, 100, 338, 832, 1000, 1536, 1875, 2000, 3000, 4802}) {
+        const std::optional<MixedRadix> length = mixed_radix_of(n);
+        ASSERT_TRUE(length) << n;
+        std::vector<Complex> line;
+        for (int i = 0; i < n; ++i) line.emplace_back(value(random), value(random));
+        const std::vector<Complex> bins = transformed(*length, line);
+        double worst = 0;
+        for (int k = 0; k < n; k += 1 + n / 50) {
+            Complex wanted;
+            for (int i = 0; i < n; ++i) {
+                wanted += line[static_cast<std::size_t>(i)] * turned(static_cast<double>(i) * k / n);
+            }
+            worst = std::max(worst, std::abs(bins[static_cast<std::size_t>(k)] - wanted));
+        }
+        EXPECT_LT(worst, 1e-9) << n;
+    }
+}
+
+TEST(MixedRadix, IsThereForEveryProductOfSmallNumbers) {
+    for (int n = 1; n <= 10000; ++n) {
+        const std::optional<MixedRadix> length = mixed_radix_of(n);
+        ASSERT_EQ(length.has_value(), n >= 64 && n <= 8192 && is_product_of_small_numbers(n)) << n;
+        if (!length) continue;
+        int product = 1;
+        for (int s = 0; s < length->stages; ++s) product *= length->stage[s].radix;
+        EXPECT_EQ(product, n);
+        EXPECT_LE(length->exchange_points, n + 8 * length->stage[0].radix) << n;
+    }
+}
+
+// Butterflies of a stage are done in any order: no two may have a place in common.
+TEST(MixedRadix, ButterfliesOfAStageHavePlacesOfTheirOwn) {
+    for (int n = 64; n <= 8192; ++n) {
+        const std::optional<MixedRadix> length = mixed_radix_of(n);
+        if (!length) continue;
+        for (int s = 0; s < length->stages; ++s) {
+            const MixedStage& stage = length->stage[s];
+            std::vector<bool> taken(static_cast<std::size_t>(length->exchange_points));
+            for (int u = 0; u < stage.butterflies; ++u) {
+                for (int i = 0; i < stage.radix; ++i) {
+                    const auto place = static_cast<std::size_t>(place_of(stage, s, u) + i * stage.stride);
+                    ASSERT_LT(place, taken.size()) << n;
+                    ASSERT_FALSE(taken[place]) << n;
+                    taken[place] = true;
+                }
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace echolux::cuda
