@@ -50,7 +50,7 @@ void add_run(inout Seen seen, Ray ray, Samples samples, float begin, float end, 
     }
 }
 
-Seen composite(Ray ray) {
+Seen composite_by_runs(Ray ray) {
     Seen seen = nothing;
     Samples samples = samples_of(ray);
     for (float begin = 0.0; begin < samples.count && seen.transmittance >= frame.picture.w; begin += frame.run.x) {
@@ -61,6 +61,13 @@ Seen composite(Ray ray) {
         bool is_whole = end <= samples.count;
         add_run(seen, ray, samples, begin, min(end, samples.count), kind == brick_thin && is_still && is_whole ? frame.run.y : 1.0);
     }
+    return seen;
+}
+
+#include "shaders/raycast/composite_software.glsl"
+
+Seen composite(Ray ray) {
+    Seen seen = table_in_buffer ? composite_by_runs(ray) : composite_in_software(ray);
     if (seen.transmittance < frame.picture.w) {
         seen.colour /= 1.0 - seen.transmittance;
         seen.transmittance = 0.0;

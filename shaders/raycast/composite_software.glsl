@@ -1,0 +1,96 @@
+// The composite for software Vulkan, which works on everything that stands behind a branch, for eight rays at a time, but
+// leaves a loop when all of them have. So rays look for the next samples of which something is seen in a loop of their
+// own, and meet where light is worked out, which costs most; and only samples that are lit are gone through for it. The
+// picture is that of composite.glsl, bit for bit: on a GPU its plain loops keep more samples under way.
+
+// Where a ray is: at sample `i` of a run that ends at `end`, `stride` samples at a time; the next run begins at `begin`.
+struct Walk {
+    float begin, i, end, stride;
+};
+
+// Four samples that are fetched together.
+struct Batch {
+    float first, stride, end;
+    ivec4 index;   // into the table
+    vec4 optical;  // what they absorb, in bits
+};
+
+// The next samples of which something is seen.
+bool find_batch(inout Walk walk, Samples samples, out Batch batch) {
+    for (;;) {
+        while (walk.i >= walk.end && walk.begin < samples.count) {
+            int kind = kind_of_run(samples, walk.begin);
+            bool is_still = is_without_flow(samples, walk.begin);
+            float end = walk.begin + frame.run.x;
+            if (kind != brick_empty || !is_still) {
+                walk.stride = kind == brick_thin && is_still && end <= samples.count ? frame.run.y : 1.0;
+                walk.i = walk.begin + 0.5 * walk.stride - 0.5;
+                walk.end = min(end, samples.count);
+            }
+            walk.begin = end;
+        }
+        if (walk.i >= walk.end) return false;
+        vec4 apart = vec4(0, 1, 2, 3) * walk.stride;
+        batch.first = walk.i;
+        batch.stride = walk.stride;
+        batch.end = walk.end;
+        for (int j = 0; j < 4; ++j) batch.index[j] = table_index(sampled(place(samples, walk.i + apart[j])));
+        float bits = frame.lookup.z * samples.spacing * walk.stride;
+        for (int j = 0; j < 4; ++j) batch.optical[j] = extinction_at(batch.index[j]) * bits;
+        walk.i += 4.0 * walk.stride;
+        if (flow_kind != flow_off || batch.optical != vec4(0)) return true;
+    }
+}
+
+void add_batch(inout Seen seen, Ray ray, Samples samples, Batch batch) {
+    vec4 apart = vec4(0, 1, 2, 3) * batch.stride;
+    vec4 shares = vec4(0);
+    vec3 colour[4];
+    for (int j = 0; j < 4; ++j) {
+        vec3 at = place(samples, batch.first + apart[j]);
+        float thickness = batch.first + apart[j] < batch.end && is_kept(at) ? batch.optical[j] : -1.0;
+        colour[j] = vec3(0);
+        if (thickness >= 0.0 && (flow_kind != flow_off || thickness > 0.0)) colour[j] = colour_at(batch.index[j]);
+        if (flow_kind != flow_off && thickness >= 0.0) {
+            add_flow(at, samples.spacing * batch.stride, thickness, colour[j]);
+        }
+        if (thickness <= 0.0) continue;
+        shares[j] = seen.transmittance * (1.0 - exp2(-thickness));
+        if (seen.distance < 0.0 && seen.transmittance - shares[j] <= 1.0 - seen_share) {
+            seen.distance = length_to(samples, batch.first + apart[j]);
+        }
+        seen.transmittance -= shares[j];
+    }
+    if (lighting == lighting_together) {
+        vec4 light = vec4(0);
+        float along = 0.0;
+        for (int j = 0; j < 4; ++j) {
+            light += shares[j] * vec4(colour[j], 1.0);
+            along += shares[j] * (batch.first + apart[j]);
+        }
+        seen.colour += lit_together(ray, samples, light, along);
+        return;
+    }
+    // In the order of the samples; what is not lit is passed over in a loop of its own.
+    int j = 0;
+    for (int k = 0; k < 4; ++k) {
+        while (j < 4 && shares[j] <= min_lit) {
+            seen.colour += shares[j] * colour[j];
+            ++j;
+        }
+        if (j == 4) break;
+        seen.colour += shares[j] * shaded_at(place(samples, batch.first + apart[j]), colour[j], ray.unit);
+        ++j;
+    }
+}
+
+Seen composite_in_software(Ray ray) {
+    Seen seen = nothing;
+    Samples samples = samples_of(ray);
+    Walk walk = Walk(0.0, 0.0, 0.0, 1.0);
+    Batch batch;
+    while (seen.transmittance >= frame.picture.w && find_batch(walk, samples, batch)) {
+        add_batch(seen, ray, samples, batch);
+    }
+    return seen;
+}
