@@ -198,8 +198,9 @@ Completion CudaRunner::submit(const Block& block, const Places& places) {
 
 void CudaRunner::check_for_graph(bool for_the_host) const {
     if (for_the_host) {
-        throw Error(ErrorCode::bad_setting, "a graph takes blocks in the GPU's or in pinned memory, and voxels in the GPU's",
-                    "block", "copy them there, or end the capture first");
+        throw Error(ErrorCode::bad_setting,
+                    "a graph takes blocks in the GPU's or in pinned memory, and voxels in the GPU's", "block",
+                    "copy them there, or end the capture first");
     }
     if (background_mode_ == Background::running) {
         throw Error(ErrorCode::bad_setting, "a running background cannot be captured into a graph", "recipe.background",

@@ -66,12 +66,15 @@ enum { ECHOLUX_HOST = 0, ECHOLUX_PINNED = 1, ECHOLUX_ON_DEVICE = 2 }; /* pinned:
 /* How the library's work is ordered with the caller's on the GPU; neither waits on the host.
  * ECHOLUX_SYNC_NONE: the memory is ready now, and free again after echolux_reconstructor_wait().
  * ECHOLUX_SYNC_STREAM: a cudaStream_t (NULL is CUDA's default stream): work enqueued on it before comes first, work
- * enqueued on it later comes after the voxels. While it is captured into a CUDA graph, the graph takes the block (not with
- * a running background; submit one such block before, which allocates); the number that submit() returns means nothing
- * then, and launches of the graph may not overlap with other work of the reconstructor.
+ * enqueued on it later comes after the voxels.
  * ECHOLUX_SYNC_EVENT: a cudaEvent_t: a block waits for its event, a place records its event after the voxels.
+ *
  * Both belong to the GPU that reconstructs, and are for blocks in pinned or device memory and places in device memory.
- * Then nothing has to wait on the host, except echolux_reconstructor_free(). */
+ * Then nothing has to wait on the host, except echolux_reconstructor_free().
+ *
+ * While the stream is captured into a CUDA graph, the graph takes the block (not with a running background; submit one
+ * such block before, which allocates). The number that submit() returns means nothing then, and launches of the graph
+ * may not overlap with other work of the reconstructor. */
 enum { ECHOLUX_SYNC_NONE = 0, ECHOLUX_SYNC_STREAM = 1, ECHOLUX_SYNC_EVENT = 2 };
 
 /* Some whole B-scans of raw spectra: [b_scans][b_repeats][a_scans][a_repeats] lines of line_bytes each. */

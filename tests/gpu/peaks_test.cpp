@@ -1,7 +1,7 @@
 // The peaks that kernels store beside their voxels, by each way from bins to voxels: they are the largest of the voxels
 // of the same run, found again on the host.
-#include "compute/error.h"
 #include "compute/peaks.h"
+#include "compute/error.h"
 
 #include "compute/error.h"
 #include "tests/gpu/gpu_run.h"
