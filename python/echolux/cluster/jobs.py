@@ -182,7 +182,7 @@ def _each(files: list[ScanFile], ending: str, task: dict[str, Any], *, out: str 
 def _run(files: list[ScanFile], task: dict[str, Any], planning: dict[str, Any], *, out: str | os.PathLike[str] | None,
          client: Any, workers: int | None, retries: int, progress: bool, share: str | None = None) -> Job:
     """The job, when it has ended."""
-    from . import lock, markers, store
+    from . import lock, settled, store
     from .job import Job
     from .progress import Progress
 
@@ -192,7 +192,7 @@ def _run(files: list[ScanFile], task: dict[str, Any], planning: dict[str, Any], 
         if place is not None:
             stack.enter_context(lock.Lock(place, share or "all", told.tell))
             if task["kind"] != "scan":
-                place.sweep(markers.FOLDER)  # what killed workers left
+                place.sweep(settled.FOLDER)  # what killed workers left
         executor = stack.enter_context(_executor(client, workers))
         job = Job(executor, files, {**task, "out": None if place is None else place.address}, planning, retries, told)
         job.run()

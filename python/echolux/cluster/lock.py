@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import Error
-from .markers import FOLDER
+from .settled import FOLDER
 from .store import Folder, Store
 
 BEAT_S = 10.0

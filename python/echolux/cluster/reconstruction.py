@@ -7,7 +7,7 @@ from typing import Any
 from . import inputs, markers, ome, part, plan, planning
 from .cache import Cache
 from .scans import ScanFile
-from .settled import Stale, key_of
+from .settled import WHOLE, key_of, marker_key, require_current
 from .source import Source
 from .store import Store
 
@@ -21,15 +21,12 @@ def forget() -> None:
     _sources.clear()
 
 
-def _plan_of(store: Store, name: str, job: str) -> plan.Plan:
+def _plan_of(store: Store, name: str, identity: str) -> plan.Plan:
     def read() -> plan.Plan:
-        text = store.get(key_of(name))
-        found = plan.Plan.from_json(text) if text is not None else None
-        if found is None or found.job != job:
-            raise Stale("is no longer the output of this job", f"{store.address}/{name}", "start the job again")
-        return found
+        require_current(store, name, identity)
+        return plan.Plan.from_json(store.get(key_of(name)) or b"")
 
-    return _plans.get((store.address, name, job), read)
+    return _plans.get((store.address, name, identity), read)
 
 
 def planned(store: Store, task: dict[str, Any]) -> dict[str, Any]:
@@ -39,19 +36,20 @@ def planned(store: Store, task: dict[str, Any]) -> dict[str, Any]:
                            **task["wanted"])
     missing = [(one.time, one.begin, one.end) for number, one in enumerate(made.parts())
                if number % task["of"] == task["share"]
-               and markers.read(store, made.name, one.key, made.job, verify=task["verify"]) is None]
-    is_finished = not missing and task["of"] == 1 and planning.is_finished(store, made.name)
+               and markers.read(store, made.name, one.key, made.identity, verify=task["verify"]) is None]
+    is_finished = not missing and task["of"] == 1 and markers.read(store, made.name, WHOLE, made.identity) is not None
     if missing:
+        store.remove(marker_key(made.name, WHOLE))
         store.remove(f"{made.name}/zarr.json")
     mine = -(-(made.count() - task["share"]) // task["of"])
-    return {"name": made.name, "job": made.job, "count": mine, "missing": missing, "is_finished": is_finished}
+    return {"name": made.name, "id": made.identity, "count": mine, "missing": missing, "is_finished": is_finished}
 
 
 def made(store: Store, task: dict[str, Any]) -> dict[str, Any]:
     """One part."""
-    whole = _plan_of(store, task["name"], task["job"])
+    whole = _plan_of(store, task["name"], task["id"])
     inputs.require_unchanged(whole.files)
-    source = _sources.get((store.address, task["name"], task["job"]),
+    source = _sources.get((store.address, task["name"], task["id"]),
                           lambda: Source(inputs.opened(whole.path, whole.settings), task["device"]))
     began = time.perf_counter()
     facts = part.work(store, whole, plan.Part(task["time"], task["begin"], task["end"]), source, verify=task["verify"])
@@ -61,4 +59,4 @@ def made(store: Store, task: dict[str, Any]) -> dict[str, Any]:
 
 
 def finished(store: Store, task: dict[str, Any]) -> dict[str, Any]:
-    return {"is_finished": ome.finish(store, _plan_of(store, task["name"], task["job"]))}
+    return {"is_finished": ome.finish(store, _plan_of(store, task["name"], task["id"]))}

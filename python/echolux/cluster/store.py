@@ -143,6 +143,10 @@ class Folder:
         self.root = Path(address).absolute()
         self.address = str(self.root)
 
+    def local(self, key: str) -> Path | None:
+        """Where it lies on this machine, if it does."""
+        return (self.root / key).resolve()
+
     def get(self, key: str) -> bytes | None:
         try:
             return (self.root / key).read_bytes()
@@ -241,7 +245,8 @@ class _Upload(Writing):
 
 
 class Remote:
-    """An address of fsspec. Object stores put whole objects; two that put_new() at once are told apart by reading again."""
+    """An address of fsspec. Object stores put whole objects; of two that put_new() at once S3 takes one, and others are
+    told apart by reading again."""
 
     def __init__(self, address: str) -> None:
         fsspec: Any = importlib.import_module("fsspec")
@@ -251,6 +256,9 @@ class Remote:
 
     def _path(self, key: str) -> str:
         return f"{self._root}/{key}".rstrip("/")
+
+    def local(self, key: str) -> Path | None:
+        return Path(self._path(key)).resolve() if "file" in _protocols(self._files) else None
 
     def get(self, key: str) -> bytes | None:
         try:
@@ -286,9 +294,15 @@ class Remote:
         self._files.pipe_file(path, data)
 
     def put_new(self, key: str, data: bytes) -> bool:
+        path = self._path(key)
+        if "file" in _protocols(self._files):
+            return Folder(os.path.dirname(path)).put_new(os.path.basename(path), data)
         if self.get(key) is not None:
             return False
-        self.put(key, data)
+        try:
+            self._files.pipe_file(path, data, mode="create")  # S3: If-None-Match
+        except FileExistsError:
+            return False
         return self.get(key) == data
 
     def remove(self, key: str) -> None:
