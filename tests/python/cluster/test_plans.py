@@ -164,5 +164,28 @@ class ThatAreNotFinished(PlansCase):
         self.assertIn("were lost or damaged", report.table())
 
 
+class OfCalibrations(PlansCase):
+    def test_files_that_change_during_the_job_fail_the_scan(self):
+        from echolux.cluster import part, reconstruction
+
+        scan, dark = self.folder / "data/eye0/scan.toml", self.folder / "data/eye0/dark.txt"
+        scan.write_text(scan.read_text() + '\n[calibration]\nbackground = "dark.txt"\n')
+        dark.write_text("100\n" * 128)
+        work = part.work
+
+        def changing(store, plan, one, *rest, **more):
+            made = work(store, plan, one, *rest, **more)
+            if one.begin == 0:
+                dark.write_text("".join(f"{1000 + 50 * (n % 7)}\n" for n in range(128)))
+                reconstruction.forget()  # as a worker that opens the scan later
+            return made
+
+        part.work = changing
+        self.addCleanup(setattr, part, "work", work)
+        report = reconstruct(self.scans, self.out, recipe={"background": "stored"}, retries=0)
+        self.assertEqual((report.finished, report.ok), (0, False))
+        self.assertIn("dark.txt: has changed since the job began", report.table())
+
+
 if __name__ == "__main__":
     unittest.main()
