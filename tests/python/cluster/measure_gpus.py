@@ -1,7 +1,8 @@
 """Two workers with a GPU each beside one: reconstruction alone, and the whole path (read, reconstruct, pack, write) beside
 packing and the disk alone. Plain processes that go through the function of a part, without Dask: docs/scale.md.
 
-    python3 measure_gpus.py FOLDER [SECONDS]    (spectra and some results are put into /dev/shm, others into FOLDER)
+    python3 measure_gpus.py FOLDER [SECONDS [device,host,reconstruct,pack,whole]]    (spectra and some results are put into
+        /dev/shm, others into FOLDER)
 """
 import importlib.util
 import json
@@ -135,7 +136,8 @@ def disk_rate(folder, seconds):
     return count * len(data) / (time.monotonic() - began)
 
 
-def main(folder, seconds=4.0):
+def main(folder, seconds="4", wanted="device,host,reconstruct,pack,whole"):
+    seconds = float(seconds)
     cores = len(os.sched_getaffinity(0))
     device = "cuda" if ox.gpus() else "cpu"
     has_cupy = device == "cuda" and importlib.util.find_spec("cupy") is not None
@@ -147,7 +149,7 @@ def main(folder, seconds=4.0):
         for voxel in "f32", "u8":
             for what, out in (("device", fast), ("host", fast), ("reconstruct", fast), ("pack", fast), ("whole", fast),
                               ("whole", slow)):
-                if voxel == "u8" and what != "whole" or what == "device" and not has_cupy:
+                if what not in wanted.split(",") or voxel == "u8" and what != "whole" or what == "device" and not has_cupy:
                     continue
                 rates = []
                 try:
@@ -170,4 +172,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "--work":
         work(sys.argv[2], Path(sys.argv[3]), sys.argv[4], float(sys.argv[5]), int(sys.argv[6]), sys.argv[7])
     else:
-        main(Path(sys.argv[1]), *map(float, sys.argv[2:3]))
+        main(Path(sys.argv[1]), *sys.argv[2:])
