@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from ..errors import BadArgument, Error, Unsupported
+from ..errors import BadArgument, Error, OutputFailed, Unsupported
 from . import verbs
 from .report import Report
 
@@ -132,6 +132,9 @@ def main(arguments: Sequence[str]) -> int:
         return 1
     except Error as error:
         _tell(error, given.json)
+        return 1
+    except OSError as error:  # a full disk, say
+        _tell(OutputFailed(f"cannot be written: {error.strerror or error}", str(error.filename or given.output)), given.json)
         return 1
     if report is None:
         return 0

@@ -59,7 +59,7 @@ class OverDask:
     @property
     def workers(self) -> int:
         with self._connected():
-            return len(self._client.scheduler_info(n_workers=-1)["workers"])
+            return len(self._client.nthreads())
 
     @property
     def capacity(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Optional, Union
 
 from .executors import Here, Outcome, OverDask, Task
@@ -34,13 +34,15 @@ class Job:
         self.report = Report(scans=len(scans))
         self.results: dict[int, Any] = {}  # by number of the scan, where there are any
 
-    def run(self) -> Report:
+    def run(self, require_held: Callable[[], None] = lambda: None) -> Report:
+        """require_held: raises where the output has become another job's."""
         began = time.monotonic()
         capacity, looked = self._executor.capacity, began
         try:
             while True:
                 if time.monotonic() - looked > 1:
                     capacity, looked = self._executor.capacity, time.monotonic()
+                    require_held()
                 while self._under_way < capacity and (task := self._next()) is not None:
                     self._executor.submit({**self._common, **task})
                     self._under_way += 1
@@ -55,6 +57,7 @@ class Job:
                     self._progress.show(self._executor.workers)
         finally:
             self.report.seconds = time.monotonic() - began
+            self._progress.close()
             self._executor.close()
         return self.report
 

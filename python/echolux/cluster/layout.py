@@ -27,6 +27,10 @@ class Layout:
     dtype: str
     shard: int
 
+    def __post_init__(self) -> None:
+        if self.shard < 1:
+            raise BadArgument(f"cannot have {self.shard} slices", "shard", "give at least one")
+
     @property
     def is_series(self) -> bool:
         return self.times > 1

@@ -4,21 +4,21 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from . import inputs, markers, ome, part, plan, planning
+from . import inputs, markers, ome, part, plan, planning, source
 from .cache import Cache
 from .scans import ScanFile
 from .settled import WHOLE, key_of, marker_key, require_current
-from .source import Source
 from .store import Store
 
 _plans: Cache[plan.Plan] = Cache(4)
-_sources: Cache[Source] = Cache(4)
+_sources: Cache[source.Source] = Cache(4)
 rate = {"a_scans": 0.0, "seconds": 0.0}  # of the last part
 
 
 def forget() -> None:
-    """Scans that were open: what failed may have been their fault."""
+    """Scans that were open, and their reconstructors: what failed may have been their fault."""
     _sources.clear()
+    source.forget()
 
 
 def _plan_of(store: Store, name: str, identity: str) -> plan.Plan:
@@ -49,10 +49,10 @@ def made(store: Store, task: dict[str, Any]) -> dict[str, Any]:
     """One part."""
     whole = _plan_of(store, task["name"], task["id"])
     inputs.require_unchanged(whole.files)
-    source = _sources.get((store.address, task["name"], task["id"]),
-                          lambda: Source(inputs.opened(whole.path, whole.settings), task["device"]))
+    scan = _sources.get((store.address, task["name"], task["id"], task["device"]),
+                        lambda: source.Source(inputs.opened(whole.path, whole.settings), task["device"]))
     began = time.perf_counter()
-    facts = part.work(store, whole, plan.Part(task["time"], task["begin"], task["end"]), source, verify=task["verify"])
+    facts = part.work(store, whole, plan.Part(task["time"], task["begin"], task["end"]), scan, verify=task["verify"])
     if not facts.get("was_there"):
         rate["a_scans"], rate["seconds"] = facts["a_scans"], time.perf_counter() - began
     return facts

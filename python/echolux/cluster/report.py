@@ -40,7 +40,7 @@ class Report:
         return "\n".join(f"{scan.ljust(widths[0])}  {part.ljust(widths[1])}  {reason}" for scan, part, reason in rows)
 
     def __str__(self) -> str:
-        words = [f"{self.finished} of {self.scans} scans finished", f"{self.made} parts made"]
+        words = [f"{self.finished} of {self.scans} scans finished", f"{self.made} part{'s' if self.made != 1 else ''} made"]
         if self.there:
             words.append(f"{self.there} were there")
         if self.failures:
