@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ..errors import BadArgument, Error, OutputFailed, Unsupported
-from . import verbs
+from . import verbs, worker
 from .report import Report
 
 _EXAMPLES = """examples:
@@ -121,6 +121,7 @@ def _reconstructed(given: argparse.Namespace, arguments: Sequence[str]) -> Repor
 
 def main(arguments: Sequence[str]) -> int:
     """Exit codes: 0 all is there, 1 something failed, 130 interrupted."""
+    worker.own_process()
     given, work = _parsed(arguments)
     try:
         report = work()

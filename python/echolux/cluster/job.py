@@ -98,6 +98,8 @@ class Job:
             self.report.made += made
             self.report.there += outcome["count"] - len(missing) - made
         self._plans[name] = task
+        if outcome.get("note") and outcome["note"] not in self.report.notes:
+            self.report.notes.append(outcome["note"])
         if "result" in outcome:
             self.results[task["number"]] = outcome["result"]
         plan = {key: task[key] for key in ("label", "verify")} | {"name": name, "id": outcome["id"]}

@@ -209,7 +209,7 @@ def _each(files: list[ScanFile], ending: str, task: dict[str, Any], *, out: str 
 def _run(files: list[ScanFile], task: dict[str, Any], planning: dict[str, Any], *, out: str | os.PathLike[str] | None,
          client: Any, workers: int | None, retries: int, progress: bool, share: str | None = None) -> Job:
     """The job, when it has ended."""
-    from . import lock, settled, store
+    from . import lock, settled, store, worker
     from .job import Job
     from .progress import Progress
 
@@ -224,6 +224,10 @@ def _run(files: list[ScanFile], task: dict[str, Any], planning: dict[str, Any], 
                 place.sweep(settled.FOLDER)  # what killed workers left
         executor = stack.enter_context(_executor(client, workers))
         job = Job(executor, files, {**task, "out": None if place is None else place.address}, planning, retries, told)
+        if client is not None and workers is not None:
+            job.report.notes.append("workers: has no effect on the workers of a client")
+        if client is None and workers == 0 and task["threads"] is not None and not worker.is_ours():
+            job.report.notes.append("threads: has no effect with workers=0, where this process keeps its cores")
         job.run(lambda: None if held is None else held.require_held())
     return job
 

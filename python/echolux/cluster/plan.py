@@ -69,6 +69,9 @@ class Plan:
             for begin in range(0, b_scans, step):
                 yield Part(volume, begin, min(begin + step, b_scans))
 
+    def b_scans_per_part(self) -> int:
+        return self._edges()[1]
+
     def count(self) -> int:
         b_scans, step = self._edges()
         return self.layout.times * -(-b_scans // step)

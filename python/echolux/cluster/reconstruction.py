@@ -42,7 +42,10 @@ def planned(store: Store, task: dict[str, Any]) -> dict[str, Any]:
         store.remove(marker_key(made.name, WHOLE))
         store.remove(f"{made.name}/zarr.json")
     mine = -(-(made.count() - task["share"]) // task["of"])
-    return {"name": made.name, "id": made.identity, "count": mine, "missing": missing, "is_finished": is_finished}
+    wanted, there = task["wanted"]["part_b_scans"], made.b_scans_per_part()
+    count = made.layout.shape[0] // made.slices_per_b_scan
+    note = f"parts of {there} B-scans, as in the plan that is there" if wanted and min(wanted, count) != min(there, count) else ""
+    return {"note": note, "name": made.name, "id": made.identity, "count": mine, "missing": missing, "is_finished": is_finished}
 
 
 def made(store: Store, task: dict[str, Any]) -> dict[str, Any]:
