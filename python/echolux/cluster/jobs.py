@@ -221,7 +221,7 @@ def _run(files: list[ScanFile], task: dict[str, Any], planning: dict[str, Any], 
         if place is not None:
             held = stack.enter_context(lock.Lock(place, share or "all", told.tell))
             if task["kind"] != "scan":
-                place.sweep(settled.FOLDER)  # what killed workers left
+                place.sweep(settled.FOLDER)  # what killed workers left; one of a stopped job that is still at work fails, which nobody waits for
         executor = stack.enter_context(_executor(client, workers))
         job = Job(executor, files, {**task, "out": None if place is None else place.address}, planning, retries, told)
         if client is not None and workers is not None:

@@ -97,6 +97,15 @@ class Inputs(EachCase):
         os.utime(self.folder / "data/eye0/scan.raw", (1, 1))
         self.assertEqual(made(), 1)
 
+    def test_all_volumes_of_a_movie_count(self):
+        from echolux.cluster import film
+
+        task = {"shown": self.volumes, "motion": "time", "view": {}, "frames": 3, "seconds": 0.0, "fps": "", "step": 30}
+        before = film._job(task)
+        self.assertEqual(film._job(task), before)
+        os.utime(self.folder / "in/eye1/v.nrrd", (1, 1))
+        self.assertNotEqual(film._job(task), before)
+
     def test_what_makes_a_folder_readable_comes_last(self):
         from echolux.cluster import markers, settled, store
 
