@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from ..errors import BadArgument, Error, Unsupported
-from . import verbs
+from ..errors import BadArgument, Error, OutputFailed, Unsupported
+from . import verbs, worker
 from .report import Report
 
 _EXAMPLES = """examples:
@@ -121,6 +121,7 @@ def _reconstructed(given: argparse.Namespace, arguments: Sequence[str]) -> Repor
 
 def main(arguments: Sequence[str]) -> int:
     """Exit codes: 0 all is there, 1 something failed, 130 interrupted."""
+    worker.own_process()
     given, work = _parsed(arguments)
     try:
         report = work()
@@ -132,6 +133,9 @@ def main(arguments: Sequence[str]) -> int:
         return 1
     except Error as error:
         _tell(error, given.json)
+        return 1
+    except OSError as error:  # a full disk, say
+        _tell(OutputFailed(f"cannot be written: {error.strerror or error}", str(error.filename or given.output)), given.json)
         return 1
     if report is None:
         return 0

@@ -9,8 +9,7 @@ from typing import Any, Optional
 import numpy as np
 
 from . import markers, works
-from .markers import WHOLE
-from .settled import claim, hash_of, require_replaceable
+from .settled import WHOLE, claim, claim_text, hash_of, key_of, parsed, require_replaceable
 from .store import Store
 
 
@@ -31,8 +30,11 @@ def planned(store: Optional[Store], task: dict[str, Any]) -> dict[str, Any]:
             np.save(folder / (_base(task) + ".npy"), result, allow_pickle=False)
             facts = {"array": os.path.join(os.path.dirname(task["name"]), _base(task) + ".npy")}
         above = os.path.dirname(task["name"])
-        claim(store, task["name"], job, overwrite=task["overwrite"],
-              targets=sorted(os.path.join(above, one.name) for one in folder.iterdir()))
+        targets = sorted(os.path.join(above, one.name) for one in folder.iterdir())
+        before = store.get(key_of(task["name"]))
+        if before is None or parsed(before, task["name"]).identity != job:
+            claim(store, task["name"], before, claim_text(task["work"], job, targets), overwrite=task["overwrite"],
+                  inputs=[task["path"]])
         for path in sorted(folder.rglob("*")):
             if path.is_file():
                 files.take(os.path.join(above, str(path.relative_to(folder))), path)
@@ -51,4 +53,4 @@ def _kept_result(store: Store, marker: dict[str, Any]) -> Any:
 
 
 def _ended(task: dict[str, Any], result: Any) -> dict[str, Any]:
-    return {"name": task["name"], "job": "", "count": 1, "missing": [], "is_finished": True, "result": result}
+    return {"name": task["name"], "id": "", "count": 1, "missing": [], "is_finished": True, "result": result}

@@ -54,12 +54,13 @@ class OverDask:
         self._done: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._tasks: dict[str, tuple[Any, Task]] = {}
         self._number = 0
+        self._unfit: set[str] = set()  # workers that lack what tasks require
         self._prefix = f"echolux-{os.getpid()}-{os.urandom(4).hex()}"
 
     @property
     def workers(self) -> int:
         with self._connected():
-            return len(self._client.scheduler_info(n_workers=-1)["workers"])
+            return len(self._client.nthreads())
 
     @property
     def capacity(self) -> int:
@@ -82,9 +83,16 @@ class OverDask:
 
     def _submit(self, task: Task) -> None:
         future = self._client.submit(worker.run, task, key=f"{self._prefix}-{self._number}", pure=False,
-                                     priority=task.get("priority", 0))
+                                     priority=task.get("priority", 0), **self._where())
         self._tasks[future.key] = future, task
         future.add_done_callback(self._done.put)
+
+    def _fit(self) -> list[str]:
+        return [address for address in self._client.nthreads() if address not in self._unfit]
+
+    def _where(self) -> dict[str, Any]:
+        """Others may take a task where those that were fit have gone: new ones come under new addresses."""
+        return {"workers": self._fit(), "allow_other_workers": True} if self._unfit else {}
 
     def next(self, timeout_s: float) -> Optional[tuple[Task, Outcome]]:
         try:
@@ -101,6 +109,11 @@ class OverDask:
             problem = future.exception()
             outcome = future.result() if problem is None else _outcome_of(problem)
             future.release()
+            if "elsewhere" in outcome:  # no try of this task
+                self._unfit.add(outcome["elsewhere"])
+                if self._fit():
+                    self.submit(task)
+                    return None
         return task, outcome
 
     def close(self) -> None:

@@ -13,6 +13,7 @@ from ..scan import Scan
 
 Files = tuple[tuple[str, int, int], ...]  # name, bytes, time of change in ns
 
+_TEXT = 3  # kind of a setting
 _HEADERS = (".nhdr", ".mhd", ".hdr", ".img")  # whose voxels lie beside them, under the same name
 
 
@@ -26,11 +27,12 @@ def _facts(paths: Any) -> Files:
 
 
 def of_scan(path: str, scan: Scan) -> Files:
-    """The scan's file and its spectra."""
-    paths = {Path(path)}
-    if scan.scan.file:
-        paths.add(Path(path).parent / scan.scan.file)
-    return _facts(paths)
+    """The scan's file, its spectra, and the files of its calibration."""
+    settings = scan._core.settings()
+    keys = [one.key for one in settings.all() if one.kind == _TEXT and not one.choices
+            and (one.key.startswith("calibration.") or one.key in ("scan.file", "recording.index"))]
+    named = {Path(path).parent / settings.text(key) for key in keys if settings.text(key)}
+    return _facts({Path(path), *(file for file in named if file.exists())})
 
 
 def of_file(path: str) -> Files:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Optional, Union
 
 from .executors import Here, Outcome, OverDask, Task
@@ -27,18 +27,22 @@ class Job:
         self._waiting: list[tuple[float, int, Task]] = []  # for another try, by time
         self._under_way = 0
         self._left: dict[str, int] = {}  # parts of a scan
+        self._plans: dict[str, Task] = {}  # the tasks that planned what is not finished
+        self._is_alone = planning.get("of", 1) == 1  # not one of several shares, of which the last one finishes
         self._incomplete: set[str] = set()  # scans with a part that failed
         self._broken: set[str] = set()  # those whose other parts would fail too
         self.report = Report(scans=len(scans))
         self.results: dict[int, Any] = {}  # by number of the scan, where there are any
 
-    def run(self) -> Report:
+    def run(self, require_held: Callable[[], None] = lambda: None) -> Report:
+        """require_held: raises where the output has become another job's."""
         began = time.monotonic()
         capacity, looked = self._executor.capacity, began
         try:
             while True:
                 if time.monotonic() - looked > 1:
                     capacity, looked = self._executor.capacity, time.monotonic()
+                    require_held()
                 while self._under_way < capacity and (task := self._next()) is not None:
                     self._executor.submit({**self._common, **task})
                     self._under_way += 1
@@ -53,6 +57,7 @@ class Job:
                     self._progress.show(self._executor.workers)
         finally:
             self.report.seconds = time.monotonic() - began
+            self._progress.close()
             self._executor.close()
         return self.report
 
@@ -78,21 +83,26 @@ class Job:
         elif task["do"] == "plan":
             self._planned(task, outcome)
         elif task["do"] == "finish":
-            if outcome["is_finished"]:
-                self._finished(task["name"])
+            self._ended(task["name"], outcome["is_finished"])
         else:
             self._made(task, outcome)
 
     def _planned(self, task: Task, outcome: Outcome) -> None:
         missing, name, made = outcome["missing"], outcome["name"], outcome.get("made", 0)
-        self._progress.planned += 1
-        self._progress.parts += outcome["count"]
-        self._progress.done += outcome["count"] - len(missing)
-        self.report.made += made
-        self.report.there += outcome["count"] - len(missing) - made
+        if task.get("is_again"):
+            self._progress.done -= len(missing)
+        else:
+            self._progress.planned += 1
+            self._progress.parts += outcome["count"]
+            self._progress.done += outcome["count"] - len(missing)
+            self.report.made += made
+            self.report.there += outcome["count"] - len(missing) - made
+        self._plans[name] = task
+        if outcome.get("note") and outcome["note"] not in self.report.notes:
+            self.report.notes.append(outcome["note"])
         if "result" in outcome:
             self.results[task["number"]] = outcome["result"]
-        plan = {key: task[key] for key in ("label", "verify")} | {"name": name, "job": outcome["job"]}
+        plan = {key: task[key] for key in ("label", "verify")} | {"name": name, "id": outcome["id"]}
         if missing:
             self._left[name] = len(missing)
             self._sources.append({**plan, "do": "part", "time": t, "begin": begin, "end": end} for t, begin, end in missing)
@@ -101,7 +111,18 @@ class Job:
         else:
             self._sources.append(iter([{**plan, "do": "finish"}]))
 
+    def _ended(self, name: str, is_finished: bool) -> None:
+        """All parts that were missing are made. Where that is not all, they are looked for again."""
+        if is_finished:
+            self._finished(name)
+            return
+        plan = self._plans.pop(name)
+        if self._is_alone:
+            self._failed({**plan, "is_again": True},
+                         {"error": "parts were lost or damaged after they were made", "retry": True})
+
     def _finished(self, name: str) -> None:
+        del self._plans[name]
         self.report.finished += 1
         self.report.files.append(name)
 
@@ -123,7 +144,7 @@ class Job:
         if self._left[name] == 0:
             del self._left[name]
             if name not in self._incomplete:
-                finish = {key: task[key] for key in ("name", "job", "label", "verify")}
+                finish = {key: task[key] for key in ("name", "id", "label", "verify")}
                 self._sources.append(iter([{**finish, "do": "finish"}]))
 
     def _failed(self, task: Task, outcome: Outcome) -> None:
@@ -140,7 +161,7 @@ class Job:
                 where = f"pictures {task['begin']}:{task['end']}"
         self.report.failures.append(Failure(task["label"], where, outcome["error"]))
         if task["do"] == "plan":
-            self._progress.planned += 1
+            self._progress.planned += not task.get("is_again", False)
         elif task["do"] == "part":
             self._incomplete.add(task["name"])
             if not outcome["retry"] and not outcome.get("was_set_aside"):

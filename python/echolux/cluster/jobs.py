@@ -14,6 +14,9 @@ BadArgument, MissingFile, and Error where another job writes to `out`.
 from __future__ import annotations
 
 import contextlib
+import difflib
+import inspect
+import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -57,9 +60,15 @@ def reconstruct(scans: Scans, out: str | os.PathLike[str], client: Any = None, *
     """
     if require not in DEVICES:
         raise BadArgument(f'cannot be "{require}"', "require", 'give "cuda", "cpu" or None')
+    _require_positive(part_seconds=part_seconds, part_memory=part_memory, part_b_scans=part_b_scans)
     index, of = share or (0, 1)
     if not 0 <= index < of:
         raise BadArgument(f"there is no share {index} of {of}", "share", "shares are counted from 0")
+    for name, value in settings.items():
+        near = difflib.get_close_matches(name, [*inspect.signature(reconstruct).parameters, "calibration", "flow", "scan"], 1)
+        if not isinstance(value, Mapping):
+            raise BadArgument("is neither an argument nor a mapping of settings", name,
+                              f"did you mean {near[0]}?" if near else f'write {name}={{"key": value}}')
     given = assignments({**settings, **({"recipe": recipe} if recipe else {})})
     task = {"kind": "scan", "device": DEVICES[require], "threads": threads, "verify": verify}
     planning = {"settings": tuple(given), "overwrite": overwrite, "share": index, "of": of,
@@ -75,7 +84,7 @@ def map(function: Callable[[Any], Any], volumes: Scans, client: Any = None, *, o
     arrays; what is large it had better write.
 
     volumes: a path, a pattern, or several, of files and folders
-    out: results are kept there, as arrays (NAME.npy) or in the markers (numbers, texts, lists, dictionaries); a job of the
+    out: results are kept there, as arrays (NAME.result.npy) or in the markers (numbers, texts, lists, dictionaries); a job of the
         same function that is started again takes them from there
     The rest as of reconstruct().
 
@@ -161,6 +170,7 @@ def movie(path: str | os.PathLike[str], shown: str | os.PathLike[str], client: A
     """
     from . import filming
 
+    _require_positive(part_frames=part_frames)
     out, name = os.path.split(os.fspath(path))
     task = {"kind": "movie", "threads": threads, "verify": verify, "step": part_frames,
             **filming.wanted(os.path.abspath(shown), name, motion, frames, seconds, str(fps), view)}
@@ -169,12 +179,29 @@ def movie(path: str | os.PathLike[str], shown: str | os.PathLike[str], client: A
                 retries=retries, progress=progress).report
 
 
+def _require_positive(**values: float | None) -> None:
+    for name, value in values.items():
+        if value is not None and not value > 0:
+            raise BadArgument(f"cannot be {value}", name, "give more than 0")
+
+
+def _require_not_negative(**values: int | None) -> None:
+    for name, value in values.items():
+        if value is not None and value < 0:
+            raise BadArgument(f"cannot be {value}", name, "give 0 or more")
+
+
+def _token_of(options: Mapping[str, Any]) -> str:
+    """Arrays with all their values: repr() leaves out the middle of long ones."""
+    return json.dumps(options, sort_keys=True, default=lambda value: value.tolist() if hasattr(value, "tolist") else repr(value))
+
+
 def _each(files: list[ScanFile], ending: str, task: dict[str, Any], *, out: str | os.PathLike[str] | None, client: Any,
           workers: int | None = None, threads: int | None = None, retries: int = 2, overwrite: bool = False, verify: bool = False,
           progress: bool = True, settings: tuple[str, ...] = ()) -> Job:
     named = [ScanFile(one.path, one.name + ending, one.settings) for one in files]
     task = {"options": {}, "token": "", "device": "auto", **task, "threads": threads, "verify": verify}
-    task["token"] = task["token"] or repr(sorted(task["options"].items()))
+    task["token"] = task["token"] or _token_of(task["options"])
     return _run(named, task, {"settings": settings, "overwrite": overwrite}, out=out, client=client, workers=workers,
                 retries=retries, progress=progress)
 
@@ -182,20 +209,26 @@ def _each(files: list[ScanFile], ending: str, task: dict[str, Any], *, out: str 
 def _run(files: list[ScanFile], task: dict[str, Any], planning: dict[str, Any], *, out: str | os.PathLike[str] | None,
          client: Any, workers: int | None, retries: int, progress: bool, share: str | None = None) -> Job:
     """The job, when it has ended."""
-    from . import lock, markers, store
+    from . import lock, settled, store, worker
     from .job import Job
     from .progress import Progress
 
+    _require_positive(threads=task["threads"])
+    _require_not_negative(workers=workers, retries=retries)
     told = Progress(len(files), progress)
     with contextlib.ExitStack() as stack:
-        place = None if out is None else store.opened(out)
+        place, held = None if out is None else store.opened(out), None
         if place is not None:
-            stack.enter_context(lock.Lock(place, share or "all", told.tell))
+            held = stack.enter_context(lock.Lock(place, share or "all", told.tell))
             if task["kind"] != "scan":
-                place.sweep(markers.FOLDER)  # what killed workers left
+                place.sweep(settled.FOLDER)  # what killed workers left; one of a stopped job that is still at work fails, which nobody waits for
         executor = stack.enter_context(_executor(client, workers))
         job = Job(executor, files, {**task, "out": None if place is None else place.address}, planning, retries, told)
-        job.run()
+        if client is not None and workers is not None:
+            job.report.notes.append("workers: has no effect on the workers of a client")
+        if client is None and workers == 0 and task["threads"] is not None and not worker.is_ours():
+            job.report.notes.append("threads: has no effect with workers=0, where this process keeps its cores")
+        job.run(lambda: None if held is None else held.require_held())
     return job
 
 

@@ -27,6 +27,10 @@ class Layout:
     dtype: str
     shard: int
 
+    def __post_init__(self) -> None:
+        if self.shard < 1:
+            raise BadArgument(f"cannot have {self.shard} slices", "shard", "give at least one")
+
     @property
     def is_series(self) -> bool:
         return self.times > 1
@@ -53,11 +57,11 @@ class Layout:
         return [f"{level}/c/{volume}{begin // self.shard}/0/0" for level in range(len(self.levels()))]
 
     def check(self, begin: int, end: int) -> None:
-        """Refuses slices [begin, end) that are not whole shards: two parts would write to the same file."""
-        whole = begin % self.shard == 0 and (end % self.shard == 0 or end == self.shape[0])
-        if not (0 <= begin < end <= self.shape[0]) or not whole:
+        """Refuses slices [begin, end) that are not a shard: two parts would write to the same file, or one would write a file
+        that readers take for another."""
+        if not (0 <= begin < self.shape[0] and begin % self.shard == 0 and end == min(begin + self.shard, self.shape[0])):
             raise BadArgument(f"slices {begin} to {end} are not whole shards of {self.shard}", "part",
-                              "let parts begin and end at multiples of the shard")
+                              "let each part be one shard")
 
 
 def unit(shape: tuple[int, int, int], slices_per_b_scan: int) -> int:

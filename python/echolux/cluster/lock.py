@@ -2,10 +2,11 @@
 
 A folder's lock is a file that its owner holds locked (flock), with host, process and time of its last sign of life: where
 the lock is not seen, as on some network file systems and between hosts, the time decides. At other addresses only that is
-there, and two jobs that begin within a second may both go on; they write the same bytes.
+there, and two jobs that begin within a second may both go on; parts of different plans are kept apart (markers.py).
 """
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -15,8 +16,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ..errors import Error
-from .markers import FOLDER
+from ..errors import Error, OutputFailed
+from .settled import FOLDER
 from .store import Folder, Store
 
 BEAT_S = 10.0
@@ -49,19 +50,30 @@ class Lock:
     def __init__(self, store: Store, share: str = "all", tell: Callable[[str], object] = print) -> None:
         self._store, self._key, self._tell = store, f"{FOLDER}/{share}.lock", tell
         self._file: int | None = None
-        self._lost = threading.Event()
+        self._is_folder = isinstance(store, Folder)
+        self._ended = threading.Event()
+        self._is_taken = False
         self._facts = {"host": socket.gethostname(), "pid": os.getpid(), "token": os.urandom(8).hex()}
-        if isinstance(store, Folder):
-            self._take_file(store)
-        else:
-            self._refuse_if_alive(_parsed(store.get(self._key)))
-        self._beat()
+        self._thread = threading.Thread(target=self._beats, daemon=True)
         try:
+            self._take(share)
+        except (Error, KeyboardInterrupt):
+            raise
+        except Exception as error:  # clients of object stores have exceptions of their own
+            raise OutputFailed(f"cannot be written: {error}", store.address, "choose another output") from error
+        self._thread.start()
+
+    def _take(self, share: str) -> None:
+        if isinstance(self._store, Folder):
+            self._take_file(self._store)
+        else:
+            self._refuse_if_alive(_parsed(self._store.get(self._key)))
+        try:
+            self._write()
             self._look_at_others(share)
         except BaseException:
             self.close()
             raise
-        threading.Thread(target=self._beats, daemon=True).start()
 
     def _take_file(self, store: Folder) -> None:
         path = store.root / self._key
@@ -124,28 +136,44 @@ class Lock:
         finally:
             os.close(file)
 
+    def _is_mine(self) -> bool:
+        """Not another's who took it for dead: this job was paused for a minute, or saw no storage."""
+        facts = _parsed(self._store.get(self._key))
+        return facts is None or facts.get("token") == self._facts["token"]
+
+    def require_held(self) -> None:
+        """Raises Busy where another job has taken it."""
+        if self._is_taken:
+            raise self._busy(_parsed(self._store.get(self._key)) or {})
+
     def _beat(self) -> None:
-        text = json.dumps({**self._facts, "alive": time.time()}).encode()
-        if self._file is None:
-            self._store.put(self._key, text)
+        if self._is_mine():
+            self._write()
         else:
+            self._is_taken = True
+
+    def _write(self) -> None:
+        text = json.dumps({**self._facts, "alive": time.time()}).encode()
+        if not self._is_folder:
+            self._store.put(self._key, text)
+        elif self._file is not None:
             os.pwrite(self._file, text.ljust(256), 0)
 
     def _beats(self) -> None:
-        while not self._lost.wait(BEAT_S):
-            try:
+        while not self._ended.wait(BEAT_S):
+            with contextlib.suppress(Exception):  # a full disk, a store that does not answer; the next may pass
                 self._beat()
-            except OSError:  # a full disk, say; the next may pass
-                pass
 
     def close(self) -> None:
-        self._lost.set()
-        if self._file is not None:
+        self._ended.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        is_held = self._file is not None or not self._is_folder
+        if is_held and self._is_mine():
             self._store.remove(self._key)
+        if self._file is not None:
             os.close(self._file)
             self._file = None
-        elif not isinstance(self._store, Folder):
-            self._store.remove(self._key)
 
     def __enter__(self) -> Lock:
         return self

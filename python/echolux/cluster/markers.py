@@ -1,5 +1,5 @@
 """What is complete is known from the output alone: beside the results lies a small marker for each finished part, which is
-put last. It names what made its files (a hash of settings, input and program version) and their check sums."""
+put last. It names what made its files (the identity of its plan) and their check sums."""
 from __future__ import annotations
 
 import contextlib
@@ -9,16 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from .checksums import crc32c, spelled
+from .settled import marker_key, require_current
 from .store import Store, Writing
 from .threads import pool
 
-WHOLE = "whole"  # the part of what has only one
 _READABLE = (".zarray", ".zgroup", ".zattrs", "zarr.json")  # with which a folder of Zarr can be opened
-FOLDER = ".echolux"  # beside the results, so that they hold nothing that readers of Zarr do not know
-
-
-def _key(name: str, part: str) -> str:
-    return f"{FOLDER}/{name}/{part}.json"
 
 
 class Files:
@@ -44,15 +39,17 @@ class Files:
         for file in self._files.values():
             file.sync()
 
-    def commit(self, name: str, part: str, job: str, facts: dict[str, Any]) -> None:
-        """facts: what else the marker tells."""
+    def commit(self, name: str, part: str, identity: str, facts: dict[str, Any]) -> None:
+        """facts: what else the marker tells. Raises Stale where the plan has been replaced since the part was begun: a worker
+        cannot be stopped within a part, and goes on with it when its job was stopped."""
+        require_current(self._store, name, identity)
         last = [key for key in self._files if key.endswith(_READABLE)]
         first = [file for key, file in self._files.items() if key not in last]
         list(pool().map(lambda file: file.commit(), first))  # disks take several at a time
         for key in sorted(last, key=lambda key: -key.count("/")):
             self._files[key].commit()
         listed = {key: {"bytes": file.bytes, "crc32c": spelled(file.crc)} for key, file in self._files.items()}
-        self._store.put(_key(name, part), json.dumps({"job": job, "files": listed, **facts}, indent=1).encode() + b"\n")
+        self._store.put(marker_key(name, part), json.dumps({"id": identity, "files": listed, **facts}, indent=1).encode() + b"\n")
 
     def discard(self) -> None:
         for file in self._files.values():
@@ -69,15 +66,15 @@ def files(store: Store) -> Iterator[Files]:
         made.discard()
 
 
-def read(store: Store, name: str, part: str, job: str, *, verify: bool = False) -> dict[str, Any] | None:
-    """The marker of a part that this job finished; None: it is to be made. Sizes are always compared; verify: also the
+def read(store: Store, name: str, part: str, identity: str, *, verify: bool = False) -> dict[str, Any] | None:
+    """The marker of a part that this plan finished; None: it is to be made. Sizes are always compared; verify: also the
     check sums, which reads all files."""
-    text = store.get(_key(name, part))
+    text = store.get(marker_key(name, part))
     if text is None:
         return None
     try:
         marker: dict[str, Any] = json.loads(text)
-        if marker["job"] != job:
+        if marker["id"] != identity:
             return None
         for key, facts in marker["files"].items():
             if store.size(key) != facts["bytes"]:

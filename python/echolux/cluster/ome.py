@@ -8,6 +8,7 @@ from typing import Any
 
 from . import layout, markers
 from .plan import Output, Plan
+from .settled import FOLDER, WHOLE
 from .store import Store
 
 
@@ -51,15 +52,18 @@ def finish(store: Store, plan: Plan, *, verify: bool = False) -> bool:
     """Writes the groups if every part is there. Any number of jobs may try it: they write the same."""
     times_s: list[float] = []
     for part in plan.parts():
-        marker = markers.read(store, plan.name, part.key, plan.job, verify=verify)
+        marker = markers.read(store, plan.name, part.key, plan.identity, verify=verify)
         if marker is None:
             return False
         if part.begin == 0:
             times_s.append(marker["time_s"])
-    store.sweep(f"{markers.FOLDER}/{plan.name}")
-    for output in reversed(plan.outputs):  # the structure's is the last: with it the scan is finished
-        store.sweep(output.name)
-        for key, metadata in layout.metadata(output.layout).items():
-            store.put(f"{output.name}/{key}", metadata)
-        store.put(f"{output.name}/zarr.json", group(output, times_s))
+    store.sweep(f"{FOLDER}/{plan.name}")
+    with markers.files(store) as files:
+        for output in reversed(plan.outputs):  # the structure's group is the last: with it the scan can be opened
+            store.sweep(output.name)
+            create = files.creator(output.name)
+            for key, metadata in layout.metadata(output.layout).items():
+                create(key).write(metadata)
+            create("zarr.json").write(group(output, times_s))
+        files.commit(plan.name, WHOLE, plan.identity, {})
     return True

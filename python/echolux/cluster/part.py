@@ -69,8 +69,8 @@ def _wait(futures: list[Future[None]]) -> None:
 
 
 def work(store: Store, plan: Plan, part: Part, source: Source, *, verify: bool = False) -> dict[str, Any]:
-    """Makes a part unless it is there, and gives its marker."""
-    there = markers.read(store, plan.name, part.key, plan.job, verify=verify)
+    """Makes a part unless it is there, and gives its marker. Raises Stale where another plan has come meanwhile."""
+    there = markers.read(store, plan.name, part.key, plan.identity, verify=verify)
     if there is not None:
         return {**there, "was_there": True}
     clock = _Clock()
@@ -78,6 +78,6 @@ def work(store: Store, plan: Plan, part: Part, source: Source, *, verify: bool =
     with markers.files(store) as files:
         facts = make(plan, part, source, files)
         clock.start()
-        files.commit(plan.name, part.key, plan.job, facts)
+        files.commit(plan.name, part.key, plan.identity, facts)
         clock.add("write")
     return {**facts, "seconds": {**facts["seconds"], **clock.seconds, "whole": time.perf_counter() - began}}

@@ -11,7 +11,8 @@ from ..scan import Scan
 from . import layout
 from .inputs import Files, calibration_of
 from .layout import Layout
-from .settled import hash_of
+from .settled import claim_text, hash_of
+
 
 @dataclass(frozen=True)
 class Part:
@@ -53,6 +54,11 @@ class Plan:
     def layout(self) -> Layout:
         return self.outputs[0].layout
 
+    @property
+    def identity(self) -> str:
+        """Of the job and how it is cut: parts of one plan fit no other, though both have the same voxels."""
+        return hash_of(self.job, self.layout.shard)
+
     def _edges(self) -> tuple[int, int]:
         """Positions of a volume, and of a part."""
         return self.layout.shape[0] // self.slices_per_b_scan, -(-self.layout.shard // self.slices_per_b_scan)
@@ -62,6 +68,9 @@ class Plan:
         for volume in range(self.layout.times):
             for begin in range(0, b_scans, step):
                 yield Part(volume, begin, min(begin + step, b_scans))
+
+    def b_scans_per_part(self) -> int:
+        return self._edges()[1]
 
     def count(self) -> int:
         b_scans, step = self._edges()
@@ -75,11 +84,12 @@ class Plan:
         return layout.unit(self.layout.shape, self.slices_per_b_scan) // self.slices_per_b_scan
 
     def to_json(self) -> bytes:
-        return json.dumps(asdict(self), indent=1).encode() + b"\n"
+        """plan.json."""
+        return claim_text("scan", self.identity, [one.name for one in self.outputs], plan=asdict(self))
 
     @staticmethod
     def from_json(text: bytes) -> Plan:
-        fields = json.loads(text)
+        fields = json.loads(text)["plan"]
         for one in fields["outputs"]:
             one["layout"] = Layout(**{**one["layout"], "shape": tuple(one["layout"]["shape"])})
         fields["outputs"] = tuple(Output(**one) for one in fields["outputs"])
@@ -89,5 +99,5 @@ class Plan:
 
 
 def job_of(scan: Scan, files: Files) -> str:
-    return hash_of(scan.toml(with_defaults=True), calibration_of(scan),
+    return hash_of("scan", scan.toml(with_defaults=True), calibration_of(scan),
                    [(os.path.basename(name), size, changed) for name, size, changed in files])

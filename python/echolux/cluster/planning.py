@@ -18,7 +18,7 @@ from .inputs import of_scan, opened, protocol_of
 from .layout import Layout
 from .plan import Output, Plan, job_of
 from .scans import ScanFile
-from .settled import Stale, key_of
+from .settled import claim, key_of, require_replaceable
 from .source import Source
 from .store import Folder, Store, Writing
 
@@ -102,10 +102,6 @@ def made(file: ScanFile, settings: tuple[str, ...], *, device: str = "auto", sec
         dataclasses.replace(one, layout=dataclasses.replace(one.layout, shard=units * unit)) for one in outputs))
 
 
-def is_finished(store: Store, name: str) -> bool:
-    return store.size(f"{name}/zarr.json") is not None
-
-
 def _parsed(text: bytes | None) -> Plan | None:
     try:
         return None if text is None else Plan.from_json(text)
@@ -119,25 +115,13 @@ def settle(store: Store, file: ScanFile, settings: tuple[str, ...], *, overwrite
     name = f"{file.name}.ome.zarr"
     text = store.get(key_of(name))
     scan = opened(file.path, settings)
+    job = job_of(scan, of_scan(file.path, scan))
     found = _parsed(text)
-    if found is not None and found.job == job_of(scan, of_scan(file.path, scan)):
+    if found is not None and found.job == job:
         return found
-    ours = {name, *(one.name for one in found.outputs)} if found is not None else {name} if text is not None else set()
-    if name in ours and is_finished(store, name) and not overwrite:
-        raise Stale("holds the result of other settings, another input or another version", f"{store.address}/{name}",
-                    "choose another output, or allow it to be overwritten")
+    require_replaceable(store, name, None, overwrite=overwrite)
     plan = made(file, settings, **wanted)
-    in_the_way = [one.name for one in plan.outputs if one.name not in ours and store.names(one.name)]
     if store.get(key_of(name)) != text:  # another share of this job was faster
         return settle(store, file, settings, overwrite=overwrite, **wanted)
-    if in_the_way:
-        raise Stale("is in the way", f"{store.address}/{in_the_way[0]}", "choose another output, or move it")
-    if text is not None:
-        for one in sorted(ours):
-            store.remove(f"{one}/zarr.json")  # first: from now on it is no picture
-            store.remove(one)
-        store.remove(f"{markers.FOLDER}/{name}")
-    if store.put_new(key_of(name), plan.to_json()):
-        return plan
-    return Plan.from_json(store.get(key_of(name)) or b"")  # of a job that was faster
-
+    inputs = [path for path, _, _ in plan.files]
+    return Plan.from_json(claim(store, name, text, plan.to_json(), overwrite=overwrite, inputs=inputs))

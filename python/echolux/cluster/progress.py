@@ -17,7 +17,9 @@ def _time(seconds: float) -> str:
 def _rate(a_scans_per_s: float) -> str:
     if a_scans_per_s >= 1e6:
         return f"{a_scans_per_s / 1e6:.3g} M A-scans/s"
-    return f"{a_scans_per_s / 1e3:.3g} k A-scans/s"
+    if a_scans_per_s >= 1e3:
+        return f"{a_scans_per_s / 1e3:.3g} k A-scans/s"
+    return f"{a_scans_per_s:.3g} A-scans/s"
 
 
 class Progress:
@@ -30,6 +32,7 @@ class Progress:
         self._last = 0.0
         self._recent: deque[tuple[float, int]] = deque([(time.monotonic(), 0)])
         self._made = 0
+        self._is_open = False  # a line that is not ended
         self._a_scans = 0
 
     def made(self, a_scans: int) -> None:
@@ -67,11 +70,15 @@ class Progress:
         if self._shown:
             self._write(text, ends=True)
 
-    def close(self, workers: int) -> None:
-        if self._shown:
-            self._write(self.line(workers), ends=True)
+    def close(self) -> None:
+        """Ends the line."""
+        if self._is_open:
+            sys.stderr.write("\n")
+            sys.stderr.flush()
+        self._is_open = False
 
     def _write(self, text: str, ends: bool) -> None:
         begin = "\r\x1b[K" if self._is_terminal else ""
         sys.stderr.write(begin + text + ("\n" if ends else ""))
+        self._is_open = not ends
         sys.stderr.flush()

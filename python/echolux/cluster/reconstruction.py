@@ -4,32 +4,29 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from . import inputs, markers, ome, part, plan, planning
+from . import inputs, markers, ome, part, plan, planning, source
 from .cache import Cache
 from .scans import ScanFile
-from .settled import Stale, key_of
-from .source import Source
+from .settled import WHOLE, key_of, marker_key, require_current
 from .store import Store
 
 _plans: Cache[plan.Plan] = Cache(4)
-_sources: Cache[Source] = Cache(4)
+_sources: Cache[source.Source] = Cache(4)
 rate = {"a_scans": 0.0, "seconds": 0.0}  # of the last part
 
 
 def forget() -> None:
-    """Scans that were open: what failed may have been their fault."""
+    """Scans that were open, and their reconstructors: what failed may have been their fault."""
     _sources.clear()
+    source.forget()
 
 
-def _plan_of(store: Store, name: str, job: str) -> plan.Plan:
+def _plan_of(store: Store, name: str, identity: str) -> plan.Plan:
     def read() -> plan.Plan:
-        text = store.get(key_of(name))
-        found = plan.Plan.from_json(text) if text is not None else None
-        if found is None or found.job != job:
-            raise Stale("is no longer the output of this job", f"{store.address}/{name}", "start the job again")
-        return found
+        require_current(store, name, identity)
+        return plan.Plan.from_json(store.get(key_of(name)) or b"")
 
-    return _plans.get((store.address, name, job), read)
+    return _plans.get((store.address, name, identity), read)
 
 
 def planned(store: Store, task: dict[str, Any]) -> dict[str, Any]:
@@ -39,26 +36,30 @@ def planned(store: Store, task: dict[str, Any]) -> dict[str, Any]:
                            **task["wanted"])
     missing = [(one.time, one.begin, one.end) for number, one in enumerate(made.parts())
                if number % task["of"] == task["share"]
-               and markers.read(store, made.name, one.key, made.job, verify=task["verify"]) is None]
-    is_finished = not missing and task["of"] == 1 and planning.is_finished(store, made.name)
+               and markers.read(store, made.name, one.key, made.identity, verify=task["verify"]) is None]
+    is_finished = not missing and task["of"] == 1 and markers.read(store, made.name, WHOLE, made.identity) is not None
     if missing:
+        store.remove(marker_key(made.name, WHOLE))
         store.remove(f"{made.name}/zarr.json")
     mine = -(-(made.count() - task["share"]) // task["of"])
-    return {"name": made.name, "job": made.job, "count": mine, "missing": missing, "is_finished": is_finished}
+    wanted, there = task["wanted"]["part_b_scans"], made.b_scans_per_part()
+    count = made.layout.shape[0] // made.slices_per_b_scan
+    note = f"parts of {there} B-scans, as in the plan that is there" if wanted and min(wanted, count) != min(there, count) else ""
+    return {"note": note, "name": made.name, "id": made.identity, "count": mine, "missing": missing, "is_finished": is_finished}
 
 
 def made(store: Store, task: dict[str, Any]) -> dict[str, Any]:
     """One part."""
-    whole = _plan_of(store, task["name"], task["job"])
+    whole = _plan_of(store, task["name"], task["id"])
     inputs.require_unchanged(whole.files)
-    source = _sources.get((store.address, task["name"], task["job"]),
-                          lambda: Source(inputs.opened(whole.path, whole.settings), task["device"]))
+    scan = _sources.get((store.address, task["name"], task["id"], task["device"]),
+                        lambda: source.Source(inputs.opened(whole.path, whole.settings), task["device"]))
     began = time.perf_counter()
-    facts = part.work(store, whole, plan.Part(task["time"], task["begin"], task["end"]), source, verify=task["verify"])
+    facts = part.work(store, whole, plan.Part(task["time"], task["begin"], task["end"]), scan, verify=task["verify"])
     if not facts.get("was_there"):
         rate["a_scans"], rate["seconds"] = facts["a_scans"], time.perf_counter() - began
     return facts
 
 
 def finished(store: Store, task: dict[str, Any]) -> dict[str, Any]:
-    return {"is_finished": ome.finish(store, _plan_of(store, task["name"], task["job"]))}
+    return {"is_finished": ome.finish(store, _plan_of(store, task["name"], task["id"]))}

@@ -25,6 +25,7 @@ class Report:
     seconds: float = 0.0
     work_s: dict[str, float] = field(default_factory=dict)  # of all workers together: reconstruct, pack and write, which overlap, and the whole
     failures: list[Failure] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # arguments that had no effect, and why
     files: list[str] = field(default_factory=list)  # results that are finished, below the output
 
     @property
@@ -40,9 +41,9 @@ class Report:
         return "\n".join(f"{scan.ljust(widths[0])}  {part.ljust(widths[1])}  {reason}" for scan, part, reason in rows)
 
     def __str__(self) -> str:
-        words = [f"{self.finished} of {self.scans} scans finished", f"{self.made} parts made"]
+        words = [f"{self.finished} of {self.scans} scans finished", f"{self.made} part{'s' if self.made != 1 else ''} made"]
         if self.there:
             words.append(f"{self.there} were there")
         if self.failures:
             words.append(f"{len(self.failures)} failed")
-        return ", ".join(words) + f" in {self.seconds:.1f} s" + (f"\n{self.table()}" if self.failures else "")
+        return ", ".join(words) + f" in {self.seconds:.1f} s" + "".join(f"\n{note}" for note in self.notes) + (f"\n{self.table()}" if self.failures else "")

@@ -18,9 +18,13 @@ _BLOCK = 16 << 20  # bytes of spectra that are read at a time
 
 Array = np.ndarray[Any, Any]
 
-
-_plans: Cache[Reconstructor] = Cache(2)  # scans of one protocol share one
+_reconstructors: Cache[Reconstructor] = Cache(2)  # scans of one protocol share one
 _slabs: Cache[list[Array]] = Cache(1)  # of all sources: a worker makes one part at a time
+
+
+def forget() -> None:
+    """Reconstructors that are kept: a device that failed may have left them broken."""
+    _reconstructors.clear()
 
 
 class Source:
@@ -64,8 +68,8 @@ class Source:
 
     def _made(self, volume: int, begin: int, end: int, step: int) -> Iterator[tuple[Array, ...]]:
         if self._make is None:
-            self._make = _plans.get(protocol_of(self._scan, self._device),
-                                    lambda: Reconstructor(self._scan, device=self._device))
+            self._make = _reconstructors.get(protocol_of(self._scan, self._device),
+                                             lambda: Reconstructor(self._scan, device=self._device))
         make = self._make
         self._used = make.device
         b, a, depth = make.grid().shape

@@ -8,6 +8,7 @@ belongs together is known to be complete from the marker that is written last (m
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib
 import io
 import os
@@ -20,9 +21,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Union
 
+from ..errors import OutputFailed
 from .checksums import crc32c
 
 _UNFINISHED = ".unfinished-"
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)  # of exFAT, SMB, many of FUSE
 
 
 def _sync(folder: Path) -> None:
@@ -143,6 +146,10 @@ class Folder:
         self.root = Path(address).absolute()
         self.address = str(self.root)
 
+    def local(self, key: str) -> Path | None:
+        """Where it lies on this machine, if it does."""
+        return (self.root / key).resolve()
+
     def get(self, key: str) -> bytes | None:
         try:
             return (self.root / key).read_bytes()
@@ -181,6 +188,10 @@ class Folder:
             os.link(file.finish(), path)
         except FileExistsError:
             return False
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            return _put_exclusively(path, data)
         finally:
             file.discard()
         _sync(path.parent)
@@ -208,6 +219,20 @@ class Folder:
                 shutil.rmtree(path, ignore_errors=True)
             else:
                 path.unlink(missing_ok=True)
+
+
+def _put_exclusively(path: Path, data: bytes) -> bool:
+    """Where there are no links. A process that is killed meanwhile leaves a file that is cut off."""
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    except FileExistsError:
+        return False
+    with os.fdopen(file, "wb") as written:
+        written.write(data)
+        written.flush()
+        os.fsync(file)
+    _sync(path.parent)
+    return True
 
 
 def _pieces(path: Path) -> Iterator[bytes]:
@@ -241,16 +266,25 @@ class _Upload(Writing):
 
 
 class Remote:
-    """An address of fsspec. Object stores put whole objects; two that put_new() at once are told apart by reading again."""
+    """An address of fsspec. Object stores put whole objects; of two that put_new() at once S3 takes one, and others are
+    told apart by reading again."""
 
     def __init__(self, address: str) -> None:
         fsspec: Any = importlib.import_module("fsspec")
         self.address = address
-        self._files, root = fsspec.core.url_to_fs(address)
+        try:
+            self._files, root = fsspec.core.url_to_fs(address)
+        except ImportError as error:
+            raise OutputFailed(f"needs another package: {error}", address, "pip install it: s3fs for s3://") from None
+        except (ValueError, OSError) as error:
+            raise OutputFailed(f"cannot be opened: {error}", address, "give a folder or an address of fsspec") from None
         self._root = str(root).rstrip("/")
 
     def _path(self, key: str) -> str:
         return f"{self._root}/{key}".rstrip("/")
+
+    def local(self, key: str) -> Path | None:
+        return Path(self._path(key)).resolve() if "file" in _protocols(self._files) else None
 
     def get(self, key: str) -> bytes | None:
         try:
@@ -286,9 +320,15 @@ class Remote:
         self._files.pipe_file(path, data)
 
     def put_new(self, key: str, data: bytes) -> bool:
+        path = self._path(key)
+        if "file" in _protocols(self._files):
+            return Folder(os.path.dirname(path)).put_new(os.path.basename(path), data)
         if self.get(key) is not None:
             return False
-        self.put(key, data)
+        try:
+            self._files.pipe_file(path, data, mode="create")  # S3: If-None-Match
+        except FileExistsError:
+            return False
         return self.get(key) == data
 
     def remove(self, key: str) -> None:

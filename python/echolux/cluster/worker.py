@@ -64,9 +64,22 @@ def _keep_memory() -> None:
             ctypes.CDLL(None).mallopt(-3, 32 << 20)  # M_MMAP_THRESHOLD
 
 
+_own_process = threading.Event()
+
+
+def own_process() -> None:
+    """This process does nothing but work: its cores and GPU may be chosen."""
+    _own_process.set()
+
+
+def is_ours() -> bool:
+    """Not a notebook's, say, which would keep what is chosen here for good."""
+    return _own_process.is_set() or bool(_address())
+
+
 def settle_down(threads: int | None) -> None:
     """Before the library is used in this process for the first time."""
-    if _settled.is_set():
+    if _settled.is_set() or not is_ours():
         return
     _settled.set()
     _keep_memory()
@@ -82,6 +95,11 @@ def settle_down(threads: int | None) -> None:
                 os.sched_setaffinity(int(thread), cores[first:first + threads])
 
 
+def has_gpu() -> bool:
+    """Whether this worker can use one."""
+    return bool(_core.gpus())
+
+
 # ---- tasks
 
 def _tell_dashboard() -> None:
@@ -94,11 +112,24 @@ def _tell_dashboard() -> None:
         pass
 
 
+def _address() -> str:
+    """Of this worker of Dask; elsewhere empty."""
+    try:
+        from distributed import get_worker
+
+        return str(get_worker().address)
+    except (ImportError, ValueError):
+        return ""
+
+
 def run(task: dict[str, Any]) -> dict[str, Any]:
-    """The outcome of a task; {"error": ..., "retry": ...} where it failed."""
+    """The outcome of a task; {"error": ..., "retry": ...} where it failed. With "elsewhere", this worker's address, it is for
+    others."""
     with _lock:
         settle_down(task["threads"])
         _tell_dashboard()
+        if task.get("device") == "cuda" and not has_gpu():
+            return {"error": "cuda is required, and no worker has a GPU that can be used", "retry": False, "elsewhere": _address()}
         try:
             step: _Step = getattr(_KINDS[task["kind"]], _STEPS[task["do"]])
             return step(None if task["out"] is None else opened(task["out"]), task)

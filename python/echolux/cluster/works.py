@@ -47,7 +47,7 @@ def _plain(result: Any) -> Any:
 
     if isinstance(result, np.generic):
         result = result.item()
-    if isinstance(result, np.ndarray) and not result.dtype.hasobject:
+    if type(result) is np.ndarray and not result.dtype.hasobject:  # masked ones cannot be written
         return result
     try:
         return json.loads(json.dumps(result))

@@ -57,23 +57,26 @@ def begun():
 
 
 def main(scans, folder, kills, seed):
-    dice, done, jobs, again, wanted = random.Random(seed), 0, 0, 0, {}
+    dice, done, jobs, wanted = random.Random(seed), 0, 0, {}
     for window in WINDOWS:
         before, began = begun(), time.monotonic()
         assert ended(child(scans, folder / window, window))
         parts, took = begun() - before, time.monotonic() - began
         wanted[window] = result_bytes(folder / window)
+    hits, halves = 0, 0  # kills that lost a part, and those that left files which were being written
     while done < kills:
         window, before, here = WINDOWS[jobs % 2], begun(), 0
-        while not ended(child(scans, folder / "out", window), dice.randrange(4) if done < kills else None,
-                        dice.uniform(0, min(2 * took / parts, 0.2))):
+        while not ended(child(scans, folder / "out", window), dice.choice((0, 1, 1, 2, 3)) if done < kills else None,
+                        dice.uniform(0, min(took / parts, 0.1))):
             done, here = done + 1, here + 1
+            halves += any((folder / "out").rglob(".unfinished*"))
         jobs += 1
         assert result_bytes(folder / "out") == wanted[window], "other bytes"
         assert not list((folder / "out").rglob(".unfinished*")), "unfinished files"
         assert begun() - before <= parts + here, f"{begun() - before} parts begun, of {parts}, with {here} kills"
-        again += begun() - before - parts
-    print(f"{done} kills in {jobs} jobs, {again} parts begun again")
+        hits += begun() - before - parts
+    print(f"{done} kills in {jobs} jobs, {hits} of them in a part, {halves} left files that were being written")
+    assert hits >= kills / 3 and halves, "too few kills hit a part"
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ class OfClientAndScheduler(ClusterCase):
 
         def tiny(task):
             if task["do"] == "plan":
-                return {"name": task["name"], "job": "", "count": 100, "missing": [(0, n, n + 1) for n in range(100)],
+                return {"name": task["name"], "id": "", "count": 100, "missing": [(0, n, n + 1) for n in range(100)],
                         "is_finished": False}
             return {"is_finished": True} if task["do"] == "finish" else {"a_scans": 1, "seconds": {}}
 

@@ -119,6 +119,26 @@ class Slurm(ClusterCase):
         self.assertIn(f'{sys.executable} -m echolux.cluster --workers 0 --share "$SLURM_ARRAY_TASK_ID/8" '
                       "'a b*.toml' -o out --require cuda\n", text)
 
+    def test_folders_with_spaces_are_one_word(self):
+        from echolux.cluster import slurm
+
+        lines = slurm.script(["a.toml"], "/a/with space/50%", 2).splitlines()
+        self.assertIn("#SBATCH --output='/a/with space/50%%/.echolux/slurm-%A-%a.log'", lines)
+
+    def test_killed_tasks_ask_to_be_queued_again_and_stopped_ones_do_not(self):
+        from echolux.cluster import slurm
+
+        asked = self.folder / "asked"
+        for name, text in ("scontrol", f"#!/bin/bash\necho $2 >> {asked}\n"), ("python", "#!/bin/bash\nexit $CODE\n"):
+            (self.folder / name).write_text(text)
+            (self.folder / name).chmod(0o755)
+        text = slurm.script(["a.toml"], "out", 2, python=str(self.folder / "python"))
+        here = {**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}", "SLURM_ARRAY_TASK_ID": "0"}
+        for code in 0, 1, 130, 134, 137, 143:
+            done = subprocess.run(["bash", "-c", text], env={**here, "CODE": str(code), "SLURM_JOB_ID": str(code)})
+            self.assertEqual(done.returncode, code)
+        self.assertEqual(asked.read_text().split(), ["134", "137"])
+
     def test_its_tasks_make_the_whole(self):
         scans = write_archive(self.folder / "data", 2)
         self.script(scans, "-o", "out", "--slurm", "2", "--part-b-scans", "64", "--quiet")

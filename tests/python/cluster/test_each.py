@@ -97,17 +97,27 @@ class Inputs(EachCase):
         os.utime(self.folder / "data/eye0/scan.raw", (1, 1))
         self.assertEqual(made(), 1)
 
+    def test_all_volumes_of_a_movie_count(self):
+        from echolux.cluster import film
+
+        task = {"shown": self.volumes, "motion": "time", "view": {}, "frames": 3, "seconds": 0.0, "fps": "", "step": 30}
+        before = film._job(task)
+        self.assertEqual(film._job(task), before)
+        os.utime(self.folder / "in/eye1/v.nrrd", (1, 1))
+        self.assertNotEqual(film._job(task), before)
+
     def test_what_makes_a_folder_readable_comes_last(self):
-        from echolux.cluster import markers, store
+        from echolux.cluster import markers, settled, store
 
         committed = []
         place = store.opened(self.out)
+        place.put(settled.key_of("v.zarr"), settled.claim_text("converted", "id", ["v.zarr"]))
         with markers.files(place) as files:
             for key in "v.zarr/.zattrs", "v.zarr/0/.zarray", "v.zarr/0/0/0", "v.zarr/0/0/1":
                 files.creator("v.zarr")(key.removeprefix("v.zarr/"))
                 file, commit = files._files[key], files._files[key].commit
                 file.commit = lambda key=key, commit=commit: (committed.append(key), commit())
-            files.commit("v.zarr", markers.WHOLE, "", {})
+            files.commit("v.zarr", settled.WHOLE, "id", {})
         self.assertEqual(committed[2:], ["v.zarr/0/.zarray", "v.zarr/.zattrs"])
 
     def test_leftovers_of_killed_workers_are_removed(self):

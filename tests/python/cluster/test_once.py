@@ -229,7 +229,7 @@ class Files(ClusterCase):
         def tiny(task):  # 10,000 scans, each a part, of which one in a hundred is really made
             number = int(task["label"].rpartition("-")[2])
             if task["do"] == "plan":
-                return {"name": f"{number}", "job": "", "count": 1, "missing": [(0, 0, 1)], "is_finished": False}
+                return {"name": f"{number}", "id": "", "count": 1, "missing": [(0, 0, 1)], "is_finished": False}
             if task["do"] == "finish":
                 return {"is_finished": True}
             if number % 100 == 0:

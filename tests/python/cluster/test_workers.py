@@ -5,9 +5,10 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from pathlib import Path
 
 import echolux as ox
-from archive import ClusterCase, write_archive
+from archive import ClusterCase, DaskCase, write_archive
 from test_parts import reconstruct
 
 SETTLES = """
@@ -17,6 +18,7 @@ from echolux.cluster import worker
 class WithCuda:
     has = staticmethod(lambda part: True)
 worker._core = WithCuda
+worker.own_process()
 worker.settle_down(int(sys.argv[1]))
 print(json.dumps([os.environ["CUDA_VISIBLE_DEVICES"], sorted(os.sched_getaffinity(0))]), flush=True)
 sys.stdin.read()
@@ -54,6 +56,18 @@ class OfItsOwn(ClusterCase):
         with self.assertRaisesRegex(ox.BadArgument, 'give "cuda", "cpu" or None'):
             reconstruct("x.toml", self.folder / "out", require="tpu")
 
+    def test_a_process_that_does_other_things_keeps_its_cores(self):
+        before = os.sched_getaffinity(0)
+        report = reconstruct(write_archive(self.folder / "data", 1), self.folder / "out", threads=1)
+        self.assertEqual((os.sched_getaffinity(0), report.made), (before, 3))
+        self.assertIn("threads: has no effect with workers=0", str(report))
+
+    def test_a_part_size_that_has_no_effect_is_told(self):
+        scans, out = write_archive(self.folder / "data", 1), self.folder / "out"
+        self.assertEqual(reconstruct(scans, out).notes, [])
+        self.assertEqual(reconstruct(scans, out, part_b_scans=128).notes, ["parts of 64 B-scans, as in the plan that is there"])
+        self.assertEqual(reconstruct(scans, out, part_b_scans=None).notes, [])
+
     def test_it_tells_the_dashboard_its_rate(self):
         from echolux.cluster.executors import local_client
 
@@ -63,6 +77,33 @@ class OfItsOwn(ClusterCase):
             told = lambda: [one["metrics"].get("echolux_a_scans_per_s", 0)  # noqa: E731
                             for one in client.scheduler_info()["workers"].values()]
             self.wait_for("rate", lambda: client.sync(client._update_scheduler_info) or told()[0] > 0, 20)
+
+
+class OfTwoKinds(DaskCase):
+    def start_one(self, **environment):
+        command = [*self.worker_command(False)[1:], "--preload", str(Path(__file__).parent / "without_gpu.py")]
+        return self.start(*command, env={**self.worker_environment(""), **environment})
+
+    def test_those_without_a_gpu_leave_the_work_to_the_others(self):
+        from distributed import Client
+
+        if ox.gpus():
+            self.skipTest("there is a GPU")
+        scans, out = write_archive(self.folder / "data", 2), self.folder / "out"
+        self.start_scheduler()
+        for _ in range(2):
+            self.start_one()
+        with Client(self.address, timeout=20) as client:
+            client.wait_for_workers(2, timeout=30)
+            report = reconstruct(scans, out, client=client, workers=None, require="cuda", retries=0)
+            self.assertEqual((report.made, len(report.failures)), (0, 2))
+            self.assertIn("no worker has a GPU", report.table())
+            self.start_one(ECHOLUX_FAKE_GPU="1")
+            client.wait_for_workers(3, timeout=30)
+            report = reconstruct(scans, out, client=client, workers=None, require="cuda", retries=0)
+        self.assertEqual((report.made, report.failures), (6, []))
+        reconstruct(scans, self.folder / "reference")
+        self.assert_same_results(out, self.folder / "reference")
 
 
 if __name__ == "__main__":

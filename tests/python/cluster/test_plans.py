@@ -1,0 +1,191 @@
+"""Plans keep apart what lies at one output: jobs of different kinds, settings and part sizes do not take or remove each other's results."""
+import os
+import shutil
+import unittest
+
+import numpy as np
+
+import echolux as ox
+from archive import PARTS, ClusterCase, result_bytes, write_archive
+from test_parts import reconstruct
+
+QUIET = {"workers": 0, "progress": False, "retries": 0}
+
+
+class PlansCase(ClusterCase):
+    def setUp(self):
+        super().setUp()
+        self.scans = write_archive(self.folder / "data", 1)
+        self.out = self.folder / "out"
+        self.volume = self.out / "scan.ome.zarr"
+
+    def plan(self, b_scans, settings=()):
+        from echolux.cluster import planning
+        from echolux.cluster.scans import listed
+
+        return planning.made(listed(self.scans)[0], settings, part_b_scans=b_scans)
+
+    def source(self, plan):
+        from echolux.cluster import inputs
+        from echolux.cluster.source import Source
+
+        return Source(inputs.opened(plan.path, plan.settings), "cpu")
+
+
+class OfTwoKinds(PlansCase):
+    def setUp(self):
+        super().setUp()
+        ox.Volume.from_array(np.ones((4, 5, 6), np.float32), spacing_um=(1, 1, 1)).save(self.folder / "scan.nrrd")
+
+    def convert(self, volume=None, **more):
+        from echolux import cluster
+
+        return cluster.convert(volume or self.folder / "scan.nrrd", self.out, ".ome.zarr", **QUIET, **more)
+
+    def test_a_finished_reconstruction_is_not_converted_over(self):
+        self.assertTrue(reconstruct(self.scans, self.out).ok)
+        before = result_bytes(self.out)
+        self.assertIn("holds the result of other settings", self.convert().table())
+        self.assertEqual(result_bytes(self.out), before)
+        self.assertTrue(self.convert(overwrite=True).ok)
+        self.assertEqual(ox.load(self.volume).shape, (4, 5, 6))
+
+    def test_a_finished_conversion_is_not_reconstructed_over(self):
+        self.assertTrue(self.convert().ok)
+        before = result_bytes(self.out)
+        self.assertIn("holds the result of other settings", reconstruct(self.scans, self.out).table())
+        self.assertEqual(result_bytes(self.out), before)
+        self.assertTrue(reconstruct(self.scans, self.out, overwrite=True).ok)
+        self.assertFalse((self.volume / ".zattrs").exists())
+
+    def test_what_goes_in_is_never_replaced(self):
+        self.assertTrue(reconstruct(self.scans, self.out).ok)
+        before = result_bytes(self.out)
+        for out in str(self.out), f"local://{self.out}":
+            with self.subTest(out):
+                from echolux import cluster
+
+                report = cluster.convert(self.volume, out, ".ome.zarr", voxel="u8", overwrite=True, **QUIET)
+                self.assertIn("is an input, and would be replaced", report.table())
+                self.assertEqual(result_bytes(self.out), before)
+
+
+class OfTwoSizes(PlansCase):
+    def test_parts_of_another_size_are_not_taken(self):
+        import zarr
+        from echolux.cluster import ome, part, settled, store
+
+        small, large = self.plan(64), self.plan(128)
+        self.assertEqual((small.job, small.identity == large.identity), (large.job, False))
+        place = store.opened(self.out)
+        place.put(settled.key_of(small.name), small.to_json())
+        part.work(place, small, next(small.parts()), self.source(small))
+        place.put(settled.key_of(large.name), large.to_json())  # by a share that was as fast
+        made = [part.work(place, large, one, self.source(large)).get("was_there", False) for one in large.parts()]
+        self.assertEqual(made, [False, False])
+        self.assertTrue(ome.finish(place, large))
+        whole = ox.open(self.folder / "data/eye0/scan.toml").reconstruct(progress=False)
+        self.assertEqual(zarr.open_array(self.volume / "0", mode="r")[:].transpose(0, 2, 1).tobytes(), np.asarray(whole).tobytes())
+
+    def test_a_worker_that_lives_on_takes_the_new_size(self):
+        self.assertEqual(reconstruct(self.scans, self.out).made, PARTS)
+        shutil.rmtree(self.out)
+        report = reconstruct(self.scans, self.out, part_b_scans=128, retries=0)
+        self.assertEqual((report.made, report.failures), (2, []))
+
+    def test_a_part_is_one_shard(self):
+        from echolux.cluster.layout import Layout
+
+        with self.assertRaisesRegex(ox.BadArgument, "whole shards of 64"):
+            Layout(1, (260, 8, 8), "uint8", 64).check(0, 128)
+
+    def test_of_two_that_begin_at_once_one_is_kept(self):
+        import fsspec
+        from echolux.cluster import store
+
+        for address in str(self.out), f"local://{self.out}/there", "memory://plans/out":
+            with self.subTest(address):
+                first, second = store.opened(address), store.opened(address)
+                second.get = lambda key, get=second.get, asked=[]: asked.append(key) or (get(key) if len(asked) > 1 else None)
+                self.assertTrue(first.put_new("plan.json", b"first"))
+                self.assertFalse(second.put_new("plan.json", b"second"))  # it saw nothing there, and puts
+                self.assertEqual(first.get("plan.json"), b"first")
+        fsspec.filesystem("memory").rm("/plans", recursive=True)
+
+
+class OfAJobThatWasStopped(PlansCase):
+    def test_a_part_that_ends_later_leaves_the_next_job_s_result(self):
+        from echolux.cluster import markers, part, planning, settled, store
+        from echolux.cluster.scans import listed
+
+        reconstruct(self.scans, self.folder / "reference", recipe={"window": "blackman"})
+        for address in f"local://{self.out}", str(self.folder / "folder"):
+            with self.subTest(address):
+                place = store.opened(address)
+                old = planning.settle(place, listed(self.scans)[0], ("recipe.window=hann",), part_b_scans=64)
+                with markers.files(place) as files:
+                    first = next(old.parts())
+                    facts = part.make(old, first, self.source(old), files)
+                    self.assertTrue(reconstruct(self.scans, address, recipe={"window": "blackman"}).ok)
+                    with self.assertRaisesRegex(settled.Stale, "no longer the output of this job"):
+                        files.commit(old.name, first.key, old.identity, facts)
+                self.assert_same_results(address.removeprefix("local://"), self.folder / "reference")
+
+
+class ThatAreNotFinished(PlansCase):
+    def damaging(self, times):
+        """Each time that the last part is made, the first one is lost."""
+        from echolux.cluster import part
+
+        work, left = part.work, [times]
+
+        def losing(store, plan, one, *rest, **more):
+            made = work(store, plan, one, *rest, **more)
+            lost = one.begin == 128 if left[0] == times else True
+            if lost and left[0]:
+                left[0] -= 1
+                os.truncate(self.volume / "0/c/0/0/0", 5)
+            return made
+
+        part.work = losing
+        self.addCleanup(setattr, part, "work", work)
+
+    def test_a_part_that_is_lost_is_made_again(self):
+        self.damaging(1)
+        report = reconstruct(self.scans, self.out)
+        self.assertEqual((report.ok, report.finished, report.made), (True, 1, PARTS + 1), report)
+        reconstruct(self.scans, self.folder / "reference")
+        self.assert_same_results(self.out, self.folder / "reference")
+
+    def test_one_that_is_lost_every_time_is_a_failure(self):
+        self.damaging(9)
+        report = reconstruct(self.scans, self.out, retries=1)
+        self.assertEqual((report.ok, report.finished, len(report.failures)), (False, 0, 1), report)
+        self.assertIn("were lost or damaged", report.table())
+
+
+class OfCalibrations(PlansCase):
+    def test_files_that_change_during_the_job_fail_the_scan(self):
+        from echolux.cluster import part, reconstruction
+
+        scan, dark = self.folder / "data/eye0/scan.toml", self.folder / "data/eye0/dark.txt"
+        scan.write_text(scan.read_text() + '\n[calibration]\nbackground = "dark.txt"\n')
+        dark.write_text("100\n" * 128)
+        work = part.work
+
+        def changing(store, plan, one, *rest, **more):
+            made = work(store, plan, one, *rest, **more)
+            if one.begin == 0:
+                dark.write_text("".join(f"{1000 + 50 * (n % 7)}\n" for n in range(128)))
+                reconstruction.forget()  # as a worker that opens the scan later
+            return made
+
+        part.work = changing
+        self.addCleanup(setattr, part, "work", work)
+        report = reconstruct(self.scans, self.out, recipe={"background": "stored"}, retries=0)
+        self.assertEqual((report.finished, report.ok), (0, False))
+        self.assertIn("dark.txt: has changed since the job began", report.table())
+
+
+if __name__ == "__main__":
+    unittest.main()

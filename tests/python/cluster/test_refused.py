@@ -1,0 +1,223 @@
+"""What cannot be is refused before anything is written; locks, stores and devices that fail do no harm later."""
+import errno
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+import numpy as np
+
+import echolux as ox
+from archive import PARTS, ClusterCase, batch, write_archive
+from test_parts import reconstruct
+
+QUIET = {"workers": 0, "progress": False, "retries": 0}
+
+
+class Arguments(ClusterCase):
+    def setUp(self):
+        super().setUp()
+        self.scans = write_archive(self.folder / "data", 1)
+        self.out = self.folder / "out"
+
+    def test_that_are_too_small_leave_nothing(self):
+        from echolux import cluster
+
+        for name, value in (("part_b_scans", 0), ("part_b_scans", -64), ("part_seconds", 0.0), ("part_memory", 0), ("retries", -1),
+                            ("workers", -1), ("threads", 0)):
+            with self.subTest(name), self.assertRaisesRegex(ox.BadArgument, f"{name}: cannot be {value}"):
+                reconstruct(self.scans, self.out, **{name: value})
+        with self.assertRaisesRegex(ox.BadArgument, "part_frames: cannot be 0"):
+            cluster.movie(self.out / "m.gif", self.folder / "data", part_frames=0)
+        self.assertFalse(self.out.exists())
+
+    def test_a_plan_that_cannot_be_is_made_anew(self):
+        self.assertTrue(reconstruct(self.scans, self.out).ok)
+        path = self.out / ".echolux/scan.ome.zarr/plan.json"
+        text = json.loads(path.read_text())
+        text["plan"]["outputs"][0]["layout"]["shard"] = 0
+        path.write_text(json.dumps(text))
+        report = reconstruct(self.scans, self.out, overwrite=True)
+        self.assertEqual((report.made, report.failures), (PARTS, []))
+
+    def test_a_misspelt_one_is_named(self):
+        with self.assertRaisesRegex(ox.BadArgument, r"thread: is neither .*did you mean threads\?"):
+            reconstruct(self.scans, self.out, thread=2)
+
+    def test_arrays_count_with_all_their_values(self):
+        from echolux.cluster import jobs
+
+        first = np.arange(2000)
+        other = first.copy()
+        other[1000] = -1
+        self.assertNotEqual(jobs._token_of({"x": first}), jobs._token_of({"x": other}))
+        self.assertEqual(jobs._token_of({"x": first, "y": 1}), jobs._token_of({"y": 1, "x": first.copy()}))
+
+    def test_masked_arrays_are_not_kept(self):
+        from echolux import cluster
+
+        ox.Volume.from_array(np.ones((4, 4, 4), np.float32)).save(self.folder / "v.nrrd")
+        with self.assertRaisesRegex(cluster.Incomplete, "returned a MaskedArray, which cannot be kept"):
+            cluster.map(lambda volume: np.ma.masked_array([1, 2], [0, 1]), self.folder / "v.nrrd", out=self.out, **QUIET)
+
+
+class Devices(ClusterCase):
+    def test_what_failed_is_not_used_again(self):
+        from echolux.cluster import source
+
+        made = []
+
+        class Failing(source.Reconstructor):
+            def __init__(self, *scan, **device):
+                super().__init__(*scan, **device)
+                made.append(self)
+
+            def __call__(self, *blocks, **more):
+                if self is made[0]:
+                    raise ox.errors.DeviceFailed("is gone", "cuda:0")
+                return super().__call__(*blocks, **more)
+
+        self.addCleanup(setattr, source, "Reconstructor", source.Reconstructor)
+        source.Reconstructor = Failing
+        report = reconstruct(write_archive(self.folder / "data", 2, noise_floor_db=17.0), self.folder / "out", retries=1)
+        self.assertEqual((report.finished, len(made)), (2, 2), report)
+
+    def test_open_scans_are_of_one_device(self):
+        from echolux.cluster import reconstruction, source
+
+        devices, kept = [], source.Source
+        self.addCleanup(setattr, source, "Source", kept)
+        self.addCleanup(setattr, reconstruction, "Source", kept)
+        source.Source = reconstruction.Source = lambda scan, device: devices.append(device) or kept(scan, device)
+        scans, out = write_archive(self.folder / "data", 1), self.folder / "out"
+        for require in None, "cpu":
+            reconstruct(scans, out, require=require)
+            next(out.glob(".echolux/*/0-64.json")).unlink()
+        self.assertEqual(devices[0], "auto")
+        reconstruct(scans, out, require="cpu")
+        self.assertEqual(devices[-1], "cpu")
+
+
+class Stores(ClusterCase):
+    def test_without_links_take_one_of_two(self):
+        from echolux.cluster import store
+
+        def link(*_):
+            raise OSError(errno.EPERM, "Operation not permitted")
+
+        self.addCleanup(setattr, os, "link", os.link)
+        os.link = link
+        place = store.opened(self.folder)
+        self.assertEqual((place.put_new("plan.json", b"first"), place.put_new("plan.json", b"second")), (True, False))
+        self.assertEqual((place.get("plan.json"), os.listdir(self.folder)), (b"first", ["plan.json"]))
+
+    def test_that_cannot_be_written_are_told_in_words(self):
+        scans = write_archive(self.folder / "data", 1)
+        for address in "/proc/x", "nosuch://a/b", "ftp://127.0.0.1:9/x", "/dev/null/out":
+            for words in ([scans], ["convert", scans, "--ending", ".nii"]):
+                with self.subTest(address, words=words):
+                    done = subprocess.run([sys.executable, *batch(*words, "-o", address, "--workers", "0")],
+                                          capture_output=True, text=True, timeout=60)
+                    self.assertEqual(done.returncode, 1)
+                    self.assertRegex(done.stderr, f"^echolux: {address}: ")
+                    self.assertNotIn("Traceback", done.stderr)
+
+
+class Locks(ClusterCase):
+    def locked(self, address=None):
+        from echolux.cluster import lock, store
+
+        return lock.Lock(store.opened(address or self.folder), tell=lambda text: None)
+
+    def test_a_late_sign_of_life_does_not_make_it_anew(self):
+        held = self.locked()
+        held.close()
+        held._beat()
+        self.assertEqual(os.listdir(self.folder / ".echolux"), [])
+
+    def test_that_was_taken_over_stays_with_the_second(self):
+        from echolux.cluster import lock
+
+        address = f"memory://locks/{os.getpid()}"
+        first = self.locked(address)
+        self.addCleanup(setattr, lock, "STALE_S", lock.STALE_S)
+        lock.STALE_S = 0
+        second = self.locked(address)
+        mine = second._store.get(second._key)
+        first._beat()
+        self.assertEqual(second._store.get(second._key), mine)
+        with self.assertRaisesRegex(lock.Busy, "is written by another job"):
+            first.require_held()
+        first.close()
+        self.assertEqual(second._store.get(second._key), mine)
+        second.require_held()
+        second.close()
+        self.assertIsNone(second._store.get(second._key))
+
+    def test_beats_go_on_after_any_exception(self):
+        from echolux.cluster import lock
+
+        self.addCleanup(setattr, lock, "BEAT_S", lock.BEAT_S)
+        lock.BEAT_S = 0.01
+        with self.locked() as held:
+            beat, beats = held._beat, []
+            held._beat = lambda: beats.append(1) or (_ for _ in ()).throw(RuntimeError("a client's own"))
+            self.wait_for("beat", lambda: len(beats) > 2)
+            held._beat = beat
+
+    def test_a_job_that_lost_its_lock_ends(self):
+        from echolux.cluster import lock
+
+        scans, place = write_archive(self.folder / "data", 1), lock.Lock._is_mine
+        self.addCleanup(setattr, lock.Lock, "_is_mine", place)
+        self.addCleanup(setattr, lock, "BEAT_S", lock.BEAT_S)
+        lock.BEAT_S, lock.Lock._is_mine = 0.01, lambda self: False
+        from echolux.cluster import worker
+
+        run = worker.run
+        self.addCleanup(setattr, worker, "run", run)
+        worker.run = lambda task: __import__("time").sleep(1.1) or run(task)
+        with self.assertRaises(lock.Busy):
+            reconstruct(scans, self.folder / "out")
+
+
+class Told(unittest.TestCase):
+    def test_the_line_is_ended_and_counts_in_words(self):
+        import io
+
+        from echolux.cluster.progress import Progress, _rate
+        from echolux.cluster.report import Report
+
+        self.addCleanup(setattr, sys, "stderr", sys.stderr)
+        sys.stderr = io.StringIO()
+        sys.stderr.isatty = lambda: True
+        told = Progress(1, True)
+        told.show(1)
+        told.close()
+        told.close()
+        self.assertTrue(sys.stderr.getvalue().endswith("1 worker\n"))
+        self.assertEqual((_rate(29.7), _rate(29700)), ("29.7 A-scans/s", "29.7 k A-scans/s"))
+        self.assertIn("1 part made", str(Report(made=1)))
+
+    def test_a_job_ends_its_line(self):
+        import pty
+
+        with __import__("tempfile").TemporaryDirectory() as folder:
+            scans = write_archive(folder, 1)
+            mine, its = pty.openpty()
+            job = subprocess.Popen([sys.executable, *batch(scans, "-o", folder + "/out", "--workers", "0")], stdout=its, stderr=its)
+            os.close(its)
+            said = b""
+            try:
+                while piece := os.read(mine, 1000):
+                    said += piece
+            except OSError:  # it has ended
+                pass
+            job.wait()
+            os.close(mine)
+        self.assertRegex(said.decode(), r"1 worker\r\n1 of 1 scans finished")
+
+
+if __name__ == "__main__":
+    unittest.main()
