@@ -36,8 +36,13 @@ BenchReport report_at_the_bounds() {
         measured("texture/2048", "A-scans/s", 150e6), measured("pinned/2048", "A-scans/s", 9.5e6),
         measured("rendering/2048", "A-scans/s", 9e6), measured("pictures/2048", "pictures/s", 59),
         measured("latency/2048", "s", 3e-3),          measured("packed12/2048", "A-scans/s", 12.5e6),
-        measured("doppler/2048", "A-scans/s", 90e6),
+        measured("doppler/2048", "A-scans/s", 90e6),  measured("linear/2048", "A-scans/s", 150e6),
     };
+    for (const std::int64_t samples : other_lengths) {
+        constexpr double just_above = 90.00001e6;
+        report.figures.push_back(measured("linear/" + std::to_string(samples), "A-scans/s",
+                                          just_above * 2048 / static_cast<double>(samples)));
+    }
     report.figures[2].ratios = {{"separate/2048", 2.5}, {"texture.write", 0.3}};
     report.targets = judged(report);
     return report;
@@ -94,7 +99,7 @@ TEST(BenchReport, RangesHaveTheUnitOfTheMedianOnce) {
 TEST(BenchReport, TargetsAreMetAtTheirBounds) {
     const BenchReport report = report_at_the_bounds();
     EXPECT_THAT(missed(report), ElementsAre());
-    EXPECT_EQ(report.targets.size(), 9U);
+    EXPECT_EQ(report.targets.size(), 9U + other_lengths.size());
 }
 
 // Each target by the one figure that it hangs on, a little too small or too large.
@@ -114,10 +119,15 @@ TEST(BenchReport, EachTargetCanBeMissed) {
     EXPECT_THAT(when("rendering/2048", 0.9), ElementsAre("u16 beside 60 pictures/s, of the rate without"));
     EXPECT_THAT(when("pictures/2048", 0.9), ElementsAre("pictures a second beside it"));
     EXPECT_THAT(when("latency/2048", 1.001), ElementsAre("last byte to finished picture"));
+    for (const std::int64_t samples : other_lengths) {
+        const std::string length = std::to_string(samples);
+        EXPECT_THAT(when("linear/" + length, 0.999),
+                    ElementsAre(length + " samples, of the rate of 2048, sample for sample"));
+    }
 }
 
 TEST(BenchReport, WhatIsNotMeasuredIsMissed) {
-    EXPECT_EQ(missed(BenchReport{}).size(), 9U);
+    EXPECT_EQ(missed(BenchReport{}).size(), 9U + other_lengths.size());
     BenchReport report = report_at_the_bounds();
     figure_of(report, "latency/2048").skipped = "no Vulkan";
     std::erase_if(report.figures, [](const BenchFigure& figure) { return figure.key == "pinned/2048"; });
