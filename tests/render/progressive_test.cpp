@@ -6,6 +6,7 @@
 #include "bench/volume.h"
 #include "compute/error.h"
 #include "rendering.h"
+#include "shaders/shared/raycast.h"
 #include "similarity.h"
 
 namespace echolux::test {
@@ -143,11 +144,11 @@ TEST_F(Progressive, BecomesThePictureOfAllPasses) {
     EXPECT_EQ(finest.pixels, renderer().render(view_).pixels);
 }
 
-// Values of the queue count what is submitted. The picture is so small that even on a loaded machine it is cast in one
-// part.
+// Values of the queue count what is submitted. A picture of one row of groups is cast in one part, however long a busy
+// machine takes for it.
 TEST_F(Progressive, NothingIsDrawnAtRest) {
     view_.width = 16;
-    view_.height = 12;
+    view_.height = shared::group_height;
     const FollowedPicture final = at_rest();
     for (int i = 0; i < 100; ++i) {
         const FollowedPicture shown = next();
