@@ -27,29 +27,29 @@ trap 'umount "$root/proc"' EXIT
 # The network as it is here, with its certificates.
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
-pip() { inside env PIP_CERT=/etc/ssl/certs/ca-certificates.crt ${PIP_INDEX_URL:+PIP_INDEX_URL="$PIP_INDEX_URL"} /work/env/bin/pip -q --disable-pip-version-check "$@"; }
+pip() { inside env PIP_CERT=/etc/ssl/certs/ca-certificates.crt ${PIP_INDEX_URL:+PIP_INDEX_URL="$PIP_INDEX_URL"} /trial/env/bin/pip -q --disable-pip-version-check "$@"; }
 
 inside sh -c 'command -v cc || command -v gcc || command -v c++ || command -v cmake' >/dev/null && fail "there is a compiler"
-rm -rf "$root/work"
-mkdir -p "$root/work"
-cp "$wheel" "$root/work/"
-inside python3 -m venv /work/env
+rm -rf "$root/trial"
+mkdir -p "$root/trial"
+cp "$wheel" "$root/trial/"
+inside python3 -m venv /trial/env
 pip install numpy matplotlib "dask[array]" || { say "PyPI is out of reach"; exit 77; }
-pip install --no-index "/work/${wheel##*/}" ||
+pip install --no-index "/trial/${wheel##*/}" ||
     fail "pip cannot install ${wheel##*/}"
-say "$(inside /work/env/bin/python3 -c 'import platform, echolux; print(platform.platform(), "Python", platform.python_version(), "echolux", echolux.__version__)')"
-inside sh -c 'ldd /work/env/lib/python3*/site-packages/echolux/*.so*' >"$root/work/libraries"
-! grep 'not found' "$root/work/libraries" | sort -u || fail "libraries are missing"
+say "$(inside /trial/env/bin/python3 -c 'import platform, echolux; print(platform.platform(), "Python", platform.python_version(), "echolux", echolux.__version__)')"
+inside sh -c 'ldd /trial/env/lib/python3*/site-packages/echolux/*.so*' >"$root/trial/libraries"
+! grep 'not found' "$root/trial/libraries" | sort -u || fail "libraries are missing"
 
 # Pictures need a Vulkan driver, which a bare system has not: the test says so, and runs the rest.
-mkdir -p "$root/work/tests/python" "$root/work/docs"
-cp "$sources"/tests/python/{support,test_tutorial}.py "$root/work/tests/python/"
-cp "$sources/docs/python.md" "$root/work/docs/"
-inside sh -c 'cd /work/tests/python && /work/env/bin/python3 -m unittest test_tutorial' >"$root/work/said" 2>&1 ||
-    { tail -n 15 "$root/work/said"; fail "the tutorial"; }
-said=$(grep -v '^\(-*\|OK\|Ran .*\|\.\)$' "$root/work/said" | tail -n 1)
+mkdir -p "$root/trial/tests/python" "$root/trial/docs"
+cp "$sources"/tests/python/{support,test_tutorial}.py "$root/trial/tests/python/"
+cp "$sources/docs/python.md" "$root/trial/docs/"
+inside sh -c 'cd /trial/tests/python && /trial/env/bin/python3 -m unittest test_tutorial' >"$root/trial/said" 2>&1 ||
+    { tail -n 15 "$root/trial/said"; fail "the tutorial"; }
+said=$(grep -v '^\(-*\|OK\|Ran .*\|\.\)$' "$root/trial/said" | tail -n 1)
 say "the tutorial ran${said:+, but for its pictures: $said}"
 
 pip uninstall -y echolux
-[[ -z $(inside sh -c 'ls -d /work/env/lib/python3*/site-packages/echolux*' 2>/dev/null) ]] || fail "something is left of it"
+[[ -z $(inside sh -c 'ls -d /trial/env/lib/python3*/site-packages/echolux*' 2>/dev/null) ]] || fail "something is left of it"
 say "installed and removed: ${wheel##*/}, $(du -h "$wheel" | cut -f 1)"
