@@ -143,24 +143,15 @@ void measure_batches(BenchBook& book, std::int64_t samples, std::int64_t lines, 
     }
 }
 
-// block/512: a B-scan by itself, as a live display of single B-scans wants it; copied to the GPU, or read by the
-// kernel.
-constexpr std::int64_t block_figures = 2;
+// block/512: a B-scan by itself, as a live display of single B-scans wants it.
 void measure_one_block(BenchBook& book, std::int64_t samples, const BenchProcessor& processor) {
     const BenchSize size{samples, 512, 1, 1};
-    const auto add = [&](const char* key, const char* how, SpectraPath path) {
-        BenchProcessor with = processor;
-        with.choice.spectra = path;
-        book.figure(
-            key,
-            fmt::format("one B-scan of {} A-scans from pinned memory{}, until its voxels are there", size.a_scans, how),
-            "s", [&] {
-                const BenchSpectra spectra(size, SampleFormat::u16, with.source(), with.choice.gpu);
-                return seconds_until(BlocksAre::finished, book, chain_spec(size), with, {&spectra, 1});
-            });
-    };
-    add("block/512", "", SpectraPath::copied);
-    add("block.direct/512", ", read by the kernel", SpectraPath::direct);
+    book.figure("block/512",
+                fmt::format("one B-scan of {} A-scans from pinned memory, until its voxels are there", size.a_scans),
+                "s", [&] {
+                    const BenchSpectra spectra(size, SampleFormat::u16, processor.source(), processor.choice.gpu);
+                    return seconds_until(BlocksAre::finished, book, chain_spec(size), processor, {&spectra, 1});
+                });
 }
 
 // streams/1 .. streams/4: from pinned memory, for that many blocks under way (GPU).
@@ -211,7 +202,7 @@ BenchReport run(const BenchJob& job, Progress& progress) {
         book.begin("other lengths", std::ssize(other_lengths));
         measure_other_lengths(book, size, processor, job.lengths);
         book.end();
-        book.begin("one block", block_figures);
+        book.begin("one block", 1);
         measure_one_block(book, size.samples, processor);
         book.end();
         book.begin("streams", stream_figures);
