@@ -115,6 +115,7 @@ struct DisplayWay {
     SampleFormat format = SampleFormat::u16;
     SpectraPath spectra = SpectraPath::copied;
     FlowMethod flow = FlowMethod::none;
+    Precision precision = Precision::exact;
 
     bool operator==(const DisplayWay&) const = default;
 };
@@ -134,6 +135,7 @@ class DisplayBench {
             device.name = display_.device;
             ReconstructionSpec spec = chain_spec(size_, way.format);
             spec.flow.method = way.flow;
+            spec.recipe.precision = way.precision;
             path_ = std::make_unique<LoneVolumePath>(spec, choice_, device);
         }
         return *path_;
@@ -227,6 +229,10 @@ std::string measure_display(BenchBook& book, const BenchSize& size, const BenchP
     book.figure("texture/" + n, fmt::format("spectra in {}, into the texture", processor.home_name()), a_second,
                 [&] { return bench.rates({}, spectra(SampleFormat::u16, processor.home())); },
                 {{"linear/" + n}, {"separate/" + n}, {"texture.write", static_cast<double>(size.samples) / 2}});
+    only_on_a_gpu(
+        "texture.fast/" + n, "the same in half precision",
+        [&] { return bench.rates({.precision = Precision::fast}, spectra(SampleFormat::u16, processor.home())); },
+        {{"fast/" + n}, {"texture/" + n}, {"texture.write", static_cast<double>(size.samples) / 2}});
     book.figure(
         "doppler/" + n, "the same, and Doppler into a texture beside it", a_second,
         [&] { return bench.rates({.flow = FlowMethod::doppler}, spectra(SampleFormat::u16, processor.home())); },

@@ -31,10 +31,10 @@ struct BenchDisplay {
     int volumes = 60;  // of the latency
 };
 
-// texture/N, doppler/N, pinned/N (GPU), rendering/N, pictures/N, latency/N, packed12/N, direct/N (GPU). Returns how
-// voxels reach the renderer.
+// texture/N, texture.fast/N (GPU), doppler/N, pinned/N (GPU), rendering/N, pictures/N, latency/N, packed12/N, direct/N
+// (GPU). Returns how voxels reach the renderer.
 std::string measure_display(BenchBook& book, const BenchSize& size, const BenchProcessor& processor,
                             const BenchDisplay& display);
-constexpr std::int64_t display_figures = 8;
+constexpr std::int64_t display_figures = 9;
 
 }  // namespace echolux

@@ -55,9 +55,9 @@ std::string display_of([[maybe_unused]] BenchBook& book, [[maybe_unused]] const 
 #endif
 }
 
-// linear/N, separate/N (GPU), library/N (GPU), real/N, nudft/N of one length: spectra and voxels stay where the backend
-// has its memory.
-constexpr std::int64_t resident_figures = 5;
+// linear/N, separate/N (GPU), library/N (GPU), fast/N (GPU), real/N, nudft/N of one length: spectra and voxels stay
+// where the backend has its memory.
+constexpr std::int64_t resident_figures = 6;
 void measure_resident(BenchBook& book, const BenchSize& size, const BenchProcessor& processor) {
     const auto n = std::to_string(size.samples);
     const double bytes_moved = static_cast<double>(size.samples) * 2.5;  // u16 in, half as many u8 out
@@ -83,6 +83,14 @@ void measure_resident(BenchBook& book, const BenchSize& size, const BenchProcess
                     "A-scans/s", [&] { return library_rates(book, size, processor); }, {{"linear/" + n}});
     } else {
         book.skip("library/" + n, "the same through the library, from a caller's stream", "needs a GPU");
+    }
+    if (processor.is_gpu()) {
+        ReconstructionSpec fast = chain_spec(size);
+        fast.recipe.precision = Precision::fast;
+        book.figure("fast/" + n, "the chain in half precision, " + there, "A-scans/s",
+                    [&] { return measured(fast, processor); }, {{"linear/" + n}});
+    } else {
+        book.skip("fast/" + n, "the chain in half precision", "needs a GPU");
     }
     ReconstructionSpec real = chain_spec(size);
     real.recipe.a2_rad = real.recipe.a3_rad = 0;

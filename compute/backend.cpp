@@ -140,7 +140,9 @@ ChosenReconstructor gpu_or_cpu(const ReconstructionSpec& spec, const GpuSurvey& 
     return {plan_on_cpu(spec), refusal + ": the CPU reconstructs instead"};
 }
 
-ChosenReconstructor choose_reconstructor(const ReconstructionSpec& spec, const BackendChoice& choice) {
+namespace {
+
+ChosenReconstructor chosen_of(const ReconstructionSpec& spec, const BackendChoice& choice) {
     if (choice.stages && insists_on_gpu(choice)) {
         throw Error(ErrorCode::device, "stages of a caller work in host memory, on the CPU alone", "cuda",
                     "choose `backend` auto or cpu, or leave the stages out");
@@ -158,6 +160,16 @@ ChosenReconstructor choose_reconstructor(const ReconstructionSpec& spec, const B
         chosen = gpu_or_cpu(spec, survey, on_gpu);
     }
     chosen.reason = joined(chosen.reason, left_out);
+    return chosen;
+}
+
+}  // namespace
+
+ChosenReconstructor choose_reconstructor(const ReconstructionSpec& spec, const BackendChoice& choice) {
+    ChosenReconstructor chosen = chosen_of(spec, choice);
+    if (spec.recipe.precision == Precision::fast && chosen.reconstructor->precision() != Precision::fast) {
+        chosen.reason = joined(chosen.reason, "recipe.precision = fast has no effect: this is reconstructed exactly");
+    }
     return chosen;
 }
 

@@ -35,6 +35,9 @@ class Reconstructor {
     // For people: "cpu (2 threads, AVX2)", "cuda (NVIDIA H200)".
     virtual std::string backend() const = 0;
 
+    // Of structure, as the recipe wishes where there is a way: exact on the CPU.
+    virtual Precision precision() const { return Precision::exact; }
+
     // Takes note of a block that is not reconstructed, so that what couples B-scans (running background) is the same
     // for any part of a scan. Blocks come in sequence order.
     virtual void prime(const Block& block) = 0;

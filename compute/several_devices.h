@@ -27,6 +27,7 @@ class SeveralDevices : public Reconstructor {
     const VolumeGrid& grid() const override { return devices_.front()->grid(); }
     const std::optional<VolumeGrid>& flow_grid() const override { return devices_.front()->flow_grid(); }
     Backend processor() const override { return devices_.front()->processor(); }
+    Precision precision() const override { return devices_.front()->precision(); }
     std::string backend() const override;  // "2 x cuda (NVIDIA H200, fused)"
 
     // After an error of prime() or submit() nothing of this submit() is under way, and it has taken no turn; devices

@@ -65,7 +65,7 @@ bool enqueue_byte_codes(cudaStream_t stream, const DeviceBins& bins, std::int64_
     const bool lie_well = reinterpret_cast<std::uintptr_t>(bins.first) % sizeof(float4) == 0 && bins.stride % 2 == 0 &&
                           tables.depth % 16 == 0 && target.wide();
     if (!simple || !lie_well) return false;
-    const ByteOfDecibel code(tables);
+    const ByteOfDecibel code(tables, double{tables.scale} * double{tables.scale});
     const auto blocks = static_cast<unsigned>((lines + lines_of_a_block - 1) / lines_of_a_block);
     store_byte_codes<<<blocks, threads, 0, stream>>>(bins, lines, static_cast<int>(tables.depth), tables.depth_flip,
                                                      code, target);

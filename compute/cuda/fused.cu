@@ -2,6 +2,8 @@
 // given.
 #include "compute/cuda/fused.h"
 
+#include <cstring>
+
 #include "compute/cuda/fused_launch.cuh"
 #include "compute/methods/nudft.h"
 #include "compute/methods/nufft.h"
@@ -45,6 +47,26 @@ bool has_room(const Lengths& lengths, std::int64_t voxel_bytes) {
     return shared_bytes<SideBySide>(lengths.transform, voxel_bytes) <= max_shared_bytes();
 }
 
+// Voxels of complex numbers are never rounded to halves.
+bool goes_in_halves(const Recipe& recipe) {
+    return recipe.precision == Precision::fast && recipe.quantity != Quantity::complex;
+}
+
+// HalfFactors, as bits.
+std::vector<std::uint32_t> halves_of(const std::vector<float2>& twiddles) {
+    std::vector<std::uint32_t> halves;
+    for (const float2 factor : twiddles) {
+        const HalfFactor half{__floats2half2_rn(factor.x, factor.y)};
+        std::memcpy(&halves.emplace_back(), &half, sizeof(half));
+    }
+    return halves;
+}
+
+// Of formats that are read by words.
+double sample_end(const RawFormat& format) {
+    return format.sample_format == SampleFormat::packed12 ? 4096 : 65536;
+}
+
 std::optional<MixedShape> shape_of(const Lengths& lengths, std::int64_t voxel_bytes) {
     if (has_transform_size(lengths.transform)) return {};
     return mixed_shape(lengths.transform, lengths.samples, has_room(lengths, voxel_bytes) ? voxel_bytes : 0);
@@ -64,6 +86,10 @@ bool FusedKernel::makes_voxels(const ReconstructionSpec& spec, const PlainTables
     return line_by_line && has_room(tables.lengths, bytes_of(stored_type(spec.recipe)));
 }
 
+bool FusedKernel::makes_voxels_in_halves() const {
+    return form_for_voxels(nullptr) == LineForm::halves;
+}
+
 bool FusedKernel::makes_both(const Recipe& recipe) {
     return ByteOfDecibel::fits(recipe);
 }
@@ -71,22 +97,26 @@ bool FusedKernel::makes_both(const Recipe& recipe) {
 FusedKernel::FusedKernel(const ReconstructionSpec& spec, const PlainTables& tables, const VoxelTables& voxels)
     : spec_(spec), lengths_(tables.lengths), voxels_(voxels),
       mixed_(shape_of(lengths_, bytes_of(stored_type(spec.recipe)))),
-      known_(known_shape(lengths_.transform, lengths_.samples)), points_(tables),
+      known_(known_shape(lengths_.transform, lengths_.samples)), points_(tables, sample_end(spec.format)),
       twiddles_(uploaded(mixed_ ? mixed_radix_twiddles(mixed_->length) : transform_twiddles(lengths_.transform))),
       known_twiddles_(known_ ? uploaded(mixed_radix_twiddles(known_->length)) : DeviceBuffer()),
+      half_twiddles_(goes_in_halves(spec.recipe) && !mixed_
+                         ? uploaded(halves_of(transform_twiddles(lengths_.transform)))
+                         : DeviceBuffer()),
       noise_floor_(uploaded(voxels_.noise_floor)) {}
 
 // Lengths that are no powers of two take the background off first unless bytes are wanted: interpolated with it, a
 // sample of 2000 counts is rounded to a tenth of a millicount, which moves 1 % of the codes of u16 by one.
 LineForm FusedKernel::form_for_bins(const std::byte* raw) const {
-    return {.as_recorded =
-                has_words(spec_.format, spec_.geometry, raw) && (!mixed_ || ByteOfDecibel::fits(spec_.recipe))};
+    if (!has_words(spec_.format, spec_.geometry, raw)) return LineForm::subtracted;
+    return !mixed_ || ByteOfDecibel::fits(spec_.recipe) ? LineForm::as_recorded : LineForm::subtracted;
 }
 
 LineForm FusedKernel::form_for_voxels(const std::byte* raw) const {
-    LineForm form = form_for_bins(raw);
-    form.two_in_one = form.as_recorded && !mixed_ && points_.real() && points_.taps() == nullptr;
-    return form;
+    const LineForm form = form_for_bins(raw);
+    if (form != LineForm::as_recorded || mixed_) return form;
+    if (half_twiddles_.bytes() > 0) return LineForm::halves;
+    return points_.real() && points_.taps() == nullptr ? LineForm::two_in_one : form;
 }
 
 // Without what concerns voxels.
@@ -99,6 +129,7 @@ FusedWork FusedKernel::lines_work(const FusedLinesIn& lines) const {
     work.format = LineFormat(spec_.format, spec_.geometry);
     work.points = lines.points;
     work.twiddles = twiddles_.as<float2>();
+    work.half_twiddles = half_twiddles_.as<HalfFactor>();
     work.raw = lines.raw;
     work.words = has_words(spec_.format, spec_.geometry, lines.raw);
     work.samples = static_cast<int>(spec_.geometry.samples);
@@ -119,11 +150,13 @@ FusedWork FusedKernel::voxels_work(const FusedLinesIn& lines, const DeviceTarget
     work.depth_begin = static_cast<int>(kept_depth(recipe, lengths_.bins).begin);
     work.depth = static_cast<int>(voxels_.depth);
     work.depth_flip = voxels_.depth_flip;
-    work.scale = voxels_.scale;
-    work.power_scale = voxels_.scale * voxels_.scale;
+    // Halves of counts, and weights scaled so that none overflows.
+    const float smaller = lines.points.form == LineForm::halves ? points_.half_scale() / 2 : 1;
+    work.scale = voxels_.scale / smaller;
+    work.power_scale = work.scale * work.scale;
     work.value = VoxelValue(voxels_, noise_floor_.as<float>());
     work.code = VoxelCode(type, range);
-    work.byte = ByteOfDecibel(voxels_);
+    work.byte = ByteOfDecibel(voxels_, double{work.scale} * double{work.scale});
     work.target = target;
     work.first_recorded_slice = static_cast<int>(target.first_line / work.frame_lines);
     work.first_slice = target.first_slice + work.first_recorded_slice;
@@ -144,7 +177,9 @@ void FusedKernel::voxels(cudaStream_t stream, const FusedLinesIn& lines, const D
     const bool bytes = ByteOfDecibel::fits(spec_.recipe);
     if (mixed_) {
         launch_mixed(work, bytes ? FusedOutput::byte_voxels : FusedOutput::any_voxels, stream);
-    } else if (lines.points.form.two_in_one) {
+    } else if (lines.points.form == LineForm::halves) {
+        launch_fused_halves(work, spec_.format, bytes, lengths_.transform, stream);
+    } else if (lines.points.form == LineForm::two_in_one) {
         launch_fused_two_in_one(work, spec_.format, bytes, lengths_.transform, stream);
     } else if (bytes) {
         launch_fused_lines<ByteVoxel>(work, spec_.format, lengths_.transform, stream);

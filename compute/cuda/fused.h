@@ -46,6 +46,9 @@ class FusedKernel {
     LineForm form_for_voxels(const std::byte* raw) const;
     LineForm form_for_bins(const std::byte* raw) const;
 
+    // Whether voxels of lines that lie at multiples of four bytes are made in half precision.
+    bool makes_voxels_in_halves() const;
+
     const KPointTables& points() const { return points_; }
 
     // Each line becomes one output line.
@@ -71,6 +74,7 @@ class FusedKernel {
     KPointTables points_;
     DeviceBuffer twiddles_;
     DeviceBuffer known_twiddles_;
+    DeviceBuffer half_twiddles_;  // where voxels are made in half precision
     DeviceBuffer noise_floor_;
 };
 

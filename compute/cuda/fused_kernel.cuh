@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "compute/cuda/k_point_taps.cuh"
 #include "compute/cuda/k_points.h"
@@ -17,8 +18,9 @@
 namespace echolux::cuda {
 
 struct FusedWork {
-    KPoints points;                    // of the work's first B-scan
-    const float2* twiddles = nullptr;  // of all stages but the first, one after the other
+    KPoints points;                             // of the work's first B-scan
+    const float2* twiddles = nullptr;           // of all stages but the first, one after the other
+    const HalfFactor* half_twiddles = nullptr;  // the same of LineForm::halves
 
     LineFormat format;
     const std::byte* raw = nullptr;
@@ -46,6 +48,15 @@ struct FusedWork {
     bool peaks_of_16 = false;  // peaks are found as sixteen bytes are stored, otherwise from the row
 
     float2* bins = nullptr;  // [lines][all bins], not scaled, where they are kept
+
+    template <class Form>
+    __device__ const typename Form::Factor* twiddles_of() const {
+        if constexpr (std::is_same_v<typename Form::Factor, HalfFactor>) {
+            return half_twiddles;
+        } else {
+            return twiddles;
+        }
+    }
 };
 
 template <int log2_n>
@@ -112,19 +123,14 @@ struct VoxelAndBin {
 
 // Points t + i * step of both lines, resampled and weighed; `row`: the points of their B-scan.
 template <class Form, int count, class Taps>
-__device__ inline void resample_pair(const KPoints& points, const float4* row, Taps taps, const float2* spectra,
-                                     typename Form::Point (&v)[count], int t, int step) {
+__device__ inline void resample_pair(const KPoints& points, const float4* row, Taps taps,
+                                     const typename Form::Sample* spectra, typename Form::Point (&v)[count], int t,
+                                     int step) {
     const float4* at = row + t;  // so that the compiler needs one address for all of them
     const std::uint16_t* base = points.base + t;
 #pragma unroll
     for (int i = 0; i < count; ++i) {
-        const float4 point = __ldg(at + i * step);
-        const float2* x = spectra + Form::base(base + i * step, point);
-        float w[4];
-        taps(t + i * step, point.x, w);
-        const float2 x0 = x[0], x1 = x[1], x2 = x[2], x3 = x[3];
-        v[i] = Form::weighted(point, fmaf(w[3], x3.x, fmaf(w[2], x2.x, fmaf(w[1], x1.x, fmaf(w[0], x0.x, point.y)))),
-                              fmaf(w[3], x3.y, fmaf(w[2], x2.y, fmaf(w[1], x1.y, fmaf(w[0], x0.y, point.y)))));
+        v[i] = Form::resampled(__ldg(at + i * step), base + i * step, taps, t + i * step, spectra);
     }
 }
 
@@ -241,17 +247,18 @@ __global__ void __launch_bounds__(FusedSize<log2_n>::block,
         2 * group * row_bytes;
     std::byte* row_b = row_a + row_bytes;
 
-    auto* spectra = reinterpret_cast<float2*>(exchange);
+    auto* spectra = reinterpret_cast<typename Form::Sample*>(exchange);
+    const typename Form::Factor* twiddles = work.twiddles_of<Form>();
     Source::read(pair.lines(work, t, threads), spectra);
     __syncthreads();
     {
         Point v[16];
         resample_pair<Form>(work.points, pair.points(work), Taps(work.points.taps), spectra, v, t, threads);
-        stages_before_last<Size>(exchange, v, work.twiddles, t);
+        stages_before_last<Size>(exchange, v, twiddles, t);
     }
     const auto bins_a = pair.row_a<Voxel>(work, row_a, n / 2);
     const auto bins_b = pair.row_b<Voxel>(work, row_b, n / 2);
-    Form::template last_stage<Size>(exchange, work.twiddles, t, [&](int bin, float2 a, float2 b) {
+    Form::template last_stage<Size>(exchange, twiddles, t, [&](int bin, float2 a, float2 b) {
         Voxel::store(work, a, bins_a, bin);
         Voxel::store(work, b, bins_b, bin);
     });

@@ -1,5 +1,5 @@
 // Launching the variant of the fused kernel for a length, a format and what becomes of the bins. Variants are compiled
-// in three files beside each other.
+// in four files beside each other.
 #pragma once
 
 #include <algorithm>
@@ -36,19 +36,19 @@ void launch_fused(const FusedWork& work, std::int64_t transform, cudaStream_t st
     });
 }
 
-// Words that are taken as recorded are those of one format or of the other.
+// Words are those of one format or of the other.
 template <class Taps, class Form, class Voxel>
 void launch_fused_words(const FusedWork& work, const RawFormat& format, std::int64_t transform, cudaStream_t stream) {
     if (format.sample_format == SampleFormat::u16) {
-        launch_fused<AsRecorded<U16Words>, Taps, Form, Voxel>(work, transform, stream);
+        launch_fused<typename Form::template Words<U16Words>, Taps, Form, Voxel>(work, transform, stream);
     } else {
-        launch_fused<AsRecorded<Packed12Words>, Taps, Form, Voxel>(work, transform, stream);
+        launch_fused<typename Form::template Words<Packed12Words>, Taps, Form, Voxel>(work, transform, stream);
     }
 }
 
 template <class Voxel>
 void launch_fused_lines(const FusedWork& work, const RawFormat& format, std::int64_t transform, cudaStream_t stream) {
-    if (!work.points.form.as_recorded) {
+    if (work.points.form == LineForm::subtracted) {
         launch_fused<BySamples, EitherTaps, SideBySide, Voxel>(work, transform, stream);
     } else if (work.points.taps == nullptr) {
         launch_fused_words<CubicTaps, SideBySide, Voxel>(work, format, transform, stream);
@@ -57,11 +57,13 @@ void launch_fused_lines(const FusedWork& work, const RawFormat& format, std::int
     }
 }
 
-// In fused_bins.cu and fused_two_in_one.cu.
+// In fused_bins.cu, fused_two_in_one.cu and fused_halves.cu.
 void launch_fused_bins(const FusedWork& work, const RawFormat& format, std::int64_t transform, cudaStream_t stream);
 void launch_fused_bytes_and_bins(const FusedWork& work, const RawFormat& format, std::int64_t transform,
                                  cudaStream_t stream);
 void launch_fused_two_in_one(const FusedWork& work, const RawFormat& format, bool bytes, std::int64_t transform,
                              cudaStream_t stream);
+void launch_fused_halves(const FusedWork& work, const RawFormat& format, bool bytes, std::int64_t transform,
+                         cudaStream_t stream);
 
 }  // namespace echolux::cuda

@@ -13,7 +13,8 @@ namespace echolux::cuda {
 inline LineReading reading_of(const FusedWork& work, const RawFormat& format) {
     if (!work.words) return LineReading::by_samples;
     const bool u16 = format.sample_format == SampleFormat::u16;
-    if (work.points.form.as_recorded) return u16 ? LineReading::u16_as_recorded : LineReading::packed12_as_recorded;
+    if (work.points.form == LineForm::as_recorded)
+        return u16 ? LineReading::u16_as_recorded : LineReading::packed12_as_recorded;
     return u16 ? LineReading::u16_words : LineReading::packed12_words;
 }
 

@@ -2,8 +2,11 @@
 #include "compute/cuda/k_points.h"
 
 #include <algorithm>
+#include <cmath>
+#include <complex>
 #include <vector>
 
+#include "compute/cuda/butterflies.cuh"
 #include "compute/cuda/k_point_taps.cuh"
 #include "compute/cuda/launch.h"
 #include "compute/indexing.h"
@@ -38,32 +41,70 @@ std::vector<float2> weights(const SpectralWeight& weight, std::int64_t transform
     return values;
 }
 
-__global__ void place_points(EitherTaps taps, const std::uint16_t* base, const float* offset, const float2* weight,
-                             std::int64_t transform, LineForm form, DeviceBackground background, std::int64_t count,
-                             float4* points) {
+// As on the device.
+struct PointTables {
+    EitherTaps taps;
+    const std::uint16_t* base;
+    const float* offset;
+    const float2* weight;
+    std::int64_t transform;
+    DeviceBackground background;
+};
+
+struct PlacedPoint {
+    std::int64_t j;
+    float weights[4];
+    double whole = 0, rest = 0;  // of the background
+
+    __device__ PlacedPoint(const PointTables& tables, std::int64_t i) : j(i % tables.transform) {
+        tables.taps(static_cast<int>(j), tables.offset[j], weights);
+        const DeviceBackground& background = tables.background;
+        const std::int64_t first = background.row(i / tables.transform * background.frame_lines) + tables.base[j];
+        for (int m = 0; m < 4; ++m) {
+            whole += double{weights[m]} * double{background.whole[first + m]};
+            rest += double{weights[m]} * double{background.rest[first + m]};
+        }
+    }
+};
+
+__global__ void place_points(PointTables tables, LineForm form, std::int64_t count, float4* points) {
     const std::int64_t i = element();
     if (i >= count) return;
-    const std::int64_t j = i % transform, frame = i / transform;
-    float level = 0;
-    if (form.as_recorded) {
-        const std::int64_t row = background.row(frame * background.frame_lines);
-        const float* whole = background.whole + row + base[j];
-        const float* rest = background.rest + row + base[j];
-        float weights[4];
-        taps(static_cast<int>(j), offset[j], weights);
-        double sum = 0;
-        for (int m = 0; m < 4; ++m) sum += double{weights[m]} * (double{whole[m]} + double{rest[m]});
-        level = static_cast<float>(sum);
-    }
-    points[i] = form.two_in_one ? float4{offset[j], -level, 0.5f * weight[j].x, __int_as_float(base[j])}
-                                : float4{offset[j], -level, weight[j].x, weight[j].y};
+    const PlacedPoint point(tables, i);
+    const float level = form == LineForm::subtracted ? 0 : static_cast<float>(point.whole + point.rest);
+    const float offset = tables.offset[point.j];
+    const float2 weight = tables.weight[point.j];
+    points[i] = form == LineForm::two_in_one
+                    ? float4{offset, -level, 0.5f * weight.x, __int_as_float(tables.base[point.j])}
+                    : float4{offset, -level, weight.x, weight.y};
+}
+
+__global__ void place_half_points(PointTables tables, float scale, std::int64_t count, HalfPoint* points) {
+    const std::int64_t i = element();
+    if (i >= count) return;
+    const PlacedPoint point(tables, i);
+    const float2 weight = tables.weight[point.j] * scale;
+    points[i] = {
+        {__floats2half2_rn(point.weights[0], point.weights[1]), __floats2half2_rn(point.weights[2], point.weights[3])},
+        __floats2half2_rn(weight.x, weight.y),
+        tables.base[point.j],
+        __float2half_rn(static_cast<float>(-point.rest / 2))};
+}
+
+// Twice what the largest bin can come to of samples of half of sample_end, so that no sum on the way to it overflows.
+float half_scale_of(const SpectralWeight& weight, double sample_end) {
+    constexpr double largest_half = 65504;
+    double sum = 0;
+    for (const std::complex<float>& value : weight.values) sum += std::abs(std::complex<double>(value));
+    if (sum <= 0) return 1;
+    return static_cast<float>(std::exp2(std::floor(std::log2(largest_half / (sample_end * sum)))));
 }
 
 }  // namespace
 
-KPointTables::KPointTables(const PlainTables& tables)
+KPointTables::KPointTables(const PlainTables& tables, double sample_end)
     : transform_(tables.lengths.transform), real_(tables.weight.real),
-      weight_(uploaded(weights(tables.weight, transform_))) {
+      half_scale_(half_scale_of(tables.weight, sample_end)), weight_(uploaded(weights(tables.weight, transform_))) {
     const FourTaps four(tables.resample, tables.lengths);
     base_ = uploaded(four.base);
     std::vector<float> offset = tables.resample.offset;
@@ -72,14 +113,20 @@ KPointTables::KPointTables(const PlainTables& tables)
     offset_ = uploaded(offset);
 }
 
-KPoints KPointRows::enqueue(cudaStream_t stream, const LineForm& form, const DeviceBackground& background,
+KPoints KPointRows::enqueue(cudaStream_t stream, LineForm form, const DeviceBackground& background,
                             std::int64_t frames) {
-    const bool each = form.as_recorded && background.frame_lines != 0;
+    const bool each = form != LineForm::subtracted && background.frame_lines != 0;
     const std::int64_t count = (each ? frames : 1) * tables_.transform();
     if (!lasting_ || form != form_) {
-        place_points<<<blocks_for(count), threads_of_a_range, 0, stream>>>(
-            EitherTaps(tables_.taps()), tables_.base(), tables_.offset(), tables_.weight(), tables_.transform(), form,
-            background, count, points_.as<float4>());
+        const PointTables tables{EitherTaps(tables_.taps()), tables_.base(),      tables_.offset(),
+                                 tables_.weight(),           tables_.transform(), background};
+        if (form == LineForm::halves) {
+            place_half_points<<<blocks_for(count), threads_of_a_range, 0, stream>>>(tables, tables_.half_scale(), count,
+                                                                                    points_.as<HalfPoint>());
+        } else {
+            place_points<<<blocks_for(count), threads_of_a_range, 0, stream>>>(tables, form, count,
+                                                                               points_.as<float4>());
+        }
         checked_launch("place the points of the k grid");
         form_ = form;
         lasting_ = !each;

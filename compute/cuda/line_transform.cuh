@@ -32,18 +32,22 @@ __device__ inline void get(const Point* exchange, Point (&v)[radix], int t) {
     for (int i = 0; i < radix; ++i) v[i] = first[i * step];
 }
 
+__device__ inline float2 loaded(const float2* factor) {
+    return __ldg(factor);
+}
+
 // v[i] *= w^i; `rows` holds powers of this butterfly's w, `stride` apart (twiddles.h).
-template <int radix, class Point>
-__device__ inline void twiddle(Point (&v)[radix], const float2* rows, int stride) {
-    float2 first[4];
+template <int radix, class Point, class Factor>
+__device__ inline void twiddle(Point (&v)[radix], const Factor* rows, int stride) {
+    Factor first[4];
 #pragma unroll
     for (int i = 1; i < 4 && i < radix; ++i) {
-        first[i] = __ldg(rows + (i - 1) * stride);
+        first[i] = loaded(rows + (i - 1) * stride);
         v[i] = v[i] * first[i];
     }
 #pragma unroll
     for (int q = 1; 4 * q < radix; ++q) {
-        const float2 fourth = __ldg(rows + (2 + q) * stride);
+        const Factor fourth = loaded(rows + (2 + q) * stride);
         v[4 * q] = v[4 * q] * fourth;
 #pragma unroll
         for (int i = 1; i < 4 && 4 * q + i < radix; ++i) v[4 * q + i] = v[4 * q + i] * (fourth * first[i]);
@@ -51,8 +55,8 @@ __device__ inline void twiddle(Point (&v)[radix], const float2* rows, int stride
 }
 
 // A stage of radix 16 after one that ended with `length` bins.
-template <int n, int length, class Point>
-__device__ inline void middle_stage(Point* exchange, Point (&v)[16], const float2* twiddles, int t) {
+template <int n, int length, class Point, class Factor>
+__device__ inline void middle_stage(Point* exchange, Point (&v)[16], const Factor* twiddles, int t) {
     get<n>(exchange, v, t);
     twiddle<16>(v, twiddles + t % length, length);
     transform(v);
@@ -62,8 +66,8 @@ __device__ inline void middle_stage(Point* exchange, Point (&v)[16], const float
 }
 
 // `exchange`: [Size::exchange_points], may be in use until the block's threads come here.
-template <class Size, class Point>
-__device__ inline void stages_before_last(Point* exchange, Point (&v)[16], const float2* twiddles, int t) {
+template <class Size, class Point, class Factor>
+__device__ inline void stages_before_last(Point* exchange, Point (&v)[16], const Factor* twiddles, int t) {
     transform(v);
     __syncthreads();
     put<1>(exchange, v, t);
@@ -73,8 +77,8 @@ __device__ inline void stages_before_last(Point* exchange, Point (&v)[16], const
 }
 
 // Bins k + m * n / radix of the last stage.
-template <class Size, class Point>
-__device__ inline void last_butterfly(const Point* exchange, Point (&v)[Size::last_radix], const float2* twiddles,
+template <class Size, class Point, class Factor>
+__device__ inline void last_butterfly(const Point* exchange, Point (&v)[Size::last_radix], const Factor* twiddles,
                                       int k) {
     get<Size::n>(exchange, v, k);
     twiddle<Size::last_radix>(v, twiddles + Size::last_twiddles + k, Size::n / Size::last_radix);

@@ -94,6 +94,7 @@ CudaRunner::CudaRunner(const ReconstructionSpec& plan, const BackendChoice& choi
         fused_.emplace(plan, plain_, voxel_tables_);
         in_one_kernel_ =
             FusedKernel::makes_voxels(plan, plain_) && (!flow_grid_ || FusedKernel::makes_both(plan.recipe));
+        in_halves_ = in_one_kernel_ && !flow_grid_ && fused_->makes_voxels_in_halves();
     } else {
         methods_ = line_methods(plan, plain_, format_, kept_, shape_.lines(), choice.fused);
     }
@@ -110,7 +111,10 @@ CudaRunner::~CudaRunner() {
 }
 
 std::string CudaRunner::backend() const {
-    const std::string way = in_one_kernel_ ? "fused" : fused_ ? "fused to bins" : methods_.way;
+    const std::string way = in_halves_       ? "fused, half precision"
+                            : in_one_kernel_ ? "fused"
+                            : fused_         ? "fused to bins"
+                                             : methods_.way;
     return fmt::format("cuda ({}, {})", gpu_name_, way);
 }
 

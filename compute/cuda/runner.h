@@ -45,6 +45,7 @@ class CudaRunner : public Reconstructor {
     const std::optional<VolumeGrid>& flow_grid() const override { return flow_grid_; }
     Backend processor() const override { return Backend::cuda; }
     std::string backend() const override;
+    Precision precision() const override { return in_halves_ ? Precision::fast : Precision::exact; }
     void prime(const Block& block) override;
     Completion submit(const Block& block, const Places& places) override;
     void wait(Completion completion) override;
@@ -129,6 +130,7 @@ class CudaRunner : public Reconstructor {
     Background background_mode_;
     std::optional<FusedKernel> fused_;  // to bins at least
     bool in_one_kernel_ = false;        // to voxels, and to bins besides where there is flow
+    bool in_halves_ = false;            // that kernel, in half precision
     LineMethods methods_;               // where there is no fused kernel
     std::optional<VoxelStage> voxels_;  // of the separate passes
     std::optional<FlowStage> flow_;

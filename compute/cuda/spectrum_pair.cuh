@@ -3,6 +3,8 @@
 // every other one sample by sample.
 #pragma once
 
+#include <cuda_fp16.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -84,35 +86,63 @@ __device__ inline float number(int sample) {
     return __int_as_float(__float_as_int(ones) | sample) - ones;
 }
 
-// Of spectra of at most 16 samples a thread, an even number of them, with their background. What lies beyond the last
-// sample has some value.
-template <class Words>
-struct AsRecorded {
-    __device__ static void read(const LinePair& lines, float2* spectra) {
-        if (lines.samples == 16 * lines.threads) {
-            read(lines, spectra, [&](int i) { return i * lines.threads; });
-        } else {
-            const int last = lines.samples / 2 - 1 - lines.thread;
-            read(lines, spectra, [&](int i) { return min(i * lines.threads, last); });
-        }
-    }
-
-  private:
-    template <class Place>
-    __device__ static void read(const LinePair& lines, float2* spectra, const Place& place) {
-        constexpr int words = 8;
-        const Words read_a(lines.a, lines.thread, lines.samples), read_b(lines.b, lines.thread, lines.samples);
+// put(i, place, a, b) for the words of both lines that are the thread's own: `place` of thread 0's in the lines, and in
+// a row of the whole length i * threads. Of spectra of at most 16 samples a thread, an even number of them; what lies
+// beyond the last sample has some value.
+template <class Words, class Put>
+__device__ inline void with_words(const LinePair& lines, const Put& put) {
+    constexpr int words = 8;
+    const Words read_a(lines.a, lines.thread, lines.samples), read_b(lines.b, lines.thread, lines.samples);
+    const auto read = [&](const auto& place) {
         int2 a[words], b[words];
 #pragma unroll
         for (int i = 0; i < words; ++i) {
             a[i] = read_a(place(i));
             b[i] = read_b(place(i));
         }
-        auto* out = reinterpret_cast<float4*>(spectra) + lines.thread;
 #pragma unroll
-        for (int i = 0; i < words; ++i) {
-            out[i * lines.threads] = {number(a[i].x), number(b[i].x), number(a[i].y), number(b[i].y)};
-        }
+        for (int i = 0; i < words; ++i) put(i, place(i), a[i], b[i]);
+    };
+    if (lines.samples == 16 * lines.threads) {
+        read([&](int i) { return i * lines.threads; });
+    } else {
+        const int last = lines.samples / 2 - 1 - lines.thread;
+        read([&](int i) { return min(i * lines.threads, last); });
+    }
+}
+
+// With their background.
+template <class Words>
+struct AsRecorded {
+    __device__ static void read(const LinePair& lines, float2* spectra) {
+        auto* out = reinterpret_cast<float4*>(spectra) + lines.thread;
+        with_words<Words>(lines, [&](int i, int, int2 a, int2 b) {
+            out[i * lines.threads] = {number(a.x), number(b.x), number(a.y), number(b.y)};
+        });
+    }
+};
+
+// Half of a sample of 0 .. 65535, and 2^22 more: without a conversion.
+constexpr float of_halves = 4194304;
+
+__device__ inline float half_count(int sample) {
+    return __int_as_float(__float_as_int(of_halves) | sample);
+}
+
+// Halves of counts, less those of what is whole of their background: differences are exact before they are rounded.
+template <class Words>
+struct HalvesLessWhole {
+    __device__ static void read(const LinePair& lines, __half2* spectra) {
+        const auto* wholes = reinterpret_cast<const float2*>(lines.whole) + lines.thread;
+        auto* out = reinterpret_cast<uint2*>(spectra) + lines.thread;
+        with_words<Words>(lines, [&](int i, int place, int2 a, int2 b) {
+            const float2 whole = __ldg(wholes + place);
+            const float level0 = fmaf(whole.x, 0.5f, of_halves), level1 = fmaf(whole.y, 0.5f, of_halves);
+            const __half2 first = __floats2half2_rn(half_count(a.x) - level0, half_count(b.x) - level0);
+            const __half2 second = __floats2half2_rn(half_count(a.y) - level1, half_count(b.y) - level1);
+            out[i * lines.threads] = {reinterpret_cast<const unsigned&>(first),
+                                      reinterpret_cast<const unsigned&>(second)};
+        });
     }
 };
 

@@ -79,10 +79,10 @@ struct ByteOfDecibel {
     float middle = 0;
 
     ByteOfDecibel() = default;
-    ByteOfDecibel(const VoxelTables& tables) {
+    // `power_scale`: what powers are multiplied by to be counts.
+    ByteOfDecibel(const VoxelTables& tables, double power_scale) {
         const double low = tables.recipe.low, high = tables.recipe.high;
-        to_middle = static_cast<float>(double{tables.scale} * double{tables.scale} *
-                                       std::pow(10.0, -((low + high) / 2 + tables.reference_db) / 10));
+        to_middle = static_cast<float>(power_scale * std::pow(10.0, -((low + high) / 2 + tables.reference_db) / 10));
         if (high <= low) return;  // one value: code 0
         per_octave = static_cast<float>(10 * std::log10(2.0) / (high - low));
         middle = 0.5f;

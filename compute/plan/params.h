@@ -93,6 +93,7 @@ enum class Average { none, magnitude, power, complex };
 enum class NoiseFloor { none, amplitude, power };
 enum class Quantity { db, intensity, amplitude, complex };
 enum class Levels { noise_floor, fixed, frame };
+enum class Precision { exact, fast };  // fast: half precision on a GPU, where a kernel has it
 
 struct Recipe {
     Method method = Method::plain;
@@ -132,6 +133,8 @@ struct Recipe {
     double low = -5;                      // value of the lowest code of u8, u16, i16: dB or counts
     double high = 45;                     // of the highest
     double noise_floor_db = 0;            // counts as 0 dB; 0: measured from the first volume, then frozen
+
+    Precision precision = Precision::exact;
 };
 
 // ---- [nufft] --------------------------------------------------------------------------------------------------------

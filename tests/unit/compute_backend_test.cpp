@@ -33,6 +33,14 @@ TEST(Backends, TheCpuIsTakenWhenAskedFor) {
     EXPECT_EQ(choose_reconstructor(plain_spec(64, 2), {.backend = Backend::cpu}).reason, "");
 }
 
+TEST(Backends, TheCpuIsExactAndSaysSo) {
+    ReconstructionSpec spec = plain_spec(64, 2);
+    spec.recipe.precision = Precision::fast;
+    const ChosenReconstructor chosen = choose_reconstructor(spec, {.backend = Backend::cpu});
+    EXPECT_EQ(chosen.reconstructor->precision(), Precision::exact);
+    EXPECT_EQ(chosen.reason, "recipe.precision = fast has no effect: this is reconstructed exactly");
+}
+
 TEST(Backends, AutomaticFallsBackWhereCudaIsRefused) {
     if (!surveyed_gpus().usable.empty()) GTEST_SKIP() << "there is a GPU";
     const ChosenReconstructor chosen = choose_reconstructor(plain_spec(64, 2));

@@ -11,6 +11,7 @@
 
 #include "bench/methods.h"
 #include "bench/papers.h"
+#include "bench/precision.h"
 #include "bench/report.h"
 #include "bench/throughput.h"
 #include "compute/counted.h"
@@ -42,6 +43,7 @@ struct Options {
     bool movie = false;
     bool methods = false;
     bool papers = false;
+    bool precision = false;
     std::optional<int> gpus;
     double seconds = 60;
     std::vector<std::filesystem::path> volumes;
@@ -98,13 +100,14 @@ void bench(const Options& options) {
     check_outputs({{json, is_own, {".json"}}}, options.volumes, options.overwrites);
     if (!json.empty()) check_can_be_written(json);
     TerminalProgress progress;
-    const BenchReport report = options.rendering ? rendering_report(options, progress)
-                               : options.live    ? live_report(options, progress)
-                               : options.movie   ? movie_report(options, progress)
-                               : options.methods ? run_methods(options.job, progress)
-                               : options.papers  ? run_papers(options.job, progress)
-                               : options.gpus    ? run_scaling(options.job, *options.gpus, progress)
-                                                 : plain_report(options, progress);
+    const BenchReport report = options.rendering   ? rendering_report(options, progress)
+                               : options.live      ? live_report(options, progress)
+                               : options.movie     ? movie_report(options, progress)
+                               : options.methods   ? run_methods(options.job, progress)
+                               : options.papers    ? run_papers(options.job, progress)
+                               : options.precision ? run_precision(options.job, progress)
+                               : options.gpus      ? run_scaling(options.job, *options.gpus, progress)
+                                                   : plain_report(options, progress);
     if (!json.empty()) write_text(json, json_of(report) + "\n");
     print_answer(options.markdown ? markdown_of(report) : text_of(report));
 }
@@ -139,6 +142,8 @@ void add_bench(CLI::App& program) {
         "--methods", options->methods, "instead: every method's shipped recipe beside the plain chain, 2048 samples");
     CLI::Option* papers = command->add_flag("--papers", options->papers,
                                             "instead: what five papers published, and the same work done here");
+    CLI::Option* precision = command->add_flag(
+        "--precision", options->precision, "instead: what recipe.precision = fast adds to a line and changes in codes");
     CLI::Option* gpus = command->add_option("--gpus", options->gpus, "instead: the same on 1, 2, 4 ... N GPUs; 0: all")
                             ->check(not_negative())
                             ->type_name("N");
@@ -155,7 +160,7 @@ void add_bench(CLI::App& program) {
         command->add_option("--lengths", options->job.lengths, "samples of a spectrum [1024,2048,4096]")
             ->delimiter(',')
             ->type_name("N,N");
-    exclude_each_other({rendering, movie, methods, papers, gpus, live}, lengths);
+    exclude_each_other({rendering, movie, methods, papers, precision, gpus, live}, lengths);
     add_backend_option(*command, options->job.backend);
     command->add_option("--gpu", options->job.gpu, "part of the GPU's name [the first usable one]")->type_name("NAME");
     command->add_option("--device", options->job.device, "part of the Vulkan device's name [the GPU's own]")

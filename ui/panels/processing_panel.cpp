@@ -83,7 +83,7 @@ void draw_depth(const PanelContext& context) {
 }
 
 void draw_levels(const PanelContext& context, const Recipe& recipe) {
-    rows(context, {"recipe.quantity", "recipe.voxel"});
+    rows(context, {"recipe.quantity", "recipe.voxel", "recipe.precision"});
     if (recipe.voxel == VoxelType::u8 || recipe.voxel == VoxelType::u16) {
         rows(context, {"recipe.levels", "recipe.low", "recipe.high"});
     }

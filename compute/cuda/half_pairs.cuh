@@ -1,0 +1,69 @@
+// The same point of two lines in half precision, each instruction on both at once: what recipe.precision = fast puts
+// through the transform of line_transform.cuh. A product or a sum is rounded to eleven bits, so noise 62 dB below the
+// strongest structure of a line is added to it (docs/performance.md has what that does to codes).
+#pragma once
+
+#include <cuda_fp16.h>
+
+#include "compute/cuda/butterflies.cuh"
+#include "compute/cuda/k_points.h"
+
+namespace echolux::cuda {
+
+struct alignas(8) HalfPair {
+    __half2 re, im;  // (a, b) each
+};
+
+__device__ inline HalfPair operator+(HalfPair p, HalfPair q) {
+    return {__hadd2(p.re, q.re), __hadd2(p.im, q.im)};
+}
+
+__device__ inline HalfPair operator-(HalfPair p, HalfPair q) {
+    return {__hsub2(p.re, q.re), __hsub2(p.im, q.im)};
+}
+
+__device__ inline HalfPair times_minus_i(HalfPair p) {
+    return {p.im, __hneg2(p.re)};
+}
+
+__device__ inline HalfPair product(HalfPair p, __half2 re, __half2 im) {
+    return {__hfma2(p.re, re, __hneg2(__hmul2(p.im, im))), __hfma2(p.re, im, __hmul2(p.im, re))};
+}
+
+__device__ inline HalfPair operator*(HalfPair p, HalfFactor factor) {
+    return product(p, __low2half2(factor.parts), __high2half2(factor.parts));
+}
+
+__device__ inline HalfFactor operator*(HalfFactor a, HalfFactor b) {
+    const __half2 re = __low2half2(b.parts), im = __high2half2(b.parts);
+    const __half2 minus_plus = __halves2half2(__hneg(__low2half(im)), __low2half(im));
+    return {__hfma2(a.parts, re, __hmul2(__lowhigh2highlow(a.parts), minus_plus))};
+}
+
+__device__ inline HalfFactor loaded(const HalfFactor* factor) {
+    return {__ldg(&factor->parts)};
+}
+
+template <int n>
+__device__ inline HalfPair rotated(HalfPair a) {
+    const auto both = [](float value) { return __float2half2_rn(value); };
+    constexpr float c = 0.92387953251128674f, s = 0.38268343236508977f, h = 0.70710678118654752f;
+    if constexpr (n == 0) return a;
+    if constexpr (n == 1) return product(a, both(c), both(-s));
+    if constexpr (n == 2) return {__hmul2(__hadd2(a.re, a.im), both(h)), __hmul2(__hsub2(a.im, a.re), both(h))};
+    if constexpr (n == 3) return product(a, both(s), both(-c));
+    if constexpr (n == 4) return times_minus_i(a);
+    if constexpr (n == 6) return {__hmul2(__hsub2(a.im, a.re), both(h)), __hmul2(__hadd2(a.re, a.im), both(-h))};
+    if constexpr (n == 9) return product(a, both(-c), both(s));
+}
+
+// A bin of the first line, and of the second.
+__device__ inline float2 line_a(HalfPair p) {
+    return {__low2float(p.re), __low2float(p.im)};
+}
+
+__device__ inline float2 line_b(HalfPair p) {
+    return {__high2float(p.re), __high2float(p.im)};
+}
+
+}  // namespace echolux::cuda

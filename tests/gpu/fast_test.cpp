@@ -1,0 +1,162 @@
+// recipe.precision = fast on the GPU against the exact CPU: every recipe that goes in halves, and that what does not is
+// exact. Limits are those of eleven bits, measured (docs/performance.md), not chosen to pass.
+#include <functional>
+#include <string>
+
+#include "tests/gpu/gpu_run.h"
+
+namespace echolux {
+namespace {
+
+ReconstructionSpec spec_of(std::int64_t samples) {
+    ReconstructionSpec spec;
+    spec.geometry = {.samples = samples, .a_scans = 9, .b_scans = 4};
+    spec.recipe.background = Background::frame_mean;
+    spec.recipe.a2_rad = 9;
+    spec.recipe.levels = Levels::fixed;
+    spec.recipe.quantity = Quantity::amplitude;
+    spec.recipe.precision = Precision::fast;
+    const auto last = static_cast<double>(samples - 1);
+    spec.calibration.k_polynomial = {0.01 * last, 0.94 * last, 0.04 * last};
+    return spec;
+}
+
+bool is_in_halves(const ReconstructionSpec& spec) {
+    const ChosenReconstructor chosen = choose_reconstructor(spec, {.backend = Backend::cuda});
+    const bool is_fast = chosen.reconstructor->precision() == Precision::fast;
+    EXPECT_EQ(is_fast, chosen.reconstructor->backend().find("half precision") != std::string::npos);
+    EXPECT_NE(is_fast, chosen.reason.find("recipe.precision = fast has no effect") != std::string::npos);
+    return is_fast;
+}
+
+// Of amplitudes, beside the CPU.
+double error_of(const ReconstructionSpec& spec, std::span<const std::byte> spectra) {
+    const auto gpu = voxels_of<float>(spec, spectra, {.block_b_scans = 2});
+    const auto cpu = voxels_of<float>(spec, spectra, {.choice = {.backend = Backend::cpu}, .block_b_scans = 2});
+    return normalised_error(gpu, cpu);
+}
+
+constexpr double max_error = 2e-6;  // 57 dB below the line's own power
+
+struct Change {
+    std::string name;
+    std::function<void(ReconstructionSpec&)> make;
+};
+
+class Fast : public GpuTest, public testing::WithParamInterface<std::tuple<Change, std::int64_t>> {};
+
+TEST_P(Fast, IsNearTheExactResult) {
+    ReconstructionSpec spec = spec_of(std::get<1>(GetParam()));
+    const auto spectra = moving_reflectors(spec.geometry.samples, 36);
+    std::get<0>(GetParam()).make(spec);
+    ASSERT_TRUE(is_in_halves(spec));
+    const double error = error_of(spec, bytes_of_lines(spectra));
+    RecordProperty("error", std::to_string(error * 1e6) + "e-6");
+    EXPECT_LE(error, max_error);
+    EXPECT_GT(error, 1e-9) << "that cannot be half precision";
+}
+
+TEST_P(Fast, HasTheSameBitsInBlocksOfAnySize) {
+    ReconstructionSpec spec = spec_of(std::get<1>(GetParam()));
+    const auto spectra = moving_reflectors(spec.geometry.samples, 36);
+    std::get<0>(GetParam()).make(spec);
+    spec.recipe.quantity = Quantity::db;
+    spec.recipe.voxel = VoxelType::u8;
+    const auto whole = voxels_of<std::uint8_t>(spec, bytes_of_lines(spectra), {.block_b_scans = 4});
+    const auto parts = voxels_of<std::uint8_t>(spec, bytes_of_lines(spectra), {.block_b_scans = 1});
+    EXPECT_EQ(parts, whole);
+    EXPECT_NE(*std::ranges::max_element(whole), *std::ranges::min_element(whole));
+}
+
+const Change changes[] = {
+    {"plain", [](ReconstructionSpec&) {}},
+    {"real_weights", [](ReconstructionSpec& spec) { spec.recipe.a2_rad = 0; }},
+    {"running", [](ReconstructionSpec& spec) { spec.recipe.background = Background::running; }},
+    {"stored",
+     [](ReconstructionSpec& spec) {
+         spec.recipe.background = Background::stored;
+         spec.calibration.background.assign(static_cast<std::size_t>(spec.geometry.samples), 2187.3);
+     }},
+    {"no_background_no_window",
+     [](ReconstructionSpec& spec) {
+         spec.recipe.background = Background::none;
+         spec.recipe.window = Window::rect;
+     }},
+    {"linear", [](ReconstructionSpec& spec) { spec.recipe.resample = Resample::linear; }},
+    {"cropped_and_flipped",
+     [](ReconstructionSpec& spec) {
+         spec.recipe.depth_begin = spec.geometry.samples / 40 + 1;
+         spec.recipe.depth_end = spec.geometry.samples * 9 / 20;
+         spec.geometry.depth_flip = true;
+     }},
+};
+INSTANTIATE_TEST_SUITE_P(Recipes, Fast,
+                         testing::Combine(testing::ValuesIn(changes), testing::Values(512, 1024, 2048, 4096, 8192)),
+                         [](const auto& test) {
+                             return std::get<0>(test.param).name + "_" + std::to_string(std::get<1>(test.param));
+                         });
+
+class FastLimits : public GpuTest {};
+
+// The largest samples there are, all in phase: no half on the way overflows.
+TEST_F(FastLimits, SaturatedSpectraStayFinite) {
+    for (const std::int64_t samples : {512, 2048, 8192}) {
+        ReconstructionSpec spec = spec_of(samples);
+        spec.recipe.background = Background::none;
+        spec.recipe.window = Window::rect;
+        spec.recipe.a2_rad = 0;
+        spec.calibration.k_polynomial = {0, static_cast<double>(samples - 1)};
+        std::vector<std::uint16_t> spectra(static_cast<std::size_t>(samples * 36));
+        for (std::size_t i = 0; i < spectra.size(); ++i) spectra[i] = i % 2 == 0 ? 65535 : 65535 * (i / 64 % 2);
+        EXPECT_LE(error_of(spec, bytes_of_lines(spectra)), max_error);
+    }
+}
+
+// A line that is dark beside one that is bright.
+TEST_F(FastLimits, ADarkLineIsItsOwn) {
+    ReconstructionSpec spec = spec_of(2048);
+    spec.geometry.a_scans = 2;
+    spec.recipe.background = Background::none;
+    auto spectra = moving_reflectors(2048, 8);
+    for (std::size_t i = 0; i < 2048; ++i) spectra[i] = static_cast<std::uint16_t>(spectra[i] / 500);
+    const auto all = voxels_of<float>(spec, bytes_of_lines(spectra), {.block_b_scans = 1});
+    const auto cpu = voxels_of<float>(spec, bytes_of_lines(spectra), {.choice = {.backend = Backend::cpu}});
+    const std::vector<float> dark(all.begin(), all.begin() + 1024), expected(cpu.begin(), cpu.begin() + 1024);
+    EXPECT_LE(normalised_error(dark, expected), max_error);
+}
+
+TEST_F(FastLimits, Packed12IsReadByWords) {
+    ReconstructionSpec spec = spec_of(2048);
+    spec.format.sample_format = SampleFormat::packed12;
+    std::mt19937 random(3);
+    std::uniform_int_distribution<int> byte(0, 255);
+    std::vector<std::byte> spectra;
+    std::generate_n(std::back_inserter(spectra), spec.geometry.b_scans * b_scan_bytes(spec),
+                    [&] { return static_cast<std::byte>(byte(random)); });
+    ASSERT_TRUE(is_in_halves(spec));
+    EXPECT_LE(error_of(spec, spectra), max_error);
+}
+
+// Zeros beyond the samples.
+TEST_F(FastLimits, ZeroPaddingAddsNothing) {
+    ReconstructionSpec spec = spec_of(1024);
+    spec.recipe.zero_padding = 2;
+    const auto spectra = moving_reflectors(1024, 36);
+    ASSERT_TRUE(is_in_halves(spec));
+    EXPECT_LE(error_of(spec, bytes_of_lines(spectra)), max_error);
+}
+
+TEST_F(FastLimits, WhatHasNoHalvesIsExact) {
+    const auto exact = [](const std::function<void(ReconstructionSpec&)>& change) {
+        ReconstructionSpec spec = spec_of(2048);
+        change(spec);
+        return !is_in_halves(spec);
+    };
+    EXPECT_TRUE(exact([](ReconstructionSpec& spec) { spec.recipe.quantity = Quantity::complex; }));
+    EXPECT_TRUE(exact([](ReconstructionSpec& spec) { spec.flow.method = FlowMethod::doppler; }));
+    EXPECT_TRUE(exact([](ReconstructionSpec& spec) { spec.format.bits = 12; }));
+    EXPECT_TRUE(exact([](ReconstructionSpec& spec) { spec.recipe.upsample = 2; }));
+}
+
+}  // namespace
+}  // namespace echolux
