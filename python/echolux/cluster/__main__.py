@@ -1,4 +1,4 @@
-"""python3 -m echolux.cluster SCAN... -o OUT, which `echolux batch` starts; and the commands of verbs.py."""
+"""python3 -m echolux.cluster SCAN... -o OUT, which `echolux batch` starts; and the commands of cli.py."""
 from __future__ import annotations
 
 import argparse
@@ -11,8 +11,9 @@ from dataclasses import asdict
 from typing import Any
 
 from ..errors import BadArgument, Error, OutputFailed, Unsupported
-from . import verbs, worker
-from .report import Report
+from . import cli
+from .scheduling import worker
+from .scheduling.report import Report
 
 _EXAMPLES = """examples:
   all scans of an archive, on this machine:
@@ -33,7 +34,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("-o", "--output", required=True, metavar="FOLDER", help="folder or address (s3://...) of the results")
     made.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a setting of every scan")
     made.add_argument("--require", choices=["cuda", "cpu"], help="cuda: a GPU must reconstruct; cpu: none is used")
-    verbs.add_common(made)
+    cli.add_common(made)
     made.add_argument("--part-seconds", type=float, default=10.0, metavar="S", help="how long a part may take [10]")
     made.add_argument("--part-memory", type=int, default=1024, metavar="MIB", help="voxels of a part [1024]")
     made.add_argument("--part-b-scans", type=int, metavar="N", help="B-scans of a part instead, whole shards")
@@ -78,7 +79,7 @@ def _client(address: str | None) -> Any:
 
 
 def _submit(given: argparse.Namespace, arguments: Sequence[str]) -> None:
-    from . import slurm
+    from .scheduling import slurm
 
     kept, skip = [], False
     for one in arguments:  # all but the words about Slurm, which hold for this call
@@ -95,8 +96,8 @@ def _submit(given: argparse.Namespace, arguments: Sequence[str]) -> None:
 
 def _parsed(arguments: Sequence[str]) -> tuple[argparse.Namespace, Callable[[], Report | None]]:
     """What was given, and what is to be done."""
-    if arguments and arguments[0] in verbs.NAMES:
-        given, work = verbs.parsed(arguments[0], arguments[1:])
+    if arguments and arguments[0] in cli.NAMES:
+        given, work = cli.parsed(arguments[0], arguments[1:])
         return given, lambda: work(_client(given.dask))
     given = parser().parse_args(arguments)
     return given, lambda: _reconstructed(given, arguments)

@@ -3,7 +3,7 @@ ECHOLUX_FATAL names ends its worker."""
 import os
 import signal
 
-from echolux.cluster import part
+from echolux.cluster.parts import part
 
 
 def _counted(made):

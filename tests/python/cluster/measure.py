@@ -17,7 +17,7 @@ import numpy as np
 
 import echolux as ox
 from echolux import cluster
-from echolux.cluster import executors
+from echolux.cluster.scheduling import executors
 from support import write_scan
 
 PART = 256

@@ -120,13 +120,13 @@ class Slurm(ClusterCase):
                       "'a b*.toml' -o out --require cuda\n", text)
 
     def test_folders_with_spaces_are_one_word(self):
-        from echolux.cluster import slurm
+        from echolux.cluster.scheduling import slurm
 
         lines = slurm.script(["a.toml"], "/a/with space/50%", 2).splitlines()
         self.assertIn("#SBATCH --output='/a/with space/50%%/.echolux/slurm-%A-%a.log'", lines)
 
     def test_killed_tasks_ask_to_be_queued_again_and_stopped_ones_do_not(self):
-        from echolux.cluster import slurm
+        from echolux.cluster.scheduling import slurm
 
         asked = self.folder / "asked"
         for name, text in ("scontrol", f"#!/bin/bash\necho $2 >> {asked}\n"), ("python", "#!/bin/bash\nexit $CODE\n"):

@@ -20,16 +20,16 @@ class PlansCase(ClusterCase):
         self.volume = self.out / "scan.ome.zarr"
 
     def plan(self, b_scans, settings=()):
-        from echolux.cluster import planning
-        from echolux.cluster.scans import listed
+        from echolux.cluster.parts import planner
+        from echolux.cluster.scan_list import listed
 
-        return planning.made(listed(self.scans)[0], settings, part_b_scans=b_scans)
+        return planner.made(listed(self.scans)[0], settings, part_b_scans=b_scans)
 
     def source(self, plan):
-        from echolux.cluster import inputs
-        from echolux.cluster.source import Source
+        from echolux.cluster import fingerprint
+        from echolux.cluster.parts.slabs import Source
 
-        return Source(inputs.opened(plan.path, plan.settings), "cpu")
+        return Source(fingerprint.opened(plan.path, plan.settings), "cpu")
 
 
 class OfTwoKinds(PlansCase):
@@ -73,17 +73,19 @@ class OfTwoKinds(PlansCase):
 class OfTwoSizes(PlansCase):
     def test_parts_of_another_size_are_not_taken(self):
         import zarr
-        from echolux.cluster import ome, part, settled, store
+        from echolux.cluster.parts import part
+        from echolux.cluster.storage import ownership, store
+        from echolux.cluster.tasks import scan
 
         small, large = self.plan(64), self.plan(128)
         self.assertEqual((small.job, small.identity == large.identity), (large.job, False))
         place = store.opened(self.out)
-        place.put(settled.key_of(small.name), small.to_json())
+        place.put(ownership.key_of(small.name), small.to_json())
         part.work(place, small, next(small.parts()), self.source(small))
-        place.put(settled.key_of(large.name), large.to_json())  # by a share that was as fast
+        place.put(ownership.key_of(large.name), large.to_json())  # by a share that was as fast
         made = [part.work(place, large, one, self.source(large)).get("was_there", False) for one in large.parts()]
         self.assertEqual(made, [False, False])
-        self.assertTrue(ome.finish(place, large))
+        self.assertTrue(scan._finish(place, large))
         whole = ox.open(self.folder / "data/eye0/scan.toml").reconstruct(progress=False)
         self.assertEqual(zarr.open_array(self.volume / "0", mode="r")[:].transpose(0, 2, 1).tobytes(), np.asarray(whole).tobytes())
 
@@ -94,14 +96,14 @@ class OfTwoSizes(PlansCase):
         self.assertEqual((report.made, report.failures), (2, []))
 
     def test_a_part_is_one_shard(self):
-        from echolux.cluster.layout import Layout
+        from echolux.cluster.ome_zarr.layout import Layout
 
         with self.assertRaisesRegex(ox.BadArgument, "whole shards of 64"):
             Layout(1, (260, 8, 8), "uint8", 64).check(0, 128)
 
     def test_of_two_that_begin_at_once_one_is_kept(self):
         import fsspec
-        from echolux.cluster import store
+        from echolux.cluster.storage import store
 
         for address in str(self.out), f"local://{self.out}/there", "memory://plans/out":
             with self.subTest(address):
@@ -115,19 +117,20 @@ class OfTwoSizes(PlansCase):
 
 class OfAJobThatWasStopped(PlansCase):
     def test_a_part_that_ends_later_leaves_the_next_job_s_result(self):
-        from echolux.cluster import markers, part, planning, settled, store
-        from echolux.cluster.scans import listed
+        from echolux.cluster.parts import part, planner
+        from echolux.cluster.storage import markers, ownership, store
+        from echolux.cluster.scan_list import listed
 
         reconstruct(self.scans, self.folder / "reference", recipe={"window": "blackman"})
         for address in f"local://{self.out}", str(self.folder / "folder"):
             with self.subTest(address):
                 place = store.opened(address)
-                old = planning.settle(place, listed(self.scans)[0], ("recipe.window=hann",), part_b_scans=64)
+                old = planner.settle(place, listed(self.scans)[0], ("recipe.window=hann",), part_b_scans=64)
                 with markers.files(place) as files:
                     first = next(old.parts())
                     facts = part.make(old, first, self.source(old), files)
                     self.assertTrue(reconstruct(self.scans, address, recipe={"window": "blackman"}).ok)
-                    with self.assertRaisesRegex(settled.Stale, "no longer the output of this job"):
+                    with self.assertRaisesRegex(ownership.Stale, "no longer the output of this job"):
                         files.commit(old.name, first.key, old.identity, facts)
                 self.assert_same_results(address.removeprefix("local://"), self.folder / "reference")
 
@@ -135,7 +138,7 @@ class OfAJobThatWasStopped(PlansCase):
 class ThatAreNotFinished(PlansCase):
     def damaging(self, times):
         """Each time that the last part is made, the first one is lost."""
-        from echolux.cluster import part
+        from echolux.cluster.parts import part
 
         work, left = part.work, [times]
 
@@ -166,7 +169,8 @@ class ThatAreNotFinished(PlansCase):
 
 class OfCalibrations(PlansCase):
     def test_files_that_change_during_the_job_fail_the_scan(self):
-        from echolux.cluster import part, reconstruction
+        from echolux.cluster.parts import part
+        from echolux.cluster.tasks import scan as scan_task
 
         scan, dark = self.folder / "data/eye0/scan.toml", self.folder / "data/eye0/dark.txt"
         scan.write_text(scan.read_text() + '\n[calibration]\nbackground = "dark.txt"\n')
@@ -177,7 +181,7 @@ class OfCalibrations(PlansCase):
             made = work(store, plan, one, *rest, **more)
             if one.begin == 0:
                 dark.write_text("".join(f"{1000 + 50 * (n % 7)}\n" for n in range(128)))
-                reconstruction.forget()  # as a worker that opens the scan later
+                scan_task.forget()  # as a worker that opens the scan later
             return made
 
         part.work = changing

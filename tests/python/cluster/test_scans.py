@@ -3,7 +3,7 @@ import unittest
 from pathlib import Path
 
 import echolux as ox
-from echolux.cluster.scans import listed
+from echolux.cluster.scan_list import listed
 from support import FolderCase
 
 

@@ -14,7 +14,7 @@ from test_parts import reconstruct
 SETTLES = """
 import json, os, sys
 from echolux import _core
-from echolux.cluster import worker
+from echolux.cluster.scheduling import worker
 class WithCuda:
     has = staticmethod(lambda part: True)
 worker._core = WithCuda
@@ -69,7 +69,7 @@ class OfItsOwn(ClusterCase):
         self.assertEqual(reconstruct(scans, out, part_b_scans=None).notes, [])
 
     def test_it_tells_the_dashboard_its_rate(self):
-        from echolux.cluster.executors import local_client
+        from echolux.cluster.scheduling.executors import local_client
 
         scans = write_archive(self.folder / "data", 1)
         with local_client(1) as client:

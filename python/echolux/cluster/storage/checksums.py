@@ -7,7 +7,7 @@ import importlib.util
 from collections.abc import Callable
 from typing import Any
 
-from ..errors import Unsupported
+from ...errors import Unsupported
 
 
 @functools.cache

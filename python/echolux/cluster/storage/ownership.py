@@ -5,18 +5,15 @@ hash of all that determines the result and how it is cut. What other plans have 
 finished result, which has the marker WHOLE, stays unless it may be overwritten."""
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .. import _core
-from ..errors import BadArgument, Error
+from ...errors import BadArgument, Error
 from .store import Store
 
-FORMAT = 3  # of what is written: markers of another one are not taken up
 FOLDER = ".echolux"  # beside the results, so that they hold nothing that readers of Zarr do not know
 WHOLE = "whole"  # the part that is put last
 
@@ -41,11 +38,6 @@ def key_of(name: str) -> str:
 
 def marker_key(name: str, part: str) -> str:
     return f"{FOLDER}/{name}/{part}.json"
-
-
-def hash_of(*facts: Any) -> str:
-    """Of what determines every byte of a result, with the version of the program."""
-    return hashlib.sha256(json.dumps([FORMAT, _core.version, *facts]).encode()).hexdigest()[:32]
 
 
 def claim_text(kind: str, identity: str, targets: Sequence[str], **more: Any) -> bytes:

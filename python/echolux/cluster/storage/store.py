@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Union
 
-from ..errors import OutputFailed
+from ...errors import OutputFailed
 from .checksums import crc32c
 
 _UNFINISHED = ".unfinished-"

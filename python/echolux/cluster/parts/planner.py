@@ -10,17 +10,20 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ..errors import BadArgument
-from ..scan import Scan
-from ..volume import Volume
-from . import layout, markers, part
-from .inputs import of_scan, opened, protocol_of
-from .layout import Layout
-from .plan import Output, Plan, job_of
-from .scans import ScanFile
-from .settled import claim, key_of, require_replaceable
-from .source import Source
-from .store import Folder, Store, Writing
+from ...errors import BadArgument
+from ...scan import Scan
+from ...volume import Volume
+from . import part
+from ..ome_zarr import layout
+from ..storage import markers
+from ..fingerprint import of_scan, opened, protocol_of
+from ..ome_zarr.layout import Layout
+from ..ome_zarr.metadata import Output
+from .plan import Plan, job_of
+from ..scan_list import ScanFile
+from ..storage.ownership import claim, key_of, require_replaceable
+from .slabs import Source
+from ..storage.store import Folder, Store, Writing
 
 SECONDS = 10.0
 MEMORY = 1 << 30

@@ -8,17 +8,19 @@ from typing import Any, Optional
 
 import numpy as np
 
-from . import markers, works
-from .settled import WHOLE, claim, claim_text, hash_of, key_of, parsed, require_replaceable
-from .store import Store
+from . import file_work
+from ..storage import markers
+from ..fingerprint import hash_of
+from ..storage.ownership import WHOLE, claim, claim_text, key_of, parsed, require_replaceable
+from ..storage.store import Store
 
 
 def planned(store: Optional[Store], task: dict[str, Any]) -> dict[str, Any]:
     """All of it: there are no parts to plan."""
-    work = getattr(works, task["work"])
+    work = getattr(file_work, task["work"])
     if store is None:
         return {**_ended(task, work(task, None)), "made": 1}
-    job = hash_of(task["work"], task["token"], task["settings"], works.facts(task))
+    job = hash_of(task["work"], task["token"], task["settings"], file_work.facts(task))
     there = markers.read(store, task["name"], WHOLE, job, verify=task["verify"])
     if there is not None:
         return _ended(task, _kept_result(store, there))

@@ -5,7 +5,7 @@ import argparse
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .report import Report
+from .scheduling.report import Report
 
 Parser = argparse.ArgumentParser
 
@@ -40,7 +40,7 @@ def _add_convert(parser: Parser) -> None:
 
 
 def _convert(given: argparse.Namespace, client: Any) -> Report:
-    from .jobs import convert
+    from .api import convert
 
     return convert(given.files, given.output, given.ending, client, voxel=given.voxel, low=given.low, high=given.high,
                    **_common(given))
@@ -55,7 +55,7 @@ def _add_figures(parser: Parser) -> None:
 
 
 def _figures(given: argparse.Namespace, client: Any) -> Report:
-    from .jobs import figures
+    from .api import figures
 
     return figures(given.files, given.output, client, plane=given.plane, index=given.index, ending=given.ending, dpi=given.dpi,
                    **_common(given))
@@ -68,7 +68,7 @@ def _add_calibrate(parser: Parser) -> None:
 
 
 def _calibrate(given: argparse.Namespace, client: Any) -> Report:
-    from .jobs import calibrate
+    from .api import calibrate
 
     return calibrate(given.files, given.output, given.what, client, b_scans=tuple(given.b_scans), **_common(given))
 
@@ -85,7 +85,7 @@ def _add_movie(parser: Parser) -> None:
 
 
 def _movie(given: argparse.Namespace, client: Any) -> Report:
-    from .jobs import movie
+    from .api import movie
 
     view = dict(one.partition("=")[::2] for one in given.view)
     return movie(given.output, given.files, client, motion=given.motion, frames=given.frames, seconds=given.seconds,

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from . import levels
-from .checksums import crc32c
+from ..storage.checksums import crc32c
 from .layout import Layout, compressor
-from .store import Writing
-from .threads import pool
+from ..storage.store import Writing
+from ..threads import pool
 
 _ABSENT = 2**64 - 1  # offset and length of a chunk that lies outside of the array
 

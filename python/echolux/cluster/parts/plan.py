@@ -5,13 +5,13 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
 
-from ..scan import Scan
-from . import layout
-from .inputs import Files, calibration_of
-from .layout import Layout
-from .settled import claim_text, hash_of
+from ...scan import Scan
+from ..ome_zarr import layout
+from ..fingerprint import Files, calibration_of, hash_of
+from ..ome_zarr.layout import Layout
+from ..ome_zarr.metadata import Output
+from ..storage.ownership import claim_text
 
 
 @dataclass(frozen=True)
@@ -25,16 +25,6 @@ class Part:
     @property
     def key(self) -> str:
         return f"{self.time}-{self.begin}"
-
-
-@dataclass(frozen=True)
-class Output:
-    """An OME-Zarr of a scan: its structure, or its flow."""
-
-    name: str  # "eye1/scan.ome.zarr"
-    layout: Layout
-    picture: dict[str, Any]  # metadata of the finest level, as the program writes it
-    texts: dict[str, str]
 
 
 @dataclass(frozen=True)

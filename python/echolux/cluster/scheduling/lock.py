@@ -16,9 +16,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ..errors import Error, OutputFailed
-from .settled import FOLDER
-from .store import Folder, Store
+from ...errors import Error, OutputFailed
+from ..storage.ownership import FOLDER
+from ..storage.store import Folder, Store
 
 BEAT_S = 10.0
 STALE_S = 60.0

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from typing import Any, Optional
 
-from ..errors import Error
+from ...errors import Error
 from . import worker
 
 Task = dict[str, Any]

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..errors import Unsupported
+from ...errors import Unsupported
 
 
 def script(arguments: Sequence[str], out: str, tasks: int, options: Sequence[str] = (), python: str = sys.executable) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Optional, Union
 from .executors import Here, Outcome, OverDask, Task
 from .progress import Progress
 from .report import Failure, Report
-from .scans import ScanFile
+from ..scan_list import ScanFile
 
 _FIRST_PAUSE_S = 1.0  # before another try; four times as long before each later one
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import BadArgument
+from ...errors import BadArgument
 from . import levels
 
 

@@ -2,6 +2,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
+
+from ...errors import Error
 
 
 @dataclass(frozen=True)
@@ -47,3 +50,15 @@ class Report:
         if self.failures:
             words.append(f"{len(self.failures)} failed")
         return ", ".join(words) + f" in {self.seconds:.1f} s" + "".join(f"\n{note}" for note in self.notes) + (f"\n{self.table()}" if self.failures else "")
+
+
+class Incomplete(Error):
+    """Some volumes failed. results: in order, None where there is none; failures: which, and why."""
+
+    def __init__(self, results: list[Any], failures: list[Failure]) -> None:
+        super().__init__(f"{len(failures)} of {len(results)} volumes failed, the first: {failures[0].reason}",
+                         failures[0].scan, "the exception has .results and .failures")
+        self.results, self.failures = results, failures
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.results, self.failures)

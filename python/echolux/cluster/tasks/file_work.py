@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Optional
 
-from ..errors import BadArgument, Error
-from ..series import LazyVolume, Series, load
-from . import inputs
-from .plan import job_of
+from ...errors import BadArgument, Error
+from ...series import LazyVolume, Series, load
+from .. import fingerprint
+from ..parts.plan import job_of
 
 Task = dict[str, Any]
 
@@ -17,9 +17,9 @@ Task = dict[str, Any]
 def facts(task: Task) -> Any:
     """Of what goes in, besides the options."""
     if task["work"] != "calibrated":
-        return inputs.of_file(task["path"])
-    scan = inputs.opened(task["path"], tuple(task["settings"]))
-    return job_of(scan, inputs.of_scan(task["path"], scan))
+        return fingerprint.of_file(task["path"])
+    scan = fingerprint.opened(task["path"], tuple(task["settings"]))
+    return job_of(scan, fingerprint.of_scan(task["path"], scan))
 
 
 def _file(task: Task, folder: Optional[Path]) -> Path:
@@ -70,7 +70,7 @@ def figure(task: Task, folder: Optional[Path]) -> None:
     path = _file(task, folder)
     volume = _volume(task["path"])
     if plane == "volume":
-        from ..show import png
+        from ...show import png
 
         path.write_bytes(png(volume.render(**options)))
         return
@@ -87,7 +87,7 @@ def figure(task: Task, folder: Optional[Path]) -> None:
 
 
 def _dispersion(scan: Any, spectra: Any, options: dict[str, Any]) -> dict[str, float]:
-    from .. import calibrate
+    from ... import calibrate
 
     found = calibrate.dispersion(scan, spectra, progress=False, **options)
     if not found.is_sharp:
@@ -96,7 +96,7 @@ def _dispersion(scan: Any, spectra: Any, options: dict[str, Any]) -> dict[str, f
 
 
 def _noise_floor(scan: Any, spectra: Any, options: dict[str, Any]) -> dict[str, float]:
-    from .. import calibrate
+    from ... import calibrate
 
     return {"recipe.noise_floor_db": calibrate.noise_floor_db(scan, spectra, **options)}
 
@@ -109,7 +109,7 @@ def calibrated(task: Task, folder: Optional[Path]) -> dict[str, float]:
     """Settings by key."""
     options = dict(task["options"])
     what, (begin, end) = options.pop("what"), options.pop("b_scans")
-    scan = inputs.opened(task["path"], tuple(task["settings"]))
+    scan = fingerprint.opened(task["path"], tuple(task["settings"]))
     if what == "dispersion":
         options["device"] = task["device"]
     return CALIBRATIONS[what](scan, scan.read(0, begin, min(end, scan.shape[0]) - begin), options)

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import dataclass
 from typing import Any
 
-from . import layout, markers
-from .plan import Output, Plan
-from .settled import FOLDER, WHOLE
-from .store import Store
+from .layout import Layout
+
+
+@dataclass(frozen=True)
+class Output:
+    """An OME-Zarr of a scan: its structure, or its flow."""
+
+    name: str  # "eye1/scan.ome.zarr"
+    layout: Layout
+    picture: dict[str, Any]  # metadata of the finest level, as the program writes it
+    texts: dict[str, str]
 
 
 def _datasets(output: Output, step_s: float) -> list[dict[str, Any]]:
@@ -46,24 +54,3 @@ def group(output: Output, times_s: list[float]) -> bytes:
         ours["times_s"] = times_s
     attributes = {"ome": {"version": "0.5", "multiscales": [picture]}, "echolux": ours}
     return json.dumps({"zarr_format": 3, "node_type": "group", "attributes": attributes}, indent=2).encode() + b"\n"
-
-
-def finish(store: Store, plan: Plan, *, verify: bool = False) -> bool:
-    """Writes the groups if every part is there. Any number of jobs may try it: they write the same."""
-    times_s: list[float] = []
-    for part in plan.parts():
-        marker = markers.read(store, plan.name, part.key, plan.identity, verify=verify)
-        if marker is None:
-            return False
-        if part.begin == 0:
-            times_s.append(marker["time_s"])
-    store.sweep(f"{FOLDER}/{plan.name}")
-    with markers.files(store) as files:
-        for output in reversed(plan.outputs):  # the structure's group is the last: with it the scan can be opened
-            store.sweep(output.name)
-            create = files.creator(output.name)
-            for key, metadata in layout.metadata(output.layout).items():
-                create(key).write(metadata)
-            create("zarr.json").write(group(output, times_s))
-        files.commit(plan.name, WHOLE, plan.identity, {})
-    return True

@@ -4,21 +4,24 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from . import inputs, markers, ome, part, plan, planning, source
-from .cache import Cache
-from .scans import ScanFile
-from .settled import WHOLE, key_of, marker_key, require_current
-from .store import Store
+from .. import fingerprint
+from ..ome_zarr import layout, metadata
+from ..parts import part, plan, planner, slabs
+from ..storage import markers
+from ..lru_cache import Cache
+from ..scan_list import ScanFile
+from ..storage.ownership import FOLDER, WHOLE, key_of, marker_key, require_current
+from ..storage.store import Store
 
 _plans: Cache[plan.Plan] = Cache(4)
-_sources: Cache[source.Source] = Cache(4)
+_sources: Cache[slabs.Source] = Cache(4)
 rate = {"a_scans": 0.0, "seconds": 0.0}  # of the last part
 
 
 def forget() -> None:
     """Scans that were open, and their reconstructors: what failed may have been their fault."""
     _sources.clear()
-    source.forget()
+    slabs.forget()
 
 
 def _plan_of(store: Store, name: str, identity: str) -> plan.Plan:
@@ -32,7 +35,7 @@ def _plan_of(store: Store, name: str, identity: str) -> plan.Plan:
 def planned(store: Store, task: dict[str, Any]) -> dict[str, Any]:
     """A scan's plan, and which of its parts are missing."""
     file = ScanFile(task["path"], task["name"], tuple(task["settings"]))
-    made = planning.settle(store, file, file.settings, overwrite=task["overwrite"], device=task["device"],
+    made = planner.settle(store, file, file.settings, overwrite=task["overwrite"], device=task["device"],
                            **task["wanted"])
     missing = [(one.time, one.begin, one.end) for number, one in enumerate(made.parts())
                if number % task["of"] == task["share"]
@@ -51,9 +54,9 @@ def planned(store: Store, task: dict[str, Any]) -> dict[str, Any]:
 def made(store: Store, task: dict[str, Any]) -> dict[str, Any]:
     """One part."""
     whole = _plan_of(store, task["name"], task["id"])
-    inputs.require_unchanged(whole.files)
+    fingerprint.require_unchanged(whole.files)
     scan = _sources.get((store.address, task["name"], task["id"], task["device"]),
-                        lambda: source.Source(inputs.opened(whole.path, whole.settings), task["device"]))
+                        lambda: slabs.Source(fingerprint.opened(whole.path, whole.settings), task["device"]))
     began = time.perf_counter()
     facts = part.work(store, whole, plan.Part(task["time"], task["begin"], task["end"]), scan, verify=task["verify"])
     if not facts.get("was_there"):
@@ -62,4 +65,25 @@ def made(store: Store, task: dict[str, Any]) -> dict[str, Any]:
 
 
 def finished(store: Store, task: dict[str, Any]) -> dict[str, Any]:
-    return {"is_finished": ome.finish(store, _plan_of(store, task["name"], task["id"]))}
+    return {"is_finished": _finish(store, _plan_of(store, task["name"], task["id"]))}
+
+
+def _finish(store: Store, whole: plan.Plan, *, verify: bool = False) -> bool:
+    """Writes the groups if every part is there. Any number of jobs may try it: they write the same."""
+    times_s: list[float] = []
+    for one in whole.parts():
+        marker = markers.read(store, whole.name, one.key, whole.identity, verify=verify)
+        if marker is None:
+            return False
+        if one.begin == 0:
+            times_s.append(marker["time_s"])
+    store.sweep(f"{FOLDER}/{whole.name}")
+    with markers.files(store) as files:
+        for output in reversed(whole.outputs):  # the structure's group is the last: with it the scan can be opened
+            store.sweep(output.name)
+            create = files.creator(output.name)
+            for key, text in layout.metadata(output.layout).items():
+                create(key).write(text)
+            create("zarr.json").write(metadata.group(output, times_s))
+        files.commit(whole.name, WHOLE, whole.identity, {})
+    return True

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from . import markers
-from .packing import Packer
+from ..storage import markers
+from ..ome_zarr.shard_writer import Packer
 from .plan import Part, Plan
-from .source import Source
-from .store import Store
-from .threads import ahead
+from .slabs import Source
+from ..storage.store import Store
+from ..threads import ahead
 
 
 class _Clock:

@@ -6,11 +6,13 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from .. import _core
-from ..pictures import view_of
-from . import inputs, markers
-from .settled import FOLDER, WHOLE, claim, claim_text, hash_of, key_of, parsed
-from .store import Store
+from ... import _core
+from ...pictures import view_of
+from .. import fingerprint
+from ..storage import markers
+from ..fingerprint import hash_of
+from ..storage.ownership import FOLDER, WHOLE, claim, claim_text, key_of, parsed
+from ..storage.store import Store
 
 
 def _write(task: dict[str, Any], output: str, begin: int = 0, end: int = 0, drawn: str = "") -> None:
@@ -26,7 +28,7 @@ def _shown(task: dict[str, Any]) -> list[str]:
 
 def _job(task: dict[str, Any]) -> str:
     about = [task[key] for key in ("view", "motion", "frames", "seconds", "fps", "step")]
-    return hash_of("movie", about, [inputs.of_file(one) for one in _shown(task)])
+    return hash_of("movie", about, [fingerprint.of_file(one) for one in _shown(task)])
 
 
 def _parts(task: dict[str, Any]) -> Iterator[tuple[int, int]]:

@@ -13,15 +13,15 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from .. import _core
-from ..errors import BadArgument, BadFile, BadSetting, Error, Unsupported
-from . import each, film, reconstruction
-from .settled import Stale
-from .store import opened
+from ... import _core
+from ...errors import BadArgument, BadFile, BadSetting, Error, Unsupported
+from ..tasks import files, movie, scan
+from ..storage.ownership import Stale
+from ..storage.store import opened
 
 _Step = Callable[[Any, dict[str, Any]], dict[str, Any]]
 _STEPS = {"plan": "planned", "part": "made", "finish": "finished"}
-_KINDS = {"scan": reconstruction, "each": each, "movie": film}
+_KINDS = {"scan": scan, "each": files, "movie": movie}
 _FINAL = (BadArgument, BadFile, BadSetting, Unsupported, Stale)  # another try would end alike
 
 _lock = threading.Lock()  # one part at a time
@@ -106,7 +106,7 @@ def _tell_dashboard() -> None:
     try:
         from distributed import get_worker
 
-        rate = reconstruction.rate
+        rate = scan.rate
         get_worker().metrics["echolux_a_scans_per_s"] = lambda _: rate["a_scans"] / max(1e-9, rate["seconds"])
     except (ImportError, ValueError):  # not a worker of Dask
         pass
@@ -134,6 +134,6 @@ def run(task: dict[str, Any]) -> dict[str, Any]:
             step: _Step = getattr(_KINDS[task["kind"]], _STEPS[task["do"]])
             return step(None if task["out"] is None else opened(task["out"]), task)
         except Exception as error:  # whatever it is, it stops nobody else
-            reconstruction.forget()
+            scan.forget()
             text = str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error}"
             return {"error": text, "retry": not isinstance(error, _FINAL)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 import csv
 import io
 
-from .scans import ScanFile
+from .scan_list import ScanFile
 
 
 def written(rows: list[tuple[ScanFile, dict[str, float]]]) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from ..scan import Scan
 
 Files = tuple[tuple[str, int, int], ...]  # name, bytes, time of change in ns
 
+FORMAT = 3  # of what is written: markers of another one are not taken up
 _TEXT = 3  # kind of a setting
 _HEADERS = (".nhdr", ".mhd", ".hdr", ".img")  # whose voxels lie beside them, under the same name
 
@@ -65,3 +67,21 @@ def require_unchanged(files: Files) -> None:
             raise BadFile("is no longer there", name) from None
         if (now.st_size, now.st_mtime_ns) != (size, changed):
             raise BadFile("has changed since the job began", name, "start the job again")
+
+
+def hash_of(*facts: Any) -> str:
+    """Of what determines every byte of a result, with the version of the program."""
+    return hashlib.sha256(json.dumps([FORMAT, _core.version, *facts]).encode()).hexdigest()[:32]
+
+
+def token_of(function: Callable[[Any], Any]) -> str:
+    """Of what it does, as far as can be seen: changed functions have others."""
+    import inspect
+
+    from dask.base import tokenize
+
+    try:
+        source = inspect.getsource(function)
+    except (OSError, TypeError):
+        source = ""
+    return str(tokenize(function, source))

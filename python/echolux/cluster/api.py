@@ -23,12 +23,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import BadArgument
 from ..settings import assignments
-from .mapping import Incomplete
-from .report import Report
-from .scans import ScanFile, Scans, listed
+from .scheduling.report import Incomplete, Report
+from .scan_list import ScanFile, Scans, listed
 
 if TYPE_CHECKING:
-    from .job import Job
+    from .scheduling.job_runner import Job
 
 DEVICES = {None: "auto", "cpu": "cpu", "cuda": "cuda"}
 
@@ -90,7 +89,7 @@ def map(function: Callable[[Any], Any], volumes: Scans, client: Any = None, *, o
 
     Raises Incomplete after all others are done, where some failed: its `results` and `failures` tell.
     """
-    from .mapping import token_of
+    from .fingerprint import token_of
 
     task = {"kind": "each", "work": "mapped", "function": function, "token": "" if out is None else token_of(function)}
     files = listed(volumes, must_differ=out is not None)
@@ -141,8 +140,9 @@ def calibrate(scans: Scans, out: str | os.PathLike[str], what: str = "dispersion
 
     Scans that show no calibration are among the failures, and not in the table.
     """
-    from . import store, table
-    from .works import CALIBRATIONS
+    from . import scan_table
+    from .storage import store
+    from .tasks.file_work import CALIBRATIONS
 
     if what not in CALIBRATIONS:
         raise BadArgument(f'cannot be "{what}"', "what", " or ".join(CALIBRATIONS))
@@ -152,7 +152,7 @@ def calibrate(scans: Scans, out: str | os.PathLike[str], what: str = "dispersion
     given = tuple(assignments({"recipe": recipe or {}}))
     done = _each(files, f".{what}", task, out=out, client=client, settings=given, **job)
     found = [(files[number], settings) for number, settings in sorted(done.results.items())]
-    store.opened(out).put(f"{what}.csv", table.written(found))
+    store.opened(out).put(f"{what}.csv", scan_table.written(found))
     done.report.files[:] = [f"{what}.csv"]
     return done.report
 
@@ -168,12 +168,12 @@ def movie(path: str | os.PathLike[str], shown: str | os.PathLike[str], client: A
     part_frames: pictures that a worker draws at a time
     The rest as of reconstruct().
     """
-    from . import filming
+    from .tasks import movie_length
 
     _require_positive(part_frames=part_frames)
     out, name = os.path.split(os.fspath(path))
     task = {"kind": "movie", "threads": threads, "verify": verify, "step": part_frames,
-            **filming.wanted(os.path.abspath(shown), name, motion, frames, seconds, str(fps), view)}
+            **movie_length.wanted(os.path.abspath(shown), name, motion, frames, seconds, str(fps), view)}
     file = ScanFile(os.path.abspath(shown), name)
     return _run([file], task, {"settings": (), "overwrite": overwrite}, out=out or ".", client=client, workers=workers,
                 retries=retries, progress=progress).report
@@ -209,9 +209,10 @@ def _each(files: list[ScanFile], ending: str, task: dict[str, Any], *, out: str 
 def _run(files: list[ScanFile], task: dict[str, Any], planning: dict[str, Any], *, out: str | os.PathLike[str] | None,
          client: Any, workers: int | None, retries: int, progress: bool, share: str | None = None) -> Job:
     """The job, when it has ended."""
-    from . import lock, settled, store, worker
-    from .job import Job
-    from .progress import Progress
+    from .scheduling import lock, worker
+    from .storage import ownership, store
+    from .scheduling.job_runner import Job
+    from .scheduling.progress import Progress
 
     _require_positive(threads=task["threads"])
     _require_not_negative(workers=workers, retries=retries)
@@ -221,7 +222,7 @@ def _run(files: list[ScanFile], task: dict[str, Any], planning: dict[str, Any], 
         if place is not None:
             held = stack.enter_context(lock.Lock(place, share or "all", told.tell))
             if task["kind"] != "scan":
-                place.sweep(settled.FOLDER)  # what killed workers left; one of a stopped job that is still at work fails, which nobody waits for
+                place.sweep(ownership.FOLDER)  # what killed workers left; one of a stopped job that is still at work fails, which nobody waits for
         executor = stack.enter_context(_executor(client, workers))
         job = Job(executor, files, {**task, "out": None if place is None else place.address}, planning, retries, told)
         if client is not None and workers is not None:
@@ -234,7 +235,7 @@ def _run(files: list[ScanFile], task: dict[str, Any], planning: dict[str, Any], 
 
 @contextlib.contextmanager
 def _executor(client: Any, workers: int | None) -> Iterator[Any]:
-    from . import executors
+    from .scheduling import executors
 
     if client is not None:
         yield executors.OverDask(client)

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from .checksums import crc32c, spelled
-from .settled import marker_key, require_current
+from .ownership import marker_key, require_current
 from .store import Store, Writing
-from .threads import pool
+from ..threads import pool
 
 _READABLE = (".zarray", ".zgroup", ".zattrs", "zarr.json")  # with which a folder of Zarr can be opened
 

@@ -5,10 +5,10 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ..errors import BadArgument
-from ..pictures import view_of
-from ..series import Series, load
-from ..settings import spelled
+from ...errors import BadArgument
+from ...pictures import view_of
+from ...series import Series, load
+from ...settings import spelled
 
 _EVEN = (".mp4", ".mkv", ".webm")  # codecs with colours at half resolution
 _TURN_FRAMES, _FPS = 300, 30

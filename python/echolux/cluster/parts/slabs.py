@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..reconstructor import Reconstructor
-from ..scan import Scan
-from .cache import Cache
-from .inputs import protocol_of
-from .threads import ahead
+from ...reconstructor import Reconstructor
+from ...scan import Scan
+from ..lru_cache import Cache
+from ..fingerprint import protocol_of
+from ..threads import ahead
 
 _BLOCK = 16 << 20  # bytes of spectra that are read at a time
 
