@@ -122,7 +122,7 @@ def _reconstructed(given: argparse.Namespace, arguments: Sequence[str]) -> Repor
 
 def main(arguments: Sequence[str]) -> int:
     """Exit codes: 0 all is there, 1 something failed, 130 interrupted."""
-    worker.own_process()
+    worker.claim_process()
     given, work = _parsed(arguments)
     try:
         report = work()

@@ -14,12 +14,12 @@ from ..scan import Scan
 
 Files = tuple[tuple[str, int, int], ...]  # name, bytes, time of change in ns
 
-FORMAT = 3  # of what is written: markers of another one are not taken up
+FORMAT = 4  # of what is written: markers of another one are not taken up
 _TEXT = 3  # kind of a setting
 _HEADERS = (".nhdr", ".mhd", ".hdr", ".img")  # whose voxels lie beside them, under the same name
 
 
-def opened(path: str, settings: tuple[str, ...] = ()) -> Scan:
+def open_scan(path: str, settings: tuple[str, ...] = ()) -> Scan:
     return Scan(_core.Scan.open(path, list(settings)))
 
 
@@ -28,7 +28,7 @@ def _facts(paths: Any) -> Files:
     return tuple((name, one.st_size, one.st_mtime_ns) for name, one in stats)
 
 
-def of_scan(path: str, scan: Scan) -> Files:
+def scan_inputs(path: str, scan: Scan) -> Files:
     """The scan's file, its spectra, and the files of its calibration."""
     settings = scan._core.settings()
     keys = [one.key for one in settings.all() if one.kind == _TEXT and not one.choices
@@ -37,26 +37,26 @@ def of_scan(path: str, scan: Scan) -> Files:
     return _facts({Path(path), *(file for file in named if file.exists())})
 
 
-def of_file(path: str) -> Files:
+def file_inputs(path: str) -> Files:
     """A scan, a volume with its voxels, or all files of a folder."""
     if os.path.isdir(path):
         return _facts(os.path.join(folder, name) for folder, _, files in os.walk(path) for name in files)
     if path.endswith(".toml"):
-        return of_scan(path, opened(path))
+        return scan_inputs(path, open_scan(path))
     if path.lower().endswith(_HEADERS):
         return _facts(set(Path(path).parent.glob(Path(path).stem + ".*")))
     return _facts([path])
 
 
-def calibration_of(scan: Scan) -> dict[str, str]:
+def calibration_hashes(scan: Scan) -> dict[str, str]:
     """Hashes of its arrays."""
     return {name: hashlib.sha256(scan.calibration[name].tobytes()).hexdigest() for name in scan.calibration}
 
 
-def protocol_of(scan: Scan, device: str) -> str:
+def protocol_key(scan: Scan, device: str) -> str:
     """All but the spectra: scans that are alike in this are made by one plan, and take the same time."""
     settings = [line for line in scan.toml(with_defaults=True).splitlines() if not line.startswith("file =")]
-    return json.dumps([device, settings, calibration_of(scan)])
+    return json.dumps([device, settings, calibration_hashes(scan)])
 
 
 def require_unchanged(files: Files) -> None:
@@ -74,7 +74,7 @@ def hash_of(*facts: Any) -> str:
     return hashlib.sha256(json.dumps([FORMAT, _core.version, *facts]).encode()).hexdigest()[:32]
 
 
-def token_of(function: Callable[[Any], Any]) -> str:
+def function_token(function: Callable[[Any], Any]) -> str:
     """Of what it does, as far as can be seen: changed functions have others."""
     import inspect
 

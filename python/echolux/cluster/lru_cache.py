@@ -8,18 +8,18 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
-class Cache(Generic[T]):
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._kept: OrderedDict[Hashable, T] = OrderedDict()
+class LruCache(Generic[T]):
+    def __init__(self, max_items: int) -> None:
+        self._max_items = max_items
+        self._items: OrderedDict[Hashable, T] = OrderedDict()
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        if key not in self._kept:
-            self._kept[key] = make()
-        self._kept.move_to_end(key)
-        while len(self._kept) > self._most:
-            self._kept.popitem(last=False)
-        return self._kept[key]
+        if key not in self._items:
+            self._items[key] = make()
+        self._items.move_to_end(key)
+        while len(self._items) > self._max_items:
+            self._items.popitem(last=False)
+        return self._items[key]
 
     def clear(self) -> None:
-        self._kept.clear()
+        self._items.clear()

@@ -88,7 +88,7 @@ def _named(paths: list[str]) -> list[str]:
     return [os.path.relpath(stem, folder) for stem in stems]
 
 
-def listed(scans: Scans, *, must_differ: bool = True) -> list[ScanFile]:
+def list_scans(scans: Scans, *, must_differ: bool = True) -> list[ScanFile]:
     """All of them, in order. Raises BadArgument where two results would have the same name (if they must differ), MissingFile
     for a pattern without a match; whether the scans can be read is seen later, each for itself."""
     given = [scans] if isinstance(scans, (str, os.PathLike)) else list(scans)

@@ -7,7 +7,7 @@ import io
 from .scan_list import ScanFile
 
 
-def written(rows: list[tuple[ScanFile, dict[str, float]]]) -> bytes:
+def write_table(rows: list[tuple[ScanFile, dict[str, float]]]) -> bytes:
     """CSV: columns scan, name, and a setting each."""
     keys = sorted({key for _, settings in rows for key in settings})
     text = io.StringIO()

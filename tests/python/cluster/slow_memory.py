@@ -69,7 +69,7 @@ class OfClientAndScheduler(ClusterCase):
             for scans in 10, 10, 80:
                 files = [ScanFile(f"/{number}", f"{number}") for number in range(scans)]
                 common = {"kind": "scan", "out": "", "device": "cpu", "threads": None, "verify": False}
-                report = job_runner.Job(executors.OverDask(client), files, common, {"settings": ()}, 0,
+                report = job_runner.JobRunner(executors.DaskExecutor(client), files, common, {"settings": ()}, 0,
                                  progress.Progress(scans, False)).run()
                 self.assertEqual((report.finished, report.made), (scans, 100 * scans))
                 counts.append(len(os.listdir("/proc/self/fd")))

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 
@@ -60,13 +61,20 @@ class Command(ClusterCase):
 
     def test_ctrl_c_leaves_what_is_done(self):
         scans = write_archive(self.folder / "data", 20)
+        counted = self.folder / "steps"
+        counted.mkdir()
+        (counted / "slow").write_text("0.05")
         words = batch(scans, "-o", self.folder / "out", "--part-b-scans", "64", "--workers", "1", "--threads", "1")
-        job = self.start(*words, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        job = self.start(*words, stderr=subprocess.PIPE, text=True, start_new_session=True,
+                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # ignored behind `&`
+                         env={**os.environ, "ECHOLUX_STEPS": str(counted),
+                              "DASK_DISTRIBUTED__WORKER__PRELOAD": str([str(Path(__file__).parent / "steps.py")])})
         self.wait_for("part", lambda: len(list(self.folder.glob("out/.echolux/*/*/0-*.json"))) > 2)
         os.killpg(job.pid, signal.SIGINT)
         said = job.communicate(timeout=60)[1]
         self.assertEqual(job.returncode, 130, said)
         self.assertIn("what is done stays", said.splitlines()[-1])
+        self.assertNotIn("Traceback", said)
         there = len(list(self.folder.glob("out/.echolux/*/*/0-*.json")))
         report = reconstruct(scans, self.folder / "out")
         self.assertEqual((report.there, report.made), (there, 20 * PARTS - there))

@@ -101,23 +101,23 @@ class Inputs(EachCase):
         from echolux.cluster.tasks import movie
 
         task = {"shown": self.volumes, "motion": "time", "view": {}, "frames": 3, "seconds": 0.0, "fps": "", "step": 30}
-        before = movie._job(task)
-        self.assertEqual(movie._job(task), before)
+        before = movie._identity(task)
+        self.assertEqual(movie._identity(task), before)
         os.utime(self.folder / "in/eye1/v.nrrd", (1, 1))
-        self.assertNotEqual(movie._job(task), before)
+        self.assertNotEqual(movie._identity(task), before)
 
     def test_what_makes_a_folder_readable_comes_last(self):
         from echolux.cluster.storage import markers, ownership, store
 
         committed = []
-        place = store.opened(self.out)
-        place.put(ownership.key_of("v.zarr"), ownership.claim_text("converted", "id", ["v.zarr"]))
-        with markers.files(place) as files:
+        place = store.open_store(self.out)
+        place.put(ownership.plan_key("v.zarr"), ownership.claim_json("convert", "id", ["v.zarr"]))
+        with markers.part_files(place) as files:
             for key in "v.zarr/.zattrs", "v.zarr/0/.zarray", "v.zarr/0/0/0", "v.zarr/0/0/1":
                 files.creator("v.zarr")(key.removeprefix("v.zarr/"))
                 file, commit = files._files[key], files._files[key].commit
                 file.commit = lambda key=key, commit=commit: (committed.append(key), commit())
-            files.commit("v.zarr", ownership.WHOLE, "id", {})
+            files.commit("v.zarr", ownership.FINISHED, "id", {})
         self.assertEqual(committed[2:], ["v.zarr/0/.zarray", "v.zarr/.zattrs"])
 
     def test_leftovers_of_killed_workers_are_removed(self):
@@ -154,13 +154,13 @@ class Mapped(EachCase):
             cluster.map(lambda volume: object(), self.volumes, out=self.folder / "objects", **QUIET)
 
     def test_functions_are_told_apart(self):
-        from echolux.cluster.fingerprint import token_of
+        from echolux.cluster.fingerprint import function_token
 
         def scaled(factor):
             return lambda volume: factor * volume
 
-        self.assertEqual(token_of(scaled(2)), token_of(scaled(2)))
-        self.assertNotEqual(token_of(scaled(2)), token_of(scaled(3)))
+        self.assertEqual(function_token(scaled(2)), function_token(scaled(2)))
+        self.assertNotEqual(function_token(scaled(2)), function_token(scaled(3)))
 
     def test_the_same_file_twice(self):
         from echolux import cluster

@@ -155,7 +155,7 @@ class Locks(ClusterCase):
         from echolux.cluster.scheduling import lock
         from echolux.cluster.storage import store
 
-        return lock.Lock(store.opened(self.folder), share, self.told.append)
+        return lock.Lock(store.open_store(self.folder), share, self.told.append)
 
     def setUp(self):
         super().setUp()
@@ -194,7 +194,7 @@ class Locks(ClusterCase):
 
     def test_a_killed_job_leaves_no_lock_that_holds(self):
         script = ("import time; from echolux.cluster.scheduling import lock; from echolux.cluster.storage import store\n"
-                  f"lock.Lock(store.opened({str(self.folder)!r})); time.sleep(60)")
+                  f"lock.Lock(store.open_store({str(self.folder)!r})); time.sleep(60)")
         process = self.start("-c", script)
         self.wait_for("lock", lambda: self.file.exists() and self.file.read_text().strip())
         process.kill()
@@ -218,9 +218,9 @@ class Locks(ClusterCase):
 class Files(ClusterCase):
     def test_ten_thousand_parts_leave_no_file_open_and_do_not_grow(self):
         from echolux.cluster.scheduling import job_runner, worker
-        from echolux.cluster.scheduling.executors import Here
+        from echolux.cluster.scheduling.executors import LocalExecutor
         from echolux.cluster.scheduling.progress import Progress
-        from echolux.cluster.scan_list import listed
+        from echolux.cluster.scan_list import list_scans
 
         scan = write_archive(self.folder / "data", 1, b_scans=1, a_scans=2, samples=16)
         settings = ("scan.b_scans=1",)
@@ -238,14 +238,14 @@ class Files(ClusterCase):
                 kept["report"] = reconstruct(scan, out, part_b_scans=None)
             return {"a_scans": 1, "seconds": {}}
 
-        first = listed(scan)[0]
+        first = list_scans(scan)[0]
         files = (type(first)(f"{first.path}-{number}", f"{number}", settings) for number in range(10_000))
         reconstruct(scan, self.folder / "warm", part_b_scans=None)
         before = opened()
         worker.run = lambda task: tiny(task) if "label" in task and "-" in task["label"][-6:] else made(task)
         self.addCleanup(setattr, worker, "run", made)
-        planning = {"settings": (), "overwrite": False, "verify": False, "share": 0, "of": 1, "wanted": {}}
-        one = job_runner.Job(Here(), list(files), {"out": "", "device": "cpu", "threads": None}, planning, 0, Progress(10_000, False))
+        planning = {"settings": (), "overwrite": False, "verify": False, "share": (0, 1), "part_size": {}}
+        one = job_runner.JobRunner(LocalExecutor(), list(files), {"out": "", "device": "cpu", "threads": None}, planning, 0, Progress(10_000, False))
         report = one.run()
         self.assertEqual((report.finished, report.made), (10_000, 10_000), report)
         self.assertTrue(kept["report"].ok, kept["report"])

@@ -51,8 +51,8 @@ class Arguments(ClusterCase):
         first = np.arange(2000)
         other = first.copy()
         other[1000] = -1
-        self.assertNotEqual(api._token_of({"x": first}), api._token_of({"x": other}))
-        self.assertEqual(api._token_of({"x": first, "y": 1}), api._token_of({"y": 1, "x": first.copy()}))
+        self.assertNotEqual(api._options_token({"x": first}), api._options_token({"x": other}))
+        self.assertEqual(api._options_token({"x": first, "y": 1}), api._options_token({"y": 1, "x": first.copy()}))
 
     def test_masked_arrays_are_not_kept(self):
         from echolux import cluster
@@ -87,10 +87,10 @@ class Devices(ClusterCase):
         from echolux.cluster.parts import slabs
         from echolux.cluster.tasks import scan
 
-        devices, kept = [], slabs.Source
-        self.addCleanup(setattr, slabs, "Source", kept)
-        self.addCleanup(setattr, scan, "Source", kept)
-        slabs.Source = scan.Source = lambda scan, device: devices.append(device) or kept(scan, device)
+        devices, kept = [], slabs.OpenScan
+        self.addCleanup(setattr, slabs, "OpenScan", kept)
+        self.addCleanup(setattr, scan, "OpenScan", kept)
+        slabs.OpenScan = scan.OpenScan = lambda scan, device: devices.append(device) or kept(scan, device)
         scans, out = write_archive(self.folder / "data", 1), self.folder / "out"
         for require in None, "cpu":
             reconstruct(scans, out, require=require)
@@ -98,6 +98,36 @@ class Devices(ClusterCase):
         self.assertEqual(devices[0], "auto")
         reconstruct(scans, out, require="cpu")
         self.assertEqual(devices[-1], "cpu")
+
+
+class Suspects(ClusterCase):
+    def test_are_tried_again_alone(self):
+        """Dask sets aside whatever waited on workers that died, too."""
+        from echolux.cluster.scheduling.executors import LocalExecutor
+        from echolux.cluster.scheduling.job_runner import JobRunner
+        from echolux.cluster.scheduling.progress import Progress
+        from echolux.cluster.scan_list import ScanFile
+
+        asked, set_aside = [], {"error": "ended every worker", "retry": False, "was_set_aside": True}
+
+        class Dying(LocalExecutor):
+            capacity = 2
+
+            def next(self, timeout_s):
+                task = self._tasks.popleft()
+                if task["do"] == "plan":
+                    missing = [(0, n, n + 1) for n in range(4)]
+                    return task, {"name": task["name"], "id": "", "count": 4, "missing": missing, "is_finished": False}
+                if task["do"] == "finish":
+                    return task, {"is_finished": True}
+                asked.append((task["begin"], len(self._tasks)))
+                is_bad = task["begin"] == 1 or task["begin"] == 2 and not task.get("is_suspect")
+                return task, set_aside if is_bad else {"a_scans": 1, "seconds": {}}
+
+        job = JobRunner(Dying(), [ScanFile("/a", "a")], {"kind": "scan", "verify": False}, {"settings": ()}, 2, Progress(1, False))
+        report = job.run()
+        self.assertEqual(asked[4:], [(1, 0), (2, 0)])
+        self.assertEqual((report.made, [one.part for one in report.failures]), (3, ["B-scans 1:2 of volume 0"]))
 
 
 class Stores(ClusterCase):
@@ -109,7 +139,7 @@ class Stores(ClusterCase):
 
         self.addCleanup(setattr, os, "link", os.link)
         os.link = link
-        place = store.opened(self.folder)
+        place = store.open_store(self.folder)
         self.assertEqual((place.put_new("plan.json", b"first"), place.put_new("plan.json", b"second")), (True, False))
         self.assertEqual((place.get("plan.json"), os.listdir(self.folder)), (b"first", ["plan.json"]))
 
@@ -130,7 +160,7 @@ class Locks(ClusterCase):
         from echolux.cluster.scheduling import lock
         from echolux.cluster.storage import store
 
-        return lock.Lock(store.opened(address or self.folder), tell=lambda text: None)
+        return lock.Lock(store.open_store(address or self.folder), tell=lambda text: None)
 
     def test_a_late_sign_of_life_does_not_make_it_anew(self):
         held = self.locked()

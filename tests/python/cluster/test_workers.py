@@ -18,8 +18,8 @@ from echolux.cluster.scheduling import worker
 class WithCuda:
     has = staticmethod(lambda part: True)
 worker._core = WithCuda
-worker.own_process()
-worker.settle_down(int(sys.argv[1]))
+worker.claim_process()
+worker.pin_process(int(sys.argv[1]))
 print(json.dumps([os.environ["CUDA_VISIBLE_DEVICES"], sorted(os.sched_getaffinity(0))]), flush=True)
 sys.stdin.read()
 """

@@ -13,6 +13,6 @@ def _on_cpu(step):
     return run
 
 
-if os.environ.get("ECHOLUX_FAKE_GPU") and not hasattr(scan.made, "is_fake"):  # Dask loads it twice
+if os.environ.get("ECHOLUX_FAKE_GPU") and not hasattr(scan.run_part, "is_fake"):  # Dask loads it twice
     worker.has_gpu = lambda: True
-    scan.planned, scan.made = _on_cpu(scan.planned), _on_cpu(scan.made)
+    scan.plan, scan.run_part = _on_cpu(scan.plan), _on_cpu(scan.run_part)

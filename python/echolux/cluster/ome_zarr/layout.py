@@ -6,11 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ...errors import BadArgument
 from . import levels
 
 
-def compressor(dtype: str) -> dict[str, Any]:
+def compressor_of(dtype: str) -> dict[str, Any]:
     """As numcodecs has it. Noise fills most of the bits of a volume, so that strong compression finds little: bit-shuffled
     lz4 makes floats smaller than zstd does, in half of its time, and zstd's first level loses nothing to its third."""
     if dtype.startswith(("float", "complex")):
@@ -38,6 +40,10 @@ class Layout:
     def levels(self) -> list[tuple[int, int, int]]:
         return levels.shapes(self.shape)
 
+    def bytes_of(self, slices: int) -> int:
+        """Of voxels, uncompressed."""
+        return slices * self.shape[1] * self.shape[2] * np.dtype(self.dtype).itemsize
+
     def edges(self, level: int) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
         """Shape, chunk and shard of a level's array."""
         shape = self.levels()[level]
@@ -64,7 +70,7 @@ class Layout:
                               "let each part be one shard")
 
 
-def unit(shape: tuple[int, int, int], slices_per_b_scan: int) -> int:
+def shard_unit(shape: tuple[int, int, int], slices_per_b_scan: int) -> int:
     """Slices that a shard is a multiple of: whole chunks in every level, and whole B-scan positions."""
     if shape[0] <= levels.SIDE:
         return shape[0]
@@ -72,12 +78,12 @@ def unit(shape: tuple[int, int, int], slices_per_b_scan: int) -> int:
     return math.lcm(levels.SIDE, 1 << halvings, slices_per_b_scan)
 
 
-def metadata(layout: Layout) -> dict[str, bytes]:
+def array_metadata(layout: Layout) -> dict[str, bytes]:
     """zarr.json of each level's array, by key, as zarr-python writes it."""
     import zarr
     from zarr.codecs import BloscCodec, Crc32cCodec, ZstdCodec
 
-    wanted = compressor(layout.dtype)
+    wanted = compressor_of(layout.dtype)
     if wanted["id"] == "blosc":
         codec: Any = BloscCodec(cname=wanted["cname"], clevel=wanted["clevel"], shuffle="bitshuffle")
     else:

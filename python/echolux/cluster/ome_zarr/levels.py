@@ -18,7 +18,7 @@ def shapes(shape: tuple[int, int, int]) -> list[tuple[int, int, int]]:
     return every
 
 
-def coarser(voxels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def downsample(voxels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Half the resolution of [z, y, x], with the same order in memory. The order of the sum is that of the program, which
     rounds floats alike."""
     wide = np.complex128 if voxels.dtype.kind == "c" else np.float64

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from . import levels
 from ..storage.checksums import crc32c
-from .layout import Layout, compressor
-from ..storage.store import Writing
-from ..threads import pool
+from ..storage.pending_file import PendingFile
+from ..threads import cpu_pool
+from . import levels
+from .layout import Layout, compressor_of
 
 _ABSENT = 2**64 - 1  # offset and length of a chunk that lies outside of the array
 
@@ -23,7 +23,7 @@ Array = np.ndarray[Any, Any]
 
 @functools.cache
 def _compressor(dtype: str) -> Any:
-    return importlib.import_module("numcodecs").get_codec(compressor(dtype))
+    return importlib.import_module("numcodecs").get_codec(compressor_of(dtype))
 
 
 def _compressed(voxels: Array, chunk: tuple[int, ...]) -> bytes:
@@ -40,7 +40,7 @@ def _compressed(voxels: Array, chunk: tuple[int, ...]) -> bytes:
 class _Shard:
     """Chunks one after the other, and at the end where each of them lies."""
 
-    def __init__(self, layout: Layout, level: int, file: Writing, writer: Executor) -> None:
+    def __init__(self, layout: Layout, level: int, file: PendingFile, writer: Executor) -> None:
         shape, chunk, shard = (edge[-3:] for edge in layout.edges(level))
         self._rows, self._columns, self._chunk = shape[1], shape[2], chunk
         self._file, self._writer = file, writer
@@ -66,7 +66,7 @@ class _Shard:
     def _pack(self, voxels: Array) -> Future[None]:
         _, height, width = self._chunk
         cut = [voxels[:, y:y + height, x:x + width] for y in range(0, self._rows, height) for x in range(0, self._columns, width)]
-        packed = list(pool().map(_compressed, cut, [self._chunk] * len(cut)))
+        packed = list(cpu_pool().map(_compressed, cut, [self._chunk] * len(cut)))
         self._layer += 1
         return self._writer.submit(self._append, self._layer - 1, packed)
 
@@ -83,15 +83,15 @@ class _Shard:
 def _coarser(voxels: Array) -> Callable[[], Array]:
     """The next level, made on all cores meanwhile; called, it is waited for."""
     thick = 2 * max(1, len(voxels) // 32)
-    made = [pool().submit(levels.coarser, voxels[z:z + thick]) for z in range(0, len(voxels), thick)]
+    made = [cpu_pool().submit(levels.downsample, voxels[z:z + thick]) for z in range(0, len(voxels), thick)]
     return lambda: np.concatenate([one.result() for one in made])
 
 
-class Packer:
+class ShardWriter:
     """All levels of the slices of a volume that begin at `begin`: whole shards. create: makes the file of a key; writer: a
     thread that writes them."""
 
-    def __init__(self, layout: Layout, time: int, begin: int, end: int, create: Callable[[str], Writing],
+    def __init__(self, layout: Layout, time: int, begin: int, end: int, create: Callable[[str], PendingFile],
                  writer: Executor) -> None:
         layout.check(begin, end)
         self._shards = [_Shard(layout, level, create(key), writer) for level, key in enumerate(layout.keys(time, begin))]

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
+from ..ome_zarr.shard_writer import ShardWriter
 from ..storage import markers
-from ..ome_zarr.shard_writer import Packer
-from .plan import Part, Plan
-from .slabs import Source
 from ..storage.store import Store
-from ..threads import ahead
+from ..threads import prefetch
+from .plan import Part, Plan
+from .slabs import OpenScan
 
 
-class _Clock:
+class _Stopwatch:
     """Seconds that were spent on what."""
 
     def __init__(self) -> None:
@@ -33,33 +33,33 @@ class _Clock:
 
 def _timed(items: Iterator[Any], seconds: dict[str, float]) -> Iterator[Any]:
     """Items, and how long they took to be made."""
-    clock = _Clock()
+    watch = _Stopwatch()
     for item in items:
-        clock.add("reconstruct")
-        seconds.update(clock.seconds)
+        watch.add("reconstruct")
+        seconds.update(watch.seconds)
         yield item
-        clock.start()
+        watch.start()
 
 
-def make(plan: Plan, part: Part, source: Source, files: markers.Files) -> dict[str, Any]:
-    """Writes the part's shards, and gives facts about how they were made; nothing is committed. A running background sees
+def make(plan: Plan, part: Part, scan: OpenScan, files: markers.PartFiles) -> dict[str, Any]:
+    """Writes the part's shards, and returns facts about how they were made; nothing is committed. A running background sees
     the B-scans before it."""
     begin, end = (n * plan.slices_per_b_scan for n in (part.begin, part.end))
-    clock = _Clock()
-    made: dict[str, float] = {}
+    watch = _Stopwatch()
+    reconstruction_s: dict[str, float] = {}
     with ThreadPoolExecutor(1, "echolux-write") as writer:
-        packers = [Packer(one.layout, part.time, begin, end, files.creator(one.name), writer) for one in plan.outputs]
+        shards = [ShardWriter(one.layout, part.time, begin, end, files.creator(one.name), writer) for one in plan.outputs]
         written: list[Future[None]] = []
-        for slab in ahead(_timed(source.slabs(part.time, part.begin, part.end, plan.unit()), made)):
-            clock.start()
-            packed = [one for packer, voxels in zip(packers, slab) for one in packer.add(voxels)]
-            clock.add("pack")
+        for slab in prefetch(_timed(scan.slabs(part.time, part.begin, part.end, plan.unit()), reconstruction_s)):
+            watch.start()
+            packed = [one for shard, voxels in zip(shards, slab) for one in shard.add(voxels)]
+            watch.add("pack")
             _wait(written)  # at most two slabs wait for the disk
             written = [*packed, writer.submit(files.sync)]
-        _wait([*written, *(one for packer in packers for one in packer.close())])
-    facts = {"device": source.device(), "a_scans": plan.a_scans(part), "seconds": {**made, **clock.seconds}}
+        _wait([*written, *(one for shard in shards for one in shard.close())])
+    facts = {"device": scan.device(), "a_scans": plan.a_scans(part), "seconds": {**reconstruction_s, **watch.seconds}}
     if part.begin == 0:
-        facts["time_s"] = source.time_s(part.time)
+        facts["time_s"] = scan.time_s(part.time)
     return facts
 
 
@@ -68,16 +68,16 @@ def _wait(futures: list[Future[None]]) -> None:
         one.result()
 
 
-def work(store: Store, plan: Plan, part: Part, source: Source, *, verify: bool = False) -> dict[str, Any]:
-    """Makes a part unless it is there, and gives its marker. Raises Stale where another plan has come meanwhile."""
-    there = markers.read(store, plan.name, part.key, plan.identity, verify=verify)
-    if there is not None:
-        return {**there, "was_there": True}
-    clock = _Clock()
+def run(store: Store, plan: Plan, part: Part, scan: OpenScan, *, verify: bool = False) -> dict[str, Any]:
+    """Makes a part unless it is there, and returns its marker. Raises Stale where another plan has come meanwhile."""
+    marker = markers.read(store, plan.name, part.key, plan.identity, verify=verify)
+    if marker is not None:
+        return {**marker, "was_there": True}
+    watch = _Stopwatch()
     began = time.perf_counter()
-    with markers.files(store) as files:
-        facts = make(plan, part, source, files)
-        clock.start()
+    with markers.part_files(store) as files:
+        facts = make(plan, part, scan, files)
+        watch.start()
         files.commit(plan.name, part.key, plan.identity, facts)
-        clock.add("write")
-    return {**facts, "seconds": {**facts["seconds"], **clock.seconds, "whole": time.perf_counter() - began}}
+        watch.add("write")
+    return {**facts, "seconds": {**facts["seconds"], **watch.seconds, "whole": time.perf_counter() - began}}

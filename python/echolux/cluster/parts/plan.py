@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from ...scan import Scan
+from ..fingerprint import Files, calibration_hashes, hash_of
 from ..ome_zarr import layout
-from ..fingerprint import Files, calibration_of, hash_of
 from ..ome_zarr.layout import Layout
 from ..ome_zarr.metadata import Output
-from ..storage.ownership import claim_text
+from ..storage.ownership import claim_json
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ class Plan:
     """All that a worker needs to know to make any part of a scan."""
 
     name: str  # of the structure
-    job: str  # hash of what determines every byte of the result
+    fingerprint: str  # hash of all that determines the voxels
     path: str  # of the scan
     settings: tuple[str, ...]
-    files: Files  # of the input
+    inputs: Files
     outputs: tuple[Output, ...]  # the structure, and the flow where the scan says so; alike in shape and shards
     slices_per_b_scan: int
     lines_per_b_scan: int
@@ -46,24 +46,24 @@ class Plan:
 
     @property
     def identity(self) -> str:
-        """Of the job and how it is cut: parts of one plan fit no other, though both have the same voxels."""
-        return hash_of(self.job, self.layout.shard)
+        """Of the result and how it is cut: parts of one plan fit no other, though both have the same voxels."""
+        return hash_of(self.fingerprint, self.layout.shard)
 
-    def _edges(self) -> tuple[int, int]:
+    def _lengths(self) -> tuple[int, int]:
         """Positions of a volume, and of a part."""
         return self.layout.shape[0] // self.slices_per_b_scan, -(-self.layout.shard // self.slices_per_b_scan)
 
     def parts(self) -> Iterator[Part]:
-        b_scans, step = self._edges()
+        b_scans, step = self._lengths()
         for volume in range(self.layout.times):
             for begin in range(0, b_scans, step):
                 yield Part(volume, begin, min(begin + step, b_scans))
 
     def b_scans_per_part(self) -> int:
-        return self._edges()[1]
+        return self._lengths()[1]
 
     def count(self) -> int:
-        b_scans, step = self._edges()
+        b_scans, step = self._lengths()
         return self.layout.times * -(-b_scans // step)
 
     def a_scans(self, part: Part) -> int:
@@ -71,11 +71,11 @@ class Plan:
 
     def unit(self) -> int:
         """Positions that are worked on at a time."""
-        return layout.unit(self.layout.shape, self.slices_per_b_scan) // self.slices_per_b_scan
+        return layout.shard_unit(self.layout.shape, self.slices_per_b_scan) // self.slices_per_b_scan
 
     def to_json(self) -> bytes:
         """plan.json."""
-        return claim_text("scan", self.identity, [one.name for one in self.outputs], plan=asdict(self))
+        return claim_json("scan", self.identity, [one.name for one in self.outputs], plan=asdict(self))
 
     @staticmethod
     def from_json(text: bytes) -> Plan:
@@ -83,11 +83,11 @@ class Plan:
         for one in fields["outputs"]:
             one["layout"] = Layout(**{**one["layout"], "shape": tuple(one["layout"]["shape"])})
         fields["outputs"] = tuple(Output(**one) for one in fields["outputs"])
-        fields["files"] = tuple((name, size, changed) for name, size, changed in fields["files"])
+        fields["inputs"] = tuple((name, size, changed) for name, size, changed in fields["inputs"])
         fields["settings"] = tuple(fields["settings"])
         return Plan(**fields)
 
 
-def job_of(scan: Scan, files: Files) -> str:
-    return hash_of("scan", scan.toml(with_defaults=True), calibration_of(scan),
-                   [(os.path.basename(name), size, changed) for name, size, changed in files])
+def scan_fingerprint(scan: Scan, inputs: Files) -> str:
+    return hash_of("scan", scan.toml(with_defaults=True), calibration_hashes(scan),
+                   [(os.path.basename(name), size, changed) for name, size, changed in inputs])

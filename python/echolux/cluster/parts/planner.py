@@ -8,31 +8,38 @@ import os
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 from ...errors import BadArgument
 from ...scan import Scan
 from ...volume import Volume
-from . import part
+from ..fingerprint import Files, open_scan, protocol_key, scan_inputs
 from ..ome_zarr import layout
-from ..storage import markers
-from ..fingerprint import of_scan, opened, protocol_of
 from ..ome_zarr.layout import Layout
 from ..ome_zarr.metadata import Output
-from .plan import Plan, job_of
 from ..scan_list import ScanFile
-from ..storage.ownership import claim, key_of, require_replaceable
-from .slabs import Source
-from ..storage.store import Folder, Store, Writing
+from ..storage import markers
+from ..storage.folder import Folder
+from ..storage.ownership import claim, plan_key, require_replaceable
+from ..storage.pending_file import PendingFile
+from ..storage.store import Store
+from . import part, slabs
+from .plan import Plan, scan_fingerprint
 
-SECONDS = 10.0
-MEMORY = 1 << 30
+
+@dataclasses.dataclass(frozen=True)
+class PartSize:
+    """b_scans: of a part, which must be whole shards; None: as many as take about `seconds`, measured on the first B-scans, and
+    have at most `memory` bytes of voxels."""
+
+    seconds: float = 10.0
+    memory: int = 1 << 30
+    b_scans: int | None = None
 
 
-class _Nowhere(Folder):
+class Nowhere(Folder):
     """Drops what is written."""
 
-    class _File(Writing):
+    class _File(PendingFile):
         def _append(self, data: bytes) -> None:
             pass
 
@@ -42,11 +49,11 @@ class _Nowhere(Folder):
         def discard(self) -> None:
             pass
 
-    def writing(self, key: str) -> Writing:
+    def __init__(self) -> None:
+        super().__init__(os.devnull)
+
+    def create(self, key: str) -> PendingFile:
         return self._File()
-
-
-_NOWHERE = _Nowhere(os.devnull)
 
 
 def _output(name: str, volume: Volume, shape: tuple[int, int, int], times: int, shard: int) -> Output:
@@ -62,69 +69,79 @@ _measured: dict[str, float] = {}  # in this process: scans of one protocol take 
 
 def _seconds(plan: Plan, scan: Scan, device: str) -> float:
     """That the first part of this plan takes, without the disk that it is written to."""
-    kind = protocol_of(scan, device)
-    if kind not in _measured:
-        source = Source(opened(plan.path, plan.settings), device)
-        source.warm_up()
+    protocol = protocol_key(scan, device)
+    if protocol not in _measured:
+        opened = slabs.OpenScan(open_scan(plan.path, plan.settings), device)
+        opened.warm_up()
         began = time.monotonic()
-        part.make(plan, next(plan.parts()), source, markers.Files(_NOWHERE))
-        _measured[kind] = max(1e-3, time.monotonic() - began)
-    return _measured[kind]
+        part.make(plan, next(plan.parts()), opened, markers.PartFiles(Nowhere()))
+        _measured[protocol] = max(1e-3, time.monotonic() - began)
+    return _measured[protocol]
 
 
-def made(file: ScanFile, settings: tuple[str, ...], *, device: str = "auto", seconds: float = SECONDS,
-         memory: int = MEMORY, part_b_scans: int | None = None) -> Plan:
-    """The plan of a scan whose parts take about `seconds`, measured on its first B-scans, and have at most `memory` bytes of
-    voxels; or have part_b_scans, which must be whole shards. Raises what opening the scan raises, BadArgument, BadSetting."""
-    scan = opened(file.path, settings)
-    files = of_scan(file.path, scan)
-    job = job_of(scan, files)
+def _smallest(file: ScanFile, settings: tuple[str, ...], scan: Scan, inputs: Files, device: str) -> Plan:
+    """The plan whose parts are as small as they can be. A B-scan tells what volumes look like."""
     core = scan._core.shape()
-    first = scan.reconstruct(b_scans=(0, 1), device=device, progress=False)
+    first = slabs.batch(device).reconstruct(scan, b_scans=(0, 1), progress=False)
     slices, a, depth = first.shape
     shape = (slices * core.b_scans, depth, a)
-    unit = layout.unit(shape, slices)
+    unit = layout.shard_unit(shape, slices)
+    fingerprint = scan_fingerprint(scan, inputs)
     if scan.recipe.noise_floor_db == 0 and "recipe.noise_floor_db" in first.provenance:
         settings = (*settings, f"recipe.noise_floor_db={first.provenance['recipe.noise_floor_db']}")
     volumes = {".ome.zarr": first, **({"-flow.ome.zarr": first.flow.velocities()} if first.flow is not None else {})}
     outputs = tuple(_output(file.name + ending, volume, shape, scan.volumes, unit) for ending, volume in volumes.items())
     lines = core.a_scans * core.a_repeats * core.b_repeats
-    least = Plan(outputs[0].name, job, file.path, settings, files, outputs, slices, lines)
-    units = -(-shape[0] // unit)
-    if part_b_scans is None:
-        most = max(1, memory // (unit * a * depth * sum(volume.dtype.itemsize for volume in volumes.values())))
-        if min(units, most) > 1:
-            most = min(most, max(1, int(seconds / _seconds(least, scan, device))))
-        units = min(units, most)
-    elif (part_b_scans * slices) % unit:
-        raise BadArgument(f"{part_b_scans} B-scans are not whole shards", "part_b_scans",
-                          f"give a multiple of {unit // slices}")
-    else:
-        units = min(units, part_b_scans * slices // unit)
-    return dataclasses.replace(least, outputs=tuple(
-        dataclasses.replace(one, layout=dataclasses.replace(one.layout, shard=units * unit)) for one in outputs))
+    return Plan(outputs[0].name, fingerprint, file.path, settings, inputs, outputs, slices, lines)
 
 
-def _parsed(text: bytes | None) -> Plan | None:
+def _units(plan: Plan, scan: Scan, size: PartSize, device: str) -> int:
+    """How many of the smallest parts make one."""
+    unit, slices = plan.layout.shard, plan.slices_per_b_scan
+    count = -(-plan.layout.shape[0] // unit)
+    if size.b_scans is not None:
+        if (size.b_scans * slices) % unit:
+            raise BadArgument(f"{size.b_scans} B-scans are not whole shards", "part_b_scans",
+                              f"give a multiple of {unit // slices}")
+        return min(count, size.b_scans * slices // unit)
+    count = min(count, max(1, size.memory // sum(one.layout.bytes_of(unit) for one in plan.outputs)))
+    if count > 1:
+        count = min(count, max(1, int(size.seconds / _seconds(plan, scan, device))))
+    return count
+
+
+def _cut(plan: Plan, units: int) -> Plan:
+    return dataclasses.replace(plan, outputs=tuple(
+        dataclasses.replace(one, layout=dataclasses.replace(one.layout, shard=units * one.layout.shard)) for one in plan.outputs))
+
+
+def make_plan(file: ScanFile, settings: tuple[str, ...], size: PartSize, *, device: str = "auto") -> Plan:
+    """A new plan of a scan. Raises what opening the scan raises, BadArgument, BadSetting."""
+    scan = open_scan(file.path, settings)
+    plan = _smallest(file, settings, scan, scan_inputs(file.path, scan), device)
+    return _cut(plan, _units(plan, scan, size, device))
+
+
+def _parse(text: bytes | None) -> Plan | None:
     try:
         return None if text is None else Plan.from_json(text)
     except (ValueError, KeyError, TypeError):
         return None
 
 
-def settle(store: Store, file: ScanFile, settings: tuple[str, ...], *, overwrite: bool = False, **wanted: Any) -> Plan:
+def find_or_make_plan(store: Store, file: ScanFile, settings: tuple[str, ...], size: PartSize, *, overwrite: bool = False,
+                      device: str = "auto") -> Plan:
     """The plan of a scan that lies beside its result, or a new one. What an unfinished job of other settings left is
     removed; a finished result of other settings raises Stale unless it may be overwritten."""
     name = f"{file.name}.ome.zarr"
-    text = store.get(key_of(name))
-    scan = opened(file.path, settings)
-    job = job_of(scan, of_scan(file.path, scan))
-    found = _parsed(text)
-    if found is not None and found.job == job:
+    text = store.get(plan_key(name))
+    scan = open_scan(file.path, settings)
+    found = _parse(text)
+    if found is not None and found.fingerprint == scan_fingerprint(scan, scan_inputs(file.path, scan)):
         return found
     require_replaceable(store, name, None, overwrite=overwrite)
-    plan = made(file, settings, **wanted)
-    if store.get(key_of(name)) != text:  # another share of this job was faster
-        return settle(store, file, settings, overwrite=overwrite, **wanted)
-    inputs = [path for path, _, _ in plan.files]
+    plan = make_plan(file, settings, size, device=device)
+    if store.get(plan_key(name)) != text:  # another share of this job was faster
+        return find_or_make_plan(store, file, settings, size, overwrite=overwrite, device=device)
+    inputs = [path for path, _, _ in plan.inputs]
     return Plan.from_json(claim(store, name, text, plan.to_json(), overwrite=overwrite, inputs=inputs))

@@ -9,7 +9,7 @@ import queue
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 from ...errors import Error
 from . import worker
@@ -22,7 +22,7 @@ class SchedulerLost(Error):
     """The connection to the scheduler broke; what is done stays done."""
 
 
-class Here:
+class LocalExecutor:
     """One after the other in this process."""
 
     def __init__(self) -> None:
@@ -44,10 +44,10 @@ class Here:
         self._tasks.clear()
 
 
-class OverDask:
+class DaskExecutor:
     """On the workers of a client. Results are taken and forgotten at once, so that neither client nor scheduler grows."""
 
-    _ahead = 2  # tasks for each thread, so that none waits for its next one
+    _per_thread = 2  # tasks: one that runs and one that waits for it to end
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -66,7 +66,7 @@ class OverDask:
     def capacity(self) -> int:
         with self._connected():
             threads = sum(self._client.nthreads().values())
-        return max(2, self._ahead * int(threads))
+        return max(2, self._per_thread * int(threads))
 
     @contextlib.contextmanager
     def _connected(self) -> Iterator[None]:
@@ -122,6 +122,9 @@ class OverDask:
         self._tasks.clear()
 
 
+Executor = Union[LocalExecutor, DaskExecutor]
+
+
 def _outcome_of(problem: BaseException) -> Outcome:
     if type(problem).__name__ == "KilledWorker":
         return {"error": "ended every worker that tried it (killed, out of memory, or crashed) and was set aside",
@@ -143,4 +146,17 @@ def local_client(workers: int | None) -> Iterator[Any]:
             n_workers=workers or max(1, len(worker.gpus())), threads_per_worker=1, processes=True, host="127.0.0.1",
             dashboard_address=only_here, worker_dashboard_address=only_here,
             silence_logs=logging.CRITICAL) as cluster, distributed.Client(cluster) as client:
+        client.run(worker.ignore_interrupts)
         yield client
+
+
+@contextlib.contextmanager
+def executor_of(client: Any, workers: int | None) -> Iterator[Executor]:
+    """The workers of a client; without one this process alone (0 workers), or workers for as long as this context."""
+    if client is not None:
+        yield DaskExecutor(client)
+    elif workers == 0:
+        yield LocalExecutor()
+    else:
+        with local_client(workers) as own:
+            yield DaskExecutor(own)

@@ -17,8 +17,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ...errors import Error, OutputFailed
+from ..storage.folder import Folder
 from ..storage.ownership import FOLDER
-from ..storage.store import Folder, Store
+from ..storage.store import Store
 
 BEAT_S = 10.0
 STALE_S = 60.0
@@ -35,7 +36,7 @@ def _who(facts: dict[str, Any]) -> str:
     return f"process {facts.get('pid')} on {facts.get('host')}, which was seen {age:.0f} s ago"
 
 
-def _parsed(text: bytes | None) -> dict[str, Any] | None:
+def _parse(text: bytes | None) -> dict[str, Any] | None:
     try:
         facts = json.loads(text or b"")
         return facts if isinstance(facts, dict) else None
@@ -52,9 +53,9 @@ class Lock:
         self._file: int | None = None
         self._is_folder = isinstance(store, Folder)
         self._ended = threading.Event()
-        self._is_taken = False
+        self._is_lost = False
         self._facts = {"host": socket.gethostname(), "pid": os.getpid(), "token": os.urandom(8).hex()}
-        self._thread = threading.Thread(target=self._beats, daemon=True)
+        self._thread = threading.Thread(target=self._keep_beating, daemon=True)
         try:
             self._take(share)
         except (Error, KeyboardInterrupt):
@@ -67,7 +68,7 @@ class Lock:
         if isinstance(self._store, Folder):
             self._take_file(self._store)
         else:
-            self._refuse_if_alive(_parsed(self._store.get(self._key)))
+            self._refuse_if_alive(_parse(self._store.get(self._key)))
         try:
             self._write()
             self._look_at_others(share)
@@ -83,7 +84,7 @@ class Lock:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if os.path.exists(path) and os.path.samestat(os.fstat(file), os.stat(path)):
-                    before = _parsed(os.pread(file, 1 << 16, 0))
+                    before = _parse(os.pread(file, 1 << 16, 0))
                     if before is None or before.get("host") != self._facts["host"]:  # one of this host would hold it
                         self._refuse_if_alive(before)
                     elif before:
@@ -92,7 +93,7 @@ class Lock:
                     return
                 os.close(file)  # somebody removed it meanwhile
             except BlockingIOError:
-                facts = _parsed(os.pread(file, 1 << 16, 0)) or {}
+                facts = _parse(os.pread(file, 1 << 16, 0)) or {}
                 os.close(file)
                 raise self._busy(facts) from None
             except BaseException:
@@ -115,13 +116,13 @@ class Lock:
             key = f"{FOLDER}/{name}"
             if key == self._key or not name.endswith(".lock") or (share != "all" and name != "all.lock"):
                 continue
-            facts = _parsed(self._store.get(key))
+            facts = _parse(self._store.get(key))
             if facts and time.time() - float(facts.get("alive", 0)) < STALE_S and not self._is_abandoned(key):
                 raise self._busy(facts)
 
     def _is_abandoned(self, key: str) -> bool:
         """Whether nobody on this host holds that file, which was made on this host."""
-        facts = _parsed(self._store.get(key)) or {}
+        facts = _parse(self._store.get(key)) or {}
         if not isinstance(self._store, Folder) or facts.get("host") != self._facts["host"]:
             return False
         try:
@@ -138,19 +139,19 @@ class Lock:
 
     def _is_mine(self) -> bool:
         """Not another's who took it for dead: this job was paused for a minute, or saw no storage."""
-        facts = _parsed(self._store.get(self._key))
+        facts = _parse(self._store.get(self._key))
         return facts is None or facts.get("token") == self._facts["token"]
 
     def require_held(self) -> None:
         """Raises Busy where another job has taken it."""
-        if self._is_taken:
-            raise self._busy(_parsed(self._store.get(self._key)) or {})
+        if self._is_lost:
+            raise self._busy(_parse(self._store.get(self._key)) or {})
 
     def _beat(self) -> None:
         if self._is_mine():
             self._write()
         else:
-            self._is_taken = True
+            self._is_lost = True
 
     def _write(self) -> None:
         text = json.dumps({**self._facts, "alive": time.time()}).encode()
@@ -159,7 +160,7 @@ class Lock:
         elif self._file is not None:
             os.pwrite(self._file, text.ljust(256), 0)
 
-    def _beats(self) -> None:
+    def _keep_beating(self) -> None:
         while not self._ended.wait(BEAT_S):
             with contextlib.suppress(Exception):  # a full disk, a store that does not answer; the next may pass
                 self._beat()

@@ -35,8 +35,8 @@ class Progress:
         self._is_open = False  # a line that is not ended
         self._a_scans = 0
 
-    def made(self, a_scans: int) -> None:
-        """A part was made."""
+    def add_part(self, a_scans: int) -> None:
+        """Counts a part that was made."""
         self.done += 1
         self._made += 1
         self._a_scans += a_scans

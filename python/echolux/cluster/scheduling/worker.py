@@ -7,6 +7,7 @@ import ctypes
 import fcntl
 import os
 import re
+import signal
 import sys
 import tempfile
 import threading
@@ -15,23 +16,23 @@ from typing import Any
 
 from ... import _core
 from ...errors import BadArgument, BadFile, BadSetting, Error, Unsupported
-from ..tasks import files, movie, scan
 from ..storage.ownership import Stale
-from ..storage.store import opened
+from ..storage.store import open_store
+from ..tasks import files, movie, scan
 
 _Step = Callable[[Any, dict[str, Any]], dict[str, Any]]
-_STEPS = {"plan": "planned", "part": "made", "finish": "finished"}
-_KINDS = {"scan": scan, "each": files, "movie": movie}
+_STEPS = {"plan": "plan", "part": "run_part", "finish": "finish"}
+_KINDS = {"scan": scan, "file": files, "movie": movie}
 _FINAL = (BadArgument, BadFile, BadSetting, Unsupported, Stale)  # another try would end alike
 
 _lock = threading.Lock()  # one part at a time
 _slots: list[int] = []  # files whose locks are held as long as this process lives
-_settled = threading.Event()
+_is_pinned = threading.Event()
 
 
 # ---- a GPU or some threads of its own
 
-def _claimed(kind: str, count: int) -> int:
+def _take_slot(kind: str, count: int) -> int:
     """A number below `count` that no other worker on this machine has; any where all are taken."""
     folder = os.path.join(tempfile.gettempdir(), f"echolux-{os.getuid()}")
     os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -64,32 +65,37 @@ def _keep_memory() -> None:
             ctypes.CDLL(None).mallopt(-3, 32 << 20)  # M_MMAP_THRESHOLD
 
 
-_own_process = threading.Event()
+_is_own = threading.Event()
 
 
-def own_process() -> None:
-    """This process does nothing but work: its cores and GPU may be chosen."""
-    _own_process.set()
+def claim_process() -> None:
+    """This process does nothing but work: its cores and its GPU may be chosen."""
+    _is_own.set()
 
 
-def is_ours() -> bool:
+def is_own_process() -> bool:
     """Not a notebook's, say, which would keep what is chosen here for good."""
-    return _own_process.is_set() or bool(_address())
+    return _is_own.is_set() or bool(_address())
 
 
-def settle_down(threads: int | None) -> None:
+def ignore_interrupts() -> None:
+    """Ctrl-C in a terminal reaches all processes: workers leave it to the job, which ends them."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def pin_process(threads: int | None) -> None:
     """Before the library is used in this process for the first time."""
-    if _settled.is_set() or not is_ours():
+    if _is_pinned.is_set() or not is_own_process():
         return
-    _settled.set()
+    _is_pinned.set()
     _keep_memory()
     found = gpus()
     if len(found) > 1 and _core.has("cuda"):
-        os.environ["CUDA_VISIBLE_DEVICES"] = found[_claimed("gpu", len(found))]
+        os.environ["CUDA_VISIBLE_DEVICES"] = found[_take_slot("gpu", len(found))]
     if threads is not None:
         cores = sorted(os.sched_getaffinity(0))
         groups = max(1, len(cores) // threads)
-        first = _claimed("cpu", groups) * threads
+        first = _take_slot("cpu", groups) * threads
         for thread in os.listdir("/proc/self/task"):
             with contextlib.suppress(ProcessLookupError):  # it has ended
                 os.sched_setaffinity(int(thread), cores[first:first + threads])
@@ -126,13 +132,13 @@ def run(task: dict[str, Any]) -> dict[str, Any]:
     """The outcome of a task; {"error": ..., "retry": ...} where it failed. With "elsewhere", this worker's address, it is for
     others."""
     with _lock:
-        settle_down(task["threads"])
+        pin_process(task["threads"])
         _tell_dashboard()
         if task.get("device") == "cuda" and not has_gpu():
             return {"error": "cuda is required, and no worker has a GPU that can be used", "retry": False, "elsewhere": _address()}
         try:
             step: _Step = getattr(_KINDS[task["kind"]], _STEPS[task["do"]])
-            return step(None if task["out"] is None else opened(task["out"]), task)
+            return step(None if task["out"] is None else open_store(task["out"]), task)
         except Exception as error:  # whatever it is, it stops nobody else
             scan.forget()
             text = str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error}"

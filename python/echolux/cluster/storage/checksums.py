@@ -27,6 +27,6 @@ def crc32c(data: Any, crc: int = 0) -> int:
     return _extend()(crc, bytes(data) if isinstance(data, memoryview) else data)
 
 
-def spelled(crc: int) -> str:
+def to_hex(crc: int) -> str:
     """As eight hex digits."""
     return f"{crc:08x}"

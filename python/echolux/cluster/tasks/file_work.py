@@ -8,18 +8,18 @@ from typing import Any, Optional
 
 from ...errors import BadArgument, Error
 from ...series import LazyVolume, Series, load
-from .. import fingerprint
-from ..parts.plan import job_of
+from ..fingerprint import file_inputs, open_scan, scan_inputs
+from ..parts.plan import scan_fingerprint
 
 Task = dict[str, Any]
 
 
-def facts(task: Task) -> Any:
-    """Of what goes in, besides the options."""
-    if task["work"] != "calibrated":
-        return fingerprint.of_file(task["path"])
-    scan = fingerprint.opened(task["path"], tuple(task["settings"]))
-    return job_of(scan, fingerprint.of_scan(task["path"], scan))
+def input_facts(task: Task) -> Any:
+    """What goes in, besides the options."""
+    if task["work"] != "calibrate":
+        return file_inputs(task["path"])
+    scan = open_scan(task["path"], tuple(task["settings"]))
+    return scan_fingerprint(scan, scan_inputs(task["path"], scan))
 
 
 def _file(task: Task, folder: Optional[Path]) -> Path:
@@ -34,7 +34,7 @@ def _volume(path: str) -> LazyVolume:
     return loaded
 
 
-def mapped(task: Task, folder: Optional[Path]) -> Any:
+def apply(task: Task, folder: Optional[Path]) -> Any:
     result = task["function"](load(task["path"]))
     return result if folder is None else _plain(result)
 
@@ -56,14 +56,14 @@ def _plain(result: Any) -> Any:
                           "return numbers, texts, lists, dictionaries or an array, or give no output") from None
 
 
-def converted(task: Task, folder: Optional[Path]) -> None:
+def convert(task: Task, folder: Optional[Path]) -> None:
     options = task["options"]
     volume = _volume(task["path"])
-    wanted = volume if options["voxel"] is None else volume.converted(options["voxel"], options["low"], options["high"])
-    wanted.save(_file(task, folder))
+    converted = volume if options["voxel"] is None else volume.converted(options["voxel"], options["low"], options["high"])
+    converted.save(_file(task, folder))
 
 
-def figure(task: Task, folder: Optional[Path]) -> None:
+def draw(task: Task, folder: Optional[Path]) -> None:
     """The same bytes whenever it is drawn."""
     options = dict(task["options"])
     plane, index, dpi = (options.pop(key) for key in ("plane", "index", "dpi"))
@@ -87,29 +87,29 @@ def figure(task: Task, folder: Optional[Path]) -> None:
 
 
 def _dispersion(scan: Any, spectra: Any, options: dict[str, Any]) -> dict[str, float]:
-    from ... import calibrate
+    from ...calibrate import dispersion
 
-    found = calibrate.dispersion(scan, spectra, progress=False, **options)
+    found = dispersion(scan, spectra, progress=False, **options)
     if not found.is_sharp:
         raise Error("shows no reflector that a dispersion sharpens", "", "give B-scans with one, or depths")
     return {"recipe.a2_rad": found.a2_rad, "recipe.a3_rad": found.a3_rad}
 
 
 def _noise_floor(scan: Any, spectra: Any, options: dict[str, Any]) -> dict[str, float]:
-    from ... import calibrate
+    from ...calibrate import noise_floor_db
 
-    return {"recipe.noise_floor_db": calibrate.noise_floor_db(scan, spectra, **options)}
+    return {"recipe.noise_floor_db": noise_floor_db(scan, spectra, **options)}
 
 
 CALIBRATIONS: dict[str, Callable[[Any, Any, dict[str, Any]], dict[str, float]]] = {
     "dispersion": _dispersion, "noise_floor": _noise_floor}
 
 
-def calibrated(task: Task, folder: Optional[Path]) -> dict[str, float]:
+def calibrate(task: Task, folder: Optional[Path]) -> dict[str, float]:
     """Settings by key."""
     options = dict(task["options"])
     what, (begin, end) = options.pop("what"), options.pop("b_scans")
-    scan = fingerprint.opened(task["path"], tuple(task["settings"]))
+    scan = open_scan(task["path"], tuple(task["settings"]))
     if what == "dispersion":
         options["device"] = task["device"]
     return CALIBRATIONS[what](scan, scan.read(0, begin, min(end, scan.shape[0]) - begin), options)

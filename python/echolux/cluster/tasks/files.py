@@ -1,5 +1,5 @@
-"""A piece of work for each of many files: convert, figures, calibrations, functions of the user's. What it makes of a file
-is one part, done exactly once like any other where there is an output, and only given back where there is none."""
+"""The tasks of a file: it is converted, drawn, calibrated, or given to a function of the user's. What is made of it is one part,
+done exactly once like any other where there is an output, and only returned where there is none."""
 from __future__ import annotations
 
 import io
@@ -8,24 +8,24 @@ from typing import Any, Optional
 
 import numpy as np
 
-from . import file_work
-from ..storage import markers
 from ..fingerprint import hash_of
-from ..storage.ownership import WHOLE, claim, claim_text, key_of, parsed, require_replaceable
+from ..storage import markers
+from ..storage.ownership import FINISHED, claim, claim_json, parse_claim, plan_key, require_replaceable
 from ..storage.store import Store
+from . import file_work
 
 
-def planned(store: Optional[Store], task: dict[str, Any]) -> dict[str, Any]:
-    """All of it: there are no parts to plan."""
+def plan(store: Optional[Store], task: dict[str, Any]) -> dict[str, Any]:
+    """Does it all: there are no parts to plan."""
     work = getattr(file_work, task["work"])
     if store is None:
-        return {**_ended(task, work(task, None)), "made": 1}
-    job = hash_of(task["work"], task["token"], task["settings"], file_work.facts(task))
-    there = markers.read(store, task["name"], WHOLE, job, verify=task["verify"])
-    if there is not None:
-        return _ended(task, _kept_result(store, there))
-    require_replaceable(store, task["name"], job, overwrite=task["overwrite"])
-    with markers.files(store) as files, store.scratch() as folder:
+        return {**_outcome(task, work(task, None)), "made": 1}
+    identity = hash_of(task["work"], task["token"], task["settings"], file_work.input_facts(task))
+    marker = markers.read(store, task["name"], FINISHED, identity, verify=task["verify"])
+    if marker is not None:
+        return _outcome(task, _kept_result(store, marker))
+    require_replaceable(store, task["name"], identity, overwrite=task["overwrite"])
+    with markers.part_files(store) as files, store.scratch() as folder:
         result = work(task, folder)
         facts: dict[str, Any] = {"result": result}
         if isinstance(result, np.ndarray):
@@ -33,15 +33,15 @@ def planned(store: Optional[Store], task: dict[str, Any]) -> dict[str, Any]:
             facts = {"array": os.path.join(os.path.dirname(task["name"]), _base(task) + ".npy")}
         above = os.path.dirname(task["name"])
         targets = sorted(os.path.join(above, one.name) for one in folder.iterdir())
-        before = store.get(key_of(task["name"]))
-        if before is None or parsed(before, task["name"]).identity != job:
-            claim(store, task["name"], before, claim_text(task["work"], job, targets), overwrite=task["overwrite"],
+        before = store.get(plan_key(task["name"]))
+        if before is None or parse_claim(before, task["name"]).identity != identity:
+            claim(store, task["name"], before, claim_json(task["work"], identity, targets), overwrite=task["overwrite"],
                   inputs=[task["path"]])
         for path in sorted(folder.rglob("*")):
             if path.is_file():
-                files.take(os.path.join(above, str(path.relative_to(folder))), path)
-        files.commit(task["name"], WHOLE, job, facts)
-    return {**_ended(task, result), "made": 1}
+                files.adopt(os.path.join(above, str(path.relative_to(folder))), path)
+        files.commit(task["name"], FINISHED, identity, facts)
+    return {**_outcome(task, result), "made": 1}
 
 
 def _base(task: dict[str, Any]) -> str:
@@ -54,5 +54,5 @@ def _kept_result(store: Store, marker: dict[str, Any]) -> Any:
     return np.load(io.BytesIO(store.get(marker["array"]) or b""), allow_pickle=False)
 
 
-def _ended(task: dict[str, Any], result: Any) -> dict[str, Any]:
+def _outcome(task: dict[str, Any], result: Any) -> dict[str, Any]:
     return {"name": task["name"], "id": "", "count": 1, "missing": [], "is_finished": True, "result": result}

@@ -8,10 +8,9 @@ from typing import Any
 
 from ... import _core
 from ...pictures import view_of
-from .. import fingerprint
+from ..fingerprint import file_inputs, hash_of
 from ..storage import markers
-from ..fingerprint import hash_of
-from ..storage.ownership import FOLDER, WHOLE, claim, claim_text, key_of, parsed
+from ..storage.ownership import FINISHED, FOLDER, claim, claim_json, parse_claim, plan_key
 from ..storage.store import Store
 
 
@@ -20,65 +19,74 @@ def _write(task: dict[str, Any], output: str, begin: int = 0, end: int = 0, draw
                       task["fps"], True, begin, end, drawn, None)
 
 
-def _shown(task: dict[str, Any]) -> list[str]:
+def _inputs(task: dict[str, Any]) -> list[str]:
     """Files and folders that go in: those that fit, of a pattern."""
     named = (task["shown"], task["motion"])
     return [file for one in named for file in ([one] if os.path.exists(one) else sorted(glob.glob(one)))]
 
 
-def _job(task: dict[str, Any]) -> str:
+def _identity(task: dict[str, Any]) -> str:
     about = [task[key] for key in ("view", "motion", "frames", "seconds", "fps", "step")]
-    return hash_of("movie", about, [fingerprint.of_file(one) for one in _shown(task)])
+    return hash_of("movie", about, [file_inputs(one) for one in _inputs(task)])
 
 
-def _parts(task: dict[str, Any]) -> Iterator[tuple[int, int]]:
+def _ranges(task: dict[str, Any]) -> Iterator[tuple[int, int]]:
     for begin in range(0, task["frames"], task["step"]):
         yield begin, min(begin + task["step"], task["frames"])
+
+
+def _key(begin: int) -> str:
+    """Of the part that begins with this picture."""
+    return f"0-{begin}"
 
 
 def _pictures(name: str) -> str:
     return f"{FOLDER}/{name}/pictures"
 
 
-def planned(store: Store, task: dict[str, Any]) -> dict[str, Any]:
-    name, job, count = task["name"], _job(task), len(list(_parts(task)))
-    there = {"name": name, "id": job, "count": count}
-    if markers.read(store, name, WHOLE, job, verify=task["verify"]) is not None:
+def _markers(store: Store, task: dict[str, Any], identity: str, *, verify: bool = False) -> dict[str, markers.Marker]:
+    parts = (_key(begin) for begin, _ in _ranges(task))
+    return markers.read_all(store, task["name"], parts, identity, [_pictures(task["name"])], verify=verify)
+
+
+def plan(store: Store, task: dict[str, Any]) -> dict[str, Any]:
+    name, identity, count = task["name"], _identity(task), len(list(_ranges(task)))
+    outcome = {"name": name, "id": identity, "count": count}
+    if markers.read(store, name, FINISHED, identity, verify=task["verify"]) is not None:
         store.remove(_pictures(name))  # a job that was killed at its very end has left them
-        return {**there, "missing": [], "is_finished": True}
-    before = store.get(key_of(name))
-    if before is None or parsed(before, name).identity != job:
-        claim(store, name, before, claim_text("movie", job, [name]), overwrite=task["overwrite"], inputs=_shown(task))
-    missing = [(0, begin, end) for begin, end in _parts(task)
-               if markers.read(store, name, f"0-{begin}", job, verify=task["verify"]) is None]
-    return {**there, "missing": missing, "is_finished": False}
+        return {**outcome, "missing": [], "is_finished": True}
+    before = store.get(plan_key(name))
+    if before is None or parse_claim(before, name).identity != identity:
+        claim(store, name, before, claim_json("movie", identity, [name]), overwrite=task["overwrite"], inputs=_inputs(task))
+    there = _markers(store, task, identity, verify=task["verify"])
+    missing = [(0, begin, end) for begin, end in _ranges(task) if _key(begin) not in there]
+    return {**outcome, "missing": missing, "is_finished": False}
 
 
-def made(store: Store, task: dict[str, Any]) -> dict[str, Any]:
-    name, part, begin, end = task["name"], f"0-{task['begin']}", task["begin"], task["end"]
-    if markers.read(store, name, part, task["id"], verify=task["verify"]) is not None:
+def run_part(store: Store, task: dict[str, Any]) -> dict[str, Any]:
+    name, begin, end = task["name"], task["begin"], task["end"]
+    if markers.read(store, name, _key(begin), task["id"], verify=task["verify"]) is not None:
         return {"was_there": True}
-    with markers.files(store) as files, store.scratch() as folder:
+    with markers.part_files(store) as files, store.scratch() as folder:
         _write(task, str(folder / "%06d.png"), begin, end)
         for number in range(end - begin):
-            files.take(f"{_pictures(name)}/{begin + number:06d}.png", folder / f"{number:06d}.png")
-        files.commit(name, part, task["id"], {})
+            files.adopt(f"{_pictures(name)}/{begin + number:06d}.png", folder / f"{number:06d}.png")
+        files.commit(name, _key(begin), task["id"], {})
     return {"a_scans": 0, "seconds": {}}
 
 
-def finished(store: Store, task: dict[str, Any]) -> dict[str, Any]:
-    name, job = task["name"], task["id"]
-    if markers.read(store, name, WHOLE, job) is not None:
+def finish(store: Store, task: dict[str, Any]) -> dict[str, Any]:
+    name, identity = task["name"], task["id"]
+    if markers.read(store, name, FINISHED, identity) is not None:
         return {"is_finished": True}
-    for begin, _ in _parts(task):
-        if markers.read(store, name, f"0-{begin}", job) is None:
-            return {"is_finished": False}
-    with markers.files(store) as files, store.scratch() as folder:
+    if len(_markers(store, task, identity)) < len(list(_ranges(task))):
+        return {"is_finished": False}
+    with markers.part_files(store) as files, store.scratch() as folder:
         for number in range(task["frames"]):
             (folder / f"{number:06d}.png").write_bytes(store.get(f"{_pictures(name)}/{number:06d}.png") or b"")
         whole = folder / f"whole{os.path.splitext(name)[1]}"
         _write(task, str(whole), drawn=str(folder / "%06d.png"))
-        files.take(name, whole)
-        files.commit(name, WHOLE, job, {})
+        files.adopt(name, whole)
+        files.commit(name, FINISHED, identity, {})
     store.remove(_pictures(name))
     return {"is_finished": True}

@@ -1,4 +1,4 @@
-"""How many pictures a movie has, before any is drawn."""
+"""How many pictures a movie has: known before any is drawn, since workers share them."""
 from __future__ import annotations
 
 import os
@@ -27,9 +27,9 @@ def _count(motion: str, frames: int, seconds: float, fps: str, points: int) -> i
     raise BadArgument("is not known before the movie is made", "frames", "give frames or seconds")
 
 
-def wanted(shown: str, name: str, motion: str | None, frames: int, seconds: float, fps: str,
+def movie_task(shown: str, name: str, motion: str | None, frames: int, seconds: float, fps: str,
            view: Mapping[str, object]) -> dict[str, Any]:
-    """Of a task: motion, frames, seconds, fps and view, in words that workers hand on."""
+    """What all tasks of a movie have in common."""
     if frames > 0 and seconds > 0 and fps:
         raise BadArgument("length, rate and number of pictures cannot all be given", "frames", "leave one out")
     if "%" in name or not os.path.splitext(name)[1] or name.endswith(".png"):

@@ -4,86 +4,95 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from .. import fingerprint
+from ..fingerprint import open_scan, require_unchanged
+from ..lru_cache import LruCache
 from ..ome_zarr import layout, metadata
-from ..parts import part, plan, planner, slabs
-from ..storage import markers
-from ..lru_cache import Cache
+from ..parts import part, planner, slabs
+from ..parts.plan import Part, Plan
 from ..scan_list import ScanFile
-from ..storage.ownership import FOLDER, WHOLE, key_of, marker_key, require_current
+from ..storage import markers
+from ..storage.ownership import FINISHED, FOLDER, marker_key, plan_key, require_current
 from ..storage.store import Store
 
-_plans: Cache[plan.Plan] = Cache(4)
-_sources: Cache[slabs.Source] = Cache(4)
+_plans: LruCache[Plan] = LruCache(4)
+_scans: LruCache[slabs.OpenScan] = LruCache(4)
 rate = {"a_scans": 0.0, "seconds": 0.0}  # of the last part
 
 
 def forget() -> None:
-    """Scans that were open, and their reconstructors: what failed may have been their fault."""
-    _sources.clear()
+    """Closes scans and devices that are kept open: what failed may have been their fault."""
+    _scans.clear()
     slabs.forget()
 
 
-def _plan_of(store: Store, name: str, identity: str) -> plan.Plan:
-    def read() -> plan.Plan:
+def _plan(store: Store, name: str, identity: str) -> Plan:
+    def read() -> Plan:
         require_current(store, name, identity)
-        return plan.Plan.from_json(store.get(key_of(name)) or b"")
+        return Plan.from_json(store.get(plan_key(name)) or b"")
 
     return _plans.get((store.address, name, identity), read)
 
 
-def planned(store: Store, task: dict[str, Any]) -> dict[str, Any]:
+def _markers(store: Store, plan: Plan, *, verify: bool = False) -> dict[str, markers.Marker]:
+    return markers.read_all(store, plan.name, (one.key for one in plan.parts()), plan.identity,
+                            [one.name for one in plan.outputs], verify=verify)
+
+
+def plan(store: Store, task: dict[str, Any]) -> dict[str, Any]:
     """A scan's plan, and which of its parts are missing."""
     file = ScanFile(task["path"], task["name"], tuple(task["settings"]))
-    made = planner.settle(store, file, file.settings, overwrite=task["overwrite"], device=task["device"],
-                           **task["wanted"])
-    missing = [(one.time, one.begin, one.end) for number, one in enumerate(made.parts())
-               if number % task["of"] == task["share"]
-               and markers.read(store, made.name, one.key, made.identity, verify=task["verify"]) is None]
-    is_finished = not missing and task["of"] == 1 and markers.read(store, made.name, WHOLE, made.identity) is not None
+    size = planner.PartSize(**task["part_size"])
+    found = planner.find_or_make_plan(store, file, file.settings, size, overwrite=task["overwrite"], device=task["device"])
+    there, (share, of) = _markers(store, found, verify=task["verify"]), task["share"]
+    missing = [(one.time, one.begin, one.end) for number, one in enumerate(found.parts())
+               if number % of == share and one.key not in there]
+    is_finished = not missing and of == 1 and markers.read(store, found.name, FINISHED, found.identity) is not None
     if missing:
-        store.remove(marker_key(made.name, WHOLE))
-        store.remove(f"{made.name}/zarr.json")
-    mine = -(-(made.count() - task["share"]) // task["of"])
-    wanted, there = task["wanted"]["part_b_scans"], made.b_scans_per_part()
-    count = made.layout.shape[0] // made.slices_per_b_scan
-    note = f"parts of {there} B-scans, as in the plan that is there" if wanted and min(wanted, count) != min(there, count) else ""
-    return {"note": note, "name": made.name, "id": made.identity, "count": mine, "missing": missing, "is_finished": is_finished}
+        store.remove(marker_key(found.name, FINISHED))
+        store.remove(f"{found.name}/zarr.json")
+        for folder in f"{FOLDER}/{found.name}", *(one.name for one in found.outputs):
+            store.sweep(folder)
+    return {"note": _size_note(found, size), "name": found.name, "id": found.identity,
+            "count": -(-(found.count() - share) // of), "missing": missing, "is_finished": is_finished}
 
 
-def made(store: Store, task: dict[str, Any]) -> dict[str, Any]:
-    """One part."""
-    whole = _plan_of(store, task["name"], task["id"])
-    fingerprint.require_unchanged(whole.files)
-    scan = _sources.get((store.address, task["name"], task["id"], task["device"]),
-                        lambda: slabs.Source(fingerprint.opened(whole.path, whole.settings), task["device"]))
+def _size_note(found: Plan, size: planner.PartSize) -> str:
+    """Where another size was asked for than that of the plan which is there."""
+    there, count = found.b_scans_per_part(), found.layout.shape[0] // found.slices_per_b_scan
+    if size.b_scans is None or min(size.b_scans, count) == min(there, count):
+        return ""
+    return f"parts of {there} B-scans, as in the plan that is there"
+
+
+def run_part(store: Store, task: dict[str, Any]) -> dict[str, Any]:
+    whole = _plan(store, task["name"], task["id"])
+    require_unchanged(whole.inputs)
+    scan = _scans.get((store.address, task["name"], task["id"], task["device"]),
+                      lambda: slabs.OpenScan(open_scan(whole.path, whole.settings), task["device"]))
     began = time.perf_counter()
-    facts = part.work(store, whole, plan.Part(task["time"], task["begin"], task["end"]), scan, verify=task["verify"])
+    facts = part.run(store, whole, Part(task["time"], task["begin"], task["end"]), scan, verify=task["verify"])
     if not facts.get("was_there"):
         rate["a_scans"], rate["seconds"] = facts["a_scans"], time.perf_counter() - began
     return facts
 
 
-def finished(store: Store, task: dict[str, Any]) -> dict[str, Any]:
-    return {"is_finished": _finish(store, _plan_of(store, task["name"], task["id"]))}
+def finish(store: Store, task: dict[str, Any]) -> dict[str, Any]:
+    return {"is_finished": write_groups(store, _plan(store, task["name"], task["id"]))}
 
 
-def _finish(store: Store, whole: plan.Plan, *, verify: bool = False) -> bool:
-    """Writes the groups if every part is there. Any number of jobs may try it: they write the same."""
-    times_s: list[float] = []
-    for one in whole.parts():
-        marker = markers.read(store, whole.name, one.key, whole.identity, verify=verify)
-        if marker is None:
-            return False
-        if one.begin == 0:
-            times_s.append(marker["time_s"])
-    store.sweep(f"{FOLDER}/{whole.name}")
-    with markers.files(store) as files:
-        for output in reversed(whole.outputs):  # the structure's group is the last: with it the scan can be opened
-            store.sweep(output.name)
+def write_groups(store: Store, plan: Plan) -> bool:
+    """With which the results can be opened, if every part is there. Any number of jobs may try it: they write the same."""
+    there = _markers(store, plan)
+    if len(there) < plan.count():
+        return False
+    times_s = [there[one.key]["time_s"] for one in plan.parts() if one.begin == 0]
+    store.sweep(f"{FOLDER}/{plan.name}", in_use_too=True)
+    with markers.part_files(store) as files:
+        for output in reversed(plan.outputs):  # the structure's group is the last: with it the scan can be opened
+            store.sweep(output.name, in_use_too=True)
             create = files.creator(output.name)
-            for key, text in layout.metadata(output.layout).items():
+            for key, text in layout.array_metadata(output.layout).items():
                 create(key).write(text)
             create("zarr.json").write(metadata.group(output, times_s))
-        files.commit(whole.name, WHOLE, whole.identity, {})
+        files.commit(plan.name, FINISHED, plan.identity, {})
     return True
