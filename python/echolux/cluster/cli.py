@@ -1,111 +1,120 @@
-"""Commands beside the reconstruction of scans: python3 -m echolux.cluster convert|figures|calibrate|movie ..."""
+"""The command `echolux batch`, also python3 -m echolux.cluster: [VERB] FILE... -o OUT."""
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+import importlib
+import json
+import logging
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
+from ..errors import BadArgument, Error, OutputFailed, Unsupported
+from .scheduling import slurm, worker
 from .scheduling.report import Report
+from .verbs import VERBS, Verb, add_common, add_places
 
-Parser = argparse.ArgumentParser
+_DEFAULT = "reconstruct"
+_EXAMPLES = """examples:
+  all scans of an archive, on this machine:
+    echolux batch '/archive/*/scan.toml' -o /results
+  each row of a table with its own settings (columns scan, recipe.window ...), on a running Dask cluster:
+    echolux batch scans.csv -o /results --dask tcp://head:8786
+  as a Slurm array of 32 tasks with a GPU each:
+    echolux batch scans.csv -o /results --slurm 32 --slurm-option=--gres=gpu:1 --require cuda
+  volumes in another format:
+    echolux batch convert '/results/*/*.ome.zarr' -o /nifti --ending .nii.gz
 
-
-def add_common(parser: Parser) -> None:
-    parser.add_argument("--workers", type=int, metavar="N", help="processes on this machine [one, or one for each GPU]; "
-                        "0: this process alone")
-    parser.add_argument("--threads", type=int, metavar="N", help="threads of each worker, on cores of its own [all]")
-    parser.add_argument("--retries", type=int, default=2, metavar="N", help="of what failed [2]")
-    parser.add_argument("--overwrite", action="store_true", help="replace results of other settings")
-    parser.add_argument("--verify", action="store_true", help="compare the check sums of all that is there first")
-    parser.add_argument("--quiet", action="store_true", help="say nothing but errors")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of words")
-
-
-def _common(given: argparse.Namespace) -> dict[str, Any]:
-    return {**{key: getattr(given, key) for key in ("workers", "threads", "retries", "overwrite", "verify")},
-            "progress": not (given.quiet or given.json)}
+A job that is started again does only what is missing. docs/scale.md"""
 
 
-def _add_files(parser: Parser, what: str) -> None:
-    parser.add_argument("files", nargs="+", metavar=what, help="files or patterns")
-    parser.add_argument("-o", "--output", required=True, metavar="FOLDER", help="folder or address (s3://...) of the results")
-
-
-def _add_convert(parser: Parser) -> None:
-    _add_files(parser, "VOLUME")
-    parser.add_argument("--ending", required=True, help="decides the format: .nrrd, .nii.gz, .ome.zarr ...")
-    parser.add_argument("--voxel", help="type of the voxels: u8, u16, f32 ... [as they are]")
-    parser.add_argument("--low", type=float, help="value of the lowest code of an integer type [the least there is]")
-    parser.add_argument("--high", type=float, help="value of the highest code [the greatest there is]")
-
-
-def _convert(given: argparse.Namespace, client: Any) -> Report:
-    from .api import convert
-
-    return convert(given.files, given.output, given.ending, client, voxel=given.voxel, low=given.low, high=given.high,
-                   **_common(given))
-
-
-def _add_figures(parser: Parser) -> None:
-    _add_files(parser, "VOLUME")
-    parser.add_argument("--plane", default="b-scan", choices=["b-scan", "side", "en-face", "volume"], help="[b-scan]")
-    parser.add_argument("--index", type=int, metavar="N", help="which of them [the middle one]")
-    parser.add_argument("--ending", default=".png", choices=[".png", ".pdf", ".svg"], help="[.png]")
-    parser.add_argument("--dpi", type=float, default=150, help="[150]")
-
-
-def _figures(given: argparse.Namespace, client: Any) -> Report:
-    from .api import figures
-
-    return figures(given.files, given.output, client, plane=given.plane, index=given.index, ending=given.ending, dpi=given.dpi,
-                   **_common(given))
-
-
-def _add_calibrate(parser: Parser) -> None:
-    _add_files(parser, "SCAN")
-    parser.add_argument("--what", default="dispersion", choices=["dispersion", "noise_floor"], help="[dispersion]")
-    parser.add_argument("--b-scans", type=int, nargs=2, default=(0, 8), metavar=("A", "B"), help="that are looked at [0 8]")
-
-
-def _calibrate(given: argparse.Namespace, client: Any) -> Report:
-    from .api import calibrate
-
-    return calibrate(given.files, given.output, given.what, client, b_scans=tuple(given.b_scans), **_common(given))
-
-
-def _add_movie(parser: Parser) -> None:
-    parser.add_argument("files", metavar="FILE", help="a volume, a series, a scan")
-    parser.add_argument("-o", "--output", required=True, metavar="MOVIE", help="file or address (s3://...): .mp4, .webm, .gif ...")
-    parser.add_argument("--motion", help="turntable, time, sweep, a file of key frames, several joined by +")
-    parser.add_argument("--frames", type=int, default=0, metavar="N")
-    parser.add_argument("--seconds", type=float, default=0, metavar="S")
-    parser.add_argument("--fps", default="", metavar="N", help="[30]")
-    parser.add_argument("--part-frames", type=int, default=30, metavar="N", help="pictures that a worker draws at a time [30]")
-    parser.add_argument("--view", action="append", default=[], metavar="KEY=VALUE", help="setting of the pictures: mode=mip")
-
-
-def _movie(given: argparse.Namespace, client: Any) -> Report:
-    from .api import movie
-
-    view = dict(one.partition("=")[::2] for one in given.view)
-    return movie(given.output, given.files, client, motion=given.motion, frames=given.frames, seconds=given.seconds,
-                 fps=given.fps, part_frames=given.part_frames, **_common(given), **view)
-
-
-_VERBS: dict[str, tuple[str, Callable[[Parser], None], Callable[[argparse.Namespace, Any], Report]]] = {
-    "convert": ("Convert many volumes", _add_convert, _convert),
-    "figures": ("Draw a figure of each of many volumes", _add_figures, _figures),
-    "calibrate": ("Find the calibration of many scans, as a table that reconstructs them", _add_calibrate, _calibrate),
-    "movie": ("Make a movie whose pictures are shared among workers", _add_movie, _movie)}
-NAMES = tuple(_VERBS)
-
-
-def parsed(name: str, arguments: Sequence[str]) -> tuple[argparse.Namespace, Callable[[Any], Report]]:
-    """What was given, and what is done with it on a client."""
-    description, add, work = _VERBS[name]
-    parser = Parser(prog=f"python3 -m echolux.cluster {name}", allow_abbrev=False, description=description)
-    add(parser)
+def _parser(name: str, verb: Verb) -> argparse.ArgumentParser:
+    words = {"description": verb.description, "prog": f"echolux batch {name}"}
+    if name == _DEFAULT:
+        verbs = "\n".join(f"  {one:12} {other.description}" for one, other in VERBS.items())
+        words = {"description": f"{verb.description}.\n\nverbs (echolux batch VERB --help):\n{verbs}",
+                 "prog": "echolux batch", "usage": "echolux batch [VERB] FILE... -o OUT [options]", "epilog": _EXAMPLES}
+    parser = argparse.ArgumentParser(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **words)  # type: ignore[arg-type]
+    verb.add(parser)
     add_common(parser)
-    parser.add_argument("--dask", metavar="ADDRESS", help="of a running scheduler: tcp://host:8786")
-    given = parser.parse_args(arguments)
-    return given, lambda client: work(given, client)
+    add_places(parser, is_shared=verb.is_shared)
+    return parser
+
+
+def _client(address: str | None) -> Any:
+    if address is None:
+        return None
+    distributed: Any = importlib.import_module("distributed")
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is told by the job
+    try:
+        return distributed.Client(address, timeout=20)
+    except OSError as error:
+        raise Error("no scheduler answers: " + str(error), address, "start one: dask scheduler") from None
+
+
+def _submit(name: str, given: argparse.Namespace, arguments: Sequence[str]) -> None:
+    """An array job of Slurm, whose tasks get all arguments but those about Slurm."""
+    if given.slurm < 1:
+        raise BadArgument(f"cannot be {given.slurm}", "--slurm", "give the number of tasks")
+    kept, skip = [], False
+    for one in arguments:
+        if skip:
+            skip = False
+        elif one in ("--slurm", "--slurm-option"):
+            skip = True
+        elif not one.startswith(("--slurm=", "--slurm-option=")):
+            kept.append(one)
+    text = slurm.script([name, *kept], given.output, given.slurm, given.slurm_option)
+    path, said = slurm.submit(text, given.output)
+    print(f"{path}: {said}")
+
+
+def _run(name: str, given: argparse.Namespace, arguments: Sequence[str]) -> Report | None:
+    """None: Slurm will do it."""
+    if getattr(given, "slurm", None) is not None:
+        _submit(name, given, arguments)
+        return None
+    return VERBS[name].run(given, _client(given.dask))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Exit codes: 0 all is there, 1 something failed, 130 interrupted."""
+    worker.claim_process()
+    name, *rest = arguments if arguments and arguments[0] in VERBS else (_DEFAULT, *arguments)
+    given = _parser(name, VERBS[name]).parse_args(rest)
+    try:
+        report = _run(name, given, rest)
+    except KeyboardInterrupt:
+        return _fail(Error("was interrupted", "", "what is done stays; the same command goes on with the rest"), given, 130)
+    except ModuleNotFoundError as error:
+        return _fail(Unsupported("is missing", f"the Python package {error.name}", "pip install 'echolux[cluster]'"), given)
+    except Error as error:
+        return _fail(error, given)
+    except OSError as error:  # a full disk, say
+        return _fail(OutputFailed(f"cannot be written: {error.strerror or error}", str(error.filename or given.output)), given)
+    if report is None:
+        return 0
+    _tell(report, given)
+    return 0 if report.ok else 1
+
+
+def _tell(report: Report, given: argparse.Namespace) -> None:
+    if given.json:
+        print(json.dumps({**asdict(report), "warnings": []}))
+        return
+    for path, result in report.results.items():
+        print(f"{path}\t{json.dumps(result)}")
+    if not report.ok:
+        print(report, file=sys.stderr)
+    elif not given.quiet and not report.results:
+        print(report)
+
+
+def _fail(error: Error, given: argparse.Namespace, code: int = 1) -> int:
+    if given.json:
+        facts = {"code": error.code, "what": error.what, "where": error.where, "remedy": error.remedy}
+        print(json.dumps({"error": facts}), file=sys.stderr)
+    else:
+        print(f"echolux: {error}", file=sys.stderr)
+    return code

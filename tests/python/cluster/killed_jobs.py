@@ -6,6 +6,7 @@ that nobody disturbed. Processes are forked from one that has imported everythin
 alone: a job in one process; dask: two workers, scheduler and client are processes, one of which is killed
 """
 import collections
+import ctypes
 import importlib
 import os
 import random
@@ -17,7 +18,7 @@ from pathlib import Path
 import steps
 from archive import free_port, result_bytes
 from echolux import cluster
-from echolux.cluster.__main__ import main as batch
+from echolux.cluster.cli import main as batch
 
 for module in ("zarr", "fsspec", "numcodecs", "google_crc32c", "distributed", "distributed.cli.dask_worker",
                "distributed.cli.dask_scheduler"):
@@ -35,6 +36,7 @@ def forked(work, log):
         code = 1
         try:
             os.setsid()
+            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it ends with its parent
             file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             os.dup2(file, 1)
             os.dup2(file, 2)
@@ -133,8 +135,8 @@ def one_start(place, dice, left, lost):
     done, since = 0, time.monotonic()
     while True:
         what, pid = place.victim() if done < left else ("", 0)
+        killed = steps.size("killed")  # before the next one, which may be at once
         steps.kill_at(steps.size("steps") + dice.randint(1, MAX_STEPS) if what else steps.NEVER, pid)
-        killed = steps.size("killed")
         while True:
             dead, status = os.waitpid(-1, os.WNOHANG)
             if dead:

@@ -60,8 +60,8 @@ def step(what):
     at, pid = map(int, _read("kill", f"{NEVER} 0").split())
     if number >= at:
         try:
-            os.rename(PLACE / "kill", PLACE / "kill.done")
-        except FileNotFoundError:  # the other worker was faster
+            os.close(os.open(PLACE / f"kill-{at}", os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        except FileExistsError:  # the other worker was faster
             return
         _append("killed", f"{what}\n".encode())
         os.kill(pid or os.getpid(), signal.SIGKILL)

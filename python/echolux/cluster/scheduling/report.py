@@ -30,6 +30,7 @@ class Report:
     failures: list[Failure] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)  # arguments that had no effect, and why
     files: list[str] = field(default_factory=list)  # results that are finished, below the output
+    results: dict[str, Any] = field(default_factory=dict)  # by volume: what a function returned, of `echolux batch map` alone
 
     @property
     def ok(self) -> bool:

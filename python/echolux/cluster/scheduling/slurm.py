@@ -14,15 +14,16 @@ from ...errors import Unsupported
 
 
 def script(arguments: Sequence[str], out: str, tasks: int, options: Sequence[str] = (), python: str = sys.executable) -> str:
-    """The text of a batch script. arguments: of `python -m echolux.cluster`, without those of Slurm; options: for sbatch,
+    """The text of a batch script. arguments: of `python -m echolux.cluster`, a verb first, without those of Slurm; options: for sbatch,
     "--partition=gpu"."""
     log = os.path.join(out.replace("%", "%%"), ".echolux", "slurm-%A-%a.log") if "://" not in out else "slurm-%A-%a.log"
     lines = ["#!/bin/bash", "#SBATCH --job-name=echolux", f"#SBATCH --array=0-{tasks - 1}", "#SBATCH --ntasks=1",
              "#SBATCH --requeue", "#SBATCH --open-mode=append", f"#SBATCH --output={shlex.quote(log)}"]
     lines += [f"#SBATCH {option}" for option in options]
-    start = shlex.join([python, "-m", "echolux.cluster", "--workers", "0"])
+    verb, *rest = arguments
+    start = shlex.join([python, "-m", "echolux.cluster", verb, "--workers", "0"])
     lines += ["", "# Shares that end early leave nothing undone: any number of tasks, and starts, make the whole.",
-              f'{start} --share "$SLURM_ARRAY_TASK_ID/{tasks}" {shlex.join(arguments)}', "code=$?",
+              f'{start} --share "$SLURM_ARRAY_TASK_ID/{tasks}" {shlex.join(rest)}', "code=$?",
              "# Slurm itself queues a task again whose node failed; one that was killed asks for it, five times at most. One that",
              "# was stopped (130: interrupted; 143: scancel, or its time was over) stays so.",
              'if [ $code -gt 128 ] && [ $code -ne 130 ] && [ $code -ne 143 ] && [ "${SLURM_RESTART_COUNT:-0}" -lt 5 ]; then scontrol requeue "$SLURM_JOB_ID"; fi',
