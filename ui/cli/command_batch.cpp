@@ -1,17 +1,21 @@
-// `echolux batch SCAN... -o FOLDER [--dask ADDRESS | --slurm TASKS]`: many scans, each into one OME-Zarr, every part
-// exactly once. The work is that of the Python module (python/echolux/cluster), in whose process this one goes on.
+// `echolux batch [VERB] FILE... -o FOLDER`: many files, every part exactly once. The work is that of the Python module
+// (python/echolux/cluster), in whose process this one goes on. Without a verb, scans are reconstructed.
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <string_view>
 
 #include "compute/error.h"
 #include "engine/io/output_rule.h"
+#include "engine/scan/recipes.h"
 #include "ui/cli/commands.h"
 #include "ui/cli/setting_options.h"
 #include "ui/cli/telling.h"
@@ -19,11 +23,33 @@
 namespace echolux {
 namespace {
 
+struct Verb {
+    std::string_view name, what;
+    bool takes_recipe;
+};
+// As python/echolux/cluster/verbs.py has them; tests/python/cluster/test_command.py compares the two.
+constexpr std::array<Verb, 7> verbs{{
+    {"reconstruct", "Reconstruct many scans into one OME-Zarr each; the default", true},
+    {"flow", "Reconstruct many scans with their flow, a second OME-Zarr each", true},
+    {"calibrate", "Find the calibration of many scans, as a table that reconstructs them", true},
+    {"convert", "Convert many volumes", false},
+    {"figures", "Draw a figure of each of many volumes", false},
+    {"movie", "Make a movie whose pictures are shared among workers", false},
+    {"map", "Apply a function of yours to many volumes", false},
+}};
+
+std::string help_of_verbs() {
+    std::string text = "Verbs (echolux batch VERB --help explains one):\n";
+    for (const Verb& one : verbs) text += fmt::format("  {:12} {}\n", one.name, one.what);
+    return text;
+}
+
 struct Options {
     std::vector<std::string> scans;
     std::string output, require, dask, share;
     int workers = -1, threads = 0, slurm = 0, retries = 2;
-    std::int64_t part_b_scans = 0;
+    double part_seconds = 0;
+    std::int64_t part_memory = 0, part_b_scans = 0;  // 0: as the module has it
     bool overwrites = false, verifies = false;
     std::vector<std::string> slurm_options, assignments;
 };
@@ -53,7 +79,7 @@ bool ends_well(const std::vector<std::string>& words) {
 }
 
 std::vector<std::string> command_of(const Options& options) {
-    std::vector<std::string> words{python(), "-m", "echolux.cluster", "-o", options.output};
+    std::vector<std::string> words{python(), "-m", "echolux.cluster", "reconstruct", "-o", options.output};
     const auto add = [&](const char* name, const std::string& value) {
         if (!value.empty()) words.push_back(fmt::format("{}={}", name, value));
     };
@@ -63,6 +89,8 @@ std::vector<std::string> command_of(const Options& options) {
     if (options.workers >= 0) add("--workers", std::to_string(options.workers));
     if (options.threads > 0) add("--threads", std::to_string(options.threads));
     if (options.slurm > 0) add("--slurm", std::to_string(options.slurm));
+    if (options.part_seconds > 0) add("--part-seconds", fmt::format("{}", options.part_seconds));
+    if (options.part_memory > 0) add("--part-memory", std::to_string(options.part_memory));
     if (options.part_b_scans > 0) add("--part-b-scans", std::to_string(options.part_b_scans));
     add("--retries", std::to_string(options.retries));
     for (const std::string& one : options.slurm_options) add("--slurm-option", one);
@@ -76,6 +104,38 @@ std::vector<std::string> command_of(const Options& options) {
     return words;
 }
 
+// Throws Error; does not return.
+[[noreturn]] void go_on_as(const std::vector<std::string>& words) {
+    const bool is_there = ends_well(
+        {python(), "-c", "import importlib.util, sys; sys.exit(importlib.util.find_spec('echolux') is None)"});
+    if (!is_there) {
+        throw Error(ErrorCode::bad_setting, "needs the Python module of Echolux, which is not there", python(),
+                    "pip install 'echolux[cluster]', or name the Python that has it: ECHOLUX_PYTHON=venv/bin/python3");
+    }
+    std::fflush(nullptr);
+    become(words);
+    throw Error(ErrorCode::bad_setting, fmt::format("cannot be started: {}", std::strerror(errno)), python(),
+                "install Python 3");
+}
+
+// `--recipe NAME` as the settings that it stands for, which the module takes.
+std::vector<std::string> without_recipe(const std::vector<std::string>& arguments) {
+    constexpr std::string_view option = "--recipe";
+    std::vector<std::string> settings, others;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const std::string& one = arguments[i];
+        const bool is_apart = one == option && i + 1 < arguments.size();
+        if (!is_apart && !one.starts_with(fmt::format("{}=", option))) {
+            others.push_back(one);
+            continue;
+        }
+        const std::string name = is_apart ? arguments[++i] : one.substr(option.size() + 1);
+        for (const std::string& setting : assignments_of_recipe(name)) settings.push_back("--set=" + setting);
+    }
+    settings.insert(settings.end(), others.begin(), others.end());
+    return settings;
+}
+
 void batch(const Options& options) {
     if (options.output.find("://") == std::string::npos) {
         const auto is_folder = [](const std::filesystem::path& path) { return std::filesystem::is_directory(path); };
@@ -84,24 +144,33 @@ void batch(const Options& options) {
             throw Error(ErrorCode::output, "is not a folder", options.output, "name a folder for the results");
         }
     }
-    const bool is_there = ends_well(
-        {python(), "-c", "import importlib.util, sys; sys.exit(importlib.util.find_spec('echolux') is None)"});
-    if (!is_there) {
-        throw Error(ErrorCode::bad_setting, "needs the Python module of Echolux, which is not there", python(),
-                    "pip install 'echolux[cluster]', or name the Python that has it: ECHOLUX_PYTHON=venv/bin/python3");
-    }
-    std::fflush(nullptr);
-    become(command_of(options));
-    throw Error(ErrorCode::bad_setting, fmt::format("cannot be started: {}", std::strerror(errno)), python(),
-                "install Python 3");
+    go_on_as(command_of(options));
 }
 
 }  // namespace
 
+void hand_over_batch_verb(std::vector<std::string>& arguments) {
+    if (arguments.size() < 2 || arguments[0] != "batch") return;
+    const auto verb = std::ranges::find(verbs, arguments[1], &Verb::name);
+    if (verb == verbs.end()) return;
+    if (verb == verbs.begin()) {
+        arguments.erase(arguments.begin() + 1);
+        return;
+    }
+    const std::vector<std::string> given(arguments.begin() + 2, arguments.end());
+    std::vector<std::string> words{python(), "-m", "echolux.cluster", arguments[1]};
+    const std::vector<std::string> rest = verb->takes_recipe ? without_recipe(given) : given;
+    words.insert(words.end(), rest.begin(), rest.end());
+    go_on_as(words);
+}
+
 void add_batch(CLI::App& program) {
     auto options = std::make_shared<Options>();
-    CLI::App* command = program.add_subcommand(
-        "batch", "Reconstruct many scans, on this machine, a Dask cluster or with Slurm; goes on where it was stopped");
+    CLI::App* command = program.add_subcommand("batch",
+                                               "Reconstruct many scans, or convert, draw or measure many volumes: on "
+                                               "this machine, a Dask cluster or with Slurm; "
+                                               "goes on where it was stopped");
+    command->footer(help_of_verbs());
     command
         ->add_option("SCAN", options->scans,
                      "scans, patterns in quotes, or tables (.csv, .parquet) with settings a row")
@@ -117,7 +186,7 @@ void add_batch(CLI::App& program) {
         ->type_name("N");
     command->add_option("--threads", options->threads, "threads of each worker, on cores of its own [all]")
         ->type_name("N");
-    command->add_option("--require", options->require, "cuda: workers without a GPU fail; cpu: no GPU is used")
+    command->add_option("--require", options->require, "cuda: only workers with a GPU take part; cpu: no GPU is used")
         ->check(one_of({"cuda", "cpu"}))
         ->type_name("cuda|cpu");
     CLI::Option* dask = command->add_option("--dask", options->dask, "running scheduler of Dask: tcp://host:8786");
@@ -131,13 +200,19 @@ void add_batch(CLI::App& program) {
         ->add_option("--slurm-option", options->slurm_options,
                      "option handed to sbatch: --slurm-option=--partition=gpu; may be repeated")
         ->type_name("OPTION");
-    command->add_option("--part-b-scans", options->part_b_scans, "B-scans of a part, whole shards [what takes 10 s]")
+    command->add_option("--part-seconds", options->part_seconds, "how long a part may take [10]")
+        ->check(positive())
+        ->type_name("S");
+    command->add_option("--part-memory", options->part_memory, "voxels of a part [1024]")
+        ->check(positive())
+        ->type_name("MIB");
+    command->add_option("--part-b-scans", options->part_b_scans, "B-scans of a part instead, whole shards")
         ->check(positive())
         ->type_name("N");
-    command->add_option("--retries", options->retries, "tries again of a part that failed [2]")
+    command->add_option("--retries", options->retries, "more tries of what failed [2]")
         ->check(not_negative())
         ->type_name("N");
-    command->add_flag("--verify", options->verifies, "compare the check sums of all that is there first");
+    command->add_flag("--verify", options->verifies, "compare the checksums of all that is there first");
     add_overwrite_option(*command, options->overwrites);
     add_recipe_option(*command, options->assignments);
     add_set_option(*command, options->assignments);

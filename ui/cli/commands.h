@@ -1,6 +1,9 @@
 // The commands of the program: each adds itself, its options and what it does to the command line.
 #pragma once
 
+#include <string>
+#include <vector>
+
 namespace CLI {
 class App;
 }
@@ -22,5 +25,9 @@ void add_render(CLI::App& program);
 void add_reproduce(CLI::App& program);
 void add_live(CLI::App& program);
 void add_record(CLI::App& program);
+
+// `batch VERB ...` goes on as the command of the Python module, and does not return; `batch reconstruct` is `batch`,
+// and its verb is taken out. All other command lines stay as they are. Throws Error where there is no such module.
+void hand_over_batch_verb(std::vector<std::string>& arguments);
 
 }  // namespace echolux

@@ -160,6 +160,7 @@ int run(int argc, char** argv) {
     try {
         std::vector<std::string> arguments = given;
         if (!arguments.empty() && arguments[0] == "help") arguments[0] = "--help";
+        echolux::hand_over_batch_verb(arguments);
         refuse_unknown_names(program, arguments);
         std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
         program.parse(arguments);

@@ -94,14 +94,16 @@ class DaskCase(ClusterCase):
                           env=environment)
 
     def worker_command(self, counted):
-        preload = ["--preload", Path(__file__).parent / "count_parts.py"] if counted else []
+        preload = ["--preload", Path(__file__).parent / "steps.py"] if counted else []
         return [str(word) for word in (
             sys.executable, "-m", "distributed.cli.dask_worker", self.address, "--host", "127.0.0.1", "--nthreads", "1",
             "--no-nanny", "--no-dashboard", "--local-directory", self.folder, "--death-timeout", "60", *preload)]
 
     def worker_environment(self, counted):
-        return {**os.environ, "ECHOLUX_COUNT": str(counted or ""), "PYTHONPATH": os.pathsep.join(sys.path)}
+        if counted:
+            counted.mkdir(exist_ok=True)
+        return {**os.environ, "ECHOLUX_STEPS": str(counted or ""), "PYTHONPATH": os.pathsep.join(sys.path)}
 
     def start_worker(self, counted=None):
-        """counted: a file that gets a line for each part that is begun."""
+        """counted: a folder in which steps.py counts."""
         return self.start(*self.worker_command(counted)[1:], env=self.worker_environment(counted))

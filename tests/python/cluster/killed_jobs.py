@@ -1,8 +1,12 @@
-"""Jobs in a process that is killed at random times (some parts after its start, so that they are hit on a slow machine too) and started again, until so many kills are done; each job ends with the bytes
-of one that nobody disturbed. Children are forked before the library has worked, so that none waits for imports.
+"""Jobs that are killed at random steps of their work (steps.py) and started again, until so many kills are done; each job ends with the bytes of one
+that nobody disturbed. Processes are forked from one that has imported everything, so that none waits for that.
 
-    killed_jobs.py SCANS FOLDER KILLS SEED    (ECHOLUX_COUNT names a file for the parts that are begun)
+    killed_jobs.py alone|dask SCANS FOLDER KILLS SEED
+
+alone: a job in one process; dask: two workers, scheduler and client are processes, one of which is killed
 """
+import collections
+import ctypes
 import importlib
 import os
 import random
@@ -11,73 +15,182 @@ import sys
 import time
 from pathlib import Path
 
-import count_parts  # noqa: F401
-from archive import result_bytes
+import steps
+from archive import free_port, result_bytes
 from echolux import cluster
+from echolux.cluster.cli import main as batch
 
-for module in "zarr", "fsspec", "numcodecs", "google_crc32c":
+for module in ("zarr", "fsspec", "numcodecs", "google_crc32c", "distributed", "distributed.cli.dask_worker",
+               "distributed.cli.dask_scheduler"):
     importlib.import_module(module)
 WINDOWS = "hann", "blackman"  # of jobs in turn, so that each begins anew
+MAX_STEPS = 40  # to the next kill: about three parts
+MAX_KILLS = 12  # in a job
+MAX_S = 120.0  # without anything that ends
 
 
-def child(scans, out, window):
-    """The process id of a job."""
+def forked(work, log):
+    """The process id of a child that does it, and exits with what it returns."""
     pid = os.fork()
     if pid == 0:
         code = 1
         try:
-            report = cluster.reconstruct(scans, out, recipe={"window": window}, workers=0, part_b_scans=64, overwrite=True,
-                                         progress=False)
-            print(report.table(), file=sys.stderr, end="")
-            code = 0 if report.ok else 1
+            os.setsid()
+            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it ends with its parent
+            file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            os.dup2(file, 1)
+            os.dup2(file, 2)
+            code = work()
         finally:
+            sys.stderr.flush()
             os._exit(code)
     return pid
 
 
-def ended(pid, may_begin=None, delay_s=0.0):
-    """Whether it ended well; otherwise it is killed, so long after it began so many parts."""
-    until, limit = None, None if may_begin is None else begun() + may_begin
-    while until is None or time.monotonic() < until:
-        done, status = os.waitpid(pid, os.WNOHANG)
-        if done:
-            assert status == 0, f"a job failed: {status}"
-            return True
-        if until is None and limit is not None and begun() >= limit:
-            until = time.monotonic() + delay_s
-        time.sleep(0.001)
+class Alone:
+    """The job's own process is the worker."""
+
+    def __init__(self, scans, folder, dice):
+        self.scans, self.folder = scans, folder
+
+    def start(self, out, window):
+        def work():
+            report = cluster.reconstruct(self.scans, out, recipe={"window": window}, workers=0, part_b_scans=64, overwrite=True,
+                                         progress=False)
+            print(report.table(), file=sys.stderr)
+            return 0 if report.ok else 1
+
+        self.job = forked(work, self.folder / "log")
+
+    def victim(self):
+        return "job", 0
+
+    def mend(self, what, dead):
+        """After the kill of a `what`."""
+
+    def end(self):
+        pass
+
+
+class OnDask:
+    def __init__(self, scans, folder, dice):
+        self.scans, self.folder, self.dice = scans, folder, dice
+        self.port = free_port()
+        self._start_all()
+
+    def _command(self, module, *words):
+        def work():
+            importlib.import_module(f"distributed.cli.{module}").main.main([str(word) for word in words], standalone_mode=False)
+            return 0
+
+        return forked(work, self.folder / "log")
+
+    def _start_worker(self):
+        return self._command("dask_worker", f"tcp://127.0.0.1:{self.port}", "--host", "127.0.0.1", "--nthreads", 1, "--no-nanny",
+                             "--no-dashboard", "--local-directory", self.folder, "--death-timeout", 60)
+
+    def _start_all(self):
+        self.scheduler = self._command("dask_scheduler", "--host", "127.0.0.1", "--port", self.port, "--no-dashboard")
+        self.workers = [self._start_worker() for _ in range(2)]
+
+    def start(self, out, window):
+        words = [self.scans, "-o", str(out), "--dask", f"tcp://127.0.0.1:{self.port}", "--part-b-scans", "64", "--quiet", "--overwrite",
+                 "--set", f"recipe.window={window}"]
+        self.job = forked(lambda: batch(words), self.folder / "log")
+
+    def victim(self):
+        what = self.dice.choice(["worker", "worker", "worker", "scheduler", "job"])
+        return what, {"worker": 0, "scheduler": self.scheduler, "job": self.job}[what]
+
+    def mend(self, what, dead):
+        if what == "worker":
+            self.workers[self.workers.index(dead)] = self._start_worker()
+        elif what == "scheduler":  # its workers end the parts that they have, and then themselves; and so does the client
+            for pid in self.workers:
+                end(pid)
+            self._start_all()
+
+    def end(self):
+        for pid in self.scheduler, *self.workers:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+
+
+def end(pid):
+    """Waits until it has ended the part that it is in, and itself; a worker that has none waits for its scheduler, and is killed."""
+    count, until = steps.size("steps"), time.monotonic() + 2
+    while time.monotonic() < until:
+        if os.waitpid(pid, os.WNOHANG)[0]:
+            return
+        if steps.size("steps") > count:
+            count, until = steps.size("steps"), time.monotonic() + 2
+        time.sleep(0.005)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
-    return False
 
 
-def begun():
-    counted = Path(os.environ["ECHOLUX_COUNT"])
-    return counted.read_text().count("\n") if counted.exists() else 0
+def one_start(place, dice, left, lost):
+    """A job is started, and kills are done until it ends; at most `left`. Whether it ended well, and how many were killed.
+    lost: counts kills by what was killed."""
+    done, since = 0, time.monotonic()
+    while True:
+        what, pid = place.victim() if done < left else ("", 0)
+        killed = steps.size("killed")  # before the next one, which may be at once
+        steps.kill_at(steps.size("steps") + dice.randint(1, MAX_STEPS) if what else steps.NEVER, pid)
+        while True:
+            dead, status = os.waitpid(-1, os.WNOHANG)
+            if dead:
+                break
+            assert time.monotonic() - since < MAX_S, "a job that never ends"
+            time.sleep(0.003)
+        was_killed = os.WIFSIGNALED(status)
+        if was_killed:
+            since = time.monotonic()
+            assert steps.size("killed") > killed, f"process {dead} ended by itself: {status}"
+            done, lost[what] = done + 1, lost[what] + 1
+        if dead == place.job:
+            return not was_killed and status == 0, done
+        assert was_killed, f"a {what} ended by itself: {status}"
+        if what == "scheduler":
+            end(place.job)
+        place.mend(what, dead)
+        if what == "scheduler":
+            return False, done
 
 
-def main(scans, folder, kills, seed):
+def main(kind, scans, folder, kills, seed):
     dice, done, jobs, wanted = random.Random(seed), 0, 0, {}
+    alone = Alone(scans, folder, dice)
     for window in WINDOWS:
-        before, began = begun(), time.monotonic()
-        assert ended(child(scans, folder / window, window))
-        parts, took = begun() - before, time.monotonic() - began
-        wanted[window] = result_bytes(folder / window)
-    hits, halves = 0, 0  # kills that lost a part, and those that left files which were being written
+        before = steps.begun()
+        alone.start(folder / window, window)
+        assert os.waitpid(alone.job, 0)[1] == 0, (folder / "log").read_text()
+        parts, wanted[window] = steps.begun() - before, result_bytes(folder / window)
+    place = OnDask(scans, folder, dice) if kind == "dask" else alone
+    lost, again, began = collections.Counter(), 0, time.monotonic()
     while done < kills:
-        window, before, here = WINDOWS[jobs % 2], begun(), 0
-        while not ended(child(scans, folder / "out", window), dice.choice((0, 1, 1, 2, 3)) if done < kills else None,
-                        dice.uniform(0, min(took / parts, 0.1))):
-            done, here = done + 1, here + 1
-            halves += any((folder / "out").rglob(".unfinished*"))
+        window, before, here, starts = WINDOWS[jobs % 2], steps.begun(), 0, 0
+        is_done = False
+        while not is_done:
+            place.start(folder / "out", window)
+            is_done, more = one_start(place, dice, min(MAX_KILLS - here, kills - done), lost)
+            done, here, starts = done + more, here + more, starts + 1
+            assert starts < 5 + MAX_KILLS, "a job that never ends"
         jobs += 1
         assert result_bytes(folder / "out") == wanted[window], "other bytes"
         assert not list((folder / "out").rglob(".unfinished*")), "unfinished files"
-        assert begun() - before <= parts + here, f"{begun() - before} parts begun, of {parts}, with {here} kills"
-        hits += begun() - before - parts
-    print(f"{done} kills in {jobs} jobs, {hits} of them in a part, {halves} left files that were being written")
-    assert hits >= kills / 3 and halves, "too few kills hit a part"
+        lost_parts = steps.begun() - before - parts
+        assert lost_parts <= here, f"{lost_parts} of {parts} parts begun again, with {here} kills"
+        again += lost_parts
+        if kind == "dask":
+            print(f"{done} kills in {jobs} jobs, {again} parts begun again, {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+    place.end()
+    told = collections.Counter((steps.PLACE / "killed").read_text().split())
+    print(f"{done} kills in {jobs} jobs ({dict(lost)}), at {dict(told)}; {again} parts begun again")
+    if kind == "alone":
+        assert again == done, "kills that hit no part"
+    assert again >= kills / 5 and {"write", "commit"} <= set(told) or kills < 20, "too few kills cost a part"
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))
+    main(sys.argv[1], sys.argv[2], Path(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5]))

@@ -17,7 +17,7 @@ import numpy as np
 
 import echolux as ox
 from echolux import cluster
-from echolux.cluster import executors
+from echolux.cluster.scheduling import executors
 from support import write_scan
 
 PART = 256
@@ -55,7 +55,7 @@ def tasks():
     """Client, scheduler (in its process) and worker; a task that does nothing."""
     before = cpu_s()
     with executors.local_client(1) as client:
-        executor, kept = executors.OverDask(client), executors.worker
+        executor, kept = executors.DaskExecutor(client), executors.worker
         executors.worker = SimpleNamespace(run=lambda task: {"a_scans": 0, "seconds": {}})
         left, under_way, own = TASKS, 0, time.process_time()
         while left or under_way:
@@ -74,7 +74,7 @@ def overhead():
     """Of scheduling parts of 1 s, as a share of the workers' time: parts that sleep, so that other work does not count."""
     with executors.local_client(2) as client:
         client.run(lambda: importlib.import_module("echolux.cluster.worker") and None)
-        executor, kept = executors.OverDask(client), executors.worker
+        executor, kept = executors.DaskExecutor(client), executors.worker
         executors.worker = SimpleNamespace(run=lambda task: time.sleep(task["seconds"]) or {})
         for seconds, count in (0, 4), (1, 40):
             left, under_way, began = count, 0, time.perf_counter()

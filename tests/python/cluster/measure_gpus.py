@@ -17,10 +17,14 @@ from pathlib import Path
 import numpy as np
 
 import echolux as ox
-from echolux.cluster import inputs, layout, markers, part, plan, planning, worker
-from echolux.cluster.packing import Packer
-from echolux.cluster.source import Source
-from echolux.cluster.store import Folder
+from echolux.cluster import fingerprint
+from echolux.cluster.ome_zarr import layout
+from echolux.cluster.parts import part, plan, planner
+from echolux.cluster.scheduling import worker
+from echolux.cluster.storage import markers
+from echolux.cluster.ome_zarr.shard_writer import ShardWriter
+from echolux.cluster.parts.slabs import OpenScan
+from echolux.cluster.storage.folder import Folder
 
 B_SCANS, A_SCANS, SAMPLES, PART = 512, 1024, 2048, 128
 TOML = """[scan]
@@ -80,20 +84,20 @@ def pieces(what, made, source, out):
                 if what == "device":
                     cupy.cuda.Device().synchronize()
             elif what == "pack":
-                packer = Packer(made.layout, 0, one.begin, one.end, markers.Files(planning._NOWHERE).creator("x"), writer)
+                packer = ShardWriter(made.layout, 0, one.begin, one.end, markers.PartFiles(planner.Nowhere()).creator("x"), writer)
                 for _ in range(one.begin, one.end, 64):
                     packer.add(slab)
                 packer.close()[-1].result()
             else:
-                part.work(Folder(Path(out) / str(os.getpid()) / str(number)), made, one, source)
+                part.run(Folder(Path(out) / str(os.getpid()) / str(number)), made, one, source)
             yield made.a_scans(one)
 
 
 def work(what, path, out, seconds, threads, device):
     """A worker: settles, says so, waits for the word, and tells what it did."""
-    worker.settle_down(threads)
+    worker.pin_process(threads)
     made = plan_of(path)
-    source = Source(inputs.opened(str(path)), device)
+    source = OpenScan(fingerprint.open_scan(str(path)), device)
     source.warm_up()
     steps = pieces(what, made, source, out)
     next(steps)

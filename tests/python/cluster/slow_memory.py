@@ -15,7 +15,7 @@ ALLOWED_MB = 320  # beyond what is taken when all modules are there
 LIMITED = """
 import resource, sys, importlib
 from echolux import cluster
-for one in "zarr", "numcodecs", "fsspec", "google_crc32c", "echolux.cluster.worker": importlib.import_module(one)
+for one in "zarr", "numcodecs", "fsspec", "google_crc32c", "echolux.cluster.scheduling.worker": importlib.import_module(one)
 data = next(int(line.split()[1]) << 10 for line in open("/proc/self/status") if line.startswith("VmData"))
 resource.setrlimit(resource.RLIMIT_DATA, (data + int(sys.argv[3]) * 10**6,) * 2)
 report = cluster.reconstruct(sys.argv[1], sys.argv[2], workers=0, progress=False, retries=0)
@@ -52,8 +52,8 @@ class OfAWorker(ClusterCase):
 
 class OfClientAndScheduler(ClusterCase):
     def test_ten_thousand_parts_leave_no_file_open_and_do_not_grow(self):
-        from echolux.cluster import executors, job, progress
-        from echolux.cluster.scans import ScanFile
+        from echolux.cluster.scheduling import executors, job_runner, progress
+        from echolux.cluster.scan_list import ScanFile
 
         counts, sizes, real = [], [], executors.worker
         self.addCleanup(setattr, executors, "worker", real)
@@ -69,7 +69,7 @@ class OfClientAndScheduler(ClusterCase):
             for scans in 10, 10, 80:
                 files = [ScanFile(f"/{number}", f"{number}") for number in range(scans)]
                 common = {"kind": "scan", "out": "", "device": "cpu", "threads": None, "verify": False}
-                report = job.Job(executors.OverDask(client), files, common, {"settings": ()}, 0,
+                report = job_runner.JobRunner(executors.DaskExecutor(client), files, common, {"settings": ()}, 0,
                                  progress.Progress(scans, False)).run()
                 self.assertEqual((report.finished, report.made), (scans, 100 * scans))
                 counts.append(len(os.listdir("/proc/self/fd")))

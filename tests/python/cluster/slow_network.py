@@ -46,12 +46,12 @@ class Hosts(DaskCase):
 
     def test_a_cut_network(self):
         scans = write_archive(self.folder / "data", SCANS)
-        out, begun = self.folder / "out", self.folder / "begun"
+        out, counted = self.folder / "out", self.folder / "steps"
         reconstruct(scans, self.folder / "reference")
         environment = {**os.environ, "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "3s"}
         self.start("-m", "distributed.cli.dask_scheduler", "--host", "0.0.0.0", "--port", self.port, "--no-dashboard", env=environment)
         for number in 1, 2:
-            self.start_worker_on(number, begun)
+            self.start_worker_on(number, counted)
         job = self.start(*batch(scans, "-o", out, "--dask", f"tcp://10.77.1.1:{self.port}", "--part-b-scans", "64"),
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         there = lambda: len(list(Path(out).glob(".echolux/*/*/0-*.json")))  # noqa: E731
@@ -63,7 +63,7 @@ class Hosts(DaskCase):
         self.assertEqual(job.returncode, 0, said)
         self.assert_same_results(out, self.folder / "reference")
         # Dask gives a worker that is lost up to two tasks at a time to others.
-        self.assertLessEqual(begun.read_text().count("\n"), SCANS * PARTS + 2)
+        self.assertLessEqual((counted / "begun").read_text().count("\n"), SCANS * PARTS + 2)
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ class ObjectStore(ClusterCase):
         self.assertIn(f"{there} were there", said)
         self.files.pipe_file(shard[0], b"x")  # another size than its marker says
         code, said = self.run_batch("--workers", "0")
-        self.assertIn("1 parts made", said)
+        self.assertIn("1 part made", said)
         self.assertEqual(self.fetched(), result_bytes(self.folder / "reference"))
 
 

@@ -102,7 +102,7 @@ class RealSlurm(ClusterCase):
         self.asked("scontrol", "requeue", f"{job}_1")
         there = self.parts_there()
         self.wait_for("part", lambda: self.parts_there() > there + 2)
-        workers = self.asked("pgrep", "-f", f"echolux.cluster --workers 0 --share .* -o {self.out}").split()
+        workers = self.asked("pgrep", "-f", f"echolux.cluster reconstruct --workers 0 --share .* -o {self.out}").split()
         for one in workers:  # of this test's folder alone
             os.kill(int(one), 9)
         self.assertTrue(workers)

@@ -1,14 +1,17 @@
 """The command: what it says, how it ends, what it hands to Slurm."""
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 
 import echolux as ox
 from archive import PARTS, ClusterCase, batch, write_archive
+from echolux.cluster.verbs import VERBS
 from test_parts import reconstruct
 
 PROGRAM = os.environ.get("ECHOLUX_PROGRAM")
@@ -60,13 +63,20 @@ class Command(ClusterCase):
 
     def test_ctrl_c_leaves_what_is_done(self):
         scans = write_archive(self.folder / "data", 20)
+        counted = self.folder / "steps"
+        counted.mkdir()
+        (counted / "slow").write_text("0.05")
         words = batch(scans, "-o", self.folder / "out", "--part-b-scans", "64", "--workers", "1", "--threads", "1")
-        job = self.start(*words, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        job = self.start(*words, stderr=subprocess.PIPE, text=True, start_new_session=True,
+                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # ignored behind `&`
+                         env={**os.environ, "ECHOLUX_STEPS": str(counted),
+                              "DASK_DISTRIBUTED__WORKER__PRELOAD": str([str(Path(__file__).parent / "steps.py")])})
         self.wait_for("part", lambda: len(list(self.folder.glob("out/.echolux/*/*/0-*.json"))) > 2)
         os.killpg(job.pid, signal.SIGINT)
         said = job.communicate(timeout=60)[1]
         self.assertEqual(job.returncode, 130, said)
         self.assertIn("what is done stays", said.splitlines()[-1])
+        self.assertNotIn("Traceback", said)
         there = len(list(self.folder.glob("out/.echolux/*/*/0-*.json")))
         report = reconstruct(scans, self.folder / "out")
         self.assertEqual((report.there, report.made), (there, 20 * PARTS - there))
@@ -92,6 +102,43 @@ class Verbs(ClusterCase):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertTrue((out / made).exists())
 
+    def test_map_applies_a_function_of_a_file(self):
+        ox.Volume.from_array(np.ones((4, 5, 6), np.uint8), spacing_um=(1, 1, 1)).save(self.folder / "v.nrrd")
+        (self.folder / "mine.py").write_text("def total(volume):\n    return int(volume[:].sum())\n")
+        done = self.run_verb("map", "mine.py:total", "v.nrrd", "-o", "out", "--workers", "0")
+        self.assertEqual((done.returncode, done.stdout.split("\t")), (0, [str(self.folder / "v.nrrd"), "120\n"]), done.stderr)
+        told = json.loads(self.run_verb("map", "mine.py:total", "v.nrrd", "--workers", "0", "--json").stdout)
+        self.assertEqual(list(told["results"].values()), [120])
+        for function in "mine.py:other", "mine.py", "no_such_module:f", "gone.py:f":
+            self.assertIn("write file.py:name", self.run_verb("map", function, "v.nrrd", "--workers", "0").stderr)
+
+    def test_flow_is_a_second_result(self):
+        write_archive(self.folder / "data", 1)
+        done = self.run_verb("flow", "data/*/scan.toml", "-o", "out", "--workers", "0", "--method", "decorrelation", "--set", "scan.b_scans=65",
+                             "--set", "scan.b_repeats=2", "--set", "recipe.average=magnitude")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(sorted(one.name for one in (self.folder / "out").glob("*.zarr")), ["scan-flow.ome.zarr", "scan.ome.zarr"])
+
+    def test_the_program_has_the_same_verbs(self):
+        if not PROGRAM:
+            self.skipTest("this build has no program")
+        here = {**os.environ, "ECHOLUX_PYTHON": sys.executable}
+
+        def program(*words):
+            return subprocess.run([PROGRAM, "batch", *words], cwd=self.folder, capture_output=True, text=True, timeout=60, env=here)
+
+        listed = [re.findall(r"^  ([a-z]+) +([A-Z].*)$", text, re.M) for text in (program("--help").stdout, self.run_verb("--help").stdout)]
+        self.assertEqual(listed[0], listed[1])
+        self.assertEqual([name for name, _ in listed[0]], list(VERBS))
+        self.assertIn("usage: echolux batch map", program("map", "--help").stdout)
+        scans = write_archive(self.folder / "data", 1)
+        for verb in "reconstruct", "flow":
+            done = program(verb, scans, "-o", verb, "--recipe", "doppler", "--set", "flow.threshold_db=0", "--workers", "0", "--quiet")
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+            self.assertTrue((self.folder / verb / "scan-flow.ome.zarr").exists())
+        done = program("convert", "gone.nrrd", "-o", "out", "--ending", ".nii", "--workers", "0", "--retries", "0", "--json")
+        self.assertEqual((done.returncode, json.loads(done.stdout)["failures"][0]["scan"]), (1, str(self.folder / "gone.nrrd")))
+
     def test_codes_and_words(self):
         for words, code, said in ((["convert", "gone.nrrd", "-o", "out", "--ending", ".nii", "--workers", "0"], 1, "gone.nrrd"),
                                   (["convert", "gone*.nrrd", "-o", "out", "--ending", ".nii"], 1, "matches no file"),
@@ -116,23 +163,23 @@ class Slurm(ClusterCase):
                            "--slurm-option=--partition=long", "--require", "cuda")
         for line in ("#SBATCH --array=0-7", "#SBATCH --requeue", "#SBATCH --gres=gpu:1", "#SBATCH --partition=long"):
             self.assertIn(line + "\n", text)
-        self.assertIn(f'{sys.executable} -m echolux.cluster --workers 0 --share "$SLURM_ARRAY_TASK_ID/8" '
+        self.assertIn(f'{sys.executable} -m echolux.cluster reconstruct --workers 0 --share "$SLURM_ARRAY_TASK_ID/8" '
                       "'a b*.toml' -o out --require cuda\n", text)
 
     def test_folders_with_spaces_are_one_word(self):
-        from echolux.cluster import slurm
+        from echolux.cluster.scheduling import slurm
 
-        lines = slurm.script(["a.toml"], "/a/with space/50%", 2).splitlines()
+        lines = slurm.script(["reconstruct", "a.toml"], "/a/with space/50%", 2).splitlines()
         self.assertIn("#SBATCH --output='/a/with space/50%%/.echolux/slurm-%A-%a.log'", lines)
 
     def test_killed_tasks_ask_to_be_queued_again_and_stopped_ones_do_not(self):
-        from echolux.cluster import slurm
+        from echolux.cluster.scheduling import slurm
 
         asked = self.folder / "asked"
         for name, text in ("scontrol", f"#!/bin/bash\necho $2 >> {asked}\n"), ("python", "#!/bin/bash\nexit $CODE\n"):
             (self.folder / name).write_text(text)
             (self.folder / name).chmod(0o755)
-        text = slurm.script(["a.toml"], "out", 2, python=str(self.folder / "python"))
+        text = slurm.script(["reconstruct", "a.toml"], "out", 2, python=str(self.folder / "python"))
         here = {**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}", "SLURM_ARRAY_TASK_ID": "0"}
         for code in 0, 1, 130, 134, 137, 143:
             done = subprocess.run(["bash", "-c", text], env={**here, "CODE": str(code), "SLURM_JOB_ID": str(code)})

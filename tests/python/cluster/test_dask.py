@@ -13,7 +13,7 @@ class OnDask(DaskCase):
     def setUp(self):
         super().setUp()
         self.scans = write_archive(self.folder / "data", SCANS)
-        self.out, self.reference, self.begun = (self.folder / name for name in ("out", "reference", "begun"))
+        self.out, self.reference, self.steps = (self.folder / name for name in ("out", "reference", "steps"))
         reconstruct(self.scans, self.reference)
 
     def start_job(self, *more):
@@ -30,23 +30,24 @@ class OnDask(DaskCase):
         return len(list(self.out.glob(".echolux/*/*/0-*.json")))
 
     def parts_begun(self):
-        return self.begun.read_text().count("\n") if self.begun.exists() else 0
+        begun = self.steps / "begun"
+        return begun.read_text().count("\n") if begun.exists() else 0
 
     def test_two_workers_make_the_bytes_of_one_process(self):
         self.start_scheduler()
         for _ in range(2):
-            self.start_worker(self.begun)
+            self.start_worker(self.steps)
         said = self.finish(self.start_job())
         self.assertIn(f"{SCANS} of {SCANS} scans finished, {SCANS * PARTS} parts made", said)
         self.assertEqual(self.parts_begun(), SCANS * PARTS)
 
     def test_a_worker_is_killed_and_another_freezes(self):
         self.start_scheduler()
-        killed, frozen = self.start_worker(self.begun), self.start_worker(self.begun)
+        killed, frozen = self.start_worker(self.steps), self.start_worker(self.steps)
         job = self.start_job()
         self.wait_for("part", lambda: self.parts_there() > 1)
         killed.kill()
-        self.start_worker(self.begun)
+        self.start_worker(self.steps)
         self.wait_for("part", lambda: self.parts_there() > 3)
         frozen.send_signal(signal.SIGSTOP)
         self.finish(job)
@@ -55,7 +56,7 @@ class OnDask(DaskCase):
 
     def test_scheduler_and_all_workers_are_killed(self):
         scheduler = self.start_scheduler()
-        workers = [self.start_worker(self.begun) for _ in range(2)]
+        workers = [self.start_worker(self.steps) for _ in range(2)]
         job = self.start_job()
         self.wait_for("part", lambda: self.parts_there() > 2)
         scheduler.kill()
@@ -66,13 +67,13 @@ class OnDask(DaskCase):
             worker.kill()
         there = self.parts_there()
         self.restart_scheduler()
-        self.start_worker(self.begun)
+        self.start_worker(self.steps)
         self.assertIn(f"{there} were there", self.finish(self.start_job()))
 
     def test_the_client_is_killed(self):
         self.start_scheduler()
         for _ in range(2):
-            self.start_worker(self.begun)
+            self.start_worker(self.steps)
         job = self.start_job()
         self.wait_for("part", lambda: self.parts_there() > 2)
         job.kill()
@@ -83,10 +84,11 @@ class OnDask(DaskCase):
 
     def test_a_part_that_kills_its_workers_is_set_aside(self):
         self.start_scheduler()
-        command = self.worker_command(self.begun)
+        command = self.worker_command(self.steps)
         keeper = self.start("-c", f"import subprocess\nwhile True: subprocess.run({command!r}, capture_output=True)",
                             start_new_session=True,  # as a batch system starts workers anew
-                            env={**self.worker_environment(self.begun), "ECHOLUX_FATAL": "eye1/scan.ome.zarr 0 64"})
+                            env=self.worker_environment(self.steps))
+        (self.steps / "fatal").write_text("eye1/scan.ome.zarr 0 64")
         self.addCleanup(os.killpg, keeper.pid, signal.SIGKILL)
         said = self.start_job("--quiet").communicate(timeout=90)[0]
         self.assertRegex(said, rf"{SCANS - 1} of {SCANS} scans finished, .* 1 failed")

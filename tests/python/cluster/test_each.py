@@ -98,26 +98,26 @@ class Inputs(EachCase):
         self.assertEqual(made(), 1)
 
     def test_all_volumes_of_a_movie_count(self):
-        from echolux.cluster import film
+        from echolux.cluster.tasks import movie
 
         task = {"shown": self.volumes, "motion": "time", "view": {}, "frames": 3, "seconds": 0.0, "fps": "", "step": 30}
-        before = film._job(task)
-        self.assertEqual(film._job(task), before)
+        before = movie._identity(task)
+        self.assertEqual(movie._identity(task), before)
         os.utime(self.folder / "in/eye1/v.nrrd", (1, 1))
-        self.assertNotEqual(film._job(task), before)
+        self.assertNotEqual(movie._identity(task), before)
 
     def test_what_makes_a_folder_readable_comes_last(self):
-        from echolux.cluster import markers, settled, store
+        from echolux.cluster.storage import markers, ownership, store
 
         committed = []
-        place = store.opened(self.out)
-        place.put(settled.key_of("v.zarr"), settled.claim_text("converted", "id", ["v.zarr"]))
-        with markers.files(place) as files:
+        place = store.open_store(self.out)
+        place.put(ownership.plan_key("v.zarr"), ownership.claim_json("convert", "id", ["v.zarr"]))
+        with markers.part_files(place) as files:
             for key in "v.zarr/.zattrs", "v.zarr/0/.zarray", "v.zarr/0/0/0", "v.zarr/0/0/1":
                 files.creator("v.zarr")(key.removeprefix("v.zarr/"))
                 file, commit = files._files[key], files._files[key].commit
                 file.commit = lambda key=key, commit=commit: (committed.append(key), commit())
-            files.commit("v.zarr", settled.WHOLE, "id", {})
+            files.commit("v.zarr", ownership.FINISHED, "id", {})
         self.assertEqual(committed[2:], ["v.zarr/0/.zarray", "v.zarr/.zattrs"])
 
     def test_leftovers_of_killed_workers_are_removed(self):
@@ -154,13 +154,13 @@ class Mapped(EachCase):
             cluster.map(lambda volume: object(), self.volumes, out=self.folder / "objects", **QUIET)
 
     def test_functions_are_told_apart(self):
-        from echolux.cluster.mapping import token_of
+        from echolux.cluster.fingerprint import function_token
 
         def scaled(factor):
             return lambda volume: factor * volume
 
-        self.assertEqual(token_of(scaled(2)), token_of(scaled(2)))
-        self.assertNotEqual(token_of(scaled(2)), token_of(scaled(3)))
+        self.assertEqual(function_token(scaled(2)), function_token(scaled(2)))
+        self.assertNotEqual(function_token(scaled(2)), function_token(scaled(3)))
 
     def test_the_same_file_twice(self):
         from echolux import cluster
@@ -248,9 +248,9 @@ class Filmed(EachCase):
         self.assertEqual((self.out / "time.gif").read_bytes(), (self.folder / "alone.gif").read_bytes())
 
     def test_only_missing_parts_are_drawn(self):
-        from echolux.cluster import film
+        from echolux.cluster.tasks import movie
 
-        drawn, write = [], film._write
+        drawn, write = [], movie._write
 
         def failing(task, output, begin=0, end=0, drawn_before=""):
             drawn.append((begin, end))
@@ -258,8 +258,8 @@ class Filmed(EachCase):
                 raise RuntimeError("the graphics card is gone")
             write(task, output, begin, end, drawn_before)
 
-        film._write = lambda task, output, begin=0, end=0, drawn="": failing(task, output, begin, end, drawn)
-        self.addCleanup(setattr, film, "_write", write)
+        movie._write = lambda task, output, begin=0, end=0, drawn="": failing(task, output, begin, end, drawn)
+        self.addCleanup(setattr, movie, "_write", write)
         report = self.movie(retries=0)
         self.assertEqual((report.made, report.finished), (2, 0))
         self.assertIn("pictures 6:7", report.table())

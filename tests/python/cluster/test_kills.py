@@ -1,4 +1,4 @@
-"""Fifty kills at random times, of a job in one process; slow_kills.py has more, of scheduler, workers and client."""
+"""Fifty kills at random steps, of a job in one process; slow_kills.py has more, of scheduler, workers and client."""
 import os
 import subprocess
 import sys
@@ -9,15 +9,23 @@ from pathlib import Path
 from archive import ClusterCase, write_archive
 
 
-class AtRandom(ClusterCase):
-    def test_the_same_bytes_and_at_most_one_part_again_for_each_kill(self):
-        scans = write_archive(self.folder / "data", 2, a_scans=64, samples=1024)
+class KilledCase(ClusterCase):
+    def run_kills(self, kind, scans, kills):
+        pattern = write_archive(self.folder / "data", scans)
+        (self.folder / "steps").mkdir()
         seed = os.environ.get("ECHOLUX_SEED", str(int(time.time())))
-        done = subprocess.run([sys.executable, Path(__file__).parent / "killed_jobs.py", scans, self.folder,
-                               os.environ.get("ECHOLUX_KILLS", "50"), seed], capture_output=True, text=True,
-                              env={**os.environ, "ECHOLUX_COUNT": str(self.folder / "begun")})
-        print(f"ECHOLUX_SEED={seed}: {done.stdout.strip()}", file=sys.stderr)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        print(f"ECHOLUX_SEED={seed}", file=sys.stderr, flush=True)
+        done = subprocess.run([sys.executable, Path(__file__).parent / "killed_jobs.py", kind, pattern, self.folder,
+                               os.environ.get("ECHOLUX_KILLS", str(kills)), seed], stdout=subprocess.PIPE, text=True,
+                              env={**os.environ, "ECHOLUX_STEPS": str(self.folder / "steps")})
+        print(done.stdout.strip(), file=sys.stderr)
+        log = self.folder / "log"
+        self.assertEqual(done.returncode, 0, log.read_text()[-4000:] if log.exists() else "")
+
+
+class Alone(KilledCase):
+    def test_the_same_bytes_and_at_most_one_part_again_for_each_kill(self):
+        self.run_kills("alone", 2, 50)
 
 
 if __name__ == "__main__":

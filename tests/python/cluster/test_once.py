@@ -89,7 +89,7 @@ class Once(ClusterCase):
         self.assertEqual(self.again(), (PARTS, PARTS))
 
     def test_a_scan_that_is_truncated_on_the_way(self):
-        from echolux.cluster import part
+        from echolux.cluster.parts import part
 
         raw = self.folder / "data/eye0/scan.raw"
         made = part.make
@@ -141,7 +141,7 @@ class Mapped(ClusterCase):
 class Network(ClusterCase):
     def test_workers_of_this_machine_listen_on_this_machine_alone(self):
         import psutil
-        from echolux.cluster.executors import local_client
+        from echolux.cluster.scheduling.executors import local_client
 
         with local_client(2) as client:
             family = [psutil.Process(), *psutil.Process().children(recursive=True)]
@@ -152,9 +152,10 @@ class Network(ClusterCase):
 
 class Locks(ClusterCase):
     def lock(self, share="all"):
-        from echolux.cluster import lock, store
+        from echolux.cluster.scheduling import lock
+        from echolux.cluster.storage import store
 
-        return lock.Lock(store.opened(self.folder), share, self.told.append)
+        return lock.Lock(store.open_store(self.folder), share, self.told.append)
 
     def setUp(self):
         super().setUp()
@@ -162,7 +163,7 @@ class Locks(ClusterCase):
         self.file = self.folder / ".echolux/all.lock"
 
     def test_a_second_job_is_told(self):
-        from echolux.cluster.lock import Busy
+        from echolux.cluster.scheduling.lock import Busy
 
         with self.lock():
             with self.assertRaisesRegex(Busy, f"process {os.getpid()} on .* seen 0 s ago"):
@@ -184,7 +185,7 @@ class Locks(ClusterCase):
             self.assertRegex(self.told[0], "took over from process 7 on elsewhere, which was seen 3600 s ago")
 
     def test_another_host_is_believed_for_a_minute(self):
-        from echolux.cluster.lock import Busy
+        from echolux.cluster.scheduling.lock import Busy
 
         self.file.parent.mkdir()
         self.file.write_text(json.dumps({"host": "elsewhere", "pid": 7, "alive": time.time() - 30}))
@@ -192,8 +193,8 @@ class Locks(ClusterCase):
             self.lock()
 
     def test_a_killed_job_leaves_no_lock_that_holds(self):
-        script = ("import time; from echolux.cluster import lock, store\n"
-                  f"lock.Lock(store.opened({str(self.folder)!r})); time.sleep(60)")
+        script = ("import time; from echolux.cluster.scheduling import lock; from echolux.cluster.storage import store\n"
+                  f"lock.Lock(store.open_store({str(self.folder)!r})); time.sleep(60)")
         process = self.start("-c", script)
         self.wait_for("lock", lambda: self.file.exists() and self.file.read_text().strip())
         process.kill()
@@ -216,10 +217,10 @@ class Locks(ClusterCase):
 
 class Files(ClusterCase):
     def test_ten_thousand_parts_leave_no_file_open_and_do_not_grow(self):
-        from echolux.cluster import job, worker
-        from echolux.cluster.executors import Here
-        from echolux.cluster.progress import Progress
-        from echolux.cluster.scans import listed
+        from echolux.cluster.scheduling import job_runner, worker
+        from echolux.cluster.scheduling.executors import LocalExecutor
+        from echolux.cluster.scheduling.progress import Progress
+        from echolux.cluster.scan_list import list_scans
 
         scan = write_archive(self.folder / "data", 1, b_scans=1, a_scans=2, samples=16)
         settings = ("scan.b_scans=1",)
@@ -237,14 +238,14 @@ class Files(ClusterCase):
                 kept["report"] = reconstruct(scan, out, part_b_scans=None)
             return {"a_scans": 1, "seconds": {}}
 
-        first = listed(scan)[0]
+        first = list_scans(scan)[0]
         files = (type(first)(f"{first.path}-{number}", f"{number}", settings) for number in range(10_000))
         reconstruct(scan, self.folder / "warm", part_b_scans=None)
         before = opened()
         worker.run = lambda task: tiny(task) if "label" in task and "-" in task["label"][-6:] else made(task)
         self.addCleanup(setattr, worker, "run", made)
-        planning = {"settings": (), "overwrite": False, "verify": False, "share": 0, "of": 1, "wanted": {}}
-        one = job.Job(Here(), list(files), {"out": "", "device": "cpu", "threads": None}, planning, 0, Progress(10_000, False))
+        planning = {"settings": (), "overwrite": False, "verify": False, "share": (0, 1), "part_size": {}}
+        one = job_runner.JobRunner(LocalExecutor(), list(files), {"out": "", "device": "cpu", "threads": None}, planning, 0, Progress(10_000, False))
         report = one.run()
         self.assertEqual((report.finished, report.made), (10_000, 10_000), report)
         self.assertTrue(kept["report"].ok, kept["report"])

@@ -80,11 +80,11 @@ class Parts(ClusterCase):
         self.assertEqual((report.made, (self.folder / "out/scan-flow.ome.zarr").exists()), (3, False))
 
     def test_of_scans_of_one_protocol_are_made_by_one_plan(self):
-        from echolux.cluster import source
+        from echolux.cluster.parts import slabs
 
-        plans, kept = [], source.Reconstructor
-        self.addCleanup(setattr, source, "Reconstructor", kept)
-        source.Reconstructor = lambda *scan, **device: plans.append(scan) or kept(*scan, **device)
+        plans, kept = [], slabs.Reconstructor
+        self.addCleanup(setattr, slabs, "Reconstructor", kept)
+        slabs.Reconstructor = lambda *scan, **device: plans.append(scan) or kept(*scan, **device)
         scans = write_archive(self.folder / "data", 3)
         for recipe, count in ({"noise_floor_db": 31.0}, 1), ({"noise_floor_db": 32.0, "window": "tukey"}, 2):
             report = reconstruct(scans, self.folder / "out", recipe=recipe, overwrite=True)
@@ -111,7 +111,7 @@ class Parts(ClusterCase):
         self.assertEqual((volume.spacing_um, volume.unit, volume.provenance), (whole.spacing_um, whole.unit, whole.provenance))
 
     def test_that_are_not_whole_shards_are_refused(self):
-        from echolux.cluster.layout import Layout
+        from echolux.cluster.ome_zarr.layout import Layout
 
         layout = Layout(1, (130, 8, 8), "uint8", 64)
         for begin, end in (1, 64), (0, 63), (64, 129), (32, 96), (128, 192), (64, 64):
@@ -122,8 +122,8 @@ class Parts(ClusterCase):
 
     def test_every_shard_belongs_to_one_part_and_is_what_zarr_reads(self):
         import zarr
-        from echolux.cluster import layout, levels, packing
-        from echolux.cluster.store import Folder
+        from echolux.cluster.ome_zarr import layout, levels, shard_writer
+        from echolux.cluster.storage.folder import Folder
 
         rng = np.random.default_rng(2)
         writer = ThreadPoolExecutor(1)
@@ -132,7 +132,7 @@ class Parts(ClusterCase):
                 ((130, 5, 3), 1, "uint8", 1), ((129, 300, 3), 2, "float32", 1), ((600, 70, 3), 3, "uint16", 1),
                 ((64, 200, 5), 1, "complex64", 1), ((7, 5, 3), 1, "int16", 2), ((200, 9, 70), 1, "float16", 2))):
             with self.subTest(shape):
-                store, unit = Folder(self.folder / str(number)), layout.unit(shape, 1)
+                store, unit = Folder(self.folder / str(number)), layout.shard_unit(shape, 1)
                 made = layout.Layout(times, shape, dtype, units * unit)
                 voxels = (rng.random((times, *shape)) * (200 if dtype[0] != "c" else 3 + 4j)).astype(dtype)
                 keys = []
@@ -140,31 +140,32 @@ class Parts(ClusterCase):
                     for begin in range(0, shape[0], made.shard):
                         end = min(begin + made.shard, shape[0])
                         files = []
-                        packer = packing.Packer(made, time, begin, end,
-                                                lambda key: files.append(store.writing(key)) or keys.append(key) or files[-1], writer)
+                        packer = shard_writer.ShardWriter(made, time, begin, end,
+                                                lambda key: files.append(store.create(key)) or keys.append(key) or files[-1], writer)
                         for first in range(begin, end, unit):
                             packer.add(voxels[time, first:min(first + unit, end)])
                         packer.close()[-1].result()
                         for file in files:
                             file.commit()
                 self.assertEqual(len(keys), len(set(keys)))
-                for key, metadata in layout.metadata(made).items():
+                for key, metadata in layout.array_metadata(made).items():
                     store.put(key, metadata)
                 for level in range(len(made.levels())):
                     array = zarr.open_array(self.folder / str(number) / str(level), mode="r")
                     for time in range(times):
                         whole = voxels[time]
                         for _ in range(level):
-                            whole = levels.coarser(whole)
+                            whole = levels.downsample(whole)
                         read = array[time] if times > 1 else array[:]
                         self.assertEqual(read.tobytes(), whole.tobytes())
 
     def test_take_about_the_time_and_memory_that_were_asked_for(self):
-        from echolux.cluster import planning, scans
+        from echolux.cluster import scan_list
+        from echolux.cluster.parts import planner
 
         write_archive(self.folder / "data", 1, b_scans=400)
-        file = scans.listed(self.folder / "data/eye0/scan.toml")[0]
-        shard = lambda **wanted: planning.made(file, (), **wanted).layout.shard  # noqa: E731
+        file = scan_list.list_scans(self.folder / "data/eye0/scan.toml")[0]
+        shard = lambda **wanted: planner.make_plan(file, (), planner.PartSize(**wanted)).layout.shard  # noqa: E731
         self.assertEqual(shard(), 448)
         self.assertEqual(shard(seconds=1e-6), 64)
         bytes_of_64 = 64 * 6 * 64 * 4

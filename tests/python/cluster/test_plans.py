@@ -20,16 +20,16 @@ class PlansCase(ClusterCase):
         self.volume = self.out / "scan.ome.zarr"
 
     def plan(self, b_scans, settings=()):
-        from echolux.cluster import planning
-        from echolux.cluster.scans import listed
+        from echolux.cluster.parts import planner
+        from echolux.cluster.scan_list import list_scans
 
-        return planning.made(listed(self.scans)[0], settings, part_b_scans=b_scans)
+        return planner.make_plan(list_scans(self.scans)[0], settings, planner.PartSize(b_scans=b_scans))
 
     def source(self, plan):
-        from echolux.cluster import inputs
-        from echolux.cluster.source import Source
+        from echolux.cluster import fingerprint
+        from echolux.cluster.parts.slabs import OpenScan
 
-        return Source(inputs.opened(plan.path, plan.settings), "cpu")
+        return OpenScan(fingerprint.open_scan(plan.path, plan.settings), "cpu")
 
 
 class OfTwoKinds(PlansCase):
@@ -73,17 +73,19 @@ class OfTwoKinds(PlansCase):
 class OfTwoSizes(PlansCase):
     def test_parts_of_another_size_are_not_taken(self):
         import zarr
-        from echolux.cluster import ome, part, settled, store
+        from echolux.cluster.parts import part
+        from echolux.cluster.storage import ownership, store
+        from echolux.cluster.tasks import scan
 
         small, large = self.plan(64), self.plan(128)
-        self.assertEqual((small.job, small.identity == large.identity), (large.job, False))
-        place = store.opened(self.out)
-        place.put(settled.key_of(small.name), small.to_json())
-        part.work(place, small, next(small.parts()), self.source(small))
-        place.put(settled.key_of(large.name), large.to_json())  # by a share that was as fast
-        made = [part.work(place, large, one, self.source(large)).get("was_there", False) for one in large.parts()]
+        self.assertEqual((small.fingerprint, small.identity == large.identity), (large.fingerprint, False))
+        place = store.open_store(self.out)
+        place.put(ownership.plan_key(small.name), small.to_json())
+        part.run(place, small, next(small.parts()), self.source(small))
+        place.put(ownership.plan_key(large.name), large.to_json())  # by a share that was as fast
+        made = [part.run(place, large, one, self.source(large)).get("was_there", False) for one in large.parts()]
         self.assertEqual(made, [False, False])
-        self.assertTrue(ome.finish(place, large))
+        self.assertTrue(scan.write_groups(place, large))
         whole = ox.open(self.folder / "data/eye0/scan.toml").reconstruct(progress=False)
         self.assertEqual(zarr.open_array(self.volume / "0", mode="r")[:].transpose(0, 2, 1).tobytes(), np.asarray(whole).tobytes())
 
@@ -94,18 +96,18 @@ class OfTwoSizes(PlansCase):
         self.assertEqual((report.made, report.failures), (2, []))
 
     def test_a_part_is_one_shard(self):
-        from echolux.cluster.layout import Layout
+        from echolux.cluster.ome_zarr.layout import Layout
 
         with self.assertRaisesRegex(ox.BadArgument, "whole shards of 64"):
             Layout(1, (260, 8, 8), "uint8", 64).check(0, 128)
 
     def test_of_two_that_begin_at_once_one_is_kept(self):
         import fsspec
-        from echolux.cluster import store
+        from echolux.cluster.storage import store
 
         for address in str(self.out), f"local://{self.out}/there", "memory://plans/out":
             with self.subTest(address):
-                first, second = store.opened(address), store.opened(address)
+                first, second = store.open_store(address), store.open_store(address)
                 second.get = lambda key, get=second.get, asked=[]: asked.append(key) or (get(key) if len(asked) > 1 else None)
                 self.assertTrue(first.put_new("plan.json", b"first"))
                 self.assertFalse(second.put_new("plan.json", b"second"))  # it saw nothing there, and puts
@@ -115,19 +117,20 @@ class OfTwoSizes(PlansCase):
 
 class OfAJobThatWasStopped(PlansCase):
     def test_a_part_that_ends_later_leaves_the_next_job_s_result(self):
-        from echolux.cluster import markers, part, planning, settled, store
-        from echolux.cluster.scans import listed
+        from echolux.cluster.parts import part, planner
+        from echolux.cluster.storage import markers, ownership, store
+        from echolux.cluster.scan_list import list_scans
 
         reconstruct(self.scans, self.folder / "reference", recipe={"window": "blackman"})
         for address in f"local://{self.out}", str(self.folder / "folder"):
             with self.subTest(address):
-                place = store.opened(address)
-                old = planning.settle(place, listed(self.scans)[0], ("recipe.window=hann",), part_b_scans=64)
-                with markers.files(place) as files:
+                place = store.open_store(address)
+                old = planner.find_or_make_plan(place, list_scans(self.scans)[0], ("recipe.window=hann",), planner.PartSize(b_scans=64))
+                with markers.part_files(place) as files:
                     first = next(old.parts())
                     facts = part.make(old, first, self.source(old), files)
                     self.assertTrue(reconstruct(self.scans, address, recipe={"window": "blackman"}).ok)
-                    with self.assertRaisesRegex(settled.Stale, "no longer the output of this job"):
+                    with self.assertRaisesRegex(ownership.Stale, "no longer the output of this job"):
                         files.commit(old.name, first.key, old.identity, facts)
                 self.assert_same_results(address.removeprefix("local://"), self.folder / "reference")
 
@@ -135,9 +138,9 @@ class OfAJobThatWasStopped(PlansCase):
 class ThatAreNotFinished(PlansCase):
     def damaging(self, times):
         """Each time that the last part is made, the first one is lost."""
-        from echolux.cluster import part
+        from echolux.cluster.parts import part
 
-        work, left = part.work, [times]
+        work, left = part.run, [times]
 
         def losing(store, plan, one, *rest, **more):
             made = work(store, plan, one, *rest, **more)
@@ -147,8 +150,8 @@ class ThatAreNotFinished(PlansCase):
                 os.truncate(self.volume / "0/c/0/0/0", 5)
             return made
 
-        part.work = losing
-        self.addCleanup(setattr, part, "work", work)
+        part.run = losing
+        self.addCleanup(setattr, part, "run", work)
 
     def test_a_part_that_is_lost_is_made_again(self):
         self.damaging(1)
@@ -166,22 +169,23 @@ class ThatAreNotFinished(PlansCase):
 
 class OfCalibrations(PlansCase):
     def test_files_that_change_during_the_job_fail_the_scan(self):
-        from echolux.cluster import part, reconstruction
+        from echolux.cluster.parts import part
+        from echolux.cluster.tasks import scan as scan_task
 
         scan, dark = self.folder / "data/eye0/scan.toml", self.folder / "data/eye0/dark.txt"
         scan.write_text(scan.read_text() + '\n[calibration]\nbackground = "dark.txt"\n')
         dark.write_text("100\n" * 128)
-        work = part.work
+        work = part.run
 
         def changing(store, plan, one, *rest, **more):
             made = work(store, plan, one, *rest, **more)
             if one.begin == 0:
                 dark.write_text("".join(f"{1000 + 50 * (n % 7)}\n" for n in range(128)))
-                reconstruction.forget()  # as a worker that opens the scan later
+                scan_task.forget()  # as a worker that opens the scan later
             return made
 
-        part.work = changing
-        self.addCleanup(setattr, part, "work", work)
+        part.run = changing
+        self.addCleanup(setattr, part, "run", work)
         report = reconstruct(self.scans, self.out, recipe={"background": "stored"}, retries=0)
         self.assertEqual((report.finished, report.ok), (0, False))
         self.assertIn("dark.txt: has changed since the job began", report.table())

@@ -46,13 +46,13 @@ class Arguments(ClusterCase):
             reconstruct(self.scans, self.out, thread=2)
 
     def test_arrays_count_with_all_their_values(self):
-        from echolux.cluster import jobs
+        from echolux.cluster import api
 
         first = np.arange(2000)
         other = first.copy()
         other[1000] = -1
-        self.assertNotEqual(jobs._token_of({"x": first}), jobs._token_of({"x": other}))
-        self.assertEqual(jobs._token_of({"x": first, "y": 1}), jobs._token_of({"y": 1, "x": first.copy()}))
+        self.assertNotEqual(api._options_token({"x": first}), api._options_token({"x": other}))
+        self.assertEqual(api._options_token({"x": first, "y": 1}), api._options_token({"y": 1, "x": first.copy()}))
 
     def test_masked_arrays_are_not_kept(self):
         from echolux import cluster
@@ -64,11 +64,11 @@ class Arguments(ClusterCase):
 
 class Devices(ClusterCase):
     def test_what_failed_is_not_used_again(self):
-        from echolux.cluster import source
+        from echolux.cluster.parts import slabs
 
         made = []
 
-        class Failing(source.Reconstructor):
+        class Failing(slabs.Reconstructor):
             def __init__(self, *scan, **device):
                 super().__init__(*scan, **device)
                 made.append(self)
@@ -78,18 +78,19 @@ class Devices(ClusterCase):
                     raise ox.errors.DeviceFailed("is gone", "cuda:0")
                 return super().__call__(*blocks, **more)
 
-        self.addCleanup(setattr, source, "Reconstructor", source.Reconstructor)
-        source.Reconstructor = Failing
+        self.addCleanup(setattr, slabs, "Reconstructor", slabs.Reconstructor)
+        slabs.Reconstructor = Failing
         report = reconstruct(write_archive(self.folder / "data", 2, noise_floor_db=17.0), self.folder / "out", retries=1)
         self.assertEqual((report.finished, len(made)), (2, 2), report)
 
     def test_open_scans_are_of_one_device(self):
-        from echolux.cluster import reconstruction, source
+        from echolux.cluster.parts import slabs
+        from echolux.cluster.tasks import scan
 
-        devices, kept = [], source.Source
-        self.addCleanup(setattr, source, "Source", kept)
-        self.addCleanup(setattr, reconstruction, "Source", kept)
-        source.Source = reconstruction.Source = lambda scan, device: devices.append(device) or kept(scan, device)
+        devices, kept = [], slabs.OpenScan
+        self.addCleanup(setattr, slabs, "OpenScan", kept)
+        self.addCleanup(setattr, scan, "OpenScan", kept)
+        slabs.OpenScan = scan.OpenScan = lambda scan, device: devices.append(device) or kept(scan, device)
         scans, out = write_archive(self.folder / "data", 1), self.folder / "out"
         for require in None, "cpu":
             reconstruct(scans, out, require=require)
@@ -99,16 +100,46 @@ class Devices(ClusterCase):
         self.assertEqual(devices[-1], "cpu")
 
 
+class Suspects(ClusterCase):
+    def test_are_tried_again_alone(self):
+        """Dask sets aside whatever waited on workers that died, too."""
+        from echolux.cluster.scheduling.executors import LocalExecutor
+        from echolux.cluster.scheduling.job_runner import JobRunner
+        from echolux.cluster.scheduling.progress import Progress
+        from echolux.cluster.scan_list import ScanFile
+
+        asked, set_aside = [], {"error": "ended every worker", "retry": False, "was_set_aside": True}
+
+        class Dying(LocalExecutor):
+            capacity = 2
+
+            def next(self, timeout_s):
+                task = self._tasks.popleft()
+                if task["do"] == "plan":
+                    missing = [(0, n, n + 1) for n in range(4)]
+                    return task, {"name": task["name"], "id": "", "count": 4, "missing": missing, "is_finished": False}
+                if task["do"] == "finish":
+                    return task, {"is_finished": True}
+                asked.append((task["begin"], len(self._tasks)))
+                is_bad = task["begin"] == 1 or task["begin"] == 2 and not task.get("is_suspect")
+                return task, set_aside if is_bad else {"a_scans": 1, "seconds": {}}
+
+        job = JobRunner(Dying(), [ScanFile("/a", "a")], {"kind": "scan", "verify": False}, {"settings": ()}, 2, Progress(1, False))
+        report = job.run()
+        self.assertEqual(asked[4:], [(1, 0), (2, 0)])
+        self.assertEqual((report.made, [one.part for one in report.failures]), (3, ["B-scans 1:2 of volume 0"]))
+
+
 class Stores(ClusterCase):
     def test_without_links_take_one_of_two(self):
-        from echolux.cluster import store
+        from echolux.cluster.storage import store
 
         def link(*_):
             raise OSError(errno.EPERM, "Operation not permitted")
 
         self.addCleanup(setattr, os, "link", os.link)
         os.link = link
-        place = store.opened(self.folder)
+        place = store.open_store(self.folder)
         self.assertEqual((place.put_new("plan.json", b"first"), place.put_new("plan.json", b"second")), (True, False))
         self.assertEqual((place.get("plan.json"), os.listdir(self.folder)), (b"first", ["plan.json"]))
 
@@ -126,9 +157,10 @@ class Stores(ClusterCase):
 
 class Locks(ClusterCase):
     def locked(self, address=None):
-        from echolux.cluster import lock, store
+        from echolux.cluster.scheduling import lock
+        from echolux.cluster.storage import store
 
-        return lock.Lock(store.opened(address or self.folder), tell=lambda text: None)
+        return lock.Lock(store.open_store(address or self.folder), tell=lambda text: None)
 
     def test_a_late_sign_of_life_does_not_make_it_anew(self):
         held = self.locked()
@@ -137,7 +169,7 @@ class Locks(ClusterCase):
         self.assertEqual(os.listdir(self.folder / ".echolux"), [])
 
     def test_that_was_taken_over_stays_with_the_second(self):
-        from echolux.cluster import lock
+        from echolux.cluster.scheduling import lock
 
         address = f"memory://locks/{os.getpid()}"
         first = self.locked(address)
@@ -156,7 +188,7 @@ class Locks(ClusterCase):
         self.assertIsNone(second._store.get(second._key))
 
     def test_beats_go_on_after_any_exception(self):
-        from echolux.cluster import lock
+        from echolux.cluster.scheduling import lock
 
         self.addCleanup(setattr, lock, "BEAT_S", lock.BEAT_S)
         lock.BEAT_S = 0.01
@@ -167,13 +199,13 @@ class Locks(ClusterCase):
             held._beat = beat
 
     def test_a_job_that_lost_its_lock_ends(self):
-        from echolux.cluster import lock
+        from echolux.cluster.scheduling import lock
 
         scans, place = write_archive(self.folder / "data", 1), lock.Lock._is_mine
         self.addCleanup(setattr, lock.Lock, "_is_mine", place)
         self.addCleanup(setattr, lock, "BEAT_S", lock.BEAT_S)
         lock.BEAT_S, lock.Lock._is_mine = 0.01, lambda self: False
-        from echolux.cluster import worker
+        from echolux.cluster.scheduling import worker
 
         run = worker.run
         self.addCleanup(setattr, worker, "run", run)
@@ -186,8 +218,8 @@ class Told(unittest.TestCase):
     def test_the_line_is_ended_and_counts_in_words(self):
         import io
 
-        from echolux.cluster.progress import Progress, _rate
-        from echolux.cluster.report import Report
+        from echolux.cluster.scheduling.progress import Progress, _rate
+        from echolux.cluster.scheduling.report import Report
 
         self.addCleanup(setattr, sys, "stderr", sys.stderr)
         sys.stderr = io.StringIO()

@@ -3,7 +3,7 @@ import unittest
 from pathlib import Path
 
 import echolux as ox
-from echolux.cluster.scans import listed
+from echolux.cluster.scan_list import list_scans
 from support import FolderCase
 
 
@@ -15,7 +15,7 @@ class Listed(FolderCase):
         return path
 
     def names(self, scans):
-        return [one.name for one in listed(scans)]
+        return [one.name for one in list_scans(scans)]
 
     def test_names_are_the_paths_below_what_all_share(self):
         self.assertEqual(self.names("/data/a.toml"), ["a"])
@@ -28,11 +28,11 @@ class Listed(FolderCase):
         self.assertEqual(self.names(str(self.folder / "*/scan.toml")), ["a/scan", "b/scan"])
         self.assertEqual(self.names(self.folder / "**/scan.toml"), ["a/deep/scan", "a/scan", "b/scan"])
         with self.assertRaisesRegex(ox.MissingFile, "matches no file"):
-            listed(str(self.folder / "*.raw"))
+            list_scans(str(self.folder / "*.raw"))
 
     def test_tables(self):
         table = self.write("scans.csv", "scan,name,recipe.window,recipe.zero_padding\nx/a.toml,first,hann,\n/y/a.toml,,,2\n")
-        one, two = listed(table)
+        one, two = list_scans(table)
         self.assertEqual((one.path, one.name, one.settings), (str(self.folder / "x/a.toml"), "first", ("recipe.window=hann",)))
         self.assertEqual((two.path, Path(two.name).name, two.settings), ("/y/a.toml", "a", ("recipe.zero_padding=2",)))
 
@@ -43,7 +43,7 @@ class Listed(FolderCase):
         except ImportError:
             self.skipTest("pandas and pyarrow are not there")
         pandas.DataFrame({"scan": ["a.toml", "b.toml"], "recipe.window": ["hann", None]}).to_parquet(self.folder / "s.parquet")
-        self.assertEqual([one.settings for one in listed(self.folder / "s.parquet")], [("recipe.window=hann",), ()])
+        self.assertEqual([one.settings for one in list_scans(self.folder / "s.parquet")], [("recipe.window=hann",), ()])
 
     def test_what_cannot_be(self):
         for scans, words in ((["/a/s.toml", "/a/s.unp"], 'both be written as "s"'), ([], "names no scan"),
@@ -52,7 +52,7 @@ class Listed(FolderCase):
                              (self.write("3.csv", "scan,name\na,../x\n"), 'cannot name a result "../x"'),
                              (self.write("4.csv", "scan,name\na,/x\n"), 'cannot name a result "/x"')):
             with self.subTest(words), self.assertRaisesRegex(ox.BadArgument, words):
-                listed(scans)
+                list_scans(scans)
 
 
 if __name__ == "__main__":

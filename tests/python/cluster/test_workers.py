@@ -14,12 +14,12 @@ from test_parts import reconstruct
 SETTLES = """
 import json, os, sys
 from echolux import _core
-from echolux.cluster import worker
+from echolux.cluster.scheduling import worker
 class WithCuda:
     has = staticmethod(lambda part: True)
 worker._core = WithCuda
-worker.own_process()
-worker.settle_down(int(sys.argv[1]))
+worker.claim_process()
+worker.pin_process(int(sys.argv[1]))
 print(json.dumps([os.environ["CUDA_VISIBLE_DEVICES"], sorted(os.sched_getaffinity(0))]), flush=True)
 sys.stdin.read()
 """
@@ -69,7 +69,7 @@ class OfItsOwn(ClusterCase):
         self.assertEqual(reconstruct(scans, out, part_b_scans=None).notes, [])
 
     def test_it_tells_the_dashboard_its_rate(self):
-        from echolux.cluster.executors import local_client
+        from echolux.cluster.scheduling.executors import local_client
 
         scans = write_archive(self.folder / "data", 1)
         with local_client(1) as client:

@@ -1,7 +1,8 @@
 """Loaded by workers of Dask: with ECHOLUX_FAKE_GPU they take themselves for one with a GPU, and compute on the CPU."""
 import os
 
-from echolux.cluster import reconstruction, worker
+from echolux.cluster.scheduling import worker
+from echolux.cluster.tasks import scan
 
 
 def _on_cpu(step):
@@ -12,6 +13,6 @@ def _on_cpu(step):
     return run
 
 
-if os.environ.get("ECHOLUX_FAKE_GPU") and not hasattr(reconstruction.made, "is_fake"):  # Dask loads it twice
+if os.environ.get("ECHOLUX_FAKE_GPU") and not hasattr(scan.run_part, "is_fake"):  # Dask loads it twice
     worker.has_gpu = lambda: True
-    reconstruction.planned, reconstruction.made = _on_cpu(reconstruction.planned), _on_cpu(reconstruction.made)
+    scan.plan, scan.run_part = _on_cpu(scan.plan), _on_cpu(scan.run_part)

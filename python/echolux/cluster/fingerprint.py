@@ -1,0 +1,87 @@
+"""What a result was made from: files by name, size and time of change. Results of inputs that have changed are not believed."""
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .. import _core
+from ..errors import BadFile
+from ..scan import Scan
+
+Files = tuple[tuple[str, int, int], ...]  # name, bytes, time of change in ns
+
+FORMAT = 4  # of what is written: markers of another one are not taken up
+_TEXT = 3  # kind of a setting
+_HEADERS = (".nhdr", ".mhd", ".hdr", ".img")  # whose voxels lie beside them, under the same name
+
+
+def open_scan(path: str, settings: tuple[str, ...] = ()) -> Scan:
+    return Scan(_core.Scan.open(path, list(settings)))
+
+
+def _facts(paths: Any) -> Files:
+    stats = [(str(one), os.stat(one)) for one in sorted(paths)]
+    return tuple((name, one.st_size, one.st_mtime_ns) for name, one in stats)
+
+
+def scan_inputs(path: str, scan: Scan) -> Files:
+    """The scan's file, its spectra, and the files of its calibration."""
+    settings = scan._core.settings()
+    keys = [one.key for one in settings.all() if one.kind == _TEXT and not one.choices
+            and (one.key.startswith("calibration.") or one.key in ("scan.file", "recording.index"))]
+    named = {Path(path).parent / settings.text(key) for key in keys if settings.text(key)}
+    return _facts({Path(path), *(file for file in named if file.exists())})
+
+
+def file_inputs(path: str) -> Files:
+    """A scan, a volume with its voxels, or all files of a folder."""
+    if os.path.isdir(path):
+        return _facts(os.path.join(folder, name) for folder, _, files in os.walk(path) for name in files)
+    if path.endswith(".toml"):
+        return scan_inputs(path, open_scan(path))
+    if path.lower().endswith(_HEADERS):
+        return _facts(set(Path(path).parent.glob(Path(path).stem + ".*")))
+    return _facts([path])
+
+
+def calibration_hashes(scan: Scan) -> dict[str, str]:
+    """Hashes of its arrays."""
+    return {name: hashlib.sha256(scan.calibration[name].tobytes()).hexdigest() for name in scan.calibration}
+
+
+def protocol_key(scan: Scan, device: str) -> str:
+    """All but the spectra: scans that are alike in this are made by one plan, and take the same time."""
+    settings = [line for line in scan.toml(with_defaults=True).splitlines() if not line.startswith("file =")]
+    return json.dumps([device, settings, calibration_hashes(scan)])
+
+
+def require_unchanged(files: Files) -> None:
+    for name, size, changed in files:
+        try:
+            now = os.stat(name)
+        except FileNotFoundError:
+            raise BadFile("is no longer there", name) from None
+        if (now.st_size, now.st_mtime_ns) != (size, changed):
+            raise BadFile("has changed since the job began", name, "start the job again")
+
+
+def hash_of(*facts: Any) -> str:
+    """Of what determines every byte of a result, with the version of the program."""
+    return hashlib.sha256(json.dumps([FORMAT, _core.version, *facts]).encode()).hexdigest()[:32]
+
+
+def function_token(function: Callable[[Any], Any]) -> str:
+    """Of what it does, as far as can be seen: changed functions have others."""
+    import inspect
+
+    from dask.base import tokenize
+
+    try:
+        source = inspect.getsource(function)
+    except (OSError, TypeError):
+        source = ""
+    return str(tokenize(function, source))

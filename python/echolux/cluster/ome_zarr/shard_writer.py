@@ -1,0 +1,111 @@
+"""Shards of Zarr 3, written chunk by chunk while the volume is made: all levels of a part, of which little more than one
+layer of chunks is in memory (https://zarr-specs.readthedocs.io, sharding codec v1.0)."""
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from typing import Any
+
+import numpy as np
+
+from ..storage.checksums import crc32c
+from ..storage.pending_file import PendingFile
+from ..threads import cpu_pool
+from . import levels
+from .layout import Layout, compressor_of
+
+_ABSENT = 2**64 - 1  # offset and length of a chunk that lies outside of the array
+
+Array = np.ndarray[Any, Any]
+
+
+@functools.cache
+def _compressor(dtype: str) -> Any:
+    return importlib.import_module("numcodecs").get_codec(compressor_of(dtype))
+
+
+def _compressed(voxels: Array, chunk: tuple[int, ...]) -> bytes:
+    """A chunk, filled up with zeros where the array ends, and its check sum."""
+    if voxels.shape != chunk:
+        whole = np.zeros(chunk, voxels.dtype)
+        whole[tuple(slice(0, n) for n in voxels.shape)] = voxels
+        voxels = whole
+    little = voxels.astype(voxels.dtype.newbyteorder("<"), order="C", copy=False)
+    packed: bytes = _compressor(voxels.dtype.name).encode(little)
+    return packed + crc32c(packed).to_bytes(4, "little")
+
+
+class _Shard:
+    """Chunks one after the other, and at the end where each of them lies."""
+
+    def __init__(self, layout: Layout, level: int, file: PendingFile, writer: Executor) -> None:
+        shape, chunk, shard = (edge[-3:] for edge in layout.edges(level))
+        self._rows, self._columns, self._chunk = shape[1], shape[2], chunk
+        self._file, self._writer = file, writer
+        self._index = np.full((*(s // c for s, c in zip(shard, chunk)), 2), _ABSENT, "<u8")
+        self._layer = 0
+        self._rest: Array | None = None  # slices that do not fill a layer of chunks yet
+
+    def add(self, voxels: Array) -> list[Future[None]]:
+        """Compresses whole layers of chunks, which are written meanwhile, or later."""
+        if self._rest is not None:
+            voxels = np.concatenate([self._rest, voxels])
+        deep = self._chunk[0]
+        whole = len(voxels) // deep * deep
+        written = [self._pack(voxels[first:first + deep]) for first in range(0, whole, deep)]
+        self._rest = voxels[whole:].copy() if whole < len(voxels) else None
+        return written
+
+    def close(self) -> Future[None]:
+        if self._rest is not None:
+            self._pack(self._rest)
+        return self._writer.submit(self._end)
+
+    def _pack(self, voxels: Array) -> Future[None]:
+        _, height, width = self._chunk
+        cut = [voxels[:, y:y + height, x:x + width] for y in range(0, self._rows, height) for x in range(0, self._columns, width)]
+        packed = list(cpu_pool().map(_compressed, cut, [self._chunk] * len(cut)))
+        self._layer += 1
+        return self._writer.submit(self._append, self._layer - 1, packed)
+
+    def _append(self, layer: int, chunks: list[bytes]) -> None:
+        for place, chunk in zip(np.ndindex(*self._index.shape[1:3]), chunks):
+            self._index[(layer, *place)] = self._file.bytes, len(chunk)
+            self._file.write(chunk)
+
+    def _end(self) -> None:
+        index = self._index.tobytes()
+        self._file.write(index + crc32c(index).to_bytes(4, "little"))
+
+
+def _coarser(voxels: Array) -> Callable[[], Array]:
+    """The next level, made on all cores meanwhile; called, it is waited for."""
+    thick = 2 * max(1, len(voxels) // 32)
+    made = [cpu_pool().submit(levels.downsample, voxels[z:z + thick]) for z in range(0, len(voxels), thick)]
+    return lambda: np.concatenate([one.result() for one in made])
+
+
+class ShardWriter:
+    """All levels of the slices of a volume that begin at `begin`: whole shards. create: makes the file of a key; writer: a
+    thread that writes them."""
+
+    def __init__(self, layout: Layout, time: int, begin: int, end: int, create: Callable[[str], PendingFile],
+                 writer: Executor) -> None:
+        layout.check(begin, end)
+        self._shards = [_Shard(layout, level, create(key), writer) for level, key in enumerate(layout.keys(time, begin))]
+
+    def add(self, voxels: Array) -> list[Future[None]]:
+        """The next slices [z, y, x]: a multiple of layout.unit(), but for the last ones. They are compressed when this returns,
+        and written when its futures are done."""
+        written = []
+        for level, shard in enumerate(self._shards):
+            coarse = _coarser(voxels) if level + 1 < len(self._shards) else None
+            written += shard.add(voxels)
+            if coarse is not None:
+                voxels = coarse()
+        return written
+
+    def close(self) -> list[Future[None]]:
+        return [shard.close() for shard in self._shards]

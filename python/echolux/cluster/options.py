@@ -1,0 +1,68 @@
+"""What all jobs over many files have in common."""
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from ..errors import BadArgument
+
+
+@dataclass(frozen=True)
+class JobOptions:
+    """Keyword arguments of every job.
+
+    workers: processes on this machine: one for each GPU, or one; 0: this process alone, without Dask
+    threads: of each worker, on cores of its own; None: all
+    retries: how many more times what failed is tried, after 1, 4, 16 ... s
+    overwrite: replace results of other settings
+    verify: compare the checksums of all that is there first
+    progress: say on stderr how far the job is
+    """
+
+    workers: int | None = None
+    threads: int | None = None
+    retries: int = 2
+    overwrite: bool = False
+    verify: bool = False
+    progress: bool = True
+
+    def __post_init__(self) -> None:
+        require_positive(threads=self.threads)
+        require_not_negative(workers=self.workers, retries=self.retries)
+
+
+NAMES = tuple(one.name for one in fields(JobOptions))
+
+
+def split(given: Mapping[str, Any], **defaults: Any) -> tuple[JobOptions, dict[str, Any]]:
+    """Those of all jobs, and the rest. Raises BadArgument."""
+    mine = {name: given[name] for name in NAMES if name in given}
+    return JobOptions(**{**defaults, **mine}), {name: value for name, value in given.items() if name not in NAMES}
+
+
+def near(name: str, others: Iterable[str] = ()) -> str:
+    """The words that suggest the argument which was meant; empty where none is like it."""
+    found = difflib.get_close_matches(name, [*NAMES, *others], 1)
+    return f"did you mean {found[0]}?" if found else ""
+
+
+def only(given: Mapping[str, Any], others: Iterable[str] = (), **defaults: Any) -> JobOptions:
+    """All that is given must be of JobOptions. others: what else the function takes."""
+    options, rest = split(given, **defaults)
+    for name in rest:
+        raise BadArgument("is not an argument", name, near(name, others))
+    return options
+
+
+def require_positive(**values: float | None) -> None:
+    for name, value in values.items():
+        if value is not None and not value > 0:
+            raise BadArgument(f"cannot be {value}", name, "give more than 0")
+
+
+def require_not_negative(**values: int | None) -> None:
+    for name, value in values.items():
+        if value is not None and value < 0:
+            raise BadArgument(f"cannot be {value}", name, "give 0 or more")

@@ -1,0 +1,18 @@
+"""Settings of many scans as a table that reconstruct() reads."""
+from __future__ import annotations
+
+import csv
+import io
+
+from .scan_list import ScanFile
+
+
+def write_table(rows: list[tuple[ScanFile, dict[str, float]]]) -> bytes:
+    """CSV: columns scan, name, and a setting each."""
+    keys = sorted({key for _, settings in rows for key in settings})
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["scan", "name", *keys])
+    for file, settings in rows:
+        table.writerow([file.path, file.name, *(repr(settings[key]) if key in settings else "" for key in keys)])
+    return text.getvalue().encode()

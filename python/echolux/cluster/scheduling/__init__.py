@@ -1,0 +1,1 @@
+"""Who does what when: jobs over many files, executors, workers, Slurm."""

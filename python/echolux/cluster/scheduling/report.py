@@ -1,0 +1,65 @@
+"""What became of a job."""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...errors import Error
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What could not be made, and why."""
+
+    scan: str
+    part: str  # "B-scans 64:128 of volume 0"; empty: the whole scan
+    reason: str
+
+
+@dataclass
+class Report:
+    """What became of a job. Parts that were there already count in `there`."""
+
+    scans: int = 0
+    finished: int = 0
+    made: int = 0
+    there: int = 0
+    a_scans: int = 0
+    seconds: float = 0.0
+    work_s: dict[str, float] = field(default_factory=dict)  # of all workers together: reconstruct, pack and write, which overlap, and the whole
+    failures: list[Failure] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # arguments that had no effect, and why
+    files: list[str] = field(default_factory=list)  # results that are finished, below the output
+    results: dict[str, Any] = field(default_factory=dict)  # by volume: what a function returned, of `echolux batch map` alone
+
+    @property
+    def ok(self) -> bool:
+        return not self.failures
+
+    def table(self) -> str:
+        """The failures, a line each; empty where there are none."""
+        rows = [(one.scan, one.part or "the whole scan", one.reason) for one in self.failures]
+        if not rows:
+            return ""
+        widths = [max(len(row[i]) for row in rows) for i in (0, 1)]
+        return "\n".join(f"{scan.ljust(widths[0])}  {part.ljust(widths[1])}  {reason}" for scan, part, reason in rows)
+
+    def __str__(self) -> str:
+        words = [f"{self.finished} of {self.scans} scans finished", f"{self.made} part{'s' if self.made != 1 else ''} made"]
+        if self.there:
+            words.append(f"{self.there} were there")
+        if self.failures:
+            words.append(f"{len(self.failures)} failed")
+        return ", ".join(words) + f" in {self.seconds:.1f} s" + "".join(f"\n{note}" for note in self.notes) + (f"\n{self.table()}" if self.failures else "")
+
+
+class Incomplete(Error):
+    """Some volumes failed. results: in order, None where there is none; failures: which, and why."""
+
+    def __init__(self, results: list[Any], failures: list[Failure]) -> None:
+        super().__init__(f"{len(failures)} of {len(results)} volumes failed, the first: {failures[0].reason}",
+                         failures[0].scan, "the exception has .results and .failures")
+        self.results, self.failures = results, failures
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.results, self.failures)

@@ -1,0 +1,46 @@
+"""The same job as an array of Slurm: each task is a share in a process of its own, without Dask. A task that is killed or
+whose node fails is queued again and goes on where it was."""
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...errors import Unsupported
+
+
+def script(arguments: Sequence[str], out: str, tasks: int, options: Sequence[str] = (), python: str = sys.executable) -> str:
+    """The text of a batch script. arguments: of `python -m echolux.cluster`, a verb first, without those of Slurm; options: for sbatch,
+    "--partition=gpu"."""
+    log = os.path.join(out.replace("%", "%%"), ".echolux", "slurm-%A-%a.log") if "://" not in out else "slurm-%A-%a.log"
+    lines = ["#!/bin/bash", "#SBATCH --job-name=echolux", f"#SBATCH --array=0-{tasks - 1}", "#SBATCH --ntasks=1",
+             "#SBATCH --requeue", "#SBATCH --open-mode=append", f"#SBATCH --output={shlex.quote(log)}"]
+    lines += [f"#SBATCH {option}" for option in options]
+    verb, *rest = arguments
+    start = shlex.join([python, "-m", "echolux.cluster", verb, "--workers", "0"])
+    lines += ["", "# Shares that end early leave nothing undone: any number of tasks, and starts, make the whole.",
+              f'{start} --share "$SLURM_ARRAY_TASK_ID/{tasks}" {shlex.join(rest)}', "code=$?",
+             "# Slurm itself queues a task again whose node failed; one that was killed asks for it, five times at most. One that",
+             "# was stopped (130: interrupted; 143: scancel, or its time was over) stays so.",
+             'if [ $code -gt 128 ] && [ $code -ne 130 ] && [ $code -ne 143 ] && [ "${SLURM_RESTART_COUNT:-0}" -lt 5 ]; then scontrol requeue "$SLURM_JOB_ID"; fi',
+             "exit $code", ""]
+    return "\n".join(lines)
+
+
+def submit(text: str, out: str) -> tuple[Path, str]:
+    """Writes the script below the output, and submits it; the script's place, and what sbatch says. Raises Unsupported
+    where there is no sbatch; the script is there then."""
+    folder = Path(".") if "://" in out else Path(out) / ".echolux"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "slurm.sh"
+    path.write_text(text)
+    if shutil.which("sbatch") is None:
+        raise Unsupported("sbatch is not on this machine", str(path), "submit the script where it is: sbatch " + str(path))
+    done = subprocess.run(["sbatch", str(path)], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise Unsupported("was refused by sbatch: " + done.stderr.strip(), str(path), "add options with --slurm-option")
+    return path, done.stdout.strip()

@@ -1,0 +1,145 @@
+"""What a worker does: tasks as dictionaries in, outcomes as dictionaries out, whoever brings them. It has one GPU of
+its own or some threads, and tells Dask's dashboard its rate."""
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import fcntl
+import os
+import re
+import signal
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from ... import _core
+from ...errors import BadArgument, BadFile, BadSetting, Error, Unsupported
+from ..storage.ownership import Stale
+from ..storage.store import open_store
+from ..tasks import files, movie, scan
+
+_Step = Callable[[Any, dict[str, Any]], dict[str, Any]]
+_STEPS = {"plan": "plan", "part": "run_part", "finish": "finish"}
+_KINDS = {"scan": scan, "file": files, "movie": movie}
+_FINAL = (BadArgument, BadFile, BadSetting, Unsupported, Stale)  # another try would end alike
+
+_lock = threading.Lock()  # one part at a time
+_slots: list[int] = []  # files whose locks are held as long as this process lives
+_is_pinned = threading.Event()
+
+
+# ---- a GPU or some threads of its own
+
+def _take_slot(kind: str, count: int) -> int:
+    """A number below `count` that no other worker on this machine has; any where all are taken."""
+    folder = os.path.join(tempfile.gettempdir(), f"echolux-{os.getuid()}")
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    for number in range(count):
+        file = os.open(os.path.join(folder, f"{kind}-{number}"), os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(file)
+            continue
+        _slots.append(file)
+        return number
+    return os.getpid() % count
+
+
+def gpus() -> list[str]:
+    """As CUDA_VISIBLE_DEVICES names those that may be used."""
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is not None:
+        return [one for one in visible.split(",") if one]
+    devices = os.listdir("/dev") if os.path.isdir("/dev") else []
+    return [str(i) for i in range(sum(1 for name in devices if re.fullmatch(r"nvidia\d+", name)))]
+
+
+def _keep_memory() -> None:
+    """Dask starts workers with MALLOC_TRIM_THRESHOLD_, with which glibc takes every block above 128 KiB anew from the system,
+    page by page: packing took 1.6 times the CPU time. Blocks up to 32 MiB, its limit, are kept again."""
+    if "MALLOC_TRIM_THRESHOLD_" in os.environ and sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):  # another C library
+            ctypes.CDLL(None).mallopt(-3, 32 << 20)  # M_MMAP_THRESHOLD
+
+
+_is_own = threading.Event()
+
+
+def claim_process() -> None:
+    """This process does nothing but work: its cores and its GPU may be chosen."""
+    _is_own.set()
+
+
+def is_own_process() -> bool:
+    """Not a notebook's, say, which would keep what is chosen here for good."""
+    return _is_own.is_set() or bool(_address())
+
+
+def ignore_interrupts() -> None:
+    """Ctrl-C in a terminal reaches all processes: workers leave it to the job, which ends them."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def pin_process(threads: int | None) -> None:
+    """Before the library is used in this process for the first time."""
+    if _is_pinned.is_set() or not is_own_process():
+        return
+    _is_pinned.set()
+    _keep_memory()
+    found = gpus()
+    if len(found) > 1 and _core.has("cuda"):
+        os.environ["CUDA_VISIBLE_DEVICES"] = found[_take_slot("gpu", len(found))]
+    if threads is not None:
+        cores = sorted(os.sched_getaffinity(0))
+        groups = max(1, len(cores) // threads)
+        first = _take_slot("cpu", groups) * threads
+        for thread in os.listdir("/proc/self/task"):
+            with contextlib.suppress(ProcessLookupError):  # it has ended
+                os.sched_setaffinity(int(thread), cores[first:first + threads])
+
+
+def has_gpu() -> bool:
+    """Whether this worker can use one."""
+    return bool(_core.gpus())
+
+
+# ---- tasks
+
+def _tell_dashboard() -> None:
+    try:
+        from distributed import get_worker
+
+        rate = scan.rate
+        get_worker().metrics["echolux_a_scans_per_s"] = lambda _: rate["a_scans"] / max(1e-9, rate["seconds"])
+    except (ImportError, ValueError):  # not a worker of Dask
+        pass
+
+
+def _address() -> str:
+    """Of this worker of Dask; elsewhere empty."""
+    try:
+        from distributed import get_worker
+
+        return str(get_worker().address)
+    except (ImportError, ValueError):
+        return ""
+
+
+def run(task: dict[str, Any]) -> dict[str, Any]:
+    """The outcome of a task; {"error": ..., "retry": ...} where it failed. With "elsewhere", this worker's address, it is for
+    others."""
+    with _lock:
+        pin_process(task["threads"])
+        _tell_dashboard()
+        if task.get("device") == "cuda" and not has_gpu():
+            return {"error": "cuda is required, and no worker has a GPU that can be used", "retry": False, "elsewhere": _address()}
+        try:
+            step: _Step = getattr(_KINDS[task["kind"]], _STEPS[task["do"]])
+            return step(None if task["out"] is None else open_store(task["out"]), task)
+        except Exception as error:  # whatever it is, it stops nobody else
+            scan.forget()
+            text = str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error}"
+            return {"error": text, "retry": not isinstance(error, _FINAL)}

@@ -1,0 +1,57 @@
+"""Unfinished files and folders: what a worker writes before it has its name. Their names tell who writes them, so that those of
+workers that were killed are found and removed."""
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import time
+import uuid
+from collections.abc import Iterable
+from pathlib import Path
+
+PREFIX = ".unfinished-"
+OLD_S = 3600.0  # without a change, of a process on another host: nobody works on it any more
+
+
+def prefix() -> str:
+    """Of this process."""
+    return f"{PREFIX}{socket.gethostname()}-{os.getpid()}-"
+
+
+def name() -> str:
+    return prefix() + uuid.uuid4().hex[:8]
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # another user's
+        pass
+    return True
+
+
+def _is_left(path: Path) -> bool:
+    found = re.fullmatch(re.escape(PREFIX) + r"(.*)-(\d+)-[^-]*", path.name)
+    if found is None:
+        return True
+    if found[1] == socket.gethostname():
+        return not _is_alive(int(found[2]))
+    try:
+        return time.time() - path.stat().st_mtime > OLD_S
+    except FileNotFoundError:
+        return True
+
+
+def remove(paths: Iterable[Path], *, in_use_too: bool = False) -> None:
+    """Those that nobody works on, or all."""
+    for path in paths:
+        if not in_use_too and not _is_left(path):
+            continue
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)

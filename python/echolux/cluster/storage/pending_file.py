@@ -1,0 +1,48 @@
+"""A file that is written piece by piece and appears whole, or not at all."""
+from __future__ import annotations
+
+import contextlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from pathlib import Path
+
+from .checksums import crc32c
+
+
+class PendingFile(ABC):
+    """It appears in commit(). Whoever does not commit it discards it."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+        self.crc = 0
+
+    def write(self, data: bytes) -> None:
+        self._append(data)
+        self.bytes += len(data)
+        self.crc = crc32c(data, self.crc)
+
+    @abstractmethod
+    def _append(self, data: bytes) -> None: ...
+
+    def sync(self) -> None:
+        """What was written goes to the disk now: less is left for commit()."""
+
+    @abstractmethod
+    def commit(self) -> None: ...
+
+    @abstractmethod
+    def discard(self) -> None:
+        """Does nothing to a file that was committed."""
+
+
+def put_at_once(file: PendingFile, data: bytes) -> None:
+    with contextlib.ExitStack() as stack:
+        stack.callback(file.discard)
+        file.write(data)
+        file.commit()
+
+
+def pieces(path: Path) -> Iterator[bytes]:
+    with open(path, "rb") as file:
+        while piece := file.read(16 << 20):
+            yield piece
