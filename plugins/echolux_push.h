@@ -1,6 +1,6 @@
 /* Pushes raw spectra from an acquisition program into Echolux: a ring of blocks in shared memory that
    `echolux view --source shm:NAME` looks at. This header is all that it takes: C11 or C++11 with GCC or Clang on Linux,
-   and nothing to link. docs/push.md is the guide, examples/push/push.c a working example; over the network:
+   and nothing to link. docs/push.md is the guide, plugins/sample/push.c a working example; over the network:
    plugins/echolux_push_tcp.h.
 
      echolux_push_stream stream = {.samples = 2048, .a_scans = 512, .b_scans = 512, .sample_format = ECHOLUX_PUSH_U16};
