@@ -110,7 +110,8 @@ void PluginSource::open(const SourceName& name, Scan& scan, const SourceSettings
     stream_ = wanted_stream(scan, settings);
     device_ = std::make_shared<PluginDevice>(name.id, name.options, stream_);
     loans_ = std::make_shared<Loans>(device_);
-    accept_stream(stream_, scan, "plugin " + device_->name());
+    accept_stream(stream_, scan, "plugin " + device_->name(),
+                  "report this to the maker of the plugin, see docs/plugins.md");
     if (stream_.buffers == ECHOLUX_POSTED && !device_->takes_buffers())
         device_->fail("asks for posted buffers but has no post()");
     if (stream_.buffers == ECHOLUX_RING && !device_->takes_back())

@@ -22,12 +22,12 @@ static_assert(static_cast<int>(ChannelLayout::planar) == ECHOLUX_PLANAR);
 
 class Checks {
   public:
-    explicit Checks(const std::string& plugin) : plugin_(plugin) {}
+    Checks(const std::string& instrument, const std::string& remedy) : instrument_(instrument), remedy_(remedy) {}
 
     void range(const char* field, std::int64_t value, std::int64_t low, std::int64_t high) const {
         if (value >= low && value <= high) return;
         throw Error(ErrorCode::device, fmt::format("stream.{} is {}, expected {} to {}", field, value, low, high),
-                    plugin_, "report this to the maker of the plugin, see docs/plugins.md");
+                    instrument_, remedy_);
     }
 
     // As the keys of a scan file are checked, for the fields that are such keys.
@@ -37,13 +37,13 @@ class Checks {
             check(scan.geometry, "stream");
             spectra_layout(scan.file, scan.format, scan.geometry, "stream");
         } catch (const Error& error) {
-            throw Error(ErrorCode::device, error.where() + ": " + error.problem(), plugin_,
-                        "report this to the maker of the plugin, see docs/plugins.md");
+            throw Error(ErrorCode::device, error.where() + ": " + error.problem(), instrument_, remedy_);
         }
     }
 
   private:
-    const std::string& plugin_;
+    const std::string& instrument_;
+    const std::string& remedy_;
 };
 
 }  // namespace
@@ -79,8 +79,8 @@ echolux_stream wanted_stream(const Scan& scan, const SourceSettings& settings) {
     return stream;
 }
 
-void accept_stream(const echolux_stream& stream, Scan& scan, const std::string& plugin) {
-    const Checks checks(plugin);
+void accept_stream(const echolux_stream& stream, Scan& scan, const std::string& instrument, const std::string& remedy) {
+    const Checks checks(instrument, remedy);
     checks.range("sample_format", stream.sample_format, ECHOLUX_U8, ECHOLUX_PACKED12);
     checks.range("channel_layout", stream.channel_layout, ECHOLUX_INTERLEAVED, ECHOLUX_PLANAR);
     checks.range("buffers", stream.buffers, ECHOLUX_POSTED, ECHOLUX_RING);

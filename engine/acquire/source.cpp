@@ -7,6 +7,7 @@
 
 #include "assets/assets.h"
 #include "compute/error.h"
+#include "engine/acquire/shared_ring.h"
 #include "engine/acquire/source_kinds.h"
 #include "engine/parts.h"
 
@@ -59,11 +60,14 @@ std::unique_ptr<Source> open_source(const SourceWanted& wanted) {
     }
     if (kind == "replay" && says_which) return open_replay(wanted);
     if (kind == "plugin" && says_which) return open_plugin(wanted);
-    constexpr std::array<std::string_view, 4> kinds{"sim", "replay", "genicam", "plugin"};
+    if (kind == "shm" && says_which) return open_shared_memory(wanted);
+    if (kind == "tcp" && says_which) return open_tcp(wanted);
+    constexpr std::array<std::string_view, 6> kinds{"sim", "replay", "genicam", "plugin", "shm", "tcp"};
     const std::string nearest = nearest_name(kind, kinds);
     const bool is_known = nearest == kind;  // and the file is missing
     throw Error(ErrorCode::bad_setting,
-                "expected sim[:SCENE], sim:scan.toml, replay:scan.toml, genicam[:ID] or plugin:FILE.so, got \"" +
+                "expected sim[:SCENE], sim:scan.toml, replay:scan.toml, genicam[:ID], plugin:FILE.so, shm:NAME or "
+                "tcp://ADDRESS:PORT, got \"" +
                     wanted.name + "\"",
                 "source", is_known || nearest.empty() ? "" : "did you mean " + nearest + "?");
 }
@@ -80,6 +84,11 @@ std::vector<std::string> sources_found() {
         found.emplace_back("genicam: not in this build (build with -DECHOLUX_GENICAM=ON)");
     }
     found.emplace_back("plugin:FILE.so: an instrument's own library (docs/plugins.md)");
+    found.emplace_back("tcp://ADDRESS:PORT: what an acquisition program sends to this address (docs/push.md)");
+    const std::vector<std::string> rings = shared_rings();
+    for (const std::string& name : rings) found.push_back("shm:" + name + ": a program that pushes its spectra");
+    if (rings.empty())
+        found.emplace_back("shm:NAME: what a program on this machine pushes; none does now (docs/push.md)");
     return found;
 }
 

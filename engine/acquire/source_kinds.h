@@ -1,6 +1,7 @@
 // The kinds of sources that open_source() chooses among, each in files of its own.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,6 +28,12 @@ std::unique_ptr<Source> open_replay(const SourceWanted& wanted,
                                     std::shared_ptr<PacingClock> clock = steady_pacing_clock());
 std::unique_ptr<Source> open_genicam(const SourceWanted& wanted);
 std::unique_ptr<Source> open_plugin(const SourceWanted& wanted);
+
+// "shm:NAME", "tcp://HOST:PORT": wait at most `patience` for a producer.
+constexpr std::chrono::seconds wait_for_producer{30};
+std::unique_ptr<Source> open_shared_memory(const SourceWanted& wanted,
+                                           std::chrono::milliseconds patience = wait_for_producer);
+std::unique_ptr<Source> open_tcp(const SourceWanted& wanted, std::chrono::milliseconds patience = wait_for_producer);
 
 // One line for each camera that answers; never an error.
 std::vector<std::string> genicam_cameras();

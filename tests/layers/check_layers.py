@@ -60,6 +60,8 @@ POSIX_PLACES = [
     "engine/live/recorder.cpp",
     "python/src/work.cpp",
     "engine/acquire/plugin.cpp",
+    "engine/acquire/shared_ring.cpp",
+    "engine/net/tcp.cpp",
     "render/vk/handle.cpp",
     "compute/block_memory.cpp",
     "compute/cuda/toolkit_library.cpp",

@@ -1,0 +1,142 @@
+// Acquisition programs and viewers as processes, killed in the middle of their work: whoever is left goes on, and no
+// block is ever shown that is not what was pushed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "push_support.h"
+#include "temporary_folder.h"
+
+namespace echolux {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace testing;
+using ::testing::HasSubstr;
+
+// What a viewer noted.
+struct Noted {
+    std::int64_t blocks = 0, lost = 0, wrong = 0;
+    std::set<std::uint64_t> producers;
+};
+
+Noted noted(const std::filesystem::path& path) {
+    Noted all;
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+        if (file.eof()) break;  // cut off with the viewer
+        if (line.starts_with("wrong")) ++all.wrong;
+        std::istringstream words(line.substr(line.starts_with("wrong ") ? 6 : 0));
+        std::uint64_t producer = 0, sequence = 0;
+        std::int64_t lost = 0;
+        words >> producer >> sequence >> lost;
+        ++all.blocks;
+        all.lost += lost;
+        all.producers.insert(producer);
+    }
+    return all;
+}
+
+class Processes : public ::testing::Test {
+  protected:
+    ~Processes() override {  // what a producer that was killed leaves to the next one
+        std::error_code ignored;
+        std::filesystem::remove(ECHOLUX_PUSH_PREFIX + name_, ignored);
+    }
+
+    // 16 A-scans of 64 samples, 8 B-scans, 2 a block: 4 KiB.
+    std::vector<std::string> small_producer(const std::string& what, int blocks = 0) const {
+        return {ECHOLUX_PUSH_PRODUCER, source_, "64", "16", "8", "2", "160000", std::to_string(blocks), "16", what};
+    }
+    std::filesystem::path notes() const { return folder_ / "notes"; }
+
+    TemporaryFolder folder_;
+    std::string name_ = own_ring_name();
+    std::string source_ = "shm:" + name_;
+};
+
+TEST_F(Processes, AProducerKilledInTheMiddleOfABlockLeavesTheOthersWhole) {
+    auto producer = std::make_unique<Child>(small_producer("hangs", 5));
+    producer->await_ready();
+    const auto source = open_shared_memory(pushed_to(source_), 10s);
+    source->start();
+    std::this_thread::sleep_for(50ms);
+    while (source->next(1ms).kind == Arrival::Kind::block) {
+    }
+    EXPECT_EQ(source->next(100ms).kind, Arrival::Kind::nothing_yet) << "the half block is none";
+    producer->kill();
+    EXPECT_THAT(error_of([&] { source->next(2s); }).line, HasSubstr("is gone"));
+    EXPECT_THAT(error_of([&] { source->start(); }).line, HasSubstr("its producer is gone"));
+    producer = std::make_unique<Child>(small_producer(""));  // takes the name of the one that was killed
+    producer->await_ready();
+    source->start();
+    for (int i = 0; i < 20; ++i) EXPECT_TRUE(is_right(next_block(*source))) << i;
+}
+
+TEST_F(Processes, AProducerDoesNotNoticeViewersThatAreKilled) {
+    Child producer(small_producer(""));
+    producer.await_ready();
+    const auto source = open_shared_memory(pushed_to(source_), 10s);
+    source->start();
+    for (int i = 0; i < 3; ++i) {
+        Child viewer({ECHOLUX_PUSH_VIEWER, source_, notes().string()});
+        const std::int64_t before = noted(notes()).blocks;
+        AWAIT(noted(notes()).blocks > before + 5);
+        viewer.kill();
+    }
+    EXPECT_TRUE(producer.is_alive());
+    std::int64_t lost = 0;
+    for (int i = 0; i < 50; ++i) {
+        const Block block = next_block(*source);
+        EXPECT_TRUE(is_right(block));
+        lost += i == 0 ? 0 : block.lost_before;
+    }
+    EXPECT_EQ(lost, 0);
+    EXPECT_EQ(noted(notes()).wrong, 0);
+}
+
+// Seconds for the long run: ten minutes, or what ECHOLUX_PUSH_SECONDS says.
+double long_seconds() {
+    const char* wanted = std::getenv("ECHOLUX_PUSH_SECONDS");
+    return wanted == nullptr ? 600 : std::atof(wanted);
+}
+
+// 210,000 lines a second of 2048 samples (860 MB/s), producer and viewer killed 20 times each.
+TEST_F(Processes, SlowLinesAt210KHzSurviveKillsOnBothSides) {
+    constexpr int kills = 20;
+    const std::vector<std::string> words{ECHOLUX_PUSH_PRODUCER, source_, "2048", "512", "64", "4", "210000", "0", "32"};
+    const std::vector<std::string> looks{ECHOLUX_PUSH_VIEWER, source_, notes().string()};
+    const double pause_s = long_seconds() / (2 * kills);
+    auto producer = std::make_unique<Child>(words);
+    producer->await_ready();
+    auto viewer = std::make_unique<Child>(looks);
+    for (int i = 0; i < kills; ++i) {
+        std::this_thread::sleep_for(std::chrono::duration<double>(pause_s));
+        EXPECT_TRUE(viewer->is_alive());
+        producer->kill();
+        producer = std::make_unique<Child>(words);
+        producer->await_ready();
+        std::this_thread::sleep_for(std::chrono::duration<double>(pause_s));
+        EXPECT_TRUE(producer->is_alive());
+        viewer->kill();
+        viewer = std::make_unique<Child>(looks);
+    }
+    const std::int64_t before = noted(notes()).blocks;
+    AWAIT(noted(notes()).blocks > before);
+    const Noted all = noted(notes());
+    std::printf("%lld blocks of 8 MiB came, %lld were lost, %lld wrong, of %zu producers\n",
+                static_cast<long long>(all.blocks), static_cast<long long>(all.lost), static_cast<long long>(all.wrong),
+                all.producers.size());
+    EXPECT_EQ(all.wrong, 0);
+    EXPECT_EQ(all.producers.size(), static_cast<std::size_t>(kills) + 1);
+    const double sent = long_seconds() * 210000 / (4 * 512);
+    EXPECT_GT(static_cast<double>(all.blocks), 0.5 * sent);
+}
+
+}  // namespace
+}  // namespace echolux

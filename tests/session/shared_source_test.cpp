@@ -1,0 +1,393 @@
+// Blocks out of shared memory: each in its place, none that was overwritten, and nothing that a producer may write
+// there is believed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "compute/plan/params.h"
+#include "engine/acquire/shared_ring.h"
+#include "engine/live/session.h"
+#include "noting_sink.h"
+#include "push_support.h"
+#include "temporary_folder.h"
+
+namespace echolux {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace testing;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class SharedMemory : public ::testing::Test {
+  protected:
+    std::unique_ptr<Source> opened() const { return open_shared_memory(pushed_to("shm:" + name_), 0ms); }
+
+    std::string name_ = own_ring_name();
+};
+
+TEST_F(SharedMemory, BlocksComeInOrderWithTheirPlaces) {
+    Producer producer(name_);
+    const auto source = opened();
+    EXPECT_EQ(source->scan().geometry.samples, 8);
+    EXPECT_EQ(source->scan().geometry.b_scans, 6);
+    EXPECT_EQ(source->scan().format.sample_format, SampleFormat::u16);
+    EXPECT_DOUBLE_EQ(source->scan().geometry.line_rate_hz, 1000);
+    EXPECT_EQ(source->block_b_scans(), 2);
+    producer.push();  // before the start: not of this session
+    producer.push();
+    source->start();
+    EXPECT_EQ(source->next(1ms).kind, Arrival::Kind::nothing_yet);
+    for (std::int64_t i = 0; i < 7; ++i) {
+        SCOPED_TRACE(i);
+        producer.push();
+        const Block block = next_block(*source);
+        EXPECT_TRUE(is_right(block));
+        EXPECT_EQ(pattern_sequence(stamp_of(block)), static_cast<std::uint64_t>(i + 2));
+        EXPECT_EQ(block.sequence, static_cast<std::uint64_t>(i));
+        EXPECT_EQ(block.volume, (i + 2) / 3);
+        EXPECT_EQ(block.first_b_scan, (i + 2) % 3 * 2);
+        EXPECT_EQ(block.b_scans, 2);
+        EXPECT_EQ(block.bytes, 2 * 4 * 8 * 2);
+        EXPECT_EQ(block.lost_before, 0);
+        EXPECT_GE(block.time_s, 0);
+    }
+}
+
+TEST_F(SharedMemory, SizesAreThoseOfTheScan) {
+    struct Case {
+        const char* what;
+        echolux_push_stream stream;
+    };
+    std::vector<Case> cases;
+    const auto add = [&](const char* what, const auto& change) {
+        echolux_push_stream stream = small_stream();
+        change(stream);
+        cases.push_back({what, stream});
+    };
+    add("headers", [](auto& s) { s.frame_offset_bytes = 16; });
+    add("flyback", [](auto& s) { s.flyback_lines = 3, s.flyback_frames = 2; });
+    add("repeats", [](auto& s) { s.a_repeats = 2, s.b_repeats = 3; });
+    add("gaps", [](auto& s) { s.line_bytes = 24; });
+    add("packed", [](auto& s) { s.sample_format = ECHOLUX_PUSH_PACKED12; });
+    add("planar", [](auto& s) { s.channels = 2, s.channel_layout = ECHOLUX_PUSH_PLANAR; });
+    add("floats", [](auto& s) { s.sample_format = ECHOLUX_PUSH_F32; });
+    for (const Case& one : cases) {
+        SCOPED_TRACE(one.what);
+        Producer producer(name_, one.stream);
+        const auto source = opened();
+        source->start();
+        producer.push();
+        const Block block = next_block(*source);
+        EXPECT_EQ(block.bytes, static_cast<std::int64_t>(producer.push_of().block_bytes));
+        EXPECT_EQ(line_bytes(source->scan().format, source->scan().geometry),
+                  echolux_push_line_bytes(&producer.push_of().stream));
+    }
+}
+
+TEST_F(SharedMemory, WhatTheViewerMissedIsCounted) {
+    Producer producer(name_);
+    const auto source = opened();
+    source->start();
+    producer.push();
+    next_block(*source);
+    for (int i = 0; i < 30; ++i) producer.push();  // of a ring of 8
+    std::int64_t blocks = 0, lost = 0;
+    for (Arrival arrival = source->next(1ms); arrival.kind == Arrival::Kind::block; arrival = source->next(1ms)) {
+        EXPECT_TRUE(is_right(arrival.block));
+        ++blocks;
+        lost += arrival.block.lost_before;
+        EXPECT_EQ(pattern_sequence(stamp_of(arrival.block)), static_cast<std::uint64_t>(blocks + lost));
+    }
+    EXPECT_EQ(blocks + lost, 30);
+    EXPECT_GE(blocks, 5);
+}
+
+TEST_F(SharedMemory, WhatTheDeviceLostIsCountedAndLeavesItsPlaceFree) {
+    Producer producer(name_);
+    const auto source = opened();
+    source->start();
+    producer.push();
+    next_block(*source);
+    echolux_push_block place{};
+    place.volume = place.first_b_scan = -1;
+    place.time_s = -1;
+    place.lost = 4;
+    producer.push(&place);
+    Block block = next_block(*source);
+    EXPECT_EQ(block.lost_before, 4);
+    EXPECT_EQ(block.volume, 1);
+    EXPECT_EQ(block.first_b_scan, 4);  // blocks 0 and 5 of three a volume
+    place.markers = ECHOLUX_PUSH_VOLUME_STARTS;
+    place.time_s = 7.5;
+    producer.push();
+    producer.push(&place);
+    next_block(*source);
+    block = next_block(*source);
+    EXPECT_EQ(block.lost_before, 0);
+    EXPECT_EQ(block.volume, 3);
+    EXPECT_EQ(block.first_b_scan, 0);
+}
+
+TEST_F(SharedMemory, BlocksOutliveTheirProducer) {
+    std::unique_ptr<Source> source;
+    Block block;
+    {
+        Producer producer(name_);
+        source = opened();
+        source->start();
+        producer.push();
+        producer.push();
+        block = next_block(*source);
+    }
+    EXPECT_TRUE(is_right(next_block(*source)));  // it was published
+    EXPECT_THAT(error_of([&] { source->next(100ms); }).line, HasSubstr("is gone"));
+    EXPECT_TRUE(is_right(block));
+    source.reset();
+    EXPECT_TRUE(is_right(block));
+}
+
+TEST_F(SharedMemory, AnEndIsAnEndAndComesAfterTheLastBlock) {
+    Producer producer(name_);
+    const auto source = opened();
+    source->start();
+    producer.push();
+    producer.push();
+    producer.end();
+    next_block(*source);
+    next_block(*source);
+    EXPECT_EQ(source->next(100ms).kind, Arrival::Kind::ended);
+}
+
+TEST_F(SharedMemory, NoMemoryToTakeABlockLeavesItInTheRing) {
+    Producer producer(name_);
+    SourceWanted wanted = pushed_to("shm:" + name_);
+    wanted.settings.pool_blocks = 2;
+    const auto source = open_shared_memory(wanted, 0ms);
+    source->start();
+    for (int i = 0; i < 4; ++i) producer.push();
+    Block first = next_block(*source), second = next_block(*source);
+    EXPECT_EQ(source->next(1ms).kind, Arrival::Kind::nothing_yet);
+    first = {};
+    const Block third = next_block(*source);
+    EXPECT_EQ(pattern_sequence(stamp_of(third)), 2U);
+    EXPECT_EQ(third.lost_before, 0);
+}
+
+// Both at full speed, with a ring so small that the viewer is overtaken all the time.
+TEST_F(SharedMemory, ATornBlockIsNeverTaken) {
+    echolux_push_stream stream = small_stream();
+    stream.samples = 4096;  // 64 KiB a block
+    stream.slots = 2;
+    Producer producer(name_, stream);
+    const SharedRing ring(name_);
+    std::atomic<bool> stops = false;
+    std::jthread writing([&] {
+        while (!stops) producer.push();
+    });
+    std::vector<std::byte> room(producer.push_of().block_bytes);
+    std::int64_t taken = 0, overtaken = 0, wrong = 0;
+    const auto end = std::chrono::steady_clock::now() + 1s;
+    while (std::chrono::steady_clock::now() < end) {
+        const std::uint64_t published = ring.view().published();
+        if (published == 0) continue;
+        echolux_push_block block;
+        const int result = ring.view().take(published - 1, block, room);
+        overtaken += result == ECHOLUX_PUSH_OVERTAKEN;
+        if (result != ECHOLUX_PUSH_TAKEN) continue;
+        ++taken;
+        const auto* words = reinterpret_cast<const std::uint64_t*>(room.data());
+        wrong += pattern_is_right(words, room.size() / 8) == 0 || pattern_sequence(words[0]) != published - 1;
+    }
+    stops = true;
+    EXPECT_GT(taken, 100);
+    EXPECT_GT(overtaken, 0);
+    EXPECT_EQ(wrong, 0);
+}
+
+TEST_F(SharedMemory, OneProducerAtATime) {
+    Producer producer(name_);
+    EXPECT_THAT(shared_rings(), Contains(name_));
+    try {
+        const Producer other(name_);
+        FAIL() << "two producers of one name";
+    } catch (const std::runtime_error& error) {
+        EXPECT_THAT(error.what(), HasSubstr("another producer that is running"));
+    }
+    producer.push();
+    EXPECT_EQ(producer.push_of().sequence, 1U);
+}
+
+TEST_F(SharedMemory, NamesAndAbsenceAreToldApart) {
+    EXPECT_THAT(error_of([&] { opened(); }).line, HasSubstr("no program pushes spectra under this name"));
+    EXPECT_EQ(error_of([&] { opened(); }).code, ErrorCode::device);
+    for (const std::string& name : std::vector<std::string>{"../etc/passwd", ".hidden", "a b", std::string(65, 'a')}) {
+        const Caught caught = error_of([&] { open_shared_memory(pushed_to("shm:" + name), 0ms); });
+        EXPECT_EQ(caught.code, ErrorCode::bad_setting) << name;
+    }
+    EXPECT_THAT(shared_rings(), Not(Contains(name_)));
+}
+
+TEST_F(SharedMemory, OpeningWaitsForItsProducer) {
+    std::unique_ptr<Producer> producer;
+    std::jthread late([&] {
+        std::this_thread::sleep_for(120ms);
+        producer = std::make_unique<Producer>(name_);
+    });
+    const auto source = open_shared_memory(pushed_to("shm:" + name_), 60s);
+    late.join();
+    EXPECT_EQ(source->scan().geometry.samples, 8);
+}
+
+TEST_F(SharedMemory, AnotherProducerGoesOnIfItSendsTheSame) {
+    auto producer = std::make_unique<Producer>(name_);
+    const auto source = opened();
+    source->start();
+    producer->push();
+    next_block(*source);
+    producer.reset();
+    EXPECT_THAT(error_of([&] { source->next(100ms); }).line, HasSubstr("is gone"));
+    EXPECT_THAT(error_of([&] { source->start(); }).line, HasSubstr("no program pushes"));
+    echolux_push_stream other = small_stream();
+    other.samples = 16;
+    producer = std::make_unique<Producer>(name_, other);
+    EXPECT_THAT(error_of([&] { source->start(); }).line, HasSubstr("now sends 16 samples"));
+    producer.reset();
+    other = small_stream();
+    other.slots = 3;  // its own business
+    producer = std::make_unique<Producer>(name_, other);
+    source->start();
+    producer->push();
+    EXPECT_TRUE(is_right(next_block(*source)));
+}
+
+// A session is told, waits, and goes on counting.
+TEST_F(SharedMemory, ASessionOutlivesItsProducers) {
+    auto producer = std::make_unique<Producer>(name_);
+    const auto source = opened();
+    NotingSink sink;
+    Session session(*source, sink);
+    session.start();
+    for (int i = 0; i < 3; ++i) producer->push();
+    AWAIT(session.stats().arrived.blocks == 3);
+    producer.reset();
+    producer = std::make_unique<Producer>(name_);
+    AWAIT(session.stats().reconnections == 1);
+    for (int i = 0; i < 3; ++i) producer->push();
+    AWAIT(session.stats().arrived.blocks == 6);
+    EXPECT_EQ(session.stats().arrived.repeated, 0);
+    EXPECT_EQ(session.stats().arrived.volumes, 2);
+    session.stop();
+}
+
+// ---- what should not be there
+
+class HostileRing : public SharedMemory {
+  protected:
+    HostileRing() : producer_(name_) { producer_.push(); }
+
+    echolux_push_header& header() { return *producer_.push_of().ring; }
+
+    std::span<const std::byte> memory() {
+        return {reinterpret_cast<const std::byte*>(&header()), echolux_push_total_bytes(&producer_.push_of())};
+    }
+    std::string refusal() {
+        return error_of([&] { RingView(memory(), "shm:test"); }).line;
+    }
+
+    Producer producer_;
+};
+
+TEST_F(HostileRing, EveryWrongSizeIsRefused) {
+    EXPECT_EQ(refusal(), "");
+    const echolux_push_header good = header();
+    const auto refused = [&](const char* what, const auto& change, const char* words) {
+        change(header());
+        EXPECT_THAT(refusal(), HasSubstr(words)) << what;
+        header() = good;
+    };
+    const auto slots = [](std::int64_t n) { return [n](auto& h) { h.stream.slots = n; }; };
+    refused(
+        "magic", [](auto& h) { h.magic[0] = 'X'; }, "is no ring of blocks");
+    refused(
+        "version", [](auto& h) { h.version = 2; }, "version 2");
+    for (const std::int64_t n :
+         {std::int64_t{0}, std::int64_t{1}, std::int64_t{-1}, std::int64_t{4097}, std::int64_t{1} << 62, INT64_MIN})
+        refused("slots", slots(n), "sizes");
+    refused("other slots", slots(7), "its 7 blocks");
+    refused(
+        "struct", [](auto& h) { h.stream.struct_size = 200; }, "sizes");
+    refused(
+        "header", [](auto& h) { h.header_bytes = 0; }, "sizes");
+    refused(
+        "slots_at", [](auto& h) { h.slots_at = 1; }, "sizes");
+    refused(
+        "data_at", [](auto& h) { h.data_at = ~0ull; }, "sizes");
+    for (const std::uint64_t n :
+         {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{4097}, std::uint64_t{1} << 60, ~std::uint64_t{4095}})
+        refused(
+            "slot_bytes", [n](auto& h) { h.slot_bytes = n; }, "sizes");
+    refused(
+        "total", [](auto& h) { h.total_bytes += 4096; }, "bytes, its 8 blocks");
+    EXPECT_EQ(refusal(), "");
+    for (const std::size_t bytes : {std::size_t{0}, std::size_t{100}, std::size_t{4096}, memory().size() - 1})
+        EXPECT_NE(error_of([&] { RingView(memory().first(bytes), "shm:test"); }).line, "") << bytes;
+}
+
+TEST_F(HostileRing, AStreamThatCannotBeIsRefused) {
+    const echolux_push_header good = header();
+    const auto refused = [&](const char* words, const auto& change) {
+        change(header().stream);
+        EXPECT_THAT(error_of([&] { opened(); }).line, HasSubstr(words));
+        header() = good;
+    };
+    refused("samples", [](auto& s) { s.samples = -8; });
+    refused("samples", [](auto& s) { s.samples = std::int64_t{1} << 40; });
+    refused("sample_format", [](auto& s) { s.sample_format = 9; });
+    refused("b_scans", [](auto& s) { s.b_scans = 0; });
+    refused("channels", [](auto& s) { s.channels = -1; });
+    refused("a_scans", [](auto& s) { s.a_scans = INT64_MAX; });
+    refused("block_b_scans", [](auto& s) { s.block_b_scans = 7; });
+    refused("line_rate_hz", [](auto& s) { s.line_rate_hz = NAN; });
+    refused("room for", [](auto& s) { s.samples = 65536; });  // more than a slot has
+}
+
+TEST_F(HostileRing, ABlockThatCannotBeStopsTheSourceInOneLine) {
+    const auto source = opened();
+    const auto refused = [&](const char* words, const auto& change) {
+        source->start();
+        producer_.push();
+        change(producer_.slot(producer_.push_of().sequence - 1).block);
+        EXPECT_THAT(error_of([&] { next_block(*source); }).line, HasSubstr(words));
+    };
+    refused("do not fit", [](auto& b) { b.bytes = ~0ull; });
+    refused("do not fit", [](auto& b) { b.bytes = 0; });
+    refused("do not fit", [](auto& b) { b.sequence += 8; });
+    refused("bytes, expected", [](auto& b) { b.bytes -= 1; });
+    refused("B-scans, expected 1 to 2", [](auto& b) { b.b_scans = INT64_MIN; });
+    refused("no valid position", [](auto& b) { b.first_b_scan = 5; });
+    refused("no valid position", [](auto& b) { b.first_b_scan = INT64_MAX; });
+    refused("no valid position", [](auto& b) { b.volume = -2; });
+    refused("no valid position", [](auto& b) { b.volume = INT64_MAX; });
+    refused("not a finite number", [](auto& b) { b.time_s = NAN; });
+    refused("lost cannot be", [](auto& b) { b.lost = ~0ull; });
+    source->start();
+    producer_.push();
+    EXPECT_TRUE(is_right(next_block(*source)));
+}
+
+TEST_F(HostileRing, ACounterThatLiesBringsNothing) {
+    const auto source = opened();
+    source->start();
+    for (const std::uint64_t published :
+         {~std::uint64_t{0}, std::uint64_t{1} << 63, std::uint64_t{1000}, std::uint64_t{0}}) {
+        header().published = published;
+        EXPECT_EQ(source->next(5ms).kind, Arrival::Kind::nothing_yet) << published;
+    }
+}
+
+}  // namespace
+}  // namespace echolux
