@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 
 namespace echolux {
@@ -15,8 +16,8 @@ echolux_push_stream parsed_greeting(std::span<const std::byte, sizeof(PushGreeti
         throw Error(ErrorCode::device, "was sent something else than spectra", where, "see docs/push.md");
     if (greeting.version != ECHOLUX_PUSH_VERSION || greeting.stream_bytes != sizeof greeting.stream) {
         throw Error(ErrorCode::device,
-                    fmt::format("was sent version {} with {} bytes, this program reads version {} with {}",
-                                greeting.version, greeting.stream_bytes, ECHOLUX_PUSH_VERSION, sizeof greeting.stream),
+                    fmt::format("was sent version {} with {}, this program reads version {} with {}", greeting.version,
+                                counted(greeting.stream_bytes, "bytes"), ECHOLUX_PUSH_VERSION, sizeof greeting.stream),
                     where, "see docs/push.md");
     }
     return greeting.stream;

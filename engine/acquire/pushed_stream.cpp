@@ -92,12 +92,13 @@ PushedStream::PushedStream(const SourceWanted& wanted, const echolux_push_stream
 
 void PushedStream::require_alike(const echolux_push_stream& other) const {
     if (is_alike(stream_, other)) return;
-    throw Error(
-        ErrorCode::device,
-        fmt::format("now sends {} samples, {} x {} A-scans; before it were {} samples, {} x {} A-scans, or the "
-                    "format, the repeats or the line rate were others",
-                    other.samples, other.a_scans, other.b_scans, stream_.samples, stream_.a_scans, stream_.b_scans),
-        where_, "open the source again");
+    throw Error(ErrorCode::device,
+                fmt::format("now sends {} of {} x {} A-scans; before it were {} of {} x {}, or the format, the repeats "
+                            "or the line rate "
+                            "were others",
+                            counted(other.samples, "samples"), other.a_scans, other.b_scans,
+                            counted(stream_.samples, "samples"), stream_.a_scans, stream_.b_scans),
+                where_, "open the source again");
 }
 
 void PushedStream::refuse(const echolux_push_block& sent, const std::string& problem) const {
@@ -111,12 +112,12 @@ void PushedStream::check(const echolux_push_block& sent) const {
     if (sent.b_scans < 1 || sent.b_scans > stream_.block_b_scans)
         refuse(sent, fmt::format("has {}, expected 1 to {}", counted(sent.b_scans, "B-scans"), stream_.block_b_scans));
     if (sent.bytes != static_cast<std::uint64_t>(sent.b_scans * position_bytes_))
-        refuse(sent, fmt::format("has {} bytes, expected {}", sent.bytes, sent.b_scans * position_bytes_));
+        refuse(sent, fmt::format("has {}, expected {}", counted(sent.bytes, "bytes"), sent.b_scans * position_bytes_));
     if (sent.volume < 0 || sent.volume > max_volume || sent.first_b_scan < 0 ||
         sent.first_b_scan > b_scans - sent.b_scans)
-        refuse(sent, fmt::format("B-scan {} of volume {} is no valid position", sent.first_b_scan, sent.volume));
+        refuse(sent, fmt::format("B-scan {} of volume {} is not a valid position", sent.first_b_scan, sent.volume));
     if (!std::isfinite(sent.time_s)) refuse(sent, "its time stamp is not a finite number");
-    if (sent.lost > most_lost) refuse(sent, fmt::format("{} blocks lost cannot be", sent.lost));
+    if (sent.lost > most_lost) refuse(sent, fmt::format("cannot have lost {}", counted(sent.lost, "blocks")));
     if (!first_) return;
     const echolux_push_block& last = *last_;
     if (sent.sequence <= last.sequence || sent.sequence - last.sequence > most_lost)

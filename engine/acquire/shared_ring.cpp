@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 
 namespace echolux {
@@ -29,7 +30,8 @@ RingView::RingView(std::span<const std::byte> memory, const std::string& where) 
     if (memory.size() < sizeof(echolux_push_header)) refuse(where, "is too short for a ring of blocks");
     echolux_push_header header;
     std::memcpy(&header, memory.data(), sizeof header);
-    if (std::memcmp(header.magic, ECHOLUX_PUSH_MAGIC, sizeof header.magic) != 0) refuse(where, "is no ring of blocks");
+    if (std::memcmp(header.magic, ECHOLUX_PUSH_MAGIC, sizeof header.magic) != 0)
+        refuse(where, "is not a ring of blocks");
     if (header.version != ECHOLUX_PUSH_VERSION) {
         refuse(where, fmt::format("is a ring of version {}, this program reads version {}", header.version,
                                   ECHOLUX_PUSH_VERSION));
@@ -42,7 +44,7 @@ RingView::RingView(std::span<const std::byte> memory, const std::string& where) 
                            header.slot_bytes <= max_slot_bytes;
     if (!has_sizes) refuse(where, "has sizes that no ring of blocks has");
     if (header.total_bytes != header.data_at + slots * header.slot_bytes || header.total_bytes != memory.size()) {
-        refuse(where, fmt::format("has {} bytes, its {} blocks would have {}", memory.size(), slots,
+        refuse(where, fmt::format("has {}, {} would have {}", counted(memory.size(), "bytes"), counted(slots, "blocks"),
                                   header.data_at + slots * header.slot_bytes));
     }
     stream_ = header.stream;
@@ -73,7 +75,7 @@ int RingView::take(std::uint64_t sequence, echolux_push_block& block, std::span<
 SharedRing::SharedRing(const std::string& name) : path_(ECHOLUX_PUSH_PREFIX + name) {
     const std::string where = "shm:" + name;
     if (echolux_push_is_name(name.c_str()) == 0) {
-        throw Error(ErrorCode::bad_setting, "is no name of a ring", where,
+        throw Error(ErrorCode::bad_setting, "is not a name of a ring", where,
                     "expected letters, digits, \".\", \"_\" or \"-\"");
     }
     const auto absent = [&](const std::string& problem) {

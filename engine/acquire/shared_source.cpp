@@ -8,6 +8,7 @@
 #include <optional>
 #include <thread>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/acquire/pushed_stream.h"
 #include "engine/acquire/shared_ring.h"
@@ -78,7 +79,7 @@ class SharedSource : public Source {
     void require_room() const {
         if (static_cast<std::uint64_t>(stream_.block_bytes()) <= ring_->view().slot_bytes()) return;
         throw Error(ErrorCode::device,
-                    fmt::format("has room for {} bytes a block, which has {}", ring_->view().slot_bytes(),
+                    fmt::format("has room for {} a block, which has {}", counted(ring_->view().slot_bytes(), "bytes"),
                                 stream_.block_bytes()),
                     where_, "see docs/push.md");
     }
@@ -114,9 +115,10 @@ class SharedSource : public Source {
                 default: break;
             }
             is_running_ = false;
-            throw Error(ErrorCode::device,
-                        fmt::format("block {}: {} bytes do not fit into its slot", next_, sent.bytes), where_,
-                        "see docs/push.md");
+            throw Error(
+                ErrorCode::device,
+                fmt::format("block {}: does not fit into its slot with {}", next_, counted(sent.bytes, "bytes")),
+                where_, "see docs/push.md");
         }
     }
 

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/acquire/push_wire.h"
 #include "engine/acquire/pushed_stream.h"
@@ -79,8 +80,9 @@ class TcpSource : public Source {
         : where_(std::move(where)), listener_(std::move(listener)), stream_(wanted, first.stream, where_),
           peer_(first.connection.peer()), waste_(std::size_t{1} << 16) {
         if (stream_.block_bytes() > max_block_bytes) {
-            throw Error(ErrorCode::device, fmt::format("blocks of {} bytes are too large", stream_.block_bytes()),
-                        where_, "let the acquisition program send smaller ones");
+            throw Error(ErrorCode::device,
+                        fmt::format("blocks of {} are too large", counted(stream_.block_bytes(), "bytes")), where_,
+                        "let the acquisition program send smaller ones");
         }
         is_connected_ = true;
         receiving_ = std::jthread([this, greeted = std::move(first)](const std::stop_token& stop) mutable {

@@ -74,7 +74,7 @@ NetAddress parsed_address(const std::string& text, const std::string& where) {
     std::uint16_t number = 0;
     const auto [end, problem] = std::from_chars(port.data(), port.data() + port.size(), number);
     if (problem != std::errc{} || end != port.data() + port.size() || port.empty() || host.size() > 255) {
-        throw Error(ErrorCode::bad_setting, "is no address: \"" + text + "\"", where,
+        throw Error(ErrorCode::bad_setting, "is not an address: \"" + text + "\"", where,
                     "expected HOST:PORT, or PORT alone for this machine");
     }
     return {host.empty() ? own_machine : host, number};

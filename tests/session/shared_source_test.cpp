@@ -311,13 +311,13 @@ TEST_F(HostileRing, EveryWrongSizeIsRefused) {
     };
     const auto slots = [](std::int64_t n) { return [n](auto& h) { h.stream.slots = n; }; };
     refused(
-        "magic", [](auto& h) { h.magic[0] = 'X'; }, "is no ring of blocks");
+        "magic", [](auto& h) { h.magic[0] = 'X'; }, "is not a ring of blocks");
     refused(
         "version", [](auto& h) { h.version = 2; }, "version 2");
     for (const std::int64_t n :
          {std::int64_t{0}, std::int64_t{1}, std::int64_t{-1}, std::int64_t{4097}, std::int64_t{1} << 62, INT64_MIN})
         refused("slots", slots(n), "sizes");
-    refused("other slots", slots(7), "its 7 blocks");
+    refused("other slots", slots(7), "7 blocks would");
     refused(
         "struct", [](auto& h) { h.stream.struct_size = 200; }, "sizes");
     refused(
@@ -331,7 +331,7 @@ TEST_F(HostileRing, EveryWrongSizeIsRefused) {
         refused(
             "slot_bytes", [n](auto& h) { h.slot_bytes = n; }, "sizes");
     refused(
-        "total", [](auto& h) { h.total_bytes += 4096; }, "bytes, its 8 blocks");
+        "total", [](auto& h) { h.total_bytes += 4096; }, "bytes, 8 blocks");
     EXPECT_EQ(refusal(), "");
     for (const std::size_t bytes : {std::size_t{0}, std::size_t{100}, std::size_t{4096}, memory().size() - 1})
         EXPECT_NE(error_of([&] { RingView(memory().first(bytes), "shm:test"); }).line, "") << bytes;
@@ -363,17 +363,17 @@ TEST_F(HostileRing, ABlockThatCannotBeStopsTheSourceInOneLine) {
         change(producer_.slot(producer_.push_of().sequence - 1).block);
         EXPECT_THAT(error_of([&] { next_block(*source); }).line, HasSubstr(words));
     };
-    refused("do not fit", [](auto& b) { b.bytes = ~0ull; });
-    refused("do not fit", [](auto& b) { b.bytes = 0; });
-    refused("do not fit", [](auto& b) { b.sequence += 8; });
+    refused("does not fit", [](auto& b) { b.bytes = ~0ull; });
+    refused("does not fit", [](auto& b) { b.bytes = 0; });
+    refused("does not fit", [](auto& b) { b.sequence += 8; });
     refused("bytes, expected", [](auto& b) { b.bytes -= 1; });
     refused("B-scans, expected 1 to 2", [](auto& b) { b.b_scans = INT64_MIN; });
-    refused("no valid position", [](auto& b) { b.first_b_scan = 5; });
-    refused("no valid position", [](auto& b) { b.first_b_scan = INT64_MAX; });
-    refused("no valid position", [](auto& b) { b.volume = -2; });
-    refused("no valid position", [](auto& b) { b.volume = INT64_MAX; });
+    refused("not a valid position", [](auto& b) { b.first_b_scan = 5; });
+    refused("not a valid position", [](auto& b) { b.first_b_scan = INT64_MAX; });
+    refused("not a valid position", [](auto& b) { b.volume = -2; });
+    refused("not a valid position", [](auto& b) { b.volume = INT64_MAX; });
     refused("not a finite number", [](auto& b) { b.time_s = NAN; });
-    refused("lost cannot be", [](auto& b) { b.lost = ~0ull; });
+    refused("cannot have lost", [](auto& b) { b.lost = ~0ull; });
     source->start();
     producer_.push();
     EXPECT_TRUE(is_right(next_block(*source)));

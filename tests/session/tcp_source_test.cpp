@@ -213,7 +213,7 @@ TEST_F(Network, WhatIsNoBlockStopsTheSenderInOneLine) {
     refused("lost its place", [](PushHead& h) { h.bytes = 1 << 30; });
     refused("bytes, expected 128", [](PushHead& h) { h.block.bytes = std::uint64_t{1} << 30; });
     refused("expected 1 to 2", [](PushHead& h) { h.block.b_scans = 3; });
-    refused("no valid position", [](PushHead& h) { h.block.first_b_scan = -2; });
+    refused("not a valid position", [](PushHead& h) { h.block.first_b_scan = -2; });
     refused("not a finite number", [](PushHead& h) { h.block.time_s = INFINITY; });
 }
 
