@@ -128,9 +128,13 @@ void PushedStream::check(const echolux_push_block& sent) const {
         refuse(sent, fmt::format("the losses run backwards, from {} to {}", last.lost, sent.lost));
 }
 
-Block PushedStream::placed(const echolux_push_block& sent, const BlockMemory& memory) {
+std::optional<Block> PushedStream::placed(const echolux_push_block& sent, const BlockMemory& memory) {
     check(sent);
     if (!first_) {
+        if (sent.first_b_scan > 0 && left_out_.value_or(sent.volume) == sent.volume) {
+            left_out_ = sent.volume;
+            return std::nullopt;
+        }
         first_ = last_ = sent;
         last_->sequence = sent.sequence - 1;
         sequence_ = 0;

@@ -37,12 +37,16 @@ class PushedStream {
     // A producer that sends something else than this cannot go on. Throws Error{device}.
     void require_alike(const echolux_push_stream& other) const;
 
-    // The next block is the first since a start: volumes, losses and time count from it.
-    void begin() { first_.reset(); }
+    // A start: volumes, losses and time count from the next volume that begins.
+    void begin() {
+        first_.reset();
+        left_out_.reset();
+    }
 
     // Throws Error{device} for numbers that cannot be. What its sequence leaves out is lost.
     void check(const echolux_push_block& sent) const;
-    Block placed(const echolux_push_block& sent, const BlockMemory& memory);
+    // Nothing: its volume had begun before the start.
+    std::optional<Block> placed(const echolux_push_block& sent, const BlockMemory& memory);
 
   private:
     [[noreturn]] void refuse(const echolux_push_block& sent, const std::string& problem) const;
@@ -55,6 +59,7 @@ class PushedStream {
     BlockPool pool_;
 
     std::optional<echolux_push_block> first_, last_;  // since the start
+    std::optional<std::int64_t> left_out_;            // the volume that had begun before
     std::uint64_t sequence_ = 0;
 };
 

@@ -109,7 +109,10 @@ class SharedSource : public Source {
             echolux_push_block sent;
             const std::span<std::byte> room(memory->data, static_cast<std::size_t>(stream_.block_bytes()));
             switch (ring.take(next_, sent, room)) {
-                case ECHOLUX_PUSH_TAKEN: ++next_; return stream_.placed(sent, *memory);
+                case ECHOLUX_PUSH_TAKEN:
+                    ++next_;
+                    if (std::optional<Block> block = stream_.placed(sent, *memory)) return block;
+                    continue;
                 case ECHOLUX_PUSH_OVERTAKEN: ++next_; continue;  // missing in the sequence: counted
                 case ECHOLUX_PUSH_NOT_YET: return std::nullopt;
                 default: break;

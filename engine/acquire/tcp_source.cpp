@@ -201,7 +201,7 @@ class TcpSource : public Source {
         if (!received(from, room, goes_on_within, false, stop, where_)) return false;
         const std::scoped_lock lock(mutex_);
         if (!is_running_) return true;
-        ready_.push_back(stream_.placed(sent, *memory));
+        if (std::optional<Block> block = stream_.placed(sent, *memory)) ready_.push_back(std::move(*block));
         changed_.notify_all();
         return true;
     }

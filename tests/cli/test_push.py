@@ -53,6 +53,7 @@ class Push(ProgramCase):
 
     def test_the_sample_in_c(self):
         name = f"test-{uuid.uuid4().hex[:12]}"
+        self.addCleanup(Path(f"/dev/shm/echolux-push-{name}").unlink)  # what a producer leaves that is killed
         producer = subprocess.Popen([SAMPLE, name])
         self.addCleanup(producer.wait)
         self.addCleanup(producer.kill)

@@ -126,12 +126,12 @@ TEST_F(Network, NothingOldWaitsWhereNobodyListens) {
     Sender sender(port_);
     const auto source = opened();
     AWAIT(sender.is_connected());
-    for (int i = 0; i < 500; ++i) sender.push();
+    for (int i = 0; i < 501; ++i) sender.push();
     std::this_thread::sleep_for(200ms);
     source->start();
     for (int i = 0; i < 3; ++i) sender.push();
     for (int i = 0; i < 3; ++i)
-        EXPECT_EQ(pattern_sequence(stamp_of(next_block(*source))), 500U + static_cast<unsigned>(i));
+        EXPECT_EQ(pattern_sequence(stamp_of(next_block(*source))), 501U + static_cast<unsigned>(i));
 }
 
 TEST_F(Network, ASenderThatComesBackGoesOn) {
