@@ -2,12 +2,14 @@
 #pragma once
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstring>
+#include <memory>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -137,6 +139,16 @@ class Child {
   private:
     pid_t process_ = 0;
     int told_ = -1;
+};
+
+// A ring of the test's own.
+class SharedMemory : public ::testing::Test {
+  protected:
+    std::unique_ptr<Source> opened() const {
+        return open_shared_memory(pushed_to("shm:" + name_), std::chrono::milliseconds(0));
+    }
+
+    std::string name_ = own_ring_name();
 };
 
 }  // namespace echolux::testing
