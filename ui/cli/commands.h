@@ -14,6 +14,7 @@ void add_convert(CLI::App& program);
 void add_demo(CLI::App& program);
 void add_figure(CLI::App& program);
 void add_info(CLI::App& program);
+void add_serve(CLI::App& program);
 void add_simulate(CLI::App& program);
 void add_validate(CLI::App& program);
 void add_view(CLI::App& program);

@@ -32,18 +32,18 @@ std::shared_ptr<Outbox> Hub::opened(Right right, bool is_page, const std::string
     auto box = std::make_shared<Outbox>(right, is_page, peer, limits().waiting_bytes);
     std::erase_if(boxes, [](const std::weak_ptr<Outbox>& one) { return one.expired(); });
     boxes.push_back(box);
-    arrived(box, Arrival::Kind::opened, {});
+    arrived(box, Incoming::Kind::opened, {});
     return box;
 }
 
 void Hub::closed(const std::shared_ptr<Outbox>& box) {
     if (!box->is_open()) return;
     box->detach();
-    arrived(box, Arrival::Kind::closed, {});
+    arrived(box, Incoming::Kind::closed, {});
 }
 
-void Hub::arrived(const std::shared_ptr<Outbox>& box, Arrival::Kind kind, std::string bytes) {
-    const bool is_message = kind == Arrival::Kind::text || kind == Arrival::Kind::binary;
+void Hub::arrived(const std::shared_ptr<Outbox>& box, Incoming::Kind kind, std::string bytes) {
+    const bool is_message = kind == Incoming::Kind::text || kind == Incoming::Kind::binary;
     inbox.put({kind, box, std::move(bytes), Clock::now(), is_message ? box->note_unanswered() : nullptr});
 }
 

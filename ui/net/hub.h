@@ -43,7 +43,7 @@ struct Hub {
     // The connection that others get to see.
     std::shared_ptr<Outbox> opened(Right right, bool is_page, const std::string& peer);
     void closed(const std::shared_ptr<Outbox>& box);
-    void arrived(const std::shared_ptr<Outbox>& box, Arrival::Kind kind, std::string bytes);
+    void arrived(const std::shared_ptr<Outbox>& box, Incoming::Kind kind, std::string bytes);
 
     NetOptions options;
     std::shared_ptr<const Access> access;

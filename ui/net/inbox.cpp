@@ -5,13 +5,13 @@
 
 namespace echolux {
 
-void Inbox::put(Arrival arrival) {
+void Inbox::put(Incoming arrival) {
     const std::lock_guard lock(mutex_);
     arrivals_.push_back(std::move(arrival));
     changed_.notify_one();
 }
 
-std::vector<Arrival> Inbox::take(double max_s) {
+std::vector<Incoming> Inbox::take(double max_s) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, std::chrono::duration<double>(std::clamp(max_s, 0.0, 1e6)),
                       [this] { return is_woken_ || !arrivals_.empty(); });

@@ -13,7 +13,7 @@
 
 namespace echolux {
 
-struct Arrival {
+struct Incoming {
     enum class Kind { opened, text, binary, closed };
 
     Kind kind = Kind::text;
@@ -27,17 +27,17 @@ class Inbox {
   public:
     using Clock = std::chrono::steady_clock;
 
-    void put(Arrival arrival);  // any thread
+    void put(Incoming arrival);  // any thread
 
     // All that is there; waits for something at most so long. Whoever wake()s ends the waiting, with or without
     // something.
-    std::vector<Arrival> take(double max_s);
+    std::vector<Incoming> take(double max_s);
     void wake();
 
   private:
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::vector<Arrival> arrivals_;
+    std::vector<Incoming> arrivals_;
     bool is_woken_ = false;
 };
 

@@ -83,7 +83,7 @@ class LineSession : public Stranger, public std::enable_shared_from_this<LineSes
         text_.erase(0, bytes);
         if (line.ends_with('\r')) line.pop_back();
         if (!box_) return introduce(line);
-        if (!line.empty()) hub_.arrived(box_, Arrival::Kind::text, std::move(line));
+        if (!line.empty()) hub_.arrived(box_, Incoming::Kind::text, std::move(line));
         if (const double wait_s = rate_.take(Hub::now_s()); wait_s > 0) return pause(wait_s);
         read();
     }

@@ -61,7 +61,7 @@ class SocketSession : public std::enable_shared_from_this<SocketSession> {
     void take() {
         std::string bytes(static_cast<const char*>(buffer_.data().data()), buffer_.size());
         buffer_.consume(buffer_.size());
-        hub_.arrived(box_, socket_.got_text() ? Arrival::Kind::text : Arrival::Kind::binary, std::move(bytes));
+        hub_.arrived(box_, socket_.got_text() ? Incoming::Kind::text : Incoming::Kind::binary, std::move(bytes));
         if (const double wait_s = rate_.take(Hub::now_s()); wait_s > 0) return pause(wait_s);
         read();
     }
