@@ -181,7 +181,7 @@ std::vector<std::string> Workspace::presets() const {
 
 // ---- recordings
 
-void Workspace::start_recording() {
+void Workspace::start_recording(const std::filesystem::path& scan_toml) {
     parts_->attempt("source", [&] {
         LiveSession* live = parts_->live();
         if (live == nullptr || live->is_recorded()) {
@@ -189,7 +189,8 @@ void Workspace::start_recording() {
                         "open the simulator, a camera or a replay");
         }
         if (parts_->is_recording()) return;
-        const std::filesystem::path path = new_name(UserFolder::videos, "", ".toml");
+        if (!scan_toml.empty()) check_kept_name(scan_toml);
+        const std::filesystem::path path = scan_toml.empty() ? new_name(UserFolder::videos, "", ".toml") : scan_toml;
         parts_->begin_recording(live->recording_of_now(path, parts_->look_text()));
     });
 }
@@ -231,6 +232,7 @@ void Workspace::stop_recording() {
             progress.begin("write", 0, "");
             const RecorderStats stats = live->stop_recording();
             return [&parts, stats] {
+                parts.last_recording = KeptRecording{parts.recording, stats};
                 const std::int64_t blocks = stats.blocks_not_in_it();
                 const std::string missing = blocks > 0 ? fmt::format(", {} are missing", blocks)
                                             : stats.lost_b_scans > 0
@@ -245,6 +247,10 @@ void Workspace::stop_recording() {
             };
         },
         parts.to("source"));
+}
+
+const std::optional<KeptRecording>& Workspace::last_recording() const {
+    return parts_->last_recording;
 }
 
 }  // namespace echolux
