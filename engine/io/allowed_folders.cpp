@@ -12,7 +12,7 @@ AllowedFolders::AllowedFolders(std::vector<std::filesystem::path> folders) {
     for (const std::filesystem::path& folder : folders) {
         std::error_code problem;
         if (!std::filesystem::is_directory(folder, problem)) {
-            throw Error(ErrorCode::bad_setting, "is no folder", folder.string(), "name one that exists");
+            throw Error(ErrorCode::bad_setting, "is not a folder", folder.string(), "name one that exists");
         }
         folders_.push_back(std::filesystem::canonical(folder));
     }

@@ -10,6 +10,7 @@ namespace echolux {
 void add_batch(CLI::App& program);
 void add_bench(CLI::App& program);
 void add_calibrate(CLI::App& program);
+void add_ctl(CLI::App& program);
 void add_convert(CLI::App& program);
 void add_demo(CLI::App& program);
 void add_figure(CLI::App& program);

@@ -150,6 +150,9 @@ int run(int argc, char** argv) {
     echolux::add_serve(program);
 #endif
 #endif
+#ifdef ECHOLUX_NET
+    echolux::add_ctl(program);
+#endif
     echolux::add_live(program);
 #endif
     echolux::add_record(program);

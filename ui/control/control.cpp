@@ -193,8 +193,12 @@ bool Control::is_busy() const {
     return !parts_->calls.empty() || !parts_->deferred.empty();
 }
 
+// Once the answer has left, so that whoever asked knows.
 bool Control::is_shut_down() const {
-    return parts_->is_shut_down;
+    constexpr std::chrono::seconds longest(1);
+    const ConnectionPtr& by = parts_->shut_down_by;
+    if (by == nullptr) return false;
+    return !by->is_open() || by->waiting_bytes() == 0 || Parts::Clock::now() - parts_->shut_down_at > longest;
 }
 
 }  // namespace echolux

@@ -140,7 +140,8 @@ struct Control::Parts {
     std::vector<Deferred> deferred;
     std::map<std::uint64_t, Subscription> subscriptions;  // by connection
     std::optional<Clock::time_point> edited;              // an edit that may be joined by the next
-    bool is_shut_down = false;
+    ConnectionPtr shut_down_by;                           // nullptr: nobody asked for the end
+    Clock::time_point shut_down_at;                       //
 };
 
 // Voxels of a volume or a part of it, with what they mean. In voxel_calls.cpp.

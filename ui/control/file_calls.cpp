@@ -13,8 +13,7 @@ namespace {
 void require_new(const nlohmann::json& params, const std::filesystem::path& file) {
     std::error_code problem;
     if (params.value("overwrite", false) || !std::filesystem::exists(file, problem)) return;
-    throw Error(ErrorCode::output, "is there already", file.string(),
-                "choose another name, or say \"overwrite\": true");
+    throw Error(ErrorCode::output, "already exists", file.string(), "choose another name, or say \"overwrite\": true");
 }
 
 FigureStyle figure_style(const Values& values) {

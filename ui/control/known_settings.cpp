@@ -117,7 +117,10 @@ Value KnownSettings::checked_value(const std::string& key, const nlohmann::json&
     if (json.is_null()) return field.default_value;
     const std::optional<Value> given = setting_value(json);
     if (!given) throw Error(ErrorCode::bad_setting, "expected one value or a list of numbers", key);
-    Value value = checked(field, field.default_value, *given, key);
+    const auto* text = std::get_if<std::string>(&*given);
+    const bool is_spelled = text != nullptr && !std::holds_alternative<std::string>(field.default_value);
+    Value value =
+        is_spelled ? parsed(field, field.default_value, *text, key) : checked(field, field.default_value, *given, key);
     if (auto* name = std::get_if<std::string>(&value); name != nullptr && names_file(field)) {
         *name = allowed_name(field, *name, folders);
     }

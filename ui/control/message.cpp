@@ -47,7 +47,7 @@ std::optional<Refusal> problem_of(const Json& json) {
         return invalid("is neither text nor number", "id");
     }
     const auto method = json.find("method");
-    if (method == json.end() || !method->is_string()) return invalid("is no text", "method");
+    if (method == json.end() || !method->is_string()) return invalid("is not a text", "method");
     const auto params = json.find("params");
     if (params != json.end() && !params->is_structured()) return invalid("is neither object nor list", "params");
     return std::nullopt;

@@ -56,7 +56,7 @@ std::vector<ControlMethod> made_methods() {
          Who::steer,
          "open a file or a live source; answered when it is there",
          {{"file", Type::file, false, "volume, folder of volumes, scan, session, or a picture saved by Echolux"},
-          {"source", Type::text, false, "sim[:SCENE], replay:FILE, genicam[:ID] or shm:NAME, in place of a file"},
+          {"source", Type::text, false, "sim[:SCENE], replay:FILE or genicam[:ID], in place of a file"},
           {"scan", Type::file, false, "TOML that describes what the source sends"},
           {"values", Type::values, false, "settings of what is opened, over those that were set before"}},
          "as `state`"},
@@ -241,7 +241,7 @@ const ControlMethod& method_named(std::string_view name) {
     }
     const std::string near = nearest_name(name, names);
     throw Refusal(RpcCode::method_not_found,
-                  Error(ErrorCode::bad_setting, "is no method", std::string(name.substr(0, 100)),
+                  Error(ErrorCode::bad_setting, "is not a method", std::string(name.substr(0, 100)),
                         near.empty() ? "`describe` lists them" : "did you mean \"" + near + "\"?"));
 }
 
@@ -253,7 +253,7 @@ Json checked_params(const ControlMethod& method, const Json& params) {
         if (std::ranges::count(names, name) > 0) continue;
         const std::string near = nearest_name(name, names);
         throw bad_param(
-            method, name.substr(0, 100), "is no parameter",
+            method, name.substr(0, 100), "is not a parameter",
             near.empty() ? fmt::format("it takes {}", fmt::join(names, ", ")) : "did you mean \"" + near + "\"?");
     }
     for (const ControlParameter& parameter : method.parameters) {

@@ -24,7 +24,7 @@ std::vector<std::string> checked_topics(const nlohmann::json& params) {
         const std::vector<std::string_view> names(topics.begin(), topics.end());
         const std::string near = nearest_name(topic, names);
         throw Refusal(RpcCode::invalid_params,
-                      Error(ErrorCode::bad_setting, "is no topic", topic.substr(0, 100),
+                      Error(ErrorCode::bad_setting, "is not a topic", topic.substr(0, 100),
                             near.empty() ? "there are settings, statistics, notices, state, volumes"
                                          : "did you mean \"" + near + "\"?"));
     }

@@ -20,8 +20,7 @@ using Json = nlohmann::ordered_json;
 LiveSession& live_source(Workspace& work) {
     LiveSession* live = work.live();
     if (live != nullptr && !live->is_recorded()) return *live;
-    throw Error(ErrorCode::bad_setting, "no live source is open", "",
-                "`open` one: sim, replay:FILE, genicam, shm:NAME");
+    throw Error(ErrorCode::bad_setting, "no live source is open", "", "`open` one: sim, replay:FILE, genicam");
 }
 
 Json running_object(Workspace& work) {
@@ -216,7 +215,7 @@ void Control::Parts::action(Call& call) {
         std::vector<std::string_view> names;
         for (const Action& one : work.actions().all()) names.push_back(one.id);
         const std::string near = nearest_name(name, names);
-        throw Error(ErrorCode::bad_setting, "is no action", name.substr(0, 100),
+        throw Error(ErrorCode::bad_setting, "is not an action", name.substr(0, 100),
                     near.empty() ? "`describe` lists them" : "did you mean \"" + near + "\"?");
     }
     if (!action->is_possible()) throw Error(ErrorCode::bad_setting, "is not possible now", name);
@@ -235,8 +234,9 @@ void Control::Parts::shutdown(Call& call) {
         throw Refusal(RpcCode::not_allowed,
                       Error(ErrorCode::bad_setting, "this program is not ended from elsewhere", "shutdown"));
     }
-    const auto ends = [this]() -> Result {
-        is_shut_down = true;
+    const auto ends = [this, by = call.reply.shared_connection()]() -> Result {
+        shut_down_by = by;
+        shut_down_at = Clock::now();
         return {{{"ends", true}}};
     };
     const bool records = work.live() != nullptr && work.live()->is_recording();
