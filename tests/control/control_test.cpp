@@ -153,6 +153,13 @@ TEST_F(ControlTest, FilesOutsideOfTheFoldersAreRefused) {
         EXPECT_NE(refusal("open", {{"file", name}}).find("outside of the folders"), std::string::npos) << name;
     }
     EXPECT_NE(refusal("save", {{"what", "picture"}, {"file", "/tmp/p.png"}}).find("outside"), std::string::npos);
+    for (const char* name : {"replay:/etc/passwd", "sim:/etc/scene.toml"}) {
+        EXPECT_NE(refusal("open", {{"source", name}}).find("outside"), std::string::npos) << name;
+    }
+    EXPECT_NE(refusal("open", {{"source", "plugin:a.so"}}).find("not started from elsewhere"), std::string::npos);
+    EXPECT_NE(refusal("open", {{"source", "sim"}, {"scan", "/etc/scan.toml"}}).find("outside"), std::string::npos);
+    EXPECT_NE(refusal("set", {{"values", {{"view.transfer", "/etc/colours.toml"}}}}).find("outside"),
+              std::string::npos);
     EXPECT_NE(refusal("open").find("either a file or a source"), std::string::npos);
 }
 

@@ -56,7 +56,7 @@ std::vector<ControlMethod> made_methods() {
          Who::steer,
          "open a file or a live source; answered when it is there",
          {{"file", Type::file, false, "volume, folder of volumes, scan, session, or a picture saved by Echolux"},
-          {"source", Type::text, false, "sim[:SCENE], replay:FILE or genicam[:ID], in place of a file"},
+          {"source", Type::text, false, "a live source in place of a file, as `echolux view --source` takes it"},
           {"scan", Type::file, false, "TOML that describes what the source sends"},
           {"values", Type::values, false, "settings of what is opened, over those that were set before"}},
          "as `state`"},

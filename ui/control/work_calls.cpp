@@ -20,7 +20,7 @@ using Json = nlohmann::ordered_json;
 LiveSession& live_source(Workspace& work) {
     LiveSession* live = work.live();
     if (live != nullptr && !live->is_recorded()) return *live;
-    throw Error(ErrorCode::bad_setting, "no live source is open", "", "`open` one: sim, replay:FILE, genicam");
+    throw Error(ErrorCode::bad_setting, "no live source is open", "", "`open` one, for example sim");
 }
 
 Json running_object(Workspace& work) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <utility>
 
@@ -120,8 +121,10 @@ void Workspace::Parts::require_allowed(const WhatIsOpen& what) const {
         throw Error(ErrorCode::bad_setting, "plugins are not started from elsewhere", what.source,
                     "start it at the machine: echolux view --source " + what.source);
     }
+    constexpr std::array<std::string_view, 3> without_files{"genicam", "shm", "tcp"};
+    if (std::ranges::count(without_files, source.kind) > 0) return;
     const bool is_file = source.kind == "replay" || source.rest.find_first_of("./") != std::string::npos;
-    if (is_file && source.kind != "genicam") require_allowed(std::filesystem::path(source.rest));
+    if (is_file) require_allowed(std::filesystem::path(source.rest));
 }
 
 void Workspace::Parts::open_path(const std::filesystem::path& given, const std::vector<std::string>& assignments) {
