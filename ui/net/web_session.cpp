@@ -121,6 +121,7 @@ class WebSession : public Stranger, public std::enable_shared_from_this<WebSessi
     }
 
     void act(const Verdict& verdict) {
+        keeps_alive_ = keeps_alive_ && verdict.kind != Verdict::Kind::refused;
         switch (verdict.kind) {
             case Verdict::Kind::refused: return answer(verdict.status, verdict.text);
             case Verdict::Kind::login: return send(200, "text/html; charset=utf-8", std::string(hub_.content.login));
