@@ -121,7 +121,6 @@ class WebSession : public Stranger, public std::enable_shared_from_this<WebSessi
     }
 
     void act(const Verdict& verdict) {
-        keeps_alive_ = keeps_alive_ && verdict.kind != Verdict::Kind::refused;
         switch (verdict.kind) {
             case Verdict::Kind::refused: return answer(verdict.status, verdict.text);
             case Verdict::Kind::login: return send(200, "text/html; charset=utf-8", std::string(hub_.content.login));
@@ -231,7 +230,11 @@ class WebSession : public Stranger, public std::enable_shared_from_this<WebSessi
         });
     }
 
-    void answer(int status, const std::string& line) { send(status, "text/plain; charset=utf-8", line + "\n"); }
+    // Whoever is refused has to come again.
+    void answer(int status, const std::string& line) {
+        keeps_alive_ = keeps_alive_ && status < 400;
+        send(status, "text/plain; charset=utf-8", line + "\n");
+    }
 
     void send(int status, const std::string& type, std::string body, const Headers& more = {}) {
         auto reply = std::make_shared<Answer>(http::int_to_status(static_cast<unsigned>(status)), 11);
