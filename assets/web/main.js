@@ -62,6 +62,7 @@ line.on("roles", (roles) => {
   hands.isOn = roles.steers;
   fit();
 });
+files.onProgress = (text) => shown.say(text, text === "" ? 0 : 5000);
 line.connect();
 
 window.echolux = { line, video, hands, touch, files, shown };  // for tests, and for whoever looks inside

@@ -49,7 +49,6 @@ export class Shown {
       this.say(reason ? `The server closed the connection: ${reason}` : "The connection is lost. Trying again …");
     });
     line.on("refused", (text) => this.say(text));
-    window.echoluxFiles = this;
   }
 
   press() {

@@ -11,6 +11,7 @@
 
 #include "assets/assets.h"
 #include "compute/error.h"
+#include "engine/io/allowed_folders.h"
 #include "engine/scan/settings.h"
 #include "ui/cli/commands.h"
 #include "ui/cli/parse_text.h"
@@ -18,6 +19,7 @@
 #include "ui/cli/source_options.h"
 #include "ui/cli/telling.h"
 #include "ui/cli/terminal_progress.h"
+#include "ui/control/control.h"
 #include "ui/net/net_server.h"
 #include "ui/web/serving.h"
 #include "ui/web/web_pages.h"
@@ -116,6 +118,18 @@ void tell_addresses(const Options& options, const NetOptions& net, const Secrets
     std::fflush(stdout);
 }
 
+// Those that were named; else the current one. What was opened at the start, and what is dropped, may be used as well.
+std::shared_ptr<const AllowedFolders> allowed_folders(const Options& options) {
+    std::vector<std::filesystem::path> folders(options.folders.begin(), options.folders.end());
+    if (folders.empty()) folders.emplace_back(".");
+    if (!options.uploads.empty()) folders.emplace_back(options.uploads);
+    std::error_code problem;
+    const std::filesystem::path file = std::filesystem::absolute(options.file, problem);
+    if (!options.file.empty())
+        folders.push_back(std::filesystem::is_directory(file, problem) ? file : file.parent_path());
+    return std::make_shared<const AllowedFolders>(std::move(folders));
+}
+
 WorkspaceOptions workspace_options(const Options& options) {
     WorkspaceOptions wanted;
     wanted.device.name = options.device;
@@ -123,6 +137,11 @@ WorkspaceOptions workspace_options(const Options& options) {
     if (!options.keeps_nothing) wanted.state_folder = state_folder();
     wanted.assignments = options.source.assignments;
     return wanted;
+}
+
+void pass_on(Control& control, const Incoming& arrival) {
+    if (arrival.kind == Incoming::Kind::text) control.handle(arrival.from, arrival.bytes);
+    if (arrival.kind == Incoming::Kind::closed) control.gone(arrival.from->id());
 }
 
 void serve(const Options& options) {
@@ -133,12 +152,20 @@ void serve(const Options& options) {
     const WindowSettings first;
     const auto [width, height] =
         options.size.empty() ? std::pair(first.width, first.height) : parsed_size(options.size, "--size");
+    std::error_code problem;
+    if (!options.file.empty() && !std::filesystem::exists(options.file, problem))
+        throw Error(ErrorCode::bad_file, "does not exist", options.file, "check the name");
+    if (!options.uploads.empty() && !std::filesystem::is_directory(options.uploads, problem))
+        throw Error(ErrorCode::bad_setting, "is not a folder", options.uploads, "make it, or name another");
     Inbox inbox;
     ServedWindow native(inbox, width & ~1, height & ~1, options.scale);
+    const std::shared_ptr<const AllowedFolders> folders = allowed_folders(options);
     Workspace work(workspace_options(options));
     MainWindow window(native, work);
     if (!options.source.name.empty()) work.open_source(source_wanted(options.source, {"view.", "window."}));
+    work.limit_to(folders, options.source.name);
     if (!options.file.empty()) work.open(options.file);
+    Control control(work, {folders, [&window] { return window.picture(); }});
 
     const Secrets secrets = wanted_secrets(options);
     const NetOptions net = net_options(options);
@@ -146,12 +173,15 @@ void serve(const Options& options) {
     WebContent content = web_pages();
     content.upload_folder = options.uploads;
     const int port = server.serve_web(options.port, content);
-    const int control = options.control < 0 ? -1 : server.serve_lines(options.control);
-    Serving serving(native, work, window, {options.uploads, secrets.watch, options.size.empty()});
-    tell_addresses(options, net, secrets, port, control);
+    const int control_port = options.control < 0 ? -1 : server.serve_lines(options.control);
+    Serving serving(native, work, window, {options.uploads, secrets.watch, options.size.empty()},
+                    [&control](const Incoming& arrival) { pass_on(control, arrival); });
+    tell_addresses(options, net, secrets, port, control_port);
 
-    constexpr double patience_s = 0.25;
-    while (serving.turn(patience_s)) {
+    constexpr double patience_s = 0.25, busy_patience_s = 0.005;
+    while (serving.turn(control.is_busy() ? busy_patience_s : patience_s)) {
+        control.update();
+        if (control.is_shut_down()) break;
         if (listening.is_interrupted()) throw Error(ErrorCode::cancelled, "ended by an interrupt", "serve");
     }
 }
@@ -173,6 +203,12 @@ void add_net_options(CLI::App& command, Options& options) {
     add("--certificate", options.certificate, "certificate chain for https, as PEM", "FILE");
     add("--key", options.key, "its key, as PEM", "FILE");
     add("--clients", options.clients, "at most so many at a time [16]", "N")->check(between(1, 1000));
+    add("--control", options.control, "port where programs steer the same window, by JSON lines; 0: any [none]", "N")
+        ->check(between(0, 65535));
+    add("--folder", options.folders,
+        "folder whose files browsers and programs may open and write; may be repeated [the current one]", "FOLDER")
+        ->take_all()
+        ->allow_extra_args(false);
     add("--uploads", options.uploads, "folder for files that are dropped on the page [none are taken]", "FOLDER");
     add("--upload-gb", options.upload_gb, "a dropped file has at most so many GB [17]", "GB")->check(positive());
 }

@@ -108,7 +108,7 @@ Certificate made(const std::vector<std::string>& names) {
 }
 
 std::string whole(const std::filesystem::path& path) {
-    return whole_file(path, max_bytes, "is no PEM file of at most 1 MiB");
+    return whole_file(path, max_bytes, "is not a PEM file of at most 1 MiB");
 }
 
 }  // namespace

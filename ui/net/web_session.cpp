@@ -230,7 +230,11 @@ class WebSession : public Stranger, public std::enable_shared_from_this<WebSessi
         });
     }
 
-    void answer(int status, const std::string& line) { send(status, "text/plain; charset=utf-8", line + "\n"); }
+    // Whoever is refused has to come again.
+    void answer(int status, const std::string& line) {
+        keeps_alive_ = keeps_alive_ && status < 400;
+        send(status, "text/plain; charset=utf-8", line + "\n");
+    }
 
     void send(int status, const std::string& type, std::string body, const Headers& more = {}) {
         auto reply = std::make_shared<Answer>(http::int_to_status(static_cast<unsigned>(status)), 11);

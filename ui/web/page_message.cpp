@@ -127,7 +127,7 @@ PageQuality quality_of(const Json& json) {
 
 PageMessage parsed_page_message(std::string_view from) {
     const Json json = parsed_json(from, "message", "");
-    if (!json.is_object()) refuse("is no object");
+    if (!json.is_object()) refuse("is not an object");
     const std::string type = text(member(json, "type"), 32);
     if (type == "input") return input_of(json);
     if (type == "shown") return PageShown{counter(member(json, "picture"))};

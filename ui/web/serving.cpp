@@ -80,17 +80,22 @@ void Serving::tell_recording(bool is_asked) {
 void Serving::show() {
     const bool has_viewers =
         std::ranges::any_of(viewers_, [](const auto& one) { return one.second.stream != nullptr; });
-    if (!has_viewers) return;
+    if (!has_viewers) {
+        latest_.reset();  // old when somebody comes
+        return;
+    }
     const WindowStats stats = window_.stats();
-    if (std::exchange(shown_, stats.shown) != stats.shown || wants_picture_ || latest_ == nullptr) {
+    const bool is_new = std::exchange(shown_, stats.shown) != stats.shown || latest_ == nullptr;
+    if (is_new) {
         Image image = window_.picture();
         if (image.pixels.empty()) return;  // the device is lost
-        wants_picture_ = false;
         latest_ = std::make_shared<const ServedPicture>(
             ServedPicture{++pictures_, image.width, image.height, std::move(image.pixels), epoch_s()});
-        for (auto& [id, viewer] : viewers_) {
-            if (viewer.stream != nullptr) viewer.stream->offer(latest_, viewer.input, latest_->at_s - viewer.input_s);
-        }
+    }
+    for (auto& [id, viewer] : viewers_) {
+        if (viewer.stream == nullptr || (viewer.has_picture && !is_new)) continue;
+        viewer.stream->offer(latest_, viewer.input, latest_->at_s - viewer.input_s);
+        viewer.has_picture = true;
     }
     if (!stats.is_at_rest) return;
     for (auto& [id, viewer] : viewers_) {
@@ -132,7 +137,7 @@ void Serving::take_message(Viewer& viewer, const Incoming& arrival) {
         if (steers) take_input(viewer, *input, arrival.at);
     } else if (const auto* hello = std::get_if<PageHello>(&message)) {
         viewer.stream = std::make_unique<PictureStream>(viewer.line, hello->codecs);
-        wants_picture_ = true;
+        viewer.has_picture = false;
         viewer.heard_s = native_.now_s();
         if (steering_ == 0 && viewer.line->may_steer()) steering_ = viewer.line->id();
         welcome(viewer);

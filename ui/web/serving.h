@@ -47,6 +47,7 @@ class Serving {
         double input_s = 0;                     // its time
         std::optional<PageSize> size;
         double heard_s = 0;
+        bool has_picture = false;  // the latest one, or one before
     };
 
     void take(const Incoming& arrival);
@@ -78,8 +79,7 @@ class Serving {
     PictureStream::Picture latest_;
     std::int64_t shown_ = -1;  // of the window's stats, that latest_ is
     std::uint32_t pictures_ = 0;
-    std::string recording_;       // what was told of it
-    bool wants_picture_ = false;  // somebody has come
+    std::string recording_;  // what was told of it
 };
 
 }  // namespace echolux

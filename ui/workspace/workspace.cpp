@@ -108,6 +108,11 @@ void Workspace::perform(const std::shared_ptr<Operation>& operation, const std::
     parts_->jobs.belong(operation, work);
 }
 
+void Workspace::limit_to(std::shared_ptr<const AllowedFolders> folders, const std::string& source) {
+    parts_->options.folders = std::move(folders);
+    parts_->allowed_source = source;
+}
+
 const AllowedFolders* Workspace::folders() const {
     return parts_->folders();
 }

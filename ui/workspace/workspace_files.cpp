@@ -116,6 +116,7 @@ void Workspace::Parts::require_allowed(const WhatIsOpen& what) const {
     for (const std::string& name : {what.file, what.scan}) {
         if (!name.empty()) require_allowed(std::filesystem::path(name));
     }
+    if (what.source == allowed_source) return;
     const SourceName source(what.source);
     if (source.kind == "plugin") {
         throw Error(ErrorCode::bad_setting, "plugins are not started from elsewhere", what.source,

@@ -10,6 +10,7 @@
 #include "app/transfer/transfer_text.h"
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "engine/io/allowed_folders.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/volume_file.h"
 #include "ui/workspace/workspace_parts.h"
@@ -84,8 +85,9 @@ void Workspace::Parts::autosave() {
 std::filesystem::path Workspace::keeping_folder(UserFolder folder) const {
     const std::string& wanted = window().record_folder;
     std::error_code problem;  // it may be gone
-    if (wanted.empty()) return parts_->own_folders.at(static_cast<std::size_t>(folder));
-    return std::filesystem::absolute(wanted, problem);
+    const std::filesystem::path place = wanted.empty() ? parts_->own_folders.at(static_cast<std::size_t>(folder))
+                                                       : std::filesystem::absolute(wanted, problem);
+    return folders() != nullptr && !folders()->hold(place) ? folders()->all().front() : place;
 }
 
 // "echolux-2026-11-22-143005.toml", or the next that is not there yet.

@@ -155,6 +155,7 @@ struct Workspace::Parts {
     std::uint64_t starting_recording = 0;  // these two are jobs, which use what is open
     std::uint64_t ending_recording = 0;
 
+    std::string allowed_source;       // that the program was started with, where folders are limited
     std::filesystem::path recording;  // the one that was begun last
     std::optional<KeptRecording> last_recording;
     const std::array<std::filesystem::path, 3> own_folders{
