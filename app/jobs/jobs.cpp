@@ -34,8 +34,8 @@ Error told(const std::exception_ptr& caught, const std::string& where) {
 }  // namespace
 
 struct Jobs::Job : Progress {
-    Job(std::uint64_t id, const std::string& title, Work wanted, Failed hears)
-        : failed_(std::move(hears)), state_{.id = id, .title = title},
+    Job(std::uint64_t id, const std::string& title, Work wanted, Failed hears, std::shared_ptr<Operation> of)
+        : operation(std::move(of)), failed_(std::move(hears)), state_{.id = id, .title = title},
           thread_([this, work = std::move(wanted)] { run(work); }) {}
     ~Job() override { cancel(); }
 
@@ -80,9 +80,12 @@ struct Jobs::Job : Progress {
             if (last_step_) last_step_();
         } catch (...) {
             const Error error = told(std::current_exception(), state().title);
+            if (operation) operation->fail(error);
             if (failed_ && error.code() != ErrorCode::cancelled) failed_(error);
         }
     }
+
+    const std::shared_ptr<Operation> operation;  // that it belongs to; nullptr: none
 
   private:
     void run(const Work& work) {
@@ -114,8 +117,17 @@ Jobs::~Jobs() {
 
 std::uint64_t Jobs::start(const std::string& title, Work work, Failed failed) {
     const std::uint64_t id = next_++;
-    jobs_.push_back(std::make_unique<Job>(id, title, std::move(work), std::move(failed)));
+    jobs_.push_back(std::make_unique<Job>(id, title, std::move(work), std::move(failed), operation_));
     return id;
+}
+
+void Jobs::belong(const std::shared_ptr<Operation>& operation, const std::function<void()>& work) {
+    struct Until {
+        std::shared_ptr<Operation>& now;
+        std::shared_ptr<Operation> before;
+        ~Until() { now = std::move(before); }
+    } until{operation_, std::exchange(operation_, operation)};
+    work();
 }
 
 void Jobs::cancel(std::uint64_t id) {
@@ -146,7 +158,10 @@ void Jobs::collect() {
     jobs_.erase(first, jobs_.end());
     for (const auto& job : finished) {
         job->join();
-        if (!job->is_cancelled()) job->hand_over();
+        belong(job->operation, [&] {
+            if (!job->is_cancelled()) return job->hand_over();
+            if (job->operation) job->operation->fail(Error(ErrorCode::cancelled, "cancelled", job->state().title));
+        });
     }
 }
 

@@ -14,6 +14,19 @@
 
 namespace echolux {
 
+class AllowedFolders;  // engine/io/allowed_folders.h
+
+// What somebody asked for, with all the work that follows from it: jobs, and those that their last steps begin.
+// Whatever still works on it holds it; it is done when only who asked does.
+struct Operation {
+    std::optional<Error> error;                     // the first thing that went wrong
+    std::shared_ptr<const AllowedFolders> folders;  // that it may read and write; nullptr: any
+
+    void fail(const Error& with) {
+        if (!error) error = with;
+    }
+};
+
 struct JobState {
     std::uint64_t id = 0;
     std::string title;      // "opening retina.nrrd"
@@ -39,6 +52,10 @@ class Jobs {
     // throws goes to `failed` there (never Error{cancelled}).
     std::uint64_t start(const std::string& title, Work work, Failed failed);
 
+    // Jobs that `work` starts, and those that follow from them, belong to `operation`, which hears what they fail with.
+    void belong(const std::shared_ptr<Operation>& operation, const std::function<void()>& work);
+    const std::shared_ptr<Operation>& operation() const { return operation_; }  // nullptr: none
+
     void cancel(std::uint64_t id);
     void cancel_all();
 
@@ -53,6 +70,7 @@ class Jobs {
 
   private:
     struct Job;
+    std::shared_ptr<Operation> operation_;
     std::vector<std::unique_ptr<Job>> jobs_;
     std::uint64_t next_ = 1;
 };

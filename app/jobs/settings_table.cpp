@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <nlohmann/json.hpp>
+
 #include "engine/acquire/source.h"
 #include "engine/scan/scan.h"
 #include "engine/simulate/simulator.h"
@@ -14,6 +16,8 @@
 
 namespace echolux {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 // Of every part of the program, at their defaults.
 struct AllSettings {
@@ -77,6 +81,22 @@ std::vector<ListedSetting> all_settings() {
         all.push_back({field, std::string(effect_text(field.effect)), has_range(field)});
     }
     return all;
+}
+
+Json object_of(const Value& value) {
+    return std::visit([](const auto& one) { return Json(one); }, value);
+}
+
+Json object_of(const ListedSetting& setting) {
+    const BoundField& field = setting.field;
+    Json json{{"key", field.key()},
+              {"default", object_of(field.default_value)},
+              {"unit", field.unit},
+              {"effect", setting.effect},
+              {"meaning", field.help}};
+    if (!field.choices.empty()) json["choices"] = field.choices;
+    if (setting.has_range) json["range"] = {field.low, field.high};
+    return json;
 }
 
 std::string settings_table() {

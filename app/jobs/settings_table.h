@@ -2,6 +2,7 @@
 // assigned.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,10 @@ struct ListedSetting {
 };
 
 std::vector<ListedSetting> all_settings();
+
+// For programs: key, default, unit, effect, meaning, and choices or range.
+nlohmann::ordered_json object_of(const ListedSetting& setting);
+nlohmann::ordered_json object_of(const Value& value);
 
 std::string settings_table();
 

@@ -38,14 +38,6 @@ Json object_of(const QueueStats& f) {
             {"most_waiting_blocks", f.max_waiting}};
 }
 
-Json object_of(const RingStatistics& f) {
-    return {{"published", f.published},
-            {"dropped", f.dropped},
-            {"abandoned", f.abandoned},
-            {"shown", f.shown},
-            {"late", f.late}};
-}
-
 Json object_of(const PictureStats& f) {
     return {{"pictures", f.pictures},
             {"volumes", f.volumes},
@@ -62,6 +54,25 @@ Json object_of(const ProcessedStats& f) {
               {"write_s", f.write_s}};
     if (f.problem) json["problem"] = f.problem->line();
     return json;
+}
+
+std::string latency_text(const Latency& latency) {
+    return fmt::format("median {:.1f} ms, 99 % {:.1f} ms, max {:.1f} ms", 1e3 * latency.percentile_s(0.5),
+                       1e3 * latency.percentile_s(0.99), 1e3 * latency.max_s());
+}
+
+std::string counted(std::int64_t count, const char* one, const char* many) {
+    return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+}  // namespace
+
+Json object_of(const RingStatistics& f) {
+    return {{"published", f.published},
+            {"dropped", f.dropped},
+            {"abandoned", f.abandoned},
+            {"shown", f.shown},
+            {"late", f.late}};
 }
 
 Json object_of(const RecorderStats& f) {
@@ -81,17 +92,6 @@ Json object_of(const RecorderStats& f) {
             {"longest_unsynced_s", f.longest_unsynced_s},
             {"problem", f.problem ? Json(f.problem->line()) : Json(nullptr)}};
 }
-
-std::string latency_text(const Latency& latency) {
-    return fmt::format("median {:.1f} ms, 99 % {:.1f} ms, max {:.1f} ms", 1e3 * latency.percentile_s(0.5),
-                       1e3 * latency.percentile_s(0.99), 1e3 * latency.max_s());
-}
-
-std::string counted(std::int64_t count, const char* one, const char* many) {
-    return fmt::format("{} {}", count, count == 1 ? one : many);
-}
-
-}  // namespace
 
 std::optional<Error> problem_of(const LiveReport& report) {
     const auto because = [&](ErrorCode code, const std::string& what, const std::string& remedy = {}) {
@@ -133,7 +133,7 @@ std::optional<Error> problem_of(const LiveReport& report) {
     return {};
 }
 
-std::string json_of(const LiveReport& report) {
+Json object_of(const LiveReport& report) {
     const SessionStats& s = report.session;
     Json json{{"program", fmt::format("echolux {}", version)},
               {"source", report.source},
@@ -165,7 +165,11 @@ std::string json_of(const LiveReport& report) {
     for (const SessionEvent& event : report.events) {
         json["events"].push_back({{"time_s", event.time_s}, {"trouble", event.is_trouble}, {"line", event.line}});
     }
-    return json.dump(2);
+    return json;
+}
+
+std::string json_of(const LiveReport& report) {
+    return object_of(report).dump(2);
 }
 
 std::string text_of(const LiveReport& report) {

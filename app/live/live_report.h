@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,6 +47,9 @@ std::optional<Error> problem_of(const LiveReport& report);
 
 // One JSON object, of lines; docs/live.md lists the keys.
 std::string json_of(const LiveReport& report);
+nlohmann::ordered_json object_of(const LiveReport& report);
+nlohmann::ordered_json object_of(const RingStatistics& stats);
+nlohmann::ordered_json object_of(const RecorderStats& stats);
 
 // For people.
 std::string text_of(const LiveReport& report);

@@ -14,6 +14,7 @@
 #include "compute/types.h"
 #include "engine/interval.h"
 #include "engine/io/volume_file.h"
+#include "engine/live/volume_ring.h"
 #include "render/renderer.h"
 
 namespace echolux {
@@ -78,6 +79,9 @@ class Exhibit {
 
     // Where what is shown is not what the time line asks for: that is still on its way.
     virtual std::optional<Loading> loading() const { return {}; }
+
+    // Number and time of the volume that is shown. Nothing: there is none yet.
+    virtual std::optional<VolumeStamp> stamp() const { return {}; }
 
     // Another number whenever pictures can see something new; whether something is on its way by itself.
     virtual std::uint64_t news() const { return 0; }

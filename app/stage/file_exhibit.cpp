@@ -152,6 +152,13 @@ VolumeToCome FileExhibit::begin_reading() {
     return [staged = staged_, step = shown_->step] { return staged->series.read(step); };
 }
 
+std::optional<VolumeStamp> FileExhibit::stamp() const {
+    if (!shown_) return {};
+    const std::int64_t step = std::max<std::int64_t>(shown_->step, 0);
+    const Timeline& time = staged_->timeline;
+    return VolumeStamp{step, time.has_times() ? static_cast<double>(step) * time.step_s() : 0};
+}
+
 std::optional<Loading> FileExhibit::loading() const {
     const std::int64_t step = staged_->timeline.step();
     if ((shown_ && shown_->step == step) || is_bad(step)) return {};

@@ -47,6 +47,7 @@ class FileExhibit : public Exhibit {
     VolumeToCome begin_reading() override;
 
     Timeline* timeline() override;
+    std::optional<VolumeStamp> stamp() const override;
     std::vector<Interval> ready_steps() const override { return staged_->series.ready(); }
     std::optional<Loading> loading() const override;
     std::optional<ValueRange> chosen_range() const override;

@@ -125,6 +125,11 @@ std::optional<Loading> SessionExhibit::loading() const {
     return Loading{timeline->step()};
 }
 
+std::optional<VolumeStamp> SessionExhibit::stamp() const {
+    if (!shown_) return {};
+    return VolumeStamp{session_->step_of(shown_->stamp.volume), shown_->stamp.time_s};
+}
+
 std::vector<Interval> SessionExhibit::ready_steps() const {
     if (!shown_ || session_->timeline() == nullptr) return {};
     const std::int64_t step = session_->step_of(shown_->stamp.volume);

@@ -40,6 +40,7 @@ class SessionExhibit : public Exhibit {
     Timeline* timeline() override { return session_->timeline(); }
     std::vector<Interval> ready_steps() const override;
     std::optional<Loading> loading() const override;
+    std::optional<VolumeStamp> stamp() const override;
     std::uint64_t news() const override { return news_; }
     bool is_at_work() const override { return session_->is_at_work() || loading() || path_.looks_at_flow(); }
     std::shared_ptr<LiveSession> shared_live() override { return session_; }

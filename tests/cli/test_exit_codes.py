@@ -29,6 +29,7 @@ ENDLESS = {
     "live": ["live", *commands.SOURCE, "--seconds", 600, "--size", "24x24", "--backend", "cpu"],
     "record": ["record", *commands.SOURCE, "--volumes", 100000, "-o", "rec.toml"],
     "view": ["view", "v.nrrd", "--size", "320x240", "--after", 60, "--picture", "window.png"],
+    "serve": ["serve", "v.nrrd", "--size", "320x240", "--port", 0, "--fresh"],
     "bench": ["bench", "--backend", "cpu", "--json", "bench.json"],
     "validate": ["validate", "-o", "page.md"],
     "demo": ["demo"],

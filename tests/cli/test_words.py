@@ -6,7 +6,7 @@ import unittest
 from support import ProgramCase, write_scan
 
 COMMANDS = ["demo", "info", "simulate", "calibrate", "reconstruct", "batch", "convert", "render", "reproduce", "figure", "live",
-            "record", "bench", "validate"]
+            "record", "serve", "bench", "validate"]
 OF_CALIBRATE = ["background", "noise", "k", "dispersion", "rolloff"]
 
 

@@ -203,15 +203,7 @@ void tell_settings() {
     print_answer(settings_table());
     Json settings = Json::array();
     for (const ListedSetting& setting : all_settings()) {
-        const BoundField& field = setting.field;
-        Json json{{"key", field.key()},
-                  {"default", std::visit(ToJson{}, field.default_value)},
-                  {"unit", field.unit},
-                  {"effect", setting.effect},
-                  {"meaning", field.help}};
-        if (!field.choices.empty()) json["choices"] = field.choices;
-        if (setting.has_range) json["range"] = {field.low, field.high};
-        settings.push_back(std::move(json));
+        settings.push_back(object_of(setting));
     }
     give({{"settings", settings}});
 }

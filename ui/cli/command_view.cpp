@@ -21,6 +21,7 @@
 #include "engine/io/png_file.h"
 #include "engine/scan/settings.h"
 #include "ui/cli/commands.h"
+#include "ui/cli/control_options.h"
 #include "ui/cli/parse_text.h"
 #include "ui/cli/setting_options.h"
 #include "ui/cli/source_options.h"
@@ -38,6 +39,7 @@ struct Options {
     double scale = 0, after_s = 3;
     bool overwrites = false, off_screen = false, keeps_nothing = false, measures = false;
     std::vector<std::string> presses;
+    ControlWanted control;
 };
 
 bool is_off_screen(const Options& options) {
@@ -138,21 +140,21 @@ void require_no_interrupt(const Listening& listening) {
     if (listening.is_interrupted()) throw Error(ErrorCode::cancelled, "ended by an interrupt", "view");
 }
 
-// Runs until the time is over; then everything that is still worked on is waited for.
+// Runs until the time is over, or programs that steer it end it; then everything that is still worked on is waited for.
 void run_off_screen(const Options& options, const Listening& listening, OffscreenWindow& native, Workspace& work,
-                    MainWindow& window) {
+                    MainWindow& window, SteeredWindow& steered) {
     const auto begin = std::chrono::steady_clock::now();
     const auto seconds = [begin] { return seconds_since(begin); };
     const auto goes_on = [&] {
         require_no_interrupt(listening);
-        return window.turn(0.05);
+        return steered.turn(0.05);
     };
     while (!work.jobs().is_idle() && seconds() < 120 && goes_on()) {
     }
     const double ready = seconds();
     for (const std::string& keys : options.presses) press(native, window, keys);
     if (options.measures) measure(options, native, work, window);
-    while (seconds() < ready + options.after_s && goes_on()) {
+    while ((steered.is_steered() || seconds() < ready + options.after_s) && goes_on()) {
     }
     if (!options.screenshot.empty()) take_screenshot(options, work, window);
     while (work.is_busy() && seconds() < ready + options.after_s + 120 && goes_on()) {
@@ -172,7 +174,7 @@ void run_off_screen(const Options& options, const Listening& listening, Offscree
 }
 
 // As if it had been closed: what is recorded is whole, settings are kept.
-void run_until_closed(const Listening& listening, MainWindow& window) {
+void run_until_closed(const Listening& listening, SteeredWindow& window) {
     constexpr double patience_s = 0.25;
     while (window.turn(patience_s)) require_no_interrupt(listening);
 }
@@ -185,11 +187,12 @@ void view(const Options& options) {
     Workspace work(workspace_options(options, *native));
     if (options.size.empty()) native->set_size(work.window().width, work.window().height);
     MainWindow window(*native, work);
+    SteeredWindow steered(window, work, options.control);
     open_inputs(options, work);
     if (is_off_screen(options)) {
-        run_off_screen(options, listening, dynamic_cast<OffscreenWindow&>(*native), work, window);
+        run_off_screen(options, listening, dynamic_cast<OffscreenWindow&>(*native), work, window, steered);
     } else {
-        run_until_closed(listening, window);
+        run_until_closed(listening, steered);
     }
 }
 
@@ -222,13 +225,15 @@ void add_view(CLI::App& program) {
         ->check(between(0.5, 4))
         ->type_name("FACTOR");
     command->add_flag("--fresh", options->keeps_nothing, "start fresh: restore nothing and save nothing");
-    command->add_flag("--off-screen", options->off_screen, "run without a screen for the time of --after");
+    command->add_flag("--off-screen", options->off_screen,
+                      "run without a screen for the time of --after, or as long as --control wants");
     command->add_flag("--measure", options->measures,
                       "draw without pause for the time of --after and report the cost, without a screen");
     command->add_option("--picture", options->picture, "write a picture of the whole window, without a screen")
         ->type_name("PICTURE.png");
     command->add_option("--screenshot", options->screenshot, "write the view at full quality, without a screen")
         ->type_name("PICTURE.png");
+    add_control_options(*command, options->control);
     add_data_folder_option(*command);
     add_overwrite_option(*command, options->overwrites);
     command->add_option("--after", options->after_s, "seconds to run without a screen once everything is open [3]")

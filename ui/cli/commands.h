@@ -13,10 +13,12 @@ namespace echolux {
 void add_batch(CLI::App& program);
 void add_bench(CLI::App& program);
 void add_calibrate(CLI::App& program);
+void add_ctl(CLI::App& program);
 void add_convert(CLI::App& program);
 void add_demo(CLI::App& program);
 void add_figure(CLI::App& program);
 void add_info(CLI::App& program);
+void add_serve(CLI::App& program);
 void add_simulate(CLI::App& program);
 void add_validate(CLI::App& program);
 void add_view(CLI::App& program);

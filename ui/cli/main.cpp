@@ -146,6 +146,12 @@ int run(int argc, char** argv) {
     echolux::add_figure(program);
 #ifdef ECHOLUX_WINDOW
     echolux::add_view(program);
+#ifdef ECHOLUX_NET
+    echolux::add_serve(program);
+#endif
+#endif
+#ifdef ECHOLUX_NET
+    echolux::add_ctl(program);
 #endif
     echolux::add_live(program);
 #endif

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "compute/error.h"
+#include "compute/error_name.h"
 #include "ui/cli/option_words.h"
 
 namespace echolux {
@@ -19,18 +20,6 @@ void print_to(std::FILE* stream, const std::string& text) {
 
 std::FILE* place_of_words() {
     return telling().streams_out ? stderr : stdout;
-}
-
-const char* name_of(ErrorCode code) {
-    switch (code) {
-        case ErrorCode::bad_setting: return "bad_setting";
-        case ErrorCode::bad_file: return "bad_file";
-        case ErrorCode::output: return "output";
-        case ErrorCode::out_of_memory: return "out_of_memory";
-        case ErrorCode::device: return "device";
-        case ErrorCode::cancelled: return "cancelled";
-    }
-    return "";
 }
 
 std::string dumped(const nlohmann::ordered_json& object) {

@@ -8,6 +8,7 @@
 #include <ctime>
 
 #include "app/open/file_kind.h"
+#include "engine/io/allowed_folders.h"
 #include "engine/io/lower_case.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"
@@ -77,7 +78,8 @@ void FileDialog::ask(Workspace& work, FileWish wish) {
     recent_folders_.clear();
     for (const fs::path& path : work.recent()) {
         const fs::path folder = path.parent_path();
-        if (!folder.empty() && std::ranges::find(recent_folders_, folder) == recent_folders_.end()) {
+        const bool is_allowed = work.folders() == nullptr || work.folders()->hold(folder);
+        if (!folder.empty() && is_allowed && std::ranges::find(recent_folders_, folder) == recent_folders_.end()) {
             recent_folders_.push_back(folder);
         }
     }
@@ -122,6 +124,8 @@ void FileDialog::go_to(Workspace& work, const fs::path& folder) {
     if (!folder_.has_filename() && folder_.has_parent_path() && folder_ != folder_.root_path()) {
         folder_ = folder_.parent_path();  // "a/b/" is "a/b"
     }
+    const AllowedFolders* limits = work.folders();
+    if (limits != nullptr && !limits->hold(folder_)) folder_ = limits->all().front();
     chosen_ = 0;
     if (wish_.kind != FileWish::Kind::save) typed_.clear();
     begins_typing_ = true;
@@ -172,6 +176,10 @@ void FileDialog::draw(const PanelContext& context, ImVec2 size) {
 void FileDialog::draw_places(const PanelContext& context) {
     std::vector<std::pair<std::string, fs::path>> places{
         {"Home", home_folder()}, {"Current folder", current_folder()}, {"Computer", "/"}};
+    if (const AllowedFolders* limits = context.work.folders(); limits != nullptr) {
+        places.clear();
+        for (const fs::path& folder : limits->all()) places.emplace_back(folder.filename().string(), folder);
+    }
     for (std::size_t i = 0; i < places.size() + recent_folders_.size(); ++i) {
         const bool is_recent = i >= places.size();
         if (i == places.size()) {
@@ -356,10 +364,11 @@ void FileDialog::take_name(const std::string& name) {
 
 void FileDialog::answer(const PanelContext& context, const fs::path& path) {
     close();
-    if (wish_.kind == FileWish::Kind::save) {
-        context.work.change("window.save_folder", path.parent_path().lexically_normal().string());
-    }
     attempt(context, "files", [&] {
+        if (const AllowedFolders* limits = context.work.folders(); limits != nullptr) limits->within(path);
+        if (wish_.kind == FileWish::Kind::save) {
+            context.work.change("window.save_folder", path.parent_path().lexically_normal().string());
+        }
         if (wish_.chosen) wish_.chosen(path);
     });
 }

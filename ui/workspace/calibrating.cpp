@@ -95,7 +95,7 @@ void Calibrating::forget() {
 }
 
 void Calibrating::update(Workspace& work) {
-    if (taking_) add_lines(work);
+    if (taking_) work.perform(taking_for_, [&] { add_lines(work); });
 }
 
 // ---- taking means
@@ -104,12 +104,18 @@ bool Calibrating::can_take(Workspace& work) const {
     return newest_block(work).has_value();
 }
 
-void Calibrating::take(Spectrum which) {
+void Calibrating::take(Spectrum which, std::shared_ptr<Operation> operation) {
     stop_taking();
     taking_ = which;
+    taking_for_ = std::move(operation);
 }
 
 void Calibrating::stop_taking() {
+    if (taking_for_) {
+        taking_for_->fail(Error(ErrorCode::cancelled, "ended before enough lines had come",
+                                std::string(name_of(taking_.value_or(Spectrum::dark)))));
+    }
+    taking_for_.reset();
     taking_.reset();
     survey_.reset();
     surveyed_.reset();
@@ -144,6 +150,7 @@ void Calibrating::add_lines(Workspace& work) {
 void Calibrating::finish_taking(Workspace& work) {
     const Spectrum which = *taking_;
     const TakenSpectrum taken{survey_->mean(), survey_->lines(), work.now_s()};
+    taking_for_.reset();
     stop_taking();
     give(which, taken);
     const std::string comment = fmt::format("{}, counts, mean of {}", name_of(which), counted(taken.lines, "lines"));

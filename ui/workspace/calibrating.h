@@ -7,11 +7,13 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "app/jobs/jobs.h"
 #include "compute/calibrate/mirrors.h"
 #include "compute/calibrate/spectrum_survey.h"
 #include "engine/analysis/alignment_watch.h"
@@ -60,7 +62,8 @@ class Calibrating {
 
     // ---- taking means
     bool can_take(Workspace& work) const;  // raw spectra are there
-    void take(Spectrum which);             // of the coming lines, or of those that are there where none come
+    // Of the coming lines, or of those that are there where none come. `operation`: that it belongs to.
+    void take(Spectrum which, std::shared_ptr<Operation> operation = {});
     std::optional<Spectrum> taking() const { return taking_; }
     double share_taken() const;
     void stop_taking();
@@ -95,6 +98,7 @@ class Calibrating {
     std::uint64_t opened_ = 0;  // how often forget() was called: what jobs find belongs to one of them
     std::array<std::optional<TakenSpectrum>, kinds_of_spectra> taken_;
     std::optional<Spectrum> taking_;
+    std::shared_ptr<Operation> taking_for_;
     std::optional<SpectrumSurvey> survey_;
     std::optional<std::uint64_t> surveyed_;  // sequence of the last block
     std::optional<MirrorCalibration> found_;

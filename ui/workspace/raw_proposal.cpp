@@ -148,7 +148,7 @@ void Workspace::Parts::accept_proposal() {
             write_scan_toml(scan);
             return [this, path = scan.path] {
                 proposal.reset();
-                open_path(path);
+                open_path(path, {});
             };
         },
         to("files"));

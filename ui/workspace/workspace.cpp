@@ -30,8 +30,10 @@ bool Workspace::Parts::attempt(std::string_view place, const std::function<void(
         return true;
     } catch (const Error& error) {
         notices.trouble(place, error);
+        if (jobs.operation()) jobs.operation()->fail(error);
     } catch (const std::exception& error) {  // of the standard library: no memory, a folder that is gone
         notices.trouble(place, error.what());
+        if (jobs.operation()) jobs.operation()->fail(Error(ErrorCode::bad_setting, error.what(), std::string(place)));
     }
     return false;
 }
@@ -100,6 +102,19 @@ Actions& Workspace::actions() {
 
 Calibrating& Workspace::calibrating() {
     return parts_->calibrating;
+}
+
+void Workspace::perform(const std::shared_ptr<Operation>& operation, const std::function<void()>& work) {
+    parts_->jobs.belong(operation, work);
+}
+
+void Workspace::limit_to(std::shared_ptr<const AllowedFolders> folders, const std::string& source) {
+    parts_->options.folders = std::move(folders);
+    parts_->allowed_source = source;
+}
+
+const AllowedFolders* Workspace::folders() const {
+    return parts_->folders();
 }
 
 double Workspace::now_s() const {

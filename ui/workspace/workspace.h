@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,6 +21,7 @@
 #include "app/stage/stage.h"
 #include "compute/backend.h"
 #include "engine/acquire/source.h"
+#include "engine/live/recorder.h"
 #include "engine/scan/scan.h"
 #include "engine/scan/settings.h"
 #include "ui/workspace/actions.h"
@@ -32,11 +34,17 @@ class Calibrating;  // ui/workspace/calibrating.h
 struct MovieSpec;   // app/movie/movie_plan.h
 struct View;        // render/view/view.h
 
+struct KeptRecording {
+    std::filesystem::path file;  // the scan's TOML
+    RecorderStats stats;
+};
+
 struct WorkspaceOptions {
     DeviceChoice device;
     BackendChoice backend;
     std::filesystem::path state_folder;    // of recent files, presets, autosave, layout; empty: nothing is kept
     std::vector<std::string> assignments;  // "view.mode=mip", over what is restored
+    std::shared_ptr<const AllowedFolders> folders = {};  // that are read and written; nullptr: any
 };
 
 // How an edit of a setting stands: a slider that is dragged makes many, which are undone as one.
@@ -69,11 +77,19 @@ class Workspace {
 
     double now_s() const;
 
+    // What `work` asks of the workspace belongs to `operation`, with all that follows from it: see jobs.h. What goes
+    // wrong becomes a notice as always, and is told to the operation.
+    void perform(const std::shared_ptr<Operation>& operation, const std::function<void()>& work);
+    const AllowedFolders* folders() const;  // that may be used for what is under way; nullptr: any
+    // From now on, whoever asks; the source that the program was started with stays allowed, whatever it is.
+    void limit_to(std::shared_ptr<const AllowedFolders> folders, const std::string& source);
+
     // ---- what is open. Slow parts run as jobs; what fails becomes a notice.
 
     // A volume, series, scan TOML, raw file, session TOML, picture of ours (restores its view), transfer function. A
     // raw file that nothing describes becomes a proposal: see raw_proposal().
-    void open(const std::filesystem::path& path);
+    // `assignments`: of a scan or raw file, over its own settings.
+    void open(const std::filesystem::path& path, const std::vector<std::string>& assignments = {});
     void open_source(const SourceWanted& source);
     // How far that is, by the name of a source or file that was asked for; nothing: it is not being opened.
     std::optional<JobState> opening(const std::string& name) const;
@@ -103,6 +119,9 @@ class Workspace {
     bool change(std::string_view key, const Value& value, Edit edit = Edit::done);
     // Several, that are undone as one; all of them or none. `title`: a key or section that stands for them.
     bool change_together(const std::string& title, const std::map<std::string, Value>& values, Edit edit = Edit::done);
+    // The same for programs, which hear why not. Throws Error{bad_setting, bad_file}.
+    void set(const std::string& title, const std::map<std::string, Value>& values, Edit edit = Edit::done);
+    void end_edit();  // the next one is undone by itself
     bool reset(std::string_view key);
     // A curve that was drawn by hand, in the volume's values, takes the place of preset, file and range.
     bool set_transfer_curve(const TransferCurve& curve, Edit edit = Edit::done);
@@ -128,6 +147,8 @@ class Workspace {
     void take_picture(const std::filesystem::path& path, PictureBits bits);
     // How much of the picture that is drawn between those of the window is done, 0 to 1. Nothing: none is.
     std::optional<double> share_of_picture() const;
+    // The same pictures for whoever takes them instead of a file, of up to 4096 x 4096 pixels.
+    void draw_picture(const View& view, std::function<void(Image)> receive);
     // A B-scan, if none is named that under the cross, and a projection, with axes; PDF, SVG or PNG.
     void save_figure(const std::filesystem::path& path, FigureContent content, const FigureStyle& style);
     enum class TableKind { a_scan, echoes };  // under the cross; the strongest echo of each A-scan of the B-scan there
@@ -147,9 +168,10 @@ class Workspace {
     bool has_last_session() const;               // of the program that ran before
     void restore_last_session();
 
-    // A recording begins under a name of its own in keeping_folder(UserFolder::videos).
-    void start_recording();
+    // A recording begins under this name, or else one of its own in keeping_folder(UserFolder::videos).
+    void start_recording(const std::filesystem::path& scan_toml = {});
     void stop_recording();
+    const std::optional<KeptRecording>& last_recording() const;  // that was ended
 
   private:
     struct Parts;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "app/transfer/transfer_file.h"
 #include "compute/error.h"
 #include "engine/acquire/source_kinds.h"
+#include "engine/io/allowed_folders.h"
 #include "engine/io/lower_case.h"
 #include "engine/io/picture_file.h"
 #include "ui/workspace/workspace_parts.h"
@@ -90,23 +92,57 @@ std::string Workspace::Parts::scan_assignments() const {
     return text_of_lines(list);
 }
 
-std::string Workspace::Parts::assignments_for(const std::filesystem::path& file) const {
-    return is_scan_name(file) ? scan_assignments() : "";
+std::string Workspace::Parts::assignments_for(const std::filesystem::path& file,
+                                              const std::vector<std::string>& besides) const {
+    if (!is_scan_name(file)) return "";
+    std::vector<std::string> list = lines_of(scan_assignments());
+    list.insert(list.end(), besides.begin(), besides.end());
+    return text_of_lines(list);
 }
 
-void Workspace::Parts::open_path(const std::filesystem::path& given) {
+const AllowedFolders* Workspace::Parts::folders() const {
+    const std::shared_ptr<Operation>& operation = jobs.operation();
+    return operation && operation->folders ? operation->folders.get() : options.folders.get();
+}
+
+void Workspace::Parts::require_allowed(const std::filesystem::path& path) const {
+    std::error_code problem;
+    if (folders() != nullptr) folders()->within(std::filesystem::absolute(path, problem));
+}
+
+// A plugin is a library that the program loads: only who starts the program may say which.
+void Workspace::Parts::require_allowed(const WhatIsOpen& what) const {
+    if (folders() == nullptr) return;
+    for (const std::string& name : {what.file, what.scan}) {
+        if (!name.empty()) require_allowed(std::filesystem::path(name));
+    }
+    if (what.source == allowed_source) return;
+    const SourceName source(what.source);
+    if (source.kind == "plugin") {
+        throw Error(ErrorCode::bad_setting, "plugins are not started from elsewhere", what.source,
+                    "start it at the machine: echolux view --source " + what.source);
+    }
+    constexpr std::array<std::string_view, 3> without_files{"genicam", "shm", "tcp"};
+    if (std::ranges::count(without_files, source.kind) > 0) return;
+    const bool is_file = source.kind == "replay" || source.rest.find_first_of("./") != std::string::npos;
+    if (is_file) require_allowed(std::filesystem::path(source.rest));
+}
+
+void Workspace::Parts::open_path(const std::filesystem::path& given, const std::vector<std::string>& assignments) {
     std::error_code problem;
     const std::filesystem::path path = std::filesystem::absolute(given, problem).lexically_normal();
+    if (!attempt("files", [&] { require_allowed(path); })) return;
     jobs.cancel(opening);
     opening_name = path.string();
     opening = jobs.start(
         "opening " + path.filename().string(),
-        [this, asked = path](Progress& progress) -> Jobs::LastStep {
+        [this, asked = path, assignments](Progress& progress) -> Jobs::LastStep {
             std::filesystem::path file = asked;
             progress.begin("looking at the file", 0, "");
             switch (kind_of_file(file)) {
                 case FileKind::exhibit:
-                    return [this, what = WhatIsOpen{.file = file.string(), .assignments = assignments_for(file)},
+                    return [this,
+                            what = WhatIsOpen{.file = file.string(), .assignments = assignments_for(file, assignments)},
                             look = look_of(file)] {
                         start_opening({what, {}, look});
                     };
@@ -139,7 +175,11 @@ void Workspace::Parts::open_session(const std::filesystem::path& path) {
 
 void Workspace::Parts::start_opening(const Opening& wanted) {
     const std::string place = wanted.what.file.empty() ? "source" : "files";
-    if (!attempt(place, [&] { refuse_while_recording(); })) return;
+    const auto may_be_opened = [&] {
+        refuse_while_recording();
+        require_allowed(wanted.what);
+    };
+    if (!attempt(place, may_be_opened)) return;
     jobs.cancel(opening);
     opening_name = wanted.what.file.empty() ? wanted.what.source : wanted.what.file;
     const BackendChoice backend = stage.backend();
@@ -305,8 +345,8 @@ void Workspace::Parts::note_recent(const std::filesystem::path& path) {
     attempt("files", [&] { state.add_recent(path); });
 }
 
-void Workspace::open(const std::filesystem::path& path) {
-    parts_->open_path(path);
+void Workspace::open(const std::filesystem::path& path, const std::vector<std::string>& assignments) {
+    parts_->open_path(path, assignments);
 }
 
 void Workspace::open_source(const SourceWanted& source) {

@@ -10,6 +10,7 @@
 #include "app/transfer/transfer_text.h"
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "engine/io/allowed_folders.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/volume_file.h"
 #include "ui/workspace/workspace_parts.h"
@@ -84,8 +85,9 @@ void Workspace::Parts::autosave() {
 std::filesystem::path Workspace::keeping_folder(UserFolder folder) const {
     const std::string& wanted = window().record_folder;
     std::error_code problem;  // it may be gone
-    if (wanted.empty()) return parts_->own_folders.at(static_cast<std::size_t>(folder));
-    return std::filesystem::absolute(wanted, problem);
+    const std::filesystem::path place = wanted.empty() ? parts_->own_folders.at(static_cast<std::size_t>(folder))
+                                                       : std::filesystem::absolute(wanted, problem);
+    return folders() != nullptr && !folders()->hold(place) ? folders()->all().front() : place;
 }
 
 // "echolux-2026-11-22-143005.toml", or the next that is not there yet.
@@ -181,7 +183,7 @@ std::vector<std::string> Workspace::presets() const {
 
 // ---- recordings
 
-void Workspace::start_recording() {
+void Workspace::start_recording(const std::filesystem::path& scan_toml) {
     parts_->attempt("source", [&] {
         LiveSession* live = parts_->live();
         if (live == nullptr || live->is_recorded()) {
@@ -189,7 +191,8 @@ void Workspace::start_recording() {
                         "open the simulator, a camera or a replay");
         }
         if (parts_->is_recording()) return;
-        const std::filesystem::path path = new_name(UserFolder::videos, "", ".toml");
+        if (!scan_toml.empty()) check_kept_name(scan_toml);
+        const std::filesystem::path path = scan_toml.empty() ? new_name(UserFolder::videos, "", ".toml") : scan_toml;
         parts_->begin_recording(live->recording_of_now(path, parts_->look_text()));
     });
 }
@@ -231,6 +234,7 @@ void Workspace::stop_recording() {
             progress.begin("write", 0, "");
             const RecorderStats stats = live->stop_recording();
             return [&parts, stats] {
+                parts.last_recording = KeptRecording{parts.recording, stats};
                 const std::int64_t blocks = stats.blocks_not_in_it();
                 const std::string missing = blocks > 0 ? fmt::format(", {} are missing", blocks)
                                             : stats.lost_b_scans > 0
@@ -245,6 +249,10 @@ void Workspace::stop_recording() {
             };
         },
         parts.to("source"));
+}
+
+const std::optional<KeptRecording>& Workspace::last_recording() const {
+    return parts_->last_recording;
 }
 
 }  // namespace echolux

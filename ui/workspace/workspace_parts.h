@@ -39,7 +39,9 @@ struct PictureToKeep {
     PictureRecord record;  // with this, completed when it is written
     VolumeSource source;   // of what it shows
     std::optional<double> begun_s;
-    std::int64_t passes = 0;  // that are done, of view.rest_samples
+    std::int64_t passes = 0;                 // that are done, of view.rest_samples
+    std::function<void(Image)> receive{};    // who takes it, in place of a file
+    std::shared_ptr<Operation> operation{};  // that it belongs to
 };
 
 struct Workspace::Parts {
@@ -54,6 +56,12 @@ struct Workspace::Parts {
     // `fails`: it was taken, but the job that brings it about cannot do so.
     bool take(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
               const std::function<void()>& fails = {});
+    void take_or_throw(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
+                       const std::function<void()>& fails = {});
+    const AllowedFolders* folders() const;
+    void require_allowed(const std::filesystem::path& path) const;
+    void require_allowed(const WhatIsOpen& what) const;
+    void require_allowed_files(const Values& wanted) const;
     void take_with_heights(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
                            const std::function<void()>& fails);
     void find_missing_heights();
@@ -63,7 +71,7 @@ struct Workspace::Parts {
     Values asked_view_values() const;  // what the command line says of the view
 
     // ---- what is open (workspace_files.cpp)
-    void open_path(const std::filesystem::path& path);
+    void open_path(const std::filesystem::path& path, const std::vector<std::string>& assignments);
     void open_session(const std::filesystem::path& path);
     void start_opening(const Opening& opening);
     void show(const MakeExhibit& make, const Opening& opening);
@@ -84,7 +92,7 @@ struct Workspace::Parts {
     void note_recent(const std::filesystem::path& path);
     // Of the command line, one a line: for what is reconstructed.
     std::string scan_assignments() const;
-    std::string assignments_for(const std::filesystem::path& file) const;
+    std::string assignments_for(const std::filesystem::path& file, const std::vector<std::string>& besides) const;
 
     // ---- raw files (raw_proposal.cpp)
     void propose(const std::filesystem::path& path, const std::vector<RawGuess>& guesses);
@@ -108,6 +116,7 @@ struct Workspace::Parts {
     void start_export(const std::filesystem::path& path, const std::function<void(Progress&)>& work);
     void note_saved(const std::filesystem::path& path, KeptFile::ShownBy by = KeptFile::ShownBy::desktop);
     void draw_picture_to_keep();
+    void follow_picture_to_keep();
     void drop_pictures_to_keep();
     void check_kept_name(const std::filesystem::path& path) const;
     void write_picture(const PictureToKeep& kept, Image image);
@@ -146,7 +155,9 @@ struct Workspace::Parts {
     std::uint64_t starting_recording = 0;  // these two are jobs, which use what is open
     std::uint64_t ending_recording = 0;
 
+    std::string allowed_source;       // that the program was started with, where folders are limited
     std::filesystem::path recording;  // the one that was begun last
+    std::optional<KeptRecording> last_recording;
     const std::array<std::filesystem::path, 3> own_folders{
         user_folder(UserFolder::pictures), user_folder(UserFolder::videos), user_folder(UserFolder::documents)};
     std::mutex told_by_jobs_mutex;

@@ -62,12 +62,28 @@ void Workspace::take_picture(const std::filesystem::path& path, PictureBits bits
         kept.record.device = parts.stage.renderer().device_name();
         kept.record.backend = shown.way();
         note_range(kept.record, shown.chosen_range());
+        kept.operation = parts.jobs.operation();
+        parts.to_keep.push_back(std::move(kept));
+    });
+}
+
+void Workspace::draw_picture(const View& view, std::function<void(Image)> receive) {
+    Parts& parts = *parts_;
+    parts.attempt("export", [&] {
+        parts.shown_for("snapshot");
+        if (view.width * view.height > max_followed) {
+            throw Error(ErrorCode::bad_setting, "is larger than 4096 x 4096 pixels", "view.width, view.height",
+                        "keep it as a file, or take a smaller one");
+        }
+        PictureToKeep kept{{}, view, {}, {}, {}, std::nullopt, 0, std::move(receive), parts.jobs.operation()};
+        kept.view.rest_samples = rays_of(view);
         parts.to_keep.push_back(std::move(kept));
     });
 }
 
 // Whoever saves was asked before what is there is replaced; what is shown is never written over.
 void Workspace::Parts::check_kept_name(const std::filesystem::path& path) const {
+    require_allowed(path);
     FileNames inputs = files_read(open.file, lines_of(open.assignments));
     add_files_of_view(book.view(), inputs);
     check_outputs({{path}}, inputs, true);
@@ -126,6 +142,7 @@ void Workspace::Parts::draw_picture_beside(const std::filesystem::path& path, Pi
 
 // `work` writes the file of that name.
 void Workspace::Parts::start_export(const std::filesystem::path& path, const std::function<void(Progress&)>& work) {
+    require_allowed(path);
     jobs.start(
         "saving " + path.filename().string(),
         [this, path, work](Progress& progress) {
@@ -145,8 +162,20 @@ void Workspace::Parts::note_saved(const std::filesystem::path& path, KeptFile::S
 // ---- small ones, pass by pass
 
 void Workspace::Parts::draw_picture_to_keep() {
-    constexpr double max_s = 60;
     if (to_keep.empty() || stage.exhibit() == nullptr) return;
+    const std::shared_ptr<Operation> operation = to_keep.front().operation;
+    jobs.belong(operation, [&] {
+        try {
+            follow_picture_to_keep();
+        } catch (const Error& error) {
+            if (operation) operation->fail(error);
+            throw;
+        }
+    });
+}
+
+void Workspace::Parts::follow_picture_to_keep() {
+    constexpr double max_s = 60;
     PictureToKeep& kept = to_keep.front();
     if (!kept.begun_s) kept.begun_s = now_s;
     Exhibit& exhibit = *stage.exhibit();
@@ -169,13 +198,18 @@ void Workspace::Parts::draw_picture_to_keep() {
     if (!followed->is_final && !(is_sharp && is_changing(exhibit)) && !is_late) return;
     const PictureToKeep done = std::move(kept);
     to_keep.pop_front();
-    write_picture(done, stage.renderer().read(followed->drawing));
+    Image image = stage.renderer().read(followed->drawing);
+    if (done.receive) return done.receive(std::move(image));
+    write_picture(done, std::move(image));
 }
 
 // What they show is gone.
 void Workspace::Parts::drop_pictures_to_keep() {
-    for (const PictureToKeep& kept : to_keep)
-        notices.trouble("export", "not finished, not saved: " + kept.path.string());
+    for (const PictureToKeep& kept : to_keep) {
+        const Error error(ErrorCode::output, "not finished, not saved: " + kept.path.string());
+        if (kept.operation) kept.operation->fail(error);
+        if (!kept.receive) notices.trouble("export", error);
+    }
     to_keep.clear();
 }
 

@@ -76,15 +76,32 @@ void Workspace::Parts::restore_window() {
 
 bool Workspace::Parts::take(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
                             const std::function<void()>& fails) {
+    return attempt(section_of(title), [&] { take_or_throw(wanted, title, recorded, fails); });
+}
+
+void Workspace::Parts::take_or_throw(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
+                                     const std::function<void()>& fails) {
     const bool moves_heights =
         std::ranges::any_of(height_keys, [&](const char* key) { return changes(wanted, key, book); });
     if (std::ranges::any_of(height_keys, [&](const char* key) { return wanted.contains(key); })) wanted_heights.clear();
-    return attempt(section_of(title), [&] {
-        refuse_flattening(wanted);
-        if (moves_heights) return take_with_heights(wanted, title, recorded, fails);
-        set_values(wanted, title, recorded);
-        notices.settle(section_of(title));
-    });
+    refuse_flattening(wanted);
+    require_allowed_files(wanted);
+    if (moves_heights) return take_with_heights(wanted, title, recorded, fails);
+    set_values(wanted, title, recorded);
+    notices.settle(section_of(title));
+}
+
+// Words such as "surface" name no file.
+void Workspace::Parts::require_allowed_files(const Values& wanted) const {
+    if (folders() == nullptr) return;
+    for (const auto& [key, value] : wanted) {
+        const BoundField* field = book.field(key);
+        const auto* name = std::get_if<std::string>(&value);
+        if (field == nullptr || name == nullptr || field->control.path == PathKind::none) continue;
+        std::error_code problem;
+        const bool is_word = name->find('/') == std::string::npos && !std::filesystem::exists(*name, problem);
+        if (!is_word && field->get() != value) require_allowed(std::filesystem::path(*name));
+    }
 }
 
 void Workspace::Parts::set_values(const Values& wanted, const std::string& title, std::optional<Edit> recorded) {
@@ -168,6 +185,14 @@ bool Workspace::change(std::string_view key, const Value& value, Edit edit) {
 
 bool Workspace::change_together(const std::string& title, const std::map<std::string, Value>& values, Edit edit) {
     return parts_->take(values, title, edit);
+}
+
+void Workspace::set(const std::string& title, const std::map<std::string, Value>& values, Edit edit) {
+    parts_->take_or_throw(values, title, edit);
+}
+
+void Workspace::end_edit() {
+    parts_->history.close();
 }
 
 bool Workspace::reset(std::string_view key) {

@@ -28,6 +28,12 @@ struct WholeWeights {
         return static_cast<std::uint8_t>((r * red_sum + g * green_sum + b * blue_sum + offset) >> 16);
     }
 
+    // Full range: half a step beyond the last code is possible.
+    constexpr std::uint8_t whole_of(std::int32_t red_sum, std::int32_t green_sum, std::int32_t blue_sum) const {
+        const std::int32_t code = (r * red_sum + g * green_sum + b * blue_sum + offset) >> 16;
+        return static_cast<std::uint8_t>(code < 0 ? 0 : code > 255 ? 255 : code);
+    }
+
   private:
     static constexpr std::int32_t whole(double weight) {
         return static_cast<std::int32_t>(weight * 65536 + (weight < 0 ? -0.5 : 0.5));
@@ -58,6 +64,28 @@ void chroma_row(const std::uint8_t* upper, const std::uint8_t* lower, std::int64
     }
 }
 
+constexpr Weights jpeg_luma{0.299, 0.587, 0.114};
+constexpr WholeWeights whole_jpeg_luma(jpeg_luma, 1, 0);
+constexpr WholeWeights whole_jpeg_blueness({-0.299 / 1.772, -0.587 / 1.772, 0.5}, 1.0 / 4, 128);  // of four pixels
+constexpr WholeWeights whole_jpeg_redness({0.5, -0.587 / 1.402, -0.114 / 1.402}, 1.0 / 4, 128);
+
+// Two rows at once.
+void jpeg_rows(const std::uint8_t* upper, const std::uint8_t* lower, std::int64_t width, std::uint8_t* y,
+               std::ptrdiff_t y_stride, std::uint8_t* u, std::uint8_t* v) {
+    for (std::int64_t x = 0; x < width; ++x) {
+        const std::uint8_t *one = upper + 4 * x, *other = lower + 4 * x;
+        y[x] = whole_jpeg_luma.of(one[0], one[1], one[2]);
+        y[y_stride + x] = whole_jpeg_luma.of(other[0], other[1], other[2]);
+    }
+    for (std::int64_t x = 0; x < width / 2; ++x) {
+        const std::uint8_t *one = upper + 8 * x, *other = lower + 8 * x;
+        const std::int32_t r = one[0] + one[4] + other[0] + other[4], g = one[1] + one[5] + other[1] + other[5],
+                           b = one[2] + one[6] + other[2] + other[6];
+        u[x] = whole_jpeg_blueness.whole_of(r, g, b);
+        v[x] = whole_jpeg_redness.whole_of(r, g, b);
+    }
+}
+
 double weighted(const Weights& weights, const std::uint8_t* rgb) {
     return weights[0] * rgb[0] + weights[1] * rgb[1] + weights[2] * rgb[2];
 }
@@ -72,6 +100,15 @@ void to_yuv420(std::span<const std::uint8_t> rgba, std::int64_t width, std::int6
         luma_row(lower, width, planes.y + (2 * pair + 1) * planes.y_stride);
         chroma_row(upper, lower, width, planes.u + pair * planes.chroma_stride, planes.v + pair * planes.chroma_stride,
                    planes.chroma_step);
+    });
+}
+
+void to_jpeg_yuv420(std::span<const std::uint8_t> rgba, std::int64_t width, std::int64_t height,
+                    const YuvPlanes& planes) {
+    parallel_for(0, height / 2, [&](std::int64_t pair) {
+        const std::uint8_t* upper = rgba.data() + 2 * pair * width * 4;
+        jpeg_rows(upper, upper + width * 4, width, planes.y + 2 * pair * planes.y_stride, planes.y_stride,
+                  planes.u + pair * planes.chroma_stride, planes.v + pair * planes.chroma_stride);
     });
 }
 

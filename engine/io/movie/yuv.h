@@ -19,6 +19,10 @@ struct YuvPlanes {
 // column, between two rows.
 void to_yuv420(std::span<const std::uint8_t> rgba, std::int64_t width, std::int64_t height, const YuvPlanes& planes);
 
+// The same as JPEG has it (JFIF): Recommendation ITU-R BT.601 in full range, colours between four pixels.
+void to_jpeg_yuv420(std::span<const std::uint8_t> rgba, std::int64_t width, std::int64_t height,
+                    const YuvPlanes& planes);
+
 // 10 bits a sample, colour in full, alpha from 0 to 1023; `a` may be missing.
 struct Yuva10Planes {
     std::byte *y, *u, *v, *a;

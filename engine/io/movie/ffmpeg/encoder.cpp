@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <new>
@@ -12,21 +11,14 @@
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/movie/ffmpeg/encoder_choice.h"
+#include "engine/io/movie/ffmpeg/ffmpeg_objects.h"
 #include "engine/io/movie/palette.h"
 #include "engine/io/movie/yuv.h"
 
 namespace echolux {
 namespace {
 
-// Each lets go of one of FFmpeg's objects by the function that takes a pointer to its pointer.
-template <class Object, auto Ffmpeg::*release>
-struct Release {
-    void operator()(Object* object) const { (ffmpeg().*release)(&object); }
-};
-using Coder = std::unique_ptr<AVCodecContext, Release<AVCodecContext, &Ffmpeg::avcodec_free_context>>;
-using Frame = std::unique_ptr<AVFrame, Release<AVFrame, &Ffmpeg::av_frame_free>>;
-using Packet = std::unique_ptr<AVPacket, Release<AVPacket, &Ffmpeg::av_packet_free>>;
-using Buffer = std::unique_ptr<AVBufferRef, Release<AVBufferRef, &Ffmpeg::av_buffer_unref>>;
+using namespace ffmpeg_objects;
 
 struct CloseFile {
     void operator()(AVFormatContext* file) const {
@@ -35,24 +27,6 @@ struct CloseFile {
     }
 };
 using File = std::unique_ptr<AVFormatContext, CloseFile>;
-
-struct Dictionary {
-    Dictionary() = default;
-    ~Dictionary() { ffmpeg().av_dict_free(&entries); }
-    Dictionary(const Dictionary&) = delete;
-    Dictionary& operator=(const Dictionary&) = delete;
-    void set(const std::string& key, const std::string& value) {
-        ffmpeg().av_dict_set(&entries, key.c_str(), value.c_str(), 0);
-    }
-
-    AVDictionary* entries = nullptr;
-};
-
-std::string told(int failure) {
-    std::array<char, AV_ERROR_MAX_STRING_SIZE> text{};
-    ffmpeg().av_strerror(failure, text.data(), text.size());
-    return text.data();
-}
 
 class Encoder : public MovieWriter {
   public:
@@ -143,7 +117,9 @@ class Encoder : public MovieWriter {
         Dictionary options;
         for (const auto& [key, value] : choice.options) options.set(key, value);
         if (ffmpeg().avcodec_open2(coder_.get(), codec, &options.entries) < 0) return false;
-        picture_ = made_picture(choice.is_on_vaapi() ? AV_PIX_FMT_NV12 : choice.pixels);
+        int made = 0;
+        picture_ = made_picture(*coder_, choice.is_on_vaapi() ? AV_PIX_FMT_NV12 : choice.pixels, made);
+        check(made);
         return true;
     }
 
@@ -159,10 +135,7 @@ class Encoder : public MovieWriter {
         coder_->flags |= AV_CODEC_FLAG_BITEXACT;
         if ((file_->oformat->flags & AVFMT_GLOBALHEADER) != 0) coder_->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
         if (format_.codec == MovieCodec::gif || format_.codec == MovieCodec::webp) return;
-        coder_->color_range = AVCOL_RANGE_MPEG;
-        coder_->color_primaries = AVCOL_PRI_BT709;
-        coder_->color_trc = AVCOL_TRC_BT709;
-        coder_->colorspace = AVCOL_SPC_BT709;
+        tag_as_video(*coder_);
         if (needs_even_size(format_.codec)) coder_->chroma_sample_location = AVCHROMA_LOC_LEFT;
     }
 
@@ -181,20 +154,6 @@ class Encoder : public MovieWriter {
         if (ffmpeg().av_hwframe_ctx_init(frames.get()) < 0) return false;
         coder_->hw_frames_ctx = ffmpeg().av_buffer_ref(frames.get());
         return true;
-    }
-
-    Frame made_picture(AVPixelFormat pixels) {
-        Frame frame(ffmpeg().av_frame_alloc());
-        frame->format = pixels;
-        frame->width = coder_->width;
-        frame->height = coder_->height;
-        frame->color_range = coder_->color_range;
-        frame->color_primaries = coder_->color_primaries;
-        frame->color_trc = coder_->color_trc;
-        frame->colorspace = coder_->colorspace;
-        frame->chroma_location = coder_->chroma_sample_location;
-        check(ffmpeg().av_frame_get_buffer(frame.get(), 0));
-        return frame;
     }
 
     void begin_stream(const char* container) {

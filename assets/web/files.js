@@ -1,0 +1,52 @@
+// Files that are dropped go to the server's folder for them, then the window opens them.
+export class Files {
+  constructor(stage, line, hands) {
+    this.line = line;
+    this.hands = hands;
+    this.takes = false;
+    this.onProgress = () => {};
+    this.target = document.getElementById("drop");
+    line.on("welcome", (message) => (this.takes = message.uploads));
+    stage.addEventListener("dragover", (event) => {
+      event.preventDefault();
+      if (this.mayDrop) this.target.hidden = false;
+      event.dataTransfer.dropEffect = this.mayDrop ? "copy" : "none";
+    });
+    stage.addEventListener("dragleave", (event) => (this.target.hidden = this.target.hidden || event.relatedTarget === null));
+    stage.addEventListener("drop", (event) => {
+      event.preventDefault();
+      this.target.hidden = true;
+      if (this.mayDrop) this.send([...event.dataTransfer.files]);
+      else this.onProgress(this.takes ? "only who steers drops files" : "this server takes no files");
+    });
+  }
+
+  get mayDrop() {
+    return this.takes && this.hands.isOn;
+  }
+
+  async send(files) {
+    const names = [];
+    for (const file of files) {
+      try {
+        names.push(await this.upload(file));
+      } catch (error) {
+        this.onProgress(`${file.name}: ${error.message}`);
+        return;
+      }
+    }
+    this.onProgress("");
+    this.line.send({ type: "dropped", names });
+  }
+
+  upload(file) {
+    return new Promise((resolve, reject) => {
+      const request = new XMLHttpRequest();
+      request.open("PUT", `/upload/${encodeURIComponent(file.name)}`);
+      request.upload.onprogress = (event) => this.onProgress(`${file.name}: ${Math.round((100 * event.loaded) / Math.max(1, event.total))} %`);
+      request.onload = () => (request.status === 201 ? resolve(request.responseText.trim()) : reject(new Error(request.responseText.trim())));
+      request.onerror = () => reject(new Error("the connection was cut"));
+      request.send(file);
+    });
+  }
+}

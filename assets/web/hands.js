@@ -1,0 +1,158 @@
+// Mouse, wheel and keys, in the picture's pixels. Every message has a number, by which the picture that shows it is known.
+const NAMED = {
+  " ": "Space", Escape: "Esc", Enter: "Enter", Tab: "Tab", Backspace: "Backspace", Insert: "Insert", Delete: "Delete",
+  ArrowLeft: "Left", ArrowRight: "Right", ArrowUp: "Up", ArrowDown: "Down", PageUp: "PageUp", PageDown: "PageDown",
+  Home: "Home", End: "End", Shift: "Shift", Control: "Ctrl", Alt: "Alt", Meta: "Super",
+};
+const BUTTONS = { 0: 0, 2: 1, 1: 2 };
+const NOTCH_PIXELS = 100, NOTCH_LINES = 3;
+const REMEMBERED = 500;
+// Keys that the browser keeps for itself.
+const BROWSERS = new Set(["F5", "F11", "F12"]);
+
+export function keyName(event) {
+  const key = event.key;
+  if (NAMED[key]) return NAMED[key];
+  if (/^F\d+$/.test(key)) return key;
+  const digit = /^(?:Digit|Numpad)(\d)$/.exec(event.code);
+  if (digit) return digit[1];
+  const letter = /^Key([A-Z])$/.exec(event.code);
+  if (letter && !/^[a-z]$/i.test(key)) return letter[1];
+  return key.length === 1 ? key.toUpperCase() : "";
+}
+
+export class Hands {
+  constructor(canvas, line, video) {
+    this.canvas = canvas;
+    this.line = line;
+    this.isOn = false;
+    this.number = 0;
+    this.times = new Map();  // number -> when hands did it
+    this.onAnswered = () => {};
+    this.paste = null;
+    line.on("open", () => {
+      this.number = 0;
+      this.times.clear();
+    });
+    line.on("pointer", (message) => (canvas.style.cursor = message.shape));
+    const shown = video.onShown;
+    video.onShown = (head) => {
+      shown(head);
+      this.answered(head);
+    };
+    this.listen();
+  }
+
+  listen() {
+    const on = (type, listener) => this.canvas.addEventListener(type, listener, { passive: false });
+    on("pointerdown", (event) => event.pointerType !== "touch" && this.button(event, 1));
+    on("pointerup", (event) => event.pointerType !== "touch" && this.button(event, 0));
+    on("pointermove", (event) => event.pointerType !== "touch" && this.move(event));
+    on("contextmenu", (event) => event.preventDefault());
+    on("wheel", (event) => this.wheel(event));
+    window.addEventListener("keydown", (event) => this.key(event, 1));
+    window.addEventListener("keyup", (event) => this.key(event, 0));
+    window.addEventListener("paste", (event) => this.pasted(event));
+    window.addEventListener("blur", () => this.send([["f", 0]]));
+    window.addEventListener("focus", () => this.send([["f", 1]]));
+    this.line.on("clipboard", (message) => this.copied(message.text));
+  }
+
+  send(events, at = performance.now()) {
+    if (!this.isOn || !this.line.isOpen) return;
+    this.number += 1;
+    this.times.set(this.number, at);
+    if (this.times.size > REMEMBERED) this.times.delete(this.times.keys().next().value);
+    this.line.send({ type: "input", number: this.number, events });
+  }
+
+  // How long the newest of what this picture shows has taken.
+  answered(head) {
+    const at = this.times.get(head.input);
+    if (at === undefined || head.isStill) return;
+    for (const number of this.times.keys()) {
+      if (number > head.input) break;
+      this.times.delete(number);
+    }
+    this.onAnswered(head.shown - at, head);
+  }
+
+  place(event) {
+    const box = this.canvas.getBoundingClientRect();
+    const round = (value) => Math.round(100 * value) / 100;
+    return [round(((event.clientX - box.left) * this.canvas.width) / box.width),
+            round(((event.clientY - box.top) * this.canvas.height) / box.height)];
+  }
+
+  move(event) {
+    this.send([["m", ...this.place(event)]], event.timeStamp);
+  }
+
+  button(event, down) {
+    const button = BUTTONS[event.button];
+    if (button === undefined) return;
+    event.preventDefault();
+    if (down) {
+      this.canvas.focus({ preventScroll: true });
+      this.canvas.setPointerCapture(event.pointerId);
+    }
+    this.send([["m", ...this.place(event)], ["b", button, down]], event.timeStamp);
+  }
+
+  wheel(event) {
+    event.preventDefault();
+    const unit = event.deltaMode === 1 ? NOTCH_LINES : event.deltaMode === 2 ? 1 : NOTCH_PIXELS;
+    const limited = (delta) => Math.max(-20, Math.min(20, -delta / unit));
+    this.send([["m", ...this.place(event)], ["w", limited(event.deltaX), limited(event.deltaY)]], event.timeStamp);
+  }
+
+  key(event, down) {
+    const isOurs = event.target === this.canvas || event.target === document.body || event.target.id === "typed";
+    if (!isOurs || event.isComposing || BROWSERS.has(event.key)) return;
+    const name = keyName(event);
+    const isGraph = event.getModifierState && event.getModifierState("AltGraph");
+    const isCommand = (event.ctrlKey || event.metaKey) && !isGraph;
+    if (isCommand && down && name === "V") {  // the key goes after the text
+      this.paste = setTimeout(() => this.sendPaste(event.timeStamp), 300);
+      return;
+    }
+    if (event.metaKey && name !== "Super" && name !== "C" && name !== "X") return;
+    if (isCommand && (name === "R" || name === "W" || name === "T" || name === "N")) return;
+    event.preventDefault();
+    const events = [];
+    if (name !== "") events.push(["k", name, down, event.repeat ? 1 : 0]);
+    const isText = [...event.key].length === 1;
+    if (down && isText && !isCommand && (!event.altKey || isGraph)) events.push(["t", event.key.codePointAt(0)]);
+    if (events.length > 0) this.send(events, event.timeStamp);
+  }
+
+  pasted(event) {
+    if (event.target !== this.canvas && event.target !== document.body && event.target.id !== "typed") return;
+    event.preventDefault();
+    clearTimeout(this.paste);
+    this.line.send({ type: "clipboard", text: event.clipboardData.getData("text/plain").slice(0, 100000) });
+    this.sendPaste(event.timeStamp);
+  }
+
+  sendPaste(at) {
+    this.send([["k", "Ctrl", 1, 0], ["k", "V", 1, 0], ["k", "V", 0, 0]], at);
+  }
+
+  async copied(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      this.copyBySelection(text);  // without https
+    }
+  }
+
+  copyBySelection(text) {
+    const box = document.createElement("textarea");
+    box.value = text;
+    document.body.append(box);
+    box.select();
+    document.execCommand("copy");
+    box.remove();
+    this.canvas.focus();
+  }
+}

@@ -1,0 +1,68 @@
+// Puts the page together: the line to the server, the picture, hands, files, and what is shown around the picture.
+import { Line } from "./line.js";
+import { Video } from "./video.js";
+import { Hands } from "./hands.js";
+import { Touch } from "./touch.js";
+import { Files } from "./files.js";
+import { Shown } from "./shown.js";
+
+const stage = document.getElementById("stage");
+const canvas = document.getElementById("picture");
+const line = new Line();
+const video = new Video(canvas, line);
+const hands = new Hands(canvas, line, video);
+const touch = new Touch(canvas, hands);
+const files = new Files(stage, line, hands);
+const shown = new Shown(line, video, hands);
+
+// The picture gets the pixels that this screen has for it. On a narrow screen text is a little smaller than elsewhere, so
+// that controls find room.
+let told = "";
+function fit() {
+  const ratio = window.devicePixelRatio || 1;
+  const box = stage.getBoundingClientRect();
+  if (line.steers) {
+    const width = Math.max(64, Math.floor(box.width * ratio)) & ~1, height = Math.max(64, Math.floor(box.height * ratio)) & ~1;
+    const scale = Math.min(4, Math.max(0.75, Math.min(ratio, width / 560)));
+    const size = { type: "size", width, height, scale };
+    if (JSON.stringify(size) !== told) {
+      told = JSON.stringify(size);
+      line.send(size);
+    }
+  }
+  place(box, ratio);
+}
+
+function place(box = stage.getBoundingClientRect(), ratio = window.devicePixelRatio || 1) {
+  const width = canvas.width / ratio, height = canvas.height / ratio;
+  const isOurs = Math.abs(width - box.width) < 2 && Math.abs(height - box.height) < 2;
+  const factor = isOurs ? 1 : Math.min(box.width / width, box.height / height);
+  stage.classList.toggle("fits", !isOurs);
+  canvas.style.width = `${width * factor}px`;
+  canvas.style.height = `${height * factor}px`;
+}
+
+let fitting = 0;
+function fitSoon() {
+  place();
+  clearTimeout(fitting);
+  fitting = setTimeout(fit, 120);
+}
+
+new ResizeObserver(fitSoon).observe(stage);
+window.matchMedia(`(resolution: ${window.devicePixelRatio}dppx)`).addEventListener("change", fitSoon);
+video.onSize = () => place();
+
+line.on("open", async () => {
+  told = "";
+  line.send({ type: "hello", codecs: await video.codecs() });
+});
+line.on("roles", (roles) => {
+  line.steers = roles.steers;
+  hands.isOn = roles.steers;
+  fit();
+});
+files.onProgress = (text) => shown.say(text, text === "" ? 0 : 5000);
+line.connect();
+
+window.echolux = { line, video, hands, touch, files, shown };  // for tests, and for whoever looks inside

@@ -1,0 +1,157 @@
+// What stands around the picture: who steers, latency and bandwidth, messages.
+const WINDOW_MS = 2000, KEPT = 240;
+
+function percentile(values, share) {
+  if (values.length === 0) return NaN;
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
+}
+
+const inMs = (value) => (Number.isFinite(value) ? `${value.toFixed(0)} ms` : "–");
+
+export class Shown {
+  constructor(line, video, hands) {
+    Object.assign(this, { line, video, hands });
+    this.answers = [];  // the last ones: total, drawing, encoding, way
+    this.seen = [];     // when pictures came, and their bytes
+    this.element = (id) => document.getElementById(id);
+    this.roles = null;
+    this.follow();
+    this.press();
+    setInterval(() => this.refresh(), 500);
+  }
+
+  follow() {
+    const { line, video, hands } = this;
+    const shown = video.onShown;
+    video.onShown = (head) => {
+      shown(head);
+      this.seen.push([head.shown, head.bytes]);
+      this.say("");
+    };
+    hands.onAnswered = (total, head) => {
+      this.answers.push({ total, drawing: Math.max(0, head.drawing), encoding: head.waiting + head.encoding });
+      if (this.answers.length > KEPT) this.answers.shift();
+    };
+    line.on("welcome", (message) => {
+      this.me = message;
+      this.element("share").hidden = !message.watch;
+    });
+    line.on("roles", (roles) => this.showRoles(roles));
+    line.on("asked", () => (this.element("asked").hidden = false));
+    line.on("kept", () => this.say("Whoever steers keeps on.", 4000));
+    line.on("recording", (message) => this.showRecording(message));
+    line.on("notice", (message) => this.say(message.text, 8000));
+    line.on("lost", (reason) => {
+      this.roles = null;
+      this.element("asked").hidden = true;
+      this.element("state").textContent = "not connected";
+      this.say(reason ? `The server closed the connection: ${reason}` : "The connection is lost. Trying again …");
+    });
+    line.on("refused", (text) => this.say(text));
+  }
+
+  press() {
+    const on = (id, action) => this.element(id).addEventListener("click", () => {
+      action();
+      if (id !== "keyboard") this.video.canvas.focus({ preventScroll: true });
+    });
+    on("steer", () => {
+      this.line.send({ type: "steer", what: "ask" });
+      this.say("Asked. Whoever steers has ten seconds to answer.", 4000);
+    });
+    const answer = (what) => {
+      this.element("asked").hidden = true;
+      this.line.send({ type: "steer", what });
+    };
+    on("give", () => answer("give"));
+    on("keep", () => answer("keep"));
+    on("record", () => this.line.send({ type: "action", id: "source.record" }));
+    on("full", () => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()));
+    on("keyboard", () => this.element("typed").focus());
+    on("figures", () => {
+      const details = this.element("details");
+      details.hidden = !details.hidden;
+      this.element("figures").setAttribute("aria-expanded", String(!details.hidden));
+    });
+    on("share", () => this.hands.copied(`${location.origin}/?token=${this.me.watch}`));
+    this.element("quality").addEventListener("change", (event) =>
+      this.line.send({ type: "quality", level: event.target.value === "" ? null : Number(event.target.value) }));
+    this.element("keyboard").hidden = !window.matchMedia("(pointer: coarse)").matches;
+    if (!window.isSecureContext) {
+      this.element("hint").hidden = false;
+      this.element("hint").textContent =
+        "Video needs https or localhost; without, every picture is a JPEG. Start with --tls, or come through an ssh tunnel.";
+    }
+  }
+
+  showRoles(roles) {
+    this.roles = roles;
+    const others = roles.viewers - 1;
+    const company = others === 0 ? "" : others === 1 ? ", one other looks on" : `, ${others} others look on`;
+    this.element("state").textContent = (roles.steers ? "you steer" : "you watch") + company;
+    this.element("steer").hidden = roles.steers || !this.me || !this.me.may_steer;
+    this.element("steer").textContent = roles.is_steered ? "Ask to steer" : "Steer";
+    if (!roles.steers) this.element("asked").hidden = true;
+  }
+
+  showRecording(message) {
+    const button = this.element("record");
+    button.hidden = !message.is_possible || !this.roles || !this.roles.steers;
+    button.classList.toggle("on", message.is_on);
+    button.textContent = message.is_on ? "\u25A0 Stop" : "\u25CF Record";
+  }
+
+  say(text, forMs = 0) {
+    const box = this.element("message");
+    if (text === "" && box.dataset.until > performance.now()) return;
+    box.hidden = text === "";
+    box.textContent = text;
+    box.dataset.until = performance.now() + forMs;
+  }
+
+  figures() {
+    const now = performance.now();
+    this.seen = this.seen.filter(([at]) => at > now - WINDOW_MS);
+    const totals = this.answers.map((answer) => answer.total);
+    const beyond = this.answers.map((answer) => answer.total - answer.drawing);
+    const mean = (values) => values.reduce((sum, value) => sum + value, 0) / (values.length || 1);
+    return {
+      pictures_per_s: (1000 * this.seen.length) / WINDOW_MS,
+      mbit_per_s: (8e-6 * 1000 * this.seen.reduce((sum, [, bytes]) => sum + bytes, 0)) / WINDOW_MS,
+      latency_p50: percentile(totals, 0.5),
+      latency_p95: percentile(totals, 0.95),
+      beyond_p50: percentile(beyond, 0.5),
+      beyond_p95: percentile(beyond, 0.95),
+      drawing: mean(this.answers.map((answer) => answer.drawing)),
+      encoding: mean(this.answers.map((answer) => answer.encoding)),
+      answers: this.answers.length,
+    };
+  }
+
+  refresh() {
+    const box = this.element("message");
+    if (Number(box.dataset.until) > 0 && box.dataset.until < performance.now() && this.line.isOpen) box.hidden = true;
+    const last = this.video.last;
+    const it = this.figures();
+    this.element("figures").textContent = `${inMs(it.latency_p50)} · ${it.mbit_per_s.toFixed(1)} Mbit/s`;
+    if (this.element("details").hidden) return;
+    const rows = [
+      ["Latency (median)", inMs(it.latency_p50)],
+      ["Latency (95 %)", inMs(it.latency_p95)],
+      ["of it drawing", it.answers ? inMs(it.drawing) : "–"],
+      ["of it encoding", it.answers ? inMs(it.encoding) : "–"],
+      ["Pictures per second", it.pictures_per_s.toFixed(0)],
+      ["Bandwidth", `${it.mbit_per_s.toFixed(2)} Mbit/s`],
+      ["Picture", last ? `${last.width} × ${last.height}` : "–"],
+      ["Now", last ? (last.isStill ? "lossless" : `${last.codec}, ${["best", "good", "fair", "low"][last.level]}`) : "–"],
+      ["Encoder", this.video.encoder || "–"],
+    ];
+    this.element("table").replaceChildren(...rows.flatMap(([name, value]) => {
+      const term = document.createElement("dt"), text = document.createElement("dd");
+      term.textContent = name;
+      text.textContent = value;
+      return [term, text];
+    }));
+  }
+}

@@ -1,0 +1,152 @@
+// Pictures in, pixels on the canvas out, in their order. Video is decoded by WebCodecs (in secure contexts: https, or
+// localhost), JPEG and the stills at rest by the browser's pictures. Each that is shown is acknowledged.
+const HEADER_BYTES = 40;
+const NAMES = ["h264", "vp8", "av1", "jpeg"];
+const TRIED = { h264: "avc1.42c02a", vp8: "vp8", av1: "av01.0.08M.08" };
+
+function header(buffer) {
+  const view = new DataView(buffer);
+  return {
+    isStill: view.getUint8(0) === 1,
+    isKey: view.getUint8(1) === 1,
+    codec: NAMES[view.getUint8(2)],
+    level: view.getUint8(3),
+    picture: view.getUint32(4, true),
+    input: view.getUint32(8, true),
+    width: view.getUint32(12, true),
+    height: view.getUint32(16, true),
+    drawing: view.getFloat32(20, true),
+    waiting: view.getFloat32(24, true),
+    encoding: view.getFloat32(28, true),
+    bytes: buffer.byteLength,
+    came: performance.now(),
+  };
+}
+
+export class Video {
+  constructor(canvas, line) {
+    this.canvas = canvas;
+    this.context = canvas.getContext("2d", { alpha: false });
+    this.line = line;
+    this.decoder = null;
+    this.refused = new Set();  // codecs that failed here
+    this.coming = new Map();   // timestamp -> header
+    this.turn = Promise.resolve();  // pictures that are decoded one after the other
+    this.last = null;
+    this.encoder = "";
+    this.pictures = 0;
+    this.onShown = () => {};
+    this.onSize = () => {};
+    line.on("open", () => this.forget());
+    line.on("stream", (message) => this.begin(message));
+    line.on("picture", (buffer) => this.take(buffer));
+  }
+
+  async codecs() {
+    const found = [];
+    for (const [name, codec] of Object.entries(TRIED)) {
+      if (this.refused.has(name) || typeof VideoDecoder === "undefined") continue;
+      try {
+        const answer = await VideoDecoder.isConfigSupported({ codec, codedWidth: 1280, codedHeight: 800, optimizeForLatency: true });
+        if (answer.supported) found.push(name);
+      } catch {
+        continue;
+      }
+    }
+    return [...found, "jpeg"].filter((name) => !this.refused.has(name));
+  }
+
+  forget() {
+    if (this.decoder !== null && this.decoder.state !== "closed") this.decoder.close();
+    this.decoder = null;
+    this.coming.clear();
+    this.last = null;
+  }
+
+  begin(message) {
+    this.encoder = message.encoder;
+    this.forget();
+    if (message.codec === "jpeg") return;
+    this.codec = message.codec;
+    const decoder = new VideoDecoder({
+      output: (frame) => this.output(frame),
+      error: (error) => decoder === this.decoder && this.fail(error),
+    });
+    this.decoder = decoder;
+    decoder.configure({ codec: message.decoder, optimizeForLatency: true });
+  }
+
+  // The next codec then.
+  async fail(error) {
+    console.warn(`${this.codec} cannot be decoded here: ${error.message}`);
+    this.refused.add(this.codec);
+    this.forget();
+    this.line.send({ type: "hello", codecs: await this.codecs() });
+  }
+
+  take(buffer) {
+    const head = header(buffer);
+    const bytes = new Uint8Array(buffer, HEADER_BYTES);
+    if (head.isStill || head.codec === "jpeg") {
+      this.turn = this.turn.then(() => this.takeImage(head, bytes));
+      return;
+    }
+    if (this.decoder === null || this.decoder.state !== "configured") return;
+    this.coming.set(head.picture, head);
+    try {
+      this.decoder.decode(new EncodedVideoChunk({ type: head.isKey ? "key" : "delta", timestamp: head.picture, data: bytes }));
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  async takeImage(head, bytes) {
+    const type = head.isStill ? "image/png" : "image/jpeg";
+    try {
+      const image = await createImageBitmap(new Blob([bytes], { type }), { colorSpaceConversion: "none", premultiplyAlpha: "none" });
+      this.draw(head, image);
+      image.close();
+    } catch (error) {
+      console.warn(`a picture cannot be read: ${error.message}`);
+    }
+  }
+
+  output(frame) {
+    const head = this.coming.get(frame.timestamp);
+    this.coming.delete(frame.timestamp);
+    if (head !== undefined) this.draw(head, frame);
+    frame.close();
+  }
+
+  draw(head, image) {
+    if (this.last !== null && head.picture < this.last.picture) return;
+    if (this.canvas.width !== head.width || this.canvas.height !== head.height) {
+      this.canvas.width = head.width;
+      this.canvas.height = head.height;
+      this.onSize();
+    }
+    this.context.drawImage(image, 0, 0, head.width, head.height);
+    head.shown = performance.now();
+    this.last = head;
+    this.pictures += 1;
+    this.line.send({ type: "shown", picture: head.picture });
+    this.onShown(head);
+  }
+
+  // RGB of what is shown, row by row; its SHA-256 as hexadecimal digits, where the browser computes such.
+  pixels() {
+    const rgba = this.context.getImageData(0, 0, this.canvas.width, this.canvas.height).data;
+    const rgb = new Uint8Array((rgba.length / 4) * 3);
+    for (let i = 0, j = 0; i < rgba.length; i += 4) {
+      rgb[j++] = rgba[i];
+      rgb[j++] = rgba[i + 1];
+      rgb[j++] = rgba[i + 2];
+    }
+    return rgb;
+  }
+
+  async hash() {
+    const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", this.pixels()));
+    return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  }
+}

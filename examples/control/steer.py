@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Steers an open Echolux: settings, a picture, a B-scan, news. Nothing but Python is needed.
+
+usage: steer.py [HOST:]PORT TOKEN [FILE]      FILE, below the folders that were allowed, is opened
+"""
+import array
+import json
+import socket
+import sys
+
+
+class Refused(Exception):
+    """What was asked for was refused; `data` has code, what, where and remedy."""
+
+    def __init__(self, error):
+        super().__init__(error["message"])
+        self.data = error.get("data", {})
+
+
+class Echolux:
+    def __init__(self, host, port, token):
+        self.socket = socket.create_connection((host, port))
+        self.reads = self.socket.makefile("rb")
+        self.number = 0
+        self.news = []  # what was told meanwhile: (topic, content, bytes)
+        self._write({"token": token})
+        welcome = self._read()
+        if "welcome" not in welcome:
+            raise Refused({"message": welcome["error"]["what"]})
+
+    def _write(self, message):
+        self.socket.sendall(json.dumps(message).encode() + b"\n")
+
+    def _read(self):
+        line = self.reads.readline()
+        if not line:
+            raise ConnectionError("Echolux has closed the connection")
+        return json.loads(line)
+
+    def _bytes_of(self, content):
+        """Bytes follow what says so: the line {"binary": SIZE}, then they themselves."""
+        return self.reads.read(self._read()["binary"]) if isinstance(content, dict) and "bytes" in content else b""
+
+    def ask(self, method, **params):
+        """The result of a method, and its bytes where it has some."""
+        self.number += 1
+        self._write({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params})
+        while True:
+            message = self._read()
+            if "method" in message:
+                self.news.append((message["method"], message["params"], self._bytes_of(message["params"])))
+            elif "error" in message:
+                raise Refused(message["error"])
+            else:
+                return message["result"], self._bytes_of(message["result"])
+
+    def set(self, **values):
+        """set(view__zoom=2): a key has two underscores for its dot."""
+        return self.ask("set", values={key.replace("__", "."): value for key, value in values.items()})[0]["values"]
+
+
+def main():
+    host, _, port = sys.argv[1].rpartition(":")
+    echolux = Echolux(host or "127.0.0.1", int(port), sys.argv[2])
+    echolux.ask("subscribe", topics=["settings"])
+    print("set to", echolux.set(view__mode="mip", view__zoom=1.5))
+    try:
+        echolux.set(view__zoom=-1)
+    except Refused as refused:
+        print("refused:", refused)
+    if len(sys.argv) > 3:
+        print("opened", echolux.ask("open", file=sys.argv[3])[0]["name"])
+        about, voxels = echolux.ask("b_scan")
+        print("B-scan", about["b_scan"], "of", about["shape"], about["type"], about["unit"])
+        if about["type"] == "f32":
+            print("brightest", max(array.array("f", voxels)))
+        _, picture = echolux.ask("snapshot", width=320, height=240)
+        with open("picture.png", "wb") as file:
+            file.write(picture)
+        print("written picture.png")
+    print("told of", [topic for topic, _, _ in echolux.news])
+
+
+if __name__ == "__main__":
+    main()

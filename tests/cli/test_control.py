@@ -1,0 +1,87 @@
+"""A window without a screen that programs steer: `view --control`, `echolux ctl`, and the example in Python."""
+import json
+import shutil
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+from support import ProgramCase, read_png, start, write_scan
+
+EXAMPLE = Path(__file__).parents[2] / "examples/control/steer.py"
+
+
+class Control(ProgramCase):
+    def setUp(self):
+        super().setUp()
+        if self.run_program("ctl", "--help").code != 0:
+            self.skipTest("built without the network")
+        scan = write_scan(self.folder)
+        self.succeed("reconstruct", scan, "-o", "volume.nrrd")
+        self.window = start("view", "--off-screen", "--fresh", "--control", 0, "--control-token", "token", folder=self.folder)
+        self.addCleanup(self.end)
+        line = self.window.stdout.readline()
+        self.port = line.split(":")[1].split(",")[0] if line.startswith("control at") else self.fail(f"{line}")
+        self.token = (self.folder / "token").read_text().splitlines()[0]
+        self.environment = {"ECHOLUX_CONTROL": self.port, "ECHOLUX_TOKEN": self.token}
+
+    def end(self):
+        if self.window.poll() is None:
+            self.window.kill()
+        self.window.communicate()
+
+    def ctl(self, *arguments):
+        return self.succeed("ctl", *arguments, environment=self.environment)
+
+    def test_a_window_is_steered_from_the_command_line(self):
+        self.assertIn('view.mode = "mip"', self.ctl("set", "view.mode=mip", "view.zoom=2").out)
+        self.assertIn("view.zoom = 2.0", self.ctl("get", "view.zoom").out)
+        refused = self.refuse("ctl", "set", "view.zoom=-2", environment=self.environment, names=["view.zoom", "got -2"])
+        self.assertEqual(refused.code, 1)
+        self.refuse("ctl", "state", "--at", self.port, "--token", "guess", names=["token"])
+        for words, names in [(["state", "--at", self.port], ["--token"]), (["state"], ["--at"]), (["stat"], ["did you mean 'state'"]),
+                             (["set", "view.zoom"], ["KEY=VALUE"]), (["snapshot", "--offf", "view"], ["--of"])]:
+            self.assertEqual(self.refuse("ctl", *words, names=names, lines=None).code, 2, words)
+        self.refuse("ctl", "open", "--file", "/etc/passwd", environment=self.environment, names=["/etc/passwd", "outside"])
+
+        state = json.loads(self.ctl("open", "--file", "volume.nrrd", "--json").out)
+        self.assertTrue(state["is_open"])
+        b_scans, a_scans, depth = state["grid"]["shape"]
+        about = json.loads(self.ctl("volume", "-o", "voxels.raw", "--json").out)
+        self.assertEqual((self.folder / "voxels.raw").stat().st_size, about["bytes"])
+        self.assertEqual(about["bytes"], b_scans * a_scans * depth * 4)
+        b_scan = json.loads(self.ctl("b_scan", "2", "-o", "b.raw", "--json").out)
+        voxels = np.fromfile(self.folder / "voxels.raw", "<f4").reshape(b_scans, a_scans, depth)
+        np.testing.assert_array_equal(np.fromfile(self.folder / "b.raw", "<f4").reshape(b_scan["shape"]), voxels[2])
+        self.ctl("snapshot", "--width", "64", "--height", "48", "-o", "p.png")
+        self.assertEqual(read_png(self.folder / "p.png").shape[:2], (48, 64))
+        self.ctl("shutdown")
+        self.assertEqual(self.window.wait(60), 0)
+        self.refuse("ctl", "state", environment=self.environment, names=["cannot connect"])
+
+    def test_the_example_in_python_runs(self):
+        done = subprocess.run([sys.executable, EXAMPLE, self.port, self.token, "volume.nrrd"], cwd=self.folder, text=True,
+                              capture_output=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("refused: view.zoom: expected", done.stdout)
+        self.assertIn("told of ['settings'", done.stdout)
+        self.assertEqual(read_png(self.folder / "picture.png").shape[:2], (240, 320))
+
+    def test_lines_are_written_by_netcat(self):
+        netcat = shutil.which("nc")
+        if netcat is None:
+            self.skipTest("nc is not installed")
+        lines = json.dumps({"token": self.token}) + '\n{"jsonrpc": "2.0", "id": 1, "method": "state"}\n'
+        with subprocess.Popen([netcat, "127.0.0.1", self.port], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as talks:
+            talks.stdin.write(lines)
+            talks.stdin.flush()
+            answers = [json.loads(talks.stdout.readline()) for _ in range(2)]
+            talks.kill()
+        self.assertEqual(answers[0]["welcome"], "echolux")
+        self.assertEqual(answers[1]["result"]["program"], "echolux")
+
+
+if __name__ == "__main__":
+    unittest.main()

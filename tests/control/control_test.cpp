@@ -1,0 +1,260 @@
+// A workspace steered by requests: answers and their order, rights, settings that are taken over together, news, voxels
+// and pictures.
+#include "ui/control/control.h"
+
+#include <cstring>
+#include <fstream>
+#include <set>
+
+#include "compute/error.h"
+#include "engine/io/allowed_folders.h"
+#include "listener.h"
+#include "ui/control/methods.h"
+#include "workspace_fixture.h"
+
+namespace echolux::test {
+namespace {
+
+using Json = nlohmann::json;
+
+class ControlTest : public WorkspaceTest {
+  protected:
+    void SetUp() override {
+        WorkspaceTest::SetUp();
+        const auto folders = std::make_shared<AllowedFolders>(std::vector{folder().path()});
+        control_ = std::make_unique<Control>(work(), ControlOptions{folders});
+    }
+    void TearDown() override {
+        control_.reset();
+        WorkspaceTest::TearDown();
+    }
+
+    Control& control() { return *control_; }
+
+    static std::string request(const std::string& method, const Json& params = Json::object(), const Json& id = 1) {
+        return Json{{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}}.dump();
+    }
+
+    // What it is answered with, result or error.
+    Json ask(const std::string& method, const Json& params = Json::object()) { return ask(*client_, method, params); }
+    Json ask(Listener& client, const std::string& method, const Json& params) {
+        client.heard.clear();
+        control().handle(std::shared_ptr<Connection>(std::shared_ptr<void>(), &client), request(method, params, 77));
+        Json answer;
+        const bool is_answered = until([&] {
+            control().update();
+            for (const Json& one : client.heard) {
+                if (one.contains("id")) answer = one;
+            }
+            return !answer.is_null();
+        });
+        EXPECT_TRUE(is_answered) << method;
+        EXPECT_EQ(answer["id"], 77);
+        return answer;
+    }
+    Json result(const std::string& method, const Json& params = Json::object()) {
+        const Json answer = ask(method, params);
+        EXPECT_TRUE(answer.contains("result")) << answer;
+        return answer.value("result", Json::object());
+    }
+    std::string refusal(const std::string& method, const Json& params = Json::object()) {
+        const Json answer = ask(method, params);
+        EXPECT_TRUE(answer.contains("error")) << answer;
+        const Json error = answer.value("error", Json::object());
+        EXPECT_FALSE(error["data"]["what"].get<std::string>().empty());
+        return error["data"]["code"].get<std::string>() + ": " + error["message"].get<std::string>();
+    }
+
+    std::shared_ptr<Listener> client_ = std::make_shared<Listener>();
+
+  private:
+    std::unique_ptr<Control> control_;
+};
+
+TEST_F(ControlTest, SettingsAreSetAndReadBack) {
+    EXPECT_EQ(result("set", {{"values", {{"view.mode", "mip"}, {"view.zoom", 2}}}})["values"]["view.mode"], "mip");
+    EXPECT_EQ(result("get", {{"keys", {"view.mode", "view.zoom"}}})["values"],
+              (Json{{"view.mode", "mip"}, {"view.zoom", 2.0}}));
+    EXPECT_EQ(value("view.mode"), Value(std::string("mip")));
+    EXPECT_GT(result("get")["values"].size(), 200U);
+    EXPECT_GT(result("get", {{"keys", "view"}})["values"].size(), 20U);
+}
+
+TEST_F(ControlTest, WhereOneIsRefusedNoneIsTakenOver) {
+    const Json before = result("get", {{"keys", {"view.mode"}}});
+    const std::string told = refusal("set", {{"values", {{"view.mode", "mip"}, {"view.zoom", -5}}}});
+    EXPECT_NE(told.find("bad_setting: view.zoom"), std::string::npos) << told;
+    EXPECT_EQ(result("get", {{"keys", {"view.mode"}}}), before);
+}
+
+TEST_F(ControlTest, WhatHasNoSuchNameIsToldTheNearest) {
+    EXPECT_NE(refusal("set", {{"values", {{"view.mod", "mip"}}}}).find("did you mean \"view.mode\""),
+              std::string::npos);
+    EXPECT_NE(refusal("get", {{"keys", {"view.mod"}}}).find("view.mode"), std::string::npos);
+    EXPECT_NE(refusal("snapshoot").find("did you mean \"snapshot\""), std::string::npos);
+    EXPECT_NE(refusal("action", {{"name", "edit.und"}}).find("edit.undo"), std::string::npos);
+    EXPECT_NE(refusal("subscribe", {{"topics", {"setings"}}}).find("settings"), std::string::npos);
+}
+
+TEST_F(ControlTest, WhoeverWatchesChangesNothing) {
+    Listener watcher(9, false);
+    for (const ControlMethod& method : control_methods()) {
+        if (method.who != Who::steer) continue;
+        const Json answer = ask(watcher, std::string(method.name), Json::object());
+        EXPECT_EQ(answer["error"]["data"]["code"], "not_allowed") << method.name;
+    }
+    EXPECT_TRUE(ask(watcher, "state", Json::object())["result"]["may_steer"] == false);
+}
+
+TEST_F(ControlTest, SettingsFasterThanTurnsAreTakenOverOnceAndAllAreAnswered) {
+    for (int i = 1; i <= 100; ++i) {
+        control().handle(client_, request("set", {{"values", {{"view.zoom", 1 + i / 100.0}}}}, i));
+    }
+    EXPECT_TRUE(client_->heard.empty());
+    control().update();
+    ASSERT_EQ(client_->heard.size(), 100U);
+    for (int i = 1; i <= 100; ++i) {
+        const Json& answer = client_->heard[static_cast<std::size_t>(i - 1)];
+        EXPECT_EQ(answer["id"], i);
+        EXPECT_EQ(answer["result"]["values"]["view.zoom"], 2.0);  // what holds
+    }
+}
+
+TEST_F(ControlTest, OneThatIsRefusedTakesNoOtherWithIt) {
+    control().handle(client_, request("set", {{"values", {{"view.zoom", 3}}}}, 1));
+    control().handle(client_, request("set", {{"values", {{"view.zoom", "much"}}}}, 2));
+    control().handle(client_, request("get", {{"keys", {"view.zoom"}}}, 3));
+    control().update();
+    ASSERT_EQ(client_->heard.size(), 3U);
+    EXPECT_EQ(client_->heard[0]["result"]["values"]["view.zoom"], 3.0);
+    EXPECT_EQ(client_->heard[1]["error"]["data"]["where"], "view.zoom");
+    EXPECT_EQ(client_->heard[2]["result"]["values"]["view.zoom"], 3.0);
+}
+
+TEST_F(ControlTest, BatchesAreAnsweredAsOneAndNotificationsNotAtAll) {
+    control().handle(client_, R"([{"jsonrpc": "2.0", "id": "a", "method": "state"},
+        {"jsonrpc": "2.0", "method": "set", "params": {"values": {"view.zoom": 4}}},
+        {"jsonrpc": "2.0", "id": "b", "method": "nothing"}, 3])");
+    control().update();
+    ASSERT_EQ(client_->heard.size(), 1U);
+    std::set<std::string> ids;
+    for (const Json& one : client_->heard[0]) ids.insert(one["id"].dump());
+    EXPECT_EQ(ids, (std::set<std::string>{"\"a\"", "\"b\"", "null"}));
+    EXPECT_EQ(value("view.zoom"), Value(4.0));
+    client_->heard.clear();
+    control().handle(client_, R"([{"jsonrpc": "2.0", "method": "state"}])");
+    control().handle(client_, R"({"jsonrpc": "2.0", "method": "nothing"})");
+    control().update();
+    EXPECT_TRUE(client_->heard.empty());
+}
+
+TEST_F(ControlTest, FilesOutsideOfTheFoldersAreRefused) {
+    for (const char* name : {"/etc/passwd", "../elsewhere.nrrd", "a/../../b.nrrd"}) {
+        EXPECT_NE(refusal("open", {{"file", name}}).find("outside of the folders"), std::string::npos) << name;
+    }
+    EXPECT_NE(refusal("save", {{"what", "picture"}, {"file", "/tmp/p.png"}}).find("outside"), std::string::npos);
+    for (const char* name : {"replay:/etc/passwd", "sim:/etc/scene.toml"}) {
+        EXPECT_NE(refusal("open", {{"source", name}}).find("outside"), std::string::npos) << name;
+    }
+    EXPECT_NE(refusal("open", {{"source", "plugin:a.so"}}).find("not started from elsewhere"), std::string::npos);
+    EXPECT_NE(refusal("open", {{"source", "sim"}, {"scan", "/etc/scan.toml"}}).find("outside"), std::string::npos);
+    EXPECT_NE(refusal("set", {{"values", {{"view.transfer", "/etc/colours.toml"}}}}).find("outside"),
+              std::string::npos);
+    EXPECT_NE(refusal("open").find("either a file or a source"), std::string::npos);
+}
+
+TEST_F(ControlTest, AVolumeIsOpenedReadProbedAndSaved) {
+    volume_file("ball.nii");
+    const Json state = result("open", {{"file", "ball.nii"}});
+    EXPECT_EQ(state["is_open"], true);
+    EXPECT_EQ(state["grid"]["shape"], (Json{16, 20, 24}));
+
+    EXPECT_EQ(result("volume")["bytes"], 16 * 20 * 24 * 4);
+    EXPECT_EQ(client_->data.size(), 16U * 20 * 24 * 4);
+    float voxel = 0;
+    const Json a_scan = result("a_scan", {{"a_scan", 3}, {"b_scan", 5}});
+    ASSERT_EQ(client_->data.size(), 24U * 4);
+    EXPECT_EQ(a_scan["shape"], (Json{24}));
+    EXPECT_EQ(a_scan["type"], "f32");
+    std::memcpy(&voxel, client_->data.data() + 7 * sizeof voxel, sizeof voxel);
+    EXPECT_FLOAT_EQ(voxel, static_cast<float>(40 - 4 * std::hypot(7 - 11.5, 3 - 9.5, 5 - 7.5)));
+    const Json b_scan = result("b_scan", {{"b_scan", 5}, {"encoding", "base64"}});
+    EXPECT_EQ(b_scan["shape"], (Json{20, 24}));
+    EXPECT_EQ(b_scan["data"].get<std::string>().size(), (20U * 24 * 4 + 2) / 3 * 4);
+    EXPECT_NE(refusal("b_scan", {{"b_scan", 16}}).find("from 0 to 15, got 16"), std::string::npos);
+
+    const Json there = result("go_to", {{"depth", 11}, {"a_scan", 9}, {"b_scan", 7}});
+    EXPECT_NEAR(there["cross_um"][0].get<double>(), -5, 1e-6);
+    EXPECT_EQ(result("snapshot", {{"width", 64}, {"height", 48}})["width"], 64);
+    ASSERT_GT(client_->data.size(), 100U);
+    EXPECT_EQ(std::memcmp(client_->data.data(), "\x89PNG", 4), 0);
+    EXPECT_TRUE(result("probe", {{"x", 1}, {"y", 1}}).contains("hit"));
+
+    EXPECT_EQ(result("save", {{"what", "volume"}, {"file", "copy.nrrd"}})["file"], (folder() / "copy.nrrd").string());
+    EXPECT_TRUE(std::filesystem::exists(folder() / "copy.nrrd"));
+    EXPECT_NE(refusal("save", {{"what", "volume"}, {"file", "copy.nrrd"}}).find("already exists"), std::string::npos);
+    EXPECT_EQ(result("close")["is_open"], false);
+    EXPECT_NE(refusal("volume").find("nothing is open"), std::string::npos);
+}
+
+TEST_F(ControlTest, FilesThatCannotBeReadAreToldWithTheirName) {
+    std::ofstream(folder() / "broken.nrrd") << "NRRD0005\nnonsense\n";
+    EXPECT_NE(refusal("open", {{"file", "broken.nrrd"}}).find("broken.nrrd"), std::string::npos);
+    EXPECT_NE(refusal("open", {{"file", "gone.nrrd"}}).find("bad_file"), std::string::npos);
+}
+
+TEST_F(ControlTest, ALiveSourceIsStartedRecordedAndStopped) {
+    EXPECT_NE(refusal("start").find("no live source"), std::string::npos);
+    const Json opened = result("open", {{"source", "sim:vessel"},
+                                        {"values",
+                                         {{"simulation.samples", 128},
+                                          {"simulation.a_scans", 24},
+                                          {"simulation.b_scans", 12},
+                                          {"simulation.line_rate_hz", 2000}}}});
+    EXPECT_EQ(opened["is_live"], true);
+    EXPECT_EQ(result("start")["is_running"], true);
+    EXPECT_EQ(result("record", {{"file", "r.toml"}})["file"], (folder() / "r.toml").string());
+    EXPECT_GT(result("volume")["bytes"], 0);
+    EXPECT_NE(refusal("stop").find("stop_recording"), std::string::npos);
+    const auto has_recorded = [this] {
+        const std::optional<RecorderStats> stats = work().live()->stats().recorder;
+        return stats && stats->blocks > 0;
+    };
+    EXPECT_TRUE(until(has_recorded));
+    EXPECT_EQ(result("stop_recording")["file"], (folder() / "r.toml").string());
+    EXPECT_TRUE(std::filesystem::exists(folder() / "r.toml"));
+    EXPECT_TRUE(result("statistics").contains("acquired_a_scans_per_s"));
+    EXPECT_EQ(result("stop")["is_running"], false);
+}
+
+TEST_F(ControlTest, SubscribersHearOfChangesUntilTheyHaveEnough) {
+    EXPECT_EQ(result("subscribe", {{"topics", {"settings", "state"}}})["topics"], (Json{"settings", "state"}));
+    client_->heard.clear();
+    Listener other(2);
+    ask(other, "set", {{"values", {{"view.mode", "mip"}}}});
+    control().update();
+    ASSERT_FALSE(client_->heard.empty());
+    EXPECT_EQ(client_->heard[0]["method"], "settings");
+    EXPECT_EQ(client_->heard[0]["params"]["values"], (Json{{"view.mode", "mip"}}));
+    EXPECT_EQ(result("unsubscribe")["topics"], Json::array());
+    client_->heard.clear();
+    ask(other, "set", {{"values", {{"view.mode", "surface"}}}});
+    control().update();
+    EXPECT_TRUE(client_->heard.empty());
+}
+
+TEST_F(ControlTest, OfAConnectionThatWentNothingIsAnswered) {
+    control().handle(client_, request("state"));
+    control().gone(client_->id());
+    control().update();
+    EXPECT_TRUE(client_->heard.empty());
+}
+
+TEST_F(ControlTest, TheEndIsAskedFor) {
+    EXPECT_FALSE(control().is_shut_down());
+    EXPECT_EQ(result("shutdown")["ends"], true);
+    EXPECT_TRUE(control().is_shut_down());
+}
+
+}  // namespace
+}  // namespace echolux::test

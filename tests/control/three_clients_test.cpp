@@ -1,0 +1,149 @@
+// A window with three programs at its port, each of which sends 1,000 settings a second: all of them are answered, and
+// the window turns as before.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <boost/asio/connect.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/write.hpp>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "ui/control/control_server.h"
+#include "window_run.h"
+
+namespace echolux::test {
+namespace {
+
+namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+using Json = nlohmann::json;
+
+class Client {
+  public:
+    Client(int port, const std::string& token) : socket_(io_) {
+        socket_.connect({asio::ip::make_address("127.0.0.1"), static_cast<std::uint16_t>(port)});
+        say(Json{{"token", token}}.dump());
+    }
+    void say(const std::string& line) { asio::write(socket_, asio::buffer(line + "\n")); }
+    Json hear() {
+        const std::size_t bytes = asio::read_until(socket_, asio::dynamic_buffer(text_), '\n');
+        const Json json = Json::parse(text_.substr(0, bytes));
+        text_.erase(0, bytes);
+        return json;
+    }
+
+  private:
+    asio::io_context io_;
+    asio::ip::tcp::socket socket_;
+    std::string text_;
+};
+
+// 100 settings each 100 ms, for a second; how many were answered.
+int send_settings(int port, const std::string& token, int number) {
+    Client client(port, token);
+    if (!client.hear().contains("welcome")) return 0;
+    int answered = 0;
+    std::thread listens([&] {
+        for (int i = 0; i < 1000; ++i) answered += client.hear().contains("result") ? 1 : 0;
+    });
+    const Clock::time_point begin = Clock::now();
+    for (int i = 0; i < 1000; ++i) {
+        std::this_thread::sleep_until(begin + std::chrono::milliseconds(i));
+        const Json values{{"view.zoom", 1 + (i % 100 + 1) * 0.001 * number}};
+        client.say(Json{{"jsonrpc", "2.0"}, {"id", i}, {"method", "set"}, {"params", {{"values", values}}}}.dump());
+    }
+    listens.join();
+    return answered;
+}
+
+class ThreeClients : public WindowRun {
+  protected:
+    struct Turned {
+        std::vector<double> gaps_s;
+        std::int64_t pictures = 0;
+    };
+    // Turns while `goes_on`: the time of each.
+    Turned turned_while(ControlServer& server, const std::function<bool()>& goes_on) {
+        Turned turned;
+        const std::int64_t before = window().stats().shown;
+        while (goes_on()) {
+            const Clock::time_point begin = Clock::now();
+            window().turn(server.patience_s());
+            server.update();
+            turned.gaps_s.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+        }
+        turned.pictures = window().stats().shown - before;
+        std::ranges::sort(turned.gaps_s);
+        return turned;
+    }
+};
+
+TEST_F(ThreeClients, AThousandSettingsEachASecondAreAnsweredWithoutAHitch) {
+    open_window(640, 400);
+    work().open(write_ball("ball.nii"));
+    ASSERT_TRUE(settle());
+    ControlServerOptions options;
+    options.folders = {folder().path()};
+    ControlServer server(work(), options);
+
+    // What pictures cost here while the window changes as often by one hand.
+    int hand = 0;
+    const Clock::time_point end = Clock::now() + std::chrono::milliseconds(500);
+    const Turned alone = turned_while(server, [&] {
+        work().set("view", {{"view.zoom", 1 + (++hand % 50) * 0.002}}, Edit::under_way);
+        return Clock::now() < end;
+    });
+
+    std::atomic<int> answered = 0, ended = 0;
+    std::vector<std::thread> clients;
+    for (int number = 1; number <= 3; ++number) {
+        clients.emplace_back([&, number] {
+            answered += send_settings(server.port(), server.token(), number);
+            ++ended;
+        });
+    }
+    const Turned steered = turned_while(server, [&] { return ended < 3; });
+    for (std::thread& client : clients) client.join();
+
+    EXPECT_EQ(answered, 3000);
+    const auto part = [](const Turned& turned, double p) {
+        return turned.gaps_s[static_cast<std::size_t>(p * static_cast<double>(turned.gaps_s.size() - 1))];
+    };
+    std::printf(
+        "alone: %zu turns, median %.1f ms, longest %.1f ms; steered: %zu turns, %d pictures, median %.1f ms, "
+        "95 %% %.1f ms, longest %.1f ms\n",
+        alone.gaps_s.size(), 1e3 * part(alone, 0.5), 1e3 * part(alone, 1), steered.gaps_s.size(),
+        static_cast<int>(steered.pictures), 1e3 * part(steered, 0.5), 1e3 * part(steered, 0.95),
+        1e3 * part(steered, 1));
+    EXPECT_GT(steered.pictures, 5);
+    EXPECT_LT(part(steered, 0.5), 2 * part(alone, 0.5) + 0.02);
+    EXPECT_LT(part(steered, 1), 3 * part(alone, 1) + 0.25);  // no pile is worked off while nothing is drawn
+}
+
+TEST_F(ThreeClients, AWrongTokenIsRefusedInALineAndTheOthersGoOn) {
+    open_window(640, 400);
+    ControlServer server(work(), {});
+    std::atomic<bool> is_done = false;
+    Json stranger, answer;
+    std::thread clients([&] {
+        stranger = Client(server.port(), "guess").hear();
+        Client client(server.port(), server.token());
+        client.hear();
+        client.say("{nonsense");
+        client.say(R"({"jsonrpc": "2.0", "id": 1, "method": "state"})");
+        client.hear();
+        answer = client.hear();
+        is_done = true;
+    });
+    turned_while(server, [&] { return !is_done; });
+    clients.join();
+    EXPECT_TRUE(stranger.contains("error")) << stranger;
+    EXPECT_EQ(answer["result"]["program"], "echolux");
+}
+
+}  // namespace
+}  // namespace echolux::test

@@ -1,0 +1,119 @@
+// What pages say, how good a line is, and pictures for it.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "compute/error.h"
+#include "engine/io/png_bytes.h"
+#include "engine/io/png_file.h"
+#include "engine/io/video_stream.h"
+#include "temporary_folder.h"
+#include "ui/web/line_quality.h"
+#include "ui/web/page_message.h"
+
+#include <fstream>
+
+namespace echolux::test {
+namespace {
+
+TEST(PageMessage, InputsAreEventsOfAWindow) {
+    const PageMessage message = parsed_page_message(
+        R"({"type":"input","number":7,"events":[["m",1.5,2],["b",1,1],["w",0,-1],["k","Ctrl",1,0],["t",228],["f",0]]})");
+    const auto& input = std::get<PageInput>(message);
+    EXPECT_EQ(input.number, 7u);
+    ASSERT_EQ(input.events.size(), 6u);
+    EXPECT_EQ(std::get<PointerMoved>(input.events[0]).x, 1.5);
+    EXPECT_TRUE(std::get<PointerButton>(input.events[1]).down);
+    EXPECT_EQ(std::get<KeyPressed>(input.events[3]).name, "Ctrl");
+    EXPECT_EQ(std::get<TextTyped>(input.events[4]).character, 228u);
+}
+
+TEST(PageMessage, WhatIsNoneIsRefused) {
+    for (const char* text :
+         {"", "x", "[]", "{}", R"({"type":1})", R"({"type":"input"})", R"({"type":"input","number":-1,"events":[]})",
+          R"({"type":"input","number":1,"events":[["m",1]]})",
+          R"({"type":"input","number":1,"events":[["m",1e300,0]]})",
+          R"({"type":"input","number":1,"events":[["z",1]]})", R"({"type":"size","width":1e9,"height":100,"scale":1})",
+          R"({"type":"size","width":640,"height":480,"scale":100})", R"({"type":"steer","what":"take"})",
+          R"({"type":"quality","level":9})", R"({"type":"shown","picture":"1"})", R"({"type":"shown","picture":1e20})"})
+        EXPECT_THROW(parsed_page_message(text), Error) << text;
+    EXPECT_THROW(parsed_page_message(std::string(100000, '[')), Error);
+}
+
+TEST(PageMessage, SizesAreEven) {
+    const auto size = std::get<PageSize>(parsed_page_message(R"({"type":"size","width":801,"height":601,"scale":2})"));
+    EXPECT_EQ(size.width, 800);
+    EXPECT_EQ(size.height, 600);
+}
+
+TEST(LineQuality, AFastLineGetsMoreAndAQueueFewerAndCheaperPictures) {
+    LineQuality line;
+    std::uint32_t picture = 0;
+    double now = 0;
+    for (int i = 0; i < 60; ++i) {
+        line.sent(++picture, now);
+        line.shown(picture, now + 0.02);
+        now += 0.03;
+    }
+    EXPECT_EQ(line.level(), 0);
+    int at_once = 0;
+    for (; line.may_send() && at_once < 100; ++at_once) line.sent(++picture, now);
+    EXPECT_EQ(at_once, 16);
+    line.shown(picture, now + 0.02);
+    for (int i = 0; i < 20; ++i) {
+        line.sent(++picture, now);
+        now += 0.3;
+        line.shown(picture, now);
+    }
+    EXPECT_GT(line.level(), 0);
+    at_once = 0;
+    for (; line.may_send(); ++at_once) line.sent(++picture, now);
+    EXPECT_EQ(at_once, 1);
+}
+
+std::vector<std::uint8_t> drawn(std::int64_t width, std::int64_t height) {
+    std::vector<std::uint8_t> rgba;
+    for (std::int64_t y = 0; y < height; ++y) {
+        for (std::int64_t x = 0; x < width; ++x) {
+            rgba.push_back(static_cast<std::uint8_t>(x * 255 / width));
+            rgba.push_back(static_cast<std::uint8_t>(y * 255 / height));
+            rgba.push_back(static_cast<std::uint8_t>(128 + 100 * std::sin(0.05 * static_cast<double>(x + y))));
+            rgba.push_back(static_cast<std::uint8_t>(x));
+        }
+    }
+    return rgba;
+}
+
+TEST(SolidPng, IsThePictureBitForBit) {
+    const TemporaryFolder folder;
+    for (const std::int64_t height : {1, 63, 64, 65, 200}) {
+        const std::vector<std::uint8_t> rgba = drawn(90, height);
+        const std::vector<std::byte> png = solid_png(rgba, 90, height);
+        std::ofstream(folder / "p.png", std::ios::binary)
+            .write(reinterpret_cast<const char*>(png.data()), std::ssize(png));
+        const Picture read = read_png(folder / "p.png");
+        ASSERT_EQ(read.channels, 3);
+        ASSERT_EQ(read.height, height);
+        for (std::size_t i = 0; i < read.pixels.size() / 3; ++i)
+            ASSERT_EQ(std::memcmp(&read.pixels[3 * i], &rgba[4 * i], 3), 0) << i;
+    }
+    EXPECT_THROW(solid_png(drawn(4, 4), 4, 5), Error);
+}
+
+TEST(StreamEncoder, EveryPictureComesOutAtOnceAndKeysWhereAskedFor) {
+    if (stream_codecs().empty()) GTEST_SKIP() << "no FFmpeg on this machine";
+    for (const StreamCodec codec : stream_codecs()) {
+        const auto encoder = make_stream_encoder({codec, 320, 240});
+        for (int i = 0; i < 6; ++i) {
+            const StreamedPicture picture = encoder->encode(drawn(320, 240), i == 0 || i == 3);
+            EXPECT_FALSE(picture.bytes.empty()) << name_of(codec) << " " << i;
+            EXPECT_EQ(picture.is_key, i == 0 || i == 3 || codec == StreamCodec::jpeg) << name_of(codec) << " " << i;
+        }
+        EXPECT_FALSE(encoder->codec_text().empty());
+    }
+    EXPECT_THROW(make_stream_encoder({StreamCodec::h264, 321, 240}), Error);
+}
+
+}  // namespace
+}  // namespace echolux::test

@@ -1,0 +1,51 @@
+// A plain TCP line to a server of the test, so that anything can be sent: also what no client would.
+#pragma once
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <string>
+#include <string_view>
+
+namespace echolux::test {
+
+class RawLine {
+  public:
+    explicit RawLine(int port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+        const timeval patience{20, 0};
+        setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+        sockaddr_in to{};
+        to.sin_family = AF_INET;
+        to.sin_port = htons(static_cast<std::uint16_t>(port));
+        to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        is_open_ = ::connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0;
+    }
+    ~RawLine() { ::close(socket_); }
+    RawLine(const RawLine&) = delete;
+    RawLine& operator=(const RawLine&) = delete;
+
+    bool is_open() const { return is_open_; }
+    bool send(std::string_view bytes) {
+        return ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
+    }
+
+    // Until the other side closes, or `end` has come.
+    std::string read(std::string_view end = {}) {
+        std::string got;
+        char part[4096];
+        while (end.empty() || got.find(end) == got.npos) {
+            const ssize_t bytes = ::recv(socket_, part, sizeof part, 0);
+            if (bytes <= 0) break;
+            got.append(part, static_cast<std::size_t>(bytes));
+        }
+        return got;
+    }
+
+  private:
+    int socket_;
+    bool is_open_ = false;
+};
+
+}  // namespace echolux::test

@@ -1,0 +1,225 @@
+// `echolux ctl VERB …`: steers an Echolux that listens (`--control`). Verbs, parameters and help are those of the table
+// of methods; `watch` stands for subscribing.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "app/seconds_since.h"
+#include "compute/error.h"
+#include "engine/io/atomic_file.h"
+#include "engine/io/regular_file.h"
+#include "ui/cli/commands.h"
+#include "ui/cli/control_line.h"
+#include "ui/cli/parse_text.h"
+#include "ui/cli/setting_options.h"
+#include "ui/cli/standard_streams.h"
+#include "ui/cli/telling.h"
+#include "ui/cli/terminal_progress.h"
+#include "ui/control/methods.h"
+
+namespace echolux {
+namespace {
+
+using Json = nlohmann::json;
+using Type = ParameterType;
+
+struct Options {
+    std::string at, token, token_file, output;
+    std::map<std::string, std::string> words;  // by parameter
+    std::map<std::string, std::vector<std::string>> lists;
+    std::map<std::string, bool> flags;
+    double seconds = 0;
+    std::int64_t count = 0;
+};
+
+std::string from_environment(const char* name) {
+    const char* text = std::getenv(name);
+    return text == nullptr ? "" : text;
+}
+
+std::string token_of(const Options& options) {
+    if (!options.token.empty()) return options.token;
+    const std::string file = options.token_file.empty() ? from_environment("ECHOLUX_TOKEN_FILE") : options.token_file;
+    if (file.empty()) {
+        const std::string token = from_environment("ECHOLUX_TOKEN");
+        if (!token.empty()) return token;
+        throw UsageError("no token is given", "--token", "the other side prints it; or --token-file, or ECHOLUX_TOKEN");
+    }
+    const std::string text = whole_file(file, 4096, "is not a file with a token");
+    return text.substr(0, text.find_first_of("\r\n"));
+}
+
+ControlLine connected(const Options& options) {
+    const std::string at = options.at.empty() ? from_environment("ECHOLUX_CONTROL") : options.at;
+    if (at.empty()) throw UsageError("no address is given", "--at", "[HOST:]PORT, or ECHOLUX_CONTROL");
+    return {parsed_address(at, "--at"), token_of(options)};
+}
+
+// "view.mode=mip" as {"view.mode": "mip"}: the other side knows of which type it is.
+Json values_of(const std::vector<std::string>& assignments) {
+    Json values = Json::object();
+    for (const std::string& assignment : assignments) {
+        const std::size_t equals = assignment.find('=');
+        if (equals == std::string::npos) {
+            throw UsageError("expected KEY=VALUE, got " + assignment, "ctl", "for example view.mode=mip");
+        }
+        values[assignment.substr(0, equals)] = assignment.substr(equals + 1);
+    }
+    return values;
+}
+
+Json number_of(const std::string& text, const ControlParameter& parameter) {
+    char* end = nullptr;
+    const std::string option = "--" + std::string(parameter.name);
+    if (parameter.type == Type::whole) {
+        const std::int64_t whole = std::strtoll(text.c_str(), &end, 10);
+        if (*end == '\0' && !text.empty()) return whole;
+    } else {
+        const double number = std::strtod(text.c_str(), &end);
+        if (*end == '\0' && !text.empty()) return number;
+    }
+    throw UsageError(fmt::format("expected {}, got {}", name_of(parameter.type), text), option, "");
+}
+
+Json params_of(const ControlMethod& method, const Options& options) {
+    Json params = Json::object();
+    for (const ControlParameter& parameter : method.parameters) {
+        const std::string name(parameter.name);
+        if (const auto list = options.lists.find(name); list != options.lists.end() && !list->second.empty()) {
+            params[name] = parameter.type == Type::values ? values_of(list->second) : Json(list->second);
+        }
+        if (const auto flag = options.flags.find(name); flag != options.flags.end() && flag->second)
+            params[name] = true;
+        const auto word = options.words.find(name);
+        if (word == options.words.end() || word->second.empty()) continue;
+        const bool is_number = parameter.type == Type::number || parameter.type == Type::whole;
+        params[name] = is_number ? number_of(word->second, parameter) : Json(word->second);
+    }
+    return params;
+}
+
+// One line for each value of an object; what has parts of its own as JSON.
+void tell(const std::string& method, const Json& result) {
+    give(nlohmann::ordered_json(result));
+    if (telling().is_json) return;
+    const bool has_values = result.contains("values");
+    if (method == "describe") return print_answer(result.dump(2) + "\n");
+    for (const auto& [key, value] : (has_values ? result["values"] : result).items()) {
+        answer("{} = {}\n", key, value.dump());
+    }
+}
+
+void save(const std::string& name, const ControlLine::Answer& answer) {
+    write_text(name, {reinterpret_cast<const char*>(answer.data.data()), answer.data.size()});
+}
+
+void call(const ControlMethod& method, const Options& options) {
+    const bool sends = std::ranges::count(method.parameters, "encoding", &ControlParameter::name) > 0;
+    const std::string output = output_named(options.output, method.name == "snapshot" ? ".png" : ".raw");
+    const Json params = params_of(method, options);
+    ControlLine line = connected(options);
+    const ControlLine::Answer answer = line.ask(std::string(method.name), params);
+    if (sends && !output.empty() && answer.json.contains("bytes")) save(output, answer);
+    tell(std::string(method.name), answer.json);
+}
+
+// Each piece of news as a line of JSON.
+void watch(const ControlMethod& method, const Options& options) {
+    const Listening listening;
+    const Json params = params_of(method, options);
+    ControlLine line = connected(options);
+    line.ask("subscribe", params);
+    const auto begin = std::chrono::steady_clock::now();
+    std::int64_t heard = 0;
+    while (!listening.is_interrupted() && (options.seconds == 0 || seconds_since(begin) < options.seconds)) {
+        ControlLine::Answer news;
+        if (!line.hear(news, 0.1)) continue;
+        fmt::print("{}\n", Json{{"topic", news.method}, {"news", news.json}}.dump());
+        std::fflush(stdout);
+        if (++heard == options.count) return;
+    }
+}
+
+std::string option_of(const ControlParameter& parameter) {
+    if (parameter.type == Type::values) return "--set";
+    std::string name = "--" + std::string(parameter.name);
+    std::ranges::replace(name, '_', '-');
+    return name;
+}
+
+std::string help_of(const ControlParameter& parameter) {
+    std::string help(parameter.help);
+    for (const std::string_view choice : parameter.choices) {
+        help += (&choice == parameter.choices.data() ? (help.empty() ? "" : ": ") : ", ") + std::string(choice);
+    }
+    return help;
+}
+
+// The first parameter may be given without its name; what a list or settings are is all that follows.
+void add_parameter(CLI::App& verb, const ControlParameter& parameter, bool is_first, Options& options) {
+    const std::string name(parameter.name);
+    const bool is_list = parameter.type == Type::texts || parameter.type == Type::values;
+    CLI::Option* option = nullptr;
+    if (parameter.type == Type::flag) {
+        verb.add_flag(option_of(parameter), options.flags[name], help_of(parameter));
+        return;
+    }
+    const std::string names = is_first ? (is_list ? name : option_of(parameter) + "," + name) : option_of(parameter);
+    option = is_list ? verb.add_option(names, options.lists[name], help_of(parameter))
+                     : verb.add_option(names, options.words[name], help_of(parameter));
+    if (is_list) option->take_all();
+    if (is_list && !is_first) option->allow_extra_args(false);
+    option->type_name(parameter.type == Type::values  ? "KEY=VALUE"
+                      : parameter.type == Type::file  ? "FILE"
+                      : parameter.type == Type::texts ? "NAME"
+                      : parameter.type == Type::text  ? "TEXT"
+                                                      : "N");
+    if (parameter.is_required) option->required();
+}
+
+void add_line_options(CLI::App& verb, Options& options) {
+    verb.add_option("--at", options.at, "where it listens [ECHOLUX_CONTROL]")->type_name("[HOST:]PORT");
+    verb.add_option("--token", options.token, "the token that it printed [ECHOLUX_TOKEN]")->type_name("TOKEN");
+    verb.add_option("--token-file", options.token_file, "a file with the token [ECHOLUX_TOKEN_FILE]")
+        ->type_name("FILE");
+}
+
+void add_verb(CLI::App& command, const ControlMethod& method) {
+    const bool watches = method.name == "subscribe";
+    CLI::App* verb = command.add_subcommand(watches ? "watch" : std::string(method.name), std::string(method.help));
+    auto options = std::make_shared<Options>();
+    for (const ControlParameter& parameter : method.parameters) {
+        if (parameter.name == "encoding" || (watches && parameter.name == "voxels")) continue;
+        add_parameter(*verb, parameter, &parameter == method.parameters.data(), *options);
+    }
+    if (std::ranges::count(method.parameters, "encoding", &ControlParameter::name) > 0) {
+        verb->add_option("-o,--output", options->output, "write the bytes here; - for standard output")
+            ->type_name("FILE");
+    }
+    if (watches) {
+        verb->add_option("--seconds", options->seconds, "end after this many seconds [0: at Ctrl-C]")
+            ->check(not_negative())
+            ->type_name("S");
+        verb->add_option("--count", options->count, "end after this many lines [0: no limit]")->type_name("N");
+    }
+    add_line_options(*verb, *options);
+    verb->callback([options, &method, watches] { watches ? watch(method, *options) : call(method, *options); });
+}
+
+}  // namespace
+
+void add_ctl(CLI::App& program) {
+    CLI::App* command = program.add_subcommand("ctl", "Steer an Echolux that listens (--control) from a script");
+    command->require_subcommand(1);
+    for (const ControlMethod& method : control_methods()) {
+        if (method.name != "unsubscribe") add_verb(*command, method);
+    }
+}
+
+}  // namespace echolux

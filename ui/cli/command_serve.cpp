@@ -1,0 +1,238 @@
+// `echolux serve [FILE|--source …]`: the window for browsers. It is the same window, without a screen; pictures go out,
+// what hands do comes in.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "assets/assets.h"
+#include "compute/error.h"
+#include "engine/io/allowed_folders.h"
+#include "engine/scan/settings.h"
+#include "ui/cli/commands.h"
+#include "ui/cli/parse_text.h"
+#include "ui/cli/setting_options.h"
+#include "ui/cli/source_options.h"
+#include "ui/cli/telling.h"
+#include "ui/cli/terminal_progress.h"
+#include "ui/control/control.h"
+#include "ui/net/net_server.h"
+#include "ui/web/serving.h"
+#include "ui/web/web_pages.h"
+#include "ui/window/window.h"
+
+namespace echolux {
+namespace {
+
+constexpr int usual_port = 8970;
+
+struct Options {
+    SourceOptions source;
+    Backend backend = Backend::automatic;
+    std::string file, device, size;
+    double scale = 1;
+    bool keeps_nothing = false;
+
+    std::string host = "127.0.0.1", token_file, password_file, certificate, key, uploads;
+    std::vector<std::string> names, folders;
+    int port = usual_port, control = -1;
+    int clients = Limits{}.clients;
+    double upload_gb = 1e-9 * static_cast<double>(Limits{}.upload_bytes);
+    bool speaks_tls = false;
+};
+
+bool is_for_all(const std::string& host) {
+    return host == "0.0.0.0" || host == "::";
+}
+
+bool is_this_machine_alone(const std::string& host) {
+    return host.starts_with("127.") || host == "::1" || host == "localhost";
+}
+
+std::vector<std::string> names_of(const Options& options) {
+    std::vector<std::string> names = options.names;
+    if (!is_this_machine_alone(options.host)) {
+        if (!is_for_all(options.host)) names.push_back(options.host);
+        if (const std::string own = host_name(); !own.empty()) names.push_back(own);
+    }
+    return names;
+}
+
+std::optional<Certificate> certificate_of(const Options& options) {
+    if (!options.certificate.empty()) return read_certificate(options.certificate, options.key);
+    if (!options.speaks_tls) return std::nullopt;
+    std::vector<std::string> names = names_of(options);
+    if (is_for_all(options.host)) {
+        for (const std::string& address : own_addresses()) names.push_back(address);
+    }
+    return own_certificate(options.keeps_nothing ? std::filesystem::path() : state_folder() / "tls", names);
+}
+
+NetOptions net_options(const Options& options) {
+    NetOptions net;
+    net.host = options.host;
+    net.limits.clients = options.clients;
+    net.limits.upload_bytes = static_cast<std::uint64_t>(1e9 * options.upload_gb);
+    net.tls = certificate_of(options);
+    return net;
+}
+
+Secrets wanted_secrets(const Options& options) {
+    Secrets secrets = options.token_file.empty() ? Secrets{made_token(), made_token(), {}}
+                                                 : secrets_of(std::filesystem::path(options.token_file));
+    if (!options.password_file.empty()) secrets.password = password_of(options.password_file);
+    return secrets;
+}
+
+// As browsers write it: an address in digits with colons in brackets.
+std::string address_of(const std::string& host, int port, bool is_tls) {
+    const std::string name = host.find(':') == host.npos ? host : "[" + host + "]";
+    return fmt::format("{}://{}:{}/", is_tls ? "https" : "http", name, port);
+}
+
+void tell_addresses(const Options& options, const NetOptions& net, const Secrets& secrets, int port, int control) {
+    std::vector<std::string> hosts{options.host};
+    if (is_for_all(options.host)) {
+        hosts = own_addresses();
+        hosts.insert(hosts.begin(), "localhost");
+    }
+    nlohmann::ordered_json addresses = nlohmann::ordered_json::array();
+    for (const std::string& host : hosts) {
+        const std::string address = address_of(host, port, net.tls.has_value());
+        answer("to steer: {}?token={}\n", address, secrets.steer);
+        answer("to watch: {}?token={}\n", address, secrets.watch);
+        addresses.push_back(
+            {{"steer", address + "?token=" + secrets.steer}, {"watch", address + "?token=" + secrets.watch}});
+    }
+    if (control >= 0) answer("control:  {} port {}, with the same tokens\n", options.host, control);
+    if (net.tls) close_with("certificate (SHA-256): {}\n", fingerprint_of(*net.tls));
+    if (!net.tls && !is_this_machine_alone(options.host))
+        print_warnings({"`serve`: whoever reads along on the network reads the token: use `--tls`, or an ssh tunnel"});
+    nlohmann::ordered_json object{{"addresses", addresses}, {"port", port}};
+    if (control >= 0) object["control"] = control;
+    give(object);
+    std::fflush(stdout);
+}
+
+// Those that were named; else the current one. What was opened at the start, and what is dropped, may be used as well.
+std::shared_ptr<const AllowedFolders> allowed_folders(const Options& options) {
+    std::vector<std::filesystem::path> folders(options.folders.begin(), options.folders.end());
+    if (folders.empty()) folders.emplace_back(".");
+    if (!options.uploads.empty()) folders.emplace_back(options.uploads);
+    std::error_code problem;
+    const std::filesystem::path file = std::filesystem::absolute(options.file, problem);
+    if (!options.file.empty())
+        folders.push_back(std::filesystem::is_directory(file, problem) ? file : file.parent_path());
+    return std::make_shared<const AllowedFolders>(std::move(folders));
+}
+
+WorkspaceOptions workspace_options(const Options& options) {
+    WorkspaceOptions wanted;
+    wanted.device.name = options.device;
+    wanted.backend.backend = options.backend;
+    if (!options.keeps_nothing) wanted.state_folder = state_folder();
+    wanted.assignments = options.source.assignments;
+    return wanted;
+}
+
+void pass_on(Control& control, const Incoming& arrival) {
+    if (arrival.kind == Incoming::Kind::text) control.handle(arrival.from, arrival.bytes);
+    if (arrival.kind == Incoming::Kind::closed) control.gone(arrival.from->id());
+}
+
+void serve(const Options& options) {
+    const Listening listening;
+    if (options.certificate.empty() != options.key.empty())
+        throw Error(ErrorCode::bad_setting, "a certificate and its key are given together", "--certificate",
+                    "give --certificate and --key, or --tls for one that is made");
+    const WindowSettings first;
+    const auto [width, height] =
+        options.size.empty() ? std::pair(first.width, first.height) : parsed_size(options.size, "--size");
+    std::error_code problem;
+    if (!options.file.empty() && !std::filesystem::exists(options.file, problem))
+        throw Error(ErrorCode::bad_file, "does not exist", options.file, "check the name");
+    if (!options.uploads.empty() && !std::filesystem::is_directory(options.uploads, problem))
+        throw Error(ErrorCode::bad_setting, "is not a folder", options.uploads, "make it, or name another");
+    Inbox inbox;
+    ServedWindow native(inbox, width & ~1, height & ~1, options.scale);
+    const std::shared_ptr<const AllowedFolders> folders = allowed_folders(options);
+    Workspace work(workspace_options(options));
+    MainWindow window(native, work);
+    if (!options.source.name.empty()) work.open_source(source_wanted(options.source, {"view.", "window."}));
+    work.limit_to(folders, options.source.name);
+    if (!options.file.empty()) work.open(options.file);
+    Control control(work, {folders, [&window] { return window.picture(); }});
+
+    const Secrets secrets = wanted_secrets(options);
+    const NetOptions net = net_options(options);
+    NetServer server(net, std::make_shared<Access>(secrets, names_of(options)), inbox);
+    WebContent content = web_pages();
+    content.upload_folder = options.uploads;
+    const int port = server.serve_web(options.port, content);
+    const int control_port = options.control < 0 ? -1 : server.serve_lines(options.control);
+    Serving serving(native, work, window, {options.uploads, secrets.watch, options.size.empty()},
+                    [&control](const Incoming& arrival) { pass_on(control, arrival); });
+    tell_addresses(options, net, secrets, port, control_port);
+
+    constexpr double patience_s = 0.25, busy_patience_s = 0.005;
+    while (serving.turn(control.is_busy() ? busy_patience_s : patience_s)) {
+        control.update();
+        if (control.is_shut_down()) break;
+        if (listening.is_interrupted()) throw Error(ErrorCode::cancelled, "ended by an interrupt", "serve");
+    }
+}
+
+void add_net_options(CLI::App& command, Options& options) {
+    const std::string group = "Connections";
+    const auto add = [&](const char* name, auto& value, const char* help, const char* type) {
+        return command.add_option(name, value, help)->type_name(type)->group(group);
+    };
+    add("--port", options.port, "port of the page; 0: any that is free [8970]", "N")->check(between(0, 65535));
+    add("--host", options.host, "address to listen at; 0.0.0.0: whoever can reach this machine [127.0.0.1]", "ADDRESS");
+    add("--name", options.names, "another name that browsers may call this machine by; may be repeated", "NAME")
+        ->take_all()
+        ->allow_extra_args(false);
+    add("--token-file", options.token_file,
+        "tokens to steer (first line) and to watch (second); made where it is missing [new ones each time]", "FILE");
+    add("--password-file", options.password_file, "a password that lets in without a token, as its first line", "FILE");
+    command.add_flag("--tls", options.speaks_tls, "speak https, with a certificate made here")->group(group);
+    add("--certificate", options.certificate, "certificate chain for https, as PEM", "FILE");
+    add("--key", options.key, "its key, as PEM", "FILE");
+    add("--clients", options.clients, "at most so many at a time [16]", "N")->check(between(1, 1000));
+    add("--control", options.control, "port where programs steer the same window, by JSON lines; 0: any [none]", "N")
+        ->check(between(0, 65535));
+    add("--folder", options.folders,
+        "folder whose files browsers and programs may open and write; may be repeated [the current one]", "FOLDER")
+        ->take_all()
+        ->allow_extra_args(false);
+    add("--uploads", options.uploads, "folder for files that are dropped on the page [none are taken]", "FOLDER");
+    add("--upload-gb", options.upload_gb, "a dropped file has at most so many GB [17]", "GB")->check(positive());
+}
+
+}  // namespace
+
+void add_serve(CLI::App& program) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command = program.add_subcommand("serve", "Show the window in browsers, here or on other machines");
+    CLI::Option* file =
+        command->add_option("FILE", options->file, "volume, folder of volumes, scan, raw spectra, or session")
+            ->type_name("");
+    add_source_options(*command, options->source)->excludes(file);
+    add_backend_option(*command, options->backend);
+    command->add_option("--device", options->device, "part of the Vulkan device's name")->type_name("NAME");
+    command->add_option("--size", options->size, "size of the picture [that of the browser that steers]")
+        ->type_name("WxH");
+    command->add_option("--scale", options->scale, "scale of text and controls until a browser says its own [1]")
+        ->check(between(0.5, 4))
+        ->type_name("FACTOR");
+    command->add_flag("--fresh", options->keeps_nothing, "start fresh: restore nothing and save nothing");
+    add_data_folder_option(*command);
+    add_net_options(*command, *options);
+    command->callback([options] { serve(*options); });
+}
+
+}  // namespace echolux

@@ -1,0 +1,80 @@
+#include "ui/control/control_server.h"
+
+#include <chrono>
+#include <utility>
+
+#include "engine/io/allowed_folders.h"
+#include "ui/net/net_server.h"
+
+namespace echolux {
+namespace {
+
+constexpr double patience_s_alone = 0.05, patience_s_asked = 0.005;
+
+ControlOptions options_of(const ControlServerOptions& options) {
+    return {std::make_shared<const AllowedFolders>(options.folders), options.window_picture};
+}
+
+Secrets secrets_for(const std::filesystem::path& token_file) {
+    return token_file.empty() ? Secrets{made_token(), made_token(), ""} : secrets_of(token_file);
+}
+
+NetOptions net_options(const ControlServerOptions& options) {
+    NetOptions net;
+    net.host = options.host;
+    net.limits.messages_waiting = 2000;  // 1,000 settings a second, also where pictures take long
+    return net;
+}
+
+}  // namespace
+
+struct ControlServer::Parts {
+    Parts(Workspace& work, const ControlServerOptions& options)
+        : control(work, options_of(options)), access(std::make_shared<const Access>(secrets_for(options.token_file))),
+          server(net_options(options), access, inbox), port(server.serve_lines(options.port)) {}
+
+    Control control;
+    std::shared_ptr<const Access> access;
+    Inbox inbox;
+    NetServer server;
+    int port;
+};
+
+ControlServer::ControlServer(Workspace& work, const ControlServerOptions& options)
+    : parts_(std::make_unique<Parts>(work, options)) {}
+ControlServer::~ControlServer() = default;
+
+int ControlServer::port() const {
+    return parts_->port;
+}
+
+const std::string& ControlServer::token() const {
+    return parts_->access->secrets().steer;
+}
+
+Control& ControlServer::control() {
+    return parts_->control;
+}
+
+// Whoever sends more than is read at a time is read on as soon as that has been taken: a few rounds of it a turn.
+void ControlServer::update() {
+    using Clock = std::chrono::steady_clock;
+    constexpr std::chrono::milliseconds longest(3);
+    const Clock::time_point begin = Clock::now();
+    std::vector<Incoming> incoming = parts_->inbox.take(0);
+    while (!incoming.empty()) {
+        for (const Incoming& one : incoming) {
+            if (one.kind == Incoming::Kind::text) parts_->control.handle(one.from, one.bytes);
+            if (one.kind == Incoming::Kind::closed) parts_->control.gone(one.from->id());
+        }
+        incoming.clear();
+        if (Clock::now() - begin < longest) incoming = parts_->inbox.take(0);
+    }
+    parts_->control.update();
+}
+
+double ControlServer::patience_s() const {
+    return parts_->server.clients() > 0 ? patience_s_asked : patience_s_alone;
+}
+
+}  // namespace echolux

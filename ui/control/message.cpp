@@ -1,0 +1,140 @@
+#include "ui/control/message.h"
+
+#include <array>
+#include <utility>
+
+#include "compute/error_name.h"
+#include "engine/io/json_text.h"
+
+namespace echolux {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t max_requests = 1000;  // of a batch
+constexpr std::string_view shape = "send {\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"describe\"}";
+
+struct NamedCode {
+    RpcCode code;
+    std::string_view name;
+};
+constexpr std::array names{
+    NamedCode{RpcCode::parse_error, "parse_error"},
+    NamedCode{RpcCode::invalid_request, "invalid_request"},
+    NamedCode{RpcCode::method_not_found, "method_not_found"},
+    NamedCode{RpcCode::invalid_params, "invalid_params"},
+    NamedCode{RpcCode::internal_error, "internal_error"},
+    NamedCode{RpcCode::bad_setting, name_of(ErrorCode::bad_setting)},
+    NamedCode{RpcCode::bad_file, name_of(ErrorCode::bad_file)},
+    NamedCode{RpcCode::output, name_of(ErrorCode::output)},
+    NamedCode{RpcCode::out_of_memory, name_of(ErrorCode::out_of_memory)},
+    NamedCode{RpcCode::device, name_of(ErrorCode::device)},
+    NamedCode{RpcCode::cancelled, name_of(ErrorCode::cancelled)},
+    NamedCode{RpcCode::not_allowed, "not_allowed"},
+    NamedCode{RpcCode::too_many, "too_many"},
+};
+
+Refusal invalid(const std::string& what, const std::string& where) {
+    return {RpcCode::invalid_request, Error(ErrorCode::bad_setting, what, where, std::string(shape))};
+}
+
+std::optional<Refusal> problem_of(const Json& json) {
+    if (!json.is_object()) return invalid("a request is a JSON object", "request");
+    const auto version = json.find("jsonrpc");
+    if (version == json.end() || *version != "2.0") return invalid("is not \"2.0\"", "jsonrpc");
+    const auto id = json.find("id");
+    if (id != json.end() && !id->is_string() && !id->is_number() && !id->is_null()) {
+        return invalid("is neither text nor number", "id");
+    }
+    const auto method = json.find("method");
+    if (method == json.end() || !method->is_string()) return invalid("is not a text", "method");
+    const auto params = json.find("params");
+    if (params != json.end() && !params->is_structured()) return invalid("is neither object nor list", "params");
+    return std::nullopt;
+}
+
+// What is no request is answered under its id where it has one that can be used.
+Request request_of(Json json) {
+    Request request{nullptr, false, {}, Json::object(), problem_of(json)};
+    if (!json.is_object()) return request;
+    if (const auto id = json.find("id"); id != json.end() && !id->is_structured() && !id->is_boolean()) {
+        request.id = *id;
+    }
+    if (request.refusal) return request;
+    request.is_notification = !json.contains("id");
+    request.method = json["method"].get<std::string>();
+    if (json.contains("params")) request.params = std::move(json["params"]);
+    return request;
+}
+
+Message refused(Refusal refusal) {
+    return {false, {Request{nullptr, false, {}, Json::object(), std::move(refusal)}}};
+}
+
+}  // namespace
+
+std::string_view name_of(RpcCode code) {
+    for (const NamedCode& named : names) {
+        if (named.code == code) return named.name;
+    }
+    return "";
+}
+
+std::vector<RpcCode> all_rpc_codes() {
+    std::vector<RpcCode> codes;
+    for (const NamedCode& named : names) codes.push_back(named.code);
+    return codes;
+}
+
+RpcCode rpc_code(ErrorCode code) {
+    for (const NamedCode& named : names) {
+        if (named.name == name_of(code)) return named.code;
+    }
+    return RpcCode::internal_error;
+}
+
+Message parsed_message(std::string_view text) {
+    Json json;
+    try {
+        json = parsed_json(text, "request", std::string(shape));
+    } catch (const Error& error) {
+        return refused({RpcCode::parse_error, error});
+    }
+    if (!json.is_array()) return {false, {request_of(std::move(json))}};
+    if (json.empty()) return refused(invalid("is an empty list", "request"));
+    if (json.size() > max_requests) {
+        return refused({RpcCode::too_many, Error(ErrorCode::bad_setting, "has more than 1,000 requests", "request",
+                                                 "send them in several batches")});
+    }
+    Message message{true, {}};
+    for (Json& one : json) message.requests.push_back(request_of(std::move(one)));
+    return message;
+}
+
+nlohmann::ordered_json result_answer(const Json& id, nlohmann::ordered_json result) {
+    return {{"jsonrpc", "2.0"}, {"id", id}, {"result", std::move(result)}};
+}
+
+nlohmann::ordered_json error_answer(const Json& id, const Refusal& refusal) {
+    const Error& error = refusal.error;
+    return {{"jsonrpc", "2.0"},
+            {"id", id},
+            {"error",
+             {{"code", static_cast<int>(refusal.code)},
+              {"message", error.line()},
+              {"data",
+               {{"code", name_of(refusal.code)},
+                {"what", error.problem()},
+                {"where", error.where()},
+                {"remedy", error.remedy()}}}}}};
+}
+
+nlohmann::ordered_json notification(std::string_view method, nlohmann::ordered_json params) {
+    return {{"jsonrpc", "2.0"}, {"method", method}, {"params", std::move(params)}};
+}
+
+std::string line_of(const nlohmann::ordered_json& json) {
+    return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace echolux

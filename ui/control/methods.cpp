@@ -1,0 +1,306 @@
+#include "ui/control/methods.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "compute/plan/describe.h"
+#include "ui/control/message.h"
+
+namespace echolux {
+namespace {
+
+using Json = nlohmann::json;
+using Type = ParameterType;
+
+const ControlParameter encoding{
+    "encoding",
+    Type::text,
+    false,
+    "binary: the bytes follow the answer; base64: they stand in its `data`; default: binary",
+    {"binary", "base64"}};
+
+std::vector<ControlMethod> made_methods() {
+    return {
+        {"describe",
+         Who::watch,
+         "what there is: settings with unit, range, default and value; methods; actions",
+         {{"what", Type::text, false, "only these", {"settings", "methods", "actions", "topics"}},
+          {"keys", Type::texts, false, "only these settings, or sections of them"}},
+         "`program`, `version`, `settings`, `methods`, `actions`, `topics`"},
+        {"get",
+         Who::watch,
+         "values of settings",
+         {{"keys", Type::texts, false, "settings, or sections of them; default: all"}},
+         "`values`"},
+        {"set",
+         Who::steer,
+         "change settings: all of them or, where one is refused, none. Several that come between two pictures are "
+         "taken "
+         "over together, the newest of each counts",
+         {{"values", Type::values, true, "by key; null: the default"}},
+         "`values` that hold now, of these keys"},
+        {"state",
+         Who::watch,
+         "what is open, and what goes on",
+         {},
+         "`program`, `version`, `may_steer`, `is_open`, `name`, `way`, `grid`, `time_point`, `time_points`, `is_live`, "
+         "`is_running`, `is_recording`, `cross_um`, `jobs`, `troubles`"},
+        {"statistics",
+         Who::watch,
+         "counts, rates and delays of what is open, as `echolux live --json` reports them",
+         {},
+         "see [live](live.md)"},
+        {"open",
+         Who::steer,
+         "open a file or a live source; answered when it is there",
+         {{"file", Type::file, false, "volume, folder of volumes, scan, session, or a picture saved by Echolux"},
+          {"source", Type::text, false, "a live source in place of a file, as `echolux view --source` takes it"},
+          {"scan", Type::file, false, "TOML that describes what the source sends"},
+          {"values", Type::values, false, "settings of what is opened, over those that were set before"}},
+         "as `state`"},
+        {"close", Who::steer, "close what is open", {}, "`is_open`"},
+        {"start", Who::steer, "start the live source", {}, "`is_running`"},
+        {"stop", Who::steer, "stop the live source", {}, "`is_running`"},
+        {"record",
+         Who::steer,
+         "record every block of the live source from the next volume on",
+         {{"file", Type::file, false, "TOML of the recording; default: a name by date in the recording folder"}},
+         "`file`"},
+        {"stop_recording",
+         Who::steer,
+         "end the recording; answered when it is on the disk",
+         {},
+         "`file`, `stats` as `recorder` of [live](live.md)"},
+        {"snapshot",
+         Who::watch,
+         "a picture as PNG, of the view at full quality or of the whole window as it is seen",
+         {{"of", Type::text, false, "default: view", {"view", "window"}},
+          {"width", Type::whole, false, "of the view, in pixels; default: view.width"},
+          {"height", Type::whole, false, "default: view.height"},
+          encoding},
+         "`width`, `height`, `bytes`, `type`: image/png"},
+        {"volume",
+         Who::watch,
+         "the voxels of the volume that is shown",
+         {encoding},
+         "`type`, `shape` (B-scans, A-scans, depth), `spacing_um` in this order, `first_depth_um`, `scale`, `offset`, "
+         "`unit`, `quantity`, `byte_order`, `time_s`, `volume`, `bytes`"},
+        {"b_scan",
+         Who::watch,
+         "the voxels of one B-scan of the volume that is shown",
+         {{"b_scan", Type::whole, false, "counted from 0; default: that under the cross-hair"}, encoding},
+         "as `volume`, with `b_scan`; `shape` is A-scans, depth"},
+        {"a_scan",
+         Who::watch,
+         "the voxels of one A-scan of the volume that is shown",
+         {{"a_scan", Type::whole, false, "counted from 0; default: that under the cross-hair"},
+          {"b_scan", Type::whole, false, "likewise"},
+          encoding},
+         "as `volume`, with `a_scan` and `b_scan`; `shape` is depth"},
+        {"probe",
+         Who::watch,
+         "what is seen at a pixel of the view",
+         {{"x", Type::whole, true, "from the left of a picture of view.width pixels"},
+          {"y", Type::whole, true, "from its top, of view.height pixels"}},
+         "`hit`, `value`, `unit`, `voxel` and `place_um` (depth, A-scan, B-scan)"},
+        {"save",
+         Who::steer,
+         "write what is shown to a file; answered when it is on the disk",
+         {{"what", Type::text, true, "", {"volume", "session", "picture", "figure", "a_scan", "echoes"}},
+          {"file", Type::file, true, "its ending chooses the format"},
+          {"overwrite", Type::flag, false, "replace a file that is there; default: false"}},
+         "`file`"},
+        {"movie",
+         Who::steer,
+         "make a movie of the view; answered when it is on the disk",
+         {{"file", Type::file, true, ".mp4, .mkv, .webm, .mov, .gif, .webp or frame_%04d.png"},
+          {"path", Type::text, false, "turntable, time, sweep, or a file of key frames; several joined by +"},
+          {"seconds", Type::number, false, "length; default: as the path wants it"},
+          {"fps", Type::number, false, "pictures per second; default: 30"},
+          {"along", Type::text, false, "of a sweep", {"depth", "a-scans", "b-scans"}},
+          {"plane", Type::text, false, "of a sweep", {"slice", "clip"}},
+          {"overwrite", Type::flag, false, "replace a file that is there; default: false"}},
+         "`file`"},
+        {"calibrate",
+         Who::steer,
+         "calibrate the instrument from its own spectra; answered when it is done",
+         {{"step",
+           Type::text,
+           true,
+           "take the mean of 1,000 lines (dark, background, mirror_1, mirror_2), apply the k map of both mirrors, or "
+           "search the dispersion",
+           {"dark", "background", "mirror_1", "mirror_2", "apply", "dispersion"}},
+          {"values", Type::values, false,
+           "for `apply`: mirrors.sides, mirrors.wavelength_rises, "
+           "mirrors.displacement_um, mirrors.centre_wavelength_nm"}},
+         "`values` of the calibration and the recipe's dispersion"},
+        {"go_to",
+         Who::steer,
+         "show another time point, or move the cross-hair",
+         {{"time_point", Type::whole, false, "counted from 0"},
+          {"depth", Type::whole, false, "voxel under the cross-hair, counted from 0"},
+          {"a_scan", Type::whole, false, "likewise"},
+          {"b_scan", Type::whole, false, "likewise"}},
+         "as `state`"},
+        {"action",
+         Who::steer,
+         "do what a menu or a key does; `describe` lists the names",
+         {{"name", Type::text, true, "\"edit.undo\""}},
+         "`name`, `is_on` of what is switched"},
+        {"subscribe",
+         Who::watch,
+         "be told of changes, each a notification of the topic's name",
+         {{"topics", Type::texts, true, "settings, statistics, notices, state, volumes"},
+          {"every_s", Type::number, false,
+           "shortest time between two of a topic in s; default: 0.2 of statistics, 0 of others"},
+          {"voxels", Type::flag, false,
+           "volumes with their voxels: the newest one whenever all before has been taken"}},
+         "`topics` of this connection"},
+        {"unsubscribe",
+         Who::watch,
+         "not be told any more",
+         {{"topics", Type::texts, false, "default: all"}},
+         "`topics` that are left"},
+        {"shutdown", Who::steer, "end the program in order; a recording is ended first", {}, "`ends`"},
+    };
+}
+
+Refusal bad_param(const ControlMethod& method, std::string_view name, const std::string& what,
+                  const std::string& remedy = {}) {
+    return {RpcCode::invalid_params,
+            Error(ErrorCode::bad_setting, what, fmt::format("{}, {}", method.name, name), remedy)};
+}
+
+bool is_text_list(const Json& value) {
+    return value.is_array() && std::ranges::all_of(value, [](const Json& one) { return one.is_string(); });
+}
+
+bool fits(Type type, const Json& value) {
+    switch (type) {
+        case Type::text:
+        case Type::file: return value.is_string();
+        case Type::number: return value.is_number();
+        case Type::whole: return value.is_number_integer();
+        case Type::flag: return value.is_boolean();
+        case Type::texts: return is_text_list(value) || value.is_string();
+        case Type::values: return value.is_object();
+    }
+    return false;
+}
+
+void check_value(const ControlMethod& method, const ControlParameter& parameter, const Json& value) {
+    if (!fits(parameter.type, value)) {
+        throw bad_param(method, parameter.name, fmt::format("expected {}", name_of(parameter.type)));
+    }
+    if (parameter.choices.empty() || !value.is_string()) return;
+    const std::string given = value.get<std::string>();
+    if (std::ranges::count(parameter.choices, given) > 0) return;
+    const std::string near = nearest_name(given, parameter.choices);
+    throw bad_param(method, parameter.name, fmt::format("expected one of {}", fmt::join(parameter.choices, ", ")),
+                    near.empty() ? "" : "did you mean \"" + near + "\"?");
+}
+
+Json by_name(const ControlMethod& method, const Json& params) {
+    if (params.is_object()) return params;
+    if (params.size() > method.parameters.size()) {
+        throw bad_param(method, "params",
+                        fmt::format("takes at most {}, got {}", method.parameters.size(), params.size()));
+    }
+    Json object = Json::object();
+    for (std::size_t i = 0; i < params.size(); ++i) object[std::string(method.parameters[i].name)] = params[i];
+    return object;
+}
+
+}  // namespace
+
+std::string_view name_of(ParameterType type) {
+    switch (type) {
+        case Type::text: return "a text";
+        case Type::file: return "the name of a file";
+        case Type::number: return "a number";
+        case Type::whole: return "a whole number";
+        case Type::flag: return "true or false";
+        case Type::texts: return "a list of texts";
+        case Type::values: return "an object of settings and values";
+    }
+    return "";
+}
+
+const std::vector<ControlMethod>& control_methods() {
+    static const std::vector<ControlMethod> methods = made_methods();
+    return methods;
+}
+
+const ControlMethod& method_named(std::string_view name) {
+    std::vector<std::string_view> names;
+    for (const ControlMethod& method : control_methods()) {
+        if (method.name == name) return method;
+        names.push_back(method.name);
+    }
+    const std::string near = nearest_name(name, names);
+    throw Refusal(RpcCode::method_not_found,
+                  Error(ErrorCode::bad_setting, "is not a method", std::string(name.substr(0, 100)),
+                        near.empty() ? "`describe` lists them" : "did you mean \"" + near + "\"?"));
+}
+
+Json checked_params(const ControlMethod& method, const Json& params) {
+    Json object = by_name(method, params);
+    std::vector<std::string_view> names;
+    for (const ControlParameter& parameter : method.parameters) names.push_back(parameter.name);
+    for (const auto& [name, value] : object.items()) {
+        if (std::ranges::count(names, name) > 0) continue;
+        const std::string near = nearest_name(name, names);
+        throw bad_param(
+            method, name.substr(0, 100), "is not a parameter",
+            near.empty() ? fmt::format("it takes {}", fmt::join(names, ", ")) : "did you mean \"" + near + "\"?");
+    }
+    for (const ControlParameter& parameter : method.parameters) {
+        const auto found = object.find(parameter.name);
+        const bool is_given = found != object.end() && !found->is_null();
+        if (!is_given && parameter.is_required)
+            throw bad_param(method, parameter.name, "is missing", std::string(parameter.help));
+        if (!is_given && found != object.end()) object.erase(found);
+        if (is_given) check_value(method, parameter, *found);
+    }
+    return object;
+}
+
+nlohmann::ordered_json object_of(const ControlMethod& method) {
+    nlohmann::ordered_json parameters = nlohmann::ordered_json::array();
+    for (const ControlParameter& parameter : method.parameters) {
+        nlohmann::ordered_json one{{"name", parameter.name},
+                                   {"type", name_of(parameter.type)},
+                                   {"required", parameter.is_required},
+                                   {"help", parameter.help}};
+        if (!parameter.choices.empty()) one["choices"] = parameter.choices;
+        parameters.push_back(std::move(one));
+    }
+    return {{"name", method.name},
+            {"who", method.who == Who::steer ? "steer" : "watch"},
+            {"help", method.help},
+            {"parameters", std::move(parameters)},
+            {"answer", method.answer}};
+}
+
+std::string methods_reference() {
+    std::string text;
+    for (const ControlMethod& method : control_methods()) {
+        text += fmt::format("### `{}`\n\n{}{}.{}\n\n", method.name, static_cast<char>(std::toupper(method.help[0])),
+                            method.help.substr(1), method.who == Who::steer ? " Needs a token that steers." : "");
+        if (!method.parameters.empty()) text += "| parameter | type | meaning |\n|---|---|---|\n";
+        for (const ControlParameter& parameter : method.parameters) {
+            std::string help(parameter.help);
+            if (!parameter.choices.empty()) {
+                help += fmt::format("{}{}", help.empty() ? "" : "; ", fmt::join(parameter.choices, ", "));
+            }
+            text += fmt::format("| `{}`{} | {} | {} |\n", parameter.name, parameter.is_required ? " (required)" : "",
+                                name_of(parameter.type), help);
+        }
+        text += fmt::format("{}Answer: {}.\n\n", method.parameters.empty() ? "" : "\n", method.answer);
+    }
+    return text;
+}
+
+}  // namespace echolux

@@ -1,0 +1,138 @@
+#include "ui/net/access.h"
+
+#include <fmt/format.h>
+#include <openssl/crypto.h>
+#include <openssl/rand.h>
+#include <openssl/sha.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <utility>
+
+#include "compute/error.h"
+#include "engine/io/lower_case.h"
+#include "engine/io/regular_file.h"
+#include "ui/net/private_file.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::size_t shortest_token = 16, shortest_password = 8, longest_secret = 512;
+
+using Digest = std::array<unsigned char, SHA256_DIGEST_LENGTH>;
+Digest digest(std::string_view text) {
+    Digest found{};
+    SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), found.data());
+    return found;
+}
+
+// Lines of a small file that is ours alone to know.
+std::vector<std::string> lines_of(const std::filesystem::path& path, std::size_t most) {
+    std::ifstream stream = open_file(path);
+    std::vector<std::string> lines;
+    std::string line;
+    while (lines.size() < most && read_line(stream, line, longest_secret, path.string())) {
+        while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
+        if (!line.empty()) lines.push_back(line);
+    }
+    return lines;
+}
+
+bool is_plain(std::string_view text) {
+    return std::ranges::all_of(text, [](char c) { return c > ' ' && c < '\x7F'; });
+}
+
+void check_token(const std::string& token, const std::filesystem::path& path) {
+    if (token.size() >= shortest_token && is_plain(token)) return;
+    throw Error(
+        ErrorCode::bad_setting,
+        fmt::format("a token has at least {} characters, which are letters, digits and signs of ASCII", shortest_token),
+        path.string(), "remove the file: it is made again with new tokens");
+}
+
+// "host" of "host:8970", "[::1]:8970", "host".
+std::string_view without_port(std::string_view host) {
+    if (host.starts_with('[')) return host.substr(0, host.find(']') + 1);
+    return host.substr(0, host.find(':'));
+}
+
+bool is_number_address(std::string_view host) {
+    if (host.starts_with('[') && host.ends_with(']')) {
+        host = host.substr(1, host.size() - 2);
+        return host.find(':') != host.npos && host.find_first_not_of("0123456789abcdefABCDEF:.") == host.npos;
+    }
+    return std::ranges::count(host, '.') == 3 && host.find_first_not_of("0123456789.") == host.npos;
+}
+
+}  // namespace
+
+std::string made_token() {
+    constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    std::array<unsigned char, 32> bytes{};
+    if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1)
+        throw Error(ErrorCode::device, "the system gives no random numbers", "token");
+    std::string token;
+    std::uint32_t bits = 0;
+    int count = 0;
+    for (const unsigned char byte : bytes) {
+        bits = bits << 8 | byte;
+        for (count += 8; count >= 6; count -= 6) token += letters[bits >> (count - 6) & 63];
+    }
+    token += letters[bits << (6 - count) & 63];
+    return token;
+}
+
+bool is_same_secret(std::string_view given, std::string_view kept) {
+    const Digest one = digest(given), other = digest(kept);
+    const bool is_same = CRYPTO_memcmp(one.data(), other.data(), one.size()) == 0;
+    return is_same && !kept.empty();
+}
+
+Secrets secrets_of(const std::filesystem::path& token_file) {
+    std::error_code problem;
+    if (!std::filesystem::exists(token_file, problem)) {
+        const Secrets made{made_token(), made_token(), {}};
+        write_private(token_file, made.steer + "\n" + made.watch + "\n");
+        return made;
+    }
+    const std::vector<std::string> lines = lines_of(token_file, 2);
+    if (lines.empty()) check_token("", token_file);
+    for (const std::string& line : lines) check_token(line, token_file);
+    if (lines.size() == 2 && lines[0] == lines[1])
+        throw Error(ErrorCode::bad_setting, "has the same token to steer and to watch", token_file.string(),
+                    "remove the second line, or the file");
+    return {lines[0], lines.size() == 2 ? lines[1] : made_token(), {}};
+}
+
+std::string password_of(const std::filesystem::path& password_file) {
+    const std::vector<std::string> lines = lines_of(password_file, 1);
+    if (lines.empty() || lines[0].size() < shortest_password)
+        throw Error(ErrorCode::bad_setting, fmt::format("the password has fewer than {} characters", shortest_password),
+                    password_file.string(), "write a longer one in the first line");
+    return lines[0];
+}
+
+Access::Access(Secrets secrets, std::vector<std::string> names)
+    : secrets_(std::move(secrets)), names_(std::move(names)) {
+    names_.emplace_back("localhost");
+    for (std::string& name : names_) name = lower_case(name);
+}
+
+std::optional<Right> Access::right_of(std::string_view token) const {
+    const bool steers = is_same_secret(token, secrets_.steer), watches = is_same_secret(token, secrets_.watch);
+    if (steers) return Right::steer;
+    return watches ? std::optional(Right::watch) : std::nullopt;
+}
+
+bool Access::is_host_ours(std::string_view host) const {
+    const std::string_view name = without_port(host);
+    return is_number_address(name) || std::ranges::find(names_, lower_case(std::string(name))) != names_.end();
+}
+
+bool Access::is_origin_ours(std::string_view origin, std::string_view host, bool is_tls) {
+    return lower_case(std::string(origin)) ==
+           std::string(is_tls ? "https://" : "http://").append(lower_case(std::string(host)));
+}
+
+}  // namespace echolux

@@ -1,0 +1,50 @@
+#include "ui/net/hub.h"
+
+#include <utility>
+
+namespace echolux::net {
+namespace {
+
+// Counts while it lives; outlives the hub.
+std::shared_ptr<void> counting(const std::shared_ptr<std::atomic<int>>& count) {
+    ++*count;
+    return {count.get(), [count](void*) { --*count; }};
+}
+
+}  // namespace
+
+std::shared_ptr<void> Hub::note_stranger(const std::shared_ptr<Stranger>& who) {
+    std::erase_if(strangers, [](const std::weak_ptr<Stranger>& one) { return one.expired(); });
+    while (std::ssize(strangers) >= limits().strangers) {
+        const std::shared_ptr<Stranger> oldest = strangers.front().lock();
+        strangers.pop_front();
+        if (oldest) oldest->drop();
+    }
+    strangers.push_back(who);
+    return counting(stranger_count);
+}
+
+std::shared_ptr<void> Hub::note_client() {
+    return *client_count < limits().clients ? counting(client_count) : nullptr;
+}
+
+std::shared_ptr<Outbox> Hub::opened(Right right, bool is_page, const std::string& peer) {
+    auto box = std::make_shared<Outbox>(right, is_page, peer, limits().waiting_bytes);
+    std::erase_if(boxes, [](const std::weak_ptr<Outbox>& one) { return one.expired(); });
+    boxes.push_back(box);
+    arrived(box, Incoming::Kind::opened, {});
+    return box;
+}
+
+void Hub::closed(const std::shared_ptr<Outbox>& box) {
+    if (!box->is_open()) return;
+    box->detach();
+    arrived(box, Incoming::Kind::closed, {});
+}
+
+void Hub::arrived(const std::shared_ptr<Outbox>& box, Incoming::Kind kind, std::string bytes) {
+    const bool is_message = kind == Incoming::Kind::text || kind == Incoming::Kind::binary;
+    inbox.put({kind, box, std::move(bytes), Clock::now(), is_message ? box->note_unanswered() : nullptr});
+}
+
+}  // namespace echolux::net

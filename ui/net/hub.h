@@ -1,0 +1,64 @@
+// What the sessions of one server share, on the network's thread.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <chrono>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "ui/net/net_server.h"
+#include "ui/net/outbox.h"
+#include "ui/net/rate.h"
+
+namespace echolux::net {
+
+// Somebody who has not shown a token yet, and can be made to go.
+class Stranger {
+  public:
+    virtual ~Stranger() = default;
+    virtual void drop() = 0;
+};
+
+struct Hub {
+    using Clock = std::chrono::steady_clock;
+
+    Hub(const NetOptions& net_options, std::shared_ptr<const Access> who_may, Inbox& to)
+        : options(net_options), access(std::move(who_may)), inbox(to) {}
+
+    static double now_s() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
+    const Limits& limits() const { return options.limits; }
+
+    // While one lives, it counts as a stranger; the oldest goes where there are too many.
+    std::shared_ptr<void> note_stranger(const std::shared_ptr<Stranger>& who);
+
+    // While one lives, it counts as a client; nothing: there are enough.
+    std::shared_ptr<void> note_client();
+
+    // The connection that others get to see.
+    std::shared_ptr<Outbox> opened(Right right, bool is_page, const std::string& peer);
+    void closed(const std::shared_ptr<Outbox>& box);
+    void arrived(const std::shared_ptr<Outbox>& box, Incoming::Kind kind, std::string bytes);
+
+    NetOptions options;
+    std::shared_ptr<const Access> access;
+    Inbox& inbox;
+    std::optional<boost::asio::ssl::context> tls;
+    WebContent content;
+    int web_port = 0;
+    Rate tries{1, now_s()};  // of a password
+
+    std::list<std::weak_ptr<Stranger>> strangers;  // oldest first
+    std::shared_ptr<std::atomic<int>> stranger_count = std::make_shared<std::atomic<int>>(0);
+    std::shared_ptr<std::atomic<int>> client_count = std::make_shared<std::atomic<int>>(0);
+    std::list<std::weak_ptr<Outbox>> boxes;
+    boost::asio::thread_pool disk{1};  // writes what is uploaded
+    boost::asio::io_context io{1};     // goes first, with all sessions in it
+};
+
+}  // namespace echolux::net

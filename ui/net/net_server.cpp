@@ -1,0 +1,180 @@
+#include "ui/net/net_server.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/ip/host_name.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ip/udp.hpp>
+#include <boost/asio/ip/v6_only.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/ssl.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <functional>
+#include <thread>
+#include <utility>
+
+#include "compute/error.h"
+#include "ui/net/hub.h"
+#include "ui/net/line_session.h"
+#include "ui/net/web_session.h"
+
+namespace echolux {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+namespace {
+
+using Begin = std::function<void(net::Hub&, tcp::socket&&)>;
+
+// Takes who comes. Where the system has no room for one more, it tries again soon.
+class Listener : public std::enable_shared_from_this<Listener> {
+  public:
+    Listener(net::Hub& hub, const tcp::endpoint& at, Begin begin)
+        : hub_(hub), acceptor_(hub.io), pause_(hub.io), begin_(std::move(begin)) {
+        acceptor_.open(at.protocol());
+        acceptor_.set_option(tcp::acceptor::reuse_address(true));
+        if (at.address().is_v6()) acceptor_.set_option(asio::ip::v6_only(false));
+        acceptor_.bind(at);
+        acceptor_.listen();
+    }
+
+    int port() const { return acceptor_.local_endpoint().port(); }
+
+    void accept() {
+        acceptor_.async_accept([self = shared_from_this()](error_code error, tcp::socket socket) {
+            if (error == asio::error::operation_aborted) return;
+            if (error) return self->rest();
+            error_code ignored;
+            socket.set_option(tcp::no_delay(true), ignored);
+            self->begin_(self->hub_, std::move(socket));
+            self->accept();
+        });
+    }
+
+  private:
+    void rest() {
+        pause_.expires_after(std::chrono::milliseconds(100));
+        pause_.async_wait([self = shared_from_this()](error_code) { self->accept(); });
+    }
+
+    net::Hub& hub_;
+    tcp::acceptor acceptor_;
+    asio::steady_timer pause_;
+    Begin begin_;
+};
+
+asio::ssl::context made_context(const Certificate& certificate) {
+    asio::ssl::context context(asio::ssl::context::tls_server);
+    try {
+        SSL_CTX_set_min_proto_version(context.native_handle(), TLS1_2_VERSION);
+        context.use_certificate_chain(asio::buffer(certificate.chain));
+        context.use_private_key(asio::buffer(certificate.key), asio::ssl::context::pem);
+    } catch (const boost::system::system_error& error) {
+        throw Error(ErrorCode::bad_file, fmt::format("OpenSSL refuses it: {}", error.code().message()), "certificate");
+    }
+    return context;
+}
+
+}  // namespace
+
+struct NetServer::Parts {
+    Parts(const NetOptions& options, std::shared_ptr<const Access> access, Inbox& inbox)
+        : hub(options, std::move(access), inbox) {
+        if (options.tls) hub.tls.emplace(made_context(*options.tls));
+        thread = std::thread([this] { run(); });
+    }
+
+    ~Parts() {
+        hub.io.stop();
+        thread.join();
+        hub.disk.join();
+        for (const std::weak_ptr<Outbox>& one : hub.boxes) {
+            if (const auto box = one.lock()) box->detach();
+        }
+    }
+
+    // What goes wrong with one line ends no other.
+    void run() {
+        while (!hub.io.stopped()) {
+            try {
+                hub.io.run();
+            } catch (const std::exception&) {  // out of memory: that line is gone
+            }
+        }
+    }
+
+    tcp::endpoint endpoint(int port) {
+        error_code error;
+        const auto address = asio::ip::make_address(hub.options.host, error);
+        if (!error) return {address, static_cast<unsigned short>(port)};
+        tcp::resolver resolver(hub.io);
+        const auto found = resolver.resolve(hub.options.host, std::to_string(port), error);
+        if (!error && !found.empty()) return *found.begin();
+        throw Error(ErrorCode::bad_setting, "is not an address of this machine", hub.options.host,
+                    "127.0.0.1 for this machine alone, 0.0.0.0 for all that can reach it");
+    }
+
+    int listen(int port, Begin begin) {
+        try {
+            const auto listener = std::make_shared<Listener>(hub, endpoint(port), std::move(begin));
+            asio::post(hub.io, [listener] { listener->accept(); });
+            return listener->port();
+        } catch (const boost::system::system_error& error) {
+            throw Error(ErrorCode::device, error.code().message(), fmt::format("{}:{}", hub.options.host, port),
+                        "choose another port or address; 0 is any free port");
+        }
+    }
+
+    net::Hub hub;
+    asio::executor_work_guard<asio::io_context::executor_type> work{hub.io.get_executor()};
+    std::thread thread;
+};
+
+NetServer::NetServer(const NetOptions& options, std::shared_ptr<const Access> access, Inbox& inbox)
+    : parts_(std::make_unique<Parts>(options, std::move(access), inbox)) {}
+
+NetServer::~NetServer() = default;
+
+int NetServer::serve_web(int port, WebContent content) {
+    parts_->hub.content = std::move(content);
+    parts_->hub.web_port = parts_->listen(port, net::begin_web_session);
+    return parts_->hub.web_port;
+}
+
+int NetServer::serve_lines(int port) {
+    return parts_->listen(port, net::begin_line_session);
+}
+
+int NetServer::clients() const {
+    return *parts_->hub.client_count;
+}
+
+int NetServer::strangers() const {
+    return *parts_->hub.stranger_count;
+}
+
+std::string host_name() {
+    error_code error;
+    const std::string name = asio::ip::host_name(error);
+    return error ? std::string() : name;
+}
+
+// Where packets to elsewhere would leave from: nothing is sent.
+std::vector<std::string> own_addresses() {
+    std::vector<std::string> found;
+    asio::io_context io;
+    for (const char* elsewhere : {"192.0.2.1", "2001:db8::1"}) {
+        error_code error;
+        const asio::ip::udp::endpoint end(asio::ip::make_address(elsewhere), 9);
+        asio::ip::udp::socket socket(io);
+        socket.open(end.protocol(), error);
+        if (!error) socket.connect(end, error);
+        if (!error) found.push_back(socket.local_endpoint(error).address().to_string());
+    }
+    return found;
+}
+
+}  // namespace echolux

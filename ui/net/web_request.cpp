@@ -1,0 +1,171 @@
+#include "ui/net/web_request.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace echolux {
+namespace {
+
+int digit_of(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+bool has_controls(std::string_view text) {
+    return std::ranges::any_of(text, [](char c) { return (c >= 0 && c < ' ') || c == '\x7F'; });
+}
+
+// Calls `take` with each part between separators.
+template <class Take>
+void split(std::string_view text, char separator, const Take& take) {
+    while (!text.empty()) {
+        const std::size_t end = text.find(separator);
+        take(text.substr(0, end));
+        if (end == text.npos) return;
+        text.remove_prefix(end + 1);
+    }
+}
+
+Verdict refused(int status, std::string text) {
+    return {Verdict::Kind::refused, status, std::move(text), {}, {}, {}};
+}
+
+// The token that a request shows: in the address, as a program does, or by the cookie.
+std::string shown_token(const WebRequest& request, const Target& target, int port) {
+    if (const auto found = target.query.find("token"); found != target.query.end()) return found->second;
+    constexpr std::string_view bearer = "Bearer ";
+    if (request.authorization.starts_with(bearer)) return request.authorization.substr(bearer.size());
+    return cookie_value(request.cookie, cookie_name(port)).value_or("");
+}
+
+constexpr const char* no_token =
+    "this needs the whole address that `echolux serve` printed, with its token; or the token is an old one";
+
+Verdict judge_stranger(const WebRequest& request, const Target& target, const Access& access) {
+    if (!access.has_password()) return refused(403, no_token);
+    if (request.method == WebRequest::Method::post && target.path == "/login") {
+        Verdict verdict;
+        verdict.kind = Verdict::Kind::check;
+        return verdict;
+    }
+    const bool is_page = request.method == WebRequest::Method::get && target.path == "/" && !request.is_upgrade;
+    if (!is_page) return refused(403, no_token);
+    Verdict verdict;
+    verdict.kind = Verdict::Kind::login;
+    verdict.status = 200;
+    return verdict;
+}
+
+}  // namespace
+
+std::optional<std::string> decoded(std::string_view text, bool plus_is_space) {
+    std::string plain;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '+' && plus_is_space) {
+            plain += ' ';
+        } else if (text[i] != '%') {
+            plain += text[i];
+        } else {
+            const int high = i + 2 < text.size() ? digit_of(text[i + 1]) : -1;
+            const int low = i + 2 < text.size() ? digit_of(text[i + 2]) : -1;
+            if (high < 0 || low < 0) return std::nullopt;
+            plain += static_cast<char>(high << 4 | low);
+            i += 2;
+        }
+    }
+    return plain;
+}
+
+std::optional<Target> parsed_target(std::string_view target) {
+    if (!target.starts_with('/')) return std::nullopt;
+    const std::size_t mark = target.find('?');
+    const auto path = decoded(target.substr(0, mark), false);
+    if (!path || has_controls(*path)) return std::nullopt;
+    Target parsed{*path, {}};
+    bool is_right = true;
+    if (mark != target.npos) {
+        split(target.substr(mark + 1), '&', [&](std::string_view part) {
+            const std::size_t equal = part.find('=');
+            const auto name = decoded(part.substr(0, equal), true);
+            const auto value = decoded(equal == part.npos ? std::string_view() : part.substr(equal + 1), true);
+            is_right = is_right && name && value && !has_controls(*name) && !has_controls(*value);
+            if (is_right) parsed.query.emplace(*name, *value);  // the first of a name counts
+        });
+    }
+    return is_right ? std::optional(parsed) : std::nullopt;
+}
+
+std::optional<std::string> form_value(std::string_view form, std::string_view name) {
+    std::optional<std::string> found;
+    split(form, '&', [&](std::string_view part) {
+        const std::size_t equal = part.find('=');
+        if (!found && equal != part.npos && part.substr(0, equal) == name)
+            found = decoded(part.substr(equal + 1), true);
+    });
+    return found;
+}
+
+std::optional<std::string> cookie_value(std::string_view header, std::string_view name) {
+    std::optional<std::string> found;
+    split(header, ';', [&](std::string_view part) {
+        while (part.starts_with(' ')) part.remove_prefix(1);
+        const std::size_t equal = part.find('=');
+        if (!found && equal != part.npos && part.substr(0, equal) == name) found = std::string(part.substr(equal + 1));
+    });
+    return found;
+}
+
+std::optional<std::string> plain_file_name(std::string_view name) {
+    constexpr std::size_t longest = 200;
+    const bool has_signs = name.find_first_of("/\\:*?\"<>|") != name.npos;
+    if (name.empty() || name.size() > longest || name.starts_with('.') || has_signs || has_controls(name))
+        return std::nullopt;
+    return std::string(name);
+}
+
+std::string cookie_name(int port) {
+    return fmt::format("echolux-{}", port);
+}
+
+Verdict judge(const WebRequest& request, const Access& access, int port) {
+    if (request.header_hosts != 1 || !access.is_host_ours(request.host))
+        return refused(421, "this server is not known by that name; `echolux serve --name NAME` allows one");
+    const bool changes = request.is_upgrade || request.method != WebRequest::Method::get;
+    const bool is_foreign =
+        !request.origin.empty() && !Access::is_origin_ours(request.origin, request.host, request.is_tls);
+    if (is_foreign && changes) return refused(403, "a page from elsewhere must not ask this server");
+    const std::optional<Target> target = parsed_target(request.target);
+    if (!target) return refused(400, "the address cannot be read");
+    if (request.method == WebRequest::Method::other) return refused(405, "this server knows GET, PUT and POST only");
+
+    const std::string token = shown_token(request, *target, port);
+    const std::optional<Right> right = access.right_of(token);
+    if (!right) return judge_stranger(request, *target, access);
+
+    Verdict verdict;
+    verdict.status = 200;
+    verdict.right = right;
+    verdict.path = target->path;
+    if (request.is_upgrade) {
+        if (target->path != "/ws") return refused(404, "WebSockets are answered at /ws");
+        verdict.kind = Verdict::Kind::socket;
+    } else if (request.method == WebRequest::Method::put) {
+        if (right != Right::steer) return refused(403, "whoever watches keeps no files here");
+        if (!target->path.starts_with("/upload/")) return refused(404, "files go to /upload/");
+        const auto name = plain_file_name(std::string_view(target->path).substr(8));
+        if (!name) return refused(400, "no file can have that name");
+        verdict.kind = Verdict::Kind::upload;
+        verdict.path = *name;
+    } else if (request.method == WebRequest::Method::post) {
+        return refused(404, "there is nothing to send to");
+    } else {
+        const bool came_with_address = target->path == "/" && target->query.contains("token");
+        verdict.kind = came_with_address ? Verdict::Kind::enter : Verdict::Kind::page;
+        verdict.token = came_with_address ? token : "";
+    }
+    return verdict;
+}
+
+}  // namespace echolux

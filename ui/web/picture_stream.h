@@ -1,0 +1,88 @@
+// The pictures of one viewer, on a thread of their own: the newest one is encoded when the viewer has taken the ones
+// before, so that none waits behind others; what was shown at rest comes once more, without loss. How many may be under
+// way, and how good they are, follows from how soon the viewer says that it shows them.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "engine/io/video_stream.h"
+#include "ui/net/connection.h"
+#include "ui/web/line_quality.h"
+
+namespace echolux {
+
+// A picture of the whole window.
+struct ServedPicture {
+    std::uint32_t number = 0;
+    std::int64_t width = 0, height = 0;
+    std::vector<std::uint8_t> rgba;
+    double at_s = 0;  // when it was there
+};
+
+struct StreamStats {
+    std::int64_t pictures = 0, stills = 0, bytes = 0;
+    double encoding_s = 0;  // the sum
+};
+
+class PictureStream {
+  public:
+    using Picture = std::shared_ptr<const ServedPicture>;
+
+    // `codecs`: that the page decodes, the best first; those that this machine does not make are passed over, and where
+    // none is left, pictures are PNG.
+    PictureStream(ConnectionPtr to, const std::vector<StreamCodec>& codecs);
+    ~PictureStream();
+
+    // The newest picture takes the place of one that has not been encoded yet. `input`: the last of this viewer's that
+    // it shows, and how long that took. `rests`: no other comes until something happens.
+    void offer(const Picture& picture, std::uint32_t input, double drawing_s);
+    void rest();
+
+    void shown(std::uint32_t picture);         // the viewer says so
+    void set_level(std::optional<int> level);  // nothing: by the line
+    StreamStats stats() const;
+    std::string what() const;  // "h264 by libx264"
+
+  private:
+    struct Work {
+        Picture picture;
+        std::uint32_t input = 0;
+        double drawing_s = -1;
+        bool is_still = false;
+    };
+
+    void run();
+    std::optional<Work> next(std::unique_lock<std::mutex>& lock);
+    void send_video(const Work& work, int level);
+    void send_still(const Work& work);
+    void make_encoder(const ServedPicture& picture, int level);
+
+    const ConnectionPtr to_;
+    std::vector<StreamCodec> codecs_;
+
+    mutable std::mutex mutex_;  // of what follows
+    std::condition_variable changed_;
+    bool ends_ = false, rests_ = false;
+    Picture newest_;
+    std::uint32_t input_ = 0, still_ = 0, video_ = 0;  // of the pictures that went last
+    double drawing_s_ = -1;
+    std::optional<int> wanted_level_;
+    LineQuality line_;
+    StreamStats stats_;
+    std::string what_ = "png";
+
+    // Of the thread alone.
+    std::unique_ptr<StreamEncoder> encoder_;
+    StreamFormat format_;
+    std::string told_;  // how the page was told to decode
+    std::thread thread_;
+};
+
+}  // namespace echolux

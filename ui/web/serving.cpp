@@ -1,0 +1,259 @@
+#include "ui/web/serving.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "compute/error.h"
+#include "engine/version.h"
+
+namespace echolux {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double answers_within_s = 10;  // who steers, when somebody else asks
+constexpr double idle_s = 60;            // then who asks steers at once
+
+std::string dumped(const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+const char* name_of(PointerShape shape) {
+    switch (shape) {
+        case PointerShape::arrow: return "default";
+        case PointerShape::text: return "text";
+        case PointerShape::hand: return "pointer";
+        case PointerShape::move: return "move";
+        case PointerShape::resize_across: return "ew-resize";
+        case PointerShape::resize_down: return "ns-resize";
+    }
+    return "default";
+}
+
+double epoch_s() {
+    return std::chrono::duration<double>(Inbox::Clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+Serving::Serving(ServedWindow& native, Workspace& work, MainWindow& window, ServingOptions options,
+                 std::function<void(const Incoming&)> others)
+    : native_(native), work_(work), window_(window), options_(std::move(options)), others_(std::move(others)) {
+    native_.on_arrival = [this](const Incoming& arrival) { take(arrival); };
+    native_.on_pointer = [this](PointerShape shape) {
+        tell_steering(dumped({{"type", "pointer"}, {"shape", name_of(shape)}}));
+    };
+    native_.on_clipboard = [this](const std::string& text) {
+        tell_steering(dumped({{"type", "clipboard"}, {"text", text}}));
+    };
+}
+
+Serving::~Serving() {
+    native_.on_arrival = {};
+    native_.on_pointer = {};
+    native_.on_clipboard = {};
+}
+
+bool Serving::turn(double max_wait_s) {
+    if (!window_.turn(max_wait_s)) return false;
+    if (asking_ && native_.now_s() > asked_s_ + answers_within_s) steer(*asking_);
+    tell_recording(false);
+    show();
+    return true;
+}
+
+void Serving::tell_recording(bool is_asked) {
+    const Action* record = work_.actions().find("source.record");
+    if (record == nullptr) return;
+    const std::string now =
+        dumped({{"type", "recording"}, {"is_possible", record->is_possible()}, {"is_on", record->is_on()}});
+    if (std::exchange(recording_, now) == now && !is_asked) return;
+    for (auto& [id, viewer] : viewers_) {
+        if (viewer.stream != nullptr) viewer.line->send_text(now);
+    }
+}
+
+// Whatever is new on the screen goes to whoever looks; what rests goes again, without loss.
+void Serving::show() {
+    const bool has_viewers =
+        std::ranges::any_of(viewers_, [](const auto& one) { return one.second.stream != nullptr; });
+    if (!has_viewers) {
+        latest_.reset();  // old when somebody comes
+        return;
+    }
+    const WindowStats stats = window_.stats();
+    const bool is_new = std::exchange(shown_, stats.shown) != stats.shown || latest_ == nullptr;
+    if (is_new) {
+        Image image = window_.picture();
+        if (image.pixels.empty()) return;  // the device is lost
+        latest_ = std::make_shared<const ServedPicture>(
+            ServedPicture{++pictures_, image.width, image.height, std::move(image.pixels), epoch_s()});
+    }
+    for (auto& [id, viewer] : viewers_) {
+        if (viewer.stream == nullptr || (viewer.has_picture && !is_new)) continue;
+        viewer.stream->offer(latest_, viewer.input, latest_->at_s - viewer.input_s);
+        viewer.has_picture = true;
+    }
+    if (!stats.is_at_rest) return;
+    for (auto& [id, viewer] : viewers_) {
+        if (viewer.stream != nullptr) viewer.stream->rest();
+    }
+}
+
+Serving::Viewer* Serving::viewer(std::uint64_t id) {
+    const auto found = viewers_.find(id);
+    return found == viewers_.end() ? nullptr : &found->second;
+}
+
+void Serving::take(const Incoming& arrival) {
+    if (arrival.from->is_page()) {
+        if (arrival.kind == Incoming::Kind::opened) viewers_[arrival.from->id()].line = arrival.from;
+        if (arrival.kind == Incoming::Kind::closed) leave(arrival.from->id());
+    }
+    const bool is_text = arrival.kind == Incoming::Kind::text;
+    const bool is_pages = arrival.from->is_page() && is_text && !is_for_control(arrival.bytes);
+    if (!is_pages) {
+        if (others_) others_(arrival);
+        return;
+    }
+    Viewer* from = viewer(arrival.from->id());
+    if (from == nullptr) return;
+    try {
+        take_message(*from, arrival);
+    } catch (const Error& error) {
+        from->line->close(error.line());
+    }
+}
+
+void Serving::take_message(Viewer& viewer, const Incoming& arrival) {
+    const PageMessage message = parsed_page_message(arrival.bytes);
+    const bool steers = viewer.line->id() == steering_;
+    if (const auto* shown = std::get_if<PageShown>(&message)) {
+        if (viewer.stream != nullptr) viewer.stream->shown(shown->picture);
+    } else if (const auto* input = std::get_if<PageInput>(&message)) {
+        if (steers) take_input(viewer, *input, arrival.at);
+    } else if (const auto* hello = std::get_if<PageHello>(&message)) {
+        viewer.stream = std::make_unique<PictureStream>(viewer.line, hello->codecs);
+        viewer.has_picture = false;
+        viewer.heard_s = native_.now_s();
+        if (steering_ == 0 && viewer.line->may_steer()) steering_ = viewer.line->id();
+        welcome(viewer);
+        tell_roles();
+    } else if (const auto* size = std::get_if<PageSize>(&message)) {
+        viewer.size = *size;
+        if (steers) resize(*size);
+    } else if (const auto* wanted = std::get_if<PageSteer>(&message)) {
+        take_steer(viewer, wanted->what);
+    } else if (const auto* level = std::get_if<PageQuality>(&message)) {
+        if (viewer.stream != nullptr) viewer.stream->set_level(level->level);
+    } else if (!steers) {
+        return;  // the rest is for who steers
+    } else if (const auto* clipboard = std::get_if<PageClipboard>(&message)) {
+        native_.set_clipboard_from_afar(clipboard->text);
+    } else if (const auto* dropped = std::get_if<PageDropped>(&message)) {
+        take_dropped(*dropped, arrival.at);
+    } else if (const auto* action = std::get_if<PageAction>(&message)) {
+        run_action(action->id);
+    }
+}
+
+void Serving::take_input(Viewer& viewer, const PageInput& input, Inbox::Clock::time_point at) {
+    viewer.heard_s = native_.now_s();
+    viewer.input = input.number;
+    viewer.input_s = std::chrono::duration<double>(at.time_since_epoch()).count();
+    for (const WindowEvent& event : input.events) native_.push(event, at);
+}
+
+void Serving::take_dropped(const PageDropped& dropped, Inbox::Clock::time_point at) {
+    if (options_.uploads.empty()) return;
+    FilesDropped files;
+    for (const std::string& name : dropped.names) {
+        std::error_code problem;
+        const std::filesystem::path path = options_.uploads / std::filesystem::path(name).filename();
+        if (std::filesystem::path(name).filename() == name && std::filesystem::exists(path, problem))
+            files.paths.push_back(path);
+    }
+    if (!files.paths.empty()) native_.push(files, at);
+}
+
+void Serving::run_action(const std::string& id) {
+    try {
+        const Action* action = work_.actions().find(id);
+        if (action != nullptr && action->is_possible()) work_.actions().run(id);
+        native_.push(FocusChanged{true}, Inbox::Clock::now());  // the picture shows what has changed
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::device) throw;
+        work_.notices().trouble("", error);
+    }
+}
+
+// Whoever steers may hand over, or keep on; who does neither for a while hands over.
+void Serving::take_steer(Viewer& viewer, PageSteer::What what) {
+    const std::uint64_t id = viewer.line->id();
+    Viewer* steers = this->viewer(steering_);
+    if (what == PageSteer::What::ask) {
+        if (!viewer.line->may_steer() || id == steering_) return;
+        if (steers == nullptr || native_.now_s() > steers->heard_s + idle_s) return steer(id);
+        if (asking_) return;
+        asking_ = id;
+        asked_s_ = native_.now_s();
+        steers->line->send_text(dumped({{"type", "asked"}, {"seconds", answers_within_s}}));
+    } else if (id == steering_ && asking_) {
+        const std::uint64_t asks = *asking_;
+        if (what == PageSteer::What::give) return steer(asks);
+        asking_.reset();
+        if (Viewer* other = this->viewer(asks)) other->line->send_text(dumped({{"type", "kept"}}));
+    }
+}
+
+void Serving::steer(std::uint64_t id) {
+    asking_.reset();
+    native_.push(FocusChanged{false}, Inbox::Clock::now());  // nothing is held by hands that are gone
+    native_.push(FocusChanged{true}, Inbox::Clock::now());
+    steering_ = id;
+    if (const Viewer* now = viewer(id); now != nullptr && now->size) resize(*now->size);
+    tell_roles();
+}
+
+void Serving::leave(std::uint64_t id) {
+    viewers_.erase(id);
+    if (asking_ == id) asking_.reset();
+    if (id != steering_) return tell_roles();
+    const std::uint64_t next = asking_.value_or(0);
+    steer(viewer(next) != nullptr ? next : 0);
+}
+
+void Serving::welcome(Viewer& viewer) {
+    viewer.line->send_text(dumped({{"type", "welcome"},
+                                   {"version", version},
+                                   {"id", viewer.line->id()},
+                                   {"may_steer", viewer.line->may_steer()},
+                                   {"uploads", !options_.uploads.empty()},
+                                   {"watch", viewer.line->may_steer() ? options_.watch_token : ""}}));
+}
+
+void Serving::tell_roles() {
+    for (auto& [id, viewer] : viewers_) {
+        if (viewer.stream == nullptr) continue;
+        viewer.line->send_text(dumped({{"type", "roles"},
+                                       {"steers", id == steering_},
+                                       {"is_steered", steering_ != 0},
+                                       {"viewers", viewers_.size()}}));
+    }
+    tell_recording(true);
+}
+
+void Serving::tell_steering(const std::string& text) {
+    if (Viewer* steers = viewer(steering_)) steers->line->send_text(text);
+}
+
+void Serving::resize(const PageSize& size) {
+    if (!options_.resizes) return;
+    if (size.width == native_.width() && size.height == native_.height() && size.scale == native_.scale()) return;
+    native_.push(Resized{size.width, size.height, size.scale}, Inbox::Clock::now());
+}
+
+}  // namespace echolux
