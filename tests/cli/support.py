@@ -8,6 +8,7 @@ import signal
 import struct
 import subprocess
 import tempfile
+import time
 import unittest
 import zlib
 from pathlib import Path
@@ -88,6 +89,26 @@ class ProgramCase(unittest.TestCase):
             self.assertIn(str(name).lower(), finished.error_lines[-1].lower(), finished)
         self.assertEqual(self.files(), before, finished)
         return finished
+
+    def wait_for(self, process, what, is_so):
+        """Until `is_so()`, while the process runs."""
+        for _ in range(1200):
+            if is_so():
+                return
+            self.assertIsNone(process.poll(), f"ended before {what}")
+            time.sleep(0.05)
+        process.kill()
+        self.fail(f"waited a minute for {what}")
+
+    def wait_until_interrupts_are_caught(self, process):
+        """Before that they end the program as they end any other: on a busy machine it takes seconds to start."""
+
+        def catches():
+            status = Path(f"/proc/{process.pid}/status").read_text()
+            caught = int(re.search(r"SigCgt:\s*([0-9a-f]+)", status).group(1), 16)
+            return bool(caught >> (signal.SIGINT - 1) & 1)
+
+        self.wait_for(process, "interrupts are caught", catches)
 
     def files(self):
         return sorted(str(path.relative_to(self.folder)) for path in self.folder.rglob("*") if path.is_file())

@@ -25,15 +25,6 @@ def soon_s():
 
 
 class Endings(ProgramCase):
-    def wait_for(self, process, what, is_so):
-        for _ in range(1200):
-            if is_so():
-                return
-            self.assertIsNone(process.poll(), f"ended before {what}")
-            time.sleep(0.05)
-        process.kill()
-        self.fail(f"waited a minute for {what}")
-
     def clear(self):
         for entry in self.folder.iterdir():
             shutil.rmtree(entry) if entry.is_dir() else entry.unlink()

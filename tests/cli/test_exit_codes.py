@@ -83,6 +83,7 @@ class ExitCodes(ProgramCase):
     def interrupted(self, command, line, signal_sent):
         before = self.files()
         process = start(*line, folder=self.folder)
+        self.wait_until_interrupts_are_caught(process)
         time.sleep(1.5)
         self.assertIsNone(process.poll(), f"{command} ended before it could be interrupted")
         process.send_signal(signal_sent)
@@ -114,7 +115,8 @@ class ExitCodes(ProgramCase):
     def test_without_an_end_an_interrupt_is_the_end(self):
         """Nothing that was asked for is missing then."""
         process = start("record", *commands.SOURCE, "-o", "rec.toml", folder=self.folder)
-        time.sleep(2)
+        raw = self.folder / "rec.raw"
+        self.wait_for(process, "blocks are recorded", lambda: raw.is_file() and raw.stat().st_size > 0)
         process.send_signal(signal.SIGINT)
         finished = Finished(process)
         self.assertEqual(finished.code, 0, finished)

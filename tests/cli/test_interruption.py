@@ -12,6 +12,7 @@ class Interrupted(ProgramCase):
     def interrupt(self, *arguments, after_s=1.0, times=1):
         before = self.files()
         process = start(*arguments, folder=self.folder)
+        self.wait_until_interrupts_are_caught(process)
         time.sleep(after_s)
         self.assertIsNone(process.poll(), "ended before it could be interrupted: " + str(process.poll()))
         for _ in range(times):
