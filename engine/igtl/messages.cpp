@@ -134,7 +134,7 @@ Pose pose_of(const VolumeGrid& grid, const std::string& orientation) {
 void check_image(const VolumeGrid& grid) {
     if (scalar_type(grid.type) == 0) {
         throw Error(ErrorCode::bad_setting, "has voxels of a type that OpenIGTLink does not know", protocol,
-                    "set recipe.voxel to u8, u16, i16 or f32, and recipe.quantity to one that is not complex");
+                    "set recipe.voxel to u8, u16 or f32, and recipe.quantity to one that is not complex");
     }
     if (std::max({grid.depth, grid.a_scans, grid.b_scans}) <= max_side) return;
     throw Error(ErrorCode::bad_setting,
