@@ -1,15 +1,18 @@
 #include "app/live/live_job.h"
 
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include "app/live/live_source.h"
+#include "app/live/live_steering.h"
 #include "app/live/picture_loop.h"
 #include "app/live/volume_path.h"
 #include "app/open/files_read.h"
 #include "app/picture_of.h"
 #include "app/transfer/transfer_file.h"
 #include "compute/error.h"
+#include "compute/reconstructor.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/lower_case.h"
 #include "engine/io/own_files.h"
@@ -35,7 +38,14 @@ class Display {
         return std::make_unique<PictureLoop>(path_, view_, max_per_s_, [this, &session](std::int64_t volume) {
             session.shown(volume);
             if (processed_) keep(volume);
+            offer_newest();
         });
+    }
+
+    // Volumes go to programs as well. Nothing: no longer.
+    void link_to(igtl::Link* link) {
+        const std::scoped_lock lock(link_mutex_);
+        link_ = link;
     }
 
     void report_to(LiveReport& report, const std::filesystem::path& picture) {
@@ -60,6 +70,23 @@ class Display {
         processed_->add(kept_, volume.grid, std::move(coming->voxels));
     }
 
+    // To programs, where one of them takes it.
+    void offer_newest() {
+        const std::scoped_lock lock(link_mutex_);
+        if (link_ == nullptr || !link_->is_hungry()) return;
+        std::optional<ComingVolume> coming = path_.begin_reading_volume();
+        if (!coming) return;
+        const ReadVolume& volume = coming->volume;
+        try {
+            link_->offer(
+                {volume.grid, {}, volume.stamp.volume, volume.stamp.time_s, [voxels = std::move(coming->voxels)] {
+                     return std::make_shared<const igtl::Bytes>(voxels());
+                 }});
+        } catch (const Error& error) {  // it has become one that the protocol has no words for
+            link_->tell(error);
+        }
+    }
+
     void write_last(const std::filesystem::path& file) {
         const std::optional<VolumePicture> picture = path_.picture(view_);
         if (!picture) {
@@ -75,12 +102,42 @@ class Display {
     double max_per_s_;
     std::optional<ProcessedVolumes> processed_;
     std::int64_t kept_ = -1;
+    std::mutex link_mutex_;  // of what follows
+    igtl::Link* link_ = nullptr;
+};
+
+// Programs at the other end, for as long as it lives.
+class LinkedPrograms {
+  public:
+    LinkedPrograms(const LiveJob& job, Display& display, LiveSteering& steering)
+        : display_(display),
+          link_(*job.link, [&job, &steering](const std::shared_ptr<igtl::Peer>& from, const igtl::Request& request,
+                                             const std::shared_ptr<void>&) {
+              const std::string answer = job.answer_program ? job.answer_program(steering, request) : "";
+              if (!answer.empty()) from->send(igtl::answer_to(request, igtl::unix_now(), answer));
+          }) {
+        display_.link_to(&link_);
+    }
+    ~LinkedPrograms() { display_.link_to(nullptr); }
+    LinkedPrograms(const LinkedPrograms&) = delete;
+    LinkedPrograms& operator=(const LinkedPrograms&) = delete;
+
+    SessionEvent event() const {
+        return {0, false, std::string(link_.wanted().listens ? "OpenIGTLink at " : "OpenIGTLink to ") + link_.place()};
+    }
+    igtl::LinkStats stats() const { return link_.stats(); }
+
+  private:
+    Display& display_;
+    igtl::Link link_;
 };
 
 void check_names(const LiveJob& job) {
     if (job.publishing == Publishing::rolling && !job.processed.empty()) {
         throw Error(ErrorCode::bad_setting, "needs whole volumes", "processed", "leave out `rolling`");
     }
+    if (job.publishing == Publishing::rolling && job.link)
+        throw Error(ErrorCode::bad_setting, "needs whole volumes", "igtl", "leave out `rolling`");
     FileNames inputs = job.made_from;
     add_files_of_view(job.view, inputs);
     check_session_outputs(job, {{job.picture, is_own_picture}}, inputs);
@@ -98,11 +155,22 @@ LiveReport run(const LiveJob& job, Progress& progress, const HearEvent& heard) {
     LiveReport report;
     const std::unique_ptr<Source> source = opened_source(job, progress);
     report.source = source->name();
-    Display display(job, live_plan(*source, progress));
+    const ReconstructionSpec plan = live_plan(*source, progress);
+    if (job.link) igtl::check_image(planned_grid(plan));
+    Display display(job, plan);
     Session session(*source, display.path());
     const std::unique_ptr<PictureLoop> pictures = display.pictures_of(session);
+    LiveSteering steering(*source, session, plan, job.view, [&](const View& view) { pictures->set_view(view); });
+    std::optional<LinkedPrograms> linked;
+    if (job.link) {
+        linked.emplace(job, display, steering);
+        report.events.push_back(linked->event());
+        if (heard) heard(report.events.back());
+    }
     run_session(job, *source, session, report, progress, heard, [&] { return pictures->problem(); });
     pictures->stop();  // with one of the newest volume
+    if (linked) report.linked = linked->stats();
+    linked.reset();
     report.display = DisplayReport{{}, pictures->stats(), 0};
     display.report_to(report, job.picture);
     report.session = session.stats();

@@ -56,6 +56,11 @@ Json object_of(const ProcessedStats& f) {
     return json;
 }
 
+Json object_of(const igtl::LinkStats& f) {
+    return {{"volumes", f.volumes},   {"left_out", f.left_out}, {"bytes", f.bytes},
+            {"requests", f.requests}, {"refused", f.refused},   {"connected", f.connected}};
+}
+
 std::string latency_text(const Latency& latency) {
     return fmt::format("median {:.1f} ms, 99 % {:.1f} ms, max {:.1f} ms", 1e3 * latency.percentile_s(0.5),
                        1e3 * latency.percentile_s(0.99), 1e3 * latency.max_s());
@@ -160,6 +165,7 @@ Json object_of(const LiveReport& report) {
     }
     if (report.recorder) json["recorder"] = object_of(*report.recorder);
     if (report.processed) json["processed"] = object_of(*report.processed);
+    if (report.linked) json["igtl"] = object_of(*report.linked);
     json["cut_short"] = report.was_cut_short;
     json["events"] = Json::array();
     for (const SessionEvent& event : report.events) {
@@ -203,6 +209,11 @@ std::string text_of(const LiveReport& report) {
                             counted(report.processed->volumes, "volumes"),
                             1e-6 * static_cast<double>(report.processed->bytes), report.processed->left_out,
                             report.processed->read_back_s, report.processed->write_s);
+    }
+    if (report.linked) {
+        text += fmt::format("sent         {}, {:.1f} MB in all, by OpenIGTLink; {} left out for newer ones\n",
+                            counted(report.linked->volumes, "volumes"),
+                            1e-6 * static_cast<double>(report.linked->bytes), report.linked->left_out);
     }
     return text;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/live/processed_volumes.h"
+#include "engine/igtl/link_stats.h"
 #include "engine/live/latency.h"
 #include "engine/live/session.h"
 #include "engine/live/volume_ring.h"
@@ -36,6 +37,7 @@ struct LiveReport {
     std::optional<DisplayReport> display;
     std::optional<RecorderStats> recorder;
     std::optional<ProcessedStats> processed;
+    std::optional<igtl::LinkStats> linked;  // to programs that get the volumes
     std::vector<SessionEvent> events;
     bool was_cut_short = false;  // the user ended it before the seconds or volumes that were asked for
     std::string failure;         // why it could not go on; empty: it could

@@ -9,6 +9,10 @@
 #include "ui/cli/session_options.h"
 #include "ui/cli/setting_options.h"
 #include "ui/cli/standard_streams.h"
+#ifdef ECHOLUX_NET
+#include "ui/cli/igtl_options.h"
+#include "ui/control/live_control.h"
+#endif
 
 namespace echolux {
 namespace {
@@ -17,6 +21,9 @@ struct Options : SessionOptions {
     LiveJob job;
     std::string size, view_file, picture;
     bool rolling = false;
+#ifdef ECHOLUX_NET
+    IgtlWanted igtl;
+#endif
 };
 
 // `--set view.…` shapes the picture, `--set source.…` the source, every other setting what comes from it.
@@ -35,6 +42,12 @@ LiveJob job_from(const Options& options) {
     job.made_from = {options.view_file};
     job.picture = output_named(options.picture, ".png");
     job.publishing = options.rolling ? Publishing::rolling : Publishing::whole;
+#ifdef ECHOLUX_NET
+    job.link = link_of(options.igtl);
+    job.answer_program = [may_steer = options.igtl.may_steer](LiveSteering& session, const igtl::Request& request) {
+        return live_answer(session, request, may_steer);
+    };
+#endif
     return job;
 }
 
@@ -63,6 +76,9 @@ void add_live(CLI::App& program) {
         ->type_name("scan.toml");
     command->add_option("--view", options->view_file, "a file with a section [view]; options override it")
         ->type_name("FILE.toml");
+#ifdef ECHOLUX_NET
+    add_igtl_options(*command, options->igtl);
+#endif
     View view;
     Settings settings;
     settings.bind("view", view);

@@ -14,12 +14,14 @@
 #include "engine/io/allowed_folders.h"
 #include "engine/scan/settings.h"
 #include "ui/cli/commands.h"
+#include "ui/cli/igtl_options.h"
 #include "ui/cli/parse_text.h"
 #include "ui/cli/setting_options.h"
 #include "ui/cli/source_options.h"
 #include "ui/cli/telling.h"
 #include "ui/cli/terminal_progress.h"
 #include "ui/control/control.h"
+#include "ui/control/link_server.h"
 #include "ui/net/net_server.h"
 #include "ui/web/serving.h"
 #include "ui/web/web_pages.h"
@@ -43,6 +45,7 @@ struct Options {
     int clients = Limits{}.clients;
     double upload_gb = 1e-9 * static_cast<double>(Limits{}.upload_bytes);
     bool speaks_tls = false;
+    IgtlWanted igtl;
 };
 
 bool is_for_all(const std::string& host) {
@@ -178,9 +181,11 @@ void serve(const Options& options) {
                     [&control](const Incoming& arrival) { pass_on(control, arrival); });
     tell_addresses(options, net, secrets, port, control_port);
 
+    const std::unique_ptr<LinkServer> link = linked_window(work, options.igtl);
     constexpr double patience_s = 0.25, busy_patience_s = 0.005;
-    while (serving.turn(control.is_busy() ? busy_patience_s : patience_s)) {
+    while (serving.turn(control.is_busy() ? busy_patience_s : link ? link->patience_s() : patience_s)) {
         control.update();
+        if (link) link->update();
         if (control.is_shut_down()) break;
         if (listening.is_interrupted()) throw Error(ErrorCode::cancelled, "ended by an interrupt", "serve");
     }
@@ -232,6 +237,7 @@ void add_serve(CLI::App& program) {
     command->add_flag("--fresh", options->keeps_nothing, "start fresh: restore nothing and save nothing");
     add_data_folder_option(*command);
     add_net_options(*command, *options);
+    add_igtl_options(*command, options->igtl);
     command->callback([options] { serve(*options); });
 }
 

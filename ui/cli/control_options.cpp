@@ -11,6 +11,7 @@
 #include "ui/window/window.h"
 #ifdef ECHOLUX_NET
 #include "ui/control/control_server.h"
+#include "ui/control/link_server.h"
 #endif
 
 namespace echolux {
@@ -32,15 +33,17 @@ void add_control_options(CLI::App& command, ControlWanted& wanted) {
         ->type_name("FOLDER")
         ->take_all()
         ->allow_extra_args(false);
+    add_igtl_options(command, wanted.igtl);
 }
 
 struct SteeredWindow::Parts {
     MainWindow& window;
+    std::unique_ptr<LinkServer> link;
     std::unique_ptr<ControlServer> server;
 };
 
 SteeredWindow::SteeredWindow(MainWindow& window, Workspace& work, const ControlWanted& wanted)
-    : parts_(std::make_unique<Parts>(Parts{window, nullptr})) {
+    : parts_(std::make_unique<Parts>(Parts{window, linked_window(work, wanted.igtl), nullptr})) {
     if (wanted.address.empty()) return;
     ControlServerOptions options;
     const NetAddress address = parsed_address(wanted.address, "--control");
@@ -61,14 +64,18 @@ SteeredWindow::SteeredWindow(MainWindow& window, Workspace& work, const ControlW
 SteeredWindow::~SteeredWindow() = default;
 
 bool SteeredWindow::is_steered() const {
-    return parts_->server != nullptr;
+    return parts_->server != nullptr || parts_->link != nullptr;
 }
 
 bool SteeredWindow::turn(double max_wait_s) {
-    if (!is_steered()) return parts_->window.turn(max_wait_s);
-    const bool goes_on = parts_->window.turn(std::min(max_wait_s, parts_->server->patience_s()));
-    parts_->server->update();
-    return goes_on && !parts_->server->control().is_shut_down();
+    ControlServer* server = parts_->server.get();
+    LinkServer* link = parts_->link.get();
+    if (server != nullptr) max_wait_s = std::min(max_wait_s, server->patience_s());
+    if (link != nullptr) max_wait_s = std::min(max_wait_s, link->patience_s());
+    const bool goes_on = parts_->window.turn(max_wait_s);
+    if (link != nullptr) link->update();
+    if (server != nullptr) server->update();
+    return goes_on && (server == nullptr || !server->control().is_shut_down());
 }
 
 #else

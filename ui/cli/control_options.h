@@ -1,9 +1,12 @@
-// What commands with a window have in common for programs that steer it: --control, and the turns of such a window.
+// What commands with a window have in common for programs that steer it or get its volumes: --control, --igtl, and the
+// turns of such a window.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
+
+#include "ui/cli/igtl_options.h"
 
 namespace CLI {
 class App;
@@ -17,6 +20,7 @@ class Workspace;
 struct ControlWanted {
     std::string address, token_file;  // "[HOST:]PORT"; empty: nobody steers from elsewhere
     std::vector<std::string> folders;
+    IgtlWanted igtl;
 };
 
 // Nothing in builds without the network.
@@ -28,7 +32,7 @@ class SteeredWindow {
     SteeredWindow(MainWindow& window, Workspace& work, const ControlWanted& wanted);
     ~SteeredWindow();
 
-    bool is_steered() const;
+    bool is_steered() const;  // or linked
 
     // A turn of the window, with what programs ask for. False: it is to be closed.
     bool turn(double max_wait_s);

@@ -11,7 +11,7 @@ struct OptionWord {
     std::string_view key, option;
 };
 
-constexpr std::array<OptionWord, 42> option_words{{
+constexpr std::array<OptionWord, 43> option_words{{
     {"ECHOLUX_DATA_FOLDERS", "--data-folder"},
     {"a_scan", "--a-scan"},
     {"attenuation_db", "--attenuation-db"},
@@ -29,6 +29,7 @@ constexpr std::array<OptionWord, 42> option_words{{
     {"frames", "--frames"},
     {"gpus", "--gpus"},
     {"guess", "`echolux info --guess`"},
+    {"igtl", "--igtl"},
     {"input", "--input"},
     {"layout", "--layout"},
     {"lines", "--lines"},

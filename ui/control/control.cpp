@@ -32,8 +32,9 @@ void Control::Parts::take(const ConnectionPtr& from, Request request, const std:
         if (request.refusal) throw Refusal(*request.refusal);
         const ControlMethod& method = method_named(request.method);
         if (method.who == Who::steer && !from->may_steer()) {
-            throw Refusal(RpcCode::not_allowed, Error(ErrorCode::bad_setting, "needs a token that steers",
-                                                      std::string(method.name), "this one may only watch"));
+            throw Refusal(RpcCode::not_allowed,
+                          Error(ErrorCode::bad_setting, "needs the right to steer", std::string(method.name),
+                                "show a token that steers; over OpenIGTLink, start with `--igtl-steer`"));
         }
         Call call{&method, checked_params(method, request.params), reply};
         if (batch != nullptr && std::ranges::count(method.parameters, "encoding", &ControlParameter::name) > 0 &&

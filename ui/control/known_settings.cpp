@@ -59,6 +59,21 @@ std::optional<Value> setting_value(const nlohmann::json& json) {
     return list;
 }
 
+Value checked_value(const BoundField& field, const nlohmann::json& json, const AllowedFolders* folders) {
+    const std::string key = field.key();
+    if (json.is_null()) return field.default_value;
+    const std::optional<Value> given = setting_value(json);
+    if (!given) throw Error(ErrorCode::bad_setting, "expected one value or a list of numbers", key);
+    const auto* text = std::get_if<std::string>(&*given);
+    const bool is_spelled = text != nullptr && !std::holds_alternative<std::string>(field.default_value);
+    Value value =
+        is_spelled ? parsed(field, field.default_value, *text, key) : checked(field, field.default_value, *given, key);
+    if (auto* name = std::get_if<std::string>(&value); name != nullptr && names_file(field)) {
+        *name = allowed_name(field, *name, folders);
+    }
+    return value;
+}
+
 KnownSettings::KnownSettings(Workspace& work) : work_(work), listed_(all_settings()) {
     for (std::size_t i = 0; i < listed_.size(); ++i) places_.emplace(listed_[i].field.key(), i);
 }
@@ -113,18 +128,7 @@ Value KnownSettings::checked_value(const std::string& key, const nlohmann::json&
     const ListedSetting* listed = find(key);
     if (listed == nullptr) refuse(key);
     const BoundField* bound = work_.field(key);
-    const BoundField& field = bound != nullptr ? *bound : listed->field;
-    if (json.is_null()) return field.default_value;
-    const std::optional<Value> given = setting_value(json);
-    if (!given) throw Error(ErrorCode::bad_setting, "expected one value or a list of numbers", key);
-    const auto* text = std::get_if<std::string>(&*given);
-    const bool is_spelled = text != nullptr && !std::holds_alternative<std::string>(field.default_value);
-    Value value =
-        is_spelled ? parsed(field, field.default_value, *text, key) : checked(field, field.default_value, *given, key);
-    if (auto* name = std::get_if<std::string>(&value); name != nullptr && names_file(field)) {
-        *name = allowed_name(field, *name, folders);
-    }
-    return value;
+    return echolux::checked_value(bound != nullptr ? *bound : listed->field, json, folders);
 }
 
 Values KnownSettings::checked_values(const nlohmann::json& values, const AllowedFolders* folders) const {

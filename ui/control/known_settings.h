@@ -18,6 +18,10 @@ namespace echolux {
 // A value of JSON as settings have them; nothing: it is none.
 std::optional<Value> setting_value(const nlohmann::json& json);
 
+// For a setting as it is bound, of its type and in its range, or a text that spells it; null: its default. Files become
+// whole names in `folders`; nullptr: any name. Throws Error{bad_setting} naming the key.
+Value checked_value(const BoundField& field, const nlohmann::json& value, const AllowedFolders* folders);
+
 class KnownSettings {
   public:
     explicit KnownSettings(Workspace& work);
@@ -30,8 +34,7 @@ class KnownSettings {
     std::vector<std::string> keys_of(const std::string& key_or_section) const;  // Throws Error{bad_setting}: no such
     std::vector<std::string> all() const;
 
-    // Of one key, of its type and in its range, or a text that spells it; null: its default. Files become whole names
-    // in the folders that are allowed. Throws Error{bad_setting} naming the key.
+    // Of one key, as above.
     Value checked_value(const std::string& key, const nlohmann::json& value, const AllowedFolders* folders) const;
     Values checked_values(const nlohmann::json& values, const AllowedFolders* folders) const;
 

@@ -1,0 +1,121 @@
+#include "engine/igtl/message_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "compute/counted.h"
+#include "compute/error.h"
+#include "engine/igtl/big_endian.h"
+#include "engine/igtl/crc64.h"
+
+namespace echolux::igtl {
+namespace {
+
+using Span = std::span<const std::byte>;
+
+constexpr std::size_t type_at = 2, device_at = 14, size_at = 42, crc_at = 50;
+constexpr std::size_t command_header_bytes = 4 + command_name_bytes + 2 + 4;
+constexpr std::uint64_t max_message = std::uint64_t{1} << 40;  // that is skipped
+
+[[noreturn]] void refuse(const std::string& problem) {
+    throw Error(ErrorCode::bad_file, problem, "OpenIGTLink", "check what is connected there");
+}
+
+std::optional<Request::Kind> kind_of(Span header) {
+    const std::string type = text_at(header, type_at, device_at - type_at);
+    if (type == "STRING") return Request::Kind::string;
+    if (type == "COMMAND") return Request::Kind::command;
+    if (type == "GET_STATUS") return Request::Kind::status;
+    if (type == "GET_CAPABIL") return Request::Kind::capability;
+    return std::nullopt;
+}
+
+// Of a body of version 2: without what stands before and behind it.
+Span content_of(Span body) {
+    if (body.size() < extended_header_bytes) refuse("a message ends within its extended header");
+    const std::uint64_t before = number_at<std::uint16_t>(body, 0);
+    const std::uint64_t behind = std::uint64_t{number_at<std::uint16_t>(body, 2)} + number_at<std::uint32_t>(body, 4);
+    if (before < extended_header_bytes || before + behind > body.size())
+        refuse("a message is shorter than its extended header says");
+    return body.subspan(before, body.size() - before - behind);
+}
+
+std::string text_of(Span content, std::size_t at, std::size_t bytes) {
+    if (bytes > content.size() - at) refuse("a message ends within its text");
+    return text_at(content, at, bytes);
+}
+
+}  // namespace
+
+std::size_t MessageReader::body_bytes() const {
+    return static_cast<std::size_t>(number_at<std::uint64_t>(message_, size_at));
+}
+
+std::vector<Request> MessageReader::read(Span bytes) {
+    std::vector<Request> requests;
+    const auto take = [&](std::uint64_t wanted) {
+        const Span part = bytes.first(static_cast<std::size_t>(std::min<std::uint64_t>(wanted, bytes.size())));
+        bytes = bytes.subspan(part.size());
+        return part;
+    };
+    const auto fill_to = [&](std::size_t size) {
+        const Span part = take(size - message_.size());
+        message_.insert(message_.end(), part.begin(), part.end());
+        return message_.size() == size;
+    };
+    while (!bytes.empty()) {
+        if (skips_ > 0) {
+            skips_ -= take(skips_).size();
+            continue;
+        }
+        if (message_.size() < header_bytes) {
+            if (!fill_to(header_bytes)) break;
+            begin_body();
+            if (message_.empty()) continue;
+        }
+        if (!fill_to(header_bytes + body_bytes())) break;
+        requests.push_back(finished());
+        message_.clear();
+    }
+    return requests;
+}
+
+// What is not understood is skipped.
+void MessageReader::begin_body() {
+    const auto version = number_at<std::uint16_t>(message_, 0);
+    const auto size = number_at<std::uint64_t>(message_, size_at);
+    if (version < 1 || version > 3 || size > max_message) refuse("is not a message of OpenIGTLink");
+    if (!kind_of(message_)) {
+        skips_ = size;
+        message_.clear();
+    } else if (size > max_request_bytes) {
+        refuse(fmt::format("a request of {} is too long: at most {}", counted(size, "bytes"), max_request_bytes));
+    }
+}
+
+Request MessageReader::finished() const {
+    const Span body = std::span(message_).subspan(header_bytes);
+    if (crc64(body) != number_at<std::uint64_t>(message_, crc_at)) refuse("the checksum of a message is wrong");
+    Request request;
+    request.kind = *kind_of(message_);
+    request.version = number_at<std::uint16_t>(message_, 0);
+    request.device = text_at(message_, device_at, size_at - 8 - device_at);
+    if (request.kind == Request::Kind::status || request.kind == Request::Kind::capability) return request;
+    const Span content = request.version >= 2 ? content_of(body) : body;
+    const bool is_command = request.kind == Request::Kind::command;
+    const std::size_t head = is_command ? command_header_bytes : 4;
+    if (content.size() < head) refuse("a message ends within its header");
+    if (is_command) {
+        request.id = number_at<std::uint32_t>(content, 0);
+        request.name = text_at(content, 4, command_name_bytes);
+        request.text = text_of(content, head, number_at<std::uint32_t>(content, head - 4));
+    } else {
+        request.text = text_of(content, head, number_at<std::uint16_t>(content, 2));
+    }
+    return request;
+}
+
+}  // namespace echolux::igtl

@@ -1,0 +1,225 @@
+#include "engine/igtl/messages.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compute/error.h"
+#include "engine/igtl/big_endian.h"
+#include "engine/igtl/crc64.h"
+#include "engine/io/volume_transpose.h"
+
+namespace echolux::igtl {
+namespace {
+
+constexpr std::size_t image_header_bytes = 72;
+constexpr std::int64_t max_side = 65535;  // sides are 16 bits
+constexpr std::size_t max_string = 65535;
+constexpr std::uint16_t utf8 = 106;  // as IANA numbers it
+constexpr const char* protocol = "OpenIGTLink";
+
+// A message under way: room for its header, then the body.
+class Packer {
+  public:
+    explicit Packer(std::size_t body_bytes = 0) {
+        bytes_.reserve(header_bytes + body_bytes);
+        bytes_.resize(header_bytes);
+    }
+
+    template <class T>
+    void put(T value) {
+        const T big = swapped(value);
+        put_bytes(std::as_bytes(std::span(&big, 1)));
+    }
+    void put_bytes(std::span<const std::byte> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
+    void put_text(std::string_view text) { put_bytes(std::as_bytes(std::span(text))); }
+
+    // With zeros up to `room`, at least one.
+    void put_field(std::string_view text, std::size_t room) {
+        const std::string_view some = text.substr(0, room - 1);
+        put_text(some);
+        bytes_.resize(bytes_.size() + room - some.size());
+    }
+    // Room for voxels.
+    std::span<std::byte> put_room(std::size_t bytes) {
+        bytes_.resize(bytes_.size() + bytes);
+        return std::span(bytes_).last(bytes);
+    }
+
+    // The whole message; nothing else is asked of this afterwards.
+    Bytes message(std::string_view type, const Stamp& stamp, std::uint16_t version = 1);
+
+  private:
+    Bytes bytes_;
+};
+
+// Seconds, and parts of 2^-32 of one.
+std::uint64_t packed_time(double unix_s) {
+    const double some = std::max(unix_s, 0.0), whole = std::floor(some);
+    return static_cast<std::uint64_t>(whole) << 32 | static_cast<std::uint64_t>((some - whole) * 4294967296.0);
+}
+
+Bytes Packer::message(std::string_view type, const Stamp& stamp, std::uint16_t version) {
+    const std::span<const std::byte> body = std::span(bytes_).subspan(header_bytes);
+    Packer header;
+    header.bytes_.clear();
+    header.put(version);
+    header.put_field(type, 12);
+    header.put_field(stamp.device, 20);
+    header.put(packed_time(stamp.unix_s));
+    header.put(static_cast<std::uint64_t>(body.size()));
+    header.put(crc64(body));
+    std::ranges::copy(header.bytes_, bytes_.begin());
+    return std::move(bytes_);
+}
+
+// 0: there is none.
+std::uint8_t scalar_type(VoxelType type) {
+    switch (type) {
+        case VoxelType::u8: return 3;
+        case VoxelType::i16: return 4;
+        case VoxelType::u16: return 5;
+        case VoxelType::f32: return 10;
+        default: return 0;
+    }
+}
+
+// With the pose of its centre, as the protocol wants it.
+void put_image_header(Packer& packer, const VolumeGrid& grid, const Pose& pose) {
+    const std::array<std::int64_t, 3> size{grid.a_scans, grid.depth, grid.b_scans};
+    packer.put(std::uint16_t{1});
+    packer.put(std::uint8_t{1});  // number a voxel
+    packer.put(scalar_type(grid.type));
+    packer.put(std::uint8_t{2});  // voxels are little endian
+    packer.put(std::uint8_t{1});  // RAS
+    for (const std::int64_t side : size) packer.put(static_cast<std::uint16_t>(side));
+    std::array<double, 3> centre = pose.origin_mm;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        for (std::size_t i = 0; i < 3; ++i) {
+            const double step = pose.directions[axis][i] * pose.spacing_mm[axis];
+            packer.put(static_cast<float>(step));
+            centre[i] += step * static_cast<double>(size[axis] - 1) / 2;
+        }
+    }
+    for (const double at : centre) packer.put(static_cast<float>(at));
+    for (int axis = 0; axis < 3; ++axis) packer.put(std::uint16_t{0});  // the part that is sent: all of it
+    for (const std::int64_t side : size) packer.put(static_cast<std::uint16_t>(side));
+}
+
+std::array<double, 3> direction_of(char letter) {
+    switch (letter) {
+        case 'R': return {1, 0, 0};
+        case 'L': return {-1, 0, 0};
+        case 'A': return {0, 1, 0};
+        case 'P': return {0, -1, 0};
+        case 'I': return {0, 0, -1};
+        default: return {0, 0, 1};
+    }
+}
+
+}  // namespace
+
+Pose pose_of(const VolumeGrid& grid, const std::string& orientation) {
+    const std::string letters = orientation.size() == 3 ? orientation : "PLS";
+    const ImageHeader header = image_header({.grid = grid});
+    Pose pose{{direction_of(letters[1]), direction_of(letters[0]), direction_of(letters[2])}, {}, {}};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        pose.spacing_mm[axis] = header.spacing_or_one(axis);
+        for (std::size_t i = 0; i < 3; ++i) pose.origin_mm[i] += pose.directions[axis][i] * header.origin_mm[axis];
+    }
+    return pose;
+}
+
+void check_image(const VolumeGrid& grid) {
+    if (scalar_type(grid.type) == 0) {
+        throw Error(ErrorCode::bad_setting, "has voxels of a type that OpenIGTLink does not know", protocol,
+                    "set recipe.voxel to u8, u16 or f32, and recipe.quantity to one that is not complex");
+    }
+    if (std::max({grid.depth, grid.a_scans, grid.b_scans}) <= max_side) return;
+    throw Error(ErrorCode::bad_setting,
+                fmt::format("cannot send {} x {} x {} voxels: a side has at most {}", grid.depth, grid.a_scans,
+                            grid.b_scans, max_side),
+                protocol, "reconstruct a part of it");
+}
+
+Bytes image(const Stamp& stamp, const VolumeGrid& grid, const Pose& pose, std::span<const std::byte> voxels) {
+    check_image(grid);
+    if (std::ssize(voxels) != grid.bytes())
+        throw Error(ErrorCode::bad_setting, "has another number of voxels than it says", protocol);
+    Packer packer(image_header_bytes + voxels.size());
+    put_image_header(packer, grid, pose);
+    transpose(voxels, packer.put_room(voxels.size()), grid.type, grid.a_scans, grid.depth);
+    return packer.message("IMAGE", stamp);
+}
+
+Bytes b_scan_of(const Stamp& stamp, std::span<const std::byte> packed_image, const VolumeGrid& grid, const Pose& pose,
+                std::int64_t b_scan) {
+    const std::int64_t at = std::clamp<std::int64_t>(b_scan, 0, grid.b_scans - 1);
+    VolumeGrid one = grid;
+    one.b_scans = 1;
+    Pose there = pose;
+    for (std::size_t i = 0; i < 3; ++i)
+        there.origin_mm[i] += pose.directions[2][i] * pose.spacing_mm[2] * static_cast<double>(at);
+    const auto bytes = static_cast<std::size_t>(grid.b_scan_bytes());
+    Packer packer(image_header_bytes + bytes);
+    put_image_header(packer, one, there);
+    packer.put_bytes(
+        packed_image.subspan(header_bytes + image_header_bytes + static_cast<std::size_t>(at) * bytes, bytes));
+    return packer.message("IMAGE", stamp);
+}
+
+Bytes transform(const Stamp& stamp, const Pose& pose) {
+    Packer packer;
+    for (const auto& direction : pose.directions) {
+        for (const double part : direction) packer.put(static_cast<float>(part));
+    }
+    for (const double at : pose.origin_mm) packer.put(static_cast<float>(at));
+    return packer.message("TRANSFORM", stamp);
+}
+
+Bytes string(const Stamp& stamp, std::string_view text) {
+    const std::string_view some = text.substr(0, max_string);
+    Packer packer;
+    packer.put(utf8);
+    packer.put(static_cast<std::uint16_t>(some.size()));
+    packer.put_text(some);
+    return packer.message("STRING", stamp);
+}
+
+Bytes status(const Stamp& stamp, StatusCode code, std::string_view text) {
+    Packer packer;
+    packer.put(static_cast<std::uint16_t>(code));
+    packer.put(std::int64_t{0});
+    packer.put_field(code == StatusCode::ok ? "OK" : "Error", 20);
+    packer.put_field(text, text.size() + 1);
+    return packer.message("STATUS", stamp);
+}
+
+Bytes capability(const Stamp& stamp) {
+    constexpr std::array types{"IMAGE",      "TRANSFORM",   "STRING", "COMMAND",
+                               "GET_STATUS", "GET_CAPABIL", "STATUS", "CAPABILITY"};
+    Packer packer;
+    for (const std::string_view type : types) packer.put_field(type, 12);
+    return packer.message("CAPABILITY", stamp);
+}
+
+Bytes answer_to(const Request& request, double unix_s, std::string_view text) {
+    const Stamp stamp{request.device.empty() ? "Echolux" : request.device, unix_s};
+    if (request.kind != Request::Kind::command) return string(stamp, text);
+    Packer packer;
+    if (request.version >= 2) {  // its header: sizes of itself and of what is said besides, and the message's number
+        packer.put(static_cast<std::uint16_t>(extended_header_bytes));
+        packer.put(std::uint16_t{0});
+        packer.put(std::uint32_t{0});
+        packer.put(request.id);
+    }
+    packer.put(request.id);
+    packer.put_field(request.name, command_name_bytes);
+    packer.put(utf8);
+    packer.put(static_cast<std::uint32_t>(text.size()));
+    packer.put_text(text);
+    return packer.message("RTS_COMMAND", stamp, request.version >= 2 ? 2 : 1);
+}
+
+}  // namespace echolux::igtl
