@@ -26,7 +26,7 @@ for module in ("zarr", "fsspec", "numcodecs", "google_crc32c", "distributed", "d
 WINDOWS = "hann", "blackman"  # of jobs in turn, so that each begins anew
 MAX_STEPS = 40  # to the next kill: about three parts
 MAX_KILLS = 12  # in a job
-MAX_S = 120.0  # without anything that ends
+MAX_S = 600.0  # without anything that ends: patience, with machines that have other work
 
 
 def forked(work, log):
@@ -36,6 +36,7 @@ def forked(work, log):
         code = 1
         try:
             os.setsid()
+            steps.leave_part()
             ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it ends with its parent
             file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             os.dup2(file, 1)
@@ -87,7 +88,7 @@ class OnDask:
 
     def _start_worker(self):
         return self._command("dask_worker", f"tcp://127.0.0.1:{self.port}", "--host", "127.0.0.1", "--nthreads", 1, "--no-nanny",
-                             "--no-dashboard", "--local-directory", self.folder, "--death-timeout", 60)
+                             "--no-dashboard", "--local-directory", self.folder, "--death-timeout", MAX_S)
 
     def _start_all(self):
         self.scheduler = self._command("dask_scheduler", "--host", "127.0.0.1", "--port", self.port, "--no-dashboard")
@@ -117,13 +118,18 @@ class OnDask:
 
 
 def end(pid):
-    """Waits until it has ended the part that it is in, and itself; a worker that has none waits for its scheduler, and is killed."""
-    count, until = steps.size("steps"), time.monotonic() + 2
-    while time.monotonic() < until:
+    """Waits until it has ended the part that it is in, and itself; what waits for its scheduler instead is killed."""
+    until = time.monotonic() + 2
+    while True:
         if os.waitpid(pid, os.WNOHANG)[0]:
             return
-        if steps.size("steps") > count:
-            count, until = steps.size("steps"), time.monotonic() + 2
+        if steps.is_in_part(pid):
+            until = time.monotonic() + 2
+        elif time.monotonic() > until:
+            os.kill(pid, signal.SIGSTOP)  # so that it begins none meanwhile
+            if not steps.is_in_part(pid):
+                break
+            os.kill(pid, signal.SIGCONT)
         time.sleep(0.005)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)

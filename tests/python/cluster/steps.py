@@ -4,6 +4,7 @@ a file that is synchronised or gets its name, of whichever worker; ECHOLUX_STEPS
 begun: a line for each part that is begun
 steps: a byte for each step
 kill: the step (a number) at which a process (its id; 0: the one that takes the step) is killed, and what that step was
+in-ID: there while the process ID is in a part
 slow: seconds that each part takes at least
 fatal: "NAME TIME BEGIN" of a part that ends its worker
 """
@@ -47,6 +48,19 @@ def begun():
     return _read("begun").count("\n")
 
 
+def _in_part(pid):
+    return PLACE / f"in-{pid}"
+
+
+def is_in_part(pid):
+    return _in_part(pid).exists()
+
+
+def leave_part():
+    """Also what a killed process of the same id left."""
+    _in_part(os.getpid()).unlink(missing_ok=True)
+
+
 def kill_at(step, pid=0):
     """Whole at any time: workers read it meanwhile."""
     (PLACE / "kill.new").write_text(f"{step} {pid}")
@@ -71,6 +85,7 @@ def _counted(make):
     def counted(plan, one, *rest):
         global _is_in_part
         _is_in_part = True
+        _in_part(os.getpid()).touch()  # before it counts as begun
         line = f"{plan.name} {one.time} {one.begin}"
         _append("begun", line.encode() + b"\n")
         step("begin")
@@ -98,6 +113,7 @@ def _ending(run):
             return run(*arguments, **more)
         finally:
             _is_in_part = False
+            leave_part()
 
     return ending
 

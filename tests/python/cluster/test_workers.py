@@ -23,6 +23,23 @@ worker.pin_process(int(sys.argv[1]))
 print(json.dumps([os.environ["CUDA_VISIBLE_DEVICES"], sorted(os.sched_getaffinity(0))]), flush=True)
 sys.stdin.read()
 """
+TAKES_MEMORY = """
+import resource, threading
+from echolux.cluster.scheduling import worker
+worker.claim_process()
+worker.pin_process(None)
+faults = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+counts = []
+def take():
+    for _ in range(50):
+        before = faults()
+        bytearray(b"x") * (8 << 20)
+        counts.append(faults() - before)
+thread = threading.Thread(target=take)  # with an arena of its own, like those that pack
+thread.start()
+thread.join()
+print(sum(counts[1:]))
+"""
 
 
 class OfItsOwn(ClusterCase):
@@ -46,6 +63,11 @@ class OfItsOwn(ClusterCase):
         self.assertFalse(set(found[0][1]) & set(found[1][1]))
         self.assertEqual({len(one) for _, one in found}, {len(cores) // 2})
         self.assertEqual({gpu for gpu, _ in self.settled(3, 1)}, {"3", "GPU-7"})  # more workers than GPUs share them
+
+    def test_memory_is_kept_in_spite_of_dask_s_setting(self):
+        done = subprocess.run([sys.executable, "-c", TAKES_MEMORY], env={**os.environ, "MALLOC_TRIM_THRESHOLD_": "65536"},
+                              stdout=subprocess.PIPE, text=True, check=True)
+        self.assertLess(int(done.stdout), 2048)  # pages of one of the fifty blocks
 
     def test_without_a_gpu_it_is_refused_where_one_is_required(self):
         if ox.gpus():
