@@ -69,6 +69,9 @@ class Alone:
     def mend(self, what, dead):
         """After the kill of a `what`."""
 
+    def wait(self):
+        """For workers that are still in parts of jobs which were killed."""
+
     def end(self):
         pass
 
@@ -111,6 +114,10 @@ class OnDask:
                 end(pid)
             self._start_all()
 
+    def wait(self):
+        while any(steps.is_in_part(pid) for pid in self.workers):
+            time.sleep(0.003)
+
     def end(self):
         for pid in self.scheduler, *self.workers:
             os.kill(pid, signal.SIGKILL)
@@ -135,32 +142,40 @@ def end(pid):
     os.waitpid(pid, 0)
 
 
+def next_death(since):
+    """Of a child: its id and status."""
+    while True:
+        dead, status = os.waitpid(-1, os.WNOHANG)
+        if dead:
+            return dead, status
+        assert time.monotonic() - since < MAX_S, "a job that never ends"
+        time.sleep(0.003)
+
+
 def one_start(place, dice, left, lost):
     """A job is started, and kills are done until it ends; at most `left`. Whether it ended well, and how many were killed.
     lost: counts kills by what was killed."""
     done, since = 0, time.monotonic()
     while True:
         what, pid = place.victim() if done < left else ("", 0)
-        killed = steps.size("killed")  # before the next one, which may be at once
-        steps.kill_at(steps.size("steps") + dice.randint(1, MAX_STEPS) if what else steps.NEVER, pid)
-        while True:
-            dead, status = os.waitpid(-1, os.WNOHANG)
-            if dead:
-                break
-            assert time.monotonic() - since < MAX_S, "a job that never ends"
-            time.sleep(0.003)
-        was_killed = os.WIFSIGNALED(status)
-        if was_killed:
-            since = time.monotonic()
-            assert steps.size("killed") > killed, f"process {dead} ended by itself: {status}"
-            done, lost[what] = done + 1, lost[what] + 1
-        if dead == place.job:
-            return not was_killed and status == 0, done
-        assert was_killed, f"a {what} ended by itself: {status}"
-        if what == "scheduler":
+        order = steps.kill_at(steps.size("steps") + dice.randint(1, MAX_STEPS) if what else steps.NEVER, pid)
+        dead, status = next_death(since)
+        is_end = dead == place.job and not os.WIFSIGNALED(status)
+        if is_end and (not what or steps.take(order) or what == "job"):
+            return status == 0, done
+        if is_end:  # and just now a worker, still in a part of a job that was killed before, has taken that step
+            dead, killed = next_death(since)
+            assert os.WIFSIGNALED(killed), f"process {dead} instead of a {what} ended by itself: {killed}"
+        else:
+            assert os.WIFSIGNALED(status) and not steps.take(order), f"process {dead} instead of a {what} ended by itself: {status}"
+        done, lost[what], since = done + 1, lost[what] + 1, time.monotonic()
+        if what == "scheduler" and not is_end:
             end(place.job)
-        place.mend(what, dead)
-        if what == "scheduler":
+        if dead != place.job:
+            place.mend(what, dead)
+        if is_end:
+            return status == 0, done
+        if dead == place.job or what == "scheduler":
             return False, done
 
 
@@ -183,6 +198,7 @@ def main(kind, scans, folder, kills, seed):
             done, here, starts = done + more, here + more, starts + 1
             assert starts < 5 + MAX_KILLS, "a job that never ends"
         jobs += 1
+        place.wait()
         assert result_bytes(folder / "out") == wanted[window], "other bytes"
         assert not list((folder / "out").rglob(".unfinished*")), "unfinished files"
         lost_parts = steps.begun() - before - parts
