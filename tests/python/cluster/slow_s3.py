@@ -4,7 +4,7 @@ import os
 import unittest
 from unittest import mock
 
-from archive import PARTS, ClusterCase, batch, free_port, result_bytes, write_archive
+from archive import PARTS, PATIENCE_S, ClusterCase, batch, free_port, result_bytes, write_archive
 from test_parts import reconstruct
 
 MISSING = [name for name in ("moto", "s3fs", "flask") if importlib.util.find_spec(name) is None]
@@ -22,7 +22,7 @@ class ObjectStore(ClusterCase):
         self.address, self.key = f"http://127.0.0.1:{port}", {"key": "key", "secret": "secret"}
         self.environment = {**os.environ, "FSSPEC_S3_ENDPOINT_URL": self.address, "FSSPEC_S3_KEY": "key", "FSSPEC_S3_SECRET": "secret"}
         self.files = s3fs.S3FileSystem(**self.key, endpoint_url=self.address, use_listings_cache=False)
-        self.wait_for("server", lambda: server.poll() is None and self.answers(), 300)
+        self.wait_for("server", lambda: server.poll() is None and self.answers())
         self.scans = write_archive(self.folder / "data", SCANS)
         reconstruct(self.scans, self.folder / "reference")
 
@@ -36,7 +36,7 @@ class ObjectStore(ClusterCase):
     def run_batch(self, *more):
         job = self.start(*batch(self.scans, "-o", "s3://bucket/results", "--part-b-scans", "64", *more),
                          env=self.environment, stdout=-1, stderr=-2, text=True)
-        said = job.communicate(timeout=600)[0]
+        said = job.communicate(timeout=PATIENCE_S)[0]
         return job.returncode, said
 
     def fetched(self):
@@ -66,7 +66,7 @@ class ObjectStore(ClusterCase):
     def test_goes_on_where_it_was(self):
         job = self.start(*batch(self.scans, "-o", "s3://bucket/results", "--part-b-scans", "64", "--workers", "0"),
                          env=self.environment)
-        self.wait_for("part", lambda: len(self.files.glob("bucket/results/.echolux/*/*/0-*.json")) > 1, 300)
+        self.wait_for("part", lambda: len(self.files.glob("bucket/results/.echolux/*/*/0-*.json")) > 1)
         job.kill()
         job.wait()
         code, said = self.run_batch("--workers", "0")  # the lock of one that died on this host holds a minute on S3

@@ -8,7 +8,7 @@ import unittest
 from pathlib import Path
 
 import echolux as ox
-from archive import ClusterCase, DaskCase, write_archive
+from archive import PATIENCE_S, ClusterCase, DaskCase, write_archive
 from test_parts import reconstruct
 
 SETTLES = """
@@ -98,7 +98,7 @@ class OfItsOwn(ClusterCase):
             self.assertTrue(reconstruct(scans, self.folder / "out", client=client, workers=None).ok)
             told = lambda: [one["metrics"].get("echolux_a_scans_per_s", 0)  # noqa: E731
                             for one in client.scheduler_info()["workers"].values()]
-            self.wait_for("rate", lambda: client.sync(client._update_scheduler_info) or told()[0] > 0, 20)
+            self.wait_for("rate", lambda: client.sync(client._update_scheduler_info) or told()[0] > 0)
 
 
 class OfTwoKinds(DaskCase):
@@ -115,13 +115,13 @@ class OfTwoKinds(DaskCase):
         self.start_scheduler()
         for _ in range(2):
             self.start_one()
-        with Client(self.address, timeout=20) as client:
-            client.wait_for_workers(2, timeout=30)
+        with Client(self.address, timeout=PATIENCE_S) as client:
+            client.wait_for_workers(2, timeout=PATIENCE_S)
             report = reconstruct(scans, out, client=client, workers=None, require="cuda", retries=0)
             self.assertEqual((report.made, len(report.failures)), (0, 2))
             self.assertIn("no worker has a GPU", report.table())
             self.start_one(ECHOLUX_FAKE_GPU="1")
-            client.wait_for_workers(3, timeout=30)
+            client.wait_for_workers(3, timeout=PATIENCE_S)
             report = reconstruct(scans, out, client=client, workers=None, require="cuda", retries=0)
         self.assertEqual((report.made, report.failures), (6, []))
         reconstruct(scans, self.folder / "reference")
