@@ -59,7 +59,7 @@ def reconstruct(scans: Scans, out: Address, client: Any = None, *, recipe: Mappi
             raise BadArgument("is neither an argument nor a mapping of settings", name,
                               near(name, [*inspect.signature(reconstruct).parameters, *_SECTIONS])
                               or f'write {name}={{"key": value}}')
-    common = {"kind": "scan", "device": _device(require)}
+    common = {"kind": "scan", "noun": "scan", "device": _device(require)}
     planning = {"settings": tuple(assignments({**sections, **({"recipe": recipe} if recipe else {})})), "share": (index, of),
                 "part_size": {"seconds": part_seconds, "memory": part_memory, "b_scans": part_b_scans}}
     return _run(list_scans(scans), common, planning, out, client, options,
@@ -139,7 +139,7 @@ def calibrate(scans: Scans, out: Address, what: str = "dispersion", client: Any 
         raise BadArgument(f'cannot be "{what}"', "what", " or ".join(CALIBRATIONS))
     common = only(more, ("what", "b_scans", "options", "require", "recipe"))
     files = list_scans(scans)
-    task = {"work": "calibrate", "device": _device(require),
+    task = {"work": "calibrate", "noun": "scan", "device": _device(require),
             "options": {"what": what, "b_scans": tuple(b_scans), **(options or {})}}
     done = _run_files(files, f".{what}", task, out, client, common, tuple(assignments({"recipe": recipe or {}})))
     found = [(files[number], settings) for number, settings in sorted(done.results.items())]
@@ -162,7 +162,7 @@ def movie(path: Address, shown: Address, client: Any = None, *, motion: str | No
     options, view = split(more)
     require_positive(part_frames=part_frames)
     out, name = os.path.split(os.fspath(path))
-    task = {"kind": "movie", "step": part_frames,
+    task = {"kind": "movie", "noun": "movie", "step": part_frames,
             **movie_task(os.path.abspath(shown), name, motion, frames, seconds, str(fps), view)}
     file = ScanFile(os.path.abspath(shown), name)
     return _run([file], task, {"settings": ()}, out or ".", client, options).report
@@ -182,7 +182,7 @@ def _options_token(options: Mapping[str, Any]) -> str:
 def _run_files(files: list[ScanFile], ending: str, task: dict[str, Any], out: Address | None, client: Any, options: JobOptions,
                settings: tuple[str, ...] = ()) -> JobRunner:
     named = [ScanFile(one.path, one.name + ending, one.settings) for one in files]
-    common = {"kind": "file", "options": {}, "token": "", "device": "auto", **task}
+    common = {"kind": "file", "noun": "volume", "options": {}, "token": "", "device": "auto", **task}
     common["token"] = common["token"] or _options_token(common["options"])
     return _run(named, common, {"settings": settings}, out, client, options)
 

@@ -93,9 +93,9 @@ def _share(text: str | None) -> tuple[int, int] | None:
 def _add_reconstruct(parser: Parser) -> None:
     _add_files(parser, "SCAN", "scans, patterns in quotes, or tables (.csv, .parquet) with settings in each row")
     _add_settings(parser)
-    parser.add_argument("--part-seconds", type=float, default=10.0, metavar="S", help="how long a part may take [10]")
-    parser.add_argument("--part-memory", type=int, default=1024, metavar="MIB", help="voxels of a part [1024]")
-    parser.add_argument("--part-b-scans", type=int, metavar="N", help="B-scans of a part instead, whole shards")
+    parser.add_argument("--part-seconds", type=float, default=10.0, metavar="S", help="seconds that a part may take [10]")
+    parser.add_argument("--part-memory", type=int, default=1024, metavar="MIB", help="MiB of voxels that a part may have [1024]")
+    parser.add_argument("--part-b-scans", type=int, metavar="N", help="B-scans of a part instead of these two: whole shards")
 
 
 def _reconstruct(given: Given, client: Any, **settings: dict[str, str]) -> Report:
@@ -119,7 +119,7 @@ def _flow(given: Given, client: Any) -> Report:
 def _add_calibrate(parser: Parser) -> None:
     _add_files(parser, "SCAN", "scans, patterns in quotes, or tables")
     _add_settings(parser)
-    parser.add_argument("--what", default="dispersion", choices=["dispersion", "noise_floor"], help="[dispersion]")
+    parser.add_argument("--what", default="dispersion", choices=["dispersion", "noise_floor"], help="what is found: dispersion or noise_floor [dispersion]")
     parser.add_argument("--b-scans", type=int, nargs=2, default=(0, 8), metavar=("A", "B"), help="positions that are looked at, B not included [0 8]")
 
 
@@ -149,10 +149,11 @@ def _convert(given: Given, client: Any) -> Report:
 
 def _add_figures(parser: Parser) -> None:
     _add_files(parser, "VOLUME", "files or patterns")
-    parser.add_argument("--plane", default="b-scan", choices=["b-scan", "side", "en-face", "volume"], help="[b-scan]")
+    parser.add_argument("--plane", default="b-scan", choices=["b-scan", "side", "en-face", "volume"],
+                        help="which section; volume: a picture in space [b-scan]")
     parser.add_argument("--index", type=int, metavar="N", help="which section [the middle one]")
-    parser.add_argument("--ending", default=".png", choices=[".png", ".pdf", ".svg"], help="[.png]")
-    parser.add_argument("--dpi", type=float, default=150, help="[150]")
+    parser.add_argument("--ending", default=".png", choices=[".png", ".pdf", ".svg"], help="decides the format [.png]")
+    parser.add_argument("--dpi", type=float, default=150, help="pixels an inch [150]")
 
 
 def _figures(given: Given, client: Any) -> Report:
@@ -204,7 +205,7 @@ def _map(given: Given, client: Any) -> Report:
 
     sys.path.insert(0, os.getcwd())
     files = list_scans(given.files, must_differ=given.output is not None)
-    report = Report(scans=len(files))
+    report = Report("volume", len(files))
     try:
         results = api.map(_function(given.function), [one.path for one in files], client, out=given.output, **_common(given))
     except Incomplete as error:

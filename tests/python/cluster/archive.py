@@ -13,6 +13,7 @@ from pathlib import Path
 from support import FolderCase, spectra, write_scan
 
 MISSING = [name for name in ("zarr", "dask", "distributed", "fsspec") if importlib.util.find_spec(name) is None]
+PATIENCE_S = 300  # for what takes a second on a machine that does nothing else
 PARTS = 3  # of a scan of 130 B-scans in parts of 64
 
 
@@ -57,7 +58,7 @@ class ClusterCase(FolderCase):
             if stream:
                 stream.close()
 
-    def wait_for(self, what, condition, seconds=60):
+    def wait_for(self, what, condition, seconds=PATIENCE_S):
         deadline = time.monotonic() + seconds
         while not condition():
             self.assertLess(time.monotonic(), deadline, f"no {what} after {seconds} s")

@@ -26,7 +26,7 @@ for module in ("zarr", "fsspec", "numcodecs", "google_crc32c", "distributed", "d
 WINDOWS = "hann", "blackman"  # of jobs in turn, so that each begins anew
 MAX_STEPS = 40  # to the next kill: about three parts
 MAX_KILLS = 12  # in a job
-MAX_S = 120.0  # without anything that ends
+MAX_S = 600.0  # without anything that ends: patience, with machines that have other work
 
 
 def forked(work, log):
@@ -36,6 +36,7 @@ def forked(work, log):
         code = 1
         try:
             os.setsid()
+            steps.leave_part()
             ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it ends with its parent
             file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             os.dup2(file, 1)
@@ -68,6 +69,9 @@ class Alone:
     def mend(self, what, dead):
         """After the kill of a `what`."""
 
+    def wait(self):
+        """For workers that are still in parts of jobs which were killed."""
+
     def end(self):
         pass
 
@@ -87,7 +91,7 @@ class OnDask:
 
     def _start_worker(self):
         return self._command("dask_worker", f"tcp://127.0.0.1:{self.port}", "--host", "127.0.0.1", "--nthreads", 1, "--no-nanny",
-                             "--no-dashboard", "--local-directory", self.folder, "--death-timeout", 60)
+                             "--no-dashboard", "--local-directory", self.folder, "--death-timeout", MAX_S)
 
     def _start_all(self):
         self.scheduler = self._command("dask_scheduler", "--host", "127.0.0.1", "--port", self.port, "--no-dashboard")
@@ -110,6 +114,10 @@ class OnDask:
                 end(pid)
             self._start_all()
 
+    def wait(self):
+        while any(steps.is_in_part(pid) for pid in self.workers):
+            time.sleep(0.003)
+
     def end(self):
         for pid in self.scheduler, *self.workers:
             os.kill(pid, signal.SIGKILL)
@@ -117,16 +125,31 @@ class OnDask:
 
 
 def end(pid):
-    """Waits until it has ended the part that it is in, and itself; a worker that has none waits for its scheduler, and is killed."""
-    count, until = steps.size("steps"), time.monotonic() + 2
-    while time.monotonic() < until:
+    """Waits until it has ended the part that it is in, and itself; what waits for its scheduler instead is killed."""
+    until = time.monotonic() + 2
+    while True:
         if os.waitpid(pid, os.WNOHANG)[0]:
             return
-        if steps.size("steps") > count:
-            count, until = steps.size("steps"), time.monotonic() + 2
+        if steps.is_in_part(pid):
+            until = time.monotonic() + 2
+        elif time.monotonic() > until:
+            os.kill(pid, signal.SIGSTOP)  # so that it begins none meanwhile
+            if not steps.is_in_part(pid):
+                break
+            os.kill(pid, signal.SIGCONT)
         time.sleep(0.005)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
+
+
+def next_death(since):
+    """Of a child: its id and status."""
+    while True:
+        dead, status = os.waitpid(-1, os.WNOHANG)
+        if dead:
+            return dead, status
+        assert time.monotonic() - since < MAX_S, "a job that never ends"
+        time.sleep(0.003)
 
 
 def one_start(place, dice, left, lost):
@@ -135,26 +158,24 @@ def one_start(place, dice, left, lost):
     done, since = 0, time.monotonic()
     while True:
         what, pid = place.victim() if done < left else ("", 0)
-        killed = steps.size("killed")  # before the next one, which may be at once
-        steps.kill_at(steps.size("steps") + dice.randint(1, MAX_STEPS) if what else steps.NEVER, pid)
-        while True:
-            dead, status = os.waitpid(-1, os.WNOHANG)
-            if dead:
-                break
-            assert time.monotonic() - since < MAX_S, "a job that never ends"
-            time.sleep(0.003)
-        was_killed = os.WIFSIGNALED(status)
-        if was_killed:
-            since = time.monotonic()
-            assert steps.size("killed") > killed, f"process {dead} ended by itself: {status}"
-            done, lost[what] = done + 1, lost[what] + 1
-        if dead == place.job:
-            return not was_killed and status == 0, done
-        assert was_killed, f"a {what} ended by itself: {status}"
-        if what == "scheduler":
+        order = steps.kill_at(steps.size("steps") + dice.randint(1, MAX_STEPS) if what else steps.NEVER, pid)
+        dead, status = next_death(since)
+        is_end = dead == place.job and not os.WIFSIGNALED(status)
+        if is_end and (not what or steps.take(order) or what == "job"):
+            return status == 0, done
+        if is_end:  # and just now a worker, still in a part of a job that was killed before, has taken that step
+            dead, killed = next_death(since)
+            assert os.WIFSIGNALED(killed), f"process {dead} instead of a {what} ended by itself: {killed}"
+        else:
+            assert os.WIFSIGNALED(status) and not steps.take(order), f"process {dead} instead of a {what} ended by itself: {status}"
+        done, lost[what], since = done + 1, lost[what] + 1, time.monotonic()
+        if what == "scheduler" and not is_end:
             end(place.job)
-        place.mend(what, dead)
-        if what == "scheduler":
+        if dead != place.job:
+            place.mend(what, dead)
+        if is_end:
+            return status == 0, done
+        if dead == place.job or what == "scheduler":
             return False, done
 
 
@@ -177,6 +198,7 @@ def main(kind, scans, folder, kills, seed):
             done, here, starts = done + more, here + more, starts + 1
             assert starts < 5 + MAX_KILLS, "a job that never ends"
         jobs += 1
+        place.wait()
         assert result_bytes(folder / "out") == wanted[window], "other bytes"
         assert not list((folder / "out").rglob(".unfinished*")), "unfinished files"
         lost_parts = steps.begun() - before - parts

@@ -1,13 +1,13 @@
 """What a part costs, in CPU time, which other work on the machine changes little: the figures of docs/scale.md. And whether
-they add up: whole jobs with 1 and 2 workers beside what the parts and tasks would take.
+they add up: whole jobs with 1, 2 and 4 workers beside what their start, parts and tasks would take.
 
-    python3 measure.py FOLDER    (needs 5 GB there)
+    PYTHONPATH=build/dev/python:tests/python python3 tests/python/cluster/measure.py FOLDER    (needs 5 GB there)
 """
 import contextlib
-import importlib
 import os
 import resource
 import shutil
+import statistics
 import sys
 import time
 from pathlib import Path
@@ -15,16 +15,17 @@ from types import SimpleNamespace
 
 import numpy as np
 
-import echolux as ox
 from echolux import cluster
 from echolux.cluster.scheduling import executors
 from support import write_scan
 
 PART = 256
-B_SCANS, A_SCANS, SAMPLES, SCANS, TASKS = 512, 512, 1024, 5, 2000
+B_SCANS, A_SCANS, SAMPLES, SCANS, TASKS, REPEATS = 512, 512, 1024, 5, 2000, 3
+PARTS = SCANS * B_SCANS // PART
 
 
 def cpu_s():
+    """Of this process and those of its children that have ended."""
     return time.process_time() + sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
 
 
@@ -40,83 +41,109 @@ def on_cores(cores):
             os.sched_setaffinity(int(thread), cores)
 
 
+def reconstruct(scans, out, **more):
+    """Anew."""
+    shutil.rmtree(out, ignore_errors=True)
+    return cluster.reconstruct(scans, out, part_b_scans=PART, progress=False, **more)
+
+
 def alone(scans, folder):
-    """CPU seconds of a part, all steps, without Dask: of a whole job in this process, on one core."""
-    report, cpu, _ = timed(lambda: cluster.reconstruct(scans, folder, workers=0, part_b_scans=PART, progress=False))
+    """CPU seconds of a part, all steps, without Dask: of whole jobs in this process, on one core, after a first one."""
+    cores = os.sched_getaffinity(0)
+    on_cores(sorted(cores)[:1])
+    taken = []
+    for _ in range(1 + REPEATS):
+        report, cpu, _ = timed(lambda: reconstruct(scans, folder, workers=0))
+        taken.append(cpu / report.made)
+    on_cores(cores)
     size = sum(path.stat().st_size for path in folder.glob("*/*/*/c/**/*") if path.is_file())
-    steps = ", ".join(f"{what} {seconds / report.made:.3f}" for what, seconds in report.work_s.items())
-    print(f"slowest step beside the whole: {max(report.work_s[one] for one in ('reconstruct', 'pack', 'write')) / report.work_s['whole']:.2f}")
     print(f"part: {report.a_scans // report.made} A-scans, {report.a_scans / report.made * SAMPLES * 2 / 1e6:.0f} MB of spectra, "
-          f"{size / report.made / 1e6:.0f} MB written; CPU {cpu / report.made:.3f} s; seconds of the steps: {steps}")
-    return cpu / report.made
+          f"{size / report.made / 1e6:.0f} MB written")
+    print(f"CPU s a part in one process: {statistics.median(taken[1:]):.3f} of {sorted(round(one, 3) for one in taken[1:])}")
+    return statistics.median(taken[1:])
+
+
+def on_a_worker(scans, folder):
+    """The same on a worker of Dask, whose own CPU time it is."""
+    taken = []
+    with executors.local_client(1) as client:
+        for _ in range(1 + REPEATS):
+            before = list(client.run(time.process_time).values())[0]
+            report = reconstruct(scans, folder, client=client, threads=1)
+            taken.append((list(client.run(time.process_time).values())[0] - before) / report.made)
+    print(f"CPU s a part on a worker: {statistics.median(taken[1:]):.3f} of {sorted(round(one, 3) for one in taken[1:])}")
+
+
+@contextlib.contextmanager
+def tasks_are(function):
+    """Tasks of workers do this instead."""
+    kept, executors.worker = executors.worker, SimpleNamespace(run=function, ignore_interrupts=executors.worker.ignore_interrupts,
+                                                               gpus=executors.worker.gpus)
+    try:
+        yield
+    finally:
+        executors.worker = kept
+
+
+def run_tasks(executor, count, task):
+    left, under_way = count, 0
+    while left or under_way:
+        while left and under_way < executor.capacity:
+            executor.submit({**task, "begin": left})
+            left, under_way = left - 1, under_way + 1
+        under_way -= executor.next(10) is not None
 
 
 def tasks():
-    """Client, scheduler (in its process) and worker; a task that does nothing."""
-    before = cpu_s()
-    with executors.local_client(1) as client:
-        executor, kept = executors.DaskExecutor(client), executors.worker
-        executors.worker = SimpleNamespace(run=lambda task: {"a_scans": 0, "seconds": {}})
-        left, under_way, own = TASKS, 0, time.process_time()
-        while left or under_way:
-            while left and under_way < executor.capacity:
-                executor.submit({"out": "/somewhere", "do": "part", "name": "eye/scan.ome.zarr", "time": 0, "begin": left})
-                left, under_way = left - 1, under_way + 1
-            under_way -= executor.next(10) is not None
+    """CPU seconds of client and scheduler, both in this process, for a task that does nothing."""
+    with executors.local_client(1) as client, tasks_are(lambda task: {"a_scans": 0, "seconds": {}}):
+        executor = executors.DaskExecutor(client)
+        run_tasks(executor, 10, {})
+        own = time.process_time()
+        run_tasks(executor, TASKS, {"out": "/somewhere", "do": "part", "name": "eye/scan.ome.zarr", "time": 0})
         own = time.process_time() - own
-        executors.worker = kept
-    empty = cpu_s() - before
-    print(f"CPU ms a task: client and scheduler {own / TASKS * 1e3:.2f}, with the worker and its start {empty / TASKS * 1e3:.2f}")
+    print(f"CPU ms a task of client and scheduler: {own / TASKS * 1e3:.2f}")
     return own / TASKS
 
 
 def overhead():
     """Of scheduling parts of 1 s, as a share of the workers' time: parts that sleep, so that other work does not count."""
-    with executors.local_client(2) as client:
-        client.run(lambda: importlib.import_module("echolux.cluster.worker") and None)
-        executor, kept = executors.DaskExecutor(client), executors.worker
-        executors.worker = SimpleNamespace(run=lambda task: time.sleep(task["seconds"]) or {})
-        for seconds, count in (0, 4), (1, 40):
-            left, under_way, began = count, 0, time.perf_counter()
-            while left or under_way:
-                while left and under_way < executor.capacity:
-                    executor.submit({"seconds": seconds})
-                    left, under_way = left - 1, under_way + 1
-                under_way -= executor.next(10) is not None
-            wall = time.perf_counter() - began
-        executors.worker = kept
+    with executors.local_client(2) as client, tasks_are(lambda task: time.sleep(task["seconds"]) or {}):
+        executor = executors.DaskExecutor(client)
+        run_tasks(executor, 4, {"seconds": 0})
+        began = time.perf_counter()
+        run_tasks(executor, 40, {"seconds": 1})
+        wall = time.perf_counter() - began
     print(f"40 parts of 1 s on 2 workers: {wall:.2f} s, overhead {(wall / 20 - 1) * 100:.1f} %")
+
+
+def start(scan, folder, workers):
+    """CPU seconds until each worker has made a part, a very small one: processes, modules, what a reconstruction needs."""
+    def work():
+        with executors.local_client(workers) as client:
+            client.run(lambda: cluster.reconstruct(scan, f"{folder}/{os.getpid()}", workers=0, progress=False) and None)
+
+    return timed(work)[1]
 
 
 def main(folder):
     folder = Path(folder)
-    rng = np.random.default_rng(1)
-    raw = rng.integers(1000, 3000, (B_SCANS, A_SCANS, SAMPLES), np.uint16)
+    raw = np.random.default_rng(1).integers(1000, 3000, (B_SCANS, A_SCANS, SAMPLES), np.uint16)
     for number in range(SCANS):
         (folder / f"eye{number}").mkdir(parents=True)
         write_scan(folder / f"eye{number}", raw)
-    scans, cores = str(folder / "*/scan.toml"), os.sched_getaffinity(0)
-    on_cores(sorted(cores)[:1])
-    alone(scans, folder / "warm")
-    per_part = alone(scans, folder / "alone")
-    on_cores(cores)
+    (folder / "small").mkdir()
+    small, scans = write_scan(folder / "small", raw[:1, :8]), str(folder / "eye*/scan.toml")
+    per_part = alone(scans, folder / "out")
+    on_a_worker(scans, folder / "out")
     per_task = tasks()
     overhead()
-    _, start, _ = timed(lambda: idle(1))
-    _, starts, _ = timed(lambda: idle(2))
-    for workers in 1, 2:
-        shutil.rmtree(folder / "out", ignore_errors=True)
-        report, cpu, wall = timed(lambda: cluster.reconstruct(scans, folder / "out", workers=workers, threads=1,
-                                                              part_b_scans=PART, progress=False))
-        parts = report.made
-        model = parts * (per_part + per_task) + (start if workers == 1 else starts)
-        print(f"{workers} workers: {parts} parts, CPU {cpu:.1f} s, model {model:.1f} s; wall {wall:.1f} s, "
-              f"of workers { {what: round(s, 1) for what, s in report.work_s.items()} }")
-
-
-def idle(workers):
-    with executors.local_client(workers) as client:
-        client.run(lambda: (importlib.import_module("zarr"), ox.gpus()) and None)
+    for workers in 1, 2, 4:
+        begin = statistics.median(start(small, folder / "started", workers) for _ in range(REPEATS))
+        done = [timed(lambda: reconstruct(scans, folder / "out", workers=workers, threads=1)) for _ in range(REPEATS)]
+        cpu, wall = (statistics.median(one[i] for one in done) for i in (1, 2))
+        print(f"{workers} workers: {PARTS} parts, CPU {cpu:.1f} s of {sorted(round(one[1], 1) for one in done)}, model "
+              f"{begin + PARTS * (per_part + per_task):.1f} s with a start of {begin:.1f} s; wall {wall:.1f} s", flush=True)
 
 
 if __name__ == "__main__":

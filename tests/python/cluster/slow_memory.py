@@ -13,14 +13,19 @@ from support import write_scan
 
 ALLOWED_MB = 320  # beyond what is taken when all modules are there
 LIMITED = """
-import resource, sys, importlib
+import importlib, os, resource, sys
 from echolux import cluster
-for one in "zarr", "numcodecs", "fsspec", "google_crc32c", "echolux.cluster.scheduling.worker": importlib.import_module(one)
+from echolux.cluster.scheduling import worker
+for one in "zarr", "numcodecs", "fsspec", "google_crc32c": importlib.import_module(one)
 data = next(int(line.split()[1]) << 10 for line in open("/proc/self/status") if line.startswith("VmData"))
 resource.setrlimit(resource.RLIMIT_DATA, (data + int(sys.argv[3]) * 10**6,) * 2)
-report = cluster.reconstruct(sys.argv[1], sys.argv[2], workers=0, progress=False, retries=0)
-print(report)
-sys.exit(not report.ok)
+worker.claim_process()
+for b_scans in map(int, sys.argv[4:]):
+    report = cluster.reconstruct(sys.argv[1], sys.argv[2], workers=0, part_b_scans=b_scans, overwrite=True, progress=False, retries=0)
+    print(report)
+    if not report.ok:
+        sys.exit(1)
+    os.rename(sys.argv[2], f"{sys.argv[2]}-{b_scans}")
 """
 
 
@@ -31,10 +36,11 @@ def status(key):
 
 class OfAWorker(ClusterCase):
     def reconstruct_with(self, megabytes, out):
-        return subprocess.run([sys.executable, "-c", LIMITED, self.scan, self.folder / out, str(megabytes)],
+        return subprocess.run([sys.executable, "-c", LIMITED, self.scan, self.folder / out, str(megabytes), "6144", "512"],
                               capture_output=True, text=True)
 
     def test_a_part_may_be_larger_than_memory(self):
+        """The whole scan as one part, and then as twelve."""
         rng = np.random.default_rng(1)
         block = rng.integers(1000, 3000, (64, 128, 512), np.uint16)
         self.scan = write_scan(self.folder, block)
@@ -45,7 +51,7 @@ class OfAWorker(ClusterCase):
         self.scan.write_text(text)  # 805 MB of spectra, 805 MB of voxels
         done = self.reconstruct_with(ALLOWED_MB, "out")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        largest = max(path.stat().st_size for path in (self.folder / "out").rglob("*"))
+        largest = max(path.stat().st_size for path in (self.folder / "out-6144").rglob("*"))
         self.assertGreater(largest, ALLOWED_MB * 10**6)  # one shard alone
         self.assertNotEqual(self.reconstruct_with(20, "too-little").returncode, 0)  # the limit is one
 
@@ -64,7 +70,7 @@ class OfClientAndScheduler(ClusterCase):
                         "is_finished": False}
             return {"is_finished": True} if task["do"] == "finish" else {"a_scans": 1, "seconds": {}}
 
-        executors.worker = SimpleNamespace(run=tiny)
+        executors.worker = SimpleNamespace(run=tiny, ignore_interrupts=real.ignore_interrupts)
         with executors.local_client(1) as client:  # the scheduler is in this process
             for scans in 10, 10, 80:
                 files = [ScanFile(f"/{number}", f"{number}") for number in range(scans)]

@@ -4,7 +4,7 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from archive import PARTS, DaskCase, batch, write_archive
+from archive import PARTS, PATIENCE_S, DaskCase, batch, write_archive
 from test_parts import reconstruct
 
 SCANS = 8
@@ -59,7 +59,7 @@ class Hosts(DaskCase):
         ip("link", "set", self.link(2), "down")
         self.wait_for("part", lambda: there() > 10)
         ip("link", "set", self.link(2), "up")
-        said = job.communicate(timeout=120)[0]
+        said = job.communicate(timeout=PATIENCE_S)[0]
         self.assertEqual(job.returncode, 0, said)
         self.assert_same_results(out, self.folder / "reference")
         # Dask gives a worker that is lost up to two tasks at a time to others.

@@ -2,8 +2,9 @@
 import importlib.util
 import os
 import unittest
+from unittest import mock
 
-from archive import PARTS, ClusterCase, batch, free_port, result_bytes, write_archive
+from archive import PARTS, PATIENCE_S, ClusterCase, batch, free_port, result_bytes, write_archive
 from test_parts import reconstruct
 
 MISSING = [name for name in ("moto", "s3fs", "flask") if importlib.util.find_spec(name) is None]
@@ -18,10 +19,9 @@ class ObjectStore(ClusterCase):
 
         port = free_port()
         server = self.start("-m", "moto.server", "-H", "127.0.0.1", "-p", port)
-        settings = {"FSSPEC_S3_ENDPOINT_URL": f"http://127.0.0.1:{port}", "FSSPEC_S3_KEY": "key", "FSSPEC_S3_SECRET": "secret"}
-        self.environment = {**os.environ, **settings}
-        self.files = s3fs.S3FileSystem(key="key", secret="secret", endpoint_url=settings["FSSPEC_S3_ENDPOINT_URL"],
-                                       use_listings_cache=False)
+        self.address, self.key = f"http://127.0.0.1:{port}", {"key": "key", "secret": "secret"}
+        self.environment = {**os.environ, "FSSPEC_S3_ENDPOINT_URL": self.address, "FSSPEC_S3_KEY": "key", "FSSPEC_S3_SECRET": "secret"}
+        self.files = s3fs.S3FileSystem(**self.key, endpoint_url=self.address, use_listings_cache=False)
         self.wait_for("server", lambda: server.poll() is None and self.answers())
         self.scans = write_archive(self.folder / "data", SCANS)
         reconstruct(self.scans, self.folder / "reference")
@@ -36,7 +36,7 @@ class ObjectStore(ClusterCase):
     def run_batch(self, *more):
         job = self.start(*batch(self.scans, "-o", "s3://bucket/results", "--part-b-scans", "64", *more),
                          env=self.environment, stdout=-1, stderr=-2, text=True)
-        said = job.communicate(timeout=120)[0]
+        said = job.communicate(timeout=PATIENCE_S)[0]
         return job.returncode, said
 
     def fetched(self):
@@ -49,6 +49,19 @@ class ObjectStore(ClusterCase):
         self.assertIn(f"{SCANS} of {SCANS} scans finished, {SCANS * PARTS} parts made", said)
         self.assertEqual(self.fetched(), result_bytes(self.folder / "reference"))
         self.assertFalse(self.files.exists("bucket/results/.echolux/all.lock"))
+
+    def test_of_two_that_begin_at_once_one_is_kept(self):
+        """By a conditional write: the second one saw nothing there, and puts."""
+        import fsspec
+
+        from echolux.cluster.storage import store
+
+        with mock.patch.dict(fsspec.config.conf, {"s3": {**self.key, "endpoint_url": self.address}}):
+            first, second = (store.open_store("s3://bucket/plans") for _ in range(2))
+            second.get = lambda key: None
+            self.assertTrue(first.put_new("plan.json", b"first"))
+            self.assertFalse(second.put_new("plan.json", b"second"))
+            self.assertEqual(first.get("plan.json"), b"first")
 
     def test_goes_on_where_it_was(self):
         job = self.start(*batch(self.scans, "-o", "s3://bucket/results", "--part-b-scans", "64", "--workers", "0"),

@@ -3,10 +3,14 @@ a file that is synchronised or gets its name, of whichever worker; ECHOLUX_STEPS
 
 begun: a line for each part that is begun
 steps: a byte for each step
-kill: the step (a number) at which a process (its id; 0: the one that takes the step) is killed, and what that step was
+kill: an order: its number, the step at which a process is killed, and that process (its id; 0: the one that takes the step)
+kill-NUMBER: there once that order is taken
+killed: a line for each order that was carried out: what the step was
+in-ID: there while the process ID is in a part
 slow: seconds that each part takes at least
 fatal: "NAME TIME BEGIN" of a part that ends its worker
 """
+import contextlib
 import os
 import signal
 import time
@@ -47,30 +51,52 @@ def begun():
     return _read("begun").count("\n")
 
 
+def _in_part(pid):
+    return PLACE / f"in-{pid}"
+
+
+def is_in_part(pid):
+    return _in_part(pid).exists()
+
+
+def leave_part():
+    """Also what a killed process of the same id left."""
+    _in_part(os.getpid()).unlink(missing_ok=True)
+
+
 def kill_at(step, pid=0):
-    """Whole at any time: workers read it meanwhile."""
-    (PLACE / "kill.new").write_text(f"{step} {pid}")
+    """Orders a kill; earlier orders count no more. The number of the order. The file is whole at any time: workers read it meanwhile."""
+    number = int(_read("kill", "0 0 0").split()[0]) + 1
+    (PLACE / "kill.new").write_text(f"{number} {step} {pid}")
     os.replace(PLACE / "kill.new", PLACE / "kill")
+    return number
+
+
+def take(order):
+    """Whether it was not taken yet: of all processes the one that takes it carries it out, or so withdraws it."""
+    try:
+        os.close(os.open(PLACE / f"kill-{order}", os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        return True
+    except FileExistsError:
+        return False
 
 
 def step(what):
     if not _is_in_part:
         return
     number = _append("steps", b".")
-    at, pid = map(int, _read("kill", f"{NEVER} 0").split())
-    if number >= at:
-        try:
-            os.close(os.open(PLACE / f"kill-{at}", os.O_WRONLY | os.O_CREAT | os.O_EXCL))
-        except FileExistsError:  # the other worker was faster
-            return
+    order, at, pid = map(int, _read("kill", f"0 {NEVER} 0").split())
+    if number >= at and take(order):
         _append("killed", f"{what}\n".encode())
-        os.kill(pid or os.getpid(), signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # a job that has ended meanwhile
+            os.kill(pid or os.getpid(), signal.SIGKILL)
 
 
 def _counted(make):
     def counted(plan, one, *rest):
         global _is_in_part
         _is_in_part = True
+        _in_part(os.getpid()).touch()  # before it counts as begun
         line = f"{plan.name} {one.time} {one.begin}"
         _append("begun", line.encode() + b"\n")
         step("begin")
@@ -98,6 +124,7 @@ def _ending(run):
             return run(*arguments, **more)
         finally:
             _is_in_part = False
+            leave_part()
 
     return ending
 

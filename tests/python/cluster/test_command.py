@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import echolux as ox
-from archive import PARTS, ClusterCase, batch, write_archive
+from archive import PARTS, PATIENCE_S, ClusterCase, batch, write_archive
 from echolux.cluster.verbs import VERBS
 from test_parts import reconstruct
 
@@ -20,13 +20,13 @@ PROGRAM = os.environ.get("ECHOLUX_PROGRAM")
 class Command(ClusterCase):
     def run_batch(self, *words, program=False, **options):
         command = [PROGRAM, "batch"] if program else [sys.executable, *batch()]
-        return subprocess.run([*command, *map(str, words)], cwd=self.folder, capture_output=True, text=True, timeout=60,
+        return subprocess.run([*command, *map(str, words)], cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE_S,
                               **options)
 
     def test_codes_and_words(self):
         scans = write_archive(self.folder / "data", 2)
         for words, code, said in ((["data/*/scan.toml", "-o", "out", "--workers", "0"], 0, "2 of 2 scans finished, 2 parts made"),
-                                  (["gone.toml", "-o", "out"], 1, "gone.toml"), (["gone*.toml", "-o", "out"], 1, "matches no file"),
+                                  (["gone.toml", "-o", "out"], 1, "gone.toml  the whole scan  does not exist"), (["gone*.toml", "-o", "out"], 1, "matches no file"),
                                   (["data/*/scan.toml"], 2, "--output"), ([scans, "-o", "out", "--set", "x"], 1, "section.key=value"),
                                   ([scans, "-o", "out", "--share", "2"], 1, "0/4"), ([scans, "-o", "out", "--share", "4/4"], 1, "no share 4 of 4"),
                                   ([scans, "-o", "out", "--dask", "tcp://127.0.0.1:9", "--slurm", "2"], 2, "not allowed with"),
@@ -73,7 +73,7 @@ class Command(ClusterCase):
                               "DASK_DISTRIBUTED__WORKER__PRELOAD": str([str(Path(__file__).parent / "steps.py")])})
         self.wait_for("part", lambda: len(list(self.folder.glob("out/.echolux/*/*/0-*.json"))) > 2)
         os.killpg(job.pid, signal.SIGINT)
-        said = job.communicate(timeout=60)[1]
+        said = job.communicate(timeout=PATIENCE_S)[1]
         self.assertEqual(job.returncode, 130, said)
         self.assertIn("what is done stays", said.splitlines()[-1])
         self.assertNotIn("Traceback", said)
@@ -86,7 +86,7 @@ class Command(ClusterCase):
 
 class Verbs(ClusterCase):
     def run_verb(self, *words):
-        return subprocess.run([sys.executable, *batch(*map(str, words))], cwd=self.folder, capture_output=True, text=True, timeout=60)
+        return subprocess.run([sys.executable, *batch(*map(str, words))], cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE_S)
 
     def test_each_does_its_work(self):
         ox.Volume.from_array(np.ones((4, 5, 6), np.uint8), spacing_um=(1, 1, 1)).save(self.folder / "v.nrrd")
@@ -125,7 +125,7 @@ class Verbs(ClusterCase):
         here = {**os.environ, "ECHOLUX_PYTHON": sys.executable}
 
         def program(*words):
-            return subprocess.run([PROGRAM, "batch", *words], cwd=self.folder, capture_output=True, text=True, timeout=60, env=here)
+            return subprocess.run([PROGRAM, "batch", *words], cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE_S, env=here)
 
         listed = [re.findall(r"^  ([a-z]+) +([A-Z].*)$", text, re.M) for text in (program("--help").stdout, self.run_verb("--help").stdout)]
         self.assertEqual(listed[0], listed[1])

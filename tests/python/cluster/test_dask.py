@@ -3,7 +3,7 @@ import os
 import signal
 import subprocess
 
-from archive import PARTS, DaskCase, batch, write_archive
+from archive import PARTS, PATIENCE_S, DaskCase, batch, write_archive
 from test_parts import reconstruct
 
 SCANS = 4
@@ -21,7 +21,7 @@ class OnDask(DaskCase):
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def finish(self, job):
-        said = job.communicate(timeout=60)[0]
+        said = job.communicate(timeout=PATIENCE_S)[0]
         self.assertEqual(job.returncode, 0, said)
         self.assert_same_results(self.out, self.reference)
         return said
@@ -60,7 +60,7 @@ class OnDask(DaskCase):
         job = self.start_job()
         self.wait_for("part", lambda: self.parts_there() > 2)
         scheduler.kill()
-        said = job.communicate(timeout=60)[0]
+        said = job.communicate(timeout=PATIENCE_S)[0]
         self.assertEqual(job.returncode, 1, said)
         self.assertIn("the connection to the scheduler broke", said)
         for worker in workers:
@@ -90,7 +90,7 @@ class OnDask(DaskCase):
                             env=self.worker_environment(self.steps))
         (self.steps / "fatal").write_text("eye1/scan.ome.zarr 0 64")
         self.addCleanup(os.killpg, keeper.pid, signal.SIGKILL)
-        said = self.start_job("--quiet").communicate(timeout=90)[0]
+        said = self.start_job("--quiet").communicate(timeout=PATIENCE_S)[0]
         self.assertRegex(said, rf"{SCANS - 1} of {SCANS} scans finished, .* 1 failed")
         self.assertEqual(self.parts_there(), SCANS * PARTS - 1)
         self.assertRegex(said, r"eye1/scan.toml  B-scans 64:128 of volume 0  ended every worker that tried it")

@@ -31,10 +31,12 @@ class Converted(EachCase):
         from echolux import cluster
 
         report = cluster.convert(self.volumes, self.out, ending, **{**QUIET, **job})
+        self.said = str(report)
         return report.made, report.there, len(report.failures)
 
     def test_once(self):
         self.assertEqual(self.convert(), (3, 0, 0))
+        self.assertRegex(self.said, "3 of 3 volumes finished, 3 parts made")
         self.assertEqual(self.files(), [f"eye{n}/v.nii.gz" for n in range(3)])
         for number, array in enumerate(self.arrays):
             self.assertTrue(np.array_equal(ox.load(self.out / f"eye{number}/v.nii.gz")[:], array))
@@ -235,6 +237,7 @@ class Filmed(EachCase):
         self.assertEqual((self.out / "turn.gif").read_bytes(), (self.folder / "alone.gif").read_bytes())
         self.assertEqual(self.files("*"), ["turn.gif"])
         self.assertFalse(list(self.out.rglob("*.png")))
+        self.assertIn("1 of 1 movie finished", str(self.movie()))
         self.assertEqual(self.movie().there, 3)
         (self.out / "turn.gif").unlink()
         self.assertEqual(self.movie().made, 3)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import echolux as ox
-from archive import PARTS, ClusterCase, batch, write_archive
+from archive import PARTS, PATIENCE_S, ClusterCase, batch, write_archive
 from test_parts import reconstruct
 
 
@@ -206,7 +206,7 @@ class Locks(ClusterCase):
         scans = write_archive(self.folder / "data", 4)
         jobs = [self.start(*batch(scans, "-o", self.folder / "out", "--workers", "0", "--part-b-scans", "64", "--quiet"),
                            stderr=-1, text=True) for _ in range(2)]
-        said = [job.communicate(timeout=60)[1] for job in jobs]
+        said = [job.communicate(timeout=PATIENCE_S)[1] for job in jobs]
         codes = sorted(job.returncode for job in jobs)
         self.assertIn(codes, ([0, 1], [0, 0]), said)  # [0, 0]: one had ended before the other began
         if codes == [0, 1]:

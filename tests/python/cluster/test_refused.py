@@ -9,7 +9,7 @@ import unittest
 import numpy as np
 
 import echolux as ox
-from archive import PARTS, ClusterCase, batch, write_archive
+from archive import PARTS, PATIENCE_S, ClusterCase, batch, write_archive
 from test_parts import reconstruct
 
 QUIET = {"workers": 0, "progress": False, "retries": 0}
@@ -149,7 +149,7 @@ class Stores(ClusterCase):
             for words in ([scans], ["convert", scans, "--ending", ".nii"]):
                 with self.subTest(address, words=words):
                     done = subprocess.run([sys.executable, *batch(*words, "-o", address, "--workers", "0")],
-                                          capture_output=True, text=True, timeout=60)
+                                          capture_output=True, text=True, timeout=PATIENCE_S)
                     self.assertEqual(done.returncode, 1)
                     self.assertRegex(done.stderr, f"^echolux: {address}: ")
                     self.assertNotIn("Traceback", done.stderr)
@@ -231,6 +231,8 @@ class Told(unittest.TestCase):
         self.assertTrue(sys.stderr.getvalue().endswith("1 worker\n"))
         self.assertEqual((_rate(29.7), _rate(29700)), ("29.7 A-scans/s", "29.7 k A-scans/s"))
         self.assertIn("1 part made", str(Report(made=1)))
+        told.done, told.planned, told.scans = 1, 0, 2
+        self.assertEqual(told.line(1), "1 part, 0 of 2 scans planned, 1 worker")
 
     def test_a_job_ends_its_line(self):
         import pty
@@ -248,7 +250,7 @@ class Told(unittest.TestCase):
                 pass
             job.wait()
             os.close(mine)
-        self.assertRegex(said.decode(), r"1 worker\r\n1 of 1 scans finished")
+        self.assertRegex(said.decode(), r"1 worker\r\n1 of 1 scan finished")
 
 
 if __name__ == "__main__":

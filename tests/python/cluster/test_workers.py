@@ -8,7 +8,7 @@ import unittest
 from pathlib import Path
 
 import echolux as ox
-from archive import ClusterCase, DaskCase, write_archive
+from archive import PATIENCE_S, ClusterCase, DaskCase, write_archive
 from test_parts import reconstruct
 
 SETTLES = """
@@ -22,6 +22,23 @@ worker.claim_process()
 worker.pin_process(int(sys.argv[1]))
 print(json.dumps([os.environ["CUDA_VISIBLE_DEVICES"], sorted(os.sched_getaffinity(0))]), flush=True)
 sys.stdin.read()
+"""
+TAKES_MEMORY = """
+import resource, threading
+from echolux.cluster.scheduling import worker
+worker.claim_process()
+worker.pin_process(None)
+faults = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+counts = []
+def take():
+    for _ in range(50):
+        before = faults()
+        bytearray(b"x") * (8 << 20)
+        counts.append(faults() - before)
+thread = threading.Thread(target=take)  # with an arena of its own, like those that pack
+thread.start()
+thread.join()
+print(sum(counts[1:]))
 """
 
 
@@ -46,6 +63,11 @@ class OfItsOwn(ClusterCase):
         self.assertFalse(set(found[0][1]) & set(found[1][1]))
         self.assertEqual({len(one) for _, one in found}, {len(cores) // 2})
         self.assertEqual({gpu for gpu, _ in self.settled(3, 1)}, {"3", "GPU-7"})  # more workers than GPUs share them
+
+    def test_memory_is_kept_in_spite_of_dask_s_setting(self):
+        done = subprocess.run([sys.executable, "-c", TAKES_MEMORY], env={**os.environ, "MALLOC_TRIM_THRESHOLD_": "65536"},
+                              stdout=subprocess.PIPE, text=True, check=True)
+        self.assertLess(int(done.stdout), 2048)  # pages of one of the fifty blocks
 
     def test_without_a_gpu_it_is_refused_where_one_is_required(self):
         if ox.gpus():
@@ -76,7 +98,7 @@ class OfItsOwn(ClusterCase):
             self.assertTrue(reconstruct(scans, self.folder / "out", client=client, workers=None).ok)
             told = lambda: [one["metrics"].get("echolux_a_scans_per_s", 0)  # noqa: E731
                             for one in client.scheduler_info()["workers"].values()]
-            self.wait_for("rate", lambda: client.sync(client._update_scheduler_info) or told()[0] > 0, 20)
+            self.wait_for("rate", lambda: client.sync(client._update_scheduler_info) or told()[0] > 0)
 
 
 class OfTwoKinds(DaskCase):
@@ -93,13 +115,13 @@ class OfTwoKinds(DaskCase):
         self.start_scheduler()
         for _ in range(2):
             self.start_one()
-        with Client(self.address, timeout=20) as client:
-            client.wait_for_workers(2, timeout=30)
+        with Client(self.address, timeout=PATIENCE_S) as client:
+            client.wait_for_workers(2, timeout=PATIENCE_S)
             report = reconstruct(scans, out, client=client, workers=None, require="cuda", retries=0)
             self.assertEqual((report.made, len(report.failures)), (0, 2))
             self.assertIn("no worker has a GPU", report.table())
             self.start_one(ECHOLUX_FAKE_GPU="1")
-            client.wait_for_workers(3, timeout=30)
+            client.wait_for_workers(3, timeout=PATIENCE_S)
             report = reconstruct(scans, out, client=client, workers=None, require="cuda", retries=0)
         self.assertEqual((report.made, report.failures), (6, []))
         reconstruct(scans, self.folder / "reference")

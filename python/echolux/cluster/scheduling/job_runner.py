@@ -24,7 +24,7 @@ _FIRST_PAUSE_S = 1.0  # before another try; four times as long before each later
 
 
 class JobRunner:
-    """common: what all tasks have in common: kind, out, device, threads ...; planning: what plans need besides."""
+    """common: what all tasks have in common: kind, noun, out, device, threads ...; planning: what plans need besides."""
 
     def __init__(self, executor: Executor, scans: list[ScanFile], common: Task, planning: Task, retries: int,
                  progress: Progress) -> None:
@@ -40,7 +40,7 @@ class JobRunner:
         self._is_alone = planning.get("share", (0, 1))[1] == 1  # not one of several shares, of which the last one finishes
         self._incomplete: set[str] = set()  # scans with a part that failed
         self._broken: set[str] = set()  # those whose other parts would fail too
-        self.report = Report(scans=len(scans))
+        self.report = Report(progress.noun, len(scans))
         self.results: dict[int, Any] = {}  # by number of the scan, where there are any
 
     def run(self, require_held: Callable[[], None] = lambda: None) -> Report:
@@ -170,7 +170,7 @@ class JobRunner:
             heapq.heappush(self._waiting, (time.monotonic() + _FIRST_PAUSE_S * 4**tries, id(again), again))
             return
         self._progress.failures += 1
-        self.report.failures.append(Failure(task["label"], _place_of(task), outcome["error"]))
+        self.report.failures.append(Failure(task["label"], _place_of(task), outcome["error"].removeprefix(f"{task['label']}: ")))
         if task["do"] == "plan":
             self._progress.planned += not task.get("is_again", False)
         elif task["do"] == "part":
@@ -193,7 +193,7 @@ def run_job(scans: list[ScanFile], common: Task, planning: Task, out: str | os.P
             options: JobOptions, share: str | None = None) -> JobRunner:
     """A job that has ended. out: None: nothing is kept; client: of Dask, or None; share: "3-of-8" of a job in several
     processes."""
-    progress = Progress(len(scans), options.progress)
+    progress = Progress(len(scans), options.progress, common["noun"])
     with contextlib.ExitStack() as stack:
         store = None if out is None else open_store(out)
         lock = None if store is None else stack.enter_context(Lock(store, share or "all", progress.tell))

@@ -5,6 +5,8 @@ import sys
 import time
 from collections import deque
 
+from .report import counted
+
 _RECENT_S = 60.0
 
 
@@ -23,13 +25,14 @@ def _rate(a_scans_per_s: float) -> str:
 
 
 class Progress:
-    """shown: False: nothing is told."""
+    """shown: False: nothing is told; noun: what `scans` counts."""
 
-    def __init__(self, scans: int, shown: bool) -> None:
+    def __init__(self, scans: int, shown: bool, noun: str = "scan") -> None:
+        self.noun = noun
         self.scans, self.planned, self.parts, self.done, self.failures = scans, 0, 0, 0, 0
         self._shown = shown
         self._is_terminal = sys.stderr.isatty()
-        self._last = 0.0
+        self._last = 0.0 if self._is_terminal else time.monotonic()
         self._recent: deque[tuple[float, int]] = deque([(time.monotonic(), 0)])
         self._made = 0
         self._is_open = False  # a line that is not ended
@@ -47,14 +50,14 @@ class Progress:
         while now - self._recent[0][0] > _RECENT_S:
             self._recent.popleft()
         seconds, a_scans = now - self._recent[0][0], self._a_scans - self._recent[0][1]
-        words = [f"{self.done} of {self.parts} parts" if self.planned == self.scans else
-                 f"{self.done} parts, {self.planned} of {self.scans} scans looked at"]
+        words = [f"{self.done} of {counted(self.parts, 'part')}" if self.planned == self.scans else
+                 f"{counted(self.done, 'part')}, {self.planned} of {counted(self.scans, self.noun)} planned"]
         if a_scans and seconds > 0:
             words.append(_rate(a_scans / seconds))
             per_part = self._a_scans / self._made
             if self.planned == self.scans and self.done < self.parts:
                 words.append(f"{_time((self.parts - self.done) * per_part * seconds / a_scans)} left")
-        words.append(f"{workers} worker{'s' if workers != 1 else ''}")
+        words.append(counted(workers, "worker"))
         if self.failures:
             words.append(f"{self.failures} failed")
         return ", ".join(words)

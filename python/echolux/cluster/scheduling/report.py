@@ -7,12 +7,16 @@ from typing import Any
 from ...errors import Error
 
 
+def counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' if count != 1 else ''}"
+
+
 @dataclass(frozen=True)
 class Failure:
     """What could not be made, and why."""
 
     scan: str
-    part: str  # "B-scans 64:128 of volume 0"; empty: the whole scan
+    part: str  # "B-scans 64:128 of volume 0"; empty: all of it
     reason: str
 
 
@@ -20,6 +24,7 @@ class Failure:
 class Report:
     """What became of a job. Parts that were there already count in `there`."""
 
+    noun: str = "scan"  # what `scans` and `finished` count; or "volume", "movie"
     scans: int = 0
     finished: int = 0
     made: int = 0
@@ -38,14 +43,14 @@ class Report:
 
     def table(self) -> str:
         """The failures, a line each; empty where there are none."""
-        rows = [(one.scan, one.part or "the whole scan", one.reason) for one in self.failures]
+        rows = [(one.scan, one.part or f"the whole {self.noun}", one.reason) for one in self.failures]
         if not rows:
             return ""
         widths = [max(len(row[i]) for row in rows) for i in (0, 1)]
         return "\n".join(f"{scan.ljust(widths[0])}  {part.ljust(widths[1])}  {reason}" for scan, part, reason in rows)
 
     def __str__(self) -> str:
-        words = [f"{self.finished} of {self.scans} scans finished", f"{self.made} part{'s' if self.made != 1 else ''} made"]
+        words = [f"{self.finished} of {counted(self.scans, self.noun)} finished", f"{counted(self.made, 'part')} made"]
         if self.there:
             words.append(f"{self.there} were there")
         if self.failures:

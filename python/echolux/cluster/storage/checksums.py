@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import importlib.util
 from collections.abc import Callable
 from typing import Any
 
@@ -12,14 +11,11 @@ from ...errors import Unsupported
 
 @functools.cache
 def _extend() -> Callable[[int, bytes], int]:
-    """zarr-python brings one of the two."""
-    if importlib.util.find_spec("google_crc32c") is not None:
+    try:
         extend: Callable[[int, bytes], int] = importlib.import_module("google_crc32c").extend
-        return extend
-    if importlib.util.find_spec("crc32c") is not None:
-        function: Callable[[bytes, int], int] = importlib.import_module("crc32c").crc32c
-        return lambda crc, data: function(data, crc)
-    raise Unsupported("is missing", "the Python package google-crc32c", "pip install 'echolux[cluster]'")
+    except ModuleNotFoundError:
+        raise Unsupported("is missing", "the Python package google-crc32c", "pip install 'echolux[cluster]'") from None
+    return extend
 
 
 def crc32c(data: Any, crc: int = 0) -> int:
