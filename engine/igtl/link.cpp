@@ -119,8 +119,12 @@ void Link::pack(const std::stop_token& stop) {
         if (!last_) continue;
         const std::vector<std::shared_ptr<Peer>> newcomers = std::exchange(newcomers_, {}), all = peers_;
         lock.unlock();
-        send_last(is_new ? all : newcomers);
-        if (is_elsewhere && !is_new) send_last_b_scan(all);
+        try {
+            send_last(is_new ? all : newcomers);
+            if (is_elsewhere && !is_new) send_last_b_scan(all);
+        } catch (const std::exception&) {  // no memory: the next one may have some
+            ++counts_.left_out;
+        }
         lock.lock();
     }
 }
@@ -191,6 +195,7 @@ void Link::add(TcpConnection connection) {
     const auto peer = std::make_shared<Peer>(next_id_++, std::move(connection), counts_);
     peers_.push_back(peer);
     newcomers_.push_back(peer);
+    told_.clear();
     peer->begin([this, weak = std::weak_ptr(peer)](const Request& request, std::shared_ptr<void> waiting) {
         if (const std::shared_ptr<Peer> from = weak.lock()) hear_(from, request, std::move(waiting));
     });

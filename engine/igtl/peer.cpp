@@ -76,7 +76,8 @@ void Peer::work(const std::stop_token& stop, const Hear& hear) {
     } catch (const Error& error) {  // it sent what is no message, or is gone
         if (error.code() == ErrorCode::bad_file) {
             ++counts_.refused;
-            connection_.send(status(own_stamp(), StatusCode::unknown_instruction, error.line()), look_around);
+            const Bytes why = status(own_stamp(), StatusCode::unknown_instruction, error.line());
+            if (!sending_) connection_.send(why, look_around);
         }
     } catch (const std::exception&) {  // no memory: the others go on
     }
@@ -97,6 +98,7 @@ SharedBytes Peer::next() {
     for (std::size_t i = 0; i < stream_count; ++i) {
         if (!newest_.at(i)) continue;
         sends_volume_ = i == static_cast<std::size_t>(Stream::volume);
+        begins_ = sends_volume_;
         return std::exchange(newest_.at(i), nullptr);
     }
     return nullptr;

@@ -20,6 +20,9 @@ def targets(run):
            "x the rate of 1 thread", ">=", 1.6)
     yield ("ray casting 128^3 at 256 x 256, unlit", cast.get("real_time", float("inf")),
            f"ms on {cast.get('label', 'no device')}", "<", 25)
+    for side in "producer", "viewer":
+        rate = run.get(f"push/{side}/iterations:40/manual_time", {}).get("of_memory_copy", 0)
+        yield f"through shared memory, the {side}", 100 * rate, "% of the rate of a memory copy", ">=", 90
 
 
 missed = 0

@@ -162,6 +162,29 @@ def texts():
                                               "Points": [0, 0, 0.5, 0, 40, 1, 0.5, 0]}]))
 
 
+def igtl_message(kind, body, version=1):
+    crc = 0
+    for byte in body:
+        crc ^= byte << 56
+        for _ in range(8):
+            crc = (crc << 1 ^ (0x42F0E1EBA9EA3693 if crc >> 63 else 0)) & (1 << 64) - 1
+    return struct.pack(">H12s20sQQQ", version, kind, b"seed", 0, len(body), crc) + body
+
+
+def lines_of_others():
+    string, command = struct.pack(">HH", 3, 11) + b"view.zoom=2", struct.pack(">I128sHI", 5, b"get", 3, 9) + b"view.zoom"
+    metadata = struct.pack(">HHHI", 1, 3, 3, 5) + b"keyvalue"
+    extended = struct.pack(">HHII", 12, 10, 8, 1)
+    seed("igtl_messages", "two", igtl_message(b"STRING", string) + igtl_message(b"COMMAND", extended + command + metadata, 2))
+    seed("igtl_messages", "others", igtl_message(b"IMAGE", bytes(100)) + igtl_message(b"GET_STATUS", b""))
+    seed("igtl_request", "lines", b"sview.mode=mip\nview.zoom=2\n")
+    seed("igtl_request", "command", b'cset\0{"values": {"view.zoom": 2}}')
+    stream = struct.pack("<I6iI9qdqq64s", 192, 1, 0, 0, 0, 1, 0, 0, 256, 0, 0, 4, 8, 1, 1, 0, 0, 1000.0, 2, 4, b"seed")
+    greeting = struct.pack("<8sII", b"ECHOPUSH", 1, 192) + stream
+    blocks = [struct.pack("<4sIQqqqQdIIQ", b"BLCK", 64, i, i // 4, i % 4 * 2, 2, 0, 0.1 * i, 0, 0, 4096) for i in range(6)]
+    seed("pushed", "six", greeting + b"".join(blocks) + struct.pack("<4sI64s", b"ENDS", 0, b""))
+
+
 with tempfile.TemporaryDirectory() as folder:
     images(Path(folder))
     zarr_folders()
@@ -169,3 +192,4 @@ with tempfile.TemporaryDirectory() as folder:
     scans(Path(folder))
     pictures(Path(folder))
     texts()
+    lines_of_others()
