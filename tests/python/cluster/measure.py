@@ -21,7 +21,8 @@ from support import write_scan
 
 PART = 256
 B_SCANS, A_SCANS, SAMPLES, SCANS, TASKS, REPEATS = 512, 512, 1024, 5, 2000, 3
-PARTS = SCANS * B_SCANS // PART
+WORKERS = 1, 2, 4
+SLEEPS, SLEEP_S = 40, 1  # parts that do nothing but sleep
 
 
 def cpu_s():
@@ -112,9 +113,9 @@ def overhead():
         executor = executors.DaskExecutor(client)
         run_tasks(executor, 4, {"seconds": 0})
         began = time.perf_counter()
-        run_tasks(executor, 40, {"seconds": 1})
+        run_tasks(executor, SLEEPS, {"seconds": SLEEP_S})
         wall = time.perf_counter() - began
-    print(f"40 parts of 1 s on 2 workers: {wall:.2f} s, overhead {(wall / 20 - 1) * 100:.1f} %")
+    print(f"{SLEEPS} parts of {SLEEP_S} s on 2 workers: {wall:.2f} s, overhead {(wall / (SLEEPS * SLEEP_S / 2) - 1) * 100:.1f} %")
 
 
 def start(scan, folder, workers):
@@ -133,17 +134,18 @@ def main(folder):
         (folder / f"eye{number}").mkdir(parents=True)
         write_scan(folder / f"eye{number}", raw)
     (folder / "small").mkdir()
+    parts = SCANS * B_SCANS // PART
     small, scans = write_scan(folder / "small", raw[:1, :8]), str(folder / "eye*/scan.toml")
     per_part = alone(scans, folder / "out")
     on_a_worker(scans, folder / "out")
     per_task = tasks()
     overhead()
-    for workers in 1, 2, 4:
+    for workers in WORKERS:
         begin = statistics.median(start(small, folder / "started", workers) for _ in range(REPEATS))
         done = [timed(lambda: reconstruct(scans, folder / "out", workers=workers, threads=1)) for _ in range(REPEATS)]
         cpu, wall = (statistics.median(one[i] for one in done) for i in (1, 2))
-        print(f"{workers} workers: {PARTS} parts, CPU {cpu:.1f} s of {sorted(round(one[1], 1) for one in done)}, model "
-              f"{begin + PARTS * (per_part + per_task):.1f} s with a start of {begin:.1f} s; wall {wall:.1f} s", flush=True)
+        print(f"{workers} workers: {parts} parts, CPU {cpu:.1f} s of {sorted(round(one[1], 1) for one in done)}, model "
+              f"{begin + parts * (per_part + per_task):.1f} s with a start of {begin:.1f} s; wall {wall:.1f} s", flush=True)
 
 
 if __name__ == "__main__":
