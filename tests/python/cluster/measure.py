@@ -21,7 +21,8 @@ from support import write_scan
 
 PART = 256
 B_SCANS, A_SCANS, SAMPLES, SCANS, TASKS, REPEATS = 512, 512, 1024, 5, 2000, 3
-PARTS = SCANS * B_SCANS // PART
+WORKERS = 1, 2, 4
+SLEEPS, SLEEP_S = 40, 1  # parts that do nothing but sleep
 
 
 def cpu_s():
@@ -64,14 +65,18 @@ def alone(scans, folder):
 
 
 def on_a_worker(scans, folder):
-    """The same on a worker of Dask, whose own CPU time it is."""
+    """The same on a worker of Dask, whose own CPU time it is; and what its first job takes more than later ones: modules, memory
+    that is touched for the first time, what a reconstruction needs."""
     taken = []
     with executors.local_client(1) as client:
         for _ in range(1 + REPEATS):
             before = list(client.run(time.process_time).values())[0]
             report = reconstruct(scans, folder, client=client, threads=1)
             taken.append((list(client.run(time.process_time).values())[0] - before) / report.made)
-    print(f"CPU s a part on a worker: {statistics.median(taken[1:]):.3f} of {sorted(round(one, 3) for one in taken[1:])}")
+    later = statistics.median(taken[1:])
+    first = (taken[0] - later) * report.made
+    print(f"CPU s a part on a worker: {later:.3f} of {sorted(round(one, 3) for one in taken[1:])}; {first:.2f} s more at first")
+    return first
 
 
 @contextlib.contextmanager
@@ -112,16 +117,16 @@ def overhead():
         executor = executors.DaskExecutor(client)
         run_tasks(executor, 4, {"seconds": 0})
         began = time.perf_counter()
-        run_tasks(executor, 40, {"seconds": 1})
+        run_tasks(executor, SLEEPS, {"seconds": SLEEP_S})
         wall = time.perf_counter() - began
-    print(f"40 parts of 1 s on 2 workers: {wall:.2f} s, overhead {(wall / 20 - 1) * 100:.1f} %")
+    print(f"{SLEEPS} parts of {SLEEP_S} s on 2 workers: {wall:.2f} s, overhead {(wall / (SLEEPS * SLEEP_S / 2) - 1) * 100:.1f} %")
 
 
-def start(scan, folder, workers):
-    """CPU seconds until each worker has made a part, a very small one: processes, modules, what a reconstruction needs."""
+def start(workers):
+    """CPU seconds of a cluster that does nothing."""
     def work():
-        with executors.local_client(workers) as client:
-            client.run(lambda: cluster.reconstruct(scan, f"{folder}/{os.getpid()}", workers=0, progress=False) and None)
+        with executors.local_client(workers):
+            pass
 
     return timed(work)[1]
 
@@ -132,18 +137,17 @@ def main(folder):
     for number in range(SCANS):
         (folder / f"eye{number}").mkdir(parents=True)
         write_scan(folder / f"eye{number}", raw)
-    (folder / "small").mkdir()
-    small, scans = write_scan(folder / "small", raw[:1, :8]), str(folder / "eye*/scan.toml")
+    parts, scans = SCANS * B_SCANS // PART, str(folder / "eye*/scan.toml")
     per_part = alone(scans, folder / "out")
-    on_a_worker(scans, folder / "out")
+    first = on_a_worker(scans, folder / "out")
     per_task = tasks()
     overhead()
-    for workers in 1, 2, 4:
-        begin = statistics.median(start(small, folder / "started", workers) for _ in range(REPEATS))
+    for workers in WORKERS:
+        begin = statistics.median(start(workers) for _ in range(REPEATS)) + workers * first
         done = [timed(lambda: reconstruct(scans, folder / "out", workers=workers, threads=1)) for _ in range(REPEATS)]
         cpu, wall = (statistics.median(one[i] for one in done) for i in (1, 2))
-        print(f"{workers} workers: {PARTS} parts, CPU {cpu:.1f} s of {sorted(round(one[1], 1) for one in done)}, model "
-              f"{begin + PARTS * (per_part + per_task):.1f} s with a start of {begin:.1f} s; wall {wall:.1f} s", flush=True)
+        print(f"{workers} workers: {parts} parts, CPU {cpu:.1f} s of {sorted(round(one[1], 1) for one in done)}, model "
+              f"{begin + parts * (per_part + per_task):.1f} s with a start of {begin:.1f} s; wall {wall:.1f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """Two workers with a GPU each beside one: reconstruction alone, and the whole path (read, reconstruct, pack, write) beside
 packing and the disk alone. Plain processes that go through the function of a part, without Dask: docs/scale.md.
 
-    python3 measure_gpus.py FOLDER [SECONDS [device,host,reconstruct,pack,whole]]    (spectra and some results are put into
-        /dev/shm, others into FOLDER)
+    PYTHONPATH=build/dev/python:tests/python python3 tests/python/cluster/measure_gpus.py FOLDER [SECONDS [STEPS]]
+
+Spectra and some results are put into /dev/shm, others into FOLDER. STEPS: device,host,reconstruct,pack,whole, or some of them.
 """
 import importlib.util
 import json
@@ -25,6 +26,7 @@ from echolux.cluster.storage import markers
 from echolux.cluster.ome_zarr.shard_writer import ShardWriter
 from echolux.cluster.parts.slabs import OpenScan
 from echolux.cluster.storage.folder import Folder
+from echolux.cluster.storage.ownership import plan_key
 
 B_SCANS, A_SCANS, SAMPLES, PART = 512, 1024, 2048, 128
 TOML = """[scan]
@@ -80,7 +82,7 @@ def pieces(what, made, source, out):
                     pass
             elif what in ("host", "device"):  # without reading: spectra lie in memory of the host, or of the GPU
                 for first in range(one.begin, one.end, 64):
-                    source._make(spectra, out=voxels, first_b_scan=first)
+                    source._reconstructor(spectra, out=voxels, first_b_scan=first)
                 if what == "device":
                     cupy.cuda.Device().synchronize()
             elif what == "pack":
@@ -89,19 +91,24 @@ def pieces(what, made, source, out):
                     packer.add(slab)
                 packer.close()[-1].result()
             else:
-                part.run(Folder(Path(out) / str(os.getpid()) / str(number)), made, one, source)
+                store = Folder(Path(out) / str(os.getpid()) / str(number))
+                if one.begin == 0:
+                    store.put(plan_key(made.name), made.to_json())
+                part.run(store, made, one, source)
             yield made.a_scans(one)
 
 
 def work(what, path, out, seconds, threads, device):
     """A worker: settles, says so, waits for the word, and tells what it did."""
+    worker.claim_process()
     worker.pin_process(threads)
     made = plan_of(path)
     source = OpenScan(fingerprint.open_scan(str(path)), device)
     source.warm_up()
     steps = pieces(what, made, source, out)
     next(steps)
-    print(json.dumps({"device": source.device(), "cores": len(os.sched_getaffinity(0))}), flush=True)
+    print(json.dumps({"device": source.device(), "gpu": os.environ.get("CUDA_VISIBLE_DEVICES", ""),
+                      "cores": sorted(os.sched_getaffinity(0))}), flush=True)
     sys.stdin.readline()
     began, a_scans = time.monotonic(), 0
     while time.monotonic() - began < seconds:
@@ -165,7 +172,7 @@ def main(folder, seconds="4", wanted="device,host,reconstruct,pack,whole"):
                     continue
                 where = {fast: "memory", slow: "disk"}[out] if what == "whole" else "-"
                 print(f"{voxel:4} {what:12} to {where:7} 1 worker {rates[0] / 1e3:9.0f} k A-scans/s   2 workers {rates[1] / 1e3:9.0f}   "
-                      f"ratio {rates[1] / rates[0]:.2f}   {facts[0]}", flush=True)
+                      f"ratio {rates[1] / rates[0]:.2f}   {facts}", flush=True)
                 for path in (fast, slow):
                     for old in path.iterdir():
                         if old.name.isdigit() and old.is_dir():

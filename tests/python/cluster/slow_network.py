@@ -44,26 +44,37 @@ class Hosts(DaskCase):
         self.addCleanup(self.end, process)
         return process
 
-    def test_a_cut_network(self):
-        scans = write_archive(self.folder / "data", SCANS)
-        out, counted = self.folder / "out", self.folder / "steps"
+    def start_job(self, count):
+        """Of so many scans, on a worker of each host."""
+        scans = write_archive(self.folder / "data", count)
+        self.out, self.counted = self.folder / "out", self.folder / "steps"
         reconstruct(scans, self.folder / "reference")
         environment = {**os.environ, "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "3s"}
         self.start("-m", "distributed.cli.dask_scheduler", "--host", "0.0.0.0", "--port", self.port, "--no-dashboard", env=environment)
         for number in 1, 2:
-            self.start_worker_on(number, counted)
-        job = self.start(*batch(scans, "-o", out, "--dask", f"tcp://10.77.1.1:{self.port}", "--part-b-scans", "64"),
-                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        there = lambda: len(list(Path(out).glob(".echolux/*/*/0-*.json")))  # noqa: E731
+            self.start_worker_on(number, self.counted)
+        return self.start(*batch(scans, "-o", self.out, "--dask", f"tcp://10.77.1.1:{self.port}", "--part-b-scans", "64"),
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    def finish(self, job):
+        """How many parts were begun."""
+        said = job.communicate(timeout=4 * PATIENCE_S)[0]
+        self.assertEqual(job.returncode, 0, said)
+        self.assert_same_results(self.out, self.folder / "reference")
+        return (self.counted / "begun").read_text().count("\n")
+
+    def test_two_hundred_scans(self):
+        self.assertEqual(self.finish(self.start_job(200)), 200 * PARTS)
+
+    def test_a_cut_network(self):
+        job = self.start_job(SCANS)
+        there = lambda: len(list(Path(self.out).glob(".echolux/*/*/0-*.json")))  # noqa: E731
         self.wait_for("part", lambda: there() > 3)
         ip("link", "set", self.link(2), "down")
         self.wait_for("part", lambda: there() > 10)
         ip("link", "set", self.link(2), "up")
-        said = job.communicate(timeout=PATIENCE_S)[0]
-        self.assertEqual(job.returncode, 0, said)
-        self.assert_same_results(out, self.folder / "reference")
         # Dask gives a worker that is lost up to two tasks at a time to others.
-        self.assertLessEqual((counted / "begun").read_text().count("\n"), SCANS * PARTS + 2)
+        self.assertLessEqual(self.finish(job), SCANS * PARTS + 2)
 
 
 if __name__ == "__main__":
