@@ -11,7 +11,7 @@ struct OptionWord {
     std::string_view key, option;
 };
 
-constexpr std::array<OptionWord, 42> option_words{{
+constexpr std::array<OptionWord, 43> option_words{{
     {"ECHOLUX_DATA_FOLDERS", "--data-folder"},
     {"a_scan", "--a-scan"},
     {"attenuation_db", "--attenuation-db"},
@@ -44,6 +44,7 @@ constexpr std::array<OptionWord, 42> option_words{{
     {"range", "--range"},
     {"recipe", "--recipe"},
     {"reconstruct", "`echolux reconstruct`"},
+    {"reference_volume", "--reference-volume"},
     {"region", "--region"},
     {"render", "`echolux render`"},
     {"rolling", "--rolling"},
