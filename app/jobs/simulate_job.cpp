@@ -28,15 +28,15 @@ void write_velocity(const SimulateJob& job) {
 }  // namespace
 
 void run(const SimulateJob& job, Progress& progress) {
-    std::vector<Output> outputs = outputs_of_simulation(job.scan);
-    outputs.push_back({job.velocity, is_own_volume});
-    check_outputs(outputs, {}, job.overwrites);
-    if (!job.velocity.empty()) check_volume_name(job.velocity, VoxelType::f32);
     Simulation simulation;
     Settings settings;
     settings.bind("simulation", simulation);
     settings.set("simulation.scene", job.scene, "SCENE");
     for (const std::string& assignment : job.settings) settings.set_assignment(assignment);
+    std::vector<Output> outputs = outputs_of_simulation(job.scan);
+    outputs.push_back({job.velocity, is_own_volume});
+    check_outputs(outputs, {simulation.motion_file}, job.overwrites);
+    if (!job.velocity.empty()) check_volume_name(job.velocity, VoxelType::f32);
     simulate(simulation, job.scan, progress);
     if (!job.velocity.empty()) write_velocity(job);
 }

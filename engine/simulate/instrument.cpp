@@ -1,6 +1,7 @@
 #include "engine/simulate/instrument.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <mutex>
 #include <optional>
@@ -31,6 +32,21 @@ Simulation validated(const Simulation& simulation) {
     return s;
 }
 
+// What tells somebody which setting to change where the scene moves too far.
+std::string key_of_motion(const Simulation& s) {
+    if (!s.motion_file.empty()) return "simulation.motion_file";
+    return s.motion_axial_um > 0 ? "simulation.motion_axial_um" : "simulation.motion_lateral_um";
+}
+
+Scenery scenery_of(const Simulation& s, const Spectrometer& spectrometer, const Motion& motion) {
+    const double range_um = spectrometer.z_max_um() / s.refractive_index;
+    Scenery scenery(s, range_um);
+    if (!motion.is_still()) {
+        scenery.make_room(motion.excursion(), 2 * s.beam_radius_um, range_um, key_of_motion(s));
+    }
+    return scenery;
+}
+
 }  // namespace
 
 // What one thread needs for a line, kept from line to line.
@@ -40,27 +56,32 @@ struct Instrument::Workspace {
     SlabLists lists;
     std::vector<float> fixed;    // moments of tissue
     std::vector<float> moments;  // and of blood
-    std::vector<float> fringes;
+    std::vector<float> fringes, sines;
 };
 
 Instrument::Instrument(const Simulation& simulation)
-    : s_(validated(simulation)), spectrometer_(s_), scenery_(s_, spectrometer_.z_max_um() / s_.refractive_index),
+    : s_(validated(simulation)), spectrometer_(s_), motion_(s_, duration_s(s_)),
+      renewal_(s_.renewal_s, hashed(seed(), 4)), scenery_(scenery_of(s_, spectrometer_, motion_)),
       pattern_(scan_geometry(s_), field_size(scan_geometry(s_))), camera_(s_, spectrometer_),
       sum_(spectrometer_, scenery_.deepest_um * s_.refractive_index), arm_(s_, scenery_, spectrometer_, sum_),
-      tissue_(arm_, hashed(seed(), 1)), blood_(arm_, hashed(seed(), 2)) {
+      tissue_(arm_, hashed(seed(), 1), renewal_), blood_(arm_, hashed(seed(), 2)) {
     add_reflectors();
 }
 
 void Instrument::add_reflectors() {
     mirror_fringes_.resize(static_cast<std::size_t>(s_.samples));
+    mirror_sines_.resize(static_cast<std::size_t>(s_.samples));
     for (std::size_t p = 0; p < mirror_fringes_.size(); ++p) {
-        double fringe = 0;
+        double fringe = 0, sine = 0;
         for (const Reflector& reflector : scenery_.reflectors) {
             const double phase = 2 * spectrometer_.k_per_um[p] * s_.refractive_index * reflector.depth_um;
             fringe += reflector.amplitude * arm_.sensitivity(reflector.depth_um) *
                       std::cos(phase + spectrometer_.theta_rad[p]);
+            sine += reflector.amplitude * arm_.sensitivity(reflector.depth_um) *
+                    std::sin(phase + spectrometer_.theta_rad[p]);
         }
         mirror_fringes_[p] = static_cast<float>(fringe);
+        mirror_sines_[p] = static_cast<float>(sine);
     }
 }
 
@@ -78,13 +99,20 @@ FieldPoint Instrument::beam(std::int64_t line) const {
     return scenery_.in_scene(pattern_.at(line / lines, line % lines).beam);
 }
 
+FieldPoint Instrument::beam_over(std::int64_t volume, std::int64_t line) const {
+    const FieldPoint rest = beam(line);
+    if (motion_.is_still()) return rest;
+    const Displacement moved = motion_.at(time_s(of_all(volume, line)));
+    return {rest.x_um + moved.x_um, rest.y_um + moved.y_um};
+}
+
 void Instrument::record(std::int64_t volume, std::int64_t first, std::int64_t count, std::span<std::uint16_t> counts,
                         Progress& progress) {
     const std::int64_t begin = first * pattern_.lines_per_frame();
     const std::int64_t end = begin + count * pattern_.lines_per_frame();
     for (std::int64_t line = begin; line < end;) {
-        const Run run = run_from(line, end);
-        tissue_.prepare(run.box);
+        const Run run = run_from(volume, line, end);
+        tissue_.prepare(run.box, run.step);
         expose(run, volume,
                counts.subspan(static_cast<std::size_t>((run.begin - begin) * s_.samples),
                               static_cast<std::size_t>((run.end - run.begin) * s_.samples)),
@@ -95,15 +123,17 @@ void Instrument::record(std::int64_t volume, std::int64_t first, std::int64_t co
 
 // As many lines as see no more tissue than some whole B-scans do: the beam reaches a few B-scans anyway, so twice its
 // reach costs little.
-Instrument::Run Instrument::run_from(std::int64_t begin, std::int64_t end) const {
+Instrument::Run Instrument::run_from(std::int64_t volume, std::int64_t begin, std::int64_t end) const {
     const double reach = arm_.reach_um();
     const double max_um2 = (scenery_.width_um + 2 * reach) * (8 * s_.beam_radius_um + 2 * reach);
-    const FieldPoint start = beam(begin);
-    Run run{begin, begin, {start.x_um, start.x_um, start.y_um, start.y_um}, {}};
+    const FieldPoint start = beam_over(volume, begin);
+    const std::int64_t step = renewal_.step_of(time_s(of_all(volume, begin)));
+    Run run{begin, begin, {start.x_um, start.x_um, start.y_um, start.y_um}, step, {}};
     std::vector<double> shared;  // y of more than one line
     double last_y = std::nan("");
     for (; run.end < end; ++run.end) {
-        const auto [x, y] = beam(run.end);
+        if (renewal_.step_of(time_s(of_all(volume, run.end))) != step) break;
+        const auto [x, y] = beam_over(volume, run.end);
         const BeamBox box{std::min(run.box.x_low, x), std::max(run.box.x_high, x), std::min(run.box.y_low, y),
                           std::max(run.box.y_high, y)};
         const double um2 = (box.x_high - box.x_low + 2 * reach) * (box.y_high - box.y_low + 2 * reach);
@@ -145,7 +175,7 @@ void Instrument::expose(const Run& run, std::int64_t volume, std::span<std::uint
 
 void Instrument::expose_line(const Run& run, std::int64_t volume, std::int64_t line, Workspace& work,
                              std::span<std::uint16_t> counts) const {
-    const FieldPoint at = beam(line);
+    const FieldPoint at = beam_over(volume, line);
     if (work.beam != at) {
         work.beam = at;
         work.fixed.assign(sum_.moments(), 0);
@@ -153,14 +183,41 @@ void Instrument::expose_line(const Run& run, std::int64_t volume, std::int64_t l
         tissue_.gather(at.x_um, at.y_um, work.lists);
         add(work.lists, work.fixed);
     }
-    const std::int64_t of_all = volume * pattern_.lines() + line;
+    const std::int64_t number = of_all(volume, line);
     work.moments = work.fixed;
     work.lists.clear();
-    blood_.gather(section_at(run, at, work), at.x_um, time_s(of_all), work.lists);
+    blood_.gather(section_at(run, at, work), at.x_um, time_s(number), work.lists);
     add(work.lists, work.moments);
-    sum_.fringes(work.moments, work.fringes);
-    for (std::size_t p = 0; p < work.fringes.size(); ++p) work.fringes[p] += mirror_fringes_[p];
-    camera_.expose(work.fringes, static_cast<std::uint64_t>(of_all), counts);
+    if (motion_.is_still()) {
+        sum_.fringes(work.moments, work.fringes);
+        for (std::size_t p = 0; p < work.fringes.size(); ++p) work.fringes[p] += mirror_fringes_[p];
+    } else {
+        move_in_depth(number, work);
+    }
+    camera_.expose(work.fringes, static_cast<std::uint64_t>(number), counts);
+}
+
+// All scatterers together: a shift in depth turns the analytic fringe at each sample by 2 k n z. The mean over the time
+// of the exposure, a whole line about its own moment, is what washes fringes out.
+void Instrument::move_in_depth(std::int64_t line, Workspace& work) const {
+    constexpr int parts = 4;  // of the exposure
+    std::array<double, parts> shift_um{};
+    for (int i = 0; i < parts; ++i) {
+        const double off = (i + 0.5) / parts - 0.5;
+        shift_um[static_cast<std::size_t>(i)] = motion_.at(time_s(line) + off / s_.line_rate_hz).z_um;
+    }
+    work.sines.resize(work.fringes.size());
+    sum_.fringes(work.moments, work.fringes, work.sines);
+    for (std::size_t p = 0; p < work.fringes.size(); ++p) {
+        double cosine = 0, sine = 0;
+        for (const double z_um : shift_um) {
+            const double phase = 2 * spectrometer_.k_per_um[p] * s_.refractive_index * z_um;
+            cosine += std::cos(phase) / parts;
+            sine += std::sin(phase) / parts;
+        }
+        const float real = work.fringes[p] + mirror_fringes_[p], imaginary = work.sines[p] + mirror_sines_[p];
+        work.fringes[p] = real * static_cast<float>(cosine) - imaginary * static_cast<float>(sine);
+    }
 }
 
 const Blood::Section& Instrument::section_at(const Run& run, const FieldPoint& at, Workspace& work) const {
@@ -178,7 +235,7 @@ Scan Instrument::scan() const {
     scan.recipe.background = Background::stored;
     scan.recipe.a2_rad = s_.a2_rad;
     scan.recipe.a3_rad = s_.a3_rad;
-    const double deepest_bin = std::ceil(scenery_.deepest_um / pitch_um());
+    const double deepest_bin = std::ceil(scenery_.shown_to_um / pitch_um());
     scan.recipe.depth_end = std::min(static_cast<std::int64_t>(deepest_bin), s_.samples / 2);
     return scan;
 }

@@ -12,6 +12,7 @@
 #include "engine/scan/scan_pattern.h"
 #include "engine/simulate/blood.h"
 #include "engine/simulate/camera.h"
+#include "engine/simulate/motion.h"
 #include "engine/simulate/tissue.h"
 
 namespace echolux {
@@ -50,21 +51,27 @@ class Instrument {
         std::int64_t begin = 0;
         std::int64_t end = 0;
         BeamBox box{};
-        Sections sections;  // where several lines are at the same y
+        std::int64_t step = 0;  // of Renewal
+        Sections sections;      // where several lines are at the same y
     };
 
     std::uint64_t seed() const { return static_cast<std::uint64_t>(s_.seed); }
-    FieldPoint beam(std::int64_t line) const;
+    FieldPoint beam(std::int64_t line) const;                            // at rest
+    FieldPoint beam_over(std::int64_t volume, std::int64_t line) const;  // over the tissue
+    std::int64_t of_all(std::int64_t volume, std::int64_t line) const { return volume * pattern_.lines() + line; }
     void add_reflectors();
     void add(const SlabLists& lists, std::vector<float>& moments) const;
-    Run run_from(std::int64_t begin, std::int64_t end) const;
+    Run run_from(std::int64_t volume, std::int64_t begin, std::int64_t end) const;
     void expose(const Run& run, std::int64_t volume, std::span<std::uint16_t> counts, Progress& progress) const;
     void expose_line(const Run& run, std::int64_t volume, std::int64_t line, Workspace& work,
                      std::span<std::uint16_t> counts) const;
     const Blood::Section& section_at(const Run& run, const FieldPoint& at, Workspace& work) const;
+    void move_in_depth(std::int64_t line, Workspace& work) const;
 
     Simulation s_;
     Spectrometer spectrometer_;
+    Motion motion_;
+    Renewal renewal_;
     Scenery scenery_;
     ScanPattern pattern_;
     Camera camera_;
@@ -72,7 +79,7 @@ class Instrument {
     SampleArm arm_;
     Tissue tissue_;
     Blood blood_;
-    std::vector<float> mirror_fringes_;  // the same for all lines
+    std::vector<float> mirror_fringes_, mirror_sines_;  // the same for all lines
 };
 
 }  // namespace echolux

@@ -32,8 +32,8 @@ std::string micrometres(double length) {
 
 Scenery::Scenery(const Simulation& s, double depth_range_um)
     : width_um(field_size(scan_geometry(s)).x_um), length_um(field_size(scan_geometry(s)).y_um),
-      deepest_um(max_of_range * depth_range_um), form_width_um_(std::max(width_um, min_form_um)),
-      form_length_um_(std::max(length_um, min_form_um)) {
+      deepest_um(max_of_range * depth_range_um), shown_to_um(deepest_um),
+      form_width_um_(std::max(width_um, min_form_um)), form_length_um_(std::max(length_um, min_form_um)) {
     const std::int64_t lines_along_y = s.protocol == Protocol::raster ? s.b_scans : s.a_scans;
     to_first_ = {(width_um - width_um / static_cast<double>(s.a_scans)) / 2,
                  (length_um - length_um / static_cast<double>(lines_along_y)) / 2};
@@ -94,6 +94,44 @@ double Scenery::loss(const std::vector<double>& heights, double x, double y, dou
 double Scenery::flow_time_s(double time_s) const {
     const double omega = 2 * pi * heart_rate_hz;
     return omega == 0 ? time_s : time_s + pulsation / omega * (1 - std::cos(omega * time_s));
+}
+
+std::pair<double, double> Scenery::depths_um(double x_um, double y_um) const {
+    constexpr int places = 17;  // along each side
+    double least = shown_to_um, greatest = 0;
+    const auto take = [&](double from, double to) {
+        least = std::min(least, from);
+        greatest = std::max(greatest, to);
+    };
+    for (const Reflector& reflector : reflectors) take(reflector.depth_um, reflector.depth_um);
+    for (int j = 0; j < places; ++j) {
+        const double y = -y_um + (length_um + 2 * y_um) * j / (places - 1);
+        for (const Tube& tube : tubes) {
+            const double radius = tube.radius_um + tube.wall_um;
+            take(z_um(tube, y) - radius, z_um(tube, y) + radius);
+        }
+        for (int i = 0; i < places; ++i) {
+            const double x = -x_um + (width_um + 2 * x_um) * i / (places - 1);
+            for (const Boundary& boundary : boundaries) take(height_um(boundary, x, y), height_um(boundary, x, y));
+        }
+    }
+    return {least, greatest};
+}
+
+void Scenery::make_room(const Motion::Excursion& moved, double reach_um, double range, const std::string& key) {
+    const auto [top, bottom] = depths_um(std::max(-moved.least.x_um, moved.greatest.x_um) + reach_um,
+                                         std::max(-moved.least.y_um, moved.greatest.y_um) + reach_um);
+    const double up = std::min(moved.least.z_um, 0.0), down = std::max(moved.greatest.z_um, 0.0);
+    deepest_um = shown_to_um - up;
+    const bool is_above = top + up < 0;
+    if (!is_above && std::min(bottom, deepest_um) + down <= range) return;
+    throw Error(ErrorCode::bad_setting,
+                is_above ? "the scene, which begins at a depth of " + micrometres(top) + ", would move up by " +
+                               micrometres(-up) + ", beyond zero delay"
+                         : "the scene, which reaches to " + micrometres(std::min(bottom, deepest_um)) +
+                               ", would move down by " + micrometres(down) + ", beyond the depth range of " +
+                               micrometres(range),
+                key, "choose less motion or more samples");
 }
 
 void Scenery::add_mirrors(const Simulation& s, double range) {

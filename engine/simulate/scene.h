@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/scan/scan_pattern.h"
+#include "engine/simulate/motion.h"
 #include "engine/simulate/scene_file.h"
 #include "engine/simulate/simulator.h"
 
@@ -72,13 +74,18 @@ class Scenery {
     // Time during which the mean flow would have carried blood as far as the pulsing flow did in `time_s`.
     double flow_time_s(double time_s) const;
 
+    // Makes room for tissue that moves so far: what it brings into sight from below exists. Throws Error{bad_setting}
+    // naming `key` where it would leave the depth range.
+    void make_room(const Motion::Excursion& excursion, double reach_um, double depth_range_um, const std::string& key);
+
     std::vector<Boundary> boundaries;  // from above; layer i lies between i and i + 1
     std::vector<Layer> layers;
     std::vector<Tube> tubes;
     std::vector<Reflector> reflectors;
-    double width_um = 0;    // of the field, along x
-    double length_um = 0;   // along y
-    double deepest_um = 0;  // nothing scatters below
+    double width_um = 0;     // of the field, along x
+    double length_um = 0;    // along y
+    double deepest_um = 0;   // nothing scatters below
+    double shown_to_um = 0;  // what lies deeper is there only to move into sight
     double heart_rate_hz = 0;
     double pulsation = 0;
 
@@ -90,6 +97,9 @@ class Scenery {
     double radius_um(const TubeLists& lists, std::size_t tube, double range) const;
     void check_fits(const Tube& tube, const std::string& scene, double range) const;
     void add_mirrors(const Simulation& simulation, double range);
+
+    // The least and the greatest of what scatters or reflects, at most `x_um`, `y_um` outside of the field.
+    std::pair<double, double> depths_um(double x_um, double y_um) const;
 
     FieldPoint to_first_;       // from the first A-scan of a raster to the field's centre
     double form_width_um_ = 0;  // what forms scale with: the field, but never so small that they become steep

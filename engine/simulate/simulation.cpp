@@ -90,9 +90,24 @@ const std::vector<Field<Simulation>>& describe<Simulation>() {
         number("tilt_deg", &S::tilt_deg, 0, 60, "deg", effect,
                "scene capillary: descent of the tube along the slow axis; the Doppler angle is 90 deg less this"),
         number("heart_rate_hz", &S::heart_rate_hz, 0, 100, "Hz", effect,
-               "scenes vessel and retina: heart beats per second"),
+               "heart beats per second: of the blood in the scenes vessel and retina, and of motion"),
         number("pulsation", &S::pulsation, 0, 1, "", effect,
                "scenes vessel and retina: speed = mean * (1 + pulsation * sin(2 pi heart_rate t))"),
+
+        number("motion_axial_um", &S::motion_axial_um, 0, 1000, "um", effect,
+               "motion of the tissue in depth: about its range from peak to peak; drift, heart beat and tremor are "
+               "parts of it; 0: still"),
+        number("motion_lateral_um", &S::motion_lateral_um, 0, 1000, "um", effect,
+               "the same across, along both axes; saccades are on average twice as long; 0: still"),
+        number("motion_saccade_rate_hz", &S::motion_saccade_rate_hz, 0, 100, "Hz", effect,
+               "saccades per second on average; every second one returns"),
+        integer("motion_seed", &S::motion_seed, 0, std::int64_t{1} << 52, "", effect, "seed of the motion"),
+        text("motion_file", &S::motion_file, effect,
+             "file: CSV t_s, x_um, y_um, z_um of motion, added to what the other settings give; held before the first "
+             "and after the last line")
+            .file({".csv"}),
+        number("renewal_s", &S::renewal_s, 0, 1e6, "s", effect,
+               "time in which the correlation of the field of tissue falls to 1/e; 0: speckle is static"),
     };
     return fields;
 }

@@ -71,6 +71,14 @@ struct Simulation {
     double tilt_deg = 5;
     double heart_rate_hz = 1.2;
     double pulsation = 0.5;
+
+    // The patient.
+    double motion_axial_um = 0;
+    double motion_lateral_um = 0;
+    double motion_saccade_rate_hz = 1;
+    std::int64_t motion_seed = 1;
+    std::string motion_file{};
+    double renewal_s = 0;
 };
 
 // What is 0 because the scene decides, filled in: spacings and refractive index; and the B-scans that the protocol has.

@@ -116,6 +116,15 @@ void SpectrumSum::add(std::int64_t slab, const SlabScatterers& scatterers, std::
 }
 
 void SpectrumSum::fringes(std::span<const float> moments, std::span<float> fringes) const {
+    sum_up<false>(moments, fringes.data(), nullptr);
+}
+
+void SpectrumSum::fringes(std::span<const float> moments, std::span<float> cosines, std::span<float> sines) const {
+    sum_up<true>(moments, cosines.data(), sines.data());
+}
+
+template <bool with_sines>
+void SpectrumSum::sum_up(std::span<const float> moments, float* cosines, float* sines) const {
     const auto is_empty = [&](std::int64_t slab) {
         const float* begin = moments.data() + slab * 2 * order_;
         return std::all_of(begin, begin + 4 * order_, [](float moment) { return moment == 0; });
@@ -128,6 +137,7 @@ void SpectrumSum::fringes(std::span<const float> moments, std::span<float> fring
     const std::int64_t blocks = (samples_ + lanes - 1) / lanes;
     for (std::int64_t block = 0; block < blocks; ++block) {
         Eight out[2] = {};
+        Eight out_sines[2] = {};
         for (std::int64_t slab = first_slab; slab < end_slab; slab += 2) {
             const float* row = moments.data() + slab * 2 * order_;
             Eight sums[4][2] = {};
@@ -148,13 +158,22 @@ void SpectrumSum::fringes(std::span<const float> moments, std::span<float> fring
                 for (int i = 0; i < 4; ++i) load(turn[i], phase + half * eight + i * lanes);
                 out[half] += sums[0][half] * turn[0] - sums[1][half] * turn[1];
                 out[half] += sums[2][half] * turn[2] - sums[3][half] * turn[3];
+                if constexpr (with_sines) {
+                    out_sines[half] += sums[0][half] * turn[1] + sums[1][half] * turn[0];
+                    out_sines[half] += sums[2][half] * turn[3] + sums[3][half] * turn[2];
+                }
             }
         }
-        float block_fringes[lanes];
-        store(block_fringes, out[0]);
-        store(block_fringes + eight, out[1]);
         const std::int64_t first = block * lanes;
-        std::copy_n(block_fringes, std::min(lanes, samples_ - first), fringes.data() + first);
+        const std::int64_t count = std::min(lanes, samples_ - first);
+        const auto put = [first, count](const Eight(&sums)[2], float* to) {
+            float of_block[lanes];
+            store(of_block, sums[0]);
+            store(of_block + eight, sums[1]);
+            std::copy_n(of_block, count, to + first);
+        };
+        put(out, cosines);
+        if constexpr (with_sines) put(out_sines, sines);
     }
 }
 

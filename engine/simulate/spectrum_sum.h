@@ -36,7 +36,13 @@ class SpectrumSum {
     // fringes[p] = sum over all slabs; replaces what is there.
     void fringes(std::span<const float> moments, std::span<float> fringes) const;
 
+    // The same, and the sum of sines: both together are what a common shift in depth turns.
+    void fringes(std::span<const float> moments, std::span<float> cosines, std::span<float> sines) const;
+
   private:
+    template <bool with_sines>
+    void sum_up(std::span<const float> moments, float* cosines, float* sines) const;
+
     static constexpr std::int64_t lanes = 16;  // samples treated together
 
     std::int64_t samples_ = 0;

@@ -1,6 +1,7 @@
 #include "engine/simulate/tissue.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "compute/parallel_for.h"
@@ -108,19 +109,57 @@ class Column {
 
 }  // namespace
 
-Tissue::Tissue(const SampleArm& arm, std::uint64_t seed) : arm_(arm), seed_(seed) {}
+Tissue::Tissue(const SampleArm& arm, std::uint64_t seed, const Renewal& renewal)
+    : arm_(arm), seed_(seed), renewal_(renewal) {}
 
 std::int64_t Tissue::column_of(double x) const {
     return static_cast<std::int64_t>(std::floor(x / arm_.cell_um()));
 }
 
-void Tissue::prepare(const BeamBox& box) {
+// Strips are made anew where their columns do not reach. A beam that wanders about the same field finds them wide
+// enough after a while.
+void Tissue::take_columns(const BeamBox& box) {
     const double reach = arm_.reach_um();
-    const std::int64_t first_column = column_of(box.x_low - reach);
-    const std::int64_t columns = column_of(box.x_high + reach) - first_column + 1;
-    if (first_column != first_column_ || columns != columns_) strips_.clear();
-    first_column_ = first_column;
-    columns_ = columns;
+    std::int64_t first = column_of(box.x_low - reach);
+    std::int64_t end = column_of(box.x_high + reach) + 1;
+    const std::int64_t old_end = first_column_ + columns_;
+    const std::int64_t wanted = end - first;
+    if (first >= first_column_ && end <= old_end && 2 * wanted >= columns_) return;
+    const bool is_near = first < old_end && end > first_column_ && 2 * wanted >= columns_ && 2 * columns_ >= wanted;
+    if (is_near) {
+        first = std::min(first, first_column_);
+        end = std::max(end, old_end);
+    }
+    strips_.clear();
+    first_column_ = first;
+    columns_ = end - first;
+}
+
+// A scatterer's name is its place.
+void Tissue::renew(Strip& strip, std::int64_t step) const {
+    if (strip.step == step) return;
+    strip.step = step;
+    if (strip.ticks.empty()) {
+        strip.first_real = strip.real;
+        strip.first_imaginary = strip.imaginary;
+        strip.ticks.assign(strip.x.size(), -1);
+    }
+    for (std::size_t i = 0; i < strip.x.size(); ++i) {
+        const std::uint64_t name = (static_cast<std::uint64_t>(std::bit_cast<std::uint32_t>(strip.x[i])) << 32) |
+                                   std::bit_cast<std::uint32_t>(strip.y[i]);
+        const std::int64_t tick = renewal_.tick(name, step);
+        if (tick == strip.ticks[i]) continue;
+        strip.ticks[i] = tick;
+        const double phase = renewal_.phase(name, tick);
+        const auto cosine = static_cast<float>(std::cos(phase)), sine = static_cast<float>(std::sin(phase));
+        strip.real[i] = strip.first_real[i] * cosine - strip.first_imaginary[i] * sine;
+        strip.imaginary[i] = strip.first_real[i] * sine + strip.first_imaginary[i] * cosine;
+    }
+}
+
+void Tissue::prepare(const BeamBox& box, std::int64_t step) {
+    const double reach = arm_.reach_um();
+    take_columns(box);
     const std::int64_t first = column_of(box.y_low - reach);
     const std::int64_t last = column_of(box.y_high + reach);
     std::erase_if(strips_, [&](const auto& entry) { return entry.first < first || entry.first > last; });
@@ -133,6 +172,10 @@ void Tissue::prepare(const BeamBox& box) {
         made[static_cast<std::size_t>(i)] = strip(missing[static_cast<std::size_t>(i)]);
     });
     for (std::size_t i = 0; i < missing.size(); ++i) strips_.emplace(missing[i], std::move(made[i]));
+    if (renewal_.is_static()) return;
+    std::vector<Strip*> all;
+    for (auto& [row, strip] : strips_) all.push_back(&strip);
+    parallel_for(0, std::ssize(all), [&](std::int64_t i) { renew(*all[static_cast<std::size_t>(i)], step); });
 }
 
 Tissue::Strip Tissue::strip(std::int64_t row) const {

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/simulate/renewal.h"
 #include "engine/simulate/sample_arm.h"
 
 namespace echolux {
@@ -18,10 +19,10 @@ struct BeamBox {
 
 class Tissue {
   public:
-    Tissue(const SampleArm& arm, std::uint64_t seed);
+    Tissue(const SampleArm& arm, std::uint64_t seed, const Renewal& renewal);
 
-    // Makes what lines in the box see, drops everything else.
-    void prepare(const BeamBox& box);
+    // Makes what lines in the box see, drops everything else; with the phases of a step of Renewal.
+    void prepare(const BeamBox& box, std::int64_t step = 0);
 
     // Adds what the beam at (x, y) of the box sees. `lists` is the line's own memory.
     void gather(double x, double y, SlabLists& lists) const;
@@ -30,13 +31,21 @@ class Tissue {
     struct Strip {
         std::vector<float> x, y, u, real, imaginary;  // sorted by slab, then by column
         std::vector<std::int64_t> start;              // of [slab][column], and the end
+
+        // Where phases change: as they are without, and the tick up to which they have.
+        std::vector<float> first_real, first_imaginary;
+        std::vector<std::int64_t> ticks;
+        std::int64_t step = -1;
     };
 
     Strip strip(std::int64_t row) const;
+    void take_columns(const BeamBox& box);
+    void renew(Strip& strip, std::int64_t step) const;
     std::int64_t column_of(double x) const;
 
     const SampleArm& arm_;
     std::uint64_t seed_;
+    Renewal renewal_;
     std::int64_t first_column_ = 0;
     std::int64_t columns_ = 0;
     std::map<std::int64_t, Strip> strips_;  // by row

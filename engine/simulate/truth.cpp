@@ -211,8 +211,8 @@ std::string toml_of(const TruthFacts& facts) {
 }
 
 std::vector<std::filesystem::path> truth_files(const std::filesystem::path& folder) {
-    return {folder / boundaries_name, folder / axes_name, folder / labels_name, folder / en_face_name,
-            folder / facts_name};
+    return {folder / boundaries_name, folder / axes_name,   folder / labels_name,     folder / en_face_name,
+            folder / facts_name,      folder / motion_name, folder / motion_rows_name};
 }
 
 // Row after row, so that memory does not grow with the scan.
@@ -234,6 +234,7 @@ void write_truth(const std::filesystem::path& folder, const Simulation& simulati
     });
     labels_file.commit();
     en_face_file.commit();
+    write_motion(folder, simulation);
     const std::string toml = toml_of(facts);
     OutputFile file(folder / facts_name);
     file.write(std::as_bytes(std::span(toml)));

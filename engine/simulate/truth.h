@@ -53,7 +53,7 @@ struct Truth {
     double axial_velocity_mm_s(std::int64_t a_scan, std::int64_t b_scan, double depth_um, double time_s) const;
 };
 
-// The files that write_truth() makes.
+// The files that write_truth() makes; those of motion where there is some.
 std::vector<std::filesystem::path> truth_files(const std::filesystem::path& folder);
 
 // The same in memory. `simulation` with its scene's defaults.

@@ -53,6 +53,7 @@ CASES = [
     Case(["reconstruct", "scan.toml"], [("-o", "r.npy", False)], SCAN_FILES),
     Case(["batch", "scan.toml"], [("-o", "results", False)], SCAN_FILES, is_long=True),
     Case(["convert", "v.nrrd"], [("-o", "c.mha", True)], ["v.nrrd"]),
+    Case(["register", "tissue.npy", "tissue.npy"], [("-o", "mean.nrrd", True), ("--table", "shifts.csv", True)], ["tissue.npy"]),
     Case(["render", "v.nrrd", "--size", "24x24", "--view", "look.toml"],
          [("-o", "p.png", True), ("--save-transfer", "t.toml", False)], ["v.nrrd", "look.toml"]),
     Case(["render", "v.nrrd", "--size", "24x24", "--frames", "2"], [("--movie", "frames/f_%02d.png", True)],
@@ -123,3 +124,4 @@ def prepare(folder):
         fringe = 1 + 0.5 * np.cos(2 * np.pi * bins * (j / 512 + 0.02 * (j / 512) ** 2))
         np.savetxt(folder / f"{name}.csv", envelope * fringe + 100 + noise.normal(0, 0.05, 512))
     np.savetxt(folder / "mb.csv", envelope + 100)
+    np.save(folder / "tissue.npy", noise.exponential(1, (6, 32, 24)).astype(np.float32))

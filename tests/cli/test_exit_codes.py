@@ -17,6 +17,7 @@ ENDLESS = {
     "simulate": ["simulate", "vessel", "-o", "sim/scan.toml", "--samples", 2048, "--a-scans", 1000, "--b-scans", 1000],
     "reconstruct": ["reconstruct", "long.toml", "-o", "r.nrrd"],
     "convert": ["convert", "long.nhdr", "-o", "c.nii.gz"],
+    "register": ["register", *["speckle.npy"] * 40, "-o", "mean.nrrd"],
     "render": ["render", "v.nrrd", "-o", "p.png", "--size", "4096x4096", "--samples", 4096],
     "reproduce": ["reproduce", "slow.png", "-o", "again.png"],
     "figure": ["figure", "long.toml", "-o", "f.png", "--layout", "enface"],
@@ -106,6 +107,7 @@ class ExitCodes(ProgramCase):
         self.rename_scan(write_scan(self.folder, noise), "slow")
         (self.folder / "long.nhdr").write_text(
             "NRRD0004\ntype: uint8\ndimension: 3\nsizes: 4096 4096 1000\nencoding: raw\ndata file: long.raw\n\n")
+        np.save(self.folder / "speckle.npy", np.random.default_rng(2).integers(0, 255, (128, 256, 256), "u1"))
         self.succeed("render", "v.nrrd", "-o", "slow.png", "--size", "4096x4096", "--samples", 2)
 
     def rename_scan(self, toml, name):

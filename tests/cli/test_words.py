@@ -5,7 +5,7 @@ import unittest
 
 from support import ProgramCase, write_scan
 
-COMMANDS = ["demo", "info", "simulate", "calibrate", "reconstruct", "batch", "convert", "render", "reproduce", "figure", "live",
+COMMANDS = ["demo", "info", "simulate", "calibrate", "reconstruct", "batch", "convert", "register", "render", "reproduce", "figure", "live",
             "record", "serve", "bench", "validate"]
 OF_CALIBRATE = ["background", "noise", "k", "dispersion", "rolloff"]
 

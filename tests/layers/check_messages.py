@@ -13,7 +13,7 @@ from pathlib import Path
 ROOMS = ["assets", "compute", "engine", "render", "app", "library", "bench", "ui", "include"]
 BELOW_UI = {"assets", "compute", "engine", "render", "app", "library", "bench"}
 
-COMMANDS = "demo|info|simulate|calibrate|reconstruct|convert|render|reproduce|figure|view|serve|live|record|bench|validate"
+COMMANDS = "demo|info|simulate|calibrate|reconstruct|convert|register|render|reproduce|figure|view|serve|live|record|bench|validate"
 OPTION = re.compile(r"(?<![\w-])--[a-z]")
 COMMAND = re.compile(rf"\becholux (?:{COMMANDS})\b")
 

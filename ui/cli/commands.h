@@ -23,6 +23,7 @@ void add_simulate(CLI::App& program);
 void add_validate(CLI::App& program);
 void add_view(CLI::App& program);
 void add_reconstruct(CLI::App& program);
+void add_register(CLI::App& program);
 void add_render(CLI::App& program);
 void add_reproduce(CLI::App& program);
 void add_live(CLI::App& program);

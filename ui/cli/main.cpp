@@ -140,6 +140,7 @@ int run(int argc, char** argv) {
     echolux::add_reconstruct(program);
     echolux::add_batch(program);
     echolux::add_convert(program);
+    echolux::add_register(program);
 #ifdef ECHOLUX_RENDER
     echolux::add_render(program);
     echolux::add_reproduce(program);

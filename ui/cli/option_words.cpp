@@ -45,6 +45,7 @@ constexpr std::array<OptionWord, 43> option_words{{
     {"range", "--range"},
     {"recipe", "--recipe"},
     {"reconstruct", "`echolux reconstruct`"},
+    {"reference_volume", "--reference-volume"},
     {"region", "--region"},
     {"render", "`echolux render`"},
     {"rolling", "--rolling"},

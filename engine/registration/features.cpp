@@ -1,0 +1,216 @@
+// What of a B-scan is compared: the logarithm of its smoothed power, high-pass filtered, in the tissue's band of
+// depths.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "compute/error.h"
+#include "compute/parallel_for.h"
+#include "compute/steps/registration.h"
+#include "engine/registration/registration.h"
+
+namespace echolux {
+namespace {
+
+constexpr double smoothing = 1, high_pass = 8;  // sigma, in samples
+constexpr double floor_part = 0.02;             // of the 99th percentile
+constexpr double band_part = 0.02;              // of the brightest mean depth
+constexpr float silent_part = 0.1F;             // of the median norm: a B-scan with less shows nothing
+
+// One B-scan, [a_scan][depth], blurred along both axes. Beyond the ends the end value goes on.
+class Plane {
+  public:
+    Plane(std::int64_t depth, std::int64_t a_scans)
+        : depth_(depth), a_scans_(a_scans), other_(static_cast<std::size_t>(depth * a_scans)),
+          line_(static_cast<std::size_t>(depth)) {}
+
+    // Gaussian of a sample, cut at three.
+    void smooth(std::vector<float>& plane) {
+        std::array<float, 7> weights{};
+        float sum = 0;
+        for (int i = 0; i < 7; ++i) {
+            weights[static_cast<std::size_t>(i)] =
+                static_cast<float>(std::exp(-(i - 3) * (i - 3) / (2 * smoothing * smoothing)));
+            sum += weights[static_cast<std::size_t>(i)];
+        }
+        for (float& weight : weights) weight /= sum;
+        along_depth(plane, weights);
+        along_a_scans(plane, weights);
+    }
+
+    // Three running means in place of a Gaussian.
+    void blur(std::vector<float>& plane, double sigma) {
+        const auto half = static_cast<std::int64_t>(std::lround((std::sqrt(4 * sigma * sigma + 1) - 1) / 2));
+        for (int pass = 0; pass < 3; ++pass) {
+            mean_along_depth(plane, half);
+            mean_along_a_scans(plane, half);
+        }
+    }
+
+  private:
+    float* line(std::vector<float>& plane, std::int64_t a) const {
+        return plane.data() + std::clamp<std::int64_t>(a, 0, a_scans_ - 1) * depth_;
+    }
+
+    void along_depth(std::vector<float>& plane, const std::array<float, 7>& weights) {
+        for (std::int64_t a = 0; a < a_scans_; ++a) {
+            const float* from = line(plane, a);
+            float* to = line(other_, a);
+            for (std::int64_t z = 0; z < depth_; ++z) {
+                float sum = 0;
+                for (std::int64_t i = 0; i < 7; ++i) {
+                    sum +=
+                        weights[static_cast<std::size_t>(i)] * from[std::clamp<std::int64_t>(z + i - 3, 0, depth_ - 1)];
+                }
+                to[z] = sum;
+            }
+        }
+        plane.swap(other_);
+    }
+
+    void along_a_scans(std::vector<float>& plane, const std::array<float, 7>& weights) {
+        for (std::int64_t a = 0; a < a_scans_; ++a) {
+            float* to = line(other_, a);
+            std::fill_n(to, depth_, 0.0F);
+            for (std::int64_t i = 0; i < 7; ++i) {
+                const float* from = line(plane, a + i - 3);
+                const float weight = weights[static_cast<std::size_t>(i)];
+                for (std::int64_t z = 0; z < depth_; ++z) to[z] += weight * from[z];
+            }
+        }
+        plane.swap(other_);
+    }
+
+    void mean_along_depth(std::vector<float>& plane, std::int64_t half) {
+        const double share = 1 / static_cast<double>(2 * half + 1);
+        for (std::int64_t a = 0; a < a_scans_; ++a) {
+            float* at = line(plane, a);
+            std::copy_n(at, depth_, line_.data());
+            const auto value = [&](std::int64_t z) {
+                return static_cast<double>(line_[static_cast<std::size_t>(std::clamp<std::int64_t>(z, 0, depth_ - 1))]);
+            };
+            double sum = 0;
+            for (std::int64_t z = -half; z <= half; ++z) sum += value(z);
+            for (std::int64_t z = 0; z < depth_; ++z) {
+                at[z] = static_cast<float>(sum * share);
+                sum += value(z + half + 1) - value(z - half);
+            }
+        }
+    }
+
+    void mean_along_a_scans(std::vector<float>& plane, std::int64_t half) {
+        const double share = 1 / static_cast<double>(2 * half + 1);
+        std::vector<double> sum(static_cast<std::size_t>(depth_), 0.0);
+        const auto add = [&](std::int64_t a, double sign) {
+            const float* from = line(plane, a);
+            for (std::int64_t z = 0; z < depth_; ++z)
+                sum[static_cast<std::size_t>(z)] += sign * static_cast<double>(from[z]);
+        };
+        for (std::int64_t a = -half; a <= half; ++a) add(a, 1);
+        for (std::int64_t a = 0; a < a_scans_; ++a) {
+            float* to = line(other_, a);
+            for (std::int64_t z = 0; z < depth_; ++z)
+                to[z] = static_cast<float>(sum[static_cast<std::size_t>(z)] * share);
+            add(a + half + 1, 1);
+            add(a - half, -1);
+        }
+        plane.swap(other_);
+    }
+
+    std::int64_t depth_, a_scans_;
+    std::vector<float> other_, line_;
+};
+
+float percentile_99(const std::vector<float>& power) {
+    const std::size_t step = std::max<std::size_t>(1, power.size() / 100'000);
+    std::vector<float> some;
+    for (std::size_t i = 0; i < power.size(); i += step) {
+        if (std::isfinite(power[i])) some.push_back(power[i]);
+    }
+    if (some.empty()) return 0;
+    const auto at = some.begin() + static_cast<std::ptrdiff_t>(some.size() * 99 / 100);
+    std::nth_element(some.begin(), at, some.end());
+    return *at;
+}
+
+// Fills one row; returns its norm.
+float fill_row(const float* power, const VolumeGrid& grid, Interval band, const LogFeature& feature, float* row) {
+    const std::int64_t depth = band.end - band.begin;
+    const auto count = static_cast<std::size_t>(depth * grid.a_scans);
+    Plane plane(depth, grid.a_scans);
+    std::vector<float> values(count), slow;
+    for (std::int64_t a = 0; a < grid.a_scans; ++a) {
+        for (std::int64_t z = 0; z < depth; ++z) {
+            const float value = power[a * grid.depth + band.begin + z];
+            values[static_cast<std::size_t>(a * depth + z)] = std::isfinite(value) ? value : 0.0F;
+        }
+    }
+    plane.smooth(values);
+    for (float& value : values) value = feature(value);
+    slow = values;
+    plane.blur(slow, high_pass);
+    double sum = 0, square = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        values[i] -= slow[i];
+        sum += static_cast<double>(values[i]);
+    }
+    const auto mean = static_cast<float>(sum / static_cast<double>(count));
+    for (std::size_t i = 0; i < count; ++i) {
+        row[i] = values[i] - mean;
+        square += static_cast<double>(row[i]) * static_cast<double>(row[i]);
+    }
+    return static_cast<float>(std::sqrt(square));
+}
+
+}  // namespace
+
+Interval tissue_band(const PowerVolume& volume, std::int64_t margin) {
+    const VolumeGrid& grid = volume.grid;
+    const std::vector<float>& power = volume.power;
+    std::vector<double> mean(static_cast<std::size_t>(grid.depth), 0.0);
+    const std::int64_t lines = grid.a_scans * grid.b_scans;
+    const std::int64_t step = std::max<std::int64_t>(1, lines / 4096);
+    for (std::int64_t line = 0; line < lines; line += step) {
+        for (std::int64_t z = 0; z < grid.depth; ++z) {
+            const float value = power[static_cast<std::size_t>(line * grid.depth + z)];
+            if (std::isfinite(value)) mean[static_cast<std::size_t>(z)] += static_cast<double>(value);
+        }
+    }
+    std::vector<double> sorted = mean;
+    std::ranges::sort(sorted);
+    const double dark = sorted[sorted.size() / 20];
+    const double least = dark + band_part * (sorted.back() - dark);
+    const auto shines = [least](double value) { return value > least; };
+    const auto first = std::ranges::find_if(mean, shines);
+    const auto last = std::find_if(mean.rbegin(), mean.rend(), shines).base();
+    if (first == mean.end()) return {0, grid.depth};
+    return {std::max<std::int64_t>(0, first - mean.begin() - margin),
+            std::min(grid.depth, static_cast<std::int64_t>(last - mean.begin()) + margin)};
+}
+
+RowFeatures row_features(const PowerVolume& volume, Interval band) {
+    const VolumeGrid& grid = volume.grid;
+    const std::vector<float>& power = volume.power;
+    const float bright = percentile_99(power);
+    if (!(bright > 0)) {
+        throw Error(ErrorCode::bad_setting, "holds nothing: no sample is above zero", "registration",
+                    "choose another volume");
+    }
+    RowFeatures features{
+        .depth = band.end - band.begin, .a_scans = grid.a_scans, .rows = grid.b_scans, .values = {}, .norms = {}};
+    const std::int64_t of_row = features.depth * features.a_scans;
+    features.values.resize(static_cast<std::size_t>(of_row * features.rows));
+    features.norms.resize(static_cast<std::size_t>(features.rows));
+    const LogFeature feature{static_cast<float>(floor_part) * bright};
+    parallel_for(0, features.rows, [&](std::int64_t row) {
+        features.norms[static_cast<std::size_t>(row)] = fill_row(power.data() + row * grid.a_scans * grid.depth, grid,
+                                                                 band, feature, features.values.data() + row * of_row);
+    });
+    std::vector<float> sorted = features.norms;
+    std::ranges::sort(sorted);
+    const float least = silent_part * sorted[sorted.size() / 2];
+    for (float& norm : features.norms) norm = norm > least ? norm : 0;
+    return features;
+}
+
+}  // namespace echolux

@@ -1,0 +1,115 @@
+// Registration of volumes to a reference: where each B-scan lies in it. B-scans are compared as strips of a few
+// neighbours, since the eye moves while a volume is scanned (C. R. Vogel et al., Optics Express 14(2), 2006; S. B.
+// Stevenson and A. Roorda, Proc. SPIE 5688, 2005; for volumes K. Kurokawa et al., 2021). Every B-scan gets a place, a
+// quality and a reason; where nothing fits there is no place.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compute/plan/describe.h"
+#include "engine/io/volume_file.h"
+#include "engine/progress.h"
+
+namespace echolux {
+
+// Section [registration] of the settings.
+struct RegistrationSettings {
+    std::int64_t axial_range = 64;
+    std::int64_t lateral_range = 32;
+    std::int64_t row_range = 24;
+    std::int64_t strip = 3;
+    double min_quality = 0.75;
+    double saccade_speed = 0.6;
+};
+
+enum class RowReason { ok, no_signal, no_overlap, weak_match, ambiguous, saccade, out_of_range };
+
+std::string_view name_of(RowReason reason);
+
+// Of one B-scan: sample (z, x) of it lies at (z + z, x + x) of B-scan `row + y` of the reference. In depth rows,
+// A-scans and B-scans.
+struct RowShift {
+    double z = 0, x = 0, y = 0;
+    double quality = 0;  // normalised cross-correlation
+    RowReason reason = RowReason::ok;
+    bool is_saccade = false;  // the eye moved fast here; also where it was matched nevertheless
+
+    bool is_valid() const { return reason == RowReason::ok; }
+};
+
+// What is compared: B-scans as the logarithm of their smoothed power, without what changes slowly, the tissue's band of
+// depths alone. Flat layers would pull lateral shifts to zero otherwise.
+struct RowFeatures {
+    std::int64_t depth = 0, a_scans = 0, rows = 0;  // as many of them as the volume has, or fewer depths
+    std::vector<float> values;                      // [row][a_scan][depth], of mean 0 in each row
+    std::vector<float> norms;                       // of each row, root of the sum of squares; 0: no signal
+
+    const float* row(std::int64_t number) const { return values.data() + number * a_scans * depth; }
+};
+
+// Linear power [b_scan][a_scan][depth] and what it lies on (linear_intensity() of engine/analysis/intensity.h).
+struct PowerVolume {
+    VolumeGrid grid;
+    std::vector<float> power;
+};
+
+// Throws Error{bad_setting}: complex voxels; Error{out_of_memory}.
+PowerVolume power_of(const Volume& volume);
+
+// [begin, end) of the depths at which there is tissue, with room for `margin` on both sides.
+Interval tissue_band(const PowerVolume& volume, std::int64_t margin);
+
+// Throws Error{bad_setting}: no sample is above zero.
+RowFeatures row_features(const PowerVolume& volume, Interval band);
+
+// A volume that others are registered to.
+class Reference {
+  public:
+    // Throws Error{bad_setting}: B-scans of fewer than 16 samples along depth or 8 A-scans, and settings.
+    Reference(const PowerVolume& volume, const RegistrationSettings& settings);
+
+    // Every B-scan of `volume`; none of them is valid where nothing fits. `progress` advances by one for each B-scan.
+    // Throws Error{bad_setting}: of another size, or empty.
+    std::vector<RowShift> register_rows(const PowerVolume& volume, Progress& progress) const;
+
+  private:
+    RegistrationSettings settings_;
+    VolumeGrid grid_;
+    Interval band_;
+    RowFeatures features_;
+};
+
+// B-scans of one volume against their neighbours, summed up. Slopes of the tissue and slow motion look the same from
+// within one volume, so both stay: what is slower than a sixteenth of the volume is not touched. Progress as above.
+// Throws Error{bad_setting}: fewer than 3 B-scans, and as Reference.
+std::vector<RowShift> align_neighbours(const PowerVolume& volume, const RegistrationSettings& settings,
+                                       Progress& progress);
+
+// The mean power of registered volumes on the voxels of the reference: each valid B-scan at the nearest B-scan there,
+// resampled along depth and A-scans by cubic B-splines, weighted by its quality.
+class RegisteredMean {
+  public:
+    explicit RegisteredMean(const VolumeGrid& reference);
+
+    void add(const PowerVolume& volume, const std::vector<RowShift>& rows);
+
+    // In the reference's own quantity, f32; NaN where no B-scan came.
+    Volume volume() const;
+
+    std::int64_t b_scans_used() const { return used_; }
+
+  private:
+    VolumeGrid grid_;
+    std::vector<float> sums_, weights_;
+    std::int64_t used_ = 0;
+};
+
+// Comma-separated, a row for each B-scan: volume, b_scan, z, x, y in samples and (where spacings are known) in um,
+// quality, reason, saccade. Cells of B-scans without a place are empty. The first line is `registration_heading`.
+inline constexpr std::string_view registration_heading = "# echolux registration";
+std::string csv_of(const std::vector<std::vector<RowShift>>& volumes, const VolumeGrid& grid);
+
+}  // namespace echolux

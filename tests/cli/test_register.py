@@ -1,0 +1,130 @@
+"""`echolux register`: speckle made with NumPy and seen at places of our choosing comes back with these places, and what
+cannot be registered is said."""
+import csv
+import unittest
+
+import numpy as np
+
+from support import ProgramCase, read_volume
+
+DEPTH, A_SCANS, B_SCANS, MARGIN = 48, 48, 24, 8
+
+
+def scene(seed=4):
+    """Band-limited complex speckle [y][x][z] under layers; its transform, so that it can be seen anywhere."""
+    noise = np.random.default_rng(seed)
+    shape = (B_SCANS + 2 * MARGIN, A_SCANS + 2 * MARGIN, DEPTH)
+    field = np.fft.fftn(noise.normal(size=shape) + 1j * noise.normal(size=shape))
+    for axis, sigma in enumerate((1.5, 1.5, 1.5)):
+        k = 2 * np.pi * np.fft.fftfreq(shape[axis])
+        field = field * np.exp(-((k * sigma) ** 2) / 2).reshape([-1 if i == axis else 1 for i in range(3)])
+    return field
+
+
+def seen(field, places):
+    """Power [b][a][z]: B-scan j at j + y of the scene, its samples x and z further on, by a phase ramp over the field's
+    transform (periodic in depth, layers move along)."""
+    k = [2 * np.pi * np.fft.fftfreq(n) for n in field.shape]
+    volume = np.zeros((B_SCANS, A_SCANS, DEPTH), np.float32)
+    for j, (z, x, y) in enumerate(places):
+        ramp = np.exp(1j * (k[0][:, None, None] * y + k[1][None, :, None] * x + k[2][None, None, :] * z))
+        moved = np.fft.ifftn(field * ramp)[j + MARGIN, MARGIN : MARGIN + A_SCANS]
+        d = np.arange(DEPTH) + z
+        volume[j] = abs(moved) ** 2 * 1e3 * (0.1 + np.exp(-(((d - 16) / 6) ** 2)) + 0.6 * np.exp(-(((d - 34) / 5) ** 2)))
+    return volume
+
+
+def motion():
+    j = np.arange(B_SCANS)
+    return np.stack([2 * np.sin(j / 5) + 0.6, 1.5 * np.cos(j / 7), 1.2 * np.sin(j / 8) - 0.3], 1)
+
+
+class Register(ProgramCase):
+    def put(self, name, volume):
+        """Files have slices = B-scans, rows = depth, columns = A-scans."""
+        np.save(self.folder / name, np.ascontiguousarray(volume.swapaxes(-1, -2)).astype(np.float32))
+        return name
+
+    def rows(self, name):
+        lines = [line for line in (self.folder / name).read_text().splitlines() if not line.startswith("#")]
+        return list(csv.DictReader(lines))
+
+    def test_places_come_back_and_the_mean_is_sharp(self):
+        field = scene()
+        still, moved = seen(field, np.zeros((B_SCANS, 3))), seen(field, motion())
+        self.put("a.npy", still)
+        self.put("b.npy", moved)
+        ranges = ["--axial-range", 10, "--lateral-range", 10, "--row-range", 6]
+        finished = self.succeed("register", "a.npy", "b.npy", "-o", "mean.nrrd", "--table", "shifts.csv", *ranges)
+        self.assertIn("of 48 B-scans have a place", finished.out)
+        self.assertIn("motion of the reference itself stays", finished.out)
+        rows = self.rows("shifts.csv")
+        self.assertEqual(len(rows), 2 * B_SCANS)
+        self.assertTrue(all(row["reason"] == "ok" and float(row["z"]) == 0 for row in rows[:B_SCANS]))
+        inner = slice(3, B_SCANS - 3)
+        for axis, most in (("z", 0.15), ("x", 0.2), ("y", 0.2)):
+            found = np.array([float(row[axis]) for row in rows[B_SCANS:][inner]])
+            errors = found - motion()[inner, "zxy".index(axis)]
+            self.assertLess(np.sqrt(np.mean(errors**2)), most, axis)
+        mean = read_volume(self.folder / "mean.nrrd")
+        unregistered = (still + moved) / 2
+        box = (slice(6, 18), slice(8, 40), slice(8, 40))
+        like = lambda volume: np.corrcoef(volume[box].ravel(), still[box].ravel())[0, 1]
+        self.assertGreater(like(mean), 0.97)
+        self.assertGreater(like(mean), like(unregistered) + 0.05)
+        told = self.succeed("info", "mean.nrrd").out
+        self.assertIn("registration.b_scans_used", told)
+
+    def test_a_reference_apart_and_a_series(self):
+        field = scene()
+        still = seen(field, np.zeros((B_SCANS, 3)))
+        self.put("reference.npy", still)
+        self.put("series.npy", np.stack([seen(field, motion()), seen(field, np.full((B_SCANS, 3), 1.0))]))
+        self.succeed("register", "series.npy", "--reference", "reference.npy", "--table", "t.csv", "--axial-range", 10)
+        rows = self.rows("t.csv")
+        self.assertEqual([row["volume"] for row in rows], ["0"] * B_SCANS + ["1"] * B_SCANS)
+        for row in rows[B_SCANS + 3 : -3]:
+            self.assertEqual(row["reason"], "ok")
+            for axis in "zxy":
+                self.assertAlmostEqual(float(row[axis]), 1, delta=0.2)
+        self.succeed("register", "series.npy", "--reference-volume", 1, "--table", "u.csv", "--axial-range", 10)
+        self.assertEqual(float(self.rows("u.csv")[B_SCANS]["x"]), 0)
+        self.refuse("register", "series.npy", "--reference-volume", 2, "--table", "v.csv", lines=None,
+                    names=["--reference-volume", "0 to 1"])
+
+    def test_one_volume_is_aligned_to_its_neighbours(self):
+        shaking = np.zeros((B_SCANS, 3))
+        shaking[:, 0] = 1.5 * np.sin(1.3 * np.arange(B_SCANS))
+        self.put("a.npy", seen(scene(), shaking))
+        finished = self.succeed("register", "a.npy", "-o", "out.npy", "--table", "t.csv")
+        self.assertIn("slow motion stay", finished.out)
+        found = np.array([float(row["z"]) for row in self.rows("t.csv")[4:-4]])
+        self.assertLess(np.std(found - shaking[4:-4, 0]), 0.3)
+
+    def test_what_cannot_be_registered_is_said(self):
+        noise = np.random.default_rng(8)
+        self.put("tissue.npy", seen(scene(), np.zeros((B_SCANS, 3))))
+        self.put("noise.npy", noise.exponential(1, (B_SCANS, A_SCANS, DEPTH)))
+        self.put("empty.npy", np.zeros((B_SCANS, A_SCANS, DEPTH)))
+        self.put("single.npy", np.load(self.folder / "tissue.npy")[:1].swapaxes(1, 2))
+        self.put("small.npy", np.ones((4, 4, 4)))
+        for inputs, names in [
+            (["tissue.npy", "noise.npy"], ["no B-scan fits the reference"]),
+            (["noise.npy"], ["no B-scan fits its neighbours"]),
+            (["empty.npy"], ["holds nothing"]),
+            (["tissue.npy", "empty.npy"], ["holds nothing"]),
+            (["single.npy"], ["1 B-scan", "neighbours"]),
+            (["tissue.npy", "single.npy"], ["another size"]),
+            (["small.npy"], ["too few"]),
+            (["gone.npy"], ["gone.npy"]),
+        ]:
+            with self.subTest(inputs=inputs):
+                self.refuse("register", *inputs, "-o", "m.nrrd", "--table", "t.csv", lines=None, names=names)
+        self.refuse("register", "tissue.npy", names=["--output"])
+        self.refuse("register", "tissue.npy", "-o", "m.nrrd", "--strip", 2, lines=None, names=["strip", "odd"])
+        (self.folder / "scan.toml").write_text("")
+        self.refuse("register", "scan.toml", "-o", "m.nrrd", names=["is a scan", "echolux reconstruct"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,278 @@
+// Registration of simulated eyes that move by 30 um in depth, 15 um across and in saccades: errors against the truth,
+// and what averaging gives beside the average of a still eye. Prints the table of docs/tissue.md.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+
+#include "engine/analysis/intensity.h"
+#include "engine/offline/reconstruction.h"
+#include "engine/registration/registration.h"
+#include "engine/simulate/motion.h"
+#include "engine/simulate/truth.h"
+#include "temporary_folder.h"
+
+namespace echolux {
+namespace {
+
+// 109 B-scans a second, twice as dense as the beam is wide.
+Simulation eye(const std::string& scene) {
+    Simulation s{.scene = scene, .a_scans = 128, .b_scans = 96, .volumes = 4};
+    s.spacing_a_um = s.spacing_b_um = 5;
+    s.line_rate_hz = 14'000;
+    return s;
+}
+
+// Simulates, reconstructs; the volumes one by one.
+template <class Use>
+void each_volume(const Simulation& s, const std::filesystem::path& folder, const Use& use) {
+    SilentProgress silent;
+    simulate(s, folder / "scan.toml", silent);
+    Scan scan = open_scan(folder / "scan.toml");
+    scan.recipe.quantity = Quantity::intensity;
+    Reconstruction reconstruction(std::move(scan));
+    for (std::int64_t v = 0; v < s.volumes; ++v) use(v, power_of(reconstruction.run({.volume = v}, silent)));
+}
+
+struct Errors {
+    std::vector<double> z, x, y;
+    double gross = 0, left_out = 0, rows = 0, marks_right = 0, marked_of_true = 0, true_rows = 0;
+};
+
+double rms(const std::vector<double>& values) {
+    double sum = 0;
+    for (const double value : values) sum += value * value;
+    return std::sqrt(sum / static_cast<double>(values.size()));
+}
+
+// Where the beam was in the middle of each B-scan.
+struct RowTruth {
+    Displacement moved;
+    bool is_saccade = false;
+};
+
+RowTruth truth_of_row(const Motion& motion, const Simulation& s, std::int64_t row) {
+    RowTruth truth;
+    for (std::int64_t line = 0; line < s.a_scans; ++line) {
+        const double t = static_cast<double>(row * s.a_scans + line) / s.line_rate_hz;
+        const Displacement now = motion.at(t);
+        truth.moved.x_um += now.x_um / static_cast<double>(s.a_scans);
+        truth.moved.y_um += now.y_um / static_cast<double>(s.a_scans);
+        truth.moved.z_um += now.z_um / static_cast<double>(s.a_scans);
+        truth.is_saccade = truth.is_saccade || (line % 8 == 0 && motion.is_saccade(t));
+    }
+    return truth;
+}
+
+bool any_near(const std::vector<bool>& marks, std::int64_t at) {
+    bool found = false;
+    for (std::int64_t j = std::max<std::int64_t>(0, at - 1); j <= std::min(std::ssize(marks) - 1, at + 1); ++j) {
+        found = found || marks[static_cast<std::size_t>(j)];
+    }
+    return found;
+}
+
+// The place of a sample that its row and shifts say, less the place that it had: no mean is taken off.
+void judge(const std::vector<RowShift>& rows, const std::vector<RowTruth>& truth, std::int64_t volume,
+           const VolumeGrid& grid, Errors& errors) {
+    const auto [dz, dx, dy] = grid.spacing_um;
+    std::vector<bool> saccades, marks;
+    for (std::int64_t j = 0; j < grid.b_scans; ++j) {
+        const RowShift& row = rows[static_cast<std::size_t>(j)];
+        const RowTruth& of = truth[static_cast<std::size_t>(volume * grid.b_scans + j)];
+        const double place = std::clamp(static_cast<double>(j) + row.y, 0.0, static_cast<double>(grid.b_scans - 1));
+        const auto below = std::min(static_cast<std::size_t>(place), truth.size() - 2);
+        const double part = place - static_cast<double>(below);
+        const RowTruth &a = truth[below], &b = truth[below + 1];
+        const auto between = [part](double left, double right) { return left + part * (right - left); };
+        saccades.push_back(of.is_saccade || a.is_saccade || b.is_saccade);
+        marks.push_back(row.is_saccade);
+        if (saccades.back()) continue;
+        ++errors.rows;
+        if (!row.is_valid()) {
+            ++errors.left_out;
+            continue;
+        }
+        const double z = row.z - (between(a.moved.z_um, b.moved.z_um) - of.moved.z_um) / dz;
+        const double x = row.x - (of.moved.x_um - between(a.moved.x_um, b.moved.x_um)) / dx;
+        const double y = row.y - (of.moved.y_um - between(a.moved.y_um, b.moved.y_um)) / dy;
+        errors.z.push_back(z);
+        errors.x.push_back(x);
+        errors.y.push_back(y);
+        if (std::max({std::abs(z), std::abs(x), std::abs(y)}) > 3) ++errors.gross;
+    }
+    for (std::int64_t j = 0; j < grid.b_scans; ++j) {
+        const auto at = static_cast<std::size_t>(j);
+        const bool is_missed = saccades[at] && !any_near(marks, j), is_false = marks[at] && !any_near(saccades, j);
+        errors.marks_right += is_missed || is_false ? 0 : 1;
+        errors.true_rows += saccades[at] ? 1 : 0;
+        errors.marked_of_true += saccades[at] && !is_missed ? 1 : 0;
+    }
+}
+
+Errors errors_of(const std::string& scene, std::int64_t seeds) {
+    Errors errors;
+    double volumes = 0, seconds = 0;
+    for (std::int64_t seed = 1; seed <= seeds; ++seed) {
+        const TemporaryFolder folder;
+        Simulation s = eye(scene);
+        s.motion_axial_um = 30;
+        s.motion_lateral_um = 15;
+        s.motion_seed = s.seed = seed;
+        const Motion motion(s, duration_s(s));
+        std::vector<RowTruth> truth;
+        for (std::int64_t row = 0; row < s.b_scans * s.volumes; ++row) truth.push_back(truth_of_row(motion, s, row));
+        std::unique_ptr<Reference> reference;
+        each_volume(s, folder.path(), [&](std::int64_t v, const PowerVolume& volume) {
+            if (v == 0) {
+                reference = std::make_unique<Reference>(volume, RegistrationSettings{});
+                return;
+            }
+            SilentProgress silent;
+            const auto begin = std::chrono::steady_clock::now();
+            const std::vector<RowShift> rows = reference->register_rows(volume, silent);
+            seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+            ++volumes;
+            judge(rows, truth, v, volume.grid, errors);
+        });
+    }
+    const double all = volumes * 96;
+    std::printf("| %s | %.2f | %.2f | %.2f | %.1f %% | %.1f %% | %.1f %% | %.2f s |\n", scene.c_str(), rms(errors.z),
+                rms(errors.x), rms(errors.y), 100 * errors.gross / static_cast<double>(errors.z.size()),
+                100 * errors.left_out / errors.rows, 100 * errors.marks_right / all, seconds / volumes);
+    errors.marks_right /= all;
+    return errors;
+}
+
+TEST(SlowRegistration, ReachesItsFiguresOnSimulatedEyes) {
+    for (const char* scene : {"retina", "vessel"}) {
+        const Errors errors = errors_of(scene, 3);
+        EXPECT_LT(rms(errors.z), 0.35) << scene;
+        EXPECT_LT(rms(errors.x), 0.35) << scene;
+        EXPECT_LT(rms(errors.y), 1) << scene;
+        EXPECT_LT(errors.gross, 0.005 * static_cast<double>(errors.z.size())) << scene;
+        EXPECT_LT(errors.left_out, 0.16 * errors.rows) << scene;
+        EXPECT_GT(errors.marks_right, 0.9) << scene;
+    }
+}
+
+// ---- averages
+// ---------------------------------------------------------------------------------------------------------
+
+struct Sharpness {
+    double contrast = 0, edge_db = 0;
+};
+
+// Contrast of the speckle within a layer, and the steepest step of each A-scan of the mean of a few.
+Sharpness sharpness_of(const std::vector<float>& power, const VolumeGrid& grid, const Truth& truth) {
+    const Size3 size{grid.depth, grid.a_scans, grid.b_scans};
+    std::vector<float> local = power, along = power;
+    smooth(local, size, {4, 4, 1.5});
+    smooth(along, size, {0, 2, 1});
+    double sum = 0, square = 0, count = 0, steps = 0, lines = 0;
+    for (std::int64_t b = 6; b < grid.b_scans - 6; ++b) {
+        for (std::int64_t a = 12; a < grid.a_scans - 12; ++a) {
+            const std::int64_t line = (b * grid.a_scans + a) * grid.depth;
+            const auto row = [&](std::int64_t boundary) {
+                return static_cast<std::int64_t>(
+                    (truth.boundary_bin(boundary, a, b) * truth.facts.pitch_um - grid.first_depth_um) /
+                    grid.spacing_um[0]);
+            };
+            for (std::int64_t z = row(4) + 8; z < row(5) - 8; ++z) {  // the outer nuclear layer
+                const auto at = static_cast<std::size_t>(line + z);
+                const double part = static_cast<double>(power[at]) / static_cast<double>(local[at]);
+                sum += part, square += part * part, ++count;
+            }
+            double steepest = 0;
+            for (std::int64_t z = row(0) - 12; z < row(0) + 12; ++z) {
+                const auto at = static_cast<std::size_t>(line + z);
+                steepest = std::max(steepest, std::abs(10 * std::log10(static_cast<double>(along[at + 1]) + 1e-3) -
+                                                       10 * std::log10(static_cast<double>(along[at]) + 1e-3)));
+            }
+            steps += steepest, ++lines;
+        }
+    }
+    const double mean = sum / count;
+    return {std::sqrt(square / count - mean * mean) / mean, steps / lines};
+}
+
+// The motion of an eye that rests during the first volume, so that the reference is the truth.
+void write_motion_after(double rest_s, const Simulation& s, const std::filesystem::path& path) {
+    const Motion motion(s, duration_s(s));
+    std::ofstream file(path);
+    for (double t = 0; t < duration_s(s); t += 0.001) {
+        const Displacement moved = t < rest_s ? Displacement{} : motion.at(t);
+        file << t << ',' << moved.x_um << ',' << moved.y_um << ',' << moved.z_um << '\n';
+    }
+}
+
+TEST(SlowRegistration, AveragesAsAStillEyeDoes) {
+    const TemporaryFolder folder;
+    std::filesystem::create_directory(folder / "still");
+    std::filesystem::create_directory(folder / "moving");
+    Simulation s = eye("retina");
+    s.a_scans = 96;
+    s.b_scans = 40;
+    s.volumes = 17;
+    s.renewal_s = 0.05;  // of 0.27 s a volume: speckle is new in each
+    Simulation moving = s;
+    moving.motion_axial_um = 30;
+    moving.motion_lateral_um = 15;
+    moving.motion_saccade_rate_hz = 0;
+    write_motion_after(duration_s(s) / 17, moving, folder / "motion.csv");
+    moving.motion_axial_um = moving.motion_lateral_um = 0;
+    moving.motion_file = (folder / "motion.csv").string();
+
+    std::unique_ptr<RegisteredMean> still, registered, unregistered;
+    std::vector<RowShift> rest;
+    VolumeGrid grid;
+    std::vector<float> single;
+    each_volume(s, folder / "still", [&](std::int64_t v, const PowerVolume& volume) {
+        if (v == 0) {
+            grid = volume.grid;
+            single = volume.power;
+            rest.assign(static_cast<std::size_t>(grid.b_scans), RowShift{.quality = 1});
+            for (auto* mean : {&still, &registered, &unregistered}) *mean = std::make_unique<RegisteredMean>(grid);
+            return;
+        }
+        still->add(volume, rest);
+    });
+    std::unique_ptr<Reference> reference;
+    double valid = 0;
+    each_volume(moving, folder / "moving", [&](std::int64_t v, const PowerVolume& volume) {
+        if (v == 0) {
+            reference = std::make_unique<Reference>(volume, RegistrationSettings{});
+            return;
+        }
+        SilentProgress silent;
+        const std::vector<RowShift> rows = reference->register_rows(volume, silent);
+        registered->add(volume, rows);
+        unregistered->add(volume, rest);
+        valid += static_cast<double>(std::ranges::count_if(rows, [](const RowShift& row) { return row.is_valid(); }));
+    });
+    const Truth truth = read_truth(folder / "still/truth");
+    const auto of = [&](const RegisteredMean& mean) {
+        const Volume volume = mean.volume();
+        std::vector<float> power(static_cast<std::size_t>(grid.voxels()));
+        std::memcpy(power.data(), volume.voxels.data(), volume.voxels.size());
+        for (float& value : power) value = std::isnan(value) ? 0 : value;
+        return sharpness_of(power, grid, truth);
+    };
+    const Sharpness one = sharpness_of(single, grid, truth), best = of(*still), ours = of(*registered),
+                    none = of(*unregistered);
+    std::printf(
+        "placed %.0f %%; contrast: one %.3f, still %.3f, registered %.3f (%.0f %% of the gain), unregistered %.3f\n",
+        100 * valid / (16.0 * static_cast<double>(grid.b_scans)), one.contrast, best.contrast, ours.contrast,
+        100 * best.contrast / ours.contrast, none.contrast);
+    std::printf("steepest dB a voxel: one %.2f, still %.2f, registered %.2f, unregistered %.2f\n", one.edge_db,
+                best.edge_db, ours.edge_db, none.edge_db);
+    EXPECT_GT(best.contrast / ours.contrast, 0.9);
+    EXPECT_GT(ours.edge_db, 0.95 * best.edge_db);
+    EXPECT_LT(none.edge_db, 0.8 * best.edge_db);
+}
+
+}  // namespace
+}  // namespace echolux

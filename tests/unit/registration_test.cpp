@@ -1,0 +1,395 @@
+// Registration against what is known: speckle that was seen at places of our choosing, correlations summed one by one,
+// and what must not be found in noise.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <random>
+
+#include "compute/error.h"
+#include "compute/parallel_for.h"
+#include "engine/analysis/intensity.h"
+#include "engine/registration/correlation.h"
+#include "engine/registration/registration.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::int64_t depth = 72, a_scans = 64, b_scans = 40, margin = 12;
+
+using Place = std::array<double, 3>;  // z, x, y
+using Motion = std::function<Place(double)>;
+
+VolumeGrid grid_of(std::int64_t rows, std::int64_t lines, std::int64_t slices) {
+    VolumeGrid grid;
+    grid.depth = rows;
+    grid.a_scans = lines;
+    grid.b_scans = slices;
+    grid.quantity = "intensity";
+    return grid;
+}
+
+// Fully developed speckle of layered brightness, well sampled, seen at any place by cubic interpolation.
+class Speckle {
+  public:
+    explicit Speckle(unsigned seed) {
+        std::mt19937 random(seed);
+        std::normal_distribution<float> normal;
+        for (auto* field : {&real_, &imaginary_}) {
+            field->resize(static_cast<std::size_t>(size_[0] * size_[1] * size_[2]));
+            for (float& value : *field) value = normal(random);
+            smooth(*field, size_, {1.6, 1.6, 1.6});
+        }
+    }
+
+    float power(double z, double x, double y) const {
+        const double r = at(real_, z, x, y), i = at(imaginary_, z, x, y);
+        const double layers = 0.15 + std::exp(-std::pow((z - 26) / 7, 2)) + 0.6 * std::exp(-std::pow((z - 50) / 5, 2));
+        return static_cast<float>(1e4 * (r * r + i * i) * layers);
+    }
+
+    // Row j at j + y of the scene, its samples at z and x further on.
+    PowerVolume seen(const Motion& motion) const {
+        PowerVolume volume{grid_of(depth, a_scans, b_scans), {}};
+        for (std::int64_t j = 0; j < b_scans; ++j) {
+            const auto [z, x, y] = motion(static_cast<double>(j));
+            for (std::int64_t a = 0; a < a_scans; ++a) {
+                for (std::int64_t d = 0; d < depth; ++d) {
+                    volume.power.push_back(
+                        power(static_cast<double>(d) + z, static_cast<double>(a) + x, static_cast<double>(j) + y));
+                }
+            }
+        }
+        return volume;
+    }
+
+  private:
+    static double cubic(const std::array<double, 4>& p, double t) {
+        return p[1] +
+               t / 2 *
+                   (p[2] - p[0] + t * (2 * p[0] - 5 * p[1] + 4 * p[2] - p[3] + t * (3 * (p[1] - p[2]) + p[3] - p[0])));
+    }
+    double at(const std::vector<float>& field, double z, double x, double y) const {
+        const std::array<double, 3> place{z + margin, x + margin, y + margin};
+        std::array<std::int64_t, 3> whole;
+        std::array<double, 3> part;
+        for (std::size_t i = 0; i < 3; ++i) {
+            whole[i] = static_cast<std::int64_t>(std::floor(place[i]));
+            part[i] = place[i] - static_cast<double>(whole[i]);
+        }
+        std::array<double, 4> along_y, along_x, along_z;
+        for (std::int64_t k = 0; k < 4; ++k) {
+            for (std::int64_t j = 0; j < 4; ++j) {
+                const float* from =
+                    field.data() + ((whole[2] + k - 1) * size_[1] + whole[1] + j - 1) * size_[0] + whole[0] - 1;
+                std::copy_n(from, 4, along_z.begin());
+                along_x[static_cast<std::size_t>(j)] = cubic(along_z, part[0]);
+            }
+            along_y[static_cast<std::size_t>(k)] = cubic(along_x, part[1]);
+        }
+        return cubic(along_y, part[2]);
+    }
+
+    const Size3 size_{depth + 2 * margin, a_scans + 2 * margin, b_scans + 2 * margin};
+    std::vector<float> real_, imaginary_;
+};
+
+const Speckle& speckle() {
+    static const Speckle one(3);
+    return one;
+}
+
+Place still(double) {
+    return {0, 0, 0};
+}
+
+Place wandering(double j) {
+    return {3 * std::sin(j / 6) + 1.3, 2 * std::cos(j / 9) - 0.4, 1.4 * std::sin(j / 13) + 0.3};
+}
+
+RegistrationSettings ranges() {
+    return {.axial_range = 12, .lateral_range = 12, .row_range = 8};
+}
+
+std::vector<RowShift> found(const PowerVolume& reference, const PowerVolume& moving) {
+    SilentProgress silent;
+    return Reference(reference, ranges()).register_rows(moving, silent);
+}
+
+double rms(const std::vector<double>& errors) {
+    double sum = 0;
+    for (const double error : errors) sum += error * error;
+    return std::sqrt(sum / static_cast<double>(errors.size()));
+}
+
+TEST(Registration, FindsWhereEveryRowLies) {
+    const std::vector<RowShift> rows = found(speckle().seen(still), speckle().seen(wandering));
+    std::vector<double> z, x, y;
+    for (std::size_t j = 3; j + 3 < rows.size(); ++j) {
+        ASSERT_TRUE(rows[j].is_valid()) << j << ' ' << name_of(rows[j].reason);
+        EXPECT_FALSE(rows[j].is_saccade) << j;
+        const Place place = wandering(static_cast<double>(j));
+        z.push_back(rows[j].z - place[0]);
+        x.push_back(rows[j].x - place[1]);
+        y.push_back(rows[j].y - place[2]);
+    }
+    EXPECT_LT(rms(z), 0.1);
+    EXPECT_LT(rms(x), 0.1);
+    EXPECT_LT(rms(y), 0.15);
+}
+
+TEST(Registration, FollowsAndMarksASaccade) {
+    const auto jumping = [](double j) { return j < 20 ? Place{1, -2, 0.5} : Place{1, 4, -3.5}; };
+    const std::vector<RowShift> rows = found(speckle().seen(still), speckle().seen(jumping));
+    for (std::size_t j = 2; j + 2 < rows.size(); ++j) {
+        const bool is_near = j >= 18 && j <= 21;
+        if (is_near) continue;
+        ASSERT_TRUE(rows[j].is_valid()) << j << ' ' << name_of(rows[j].reason);
+        EXPECT_FALSE(rows[j].is_saccade) << j;
+        EXPECT_NEAR(rows[j].x, j < 20 ? -2 : 4, 0.2) << j;
+        EXPECT_NEAR(rows[j].y, j < 20 ? 0.5 : -3.5, 0.3) << j;
+    }
+    EXPECT_TRUE(rows[19].is_saccade);
+    EXPECT_TRUE(rows[20].is_saccade);
+}
+
+TEST(Registration, RowsThatTheReferenceDoesNotHaveHaveNoPlace) {
+    const std::vector<RowShift> rows = found(speckle().seen(still), speckle().seen([](double) {
+        return Place{0, 0, 6};
+    }));
+    for (std::size_t j = 0; j < rows.size(); ++j) {
+        if (j < 32) {
+            EXPECT_NEAR(rows[j].y, 6, 0.2) << j;
+            EXPECT_TRUE(rows[j].is_valid()) << j;
+        } else if (j > 35) {
+            EXPECT_EQ(rows[j].reason, RowReason::no_overlap) << j;
+        }
+    }
+}
+
+PowerVolume noise(unsigned seed) {
+    std::mt19937 random(seed);
+    std::exponential_distribution<float> power;
+    PowerVolume volume{grid_of(depth, a_scans, b_scans), {}};
+    volume.power.resize(static_cast<std::size_t>(volume.grid.voxels()));
+    for (float& value : volume.power) value = power(random);
+    return volume;
+}
+
+TEST(Registration, InNoiseThereIsNothing) {
+    const PowerVolume tissue = speckle().seen(still);
+    for (const auto& [reference, moving] : {std::pair(noise(1), noise(2)), {tissue, noise(3)}, {noise(4), tissue}}) {
+        for (const RowShift& row : found(reference, moving)) EXPECT_FALSE(row.is_valid()) << row.quality;
+    }
+    SilentProgress silent;
+    for (const RowShift& row : align_neighbours(noise(5), ranges(), silent))
+        EXPECT_FALSE(row.is_valid()) << row.quality;
+}
+
+TEST(Registration, DarkRowsHaveNoSignal) {
+    PowerVolume volume = speckle().seen(still);
+    std::fill_n(volume.power.begin() + 10 * depth * a_scans, 3 * depth * a_scans, 0.0F);
+    const std::vector<RowShift> rows = found(speckle().seen(still), volume);
+    for (const std::size_t j : {10U, 11U, 12U}) EXPECT_EQ(rows[j].reason, RowReason::no_signal);
+    EXPECT_TRUE(rows[5].is_valid());
+    EXPECT_TRUE(rows[20].is_valid());
+}
+
+void expect_refused(const std::function<void()>& call, const std::string& problem) {
+    try {
+        call();
+        FAIL() << "accepted; expected: " << problem;
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::bad_setting);
+        EXPECT_NE(error.problem().find(problem), std::string::npos) << error.line();
+    }
+}
+
+TEST(Registration, WhatCannotBeRegisteredIsRefused) {
+    SilentProgress silent;
+    const PowerVolume tissue = speckle().seen(still);
+    PowerVolume other = tissue;
+    other.grid.b_scans /= 2;
+    other.power.resize(other.power.size() / 2);
+    expect_refused([&] { found(tissue, other); }, "another size");
+    PowerVolume empty = tissue;
+    std::ranges::fill(empty.power, 0.0F);
+    expect_refused([&] { found(empty, tissue); }, "holds nothing");
+    expect_refused([&] { found(tissue, empty); }, "holds nothing");
+    std::ranges::fill(empty.power, std::nanf(""));
+    expect_refused([&] { found(tissue, empty); }, "holds nothing");
+    PowerVolume single = tissue;
+    single.grid.b_scans = 1;
+    single.power.resize(static_cast<std::size_t>(depth * a_scans));
+    expect_refused([&] { align_neighbours(single, ranges(), silent); }, "1 B-scan: there are no neighbours");
+    EXPECT_TRUE(found(single, single).front().is_valid());  // a series of single B-scans can be registered
+    single.grid = grid_of(8, 64, 9);
+    expect_refused([&] { Reference(single, ranges()); }, "8 depth rows and 64 A-scans: too few");
+    RegistrationSettings even = ranges();
+    even.strip = 4;
+    expect_refused([&] { Reference(tissue, even); }, "odd");
+}
+
+TEST(Registration, TheSameBitsForAnyNumberOfThreads) {
+    const PowerVolume reference = speckle().seen(still), moving = speckle().seen(wandering);
+    const auto mean_of = [&] {
+        const std::vector<RowShift> rows = found(reference, moving);
+        RegisteredMean mean(reference.grid);
+        mean.add(moving, rows);
+        return std::pair(csv_of({rows}, reference.grid), mean.volume().voxels);
+    };
+    const int threads = thread_count();
+    set_thread_count(1);
+    const auto alone = mean_of();
+    set_thread_count(3);
+    const auto together = mean_of();
+    set_thread_count(threads);
+    EXPECT_EQ(alone.first, together.first);
+    EXPECT_EQ(std::memcmp(alone.second.data(), together.second.data(), alone.second.size()), 0);
+}
+
+TEST(Registration, NeighboursTakeOutFastMotion) {
+    const auto shaking = [](double j) { return Place{1.5 * std::sin(1.3 * j), 0.8 * std::cos(1.9 * j), 0}; };
+    SilentProgress silent;
+    const std::vector<RowShift> rows = align_neighbours(speckle().seen(shaking), ranges(), silent);
+    std::vector<double> z, x, motion;
+    for (std::size_t j = 4; j + 4 < rows.size(); ++j) {  // at the ends the slow part is not known
+        z.push_back(rows[j].z - shaking(static_cast<double>(j))[0]);
+        x.push_back(rows[j].x - shaking(static_cast<double>(j))[1]);
+        motion.push_back(shaking(static_cast<double>(j))[0]);
+    }
+    EXPECT_GT(rms(motion), 1);
+    EXPECT_LT(rms(z), 0.25);
+    EXPECT_LT(rms(x), 0.25);
+}
+
+// ---- the parts
+// --------------------------------------------------------------------------------------------------------
+
+double product(const std::vector<float>& a, const std::vector<float>& b, std::int64_t nz, std::int64_t nx,
+               std::int64_t sz, std::int64_t sx) {
+    double sum = 0;
+    for (std::int64_t x = 0; x < nx; ++x) {
+        for (std::int64_t z = 0; z < nz; ++z) {
+            if (z + sz < 0 || z + sz >= nz || x + sx < 0 || x + sx >= nx) continue;
+            sum += static_cast<double>(a[static_cast<std::size_t>((x + sx) * nz + z + sz)]) *
+                   static_cast<double>(b[static_cast<std::size_t>(x * nz + z)]);
+        }
+    }
+    return sum;
+}
+
+TEST(Registration, CorrelationsAreSums) {
+    constexpr std::int64_t nz = 45, nx = 14, max_z = 6, max_x = 5;
+    std::mt19937 random(9);
+    std::normal_distribution<float> normal;
+    std::vector<float> a(nz * nx), b(nz * nx);
+    for (float& value : a) value = normal(random);
+    for (std::int64_t x = 0; x < nx; ++x) {
+        for (std::int64_t z = 0; z < nz; ++z) {  // b(r) = a(r + (-4, 3)) and noise
+            const std::int64_t from = (x + 3) % nx * nz + (z - 4 + nz) % nz;
+            b[static_cast<std::size_t>(x * nz + z)] = a[static_cast<std::size_t>(from)] + normal(random);
+        }
+    }
+    double best = -1, second = -1;
+    std::array<std::int64_t, 2> at{};
+    for (std::int64_t x = -max_x; x <= max_x; ++x) {
+        for (std::int64_t z = -max_z; z <= max_z; ++z) {
+            const double sum = product(a, b, nz, nx, z, x);
+            EXPECT_NEAR(static_cast<double>(overlap_product(a.data(), b.data(), nz, nx, z, x)), sum, 1e-3);
+            if (sum > best) at = {z, x};
+            best = std::max(best, sum);
+        }
+    }
+    for (std::int64_t x = -max_x; x <= max_x; ++x) {
+        for (std::int64_t z = -max_z; z <= max_z; ++z) {
+            const bool apart = std::abs(z - at[0]) > 1 || std::abs(x - at[1]) > 1;
+            if (apart) second = std::max(second, product(a, b, nz, nx, z, x));
+        }
+    }
+    EXPECT_EQ(at, (std::array<std::int64_t, 2>{-4, 3}));
+    PlaneTransform transform(nz, nx, max_z, max_x);
+    PlaneTransform::Spectrum cross = transform.forward(a.data());
+    const PlaneTransform::Spectrum of_b = transform.forward(b.data());
+    for (std::size_t i = 0; i < cross.size(); ++i) cross[i] *= std::conj(of_b[i]);
+    const CoarsePeak peak = transform.peak(cross);
+    EXPECT_NEAR(static_cast<double>(peak.value), best, 1e-2);
+    EXPECT_NEAR(static_cast<double>(peak.second), second, 1e-2);
+    EXPECT_NEAR(peak.z, -4, 0.5);
+    EXPECT_NEAR(peak.x, 3, 0.5);
+    EXPECT_FALSE(peak.is_at_border);
+}
+
+const float* voxels_of(const Volume& volume) {
+    return reinterpret_cast<const float*>(volume.voxels.data());
+}
+
+TEST(Registration, TheMeanPutsRowsWhereTheyBelong) {
+    const PowerVolume reference = speckle().seen(still), moving = speckle().seen(wandering);
+    RegisteredMean same(reference.grid);
+    same.add(reference, std::vector<RowShift>(b_scans, RowShift{.quality = 0.5}));
+    const Volume itself = same.volume();
+    for (std::size_t i = 0; i < reference.power.size(); ++i) {
+        ASSERT_NEAR(voxels_of(itself)[i], reference.power[i], 1e-3F * (1 + reference.power[i]));
+    }
+    std::vector<RowShift> rows;
+    for (std::int64_t j = 0; j < b_scans; ++j) {
+        const Place place = wandering(static_cast<double>(j));
+        rows.push_back({.z = place[0], .x = place[1], .y = std::round(place[2]), .quality = 1});
+    }
+    rows[7].reason = RowReason::weak_match;
+    RegisteredMean mean(reference.grid);
+    mean.add(moving, rows);
+    const Volume registered = mean.volume();
+    double product = 0, first = 0, other = 0, sum_a = 0, sum_b = 0, count = 0;
+    for (std::size_t i = 0; i < reference.power.size(); ++i) {
+        const auto a = static_cast<double>(voxels_of(registered)[i]), b = static_cast<double>(reference.power[i]);
+        if (std::isnan(a)) continue;
+        EXPECT_GE(a, 0);
+        sum_a += a, sum_b += b, ++count;
+        product += a * b, first += a * a, other += b * b;
+    }
+    const double covariance = product / count - sum_a * sum_b / count / count;
+    const double correlation = covariance / std::sqrt((first / count - sum_a * sum_a / count / count) *
+                                                      (other / count - sum_b * sum_b / count / count));
+    EXPECT_GT(correlation, 0.9);  // what is left lies between B-scans
+    EXPECT_GT(count, 0.6 * static_cast<double>(reference.power.size()));
+    EXPECT_LT(count, 0.98 * static_cast<double>(reference.power.size()));
+    EXPECT_EQ(mean.b_scans_used(), std::ranges::count_if(rows, [&](const RowShift& row) {
+                  const double to = static_cast<double>(&row - rows.data()) + row.y;
+                  return row.is_valid() && to >= 0 && to < b_scans;
+              }));
+}
+
+TEST(Registration, TheMeanIsOneOfPowerInTheQuantityOfTheReference) {
+    VolumeGrid grid = grid_of(2, 2, 2);
+    grid.quantity = "db";
+    grid.unit = "dB";
+    RegisteredMean mean(grid);
+    mean.add({grid, {1, 1, 1, 1, 4, 4, 4, 4}}, {{.quality = 1}, {.quality = 1}});
+    mean.add({grid, {9, 9, 9, 9, 7, 7, 7, 7}}, {{.quality = 0.25}, {.quality = 1, .reason = RowReason::saccade}});
+    const Volume volume = mean.volume();
+    EXPECT_EQ(volume.grid.unit, "dB");
+    EXPECT_NEAR(voxels_of(volume)[0], 10 * std::log10((1 + 0.25 * 9) / 1.25), 1e-4);
+    EXPECT_NEAR(voxels_of(volume)[7], 10 * std::log10(4.0), 1e-4);
+}
+
+TEST(Registration, TheTableLeavesWhatIsNotKnownEmpty) {
+    VolumeGrid grid = grid_of(1, 1, 2);
+    grid.spacing_um = {2, 0, 5};
+    const std::string csv =
+        csv_of({{{.z = 1.5, .x = -2, .y = 0.25, .quality = 0.75},
+                 {.z = 9, .x = 9, .y = 9, .quality = 0.125, .reason = RowReason::saccade, .is_saccade = true}}},
+               grid);
+    EXPECT_TRUE(csv.starts_with(registration_heading));
+    EXPECT_NE(csv.find("\n0,0,1.5000,-2.0000,0.2500,3.0000,,1.2500,0.7500,ok,0\n"
+                       "0,1,,,,,,,0.1250,saccade,1\n"),
+              std::string::npos)
+        << csv;
+}
+
+}  // namespace
+}  // namespace echolux

@@ -1,0 +1,332 @@
+// Motion of simulated tissue: the spectra show what the motion says, what stands in the files of truth is what was
+// done, and the bits depend on the settings alone.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <numbers>
+#include <sstream>
+
+#include "compute/error.h"
+#include "compute/parallel_for.h"
+#include "engine/simulate/instrument.h"
+#include "engine/simulate/motion.h"
+#include "simulator_recording.h"
+
+namespace echolux {
+namespace {
+
+using testing::Recording;
+
+// ---- the truth in files ---------------------------------------------------------------------------------------------
+
+std::vector<std::vector<double>> rows_of(const std::filesystem::path& path) {
+    std::ifstream file(path);
+    std::vector<std::vector<double>> rows;
+    for (std::string line; std::getline(file, line);) {
+        if (line.empty() || line[0] == '#' || std::isalpha(static_cast<unsigned char>(line[0])) != 0) continue;
+        std::istringstream words(line);
+        auto& row = rows.emplace_back();
+        for (std::string word; std::getline(words, word, ',');) row.push_back(std::stod(word));
+    }
+    return rows;
+}
+
+Simulation noiseless(const std::string& scene) {
+    Simulation s{.scene = scene, .samples = 512, .a_scans = 20, .b_scans = 20};
+    s.adc_bits = 16;
+    s.full_well_electrons = 0;
+    s.read_noise_electrons = 0;
+    s.relief = Relief::flat;
+    return s;
+}
+
+// The phase of the mirror's fringes is 2 k n m_z at all samples: they are in phase at the depth where the mirror is
+// then.
+TEST(SimulatorMotion, ShiftsThePhaseOfAMirror) {
+    Simulation s = noiseless("mirror");
+    s.mirror_um = {200};
+    s.mirror_amplitude = {0.3};
+    s.motion_axial_um = 30;
+    s.motion_lateral_um = 15;
+    s.line_rate_hz = 10'000;  // slower, and the mean over an exposure of tremor is not its middle
+    const Recording recording(s);
+    const auto rows = rows_of(recording.folder() / "truth/motion.csv");
+    ASSERT_EQ(rows.size(), 400U);
+    double least = 0, greatest = 0;
+    const auto depth = [&](std::size_t line) { return 200 + rows[line][4]; };
+    for (std::size_t line = 0; line + 1 < rows.size(); ++line) {
+        const auto here = recording.amplitude(line, depth(line)), next = recording.amplitude(line + 1, depth(line + 1));
+        ASSERT_NEAR(std::arg(here), 0, 3e-3) << line;
+        ASSERT_NEAR(std::arg(next * std::conj(here)), 0, 1e-3) << line;
+        least = std::min(least, rows[line][4]);
+        greatest = std::max(greatest, rows[line][4]);
+    }
+    EXPECT_GT(greatest - least, 0.5);
+}
+
+void write_file(const std::filesystem::path& path, const std::string& text) {
+    std::ofstream(path) << text;
+}
+
+TEST(SimulatorMotion, MotionDuringAnExposureWashesFringesOut) {
+    const TemporaryFolder folder;
+    Simulation s = noiseless("mirror");
+    s.b_scans = 1;
+    s.mirror_um = {200};
+    s.mirror_amplitude = {0.3};
+    s.line_rate_hz = 1000;
+    const double still = std::abs(Recording(s).amplitude(3, 200));
+    write_file(folder / "m.csv", "t_s,x_um,y_um,z_um\n0,0,0,0\n1,0,0,100\n");  // 0.1 um a line
+    s.motion_file = (folder / "m.csv").string();
+    const Recording recording(s);
+    const double half_phase = recording.centroid_per_um() * recording.simulation().refractive_index * 0.1;
+    EXPECT_NEAR(std::abs(recording.amplitude(3, 200.3)) / still, std::sin(half_phase) / half_phase, 0.01);
+}
+
+TEST(SimulatorMotion, RowsAreMeansAndSaccadesAreFast) {
+    Simulation s = noiseless("mirror");
+    s.mirror_um = {200};
+    s.mirror_amplitude = {0.3};
+    s.motion_axial_um = 30;
+    s.motion_lateral_um = 15;
+    s.motion_saccade_rate_hz = 10;
+    s.line_rate_hz = 4000;
+    s.b_repeats = 2;
+    s.flyback_lines = 3;
+    s.volumes = 4;
+    const Recording recording(s);
+    const auto lines = rows_of(recording.folder() / "truth/motion.csv");
+    const auto rows = rows_of(recording.folder() / "truth/motion_rows.csv");
+    ASSERT_EQ(lines.size(), 4U * 40 * 23);
+    ASSERT_EQ(rows.size(), 160U);
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        EXPECT_EQ(rows[row][0], static_cast<double>(row / 40));
+        EXPECT_EQ(rows[row][1], static_cast<double>(row % 40));
+        for (std::size_t column = 1; column < 6; ++column) {
+            double sum = 0;
+            for (std::size_t line = 0; line < 20; ++line) sum += lines[row * 23 + line][column];
+            EXPECT_NEAR(rows[row][column + 1], sum / 20, 1e-4);
+        }
+    }
+    double saccades = 0, fast = 0;
+    for (std::size_t line = 1; line + 1 < lines.size(); ++line) {
+        const double dx = lines[line + 1][2] - lines[line - 1][2], dy = lines[line + 1][3] - lines[line - 1][3];
+        const bool is_fast = std::hypot(dx, dy) / 0.5 > 0.3;  // um in 0.5 ms
+        saccades += lines[line][5];
+        fast += is_fast ? 1 : 0;
+    }
+    EXPECT_GT(saccades, 20);
+    EXPECT_NEAR(saccades, fast, 0.02 * fast + 2);
+}
+
+// ---- tissue
+// -----------------------------------------------------------------------------------------------------------
+
+// Volumes one after the other, each held at a place of its own: x, y, z.
+class Held {
+  public:
+    Held(Simulation s, const std::vector<std::array<double, 3>>& places) {
+        s.volumes = std::ssize(places);
+        s.line_rate_hz = static_cast<double>(s.a_scans * s.b_scans);  // a second each
+        std::ofstream file(folder_ / "m.csv");
+        for (std::size_t v = 0; v < places.size(); ++v) {
+            const auto& [x, y, z] = places[v];
+            const double t = static_cast<double>(v);
+            file << t - 0.001 / 512 << ',' << x << ',' << y << ',' << z << '\n';
+            file << t + 0.99 << ',' << x << ',' << y << ',' << z << '\n';
+        }
+        file.close();
+        s.motion_file = (folder_ / "m.csv").string();
+        lines_ = static_cast<std::size_t>(s.a_scans * s.b_scans);
+        recording_.emplace(s);
+    }
+    const Recording& recording() const { return *recording_; }
+    std::size_t line(std::size_t volume, std::size_t b, std::size_t a) const {
+        return volume * lines_ + b * static_cast<std::size_t>(recording_->simulation().a_scans) + a;
+    }
+
+    // Of the complex amplitudes of a volume with those of the first, `shift_um` deeper.
+    std::complex<double> correlation(std::size_t volume, double shift_um = 0) const {
+        std::complex<double> product = 0;
+        double first = 0, other = 0;
+        for (std::size_t line = 0; line < lines_ - 8; ++line) {  // the last ones may be on the way
+            for (double part = 0.43; part < 0.575; part += 0.035) {
+                const double depth = part * recording_->depth_range_um();
+                const auto a = recording_->amplitude(line, depth);
+                const auto b = recording_->amplitude(volume * lines_ + line, depth + shift_um);
+                product += b * std::conj(a);
+                first += std::norm(a);
+                other += std::norm(b);
+            }
+        }
+        return product / std::sqrt(first * other);
+    }
+
+  private:
+    TemporaryFolder folder_;
+    std::size_t lines_;
+    std::optional<Recording> recording_;
+};
+
+Simulation flat_tissue() {
+    Simulation s = noiseless("layers");
+    s.samples = 256;
+    s.a_scans = 30;
+    s.b_scans = 30;
+    s.spacing_a_um = 25;
+    s.spacing_b_um = 25;
+    return s;
+}
+
+TEST(SimulatorMotion, TheFieldCorrelatesAsTheBeamSays) {
+    const Held held(flat_tissue(), {{0, 0, 0}, {4, 0, 0}, {0, -8, 0}, {6, 6, 0}, {0, 0, 12}});
+    EXPECT_NEAR(std::abs(held.correlation(1)), std::exp(-0.16), 0.02);
+    EXPECT_NEAR(std::abs(held.correlation(2)), std::exp(-0.64), 0.02);
+    EXPECT_NEAR(std::abs(held.correlation(3)), std::exp(-0.72), 0.02);
+    const std::complex<double> deeper = held.correlation(4, 12);
+    EXPECT_GT(deeper.real(), 0.999);  // the same tissue, 12 um deeper, with the phase of that depth
+    EXPECT_NEAR(deeper.imag(), 0, 0.01);
+}
+
+// The beam one A-scan further sees what the next A-scan saw, one B-scan further what the next B-scan saw.
+TEST(SimulatorMotion, MovesTheBeamOverTheTissue) {
+    Simulation s = flat_tissue();
+    s.a_scans = s.b_scans = 6;
+    const Held held(s, {{0, 0, 0}, {25, 0, 0}, {0, 25, 0}});
+    const auto& lines = held.recording().lines();
+    const auto largest_difference = [&](std::size_t one, std::size_t other) {
+        int largest = 0;
+        for (std::size_t p = 0; p < 256; ++p) largest = std::max(largest, std::abs(lines[one][p] - lines[other][p]));
+        return largest;
+    };
+    for (std::size_t b = 0; b < 5; ++b) {
+        for (std::size_t a = 0; a < 5; ++a) {
+            EXPECT_LE(largest_difference(held.line(1, b, a), held.line(0, b, a + 1)), 1);
+            EXPECT_LE(largest_difference(held.line(2, b, a), held.line(0, b + 1, a)), 1);
+            EXPECT_GT(largest_difference(held.line(1, b, a), held.line(0, b, a)), 100);
+        }
+    }
+}
+
+TEST(SimulatorMotion, SpeckleRenews) {
+    Simulation s = flat_tissue();
+    s.volumes = 4;
+    s.line_rate_hz = 900;  // a second a volume
+    s.renewal_s = 2;
+    const Recording recording(s);
+    const auto correlation = [&](std::size_t volume, std::size_t from) {
+        std::complex<double> product = 0;
+        double power = 0;
+        for (std::size_t line = 0; line < 900; ++line) {
+            for (double part = 0.43; part < 0.575; part += 0.035) {
+                const auto a = recording.amplitude(from * 900 + line, part * recording.depth_range_um());
+                const auto b = recording.amplitude(volume * 900 + line, part * recording.depth_range_um());
+                product += b * std::conj(a);
+                power += (std::norm(a) + std::norm(b)) / 2;
+            }
+        }
+        return product / power;
+    };
+    EXPECT_NEAR(correlation(1, 0).real(), std::exp(-0.5), 0.02);
+    EXPECT_NEAR(correlation(2, 1).real(), std::exp(-0.5), 0.02);
+    EXPECT_NEAR(correlation(2, 0).real(), std::exp(-1.0), 0.02);
+    EXPECT_NEAR(correlation(3, 0).real(), std::exp(-1.5), 0.02);
+}
+
+// ---- the same bits
+// ----------------------------------------------------------------------------------------------------
+
+std::vector<std::uint16_t> recorded(const Simulation& s, std::int64_t pieces) {
+    Instrument instrument(s);
+    SilentProgress silent;
+    const std::int64_t frames = instrument.pattern().frames();
+    const auto frame = static_cast<std::size_t>(instrument.pattern().lines_per_frame() * s.samples);
+    std::vector<std::uint16_t> all;
+    for (std::int64_t first = 0; first < frames; first += pieces) {
+        const std::int64_t count = std::min(pieces, frames - first);
+        std::vector<std::uint16_t> counts(static_cast<std::size_t>(count) * frame);
+        instrument.record(0, first, count, counts, silent);
+        all.insert(all.end(), counts.begin(), counts.end());
+    }
+    return all;
+}
+
+Simulation lively() {
+    Simulation s{.scene = "vessel", .samples = 512, .a_scans = 24, .b_scans = 12, .b_repeats = 2};
+    s.motion_axial_um = 10;
+    s.motion_lateral_um = 15;
+    s.motion_saccade_rate_hz = 40;
+    s.renewal_s = 0.2;
+    s.line_rate_hz = 4000;
+    return s;
+}
+
+TEST(SimulatorMotion, GivesTheSameBitsInAnyPiecesAndByAnyNumberOfThreads) {
+    const Simulation s = lively();
+    const auto whole = recorded(s, 24);
+    EXPECT_EQ(recorded(s, 1), whole);
+    EXPECT_EQ(recorded(s, 7), whole);
+    const int threads = thread_count();
+    set_thread_count(1);
+    EXPECT_EQ(recorded(s, 24), whole);
+    set_thread_count(threads);
+}
+
+TEST(SimulatorMotion, NoneIsTheStillScene) {
+    Simulation still = lively();
+    still.motion_axial_um = still.motion_lateral_um = still.renewal_s = 0;
+    Simulation plain{.scene = "vessel", .samples = 512, .a_scans = 24, .b_scans = 12, .b_repeats = 2};
+    plain.line_rate_hz = still.line_rate_hz;
+    EXPECT_EQ(recorded(still, 24), recorded(plain, 24));
+    EXPECT_NE(recorded(still, 24), recorded(lively(), 24));
+    const Recording one(lively()), other(plain);
+    EXPECT_TRUE(std::filesystem::exists(one.folder() / "truth/motion.csv"));
+    EXPECT_FALSE(std::filesystem::exists(other.folder() / "truth/motion.csv"));
+    SilentProgress silent;
+    simulate(plain, one.folder() / "scan.toml", silent);  // over the one that moved
+    EXPECT_FALSE(std::filesystem::exists(one.folder() / "truth/motion.csv"));
+    EXPECT_FALSE(std::filesystem::exists(one.folder() / "truth/motion_rows.csv"));
+}
+
+// ---- refusals
+// ---------------------------------------------------------------------------------------------------------
+
+void expect_refused(const Simulation& s, ErrorCode code, const std::string& where, const std::string& problem) {
+    const TemporaryFolder folder;
+    SilentProgress silent;
+    try {
+        simulate(s, folder / "scan.toml", silent);
+        FAIL() << where << " was accepted";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), code);
+        EXPECT_NE(error.where().find(where), std::string::npos) << error.line();
+        EXPECT_NE(error.problem().find(problem), std::string::npos) << error.line();
+    }
+    EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(SimulatorMotion, WhatLeavesTheDepthRangeIsRefused) {
+    Simulation s{.scene = "layers", .a_scans = 4, .b_scans = 2000};
+    s.line_rate_hz = 1000;
+    s.motion_axial_um = 600;
+    expect_refused(s, ErrorCode::bad_setting, "simulation.motion_axial_um", "zero delay");
+    const TemporaryFolder folder;
+    write_file(folder / "down.csv", "0,0,0,0\n1,0,0,400\n");
+    s.motion_axial_um = 0;
+    s.motion_file = (folder / "down.csv").string();
+    expect_refused(s, ErrorCode::bad_setting, "simulation.motion_file", "beyond the depth range");
+    write_file(folder / "back.csv", "0,0,0,0\n1,0,0,4\n1,0,0,5\n");
+    s.motion_file = (folder / "back.csv").string();
+    expect_refused(s, ErrorCode::bad_file, "back.csv", "time does not grow");
+    write_file(folder / "word.csv", "0,0,0,0\n1,zero,0,4\n");
+    s.motion_file = (folder / "word.csv").string();
+    expect_refused(s, ErrorCode::bad_file, "word.csv", "");
+    s.motion_file = (folder / "none.csv").string();
+    expect_refused(s, ErrorCode::bad_file, "none.csv", "");
+}
+
+}  // namespace
+}  // namespace echolux
