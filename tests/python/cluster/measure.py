@@ -7,7 +7,6 @@ import contextlib
 import os
 import resource
 import shutil
-import statistics
 import sys
 import time
 from pathlib import Path
@@ -43,40 +42,36 @@ def on_cores(cores):
 
 
 def reconstruct(scans, out, **more):
-    """Anew."""
+    return cluster.reconstruct(scans, out, part_b_scans=PART, overwrite=True, progress=False, **more)
+
+
+def alone(scans, out):
+    """CPU seconds of a part, all steps, without Dask: of a whole job in this process, on one core."""
     shutil.rmtree(out, ignore_errors=True)
-    return cluster.reconstruct(scans, out, part_b_scans=PART, progress=False, **more)
-
-
-def alone(scans, folder):
-    """CPU seconds of a part, all steps, without Dask: of whole jobs in this process, on one core, after a first one."""
     cores = os.sched_getaffinity(0)
     on_cores(sorted(cores)[:1])
-    taken = []
-    for _ in range(1 + REPEATS):
-        report, cpu, _ = timed(lambda: reconstruct(scans, folder, workers=0))
-        taken.append(cpu / report.made)
+    report, cpu, _ = timed(lambda: reconstruct(scans, out, workers=0))
     on_cores(cores)
-    size = sum(path.stat().st_size for path in folder.glob("*/*/*/c/**/*") if path.is_file())
-    print(f"part: {report.a_scans // report.made} A-scans, {report.a_scans / report.made * SAMPLES * 2 / 1e6:.0f} MB of spectra, "
-          f"{size / report.made / 1e6:.0f} MB written")
-    print(f"CPU s a part in one process: {statistics.median(taken[1:]):.3f} of {sorted(round(one, 3) for one in taken[1:])}")
-    return statistics.median(taken[1:])
+    return cpu / report.made
 
 
-def on_a_worker(scans, folder):
-    """The same on a worker of Dask, whose own CPU time it is; and what its first job takes more than later ones: modules, memory
+def sizes(out, a_scans):
+    written = sum(path.stat().st_size for path in out.glob("*/*/*/c/**/*") if path.is_file())
+    parts = SCANS * B_SCANS // PART
+    print(f"part: {a_scans} A-scans, {a_scans * SAMPLES * 2 / 1e6:.0f} MB of spectra, {written / parts / 1e6:.0f} MB written")
+
+
+def on_a_worker(scans, out):
+    """The same on a worker of Dask, whose own CPU time it is; and what its first job takes more than a later one: modules, memory
     that is touched for the first time, what a reconstruction needs."""
     taken = []
     with executors.local_client(1) as client:
-        for _ in range(1 + REPEATS):
+        for _ in range(2):
+            shutil.rmtree(out, ignore_errors=True)
             before = list(client.run(time.process_time).values())[0]
-            report = reconstruct(scans, folder, client=client, threads=1)
-            taken.append((list(client.run(time.process_time).values())[0] - before) / report.made)
-    later = statistics.median(taken[1:])
-    first = (taken[0] - later) * report.made
-    print(f"CPU s a part on a worker: {later:.3f} of {sorted(round(one, 3) for one in taken[1:])}; {first:.2f} s more at first")
-    return first
+            report = reconstruct(scans, out, client=client, threads=1)
+            taken.append(list(client.run(time.process_time).values())[0] - before)
+    return taken[1] / report.made, max(0.0, taken[0] - taken[1])
 
 
 @contextlib.contextmanager
@@ -107,7 +102,6 @@ def tasks():
         own = time.process_time()
         run_tasks(executor, TASKS, {"out": "/somewhere", "do": "part", "name": "eye/scan.ome.zarr", "time": 0})
         own = time.process_time() - own
-    print(f"CPU ms a task of client and scheduler: {own / TASKS * 1e3:.2f}")
     return own / TASKS
 
 
@@ -138,16 +132,21 @@ def main(folder):
         (folder / f"eye{number}").mkdir(parents=True)
         write_scan(folder / f"eye{number}", raw)
     parts, scans = SCANS * B_SCANS // PART, str(folder / "eye*/scan.toml")
-    per_part = alone(scans, folder / "out")
-    first = on_a_worker(scans, folder / "out")
-    per_task = tasks()
+    out = folder / "out"
+    alone(scans, out)  # the first one makes what is kept
+    sizes(out, PART * A_SCANS)
     overhead()
-    for workers in WORKERS:
-        begin = statistics.median(start(workers) for _ in range(REPEATS)) + workers * first
-        done = [timed(lambda: reconstruct(scans, folder / "out", workers=workers, threads=1)) for _ in range(REPEATS)]
-        cpu, wall = (statistics.median(one[i] for one in done) for i in (1, 2))
-        print(f"{workers} workers: {parts} parts, CPU {cpu:.1f} s of {sorted(round(one[1], 1) for one in done)}, model "
-              f"{begin + parts * (per_part + per_task):.1f} s with a start of {begin:.1f} s; wall {wall:.1f} s", flush=True)
+    for _ in range(REPEATS):  # each with the other work that the machine has at the time
+        per_part, per_task = alone(scans, out), tasks()
+        on_worker, first = on_a_worker(scans, out)
+        print(f"CPU s of a part: {per_part:.3f} in one process, {on_worker:.3f} on a worker, and {first:.2f} more at first; "
+              f"of a task: {per_task:.4f}")
+        for workers in WORKERS:
+            begin = start(workers) + workers * first
+            shutil.rmtree(out, ignore_errors=True)
+            _, cpu, wall = timed(lambda: reconstruct(scans, out, workers=workers, threads=1))
+            print(f"{workers} workers: {parts} parts, CPU {cpu:.1f} s, model {begin + parts * (per_part + per_task):.1f} s with a "
+                  f"start of {begin:.1f} s; wall {wall:.1f} s", flush=True)
 
 
 if __name__ == "__main__":
