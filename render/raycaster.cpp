@@ -31,6 +31,9 @@ constexpr std::array<vk::DescriptorType, shared::binding_count> binding_types = 
     types[shared::binding_entries] = eStorageBuffer;
     types[shared::binding_cells_target] = eStorageImage;
     types[shared::binding_light_target] = eStorageImage;
+    types[shared::binding_majorants_target] = eStorageImage;
+    types[shared::binding_majorant_ranges_target] = eStorageImage;
+    types[shared::binding_extinction_peaks] = eStorageBuffer;
     for (const int i :
          {shared::binding_volume, shared::binding_previous, shared::binding_flow, shared::binding_previous_flow,
           shared::binding_heights, shared::binding_light_volume, shared::binding_cells}) {
@@ -44,6 +47,7 @@ constexpr double longest_submission_s = 0.1;
 constexpr std::size_t max_panes = 4;  // of a window, which are cast without waiting for each other
 
 constexpr std::size_t table_bytes = shared::transfer_entries * sizeof(float);
+constexpr std::size_t peaks_offset = 5 * table_bytes;
 
 // Two tables of 32-bit formats: software Vulkan fetches wider ones pixel by pixel.
 gpu::ImageShape table_shape(vk::Format format) {
@@ -85,6 +89,10 @@ float thin_extinction(const shared::RaycastFrame& frame) {
 }
 
 void check_scene(const Shot& shot) {
+    if (shot.view.mode == ViewMode::traced && shot.scene.field != nullptr) {
+        throw Error(ErrorCode::bad_setting, "B-scans that are planes in space are not traced", "view.mode",
+                    "choose another mode, for example composite");
+    }
     if (!has_height_maps(shot.view) || shot.scene.heights != nullptr) return;
     throw Error(ErrorCode::bad_setting, "no heights were set", "view.top_from, view.bottom_from",
                 "set the maps before the picture is made, or give constant depths");
@@ -115,8 +123,8 @@ double work_of(const Shot& shot, std::int64_t group_rows) {
 Raycaster::Frame::Frame(const gpu::Device& device)
     : bindings(device, binding_types),
       uniforms(device, sizeof(shared::RaycastFrame), vk::BufferUsageFlagBits::eUniformBuffer),
-      table(device, 5 * table_bytes, vk::BufferUsageFlagBits::eTransferSrc), classifier(device),
-      previous_classifier(device), annotations(device), stopwatch(device) {
+      table(device, peaks_offset + extinction_peaks_count * sizeof(float), vk::BufferUsageFlagBits::eTransferSrc),
+      classifier(device), previous_classifier(device), annotations(device), stopwatch(device) {
     bindings.set_buffer(shared::binding_frame, uniforms.handle());
 }
 
@@ -131,7 +139,8 @@ Raycaster::Raycaster(const gpu::Device& device, gpu::Queue& queue)
       colours_(device, table_shape(vk::Format::eR8G8B8A8Unorm), "transfer function"),
       limits_(device, table_shape(vk::Format::eR32Uint), "transfer function"),
       entries_(device, 2 * table_bytes, vk::BufferUsageFlagBits::eStorageBuffer), absent_(device),
-      noise_(device, noise_shape(), "blue noise"), light_volume_(device, queue), annotator_(device) {
+      noise_(device, noise_shape(), "blue noise"), light_volume_(device, queue), majorants_(device, queue),
+      annotator_(device) {
     queue_.run([&](const vk::raii::CommandBuffer& commands) {
         for (const gpu::DeviceImage* image :
              {&extinctions_, &colours_, &limits_, &absent_.plane, &absent_.floats, &absent_.cube}) {
@@ -160,10 +169,19 @@ void Raycaster::bind_no_light(gpu::Bindings& bindings) {
     bindings.set_image(shared::binding_light_target, absent_.cube.view());
 }
 
+void Raycaster::bind_no_majorants(gpu::Bindings& bindings) {
+    for (const int binding : {shared::binding_majorants, shared::binding_majorants_target,
+                              shared::binding_majorant_ranges, shared::binding_majorant_ranges_target}) {
+        bindings.set_image(static_cast<std::uint32_t>(binding), absent_.cube.view());
+    }
+    bindings.set_buffer(shared::binding_extinction_peaks, entries_.handle());
+}
+
 void Raycaster::bind_absent(Frame& frame) {
     gpu::Bindings& bindings = frame.bindings;
     bindings.set_image(shared::binding_noise, noise_.view());
     bind_no_light(bindings);
+    bind_no_majorants(bindings);
 }
 
 Pace& Raycaster::pace_of(const Shot& shot) {
@@ -244,6 +262,11 @@ void Raycaster::bind(Frame& frame, const Shot& shot) {
     } else {
         bind_no_light(bindings);  // what was bound before may be gone
     }
+    if (is_traced(shot)) {
+        majorants_.bind(bindings, light_sources(frame, shot));
+    } else {
+        bind_no_majorants(bindings);
+    }
 }
 
 LightSources Raycaster::light_sources(const Frame& frame, const Shot& shot) const {
@@ -268,6 +291,7 @@ void Raycaster::fill_tables(Frame& frame, const Shot& shot) {
         std::memcpy(entry, &table.extinctions[i], 4);
         std::memcpy(entry + 4, &table.colours[i], 4);
     }
+    if (is_traced(shot)) write_extinction_peaks(table.extinctions, frame.table.bytes().subspan(peaks_offset));
 }
 
 Raycaster::Frame& Raycaster::prepared_frame(const Shot& shot) {
@@ -334,6 +358,9 @@ void Raycaster::record_inputs(const vk::raii::CommandBuffer& commands, Frame& fr
     }
     gpu::record_order(commands);
     if (wants_light_volume(shot.view)) light_volume_.record(commands, frame.bindings, light_sources(frame, shot));
+    if (is_traced(shot)) {
+        majorants_.record(commands, frame.bindings, light_sources(frame, shot), frame.table.handle(), peaks_offset);
+    }
 }
 
 void Raycaster::record_rays(const vk::raii::CommandBuffer& commands, const Frame& frame, const Shot& shot,
@@ -384,6 +411,7 @@ CastPicture Raycaster::cast(const Shot& shot, const gpu::Chain& chain) {
         submit_parts(frame, shot, chain);
     } catch (...) {
         light_volume_.forget();
+        majorants_.forget();
         throw;
     }
     frame.timed = &pace_of(shot);
