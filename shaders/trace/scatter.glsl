@@ -44,20 +44,31 @@ float facet_albedo(float cosine) {
     return mix(from, to, place - float(below));
 }
 
-// Mirrored by a facet, or scattered by what is below.
-void reflect_at(inout Scattering scattering, vec4 u) {
+// A direction of light that facets let through, by how much of it they do.
+vec3 below_facets() {
+    vec3 direction = vec3(0, 0, 1);
+    float most = 1.0 - facet_albedo(1.0);
+    for (int i = 0; i < 32; ++i) {
+        vec4 u = draw();
+        direction = turned(vec3(0, 0, 1), sqrt(u.x), 2.0 * pi * u.y);
+        if (u.z * most < 1.0 - facet_albedo(direction.z)) break;
+    }
+    return direction;
+}
+
+// Mirrored by the facet that is met, with the probability that it mirrors, or scattered by what is below: white surfaces
+// lose nothing, however exact the table is.
+void reflect_at(inout Scattering scattering) {
+    vec4 u = draw();
     vec3 out_to = -scattering.before * scattering.local;
     out_to.z = max(out_to.z, 1e-4);
-    float mirrored = facet_albedo(out_to.z);
-    vec3 in_from;
-    if (u.w < mirrored) {
-        vec3 facet = ggx_facet(out_to, frame.trace.bricks.y, u.xy);
-        in_from = reflect(-out_to, facet);
-        float share = in_from.z > 0.0 ? ggx_share(out_to, in_from, facet, frame.trace.bricks.y) : 0.0;
-        scattering.weight = vec3(share / mirrored);
-    } else {
-        in_from = turned(vec3(0, 0, 1), sqrt(u.x), 2.0 * pi * u.y);
-        scattering.weight = scattering.albedo * ((1.0 - facet_albedo(in_from.z)) / (1.0 - frame.trace.bricks.z));
+    vec3 facet = ggx_facet(out_to, frame.trace.bricks.y, u.xy);
+    vec3 in_from = reflect(-out_to, facet);
+    float share = in_from.z > 0.0 ? ggx_share(out_to, in_from, facet, frame.trace.bricks.y) : 0.0;
+    scattering.weight = vec3(1);
+    if (u.z >= share) {
+        in_from = below_facets();
+        scattering.weight = scattering.albedo;
     }
     scattering.unit = normalize(scattering.local * in_from);
 }
@@ -76,7 +87,7 @@ Scattering scattered(vec3 at, vec3 before, vec3 albedo) {
     vec3 normal = slope * ((dot(slope, before) > 0.0 ? -1.0 : 1.0) / steepness);
     vec3 along = turned(normal, 0.0, 0.0);
     result.local = mat3(along, cross(normal, along), normal);
-    reflect_at(result, draw());
+    reflect_at(result);
     return result;
 }
 
