@@ -17,8 +17,8 @@ struct Tracing {
     double scattering = 0.95;
     double anisotropy = 0;
     double roughness = 0.5;
-    double sky = 0.7;
-    double lamp_brightness = 1.5;
+    double sky = 1;
+    double lamp_brightness = 4;
     double lamp_size_deg = 8;
     double exposure_ev = 0;
     Tone tone = Tone::reinhard;
