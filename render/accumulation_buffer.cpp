@@ -9,7 +9,8 @@ AccumulationBuffer::AccumulationBuffer(const gpu::Device& device, std::int64_t c
            {.type = vk::ImageType::e2D,
             .format = vk::Format::eR32G32B32A32Sfloat,
             .extent = {static_cast<std::uint32_t>(columns), static_cast<std::uint32_t>(rows), 1},
-            .usage = vk::ImageUsageFlagBits::eStorage | vk::ImageUsageFlagBits::eSampled},
+            .usage = vk::ImageUsageFlagBits::eStorage | vk::ImageUsageFlagBits::eSampled |
+                     vk::ImageUsageFlagBits::eTransferSrc},
            fmt::format("passes of a picture of {} x {} rays", columns, rows)) {}
 
 }  // namespace echolux

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "render/print.h"
 #include "shaders/spirv.h"
 
 namespace echolux {
@@ -29,19 +30,6 @@ gpu::DeviceImage cell_texture(const gpu::Device& device, vk::Extent3D cells, vk:
             "light volume"};
 }
 
-class Print {
-  public:
-    template <class T>
-    void add(const T& fact) {
-        const auto bytes = std::as_bytes(std::span(&fact, 1));
-        bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
-    }
-    std::vector<std::byte> bytes() && { return std::move(bytes_); }
-
-  private:
-    std::vector<std::byte> bytes_;
-};
-
 // The ray caster's, as far as they change what the cells hold.
 RaycastConstants constants_of(const LightSources& sources) {
     RaycastConstants constants{};
@@ -54,7 +42,6 @@ RaycastConstants constants_of(const LightSources& sources) {
     return constants;
 }
 
-// Everything that the light depends on, byte by byte: other bytes, other light.
 std::vector<std::byte> print_of(const LightSources& sources) {
     const Scene& scene = sources.scene;
     const shared::RaycastFrame& frame = sources.frame;
@@ -73,16 +60,11 @@ std::vector<std::byte> print_of(const LightSources& sources) {
     return std::move(print).bytes();
 }
 
-void record_pass(const vk::raii::CommandBuffer& commands, const gpu::Bindings& bindings,
-                 const vk::raii::Pipeline& pipeline, vk::Extent3D cells) {
+vk::Extent3D groups_of(vk::Extent3D cells) {
     const auto groups = [](std::uint32_t count, int of) {
         return (count + static_cast<std::uint32_t>(of) - 1) / static_cast<std::uint32_t>(of);
     };
-    commands.bindPipeline(vk::PipelineBindPoint::eCompute, *pipeline);
-    commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings.layout(), 0, bindings.set(), {});
-    commands.dispatch(groups(cells.width, shared::group_width), groups(cells.height, shared::group_height),
-                      cells.depth);
-    gpu::record_order(commands);
+    return {groups(cells.width, shared::group_width), groups(cells.height, shared::group_height), cells.depth};
 }
 
 }  // namespace
@@ -150,9 +132,11 @@ void LightVolume::record(const vk::raii::CommandBuffer& commands, const gpu::Bin
     }
     cells_->are_fresh = false;
     const Pipelines& passes = pipelines(bindings, constants_of(sources));
-    const vk::Extent3D extent = cells_->light.shape().extent;
-    record_pass(commands, bindings, passes.extinctions, extent);
-    record_pass(commands, bindings, passes.light, extent);
+    const vk::Extent3D groups = groups_of(cells_->light.shape().extent);
+    gpu::record_dispatch(commands, bindings, passes.extinctions, groups);
+    gpu::record_order(commands);
+    gpu::record_dispatch(commands, bindings, passes.light, groups);
+    gpu::record_order(commands);
     made_of_ = std::move(print);
 }
 

@@ -11,6 +11,14 @@
 
 namespace echolux {
 
+// Of the paths of light through a pixel, each the mean over them.
+struct PathCounts {
+    float above_majorant = 0;  // places of more extinction than their brick is said to hold: each is a fault
+    float scatterings = 0;
+    float looks = 0;  // at the volume
+    float given_up = 0;
+};
+
 // What the ray of a pixel met, exactly.
 struct RayMeasure {
     float value;          // mip: the largest value; isosurface: the isovalue where it is hit

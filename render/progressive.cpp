@@ -1,6 +1,7 @@
 #include "render/progressive.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "render/camera.h"
@@ -25,8 +26,17 @@ bool is_same(const View& a, const View& b) {
            });
 }
 
-// Where light is summed along rays, samples need not lie nearer to each other than rays do.
-View coarse_view(View view, const VolumeGrid& grid, double pitch) {
+// Few paths are noise: they are seen when they are twice as many, later when there are some more.
+bool is_worth_showing(const View& view, std::int64_t passes) {
+    constexpr std::int64_t some = 64;
+    if (view.mode != ViewMode::traced || passes == passes_at_rest(view)) return true;
+    return passes < some ? std::has_single_bit(static_cast<std::uint64_t>(passes)) : passes % some == 0;
+}
+
+// What is traced at rest is cast while it moves. Where light is summed along rays, samples need not lie nearer to each
+// other than rays do.
+View moving_view(View view, const VolumeGrid& grid, double pitch) {
+    if (view.mode == ViewMode::traced) view.mode = ViewMode::composite;
     if (pitch == 1 || view.mode != ViewMode::composite) return view;
     const double apart = pitch * Camera(view, volume_extent(grid)).length_per_pixel();
     view.step = std::max(view.step, std::min(apart / std::ranges::min(voxel_edges(grid)), longest_step));
@@ -91,7 +101,7 @@ void ProgressivePicture::prepare_accumulation() {
 }
 
 std::optional<double> ProgressivePicture::expected_seconds(const Scene& scene, double pitch) {
-    const View view = coarse_view(view_, scene.grid(), pitch);
+    const View view = moving_view(view_, scene.grid(), pitch);
     return raycaster_.expected_seconds(
         {.scene = scene, .view = view, .pass = {.accumulation = &*accumulation_, .pitch = pitch}});
 }
@@ -108,31 +118,35 @@ double ProgressivePicture::pitch_for(const Scene& scene) {
 
 void ProgressivePicture::move(const Scene& scene, const gpu::Chain& chain) {
     const double pitch = pitch_for(scene);
-    const View view = coarse_view(view_, scene.grid(), pitch);
+    const View view = moving_view(view_, scene.grid(), pitch);
     const Shot shot{.scene = scene, .view = view, .pass = {.accumulation = &*accumulation_, .pitch = pitch}};
     submitted_ = raycaster_.cast(shot, chain).value;
     group_rows_cast_ = 0;
-    show(scene, pitch, 1);
+    passes_ = pitch == 1 && view.mode == view_.mode ? 1 : 0;
+    show(scene, view, pitch);
 }
 
 // A part of the next pass; the first in full is the one without jitter. What it makes is shown when it is whole.
 void ProgressivePicture::refine(const Scene& scene, const gpu::Chain& chain) {
-    const std::int64_t number = shown_.pitch == 1 ? shown_.passes : 0;
-    Shot shot{.scene = scene, .view = view_, .pass = {.accumulation = &*accumulation_, .number = number}};
+    Shot shot{.scene = scene, .view = view_, .pass = {.accumulation = &*accumulation_, .number = passes_}};
     const std::int64_t rows = shot.group_rows();
     shot.part.first = group_rows_cast_;
     shot.part.end = std::min(rows, group_rows_cast_ + raycaster_.group_rows_within(frame_s(view_), shot));
     submitted_ = raycaster_.cast(shot, chain).value;
     group_rows_cast_ = shot.part.end % rows;
-    if (group_rows_cast_ == 0) show(scene, 1, number + 1);
+    if (group_rows_cast_ != 0) return;
+    ++passes_;
+    if (is_worth_showing(view_, passes_)) show(scene, view_, 1);
 }
 
-void ProgressivePicture::show(const Scene& scene, double pitch, std::int64_t passes) {
-    const Shot shot{.scene = scene, .view = view_};
-    shown_.picture = resolver_.resolve(pictures_, *accumulation_, pitch, shot.region, sheet_of(shot));
+void ProgressivePicture::show(const Scene& scene, const View& view, double pitch) {
+    const Shot shot{.scene = scene, .view = view, .pass = {.accumulation = &*accumulation_, .pitch = pitch}};
+    const Shot whole{.scene = scene, .view = view_};
+    shown_.picture = resolver_.resolve(pictures_, *accumulation_, pitch, whole.region, sheet_of(whole),
+                                       PictureDepth::codes, toning_of(shot));
     shown_.pitch = pitch;
-    shown_.passes = passes;
-    shown_.is_final = pitch == 1 && passes >= view_.rest_samples;
+    shown_.passes = std::max<std::int64_t>(passes_, 1);
+    shown_.is_final = passes_ >= passes_at_rest(view_);
     submitted_ = shown_.picture.value;
 }
 

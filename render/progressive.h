@@ -56,7 +56,7 @@ class ProgressivePicture {
     void prepare_accumulation();
     void move(const Scene& scene, const gpu::Chain& chain);
     void refine(const Scene& scene, const gpu::Chain& chain);
-    void show(const Scene& scene, double pitch, std::int64_t passes);
+    void show(const Scene& scene, const View& view, double pitch);
     void begin_anew();
 
     const gpu::Device& device_;
@@ -68,6 +68,7 @@ class ProgressivePicture {
     View view_;
     SceneSerials serials_{};
     double changed_s_ = 0;
+    std::int64_t passes_ = 0;           // of this view in full that are summed
     std::int64_t group_rows_cast_ = 0;  // of the pass that is under way
     std::uint64_t submitted_ = 0;
     ShownPicture shown_;  // no passes: nothing yet

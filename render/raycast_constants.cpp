@@ -28,22 +28,33 @@ int slices_constant(const View& view) {
 
 int output_constant(const Shot& shot) {
     if (shot.output == RayOutput::measures) return shared::output_measures;
+    if (shot.output == RayOutput::counts) return shared::output_counts;
     return shot.pass.accumulation != nullptr ? shared::output_mean : shared::output_colour;
 }
 
 }  // namespace
 
+bool is_traced(const Shot& shot) {
+    const bool is_summed = shot.pass.accumulation != nullptr && shot.pass.pitch == 1;
+    return shot.view.mode == ViewMode::traced && is_summed && !shot.scene.is_partial();
+}
+
+ViewMode mode_of(const Shot& shot) {
+    return shot.view.mode == ViewMode::traced && !is_traced(shot) ? ViewMode::composite : shot.view.mode;
+}
+
 int lighting_of(const Shot& shot) {
     if (!shot.view.lighting) return shared::lighting_off;
-    const bool is_coarse = shot.pass.pitch > 1 && shot.view.mode == ViewMode::composite;
+    const bool is_coarse = shot.pass.pitch > 1 && mode_of(shot) == ViewMode::composite;
     return is_coarse ? shared::lighting_together : shared::lighting_each;
 }
 
 RaycastConstants raycast_constants(const Shot& shot, bool is_software) {
     const View& view = shot.view;
     RaycastConstants constants{};
-    constants[shared::constant_mode] = static_cast<int>(view.mode);
+    constants[shared::constant_mode] = static_cast<int>(mode_of(shot));
     constants[shared::constant_lighting] = lighting_of(shot);
+    constants[shared::constant_lamp] = is_traced(shot) && view.lamp_brightness > 0 ? 1 : 0;
     constants[shared::constant_box] = view.box ? 1 : 0;
     constants[shared::constant_output] = output_constant(shot);
     constants[shared::constant_rolling] = rolling_constant(shot.scene);

@@ -149,6 +149,7 @@ shared::RaycastFrame raycast_frame(const Shot& shot, const TransferFunction& fun
     frame.flow = flow_frame(shot);
     frame.pages = pages_frame(shot);
     frame.planes = planes_frame(shot);
+    frame.trace = trace_frame(shot);
     set_box(frame, camera, extent);
     return frame;
 }

@@ -1,6 +1,7 @@
 #include "render/raycast_programs.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "shaders/spirv.h"
@@ -22,7 +23,10 @@ const vk::raii::Pipeline& RaycastPrograms::of(const RaycastConstants& constants,
         queue_.wait_for_all();  // what is under way may use it; compiling takes longer
         programs_.erase(std::ranges::min_element(programs_, {}, [](const auto& entry) { return entry.second.used; }));
     }
-    Program program{gpu::compute_pipeline(device_, bindings, spirv::raycast, constants), ++used_};
+    const bool is_traced = constants[shared::constant_mode] == shared::mode_traced;
+    using Words = std::span<const std::uint32_t>;
+    const Words shader = is_traced ? Words(spirv::trace) : Words(spirv::raycast);
+    Program program{gpu::compute_pipeline(device_, bindings, shader, constants), ++used_};
     return programs_.emplace(constants, std::move(program)).first->second.pipeline;
 }
 

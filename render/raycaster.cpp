@@ -10,7 +10,6 @@
 #include "render/annotations/annotations.h"
 #include "render/blue_noise.h"
 #include "render/camera.h"
-#include "render/flow_colours.h"
 #include "render/frame/parts.h"
 #include "render/heights.h"
 #include "render/picture.h"
@@ -31,6 +30,9 @@ constexpr std::array<vk::DescriptorType, shared::binding_count> binding_types = 
     types[shared::binding_entries] = eStorageBuffer;
     types[shared::binding_cells_target] = eStorageImage;
     types[shared::binding_light_target] = eStorageImage;
+    types[shared::binding_majorants_target] = eStorageImage;
+    types[shared::binding_majorant_ranges_target] = eStorageImage;
+    types[shared::binding_extinction_peaks] = eStorageBuffer;
     for (const int i :
          {shared::binding_volume, shared::binding_previous, shared::binding_flow, shared::binding_previous_flow,
           shared::binding_heights, shared::binding_light_volume, shared::binding_cells}) {
@@ -44,6 +46,7 @@ constexpr double longest_submission_s = 0.1;
 constexpr std::size_t max_panes = 4;  // of a window, which are cast without waiting for each other
 
 constexpr std::size_t table_bytes = shared::transfer_entries * sizeof(float);
+constexpr std::size_t peaks_offset = 5 * table_bytes;
 
 // Two tables of 32-bit formats: software Vulkan fetches wider ones pixel by pixel.
 gpu::ImageShape table_shape(vk::Format format) {
@@ -85,6 +88,10 @@ float thin_extinction(const shared::RaycastFrame& frame) {
 }
 
 void check_scene(const Shot& shot) {
+    if (shot.view.mode == ViewMode::traced && shot.scene.field != nullptr) {
+        throw Error(ErrorCode::bad_setting, "B-scans that are planes in space are not traced", "view.mode",
+                    "choose another mode, for example composite");
+    }
     if (!has_height_maps(shot.view) || shot.scene.heights != nullptr) return;
     throw Error(ErrorCode::bad_setting, "no heights were set", "view.top_from, view.bottom_from",
                 "set the maps before the picture is made, or give constant depths");
@@ -115,8 +122,8 @@ double work_of(const Shot& shot, std::int64_t group_rows) {
 Raycaster::Frame::Frame(const gpu::Device& device)
     : bindings(device, binding_types),
       uniforms(device, sizeof(shared::RaycastFrame), vk::BufferUsageFlagBits::eUniformBuffer),
-      table(device, 5 * table_bytes, vk::BufferUsageFlagBits::eTransferSrc), classifier(device),
-      previous_classifier(device), annotations(device), stopwatch(device) {
+      table(device, peaks_offset + extinction_peaks_count * sizeof(float), vk::BufferUsageFlagBits::eTransferSrc),
+      classifier(device), previous_classifier(device), annotations(device), stopwatch(device) {
     bindings.set_buffer(shared::binding_frame, uniforms.handle());
 }
 
@@ -131,7 +138,8 @@ Raycaster::Raycaster(const gpu::Device& device, gpu::Queue& queue)
       colours_(device, table_shape(vk::Format::eR8G8B8A8Unorm), "transfer function"),
       limits_(device, table_shape(vk::Format::eR32Uint), "transfer function"),
       entries_(device, 2 * table_bytes, vk::BufferUsageFlagBits::eStorageBuffer), absent_(device),
-      noise_(device, noise_shape(), "blue noise"), light_volume_(device, queue), annotator_(device) {
+      noise_(device, noise_shape(), "blue noise"), light_volume_(device, queue), majorants_(device, queue),
+      annotator_(device) {
     queue_.run([&](const vk::raii::CommandBuffer& commands) {
         for (const gpu::DeviceImage* image :
              {&extinctions_, &colours_, &limits_, &absent_.plane, &absent_.floats, &absent_.cube}) {
@@ -151,19 +159,6 @@ void Raycaster::make_frames(Frames& frames, std::size_t count) {
         frame.bindings.set_buffer(shared::binding_entries, entries_.handle());
         bind_absent(frame);
     }
-}
-
-void Raycaster::bind_no_light(gpu::Bindings& bindings) {
-    bindings.set_image(shared::binding_light_volume, absent_.cube.view(), *sampler_);
-    bindings.set_image(shared::binding_cells, absent_.cube.view(), *sampler_);
-    bindings.set_image(shared::binding_cells_target, absent_.cube.view());
-    bindings.set_image(shared::binding_light_target, absent_.cube.view());
-}
-
-void Raycaster::bind_absent(Frame& frame) {
-    gpu::Bindings& bindings = frame.bindings;
-    bindings.set_image(shared::binding_noise, noise_.view());
-    bind_no_light(bindings);
 }
 
 Pace& Raycaster::pace_of(const Shot& shot) {
@@ -205,51 +200,6 @@ void Raycaster::prepare_output(Frame& frame, const Shot& shot) {
     frame.bindings.set_image(shared::binding_measures, colour ? absent_.floats.view() : target);
 }
 
-void Raycaster::bind_flow(gpu::Bindings& bindings, const VolumeTexture* flow, std::uint32_t texture,
-                          std::uint32_t bricks) {
-    bindings.set_image(texture, (flow != nullptr ? flow->image() : absent_.cube).view(), *sampler_);
-    bindings.set_image(bricks, (flow != nullptr ? flow->bricks().ranges() : absent_.cube).view());
-}
-
-const gpu::DeviceImage& Raycaster::flow_colours_of(const Shot& shot) {
-    const std::string name = shot.scene.flow != nullptr ? shot.view.flow_colour_map : FlowOverlay{}.flow_colour_map;
-    const auto found = flow_colours_.find(name);
-    return found != flow_colours_.end()
-               ? found->second
-               : flow_colours_.emplace(name, flow_colours(device_, queue_, name)).first->second;
-}
-
-void Raycaster::bind(Frame& frame, const Shot& shot) {
-    const Scene& scene = shot.scene;
-    const VolumeTexture& behind = scene.previous != nullptr ? *scene.previous : scene.volume;
-    gpu::Bindings& bindings = frame.bindings;
-    bindings.set_image(shared::binding_volume, scene.volume.image().view(), *sampler_);
-    bindings.set_image(shared::binding_bricks, scene.volume.bricks().ranges().view());
-    bindings.set_image(shared::binding_classes, scene.volume.bricks().classes().view());
-    bindings.set_image(shared::binding_flow_colours, flow_colours_of(shot).view());
-    const VolumeTexture* flow_behind = scene.previous_flow != nullptr ? scene.previous_flow : scene.flow;
-    bind_flow(bindings, scene.flow, shared::binding_flow, shared::binding_flow_bricks);
-    bind_flow(bindings, flow_behind, shared::binding_previous_flow, shared::binding_previous_flow_bricks);
-    bindings.set_image(shared::binding_heights, (scene.heights != nullptr ? *scene.heights : absent_.plane).view(),
-                       *sampler_);
-    bindings.set_image(shared::binding_previous, behind.image().view(), *sampler_);
-    bindings.set_image(shared::binding_previous_bricks, behind.bricks().ranges().view());
-    bindings.set_image(shared::binding_previous_classes, behind.bricks().classes().view());
-    bindings.set_image(shared::binding_pages,
-                       scene.pages != nullptr ? scene.pages->table().view() : absent_.cube.view());
-    frame.classifier.bind(scene.volume.bricks(), limits_.view());
-    frame.previous_classifier.bind(behind.bricks(), limits_.view());
-    if (wants_light_volume(shot.view)) {
-        light_volume_.bind(bindings, light_sources(frame, shot));
-    } else {
-        bind_no_light(bindings);  // what was bound before may be gone
-    }
-}
-
-LightSources Raycaster::light_sources(const Frame& frame, const Shot& shot) const {
-    return {shot.scene, shot.view, frame.facts, frame.extinctions, frame.constants};
-}
-
 void Raycaster::fill_tables(Frame& frame, const Shot& shot) {
     const VolumeTexture& volume = shot.scene.volume;
     const TransferFunction function = transfer_function(shot.view, shot.scene.grid(), volume.range(shot.view.range));
@@ -268,6 +218,7 @@ void Raycaster::fill_tables(Frame& frame, const Shot& shot) {
         std::memcpy(entry, &table.extinctions[i], 4);
         std::memcpy(entry + 4, &table.colours[i], 4);
     }
+    if (is_traced(shot)) write_extinction_peaks(table.extinctions, frame.table.bytes().subspan(peaks_offset));
 }
 
 Raycaster::Frame& Raycaster::prepared_frame(const Shot& shot) {
@@ -334,6 +285,9 @@ void Raycaster::record_inputs(const vk::raii::CommandBuffer& commands, Frame& fr
     }
     gpu::record_order(commands);
     if (wants_light_volume(shot.view)) light_volume_.record(commands, frame.bindings, light_sources(frame, shot));
+    if (is_traced(shot)) {
+        majorants_.record(commands, frame.bindings, light_sources(frame, shot), frame.table.handle(), peaks_offset);
+    }
 }
 
 void Raycaster::record_rays(const vk::raii::CommandBuffer& commands, const Frame& frame, const Shot& shot,
@@ -384,6 +338,7 @@ CastPicture Raycaster::cast(const Shot& shot, const gpu::Chain& chain) {
         submit_parts(frame, shot, chain);
     } catch (...) {
         light_volume_.forget();
+        majorants_.forget();
         throw;
     }
     frame.timed = &pace_of(shot);

@@ -15,6 +15,7 @@
 #include "render/annotations/annotator.h"
 #include "render/bricks.h"
 #include "render/light_volume.h"
+#include "render/majorants.h"
 #include "render/raycast_programs.h"
 #include "render/region.h"
 #include "render/scene.h"
@@ -28,8 +29,8 @@
 
 namespace echolux {
 
-// RGBA8 with straight alpha, or RayMeasures.
-enum class RayOutput { colour, measures };
+// RGBA8 with straight alpha, RayMeasures, or what counts paths of light (TraceCounts), summed over passes.
+enum class RayOutput { colour, measures, counts };
 
 // One picture, or a part of it.
 struct Shot {
@@ -115,7 +116,7 @@ class Raycaster {
         shared::RaycastFrame facts{};
         std::vector<float> extinctions;  // of the table: a buffer is slow to read
         gpu::HostBuffer uniforms;        // the facts
-        gpu::HostBuffer table;           // extinctions, colours, limits of classes
+        gpu::HostBuffer table;           // extinctions, colours, limits of classes, entries, peaks of extinctions
         BrickClassifier classifier;
         BrickClassifier previous_classifier;
         std::optional<gpu::DeviceImage> picture;
@@ -153,6 +154,7 @@ class Raycaster {
     void prepare_annotations(Frame& frame, const Shot& shot);
     void bind_absent(Frame& frame);
     void bind_no_light(gpu::Bindings& bindings);
+    void bind_no_majorants(gpu::Bindings& bindings);
     const gpu::DeviceImage& flow_colours_of(const Shot& shot);
     void bind_flow(gpu::Bindings& bindings, const VolumeTexture* flow, std::uint32_t texture, std::uint32_t bricks);
     void bind(Frame& frame, const Shot& shot);
@@ -175,6 +177,7 @@ class Raycaster {
     StandIns absent_;
     gpu::DeviceImage noise_;
     LightVolume light_volume_;
+    Majorants majorants_;
     Annotator annotator_;
     Frames picture_frames_;       // whose pictures are kept
     Frames accumulation_frames_;  // of panes, of which several are cast for one picture of a window

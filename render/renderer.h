@@ -150,6 +150,9 @@ class Renderer {
     // One per pixel, row by row from the top. Lengths as in camera.h: micrometres, or voxels where nothing is known.
     std::vector<RayMeasure> measure(const View& view, const Subject& subject = {});
 
+    // What the paths of a traced picture did, the mean of each pixel's. Throws as render() does.
+    std::vector<PathCounts> count_paths(const View& view, const Subject& subject = {});
+
     // What is seen at the pixel (x, y), counted from the left top one: composite: where a quarter of the light is held
     // back; mip and its kin: where the extreme lies (mida: the brightest; average: the middle of the way); isosurface:
     // the hit; points: the ball. Finer than the picture: to a twentieth of the smallest voxel edge. None where nothing

@@ -128,6 +128,24 @@ std::vector<RayMeasure> Renderer::Parts::measures(const Shot& shot, const gpu::C
     return measures;
 }
 
+std::vector<PathCounts> Renderer::Parts::path_counts(const Scene& scene, const View& view, const gpu::Chain& chain) {
+    AccumulationBuffer accumulation(device, view.width, view.height);
+    try {
+        for (std::int64_t number = 0; number < view.paths; ++number) {
+            raycaster.cast({.scene = scene, .view = view, .output = RayOutput::counts, .pass = {&accumulation, number}},
+                           share_of(chain, number == 0, number + 1 == view.paths));
+        }
+        const std::span<const std::byte> pixels = read_back.pixels(accumulation.mean);
+        std::vector<PathCounts> counts(static_cast<std::size_t>(view.width * view.height));
+        static_assert(sizeof(PathCounts) == sizeof(shared::vec4));
+        std::memcpy(counts.data(), pixels.data(), counts.size() * sizeof(PathCounts));
+        return counts;
+    } catch (...) {
+        queue.wait_for_all();  // earlier passes use the accumulation buffer
+        throw;
+    }
+}
+
 bool Renderer::Parts::holds(const Drawing& drawing) const {
     return raycaster.holds({drawing.image, drawing.value}) || std::ranges::any_of(panes, [&](const auto& pane) {
                return pane.second.holds({drawing.image, drawing.value});

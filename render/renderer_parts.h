@@ -89,6 +89,7 @@ struct Renderer::Parts {
 
     // One a pixel of the region.
     std::vector<RayMeasure> measures(const Shot& shot, const gpu::Chain& chain);
+    std::vector<PathCounts> path_counts(const Scene& scene, const View& view, const gpu::Chain& chain);
 
     // What a window shows in one of its parts, with memory of its own.
     ProgressivePicture& pane(std::size_t number) {

@@ -61,6 +61,17 @@ std::vector<RayMeasure> Renderer::measure(const View& wanted, const Subject& sub
     });
 }
 
+std::vector<PathCounts> Renderer::count_paths(const View& wanted, const Subject& subject) {
+    return gpu::reporting("counting paths", [&] {
+        View view = parts_->resolved(wanted, subject);
+        view.mode = ViewMode::traced;
+        parts_->bring_in(view, subject);
+        const Scene scene = parts_->scene_of(subject, view);
+        return parts_->with_chain(subject,
+                                  [&](const gpu::Chain& chain) { return parts_->path_counts(scene, view, chain); });
+    });
+}
+
 std::optional<Probe> Renderer::probe(const View& wanted, std::int64_t x, std::int64_t y, const Subject& subject) {
     return gpu::reporting("probing", [&] {
         const View view = parts_->resolved(wanted, subject);

@@ -76,10 +76,20 @@ AccumulationBuffer& accumulation_of(std::optional<AccumulationBuffer>& accumulat
     return accumulation.emplace(device, view.width, view.height);
 }
 
+// What is not there as a whole is cast, not traced.
+std::int64_t passes_of(const Shot& shot) {
+    return shot.scene.is_partial() ? shot.view.samples : passes_when_saved(shot.view);
+}
+
+// Whether the ray caster makes the picture's pixels at once, without an accumulation buffer.
+bool is_cast_at_once(const Shot& shot) {
+    return passes_of(shot) == 1 && shot.view.mode != ViewMode::traced;
+}
+
 const gpu::DeviceImage& submitted(Renderer::Parts& parts, const Shot& shot, const gpu::Chain& chain,
                                   const std::function<void()>& pause) {
-    const std::int64_t passes = shot.view.samples;
-    if (passes == 1) return *parts.raycaster.cast(shot, chain).image;
+    const std::int64_t passes = passes_of(shot);
+    if (is_cast_at_once(shot)) return *parts.raycaster.cast(shot, chain).image;
     AccumulationBuffer& accumulation = accumulation_of(parts.begun_accumulation, parts.queue, parts.device, shot.view);
     try {
         for (std::int64_t number = 0; number < passes; ++number) {
@@ -92,7 +102,11 @@ const gpu::DeviceImage& submitted(Renderer::Parts& parts, const Shot& shot, cons
         parts.begun_accumulation.reset();
         throw;
     }
-    return *parts.resolver.resolve(parts.still_pictures, accumulation, 1, shot.region, sheet_of(shot)).image;
+    const Shot summed{.scene = shot.scene, .view = shot.view, .pass = {&accumulation}};
+    return *parts.resolver
+                .resolve(parts.still_pictures, accumulation, 1, shot.region, sheet_of(shot), PictureDepth::codes,
+                         toning_of(summed))
+                .image;
 }
 
 }  // namespace
@@ -101,7 +115,7 @@ const gpu::DeviceImage& submitted(Renderer::Parts& parts, const Shot& shot, cons
 std::int64_t Renderer::Parts::rows_at_a_time(const Shot& shot) {
     constexpr std::int64_t min_rows = 64, max_rows = 1024;
     constexpr double patience_s = 0.2;
-    const double passes = static_cast<double>(shot.view.samples);
+    const double passes = static_cast<double>(passes_of(shot));
     const std::int64_t rows = raycaster.group_rows_within(patience_s / passes, shot) * shared::group_height;
     return std::min(std::clamp(rows, min_rows, max_rows), shot.region.height);
 }
@@ -110,8 +124,9 @@ std::int64_t Renderer::Parts::rows_at_a_time(const Shot& shot) {
 // called between passes and may throw to stop.
 std::span<const std::byte> Renderer::Parts::pixels_of(const Shot& shot, const gpu::Chain& chain, PictureDepth depth,
                                                       const std::function<void()>& pause) {
-    const std::int64_t passes = shot.view.samples;
-    if (passes == 1 && depth == PictureDepth::codes) return read_back.pixels(*raycaster.cast(shot, chain).image);
+    const std::int64_t passes = passes_of(shot);
+    if (is_cast_at_once(shot) && depth == PictureDepth::codes)
+        return read_back.pixels(*raycaster.cast(shot, chain).image);
     AccumulationBuffer accumulation(device, shot.region.width, shot.region.height);
     try {
         for (std::int64_t number = 0; number < passes; ++number) {
@@ -120,8 +135,10 @@ std::span<const std::byte> Renderer::Parts::pixels_of(const Shot& shot, const gp
                 share_of(chain, number == 0, number + 1 == passes));
             pause();
         }
+        const Shot summed{.scene = shot.scene, .view = shot.view, .pass = {&accumulation}};
         return read_back.pixels(
-            *resolver.resolve(still_pictures, accumulation, 1, shot.region, sheet_of(shot), depth).image);
+            *resolver.resolve(still_pictures, accumulation, 1, shot.region, sheet_of(shot), depth, toning_of(summed))
+                 .image);
     } catch (...) {
         queue.wait_for_all();  // earlier passes use the accumulation buffer
         throw;

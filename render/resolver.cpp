@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
+#include "render/frame/parts.h"
 #include "render/picture.h"
+#include "render/raycast_constants.h"
 #include "shaders/shared/resolve.h"
 #include "shaders/spirv.h"
 
@@ -18,14 +21,20 @@ constexpr std::array binding_types{vk::DescriptorType::eCombinedImageSampler, vk
 struct Scale {
     float rays_per_pixel;
     float columns, rows;
+    float none;
+    Toning toning;
 };
+static_assert(sizeof(Scale) == 48, "the layout of std430");
+
+constexpr std::array<std::int32_t, 2> as_it_is{0, 0}, enlarged{1, 0}, toned{0, 1};  // enlarges, tones
 
 gpu::Bindings made_bindings(const gpu::Device& device) {
     return {device, binding_types, sizeof(Scale)};
 }
 
-vk::raii::Pipeline pipeline_for(const gpu::Device& device, const gpu::Bindings& bindings, std::int32_t enlarges) {
-    return gpu::compute_pipeline(device, bindings, spirv::resolve, std::array{enlarges});
+vk::raii::Pipeline pipeline_for(const gpu::Device& device, const gpu::Bindings& bindings,
+                                std::span<const std::int32_t> constants) {
+    return gpu::compute_pipeline(device, bindings, spirv::resolve, constants);
 }
 
 Scale scale_of(double pitch, std::int64_t width, std::int64_t height) {
@@ -33,7 +42,7 @@ Scale scale_of(double pitch, std::int64_t width, std::int64_t height) {
     const auto rays = [&](std::int64_t pixels) {
         return static_cast<float>(std::ceil(static_cast<double>(pixels) / pitch));
     };
-    return {static_cast<float>(1 / pitch), rays(width), rays(height)};
+    return {static_cast<float>(1 / pitch), rays(width), rays(height), 0, {}};
 }
 
 std::uint32_t groups(std::uint32_t pixels) {
@@ -60,8 +69,15 @@ Resolver::Resolver(const gpu::Device& device, gpu::Queue& queue)
                                                        .minFilter = vk::Filter::eLinear,
                                                        .addressModeU = vk::SamplerAddressMode::eClampToEdge,
                                                        .addressModeV = vk::SamplerAddressMode::eClampToEdge}),
-      annotator_(device), bindings_(made_bindings(device)), as_it_is_(pipeline_for(device, bindings_, 0)),
-      enlarged_(pipeline_for(device, bindings_, 1)) {}
+      annotator_(device), bindings_(made_bindings(device)), as_it_is_(pipeline_for(device, bindings_, as_it_is)),
+      enlarged_(pipeline_for(device, bindings_, enlarged)), toned_(pipeline_for(device, bindings_, toned)) {}
+
+std::optional<Toning> toning_of(const Shot& shot) {
+    if (!is_traced(shot)) return {};
+    const std::vector<double>& colour = shot.view.background;
+    return Toning{tone_of(shot.view),
+                  glm::vec4(glm::dvec4(colour[0], colour[1], colour[2], shot.view.transparent ? 0 : 1))};
+}
 
 Resolver::Frame& Resolver::prepared_frame(ResolvedPictures& pictures, const AccumulationBuffer& accumulation,
                                           const Region& region, PictureDepth depth) {
@@ -87,11 +103,13 @@ Resolver::Frame& Resolver::prepared_frame(ResolvedPictures& pictures, const Accu
 }
 
 ResolvedPicture Resolver::resolve(ResolvedPictures& pictures, const AccumulationBuffer& accumulation, double pitch,
-                                  const Region& region, const Sheet& sheet, PictureDepth depth) {
+                                  const Region& region, const Sheet& sheet, PictureDepth depth,
+                                  const std::optional<Toning>& toning) {
     Frame& frame = prepared_frame(pictures, accumulation, region, depth);
     annotator_.prepare(frame.annotations, sheet, region, *frame.picture);
-    const vk::raii::Pipeline& shader = pitch == 1 ? as_it_is_ : enlarged_;
-    const Scale scale = scale_of(pitch, region.width, region.height);
+    const vk::raii::Pipeline& shader = toning ? toned_ : pitch == 1 ? as_it_is_ : enlarged_;
+    Scale scale = scale_of(pitch, region.width, region.height);
+    if (toning) scale.toning = *toning;
     frame.value = queue_.submit([&](const vk::raii::CommandBuffer& commands) {
         if (frame.is_fresh) frame.picture->record_first_use(commands);
         commands.bindPipeline(vk::PipelineBindPoint::eCompute, *shader);

@@ -7,6 +7,7 @@
 
 #include "render/accumulation_buffer.h"
 #include "render/annotations/annotator.h"
+#include "render/raycaster.h"
 #include "render/vk/pipeline.h"
 #include "render/vk/queue.h"
 
@@ -22,6 +23,15 @@ struct ResolvedPicture {
 };
 
 // Where pictures that follow each other take turns: each stays until `pictures_under_way` more are made here.
+// Light that was traced, on its way to a display.
+struct Toning {
+    shared::vec4 tone;        // as in shared::TraceFrame
+    shared::vec4 background;  // RGB, opacity 0 or 1
+};
+
+// Nothing where what is accumulated are colours of the display already.
+std::optional<Toning> toning_of(const Shot& shot);
+
 class ResolvedPictures {
   public:
     explicit ResolvedPictures(const gpu::Device& device);
@@ -54,7 +64,8 @@ class Resolver {
     // The picture of a region, `pitch` pixels from ray to ray of the buffer, with what of `sheet` is drawn over it, as
     // the next one of `pictures`. Throws Error{out_of_memory}.
     ResolvedPicture resolve(ResolvedPictures& pictures, const AccumulationBuffer& accumulation, double pitch,
-                            const Region& region, const Sheet& sheet, PictureDepth depth = PictureDepth::codes);
+                            const Region& region, const Sheet& sheet, PictureDepth depth = PictureDepth::codes,
+                            const std::optional<Toning>& toning = {});
 
   private:
     using Frame = ResolvedPictures::Frame;
@@ -68,6 +79,7 @@ class Resolver {
     gpu::Bindings bindings_;  // the layout of every picture's
     vk::raii::Pipeline as_it_is_;
     vk::raii::Pipeline enlarged_;
+    vk::raii::Pipeline toned_;
 };
 
 }  // namespace echolux

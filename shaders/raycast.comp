@@ -20,13 +20,7 @@
 #include "shaders/raycast/isosurface.glsl"
 #include "shaders/raycast/points.glsl"
 #include "shaders/raycast/box.glsl"
-
-// Software Vulkan gives each core one run of neighbouring groups. Rows of groups are dealt out with a stride, so that
-// each core gets its share of the hard part of the picture.
-uvec2 region_pixel() {
-    uint row = gl_WorkGroupID.y * uint(frame.rows.y) % uint(frame.rows.x);
-    return uvec2(gl_GlobalInvocationID.x, row * group_height + gl_LocalInvocationID.y);
-}
+#include "shaders/raycast/pixel.glsl"
 
 Seen seen_along(Ray ray) {
     if (has_planes) return seen_on_planes(ray);
@@ -63,19 +57,11 @@ void write_measures(ivec2 here, Ray ray, Seen seen) {
     imageStore(measures, first + ivec2(2, 0), vec4(slope.z, voxel));
 }
 
-// Without a branch on what the frame says: software Vulkan makes such a shader anew with each dispatch, and keeps them.
-void add_to_mean(ivec2 here, vec4 seen) {
-    vec4 mean = mix(imageLoad(measures, here), seen, frame.pass.share.x);
-    imageStore(measures, here, mix(mean, seen, bvec4(frame.pass.share.x >= 1.0)));
-}
-
 void main() {
     uvec2 here = region_pixel();
     uvec2 size = uvec2(frame.region.zw);
     if (here.x >= size.x || here.y >= size.y) return;
-    // Rounded once, so that a picture has the same bits in one piece and in tiles.
-    vec2 pixel = vec2(here) * frame.pass.spot.z + frame.region.xy + frame.pass.spot.xy * frame.pass.spot.z;
-
+    vec2 pixel = place_in_picture(here);
     Ray whole = ray_of(pixel);
     Ray ray = cut(whole);
     if (slices_kind == slices_inside && frame.slices.facts.z > 0.0) whole = ray;

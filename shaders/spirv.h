@@ -33,6 +33,18 @@ inline constexpr std::uint32_t light_volume[] = {
 #include "light_volume.comp.num"
 };
 
+inline constexpr std::uint32_t trace[] = {
+#include "trace.comp.num"
+};
+
+inline constexpr std::uint32_t majorant_ranges[] = {
+#include "majorant_ranges.comp.num"
+};
+
+inline constexpr std::uint32_t majorants[] = {
+#include "majorants.comp.num"
+};
+
 inline constexpr std::uint32_t resolve[] = {
 #include "resolve.comp.num"
 };

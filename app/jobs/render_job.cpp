@@ -65,7 +65,7 @@ PictureRecord record_of(const RenderJob& job) {
     }
     record.bits = static_cast<std::int64_t>(job.bits);
     note_range(record, job.chosen);
-    if (!job.session.empty()) record.samples = job.view.samples;
+    if (!job.session.empty()) record.samples = passes_when_saved(job.view);
     record.backend = job.backend;
     return record;
 }

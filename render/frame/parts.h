@@ -17,6 +17,8 @@ shared::CutFrame cut_frame(const Shot& shot);
 shared::SlicesFrame slices_frame(const Shot& shot);
 shared::FlowFrame flow_frame(const Shot& shot);
 shared::PlanesFrame planes_frame(const Shot& shot);
+shared::TraceFrame trace_frame(const Shot& shot);
+shared::vec4 tone_of(const View& view);
 shared::PassFrame pass_frame(const Pass& pass);
 
 shared::PagesFrame pages_frame(const Shot& shot);

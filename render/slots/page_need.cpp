@@ -39,6 +39,7 @@ class Visibility {
         const auto [low, high] = function_.range;
         switch (mode_) {
             case ViewMode::composite:
+            case ViewMode::traced:
             case ViewMode::mida:
             case ViewMode::points: return seen_before_[entry(max_value) + 1] > seen_before_[entry(min_value)];
             case ViewMode::isosurface: return max_value >= isovalue_;

@@ -11,12 +11,13 @@ const std::vector<Field<Canvas>>& describe<Canvas>() {
     static const std::vector<Field<Canvas>> fields{
         choice<Canvas>(
             "mode", &Canvas::mode,
-            {"composite", "mip", "minip", "average", "attenuated-mip", "depth-mip", "isosurface", "mida", "points"},
+            {"composite", "mip", "minip", "average", "attenuated-mip", "depth-mip", "isosurface", "mida", "points",
+             "traced"},
             view,
             "composite: light from all depths; mip, minip, average: the maximum, minimum or mean along each ray; "
             "attenuated-mip: the maximum of values that are attenuated with depth; depth-mip: the maximum, coloured by "
             "its depth; isosurface: where isovalue is first reached; mida: between composite and mip; "
-            "points: a point for each visible voxel"),
+            "points: a point for each visible voxel; traced: by the paths of light, composite while it moves"),
         numbers<Canvas>("background", &Canvas::background, 0, 1, "", view, "background colour: red, green, blue"),
         flag<Canvas>("transparent", &Canvas::transparent, view, "no background: the picture gets an alpha channel"),
         integer<Canvas>("width", &Canvas::width, 1, 16384, "pixels", view, "width of the picture").soft(256, 8192),
@@ -39,9 +40,18 @@ const std::vector<Field<View>>& describe<View>() {
         add_part<View, FlowOverlay>(all);
         add_part<View, Annotations>(all);
         add_part<View, Sampling>(all);
+        add_part<View, Tracing>(all);
         return all;
     }();
     return fields;
+}
+
+std::int64_t passes_when_saved(const View& view) {
+    return view.mode == ViewMode::traced ? view.paths : view.samples;
+}
+
+std::int64_t passes_at_rest(const View& view) {
+    return view.mode == ViewMode::traced ? view.paths : view.rest_samples;
 }
 
 void check_view(const View& view) {

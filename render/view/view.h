@@ -14,10 +14,11 @@
 #include "render/view/pose.h"
 #include "render/view/sampling.h"
 #include "render/view/slices.h"
+#include "render/view/tracing.h"
 
 namespace echolux {
 
-enum class ViewMode { composite, mip, minip, average, attenuated_mip, depth_mip, isosurface, mida, points };
+enum class ViewMode { composite, mip, minip, average, attenuated_mip, depth_mip, isosurface, mida, points, traced };
 
 // The picture itself.
 struct Canvas {
@@ -28,10 +29,14 @@ struct Canvas {
     std::int64_t height = 1024;
 };
 
-struct View : Canvas, Pose, Modes, Curve, Light, Cut, Slices, FlowOverlay, Annotations, Sampling {};
+struct View : Canvas, Pose, Modes, Curve, Light, Cut, Slices, FlowOverlay, Annotations, Sampling, Tracing {};
 
 template <>
 const std::vector<Field<View>>& describe<View>();
+
+// Rays of a pixel, or paths of light: of a picture that is saved, and of one in a window at rest.
+std::int64_t passes_when_saved(const View& view);
+std::int64_t passes_at_rest(const View& view);
 
 // Throws Error{bad_setting} naming the key that cannot work.
 void check_view(const View& view);

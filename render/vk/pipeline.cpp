@@ -96,4 +96,11 @@ vk::raii::Pipeline compute_pipeline(const Device& device, const Bindings& bindin
     });
 }
 
+void record_dispatch(const vk::raii::CommandBuffer& commands, const Bindings& bindings,
+                     const vk::raii::Pipeline& pipeline, vk::Extent3D groups) {
+    commands.bindPipeline(vk::PipelineBindPoint::eCompute, *pipeline);
+    commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings.layout(), 0, bindings.set(), {});
+    commands.dispatch(groups.width, groups.height, groups.depth);
+}
+
 }  // namespace echolux::gpu

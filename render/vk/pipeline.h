@@ -37,4 +37,8 @@ class Bindings {
 vk::raii::Pipeline compute_pipeline(const Device& device, const Bindings& bindings,
                                     std::span<const std::uint32_t> spirv, std::span<const std::int32_t> constants);
 
+// So many groups of a compute pipeline with these bindings.
+void record_dispatch(const vk::raii::CommandBuffer& commands, const Bindings& bindings,
+                     const vk::raii::Pipeline& pipeline, vk::Extent3D groups);
+
 }  // namespace echolux::gpu

@@ -2,7 +2,9 @@
 #include "shaders/shared/bricks.h"
 #include "shaders/shared/raycast.h"
 
+#ifndef OWN_GROUPS
 layout(local_size_x = group_width, local_size_y = group_height) in;
+#endif
 layout(constant_id = constant_mode) const int mode = mode_composite;
 layout(constant_id = constant_lighting) const int lighting = lighting_off;
 layout(constant_id = constant_box) const bool box = false;
@@ -17,6 +19,7 @@ layout(constant_id = constant_paged) const bool paged = false;
 layout(constant_id = constant_jitter) const bool jittered = false;
 layout(constant_id = constant_skip) const bool skips = true;
 layout(constant_id = constant_planes) const bool has_planes = false;
+layout(constant_id = constant_lamp) const bool has_lamp = false;
 layout(constant_id = constant_table_in_buffer) const bool table_in_buffer = false;
 
 layout(set = 0, binding = binding_frame) uniform Frame { RaycastFrame frame; };
@@ -43,6 +46,11 @@ layout(set = 0, binding = binding_cells_target) uniform writeonly image3D cells_
 layout(set = 0, binding = binding_light_target) uniform writeonly image3D light_target;
 layout(set = 0, binding = binding_noise) uniform texture2D noise;
 layout(set = 0, binding = binding_pages) uniform texture3D pages;  // slot along each axis; 1: of the coarse level
+layout(set = 0, binding = binding_majorants) uniform texture3D majorants;  // what no extinction in a brick exceeds, per length; or see majorants.comp
+layout(set = 0, binding = binding_majorants_target) uniform writeonly image3D majorants_target;
+layout(set = 0, binding = binding_majorant_ranges) uniform texture3D majorant_ranges;  // R: least, G: largest value
+layout(set = 0, binding = binding_majorant_ranges_target) uniform writeonly image3D majorant_ranges_target;
+layout(set = 0, binding = binding_extinction_peaks, std430) readonly buffer Peaks { float extinction_peaks[]; };  // of 1, 2, 4 … entries
 
 struct Ray {
     vec3 start, direction;  // texture coordinates; direction per unit of length

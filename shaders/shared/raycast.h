@@ -11,6 +11,7 @@
 #include "shaders/shared/pass.h"
 #include "shaders/shared/planes.h"
 #include "shaders/shared/slices.h"
+#include "shaders/shared/trace.h"
 
 #ifdef __cplusplus
 #include <cstddef>
@@ -47,7 +48,12 @@ ECHOLUX_CONST binding_light_target = 20;
 ECHOLUX_CONST binding_entries = 21;
 ECHOLUX_CONST binding_previous_flow = 22;
 ECHOLUX_CONST binding_previous_flow_bricks = 23;
-ECHOLUX_CONST binding_count = 24;
+ECHOLUX_CONST binding_majorants = 24;
+ECHOLUX_CONST binding_majorants_target = 25;
+ECHOLUX_CONST binding_majorant_ranges = 26;
+ECHOLUX_CONST binding_majorant_ranges_target = 27;
+ECHOLUX_CONST binding_extinction_peaks = 28;
+ECHOLUX_CONST binding_count = 29;
 
 ECHOLUX_CONST group_width = 8;
 ECHOLUX_CONST group_height = 4;
@@ -68,7 +74,8 @@ ECHOLUX_CONST constant_jitter = 11;
 ECHOLUX_CONST constant_skip = 12;
 ECHOLUX_CONST constant_table_in_buffer = 13;
 ECHOLUX_CONST constant_planes = 14;
-ECHOLUX_CONST constant_count = 15;
+ECHOLUX_CONST constant_lamp = 15;
+ECHOLUX_CONST constant_count = 16;
 
 ECHOLUX_CONST mode_composite = 0;  // the order of ViewMode
 ECHOLUX_CONST mode_mip = 1;
@@ -79,6 +86,7 @@ ECHOLUX_CONST mode_depth_mip = 5;
 ECHOLUX_CONST mode_isosurface = 6;
 ECHOLUX_CONST mode_mida = 7;
 ECHOLUX_CONST mode_points = 8;
+ECHOLUX_CONST mode_traced = 9;
 
 ECHOLUX_CONST lighting_off = 0;
 ECHOLUX_CONST lighting_each = 1;      // sample for itself
@@ -86,7 +94,8 @@ ECHOLUX_CONST lighting_together = 2;  // samples that are fetched together, once
 
 ECHOLUX_CONST output_colour = 0;
 ECHOLUX_CONST output_measures = 1;
-ECHOLUX_CONST output_mean = 2;  // of this pass and those before it, premultiplied
+ECHOLUX_CONST output_mean = 2;    // of this pass and those before it, premultiplied
+ECHOLUX_CONST output_counts = 3;  // of paths: see path.glsl; their mean
 
 ECHOLUX_CONST rolling_off = 0;    // the volume is whole
 ECHOLUX_CONST rolling_first = 1;  // it is filled in part, with nothing behind
@@ -124,6 +133,7 @@ struct RaycastFrame {
     PassFrame pass;
     PagesFrame pages;
     PlanesFrame planes;
+    TraceFrame trace;
     vec4 edge[box_edges];        // an end and from there to the other: x, y in pixels from the picture's middle
     vec4 edge_facts[box_edges];  // 1 / squared length; then 0 and a huge number for an edge before the volume, the
                                  // other way round for one behind it
@@ -135,7 +145,8 @@ ECHOLUX_CONST measure_pixels = 3;
 #ifdef __cplusplus
 static_assert(sizeof(RaycastFrame) == 16 * (20 + 2 * box_edges) + sizeof(ModesFrame) + sizeof(LightFrame) +
                                           sizeof(CutFrame) + sizeof(SlicesFrame) + sizeof(FlowFrame) +
-                                          sizeof(PassFrame) + sizeof(PagesFrame) + sizeof(PlanesFrame),
+                                          sizeof(PassFrame) + sizeof(PagesFrame) + sizeof(PlanesFrame) +
+                                          sizeof(TraceFrame),
               "the layout of std140");
 }  // namespace echolux::shared
 #endif

@@ -22,6 +22,10 @@ void draw_mode(const PanelContext& context) {
         case ViewMode::attenuated_mip: return setting_row(context, "view.attenuation");
         case ViewMode::mida: return setting_row(context, "view.mida_balance");
         case ViewMode::points: return setting_row(context, "view.point_size");
+        case ViewMode::traced:
+            return rows(context, {"view.paths", "view.sky", "view.lamp_brightness", "view.lamp_size_deg",
+                                  "view.scattering", "view.anisotropy", "view.roughness", "view.bounces",
+                                  "view.exposure_ev", "view.tone", "view.white_point", "view.seed"});
         case ViewMode::isosurface: return setting_row(context, "view.isovalue");
         default: return;
     }

@@ -58,7 +58,7 @@ void Workspace::take_picture(const std::filesystem::path& path, PictureBits bits
         kept.view.rest_samples = rays_of(view);
         if (const auto scale = shown.flow_scale(view)) leave_nothing_open(kept.view, *scale);
         note_flow(kept.record, view, kept.view);
-        kept.record.samples = kept.view.rest_samples;
+        kept.record.samples = passes_at_rest(kept.view);
         kept.record.device = parts.stage.renderer().device_name();
         kept.record.backend = shown.way();
         note_range(kept.record, shown.chosen_range());
@@ -96,7 +96,7 @@ void Workspace::check_kept_name(const std::filesystem::path& path) const {
 std::optional<double> Workspace::share_of_picture() const {
     if (parts_->to_keep.empty()) return {};
     const PictureToKeep& kept = parts_->to_keep.front();
-    return static_cast<double>(kept.passes) / static_cast<double>(kept.view.rest_samples);
+    return static_cast<double>(kept.passes) / static_cast<double>(passes_at_rest(kept.view));
 }
 
 Exhibit& Workspace::Parts::shown_for(const std::filesystem::path& path) {

@@ -1,0 +1,38 @@
+// Light that is traced, as the path tracer has to know it.
+#include <cmath>
+#include <glm/trigonometric.hpp>
+#include <numbers>
+
+#include "render/frame/parts.h"
+#include "render/raycast_constants.h"
+#include "render/surface_albedo.h"
+
+namespace echolux {
+
+shared::TraceFrame trace_frame(const Shot& shot) {
+    if (!is_traced(shot)) return {};
+    const View& view = shot.view;
+    const auto packed = [](double x, double y, double z, double w) { return glm::vec4(glm::dvec4(x, y, z, w)); };
+    const auto bounces = static_cast<double>(view.bounces > 0 ? view.bounces : shared::max_scatterings);
+    static thread_local std::pair<double, SurfaceAlbedo> known{-1, {}};  // it takes milliseconds
+    if (known.first != view.roughness) known = {view.roughness, surface_albedo(view.roughness)};
+    const SurfaceAlbedo& albedo = known.second;
+    shared::TraceFrame frame{
+        .medium = packed(std::numbers::ln2, view.scattering, view.anisotropy, bounces),
+        .light = packed(view.sky, std::numbers::pi * view.lamp_brightness, std::cos(glm::radians(view.lamp_size_deg)),
+                        view.lighting_strength),
+        .tone = tone_of(view),
+        .bricks = packed(shot.scene.volume.bricks().edge(), view.roughness * view.roughness, albedo.mean, 0),
+        .albedo = {},
+        .random = {static_cast<std::uint32_t>(view.seed), static_cast<std::uint32_t>(shot.pass.number),
+                   static_cast<std::uint32_t>(view.width), 0}};
+    for (int i = 0; i < shared::albedo_steps; ++i)
+        frame.albedo[i / 4][i % 4] = albedo.of_cosine[static_cast<std::size_t>(i)];
+    return frame;
+}
+
+shared::vec4 tone_of(const View& view) {
+    return glm::vec4(glm::dvec4(std::exp2(view.exposure_ev), static_cast<double>(view.tone), view.white_point, 0));
+}
+
+}  // namespace echolux

@@ -1,0 +1,134 @@
+#include "render/majorants.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "render/print.h"
+#include "shaders/spirv.h"
+
+namespace echolux {
+namespace {
+
+gpu::DeviceImage brick_texture(const gpu::Device& device, vk::Extent3D bricks, vk::Format format) {
+    return {device,
+            {.type = vk::ImageType::e3D,
+             .format = format,
+             .extent = bricks,
+             .usage = vk::ImageUsageFlagBits::eSampled | vk::ImageUsageFlagBits::eStorage},
+            "majorants"};
+}
+
+std::vector<std::byte> ranges_print(const LightSources& sources) {
+    Print print;
+    print.add(&sources.scene.volume);
+    print.add(sources.scene.serials);
+    return std::move(print).bytes();
+}
+
+std::vector<std::byte> majorants_print(const LightSources& sources) {
+    Print print;
+    print.add(&sources.scene.volume);
+    print.add(sources.scene.flow);
+    print.add(sources.scene.serials);
+    print.add(sources.frame.lookup);
+    print.add(sources.frame.flow);
+    print.add(sources.constants[shared::constant_flow]);
+    for (const float extinction : sources.extinctions) print.add(extinction);
+    return std::move(print).bytes();
+}
+
+// The path tracer's, as far as they change majorants.
+RaycastConstants majorant_constants(const LightSources& sources) {
+    RaycastConstants constants{};
+    for (const int i : {shared::constant_flow, shared::constant_paged}) {
+        constants[static_cast<std::size_t>(i)] = sources.constants[static_cast<std::size_t>(i)];
+    }
+    return constants;
+}
+
+std::uint32_t divided(std::uint32_t count, int by) {
+    return (count + static_cast<std::uint32_t>(by) - 1) / static_cast<std::uint32_t>(by);
+}
+
+}  // namespace
+
+void write_extinction_peaks(std::span<const float> extinctions, std::span<std::byte> peaks) {
+    std::vector<float> level(extinctions.begin(), extinctions.end());
+    for (std::size_t i = 0, width = 1; i < std::size_t{shared::peak_levels}; ++i, width *= 2) {
+        std::memcpy(peaks.data() + i * level.size() * sizeof(float), level.data(), level.size() * sizeof(float));
+        for (std::size_t j = 0; j + width < level.size(); ++j) level[j] = std::max(level[j], level[j + width]);
+    }
+}
+
+Majorants::Bricked::Bricked(const gpu::Device& device, vk::Extent3D bricks)
+    : ranges(brick_texture(device, bricks, vk::Format::eR32G32Sfloat)),
+      majorants(brick_texture(device, bricks, vk::Format::eR32Sfloat)) {}
+
+Majorants::Majorants(const gpu::Device& device, gpu::Queue& queue)
+    : device_(device), queue_(queue),
+      peaks_(device, extinction_peaks_count * sizeof(float), vk::BufferUsageFlagBits::eStorageBuffer) {}
+
+// Not even the images' first use may have been submitted.
+void Majorants::forget() {
+    ranges_of_.clear();
+    made_of_.clear();
+    if (bricked_) bricked_->are_fresh = true;
+}
+
+void Majorants::bind(gpu::Bindings& bindings, const LightSources& sources) {
+    const Bricks& bricks = sources.scene.volume.bricks();
+    const vk::Extent3D extent = bricks.ranges().shape().extent;
+    if (!bricked_ || bricked_->majorants.shape().extent != extent) {
+        queue_.wait_for_all();
+        forget();
+        bricked_.reset();
+        bricked_.emplace(device_, extent);
+    }
+    // Of a volume in pages, its bricks as they are: with those around them.
+    const gpu::DeviceImage& ranges = sources.scene.pages != nullptr ? bricks.ranges() : bricked_->ranges;
+    bindings.set_image(shared::binding_majorant_ranges, ranges.view());
+    bindings.set_image(shared::binding_majorant_ranges_target, bricked_->ranges.view());
+    bindings.set_image(shared::binding_majorants, bricked_->majorants.view());
+    bindings.set_image(shared::binding_majorants_target, bricked_->majorants.view());
+    bindings.set_buffer(shared::binding_extinction_peaks, peaks_.handle());
+    pipelines(bindings, majorant_constants(sources));
+}
+
+const Majorants::Pipelines& Majorants::pipelines(const gpu::Bindings& bindings, const RaycastConstants& constants) {
+    const auto found = pipelines_.find(constants);
+    if (found != pipelines_.end()) return found->second;
+    const auto made = [&](std::span<const std::uint32_t> spirv) {
+        return gpu::compute_pipeline(device_, bindings, spirv, constants);
+    };
+    return pipelines_.emplace(constants, Pipelines{made(spirv::majorant_ranges), made(spirv::majorants)}).first->second;
+}
+
+void Majorants::record(const vk::raii::CommandBuffer& commands, const gpu::Bindings& bindings,
+                       const LightSources& sources, vk::Buffer table, vk::DeviceSize offset) {
+    if (bricked_->are_fresh) {
+        bricked_->ranges.record_first_use(commands);
+        bricked_->majorants.record_first_use(commands);
+    }
+    bricked_->are_fresh = false;
+    const Pipelines& passes = pipelines(bindings, majorant_constants(sources));
+    const vk::Extent3D bricks = bricked_->majorants.shape().extent;
+    std::vector<std::byte> of_ranges = ranges_print(sources);
+    std::vector<std::byte> print = majorants_print(sources);
+    if (of_ranges != ranges_of_ && sources.scene.pages == nullptr) {
+        gpu::record_dispatch(
+            commands, bindings, passes.ranges,
+            {divided(bricks.width, shared::group_width), divided(bricks.height, shared::group_height), bricks.depth});
+    } else if (print == made_of_) {
+        return;
+    }
+    peaks_.record_copy_from(commands, table, offset);
+    gpu::record_order(commands);
+    constexpr int group = shared::majorant_cell * shared::majorant_cell;
+    gpu::record_dispatch(commands, bindings, passes.majorants,
+                         {divided(bricks.width, group), divided(bricks.height, group), divided(bricks.depth, group)});
+    gpu::record_order(commands);
+    ranges_of_ = std::move(of_ranges);
+    made_of_ = std::move(print);
+}
+
+}  // namespace echolux

@@ -1,0 +1,23 @@
+// Everything that something kept on the device was made from, byte by byte: other bytes, another thing to make.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace echolux {
+
+class Print {
+  public:
+    template <class T>
+    void add(const T& fact) {
+        const auto bytes = std::as_bytes(std::span(&fact, 1));
+        bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+    }
+    std::vector<std::byte> bytes() && { return std::move(bytes_); }
+
+  private:
+    std::vector<std::byte> bytes_;
+};
+
+}  // namespace echolux

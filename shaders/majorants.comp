@@ -1,0 +1,77 @@
+// What no extinction in a brick exceeds, by its range of values and the transfer function; where nothing is seen 0, or -1 and
+// -2 where that is so in the whole cell of 4^3 bricks and in the whole cell of 16^3. A group is such a larger cell, an
+// invocation a smaller one.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_samplerless_texture_functions : require
+#define OWN_GROUPS
+#include "shaders/raycast/frame.glsl"
+#include "shaders/raycast/volume.glsl"
+#include "shaders/raycast/transfer.glsl"
+
+layout(local_size_x = majorant_cell, local_size_y = majorant_cell, local_size_z = majorant_cell) in;
+
+shared uint visible_cells;
+
+// The largest extinction of the entries from first to last, wherever among them.
+float largest_extinction(int first, int last) {
+    int level = findMSB(last - first + 1);
+    return max(extinction_peaks[level * transfer_entries + first],
+               extinction_peaks[level * transfer_entries + last + 1 - (1 << level)]);
+}
+
+// Filters round, and tables too: an entry more at either end.
+float structure_majorant(ivec3 brick) {
+    vec2 ends = texelFetch(majorant_ranges, brick, 0).rg * frame.lookup.x + frame.lookup.y;
+    ivec2 entries = ivec2(clamp(ends, vec2(0), vec2(transfer_entries - 1)) + 0.5) + ivec2(-1, 1);
+    entries = clamp(entries, ivec2(0), ivec2(transfer_entries - 1));
+    return largest_extinction(min(entries.x, entries.y), entries.y) * frame.lookup.z;
+}
+
+// Whether flow faster than the threshold can lie in a brick. Of phasors bricks know nothing.
+bool may_flow(ivec3 brick) {
+    if (flow_kind == flow_off) return false;
+    if (flow_kind == flow_phasor) return true;
+    vec3 per_brick = frame.trace.bricks.x / volume_size() * frame.flow.bricks.xyz;
+    ivec3 most = textureSize(flow_bricks, 0) - 1;
+    ivec3 from = clamp(ivec3(vec3(brick) * per_brick), ivec3(0), most);
+    ivec3 to = clamp(ivec3(vec3(brick + 1) * per_brick), ivec3(0), most);
+    for (int z = from.z; z <= to.z; ++z)
+        for (int y = from.y; y <= to.y; ++y)
+            for (int x = from.x; x <= to.x; ++x) {
+                vec2 speeds = texelFetch(flow_bricks, ivec3(x, y, z), 0).rg;
+                speeds = abs(speeds * frame.flow.values.x + frame.flow.values.y);
+                if (max(speeds.x, speeds.y) > frame.flow.look.x) return true;
+            }
+    return false;
+}
+
+// Structure and flow are mixed: no more than either.
+float majorant_of(ivec3 brick) {
+    float bits = structure_majorant(brick);
+    if (may_flow(brick)) bits = max(bits, frame.flow.density.x);
+    return bits * frame.trace.medium.x;
+}
+
+void main() {
+    if (gl_LocalInvocationIndex == 0) visible_cells = 0u;
+    barrier();
+    ivec3 size = textureSize(majorant_ranges, 0);
+    ivec3 first = ivec3(gl_GlobalInvocationID) * majorant_cell;
+    bool is_visible = false;
+    for (int i = 0; i < majorant_cell * majorant_cell * majorant_cell; ++i) {
+        ivec3 brick = first + (ivec3(i, i >> 2, i >> 4) & 3);
+        if (any(greaterThanEqual(brick, size))) continue;
+        float majorant = majorant_of(brick);
+        is_visible = is_visible || majorant > 0.0;
+        imageStore(majorants_target, brick, vec4(majorant));
+    }
+    if (is_visible) atomicAdd(visible_cells, 1u);
+    barrier();
+    if (is_visible) return;
+    float level = visible_cells == 0u ? -2.0 : -1.0;
+    for (int i = 0; i < majorant_cell * majorant_cell * majorant_cell; ++i) {
+        ivec3 brick = first + (ivec3(i, i >> 2, i >> 4) & 3);
+        if (all(lessThan(brick, size))) imageStore(majorants_target, brick, vec4(level));
+    }
+}

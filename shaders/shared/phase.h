@@ -1,0 +1,34 @@
+// How tissue scatters light: L. Henyey, J. Greenstein, "Diffuse radiation in the galaxy", Astrophys. J. 93, 1941. `g`: mean
+// cosine between directions of travel before and after.
+#ifndef ECHOLUX_SHADERS_SHARED_PHASE_H
+#define ECHOLUX_SHADERS_SHARED_PHASE_H
+
+#ifdef __cplusplus
+#include <glm/glm.hpp>
+namespace echolux::shared {
+using namespace glm;
+#define ECHOLUX_INLINE inline
+#else
+#define ECHOLUX_INLINE
+#endif
+
+// Per solid angle.
+ECHOLUX_INLINE float phase(float cosine, float g) {
+    float base = max(1.0f + g * g - 2.0f * g * cosine, 1e-6f);
+    return (1.0f - g * g) / (12.5663706f * base * sqrt(base));
+}
+
+// Distributed like it, for u from 0 to 1. Near g = 0 the closed form loses all its digits: there its series.
+ECHOLUX_INLINE float phase_cosine(float u, float g) {
+    float even = 2.0f * u - 1.0f;
+    if (abs(g) < 1e-3f) return even + 1.5f * g * (1.0f - even * even);
+    float part = (1.0f - g * g) / (1.0f - g + 2.0f * g * u);
+    return clamp((1.0f + g * g - part * part) / (2.0f * g), -1.0f, 1.0f);
+}
+
+#ifdef __cplusplus
+}  // namespace echolux::shared
+#endif
+#undef ECHOLUX_INLINE
+
+#endif

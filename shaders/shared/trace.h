@@ -1,0 +1,43 @@
+// What the path tracer has to know beside what the ray caster knows.
+#ifndef ECHOLUX_SHADERS_SHARED_TRACE_H
+#define ECHOLUX_SHADERS_SHARED_TRACE_H
+
+#include "shaders/shared/surface.h"
+
+#ifdef __cplusplus
+#include <glm/vec4.hpp>
+namespace echolux::shared {
+using uvec4 = glm::uvec4;
+using vec4 = glm::vec4;
+#define ECHOLUX_CONST inline constexpr int
+#else
+#define ECHOLUX_CONST const int
+#endif
+
+ECHOLUX_CONST majorant_cell = 4;    // bricks along each edge of a cell, and cells along each edge of a larger one
+ECHOLUX_CONST majorant_levels = 3;  // bricks, cells, larger cells
+ECHOLUX_CONST peak_levels = 11;     // of a table of the largest of 1, 2, 4 ... 1024 entries
+
+ECHOLUX_CONST max_scatterings = 65536;  // where no limit is wanted: paths that come so far are given up, and counted
+
+// Tone curves: the order of Tone.
+ECHOLUX_CONST tone_linear = 0;
+ECHOLUX_CONST tone_reinhard = 1;
+ECHOLUX_CONST tone_filmic = 2;
+
+struct TraceFrame {
+    vec4 medium;  // bits to optical depth; share of the light that is scattered; anisotropy; most scatterings
+    vec4 light;   // radiance of the sky, irradiance of the lamp, cosine of half its angle, strength of surfaces
+    vec4 tone;    // factor of the light, curve, white point
+    vec4 bricks;  // voxels along the edge of a brick; GGX's alpha; mean albedo of facets
+    vec4 albedo[albedo_steps / 4];  // of facets: see surface.h
+    uvec4 random;                   // seed, number of the path, width of the picture
+};
+
+#ifdef __cplusplus
+static_assert(sizeof(TraceFrame) == 16 * (5 + albedo_steps / 4), "the layout of std140");
+}  // namespace echolux::shared
+#endif
+#undef ECHOLUX_CONST
+
+#endif

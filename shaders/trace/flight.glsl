@@ -1,0 +1,77 @@
+// A straight flight through the volume, from brick to brick, of each of which is known what no extinction in it exceeds
+// (majorants.comp). Where nothing is seen, a step crosses the largest cell of which that is true. J. Amanatides, A. Woo, "A
+// fast voxel traversal algorithm for ray tracing", Eurographics 1987.
+
+struct Flight {
+    vec3 at;      // in voxels
+    vec3 speed;   // voxels per length
+    vec3 unit;    // direction of length one
+    float left;   // length to the end of what is kept of the volume
+    ivec3 brick;  // that `at` lies in, or at whose face
+};
+
+// How far a straight line from a place, in texture coordinates, stays in the volume and is not cut away.
+float kept_length(vec3 at, vec3 direction) {
+    vec3 slope = mix(direction, vec3(1e-12), lessThan(abs(direction), vec3(1e-12)));
+    vec3 ends = (step(vec3(0), slope) - at) / slope;
+    float length_kept = min(ends.x, min(ends.y, ends.z));
+    if (is_cut) {
+        for (int i = 0; i < max_cuts; ++i) {
+            float leaving = dot(frame.cut.plane[i].xyz, direction);
+            float to = (frame.cut.plane[i].w - dot(frame.cut.plane[i].xyz, at)) / max(leaving, 1e-12);
+            if (leaving > 0.0) length_kept = min(length_kept, to);
+        }
+    }
+    return max(length_kept, 0.0);
+}
+
+Flight flight_over(vec3 at, vec3 unit, float length_kept) {
+    vec3 size = volume_size();
+    vec3 speed = unit * frame.per_extent.xyz * size;
+    speed = mix(speed, vec3(1e-12), lessThan(abs(speed), vec3(1e-12)));
+    vec3 voxel = clamp(at, vec3(0), vec3(1)) * size;
+    ivec3 brick = min(ivec3(voxel / frame.trace.bricks.x), textureSize(majorants, 0) - 1);
+    return Flight(voxel, speed, unit, length_kept, brick);
+}
+
+Flight flight_from(vec3 at, vec3 unit) {
+    return flight_over(at, unit, kept_length(at, unit * frame.per_extent.xyz));
+}
+
+// The cell of a level: 0 for bricks.
+ivec3 cell_of(ivec3 brick, int level) {
+    return brick >> (2 * level);
+}
+
+struct Face {
+    float distance;
+    vec3 place;  // of the three faces ahead, in voxels
+    vec3 axis;   // 1 where it is met, else 0
+};
+
+Face next_face(Flight flight, int level) {
+    float edge = frame.trace.bricks.x * float(1 << (2 * level));
+    Face face;
+    face.place = (vec3(cell_of(flight.brick, level)) + step(vec3(0), flight.speed)) * edge;
+    vec3 to = max((face.place - flight.at) / flight.speed, vec3(0));
+    face.distance = min(to.x, min(to.y, to.z));
+    face.axis = vec3(to.x == face.distance, to.x != face.distance && to.y == face.distance,
+                     to.x != face.distance && to.y != face.distance);
+    return face;
+}
+
+// Into the cell behind the face: its number is counted on, never found from the place, which is rounded.
+void cross_face(inout Flight flight, Face face, int level) {
+    ivec3 cell = cell_of(flight.brick, level);
+    int bricks = 1 << (2 * level);
+    flight.left -= face.distance;
+    flight.at = mix(flight.at + face.distance * flight.speed, face.place, face.axis);
+    ivec3 beside = clamp(ivec3(floor(flight.at / frame.trace.bricks.x)), cell * bricks, cell * bricks + bricks - 1);
+    ivec3 ahead = mix(cell * bricks - 1, (cell + 1) * bricks, greaterThan(flight.speed, vec3(0)));
+    flight.brick = mix(beside, ahead, greaterThan(face.axis, vec3(0.5)));
+}
+
+bool is_inside(Flight flight) {
+    return flight.left > 0.0 && all(greaterThanEqual(flight.brick, ivec3(0))) &&
+           all(lessThan(flight.brick, textureSize(majorants, 0)));
+}

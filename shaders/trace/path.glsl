@@ -1,0 +1,98 @@
+// The path of light that reaches a pixel, followed from the eye. Flights by delta tracking (E. Woodcock et al., ANL-7050,
+// 1965), of the lamp's light by ratio tracking (J. Novak et al., "Residual ratio tracking", ACM TOG 33(6), 2014). All of it is
+// one loop, a step or a look at the volume each time: neighbours wait for each other once, not at each scattering.
+
+const int max_steps = 1 << 22;
+const float dim = 0.05;          // part of the lamp's light that is followed to the end
+const float dim_path = 0.1;      // weight of a path ...
+const int steady_scatterings = 4;  // ... that is followed to the end, after so many
+
+struct Traced {
+    vec3 light;
+    float opacity;
+    vec4 counts;  // looks above the majorant, scatterings, looks, paths that were given up
+};
+
+// Russian roulette: what is left is worth as much more.
+bool survives(inout vec3 weight, int scatterings, float u) {
+    if (scatterings < steady_scatterings) return true;
+    float chance = min(max(weight.r, max(weight.g, weight.b)) / dim_path, 1.0);
+    if (u >= chance) return false;
+    weight /= chance;
+    return true;
+}
+
+Traced traced(Ray ray) {
+    Traced found = Traced(vec3(0), 0.0, vec4(0));
+    vec3 size = volume_size();
+    int most = int(frame.trace.medium.w);
+    Flight flight = flight_over(ray.start + ray.enter * ray.direction, ray.unit, ray.leave - ray.enter);
+    Flight onwards = flight;  // after the lamp was looked for
+    vec3 weight = vec3(1);
+    vec3 from_lamp = vec3(0);
+    bool to_lamp = false;
+    int scatterings = 0;
+    float depth = -log(draw().x);  // optical, to where something is met
+    for (int i = 0; i < max_steps; ++i) {
+        bool ends = !is_inside(flight);
+        if (!ends) {
+            float majorant = texelFetch(majorants, flight.brick, 0).r;
+            int level = majorant > 0.0 ? 0 : int(-majorant);
+            Face face = next_face(flight, level);
+            float way = majorant > 0.0 ? depth / majorant : 1e30;
+            if (way >= min(face.distance, flight.left)) {
+                if (majorant > 0.0) depth = max(depth - majorant * face.distance, 0.0);
+                cross_face(flight, face, level);
+                continue;
+            }
+            flight.at += way * flight.speed;
+            flight.left -= way;
+            vec4 u = draw();
+            depth = -log(u.x);
+            vec3 at = flight.at / size;
+            Medium here = medium_at(at);
+            found.counts += vec4(here.extinction > majorant * 1.00001, 0, 1, 0);
+            if (to_lamp) {
+                from_lamp *= max(1.0 - here.extinction / majorant, 0.0);
+                float brightest = max(from_lamp.r, max(from_lamp.g, from_lamp.b));
+                if (brightest < dim * frame.trace.light.y) {
+                    from_lamp *= u.y < 0.5 ? 2.0 : 0.0;
+                    ends = u.y >= 0.5;
+                }
+                if (!ends) continue;
+            } else {
+                if (u.z * majorant >= here.extinction) continue;
+                found.opacity = 1.0;
+                found.counts.y += 1.0;
+                if (++scatterings > most) {
+                    found.counts.w += float(most == max_scatterings);
+                    break;
+                }
+                Scattering scattering = scattered(at, flight.unit, here.albedo);
+                vec3 arriving = weight;
+                weight *= scattering.weight;
+                bool goes_on = weight != vec3(0) && survives(weight, scatterings, u.w);
+                if (!goes_on) weight = vec3(0);
+                flight = flight_from(at, scattering.unit);
+                if (!has_lamp && !goes_on) break;
+                if (!has_lamp) continue;
+                onwards = flight;
+                vec3 towards = towards_lamp(-ray.unit, draw().xy);
+                from_lamp = arriving * frame.trace.light.y * lit_from(scattering, towards);
+                to_lamp = true;
+                ends = from_lamp == vec3(0);
+                flight = flight_from(at, towards);
+                if (!ends) continue;
+            }
+        }
+        if (!to_lamp) {
+            if (scatterings > 0) found.light += weight * frame.trace.light.x;
+            break;
+        }
+        found.light += from_lamp;
+        to_lamp = false;
+        if (weight == vec3(0)) break;
+        flight = onwards;
+    }
+    return found;
+}

@@ -1,0 +1,111 @@
+// Where light goes on to: scattered by tissue, or by a surface where the gradient is steep (T. Kroes et al., "Exposure
+// Render", PLoS ONE 7(7), 2012).
+#include "shaders/shared/phase.h"
+
+const float pi = 3.14159265;
+
+// Two directions across a unit vector (T. Duff et al., "Building an orthonormal basis, revisited", JCGT 6(1), 2017).
+vec3 turned(vec3 axis, float cosine, float turn) {
+    float side = axis.z < 0.0 ? -1.0 : 1.0;
+    float a = -1.0 / (side + axis.z);
+    float b = axis.x * axis.y * a;
+    vec3 first = vec3(1.0 + side * axis.x * axis.x * a, side * b, -side * axis.x);
+    vec3 second = vec3(b, side + axis.y * axis.y * a, -axis.y);
+    float sine = sqrt(max(1.0 - cosine * cosine, 0.0));
+    return normalize(cosine * axis + sine * (cos(turn) * first + sin(turn) * second));
+}
+
+struct Scattering {
+    vec3 unit;    // of travel afterwards, drawn so that `weight` of the light goes on in it
+    vec3 weight;
+    vec3 albedo;
+    bool is_surface;
+    vec3 before;  // of travel
+    mat3 local;   // of a surface: two directions along it, its normal towards where the light came from
+};
+
+// A face that was cut open is no surface.
+float off_cut_faces(vec3 at) {
+    float nearest = 1e12;
+    if (is_cut) {
+        for (int i = 0; i < max_cuts; ++i) {
+            nearest = min(nearest, frame.cut.plane[i].w - dot(frame.cut.plane[i].xyz, at));
+        }
+    }
+    return clamp(nearest / max(frame.cut.facts.y, 1e-12) - 1.0, 0.0, 1.0);
+}
+
+// Of a direction, how much of its light facets mirror.
+float facet_albedo(float cosine) {
+    float place = clamp(cosine, 0.0, 1.0) * float(albedo_steps - 1);
+    int below = min(int(place), albedo_steps - 2);
+    float from = frame.trace.albedo[below >> 2][below & 3];
+    float to = frame.trace.albedo[(below + 1) >> 2][(below + 1) & 3];
+    return mix(from, to, place - float(below));
+}
+
+// A direction of light that facets let through, by how much of it they do.
+vec3 below_facets() {
+    vec3 direction = vec3(0, 0, 1);
+    float most = 1.0 - facet_albedo(1.0);
+    for (int i = 0; i < 32; ++i) {
+        vec4 u = draw();
+        direction = turned(vec3(0, 0, 1), sqrt(u.x), 2.0 * pi * u.y);
+        if (u.z * most < 1.0 - facet_albedo(direction.z)) break;
+    }
+    return direction;
+}
+
+// Mirrored by the facet that is met, with the probability that it mirrors, or scattered by what is below: white surfaces
+// lose nothing, however exact the table is.
+void reflect_at(inout Scattering scattering) {
+    vec4 u = draw();
+    vec3 out_to = -scattering.before * scattering.local;
+    out_to.z = max(out_to.z, 1e-4);
+    vec3 facet = ggx_facet(out_to, frame.trace.bricks.y, u.xy);
+    vec3 in_from = reflect(-out_to, facet);
+    float share = in_from.z > 0.0 ? ggx_share(out_to, in_from, facet, frame.trace.bricks.y) : 0.0;
+    scattering.weight = vec3(1);
+    if (u.z >= share) {
+        in_from = below_facets();
+        scattering.weight = scattering.albedo;
+    }
+    scattering.unit = normalize(scattering.local * in_from);
+}
+
+Scattering scattered(vec3 at, vec3 before, vec3 albedo) {
+    vec4 u = draw();
+    vec3 unit = turned(before, phase_cosine(u.x, frame.trace.medium.z), 2.0 * pi * u.y);
+    Scattering result = Scattering(unit, albedo, albedo, false, before, mat3(1));
+    if (lighting == lighting_off) return result;
+    vec3 slope = gradient(at);
+    float steepness = length(slope);
+    if (!(steepness > 0.0)) return result;  // nor where voxels are no numbers
+    float trust = off_cut_faces(at) * steepness / (steepness + frame.light.shading.y);
+    if (u.z >= frame.trace.light.w * trust) return result;
+    result.is_surface = true;
+    vec3 normal = slope * ((dot(slope, before) > 0.0 ? -1.0 : 1.0) / steepness);
+    vec3 along = turned(normal, 0.0, 0.0);
+    result.local = mat3(along, cross(normal, along), normal);
+    reflect_at(result);
+    return result;
+}
+
+// Of irradiance from a direction, what goes on as radiance the way that it came by.
+vec3 lit_from(Scattering scattering, vec3 towards) {
+    if (!scattering.is_surface) {
+        return scattering.albedo * phase(dot(scattering.before, towards), frame.trace.medium.z);
+    }
+    vec3 out_to = -scattering.before * scattering.local;
+    vec3 in_from = towards * scattering.local;
+    if (in_from.z <= 0.0) return vec3(0);
+    out_to.z = max(out_to.z, 1e-4);
+    float below = (1.0 - facet_albedo(out_to.z)) * (1.0 - facet_albedo(in_from.z)) / (pi * (1.0 - frame.trace.bricks.z));
+    return in_from.z * (scattering.albedo * below + ggx_reflected(out_to, in_from, frame.trace.bricks.y));
+}
+
+// Some direction towards the lamp. `to_eye`: where a headlight is.
+vec3 towards_lamp(vec3 to_eye, vec2 u) {
+    vec3 middle = mix(to_eye, frame.light.lamp.xyz, frame.light.lamp.w);
+    return turned(normalize(middle), mix(frame.trace.light.z, 1.0, u.x), 2.0 * pi * u.y);
+}

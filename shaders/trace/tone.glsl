@@ -1,0 +1,44 @@
+// From light to what a display shows, and back. Reinhard et al., "Photographic tone reproduction for digital images",
+// SIGGRAPH 2002, equation 4; filmic: J. Hable, "Uncharted 2: HDR lighting", GDC 2010. White is shown as 1.
+#include "shaders/shared/trace.h"
+
+const float filmic_a = 0.15, filmic_b = 0.50, filmic_c = 0.10, filmic_d = 0.20, filmic_e = 0.02, filmic_f = 0.30;
+
+vec3 filmic(vec3 x) {
+    return (x * (filmic_a * x + filmic_c * filmic_b) + filmic_d * filmic_e) /
+               (x * (filmic_a * x + filmic_b) + filmic_d * filmic_f) -
+           filmic_e / filmic_f;
+}
+
+// `tone`: as in TraceFrame. Without branches on it: software Vulkan makes a shader anew for each of their values. Linear light in, linear light of the display out.
+vec3 toned(vec3 light, vec4 tone) {
+    vec3 x = light * tone.x;
+    float white = tone.z;
+    vec3 reinhard = x * (1.0 + x / (white * white)) / (1.0 + x);
+    x = mix(x, reinhard, bvec3(tone.y == float(tone_reinhard)));
+    x = mix(x, filmic(x) / filmic(vec3(white)), bvec3(tone.y == float(tone_filmic)));
+    return clamp(x, 0.0, 1.0);
+}
+
+// What is shown as `shown`: toned(untoned(x)) = x.
+vec3 untoned(vec3 shown, vec4 tone) {
+    float white = tone.z;
+    vec3 less = 1.0 - shown;
+    vec3 reinhard = 0.5 * white * white * (sqrt(less * less + 4.0 * shown / (white * white)) - less);
+    vec3 y = shown * filmic(vec3(white)) + filmic_e / filmic_f;
+    vec3 a = filmic_a * (1.0 - y);
+    vec3 b = filmic_b * (filmic_c - y);
+    vec3 c = filmic_d * (filmic_e - filmic_f * y);
+    vec3 x = mix(shown, reinhard, bvec3(tone.y == float(tone_reinhard)));
+    x = mix(x, (sqrt(max(b * b - 4.0 * a * c, 0.0)) - b) / (2.0 * a), bvec3(tone.y == float(tone_filmic)));
+    return x / tone.x;
+}
+
+// IEC 61966-2-1.
+vec3 from_srgb(vec3 code) {
+    return mix(code / 12.92, pow((code + 0.055) / 1.055, vec3(2.4)), greaterThan(code, vec3(0.04045)));
+}
+
+vec3 to_srgb(vec3 light) {
+    return mix(12.92 * light, 1.055 * pow(light, vec3(1.0 / 2.4)) - 0.055, greaterThan(light, vec3(0.0031308)));
+}

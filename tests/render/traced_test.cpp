@@ -1,0 +1,394 @@
+// Light that is traced, against closed forms and figures of other methods (adding-doubling, NumPy Monte Carlo), and
+// against the ray caster.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <glm/gtc/constants.hpp>
+#include <numbers>
+
+#include "compute/error.h"
+#include "render/surface_albedo.h"
+#include "rendering.h"
+#include "shaders/shared/phase.h"
+#include "shaders/shared/philox.h"
+
+namespace echolux::test {
+namespace {
+
+TEST(Philox, GivesItsKnownAnswers) {
+    EXPECT_EQ(shared::philox(glm::uvec4(0), glm::uvec2(0)), glm::uvec4(0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8));
+}
+
+TEST(Philox, HasNeitherZeroNorOne) {
+    EXPECT_GT(shared::uniform_numbers(glm::uvec4(0)).x, 0);
+    EXPECT_LT(shared::uniform_numbers(glm::uvec4(~0U)).x, 1);
+}
+
+TEST(Phase, HasItsMeanCosineAndIntegratesToOne) {
+    constexpr int draws = 1'000'000;
+    for (const float g : {-0.9F, -0.5F, -2e-4F, 0.0F, 5e-4F, 0.3F, 0.8F, 0.95F}) {
+        double sum = 0, squares = 0, integral = 0;
+        for (int i = 0; i < draws; ++i) {
+            const glm::vec4 u = shared::uniform_numbers(shared::philox(glm::uvec4(i, 0, 0, 0), glm::uvec2(7, 0)));
+            const double cosine = shared::phase_cosine(u.x, g);
+            sum += cosine;
+            squares += cosine * cosine;
+            integral += 4 * std::numbers::pi / draws *
+                        shared::phase(2 * (static_cast<float>(i) + 0.5F) / draws - 1, g);  // over the cosine
+        }
+        const double mean = sum / draws;
+        const double sigma = std::sqrt((squares / draws - mean * mean) / draws);
+        EXPECT_NEAR(mean, g, 4 * sigma) << g;
+        EXPECT_NEAR(integral, 1, g < 0.9F ? 1e-5 : 1e-3) << g;
+    }
+}
+
+glm::vec3 direction(float cosine, float turn) {
+    const float sine = std::sqrt(1 - cosine * cosine);
+    return {sine * std::cos(turn), sine * std::sin(turn), cosine};
+}
+
+TEST(Facets, IsReciprocal) {
+    for (const float alpha : {.0025F, .25F, 1.0F}) {
+        const glm::vec3 a = direction(.3F, 1), b = direction(.8F, 2.5F);
+        const float forth = shared::ggx_reflected(a, b, alpha);
+        EXPECT_NEAR(shared::ggx_reflected(b, a, alpha), forth, 1e-5 * forth) << alpha;
+    }
+}
+
+// What facets mirror and what is scattered below them, integrated over all directions on a grid: all of it.
+TEST(Facets, LosesNothing) {
+    constexpr int cosines = 2000, turns = 400;
+    for (const double roughness : {.3, .5, 1.}) {
+        const auto alpha = static_cast<float>(roughness * roughness);
+        const SurfaceAlbedo albedo = surface_albedo(roughness);
+        for (const float out_cosine : {.15F, .5F, .95F}) {
+            const glm::vec3 out_to = direction(out_cosine, 0);
+            double sum = 0;
+            for (int i = 0; i < cosines * turns; ++i) {
+                const float cosine = (static_cast<float>(i / turns) + .5F) / cosines;
+                const glm::vec3 in_from =
+                    direction(cosine, glm::two_pi<float>() * static_cast<float>(i % turns) / turns);
+                const double below = (1 - albedo_at(albedo, out_cosine)) * (1 - albedo_at(albedo, cosine)) /
+                                     (std::numbers::pi * (1 - albedo.mean));
+                sum += cosine * (below + shared::ggx_reflected(out_to, in_from, alpha));
+            }
+            EXPECT_NEAR(sum * 2 * std::numbers::pi / (cosines * turns), 1, 2e-3) << roughness << ", " << out_cosine;
+        }
+    }
+}
+
+// Light of a pixel and how much of what is behind it is hidden.
+struct Pixel {
+    double light = 0, opacity = 0;
+};
+
+class Traced : public Rendering {
+  protected:
+    static constexpr int stops = -3;  // so that nothing is cut off at white
+
+    void SetUp() override {
+        Rendering::SetUp();
+        view_.mode = ViewMode::traced;
+        view_.projection = Projection::orthographic;
+        view_.look = Look::top;
+        view_.box = view_.lighting = false;
+        view_.transparent = true;
+        view_.width = view_.height = 48;
+        view_.sky = 1;
+        view_.lamp_brightness = 0;
+        view_.bounces = 0;
+        view_.tone = Tone::linear;
+        view_.exposure_ev = stops;
+        view_.paths = 16;
+    }
+
+    // White everywhere, of this extinction over `length`.
+    void set_curve(std::vector<TransferNode> nodes, double length) {
+        view_.transfer = "test";
+        view_.transfer_curve = TransferCurve{std::move(nodes), "", true, length};
+    }
+    void set_white(double extinction, double length) {
+        set_curve({{0, 1, 1, 1, extinction}, {1, 1, 1, 1, extinction}}, length);
+    }
+
+    void set_volume(const VolumeGrid& grid, const ValueAt& value) {
+        view_.low = 0;
+        view_.high = 40;
+        renderer().set_volume(grid, voxels(grid, value).data());
+    }
+
+    // 64 um deep and so wide that its sides are far away.
+    void set_slab() {
+        VolumeGrid grid = db_grid(64, 64, 64);
+        grid.spacing_um = {1, 1000, 1000};
+        set_volume(grid, [](auto...) { return 20; });
+        view_.zoom = 20;
+    }
+
+    std::vector<Pixel> pixels() {
+        std::vector<Pixel> found;
+        renderer().render(view_, PictureBits::sixteen,
+                          [&](const PictureRows& rows) {
+                              for (std::size_t i = 0; i + 8 <= rows.pixels.size(); i += 8) {
+                                  std::array<std::uint16_t, 4> codes{};
+                                  std::memcpy(codes.data(), rows.pixels.data() + i, sizeof codes);
+                                  const double shown = codes[1] / 65535.0;
+                                  const double straight =
+                                      shown <= 0.04045 ? shown / 12.92 : std::pow((shown + 0.055) / 1.055, 2.4);
+                                  const double opacity = codes[3] / 65535.0;
+                                  found.push_back({straight * std::exp2(-stops) * opacity, opacity});
+                              }
+                          },
+                          {});
+        return found;
+    }
+
+    struct Mean {
+        double light = 0, opacity = 0, sigma = 0;  // of the light
+    };
+    Mean mean() {
+        const std::vector<Pixel> all = pixels();
+        const auto count = static_cast<double>(all.size());
+        Mean mean;
+        double squares = 0;
+        for (const Pixel& pixel : all) {
+            mean.light += pixel.light / count;
+            mean.opacity += pixel.opacity / count;
+            squares += pixel.light * pixel.light / count;
+        }
+        mean.sigma = std::sqrt((squares - mean.light * mean.light) / count);
+        return mean;
+    }
+
+    // Between -1 and 1 in the picture's terms: four standard errors.
+    void expect_light(double expected, const std::string& of) {
+        const Mean found = mean();
+        EXPECT_NEAR(found.light, expected, 4 * found.sigma + 2e-5) << of;
+        EXPECT_LT(found.sigma, 0.02 * std::max(expected, 0.05)) << of;
+    }
+
+    View view_;
+};
+
+// R + T of a slab under a sky on both sides, without what passes it; adding-doubling.
+TEST_F(Traced, SlabsScatterAsAddingDoublingSays) {
+    struct Case {
+        double depth, g, albedo, light;
+    };
+    set_slab();
+    for (const Case& c :
+         {Case{0.1, 0, 1, .04769 + .04747}, Case{0.1, 0, .9, .04210 + .04191}, Case{1, 0, .9, .26741 + .22375},
+          Case{1, .8, 1, .06002 + .57210}, Case{1, .8, .9, .04236 + .47750}, Case{10, 0, .9, .41493 + .00557},
+          Case{10, .8, .9, .13509 + .09639}}) {
+        set_white(c.depth, 64);
+        view_.anisotropy = c.g;
+        view_.scattering = c.albedo;
+        expect_light(c.light, testing::PrintToString(c.depth) + ", g " + testing::PrintToString(c.g));
+    }
+}
+
+// L = E a p(-1) / 2 (1 - exp(-2 tau)) where the lamp is at the eye.
+TEST_F(Traced, OneScatteringIsTheClosedForm) {
+    set_slab();
+    view_.sky = 0;
+    view_.bounces = 1;
+    view_.scattering = .8;
+    view_.lamp_brightness = 1 / std::numbers::pi;  // irradiance 1
+    view_.lamp_size_deg = 0;
+    for (const auto& [depth, g, light] :
+         {std::array{.5, 0., .020121}, std::array{.5, .6, .003144}, std::array{4., 0., .031820}}) {
+        set_white(depth, 64);
+        view_.anisotropy = g;
+        expect_light(light, testing::PrintToString(depth));
+    }
+}
+
+// Mean over the disc of a sphere of a step in a field of distances.
+TEST_F(Traced, SpheresScatterAsMonteCarloSays) {
+    constexpr std::int64_t edge = 128;
+    constexpr double radius = 56;
+    const VolumeGrid grid = db_grid(edge, edge, edge);
+    set_volume(grid, [](std::int64_t z, std::int64_t a, std::int64_t b) {
+        const double middle = 0.5 * (edge - 1);
+        const double distance = radius - std::hypot(double(z) - middle, double(a) - middle, double(b) - middle);
+        return 20 + 20 * std::clamp(distance / 8, -1., 1.);
+    });
+    view_.zoom = std::sqrt(3.) * edge / (2 * radius);  // the disc touches the picture's edges
+    for (const auto& [depth, albedo, light] :
+         {std::array{1., .9, .93602}, std::array{10., .9, .62348}, std::array{10., .5, .20519}}) {
+        set_curve({{0, 1, 1, 1, 0}, {.4999, 1, 1, 1, 0}, {.5001, 1, 1, 1, depth}, {1, 1, 1, 1, depth}}, 2 * radius);
+        view_.scattering = albedo;
+        const Mean found = mean();
+        const double disc = std::numbers::pi / 4;  // what is beside it has neither light nor opacity
+        const double of_disc = 1 - (found.opacity - found.light) / disc;
+        EXPECT_NEAR(of_disc, light, 4 * found.sigma / disc + 0.003) << depth << ", " << albedo;
+    }
+}
+
+// What loses no light looks like the sky that lights it, whatever is in it.
+TEST_F(Traced, NothingIsLostInAFurnace) {
+    const VolumeGrid grid = db_grid(20, 24, 28, VoxelType::u8);
+    set_volume(grid, [](std::int64_t z, std::int64_t a, std::int64_t b) { return 40 * noise(z, a, b); });
+    set_curve({{0, 1, 1, 1, 0}, {.3, 1, 1, 1, 0}, {.5, 1, 1, 1, 60}, {.6, 1, 1, 1, 3}, {1, 1, 1, 1, 20}}, 0);
+    view_.scattering = 1;
+    view_.anisotropy = .5;
+    view_.look = Look::free;
+    view_.clip_low = {.1, .2, .3};
+    for (const Pixel& pixel : pixels()) EXPECT_NEAR(pixel.light, pixel.opacity, 4e-4);
+}
+
+// Nor where surfaces are among it.
+TEST_F(Traced, SurfacesLoseNothingInAFurnace) {
+    const VolumeGrid grid = db_grid(40, 40, 40);
+    set_volume(grid, ball(grid, 18));
+    set_curve({{0, 1, 1, 1, 0}, {.3, 1, 1, 1, 0}, {.35, 1, 1, 1, 200}, {1, 1, 1, 1, 200}}, 0);
+    view_.scattering = 1;
+    view_.lighting = true;
+    view_.lighting_strength = 1;
+    for (const double roughness : {.2, .5, 1.}) {
+        view_.roughness = roughness;
+        for (const Pixel& pixel : pixels()) EXPECT_NEAR(pixel.light, pixel.opacity, 4e-4) << roughness;
+    }
+}
+
+// Light of the lamp, found by looking for it, is that of a sky in its place, found by going astray: a lamp of 90
+// degrees about the eye is half of a sky of the same radiance, seen from a slab's side.
+TEST_F(Traced, ALampIsAsBrightAsTheSkyInItsPlace) {
+    set_slab();
+    set_white(3, 64);
+    view_.paths = 64;
+    view_.lamp = Lamp::headlight;
+    const Mean sky = mean();
+    view_.sky = 0;
+    view_.lamp_size_deg = 90;
+    view_.lamp_brightness = 2;  // of an irradiance that comes from all sides of the half space: pi / (2 pi) radiance
+    const Mean above = mean();
+    view_.lamp = Lamp::free;
+    view_.lamp_azimuth_deg = 180;
+    view_.lamp_elevation_deg = 0;
+    const Mean below = mean();
+    EXPECT_NEAR(above.light + below.light, sky.light, 4 * std::hypot(sky.sigma, above.sigma, below.sigma));
+}
+
+// Sparse speckle under a curve with a peak inside: where bricks' ends alone would not do.
+class TracedSpeckle : public Traced {
+  protected:
+    void SetUp() override {
+        Traced::SetUp();
+        const VolumeGrid grid = db_grid(30, 41, 37, VoxelType::u8);
+        set_volume(grid, [](std::int64_t z, std::int64_t a, std::int64_t b) {
+            return (a / 9 + b / 8 + z / 10) % 3 == 0 ? 44 * noise(z, a, b) : 0;
+        });
+        set_curve({{0, 1, 1, 1, 0}, {.4, 1, .8, .5, 0}, {.45, 1, .9, .4, 80}, {.5, 1, 1, 1, 2}, {1, 1, 1, 1, 6}}, 0);
+        view_.look = Look::free;
+        view_.zoom = 1.6;
+    }
+};
+
+TEST_F(TracedSpeckle, NoExtinctionExceedsItsBricksMajorant) {
+    view_.scattering = 1;
+    double looks = 0;
+    for (const PathCounts& counts : renderer().count_paths(view_)) {
+        EXPECT_EQ(counts.above_majorant, 0);
+        EXPECT_EQ(counts.given_up, 0);
+        looks += counts.looks;
+    }
+    EXPECT_GT(looks, 100);
+}
+
+TEST_F(TracedSpeckle, HidesAsMuchAsTheRayCasterDoes) {
+    view_.paths = 64;
+    const std::vector<Pixel> traced = pixels();
+    view_.mode = ViewMode::composite;
+    view_.step = .1;
+    view_.adaptive = view_.end_early = false;
+    view_.samples = 16;
+    const std::vector<Pixel> cast = pixels();
+    double difference = 0, variance = 0;
+    for (std::size_t i = 0; i < traced.size(); ++i) {
+        difference += traced[i].opacity - cast[i].opacity;
+        variance += cast[i].opacity * (1 - cast[i].opacity) / static_cast<double>(view_.paths);
+    }
+    EXPECT_NEAR(difference, 0, 4 * std::sqrt(variance) + 1e-3 * static_cast<double>(traced.size()));
+}
+
+TEST_F(TracedSpeckle, TheSameSeedGivesTheSamePicture) {
+    view_.lamp_brightness = 2;
+    const Image first = renderer().render(view_);
+    view_.seed = 1;
+    EXPECT_NE(renderer().render(view_).pixels, first.pixels);
+    view_.seed = 0;
+    view_.width = 60;
+    renderer().render(view_);
+    view_.width = 48;
+    EXPECT_EQ(renderer().render(view_).pixels, first.pixels);
+}
+
+// Over three decades, against what adding-doubling says.
+TEST_F(Traced, ErrorsFallWithTheRootOfTheNumberOfPaths) {
+    set_slab();
+    set_white(1, 64);
+    view_.scattering = .9;
+    const auto error = [&](std::int64_t paths) {
+        view_.paths = paths;
+        double squares = 0;
+        for (const Pixel& pixel : pixels()) squares += std::pow(pixel.light - (.26741 + .22375), 2);
+        return std::sqrt(squares);
+    };
+    EXPECT_NEAR(std::log10(error(1) / error(1000)) / 3, 0.5, 0.02);
+}
+
+TEST_F(TracedSpeckle, NothingIsShownOfNothing) {
+    set_white(0, 0);
+    view_.transparent = false;
+    view_.background = {0, 0.2, 1};
+    const Image image = renderer().render(view_);
+    for (std::size_t i = 0; i < image.pixels.size(); i += 4) {
+        ASSERT_EQ(image.pixels[i], 0);
+        ASSERT_EQ(image.pixels[i + 1], 51);
+        ASSERT_EQ(image.pixels[i + 2], 255);
+    }
+}
+
+TEST_F(Traced, VoxelsThatAreNoNumbersAreBorne) {
+    const VolumeGrid grid = db_grid(16, 16, 16);
+    set_volume(grid, [](std::int64_t z, std::int64_t, std::int64_t) { return z % 5 == 0 ? std::nan("") : 30.; });
+    set_white(4, 0);
+    view_.lighting = true;
+    view_.lamp_brightness = 1;
+    view_.width = 1;
+    view_.height = 1;
+    for (const Pixel& pixel : pixels()) EXPECT_TRUE(std::isfinite(pixel.light));
+}
+
+TEST_F(TracedSpeckle, AWindowShowsTheCompositeWhileItMovesAndThePathsAtRest) {
+    view_.transparent = false;
+    view_.paths = 8;
+    View composite = view_;
+    composite.mode = ViewMode::composite;
+    double now_s = 10;
+    view_.frame_ms = 1000;  // in full
+    FollowedPicture shown;
+    for (int i = 0; i < 2; ++i) {
+        view_.azimuth_deg += 1;
+        shown = renderer().follow(view_, now_s += .01);
+        renderer().wait(shown.drawing);
+    }
+    composite.azimuth_deg = view_.azimuth_deg;
+    EXPECT_FALSE(shown.is_final);
+    const Image moving = renderer().read(shown.drawing);
+    for (int i = 0; i < 1000 && !shown.is_final; ++i) {
+        shown = renderer().follow(view_, now_s += .1);
+        renderer().wait(shown.drawing);
+        renderer().read(shown.drawing);
+    }
+    ASSERT_TRUE(shown.is_final);
+    EXPECT_EQ(shown.passes, 8);
+    EXPECT_EQ(renderer().read(shown.drawing).pixels, renderer().render(view_).pixels);
+    EXPECT_NE(moving.pixels, renderer().read(shown.drawing).pixels);
+    EXPECT_GT(std::count(moving.pixels.begin(), moving.pixels.end(), 255), 0);
+}
+
+}  // namespace
+}  // namespace echolux::test
