@@ -71,7 +71,9 @@ FileNames files_read(const Path& input, const std::vector<std::string>& settings
     if (input.empty()) return {};
     FileNames files{input};
     const std::string ending = lower_ending(input);
-    if (is_pattern(input)) {
+    std::error_code problem;
+    const bool is_folder = std::filesystem::is_directory(input, problem) && !is_volume_name(input);
+    if (is_folder || is_pattern(input)) {
         add_files_of_pattern(input, files);
     } else if (ending == ".nhdr" || ending == ".mhd") {
         add_voxels_apart(input, files);

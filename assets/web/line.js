@@ -1,5 +1,5 @@
 // The WebSocket: text messages are objects with a "type", binary ones pictures. Cut, it comes back by itself.
-const FIRST_WAIT_MS = 250, LONGEST_WAIT_MS = 4000;
+const FIRST_WAIT_MS = 250, LONGEST_WAIT_MS = 4000, ASKS_MS = 3000;
 
 export class Line {
   constructor() {
@@ -9,6 +9,7 @@ export class Line {
     this.socket = null;
     this.received = 0;  // bytes, of all connections
     this.connections = 0;
+    this.page = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
     window.addEventListener("online", () => this.retryNow());
     document.addEventListener("visibilitychange", () => document.hidden || this.retryNow());
   }
@@ -23,17 +24,21 @@ export class Line {
   }
 
   connect() {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    if (this.socket !== null) return;
     const secure = location.protocol === "https:" ? "wss:" : "ws:";
     const socket = new WebSocket(`${secure}//${location.host}/ws`);
     socket.binaryType = "arraybuffer";
     this.socket = socket;
     socket.onopen = () => {
+      if (socket !== this.socket) return;
       this.wait = FIRST_WAIT_MS;
       this.connections += 1;
       this.emit("open");
     };
-    socket.onmessage = (event) => this.take(event.data);
-    socket.onclose = (event) => this.lost(event);
+    socket.onmessage = (event) => socket === this.socket && this.take(event.data);
+    socket.onclose = (event) => socket === this.socket && this.lost(event);
   }
 
   take(data) {
@@ -52,6 +57,8 @@ export class Line {
     this.socket = null;
     this.emit("lost", event.reason || "");
     if (event.reason === "" && !(await this.isKnown())) return;
+    if (this.socket !== null) return;  // meanwhile
+    clearTimeout(this.timer);
     this.timer = setTimeout(() => this.connect(), this.wait);
     this.wait = Math.min(LONGEST_WAIT_MS, 2 * this.wait);
   }
@@ -59,8 +66,12 @@ export class Line {
   // A browser does not tell why a WebSocket was refused; a page says it.
   async isKnown() {
     try {
-      const answer = await fetch("/", { cache: "no-store" });
+      const answer = await fetch("/", { cache: "no-store", signal: AbortSignal.timeout(ASKS_MS) });
       if (answer.ok) return true;
+      if (answer.status === 401) {  // the password is asked for again
+        location.reload();
+        return false;
+      }
       this.emit("refused", (await answer.text()).trim());
       return answer.status !== 403;
     } catch {

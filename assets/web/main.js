@@ -50,12 +50,16 @@ function fitSoon() {
 }
 
 new ResizeObserver(fitSoon).observe(stage);
-window.matchMedia(`(resolution: ${window.devicePixelRatio}dppx)`).addEventListener("change", fitSoon);
+function followRatio() {
+  fitSoon();
+  window.matchMedia(`(resolution: ${window.devicePixelRatio}dppx)`).addEventListener("change", followRatio, { once: true });
+}
+followRatio();
 video.onSize = () => place();
 
 line.on("open", async () => {
   told = "";
-  line.send({ type: "hello", codecs: await video.codecs() });
+  line.send({ type: "hello", codecs: await video.codecs(), page: line.page });
 });
 line.on("roles", (roles) => {
   line.steers = roles.steers;

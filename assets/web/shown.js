@@ -12,7 +12,7 @@ const inMs = (value) => (Number.isFinite(value) ? `${value.toFixed(0)} ms` : "�
 export class Shown {
   constructor(line, video, hands) {
     Object.assign(this, { line, video, hands });
-    this.answers = [];  // the last ones: total, drawing, encoding, way
+    this.answers = [];  // the last ones: total, and its parts
     this.seen = [];     // when pictures came, and their bytes
     this.element = (id) => document.getElementById(id);
     this.roles = null;
@@ -30,7 +30,8 @@ export class Shown {
       this.say("");
     };
     hands.onAnswered = (total, head) => {
-      this.answers.push({ total, drawing: Math.max(0, head.drawing), encoding: head.waiting + head.encoding });
+      const drawing = Math.max(0, head.drawing), encoding = head.waiting + head.encoding, decoding = head.shown - head.came;
+      this.answers.push({ total, drawing, encoding, decoding, transport: total - drawing - encoding - decoding });
       if (this.answers.length > KEPT) this.answers.shift();
     };
     line.on("welcome", (message) => {
@@ -39,7 +40,7 @@ export class Shown {
     });
     line.on("roles", (roles) => this.showRoles(roles));
     line.on("asked", () => (this.element("asked").hidden = false));
-    line.on("kept", () => this.say("Whoever steers keeps on.", 4000));
+    line.on("kept", () => this.say("The current user keeps control.", 4000));
     line.on("recording", (message) => this.showRecording(message));
     line.on("notice", (message) => this.say(message.text, 8000));
     line.on("lost", (reason) => {
@@ -58,7 +59,7 @@ export class Shown {
     });
     on("steer", () => {
       this.line.send({ type: "steer", what: "ask" });
-      this.say("Asked. Whoever steers has ten seconds to answer.", 4000);
+      this.say("Request sent; the current user has ten seconds to answer.", 4000);
     });
     const answer = (what) => {
       this.element("asked").hidden = true;
@@ -81,7 +82,7 @@ export class Shown {
     if (!window.isSecureContext) {
       this.element("hint").hidden = false;
       this.element("hint").textContent =
-        "Video needs https or localhost; without, every picture is a JPEG. Start with --tls, or come through an ssh tunnel.";
+        "Video needs https or localhost; without, every picture is a JPEG. Start with --tls, or use an SSH tunnel.";
     }
   }
 
@@ -115,7 +116,7 @@ export class Shown {
     this.seen = this.seen.filter(([at]) => at > now - WINDOW_MS);
     const totals = this.answers.map((answer) => answer.total);
     const beyond = this.answers.map((answer) => answer.total - answer.drawing);
-    const mean = (values) => values.reduce((sum, value) => sum + value, 0) / (values.length || 1);
+    const median = (part) => percentile(this.answers.map((answer) => answer[part]), 0.5);
     return {
       pictures_per_s: (1000 * this.seen.length) / WINDOW_MS,
       mbit_per_s: (8e-6 * 1000 * this.seen.reduce((sum, [, bytes]) => sum + bytes, 0)) / WINDOW_MS,
@@ -123,8 +124,10 @@ export class Shown {
       latency_p95: percentile(totals, 0.95),
       beyond_p50: percentile(beyond, 0.5),
       beyond_p95: percentile(beyond, 0.95),
-      drawing: mean(this.answers.map((answer) => answer.drawing)),
-      encoding: mean(this.answers.map((answer) => answer.encoding)),
+      drawing: median("drawing"),
+      encoding: median("encoding"),
+      transport: median("transport"),
+      decoding: median("decoding"),
       answers: this.answers.length,
     };
   }
@@ -139,8 +142,10 @@ export class Shown {
     const rows = [
       ["Latency (median)", inMs(it.latency_p50)],
       ["Latency (95 %)", inMs(it.latency_p95)],
-      ["of it drawing", it.answers ? inMs(it.drawing) : "–"],
-      ["of it encoding", it.answers ? inMs(it.encoding) : "–"],
+      ["of it drawing", inMs(it.drawing)],
+      ["of it encoding", inMs(it.encoding)],
+      ["of it transport", inMs(it.transport)],
+      ["of it decoding", inMs(it.decoding)],
       ["Pictures per second", it.pictures_per_s.toFixed(0)],
       ["Bandwidth", `${it.mbit_per_s.toFixed(2)} Mbit/s`],
       ["Picture", last ? `${last.width} × ${last.height}` : "–"],

@@ -81,7 +81,7 @@ export class Video {
     console.warn(`${this.codec} cannot be decoded here: ${error.message}`);
     this.refused.add(this.codec);
     this.forget();
-    this.line.send({ type: "hello", codecs: await this.codecs() });
+    this.line.send({ type: "hello", codecs: await this.codecs(), page: this.line.page });
   }
 
   take(buffer) {
@@ -108,6 +108,7 @@ export class Video {
       image.close();
     } catch (error) {
       console.warn(`a picture cannot be read: ${error.message}`);
+      this.line.send({ type: "shown", picture: head.picture });  // else no other comes
     }
   }
 

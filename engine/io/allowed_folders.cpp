@@ -19,7 +19,7 @@ AllowedFolders::AllowedFolders(std::vector<std::filesystem::path> folders) {
 }
 
 bool AllowedFolders::hold(const std::filesystem::path& path) const {
-    return std::ranges::any_of(folders_, [&](const auto& folder) { return may_be_named(folder, path); });
+    return std::ranges::any_of(folders_, [&](const auto& folder) { return lies_below(folder, path); });
 }
 
 std::filesystem::path AllowedFolders::within(const std::filesystem::path& path) const {
@@ -28,7 +28,7 @@ std::filesystem::path AllowedFolders::within(const std::filesystem::path& path) 
     if (!folders_.empty() && hold(whole)) return whole;
     std::string names;
     for (const std::filesystem::path& folder : folders_) names += (names.empty() ? "" : ", ") + folder.string();
-    throw Error(ErrorCode::bad_setting, "lies outside of the folders that may be used from elsewhere", path.string(),
+    throw Error(ErrorCode::bad_setting, "is outside the folders that remote clients may use", path.string(),
                 names.empty() ? "none was allowed" : "use a file in " + names);
 }
 

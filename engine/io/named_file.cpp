@@ -19,10 +19,10 @@ Path resolved(const Path& path) {
     return problem ? absolute.lexically_normal() : whole;
 }
 
-bool lies_below(const Path& folder, const Path& path) {
+bool holds(const Path& folder, const Path& whole) {
     Path known = resolved(folder.empty() ? "." : folder);
     if (!known.has_filename()) known = known.parent_path();
-    return std::ranges::mismatch(known, path).in1 == known.end();
+    return std::ranges::mismatch(known, whole).in1 == known.end();
 }
 
 std::string words_for_outside(const Path& path) {
@@ -31,14 +31,18 @@ std::string words_for_outside(const Path& path) {
 
 }  // namespace
 
+bool lies_below(const Path& folder, const Path& path) {
+    return holds(folder, resolved(path));
+}
+
 bool may_be_named(const Path& folder, const Path& path) {
     const Path whole = resolved(path);
-    if (lies_below(folder, whole)) return true;
+    if (holds(folder, whole)) return true;
     const char* allowed = std::getenv(data_folders_variable);
     std::string_view rest = allowed == nullptr ? "" : allowed;
     while (!rest.empty()) {
         const std::string_view one = rest.substr(0, rest.find(':'));
-        if (!one.empty() && lies_below(one, whole)) return true;
+        if (!one.empty() && holds(one, whole)) return true;
         rest.remove_prefix(std::min(rest.size(), one.size() + 1));
     }
     return false;

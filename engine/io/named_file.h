@@ -10,7 +10,10 @@ namespace echolux {
 // Folders, separated by colons, below which headers may name files besides their own.
 inline constexpr const char* data_folders_variable = "ECHOLUX_DATA_FOLDERS";
 
-// Whether `path`, links followed, lies in `folder` or below it, or below a folder of the user's.
+// Whether `path`, links followed, lies in `folder` or below it.
+bool lies_below(const std::filesystem::path& folder, const std::filesystem::path& path);
+
+// The same, or below a folder of the user's.
 bool may_be_named(const std::filesystem::path& folder, const std::filesystem::path& path);
 
 // The regular file that `header` names. Throws Error{bad_file} naming both: it is none, or lies elsewhere.

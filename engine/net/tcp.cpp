@@ -1,5 +1,6 @@
 #include "engine/net/tcp.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <netdb.h>
@@ -64,6 +65,15 @@ bool would_wait(ssize_t result) {
 
 std::string NetAddress::text() const {
     return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port) : fmt::format("[{}]:{}", host, port);
+}
+
+// Numbers: a name that begins with 127 may belong to anybody.
+bool NetAddress::is_this_machine_alone() const {
+    in_addr v4{};
+    in6_addr v6{};
+    if (inet_pton(AF_INET, host.c_str(), &v4) == 1) return ntohl(v4.s_addr) >> 24 == 127;
+    if (inet_pton(AF_INET6, host.c_str(), &v6) == 1) return IN6_IS_ADDR_LOOPBACK(&v6);
+    return host == "localhost";
 }
 
 NetAddress parsed_address(const std::string& text, const std::string& where) {

@@ -17,6 +17,7 @@ struct NetAddress {
     std::uint16_t port = 0;
 
     std::string text() const;
+    bool is_this_machine_alone() const;  // who listens there is reached from nowhere else
 };
 
 // "HOST:PORT", "[::1]:PORT", or ":PORT" and "PORT" alone, of this machine only. Throws Error{bad_setting} naming

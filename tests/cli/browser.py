@@ -17,11 +17,14 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 class Socket:
     """A WebSocket: texts out, messages in."""
 
-    def __init__(self, address, headers=""):
-        host, _, path = address.removeprefix("ws://").partition("/")
+    def __init__(self, address, headers="", tls=None):
+        """`tls`: of a wss:// address, who is trusted (ssl.SSLContext)."""
+        host, _, path = address.removeprefix("ws://").removeprefix("wss://").partition("/")
         name, _, port = host.partition(":")
         self.line = socket.create_connection((name, int(port)), 30)
         self.line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if tls is not None:
+            self.line = tls.wrap_socket(self.line, server_hostname=name)
         key = base64.b64encode(os.urandom(16)).decode()
         self.line.sendall(f"GET /{path} HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                           f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n{headers}\r\n".encode())
@@ -79,12 +82,12 @@ class Socket:
 
 
 class Browser:
-    def __init__(self, width=1280, height=830):
+    def __init__(self, *words, width=1280, height=830):
         self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.opened = []
         self.process = subprocess.Popen(
             [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", "--remote-allow-origins=*",
-             f"--user-data-dir={self.folder.name}", f"--window-size={width},{height}", "about:blank"],
+             f"--user-data-dir={self.folder.name}", f"--window-size={width},{height}", *words, "about:blank"],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.port = self.awaited_port()
 
@@ -160,6 +163,38 @@ class Page:
             at = [a + (b - a) * i / steps for a, b in zip(start, end)]
             self.mouse("mouseMoved", *at, button="left", buttons=1)
         self.mouse("mouseReleased", *end, button="left", clickCount=1)
+
+    def key(self, key, code, virtual, text="", modifiers=0):
+        """Pressed and let go; modifiers: 1 Alt, 2 Ctrl, 4 Meta, 8 Shift."""
+        held = [("Control", 17, 2), ("Shift", 16, 8)]
+        for name, number, bit in held:
+            if modifiers & bit:
+                self.call("Input.dispatchKeyEvent", type="keyDown", key=name, code=f"{name}Left", windowsVirtualKeyCode=number, modifiers=bit)
+        common = {"key": key, "code": code, "windowsVirtualKeyCode": virtual, "modifiers": modifiers}
+        self.call("Input.dispatchKeyEvent", type="keyDown", text=text, **common)
+        self.call("Input.dispatchKeyEvent", type="keyUp", **common)
+        for name, number, bit in held:
+            if modifiers & bit:
+                self.call("Input.dispatchKeyEvent", type="keyUp", key=name, code=f"{name}Left", windowsVirtualKeyCode=number)
+
+    def type(self, text):
+        for sign in text:
+            self.key(sign, f"Key{sign.upper()}" if sign.isalpha() else "Space", ord(sign.upper()), text=sign)
+
+    def press(self, element):
+        """The middle of an element of the page, by mouse."""
+        x, y = self.middle(element)
+        self.mouse("mouseMoved", x, y)
+        self.mouse("mousePressed", x, y, button="left", clickCount=1)
+        self.mouse("mouseReleased", x, y, button="left", clickCount=1)
+
+    def middle(self, element):
+        box = self.value(f"(({{x, y, width, height}}) => [x, y, width, height])(document.getElementById('{element}').getBoundingClientRect())")
+        assert box[2] > 0 and box[3] > 0, f"{element} is not shown"
+        return box[0] + box[2] / 2, box[1] + box[3] / 2
+
+    def touch(self, kind, *places):
+        self.call("Input.dispatchTouchEvent", type=kind, touchPoints=[{"x": x, "y": y, "id": i} for i, (x, y) in enumerate(places)])
 
     def screenshot(self):
         return base64.b64decode(self.call("Page.captureScreenshot")["data"])

@@ -69,6 +69,36 @@ class Control(ProgramCase):
         self.assertIn("told of ['settings'", done.stdout)
         self.assertEqual(read_png(self.folder / "picture.png").shape[:2], (240, 320))
 
+    def test_the_example_in_matlab_runs(self):
+        """By MATLAB, or by GNU Octave, which reads the same."""
+        matlab, octave = shutil.which("matlab"), shutil.which("octave-cli")
+        folder, call = EXAMPLE.parent, f'steer({self.port}, "{self.token}", "volume.nrrd")'
+        if matlab is not None:
+            command = [matlab, "-batch", f'addpath("{folder}"); {call}']
+        elif octave is not None:
+            command = [octave, "--quiet", "--eval", f'pkg load instrument-control; addpath("{folder}"); {call}']
+            if subprocess.run([octave, "--eval", "pkg load instrument-control"], capture_output=True, check=False).returncode != 0:
+                self.skipTest("Octave is here, its package instrument-control is not")
+        else:
+            self.skipTest("neither MATLAB nor GNU Octave is installed")
+        done = subprocess.run(command, cwd=self.folder, text=True, capture_output=True, timeout=200, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("refused: view.zoom: expected", done.stdout)
+        self.assertIn("opened volume.nrrd", done.stdout)
+        self.assertIn("B-scan 0:", done.stdout)
+        self.assertEqual(read_png(self.folder / "picture.png").shape[:2], (240, 320))
+
+    def test_lines_are_written_by_curl(self):
+        curl = shutil.which("curl")
+        if curl is None:
+            self.skipTest("curl is not installed")
+        lines = json.dumps({"token": self.token}) + '\n{"jsonrpc": "2.0", "id": 1, "method": "state"}\n'
+        done = subprocess.run([curl, "-sN", "--max-time", "3", f"telnet://127.0.0.1:{self.port}"], input=lines, text=True,
+                              capture_output=True, timeout=60, check=False)  # it does not end by itself
+        answers = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual(answers[0]["welcome"], "echolux")
+        self.assertEqual(answers[1]["result"]["program"], "echolux")
+
     def test_lines_are_written_by_netcat(self):
         netcat = shutil.which("nc")
         if netcat is None:

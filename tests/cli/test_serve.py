@@ -2,87 +2,15 @@
 import hashlib
 import json
 import os
-import queue
 import re
-import signal
 import stat
-import struct
-import threading
-import time
 import unittest
 import urllib.error
 import urllib.request
-import zlib
 
-import numpy as np
-
-from browser import CHROMIUM, Browser, Socket
-from support import ProgramCase, start, write_scan
-
-HEADER = struct.Struct("<BBBBIIIIfffII")
-
-
-class Served:
-    """The program while it serves."""
-
-    def __init__(self, folder, *words):
-        self.process = start("serve", *words, "--port", 0, "--fresh", folder=folder)
-        self.lines = queue.Queue()
-        self.sockets = []
-        threading.Thread(target=self.read, daemon=True).start()
-        self.steer, self.watch = self.address("to steer:"), self.address("to watch:")
-
-    def read(self):
-        for line in self.process.stdout:
-            self.lines.put(line)
-
-    def address(self, begin, timeout_s=60):
-        line = self.lines.get(timeout=timeout_s)
-        assert line.startswith(begin), line
-        return line.split()[-1]
-
-    @property
-    def token(self):
-        return self.steer.split("token=")[1]
-
-    def socket(self, address=None):
-        opened = Socket((address or self.steer).replace("http://", "ws://").replace("/?", "/ws?"))
-        self.sockets.append(opened)
-        return opened
-
-    def end(self):
-        self.process.send_signal(signal.SIGINT)
-        code = self.process.wait(60)
-        for opened in self.sockets:
-            opened.line.close()
-        errors = self.process.stderr.read()
-        self.process.stdout.close()
-        self.process.stderr.close()
-        return code, errors
-
-
-def told(socket, kind):
-    """The next message of this type."""
-    while True:
-        message = socket.receive()
-        if isinstance(message, str) and json.loads(message)["type"] == kind:
-            return json.loads(message)
-
-
-def picture(socket, is_still=False):
-    while True:
-        message = socket.receive()
-        if isinstance(message, str):
-            continue
-        head = HEADER.unpack(message[:HEADER.size])
-        socket.send(json.dumps({"type": "shown", "picture": head[4]}))
-        if not is_still or head[0] == 1:
-            return head, message[HEADER.size:]
-
-
-def size_of_png(data):
-    return struct.unpack(">II", data[16:24])
-
+from browser import CHROMIUM, Browser
+from served import Served, picture, pixels_of_png, size_of_png, told
+from support import ProgramCase, write_scan
 
 class Serve(ProgramCase):
     def setUp(self):
@@ -153,15 +81,14 @@ class Serve(ProgramCase):
         page.until(still)
         self.assertNotIn("token", page.value("location.href"))
         self.assertEqual(page.value("document.getElementById('state').textContent"), "you steer")
-        width, height = page.value("[echolux.video.canvas.width, echolux.video.canvas.height]")
-        self.assertEqual(width, 1280)
+        self.assertEqual(page.value("echolux.video.canvas.width"), 1280)
 
         # What the page shows at rest is the still that any other client gets, bit for bit.
         other = served.socket(served.watch)
         other.send(json.dumps({"type": "hello", "codecs": ["jpeg"]}))
         _, png = picture(other, is_still=True)
         before = page.until(f"({still}) && echolux.video.hash()")
-        self.assertEqual(before, hash_of_png(png, width, height))
+        self.assertEqual(before, hashlib.sha256(pixels_of_png(png).tobytes()).hexdigest())
 
         page.drag((640, 250), (760, 300))
         page.until(f"({still}) && echolux.hands.number > 0 && echolux.shown.answers.length > 0")
@@ -185,20 +112,6 @@ class Serve(ProgramCase):
         page.value("echolux.line.socket.close()")
         page.until(f"echolux.line.connections > {connections} && echolux.line.steers && ({still})")
         self.assertGreater(len(page.screenshot()), 10000)
-
-
-def hash_of_png(png, width, height):
-    """SHA-256 of the RGB pixels, by a reader that shares nothing with the program: one chunk, filter "up" on every row."""
-    at, body = 8, b""
-    while at < len(png):
-        size, kind = struct.unpack(">I4s", png[at:at + 8])
-        if kind == b"IDAT":
-            body += png[at + 8:at + 8 + size]
-        at += size + 12
-    rows = np.frombuffer(zlib.decompress(body), np.uint8).reshape(height, 3 * width + 1)
-    assert (rows[:, 0] == 2).all()
-    pixels = np.add.accumulate(rows[:, 1:], axis=0, dtype=np.uint8)
-    return hashlib.sha256(pixels.tobytes()).hexdigest()
 
 
 if __name__ == "__main__":

@@ -1,18 +1,28 @@
 """`echolux serve --folder … --control …`: programs steer the served window, and reach files of the folders alone."""
 import json
+import os
 import signal
 import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
 
-from support import ProgramCase, start, write_scan
+import numpy as np
+
+from support import ProgramCase, fringes, read_png, start, write_scan
+from test_push import push
 
 
 class ServeFolders(ProgramCase):
-    def serve(self, *words):
+    def serve(self, *words, environment=None):
         """Its control as a stream of lines."""
-        served = start("serve", "--port", 0, "--control", 0, "--size", "320x240", "--fresh", *words, folder=self.folder)
+        served = start("serve", "--port", 0, "--control", 0, "--size", "320x240", "--fresh", *words, folder=self.folder, environment=environment)
         self.addCleanup(lambda: (served.kill(), served.communicate()) if served.poll() is None else None)
         told = [served.stdout.readline() for _ in range(3)]
         self.assertTrue(told[2].startswith("control:"), told)
+        self.address = told[0].split()[-1]
         line = socket.create_connection(("127.0.0.1", int(told[2].split(" port ")[1].split(",")[0])), 60)
         self.addCleanup(line.close)
         stream = line.makefile("rw")
@@ -46,6 +56,79 @@ class ServeFolders(ProgramCase):
         served.send_signal(signal.SIGINT)
         served.communicate(timeout=60)
         self.assertEqual(served.returncode, 130)
+
+    def test_a_scan_names_no_file_outside(self):
+        """Nor do its calibration, a setting or a source; what the program was started with stays allowed."""
+        write_scan(self.folder / "lent/fine")
+        np.arange(256.0).tofile(self.folder / "outside.f64")
+        (self.folder / "lent/link.f64").symlink_to(self.folder / "outside.f64")
+        write_scan(self.folder / "secret")
+        outside, inside = self.folder / "secret/spectra.raw", {"file": "fine/spectra.raw"}
+        for name, keys in {"absolute": {"scan": {"file": str(outside)}}, "above": {"scan": {"file": "../secret/spectra.raw"}},
+                           "calibration": {"scan": inside, "calibration": {"background": "../outside.f64"}},
+                           "link": {"scan": inside, "calibration": {"k_map": "link.f64"}}}.items():
+            write_scan(self.folder / "lent/made", **keys)
+            (self.folder / "lent/made/scan.toml").rename(self.folder / f"lent/{name}.toml")
+        served, stream = self.serve("--folder", "lent", environment={"ECHOLUX_DATA_FOLDERS": str(self.folder)})  # which is for who is here
+        for name in ("absolute", "above", "calibration", "link"):
+            for how in ({"file": f"{name}.toml"}, {"source": f"replay:{self.folder}/lent/{name}.toml"},
+                        {"source": "sim", "scan": f"{name}.toml"}):
+                answer = self.call(stream, "open", **how)
+                self.assertIn("outside the folders", json.dumps(answer.get("error")), (name, how))
+        self.assertTrue(self.call(stream, "open", file="fine/scan.toml")["result"]["is_open"])
+        for name in ("../../outside.f64", "../link.f64", str(self.folder / "outside.f64")):
+            answer = self.call(stream, "set", values={"calibration.background": name})
+            self.assertIn("outside the folders", json.dumps(answer.get("error")), name)
+        served.kill()
+        served.communicate()
+
+        served, stream = self.serve("--folder", "lent", "secret/scan.toml")
+        self.assertTrue(self.until_open(stream))
+        self.assertIn("error", self.call(stream, "open", file=str(self.folder / "outside.f64")))
+        self.assertTrue(self.call(stream, "open", file=str(self.folder / "secret/scan.toml"))["result"]["is_open"])
+
+    def until_open(self, stream):
+        for _ in range(200):
+            if self.call(stream, "state")["result"]["is_open"]:
+                return True
+            time.sleep(0.1)
+        return False
+
+    def test_programs_open_rings_of_this_machine_and_no_port_for_others(self):
+        _, stream = self.serve()
+        for source in ("tcp://0.0.0.0:0", "tcp://[::]:5210", "tcp://192.168.1.20:5210", "tcp://127.example.org:5210"):
+            answer = self.call(stream, "open", source=source)
+            self.assertIn("cannot be opened remotely", json.dumps(answer.get("error")), source)
+        self.assertIn("plugins cannot", json.dumps(self.call(stream, "open", source="plugin:./lib.so")["error"]))
+        self.assertIn("not a name", json.dumps(self.call(stream, "open", source="shm:../../etc/passwd")["error"]))
+        name = f"echolux-test-{os.getpid()}"
+        with push.Producer(f"shm:{name}", samples=256, a_scans=12, b_scans=4, sample_format="u16", line_rate_hz=1e4, block_b_scans=4) as out:
+            ends = threading.Event()
+
+            def produce():
+                while not ends.wait(0.02):
+                    out.push(fringes())
+
+            pushing = threading.Thread(target=produce)
+            pushing.start()
+            self.addCleanup(lambda: (ends.set(), pushing.join()))
+            answer = self.call(stream, "open", source=f"shm:{name}", values={"recipe.noise_floor_db": 20})
+            ends.set()
+            pushing.join()
+            self.assertTrue(answer.get("result", {}).get("is_live"), answer)
+
+    def test_the_example_over_a_web_socket_runs(self):
+        if subprocess.run([sys.executable, "-c", "import websockets"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("python3-websockets is not installed")
+        write_scan(self.folder)
+        self.succeed("reconstruct", "scan.toml", "-o", "volume.nrrd")
+        served, stream = self.serve("volume.nrrd")
+        self.assertTrue(self.until_open(stream))
+        example = Path(__file__).parents[2] / "examples/control/web_socket.py"
+        done = subprocess.run([sys.executable, example, self.address], cwd=self.folder, text=True, capture_output=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("shown volume.nrrd", done.stdout)
+        self.assertEqual(read_png(self.folder / "picture.png").shape[:2], (240, 320))
 
     def test_a_folder_has_to_be_one(self):
         self.refuse("serve", "--fresh", "--port", 0, "--folder", "none", names=["none", "folder"])

@@ -23,8 +23,8 @@ class Listener : public Connection {
     bool is_page() const override { return false; }
     const std::string& peer() const override { return peer_; }
     void send_text(std::string text) override { heard.push_back(Json::parse(text)); }
-    void send_binary(std::vector<std::byte> bytes) override { data = std::move(bytes); }
-    void send_both(std::string text, std::vector<std::byte> bytes) override {
+    void send_binary(SharedBytes bytes) override { data = *bytes; }
+    void send_both(std::string text, SharedBytes bytes) override {
         send_text(std::move(text));
         send_binary(std::move(bytes));
     }

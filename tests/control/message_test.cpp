@@ -106,7 +106,7 @@ TEST(Methods, ParametersAreCheckedByTheTable) {
     EXPECT_EQ(refusal("get", R"({"kesy": []})"),
               "invalid_params: get, kesy: is not a parameter (did you mean \"keys\"?)");
     EXPECT_EQ(refusal("set", "{}"), "invalid_params: set, values: is missing (by key; null: the default)");
-    EXPECT_EQ(refusal("probe", R"({"x": 1.5, "y": 2})"), "invalid_params: probe, x: expected a whole number");
+    EXPECT_EQ(refusal("probe", R"({"x": 1.5, "y": 2})"), "invalid_params: probe, x: must be of type integer");
     EXPECT_NE(refusal("probe", "[1, 2, 3]"), "taken");
     EXPECT_NE(refusal("snapshot", R"({"of": "windw"})"), "taken");
     EXPECT_NE(refusal("set", R"({"values": []})"), "taken");

@@ -185,6 +185,25 @@ def lines_of_others():
     seed("pushed", "six", greeting + b"".join(blocks) + struct.pack("<4sI64s", b"ENDS", 0, b""))
 
 
+def web():
+    head = "Host: localhost:8970\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+    seed("web_request", "enter", "GET /?token=steering-token HTTP/1.1\r\nHost: 127.0.0.1:8970\r\n\r\n")
+    seed("web_request", "page", "GET /main.js HTTP/1.1\r\nHost: [::1]:8970\r\nCookie: a=1; echolux-8970=watching-token\r\n\r\n")
+    seed("web_request", "socket", f"GET /ws HTTP/1.1\r\n{head}Authorization: Bearer steering-token\r\nOrigin: http://localhost:8970\r\n\r\n")
+    seed("web_request", "upload", "PUT /upload/an%20eye.nrrd?token=steering-token HTTP/1.1\r\nHost: scope.example.org\r\nContent-Length: 4\r\n\r\nNRRD")
+    seed("web_request", "login", "POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 20\r\n\r\npassword=open+sesame")
+    seed("web_request", "form", "a=1&password=open%20sesame")
+    seed("web_request", "line", '{"token": "steering-token"}')
+    for name, message in {
+            "hello": {"type": "hello", "codecs": ["h264", "vp8", "av1", "jpeg"], "page": "0a1b"},
+            "size": {"type": "size", "width": 1280, "height": 800, "scale": 1.5},
+            "input": {"type": "input", "number": 7, "events": [["m", 1.5, 2], ["b", 0, 1], ["w", 0, -1], ["k", "Ctrl", 1, 0], ["t", 228], ["f", 0]]},
+            "shown": {"type": "shown", "picture": 5}, "steer": {"type": "steer", "what": "ask"}, "clipboard": {"type": "clipboard", "text": "a"},
+            "dropped": {"type": "dropped", "names": ["eye.nrrd"]}, "action": {"type": "action", "id": "edit.undo"},
+            "quality": {"type": "quality", "level": None}}.items():
+        seed("page_message", name, json.dumps(message))
+
+
 with tempfile.TemporaryDirectory() as folder:
     images(Path(folder))
     zarr_folders()
@@ -193,3 +212,4 @@ with tempfile.TemporaryDirectory() as folder:
     pictures(Path(folder))
     texts()
     lines_of_others()
+    web()

@@ -64,10 +64,27 @@ TEST(Access, ATokenFileIsMadeForItsOwnerAndReadAgain) {
     EXPECT_EQ(made.watch, again.watch);
     EXPECT_EQ(std::filesystem::status(path).permissions(),
               std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
-    std::ofstream(folder / "short") << "abc\n";
-    EXPECT_THROW(secrets_of(folder / "short"), Error);
-    std::ofstream(folder / "password") << "1234567\n";
-    EXPECT_THROW(password_of(folder / "password"), Error);
+    const auto kept = [&](const char* name, const char* text) {
+        std::ofstream(folder / name) << text;
+        std::filesystem::permissions(folder / name, std::filesystem::perms::owner_all);
+        return folder / name;
+    };
+    EXPECT_THROW(secrets_of(kept("short", "abc\n")), Error);
+    EXPECT_THROW(secrets_of(kept("letters", "abcdefghijklmnop+/==\n")), Error);
+    EXPECT_EQ(secrets_of(kept("right", "abcdefghijklmnop-_\n")).steer, "abcdefghijklmnop-_");
+    EXPECT_THROW(password_of(kept("password", "1234567\n")), Error);
+    EXPECT_EQ(password_of(kept("longer", "open sesame\n")), "open sesame");
+}
+
+TEST(Access, FilesThatOthersMayReadAreRefused) {
+    using std::filesystem::perms;
+    const TemporaryFolder folder;
+    std::ofstream(folder / "secret") << "abcdefghijklmnopqrst\n";
+    for (const perms others : {perms::group_read, perms::others_read}) {
+        std::filesystem::permissions(folder / "secret", perms::owner_all | others);
+        EXPECT_THROW(secrets_of(folder / "secret"), Error);
+        EXPECT_THROW(password_of(folder / "secret"), Error);
+    }
 }
 
 TEST(WebRequest, WithoutItsTokenNothingIsAnswered) {

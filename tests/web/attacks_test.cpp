@@ -53,6 +53,38 @@ class Attacks : public testing::Test {
         EXPECT_THAT(line->read("\r\n\r\n"), StartsWith("HTTP/1.1 101"));
         return line;
     }
+    std::unique_ptr<RawLine> program() {
+        auto line = std::make_unique<RawLine>(lines_);
+        line->send("{\"token\": \"steering-token-1234\"}\n");
+        EXPECT_THAT(line->read("\n"), HasSubstr("welcome"));
+        return line;
+    }
+    // The side of the server of who has connected last.
+    ConnectionPtr opened() {
+        for (;;) {
+            for (const Incoming& incoming : inbox_.take(5)) {
+                if (incoming.kind == Incoming::Kind::opened) return incoming.from;
+            }
+        }
+    }
+    // Answers what comes, until so many texts have come. How many did.
+    int answer(int expected, double within_s = 20) {
+        int texts = 0;
+        const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(within_s);
+        while (texts < expected && std::chrono::steady_clock::now() < end) {
+            for (const Incoming& incoming : inbox_.take(0.1)) {
+                if (incoming.kind != Incoming::Kind::text) continue;
+                ++texts;
+                incoming.from->send_text("answer");
+            }
+        }
+        return texts;
+    }
+    static std::size_t count(const std::string& text, const std::string& part) {
+        std::size_t found = 0;
+        for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++found;
+        return found;
+    }
     // Whoever has the token is still answered.
     void goes_on() {
         EXPECT_THAT(get("/", fmt::format("Cookie: echolux-{}={}\r\n", port_, steering)), HasSubstr("the page"));
@@ -80,7 +112,7 @@ TEST_F(Attacks, WrongTokensNamesOriginsAndPathsAreRefusedInALine) {
         EXPECT_THAT(status(get(path, cookie)), HasSubstr("404")) << path;
     EXPECT_THAT(status(get("http://evil.example/", cookie)), HasSubstr("400"));
     const std::string entered = get("/?token=steering-token-1234");
-    EXPECT_THAT(entered, HasSubstr("HttpOnly; SameSite=Strict"));
+    EXPECT_THAT(entered, HasSubstr("HttpOnly; SameSite=Lax"));
     EXPECT_THAT(entered, HasSubstr("Content-Security-Policy: default-src 'none'"));
     goes_on();
 }
@@ -99,7 +131,10 @@ TEST_F(Attacks, BrokenRequestsAndFramesEndTheirOwnLineAlone) {
                                      std::string("\x80\x80\0\0\0\0", 6), std::string("\x81\x81\0\0\0\0\xFF", 7)}) {
         const auto line = socket();
         line->send(frame);
-        line->read();  // closed, and not after the twenty seconds that this waits
+        const auto begin = std::chrono::steady_clock::now();
+        const std::string end = line->read();  // of twenty seconds at most
+        EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15)) << frame;
+        EXPECT_TRUE(end.empty() || end[0] == '\x88') << end;  // cut, or closed by a frame
     }
     EXPECT_TRUE(other->send(std::string("\x81\x82\0\0\0\0{}", 8)));
     goes_on();
@@ -146,7 +181,7 @@ TEST_F(Attacks, MoreClientsThanAllowedAreToldSo) {
     options.limits.clients = 2;
     open(options);
     const auto one = socket(), other = socket();
-    EXPECT_THAT(ask(handshake("/ws?token=steering-token-1234")), HasSubstr("enough are connected"));
+    EXPECT_THAT(ask(handshake("/ws?token=steering-token-1234")), HasSubstr("too many clients are connected"));
     goes_on();
 }
 
@@ -160,16 +195,93 @@ TEST_F(Attacks, WhoTakesNothingIsGivenUp) {
         for (const Incoming& incoming : inbox_.take(5)) connection = incoming.from;
     }
     for (int i = 0; i < 200 && connection->is_open(); ++i) {
-        connection->send_binary(std::vector<std::byte>(1 << 20));
+        connection->send_binary(std::make_shared<const std::vector<std::byte>>(1 << 20));
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
     EXPECT_FALSE(connection->is_open());
     goes_on();
 }
 
+TEST_F(Attacks, WhatComesFasterThanItIsAnsweredIsReadLater) {
+    open();
+    const auto page = socket();
+    const auto line = program();
+    opened();
+    std::string frames, lines;
+    for (int i = 0; i < 200; ++i) {
+        frames += std::string("\x81\x82\0\0\0\0{}", 8);
+        lines += "{}\n";
+    }
+    for (const bool of_page : {true, false}) {
+        (of_page ? *page : *line).send(of_page ? frames : lines);
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));  // nobody answers for a while
+        EXPECT_EQ(answer(200), 200) << (of_page ? "page" : "line");
+    }
+    line->end_sending();
+    EXPECT_EQ(count(line->read(), "answer"), 200U);
+    goes_on();
+}
+
+TEST_F(Attacks, WhoeverHasSentAllHearsTheAnswers) {
+    open();
+    RawLine line(lines_);
+    line.send("{\"token\": \"steering-token-1234\"}\n{}\n{}\n");
+    line.end_sending();
+    EXPECT_EQ(answer(2), 2);
+    EXPECT_EQ(count(line.read(), "answer"), 2U);
+}
+
+TEST_F(Attacks, AnAnswerMayBeLargerThanWhatAClientMayLeave) {
+    NetOptions options;
+    options.limits.waiting_bytes = 1 << 20;
+    open(options);
+    const auto line = program();
+    const ConnectionPtr connection = opened();
+    constexpr std::size_t bytes = 5 << 20;
+    connection->send_binary(std::make_shared<const std::vector<std::byte>>(bytes));
+    connection->send_text("behind");
+    EXPECT_GT(line->read("behind").size(), bytes);
+    EXPECT_TRUE(connection->is_open());
+}
+
+TEST_F(Attacks, ARefusalWaitsForWhatIsBeingWrittenAndNotForWhoReadsNothing) {
+    NetOptions options;
+    options.limits.introduction_s = 1;
+    open(options);
+    for (const bool reads : {true, false}) {
+        const auto line = program();
+        const ConnectionPtr connection = opened();
+        connection->send_binary(std::make_shared<const std::vector<std::byte>>(20 << 20));
+        for (int i = 0; i < 17; ++i) line->send(std::string(1 << 16, 'x'));
+        if (reads) {
+            EXPECT_NE(line->read("MiB\"").find("longer than 1 MiB"), std::string::npos);
+        }
+        for (int i = 0; i < 100 && connection->is_open(); ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        EXPECT_FALSE(connection->is_open());
+    }
+    goes_on();
+}
+
+TEST_F(Attacks, StrangersDoNotCutAnUpload) {
+    open();
+    RawLine upload(port_);
+    upload.send(fmt::format(
+        "PUT /upload/long?token={} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 20\r\n\r\n0123456789", steering));
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    std::vector<std::unique_ptr<RawLine>> many;
+    for (int i = 0; i < 200; ++i) many.push_back(std::make_unique<RawLine>(port_));
+    goes_on();
+    upload.send("0123456789");
+    EXPECT_THAT(status(upload.read("\r\n\r\n")), HasSubstr("201"));
+}
+
 TEST_F(Attacks, GuessingAPasswordIsSlow) {
     open({}, "open sesame");
-    EXPECT_THAT(get("/"), HasSubstr("the form"));
+    const std::string page = get("/");
+    EXPECT_THAT(page, HasSubstr("the form"));
+    EXPECT_THAT(page, HasSubstr("Referrer-Policy: same-origin"));  // else browsers say "Origin: null" with it
+    EXPECT_THAT(status(page), HasSubstr("401"));
     const auto guess = [&](const std::string& password) {
         const std::string form = "password=" + password;
         return status(ask(

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <deque>
 
 #include "compute/error.h"
 #include "engine/io/png_bytes.h"
@@ -70,6 +71,24 @@ TEST(LineQuality, AFastLineGetsMoreAndAQueueFewerAndCheaperPictures) {
     at_once = 0;
     for (; line.may_send(); ++at_once) line.sent(++picture, now);
     EXPECT_EQ(at_once, 1);
+}
+
+// A viewer that takes each picture 10 ms, one after the other, and is given as many as it may have: what waits in its
+// queue is what hands see late.
+TEST(LineQuality, AViewerThatTakesItsTimeIsNotGivenAQueue) {
+    LineQuality line;
+    std::uint32_t picture = 0;
+    double now = 0, longest = 0;
+    std::deque<std::pair<std::uint32_t, double>> taken;  // picture, sent at
+    for (int i = 0; i < 400; ++i) {
+        for (; line.may_send(); taken.emplace_back(picture, now)) line.sent(++picture, now);
+        now += 0.010;
+        if (i > 100) longest = std::max(longest, now - taken.front().second);
+        line.shown(taken.front().first, now);
+        taken.pop_front();
+    }
+    EXPECT_LE(longest, 0.035);
+    EXPECT_EQ(line.level(), 0);
 }
 
 std::vector<std::uint8_t> drawn(std::int64_t width, std::int64_t height) {

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -31,16 +32,19 @@ class RawLine {
         return ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
     }
 
+    void end_sending() { ::shutdown(socket_, SHUT_WR); }
+
     // Until the other side closes, or `end` has come.
     std::string read(std::string_view end = {}) {
         std::string got;
-        char part[4096];
-        while (end.empty() || got.find(end) == got.npos) {
+        char part[65536];
+        for (;;) {
             const ssize_t bytes = ::recv(socket_, part, sizeof part, 0);
-            if (bytes <= 0) break;
+            if (bytes <= 0) return got;
+            const std::size_t from = got.size() - std::min(got.size(), end.size());  // where it may begin
             got.append(part, static_cast<std::size_t>(bytes));
+            if (!end.empty() && got.find(end, from) != got.npos) return got;
         }
-        return got;
     }
 
   private:

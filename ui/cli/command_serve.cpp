@@ -3,15 +3,19 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
+#include "app/open/files_read.h"
 #include "assets/assets.h"
 #include "compute/error.h"
 #include "engine/io/allowed_folders.h"
+#include "engine/net/tcp.h"
 #include "engine/scan/settings.h"
 #include "ui/cli/commands.h"
 #include "ui/cli/igtl_options.h"
@@ -53,7 +57,7 @@ bool is_for_all(const std::string& host) {
 }
 
 bool is_this_machine_alone(const std::string& host) {
-    return host.starts_with("127.") || host == "::1" || host == "localhost";
+    return NetAddress{host}.is_this_machine_alone();
 }
 
 std::vector<std::string> names_of(const Options& options) {
@@ -114,7 +118,9 @@ void tell_addresses(const Options& options, const NetOptions& net, const Secrets
     if (control >= 0) answer("control:  {} port {}, with the same tokens\n", options.host, control);
     if (net.tls) close_with("certificate (SHA-256): {}\n", fingerprint_of(*net.tls));
     if (!net.tls && !is_this_machine_alone(options.host))
-        print_warnings({"`serve`: whoever reads along on the network reads the token: use `--tls`, or an ssh tunnel"});
+        print_warnings(
+            {"`serve`: traffic is not encrypted: anybody on the network can read the token; use `--tls`, or an ssh "
+             "tunnel"});
     nlohmann::ordered_json object{{"addresses", addresses}, {"port", port}};
     if (control >= 0) object["control"] = control;
     give(object);
@@ -143,7 +149,7 @@ WorkspaceOptions workspace_options(const Options& options) {
 }
 
 void pass_on(Control& control, const Incoming& arrival) {
-    if (arrival.kind == Incoming::Kind::text) control.handle(arrival.from, arrival.bytes);
+    if (arrival.kind == Incoming::Kind::text) control.handle(arrival.from, arrival.bytes, arrival.waiting);
     if (arrival.kind == Incoming::Kind::closed) control.gone(arrival.from->id());
 }
 
@@ -166,7 +172,9 @@ void serve(const Options& options) {
     Workspace work(workspace_options(options));
     MainWindow window(native, work);
     if (!options.source.name.empty()) work.open_source(source_wanted(options.source, {"view.", "window."}));
-    work.limit_to(folders, options.source.name);
+    std::vector<std::filesystem::path> named = files_read(options.file);
+    std::ranges::move(files_read(options.source.scan), std::back_inserter(named));
+    work.limit_to(folders, options.source.name, named);
     if (!options.file.empty()) work.open(options.file);
     Control control(work, {folders, [&window] { return window.picture(); }});
 
@@ -182,8 +190,7 @@ void serve(const Options& options) {
     tell_addresses(options, net, secrets, port, control_port);
 
     const std::unique_ptr<LinkServer> link = linked_window(work, options.igtl);
-    constexpr double patience_s = 0.25, busy_patience_s = 0.005;
-    while (serving.turn(control.is_busy() ? busy_patience_s : link ? link->patience_s() : patience_s)) {
+    while (serving.turn(link ? std::min(link->patience_s(), control.patience_s()) : control.patience_s())) {
         control.update();
         if (link) link->update();
         if (control.is_shut_down()) break;
@@ -203,19 +210,20 @@ void add_net_options(CLI::App& command, Options& options) {
         ->allow_extra_args(false);
     add("--token-file", options.token_file,
         "tokens to steer (first line) and to watch (second); made where it is missing [new ones each time]", "FILE");
-    add("--password-file", options.password_file, "a password that lets in without a token, as its first line", "FILE");
+    add("--password-file", options.password_file, "file whose first line is a password accepted in place of the token",
+        "FILE");
     command.add_flag("--tls", options.speaks_tls, "speak https, with a certificate made here")->group(group);
     add("--certificate", options.certificate, "certificate chain for https, as PEM", "FILE");
     add("--key", options.key, "its key, as PEM", "FILE");
-    add("--clients", options.clients, "at most so many at a time [16]", "N")->check(between(1, 1000));
-    add("--control", options.control, "port where programs steer the same window, by JSON lines; 0: any [none]", "N")
+    add("--clients", options.clients, "maximum number of simultaneous clients [16]", "N")->check(between(1, 1000));
+    add("--control", options.control, "also accept JSON-RPC on this TCP port; 0: any free port [off]", "N")
         ->check(between(0, 65535));
     add("--folder", options.folders,
         "folder whose files browsers and programs may open and write; may be repeated [the current one]", "FOLDER")
         ->take_all()
         ->allow_extra_args(false);
-    add("--uploads", options.uploads, "folder for files that are dropped on the page [none are taken]", "FOLDER");
-    add("--upload-gb", options.upload_gb, "a dropped file has at most so many GB [17]", "GB")->check(positive());
+    add("--uploads", options.uploads, "folder for files that are dropped on the page [uploads are refused]", "FOLDER");
+    add("--upload-gb", options.upload_gb, "maximum size of an uploaded file in GB [17.2]", "GB")->check(positive());
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace echolux {
 namespace {
 
-constexpr std::size_t max_calls = 20'000;  // of all connections, between two turns
+constexpr std::size_t max_calls = 20'000;  // of one connection
 constexpr std::size_t max_deferred = 64;   // of one connection
 
 Refusal too_many(const std::string& what) {
@@ -26,8 +26,9 @@ Control::Parts::Parts(Workspace& workspace, ControlOptions wanted)
     if (options.folders == nullptr) options.folders = std::make_shared<const AllowedFolders>(AllowedFolders({}));
 }
 
-void Control::Parts::take(const ConnectionPtr& from, Request request, const std::shared_ptr<BatchAnswers>& batch) {
-    const Reply reply(from, request, batch);
+void Control::Parts::take(const ConnectionPtr& from, Request request, const std::shared_ptr<BatchAnswers>& batch,
+                          const std::shared_ptr<void>& waiting) {
+    const Reply reply(from, request, batch, waiting);
     try {
         if (request.refusal) throw Refusal(*request.refusal);
         const ControlMethod& method = method_named(request.method);
@@ -40,10 +41,12 @@ void Control::Parts::take(const ConnectionPtr& from, Request request, const std:
         if (batch != nullptr && std::ranges::count(method.parameters, "encoding", &ControlParameter::name) > 0 &&
             call.params.value("encoding", "binary") == "binary") {
             throw Refusal(RpcCode::invalid_params,
-                          Error(ErrorCode::bad_setting, "bytes cannot follow the answer of a batch",
-                                std::string(method.name) + ", encoding", "ask by itself, or for base64"));
+                          Error(ErrorCode::bad_setting, "binary data cannot be returned in a batch",
+                                std::string(method.name) + ", encoding", "send the request alone, or use base64"));
         }
-        if (calls.size() >= max_calls) throw too_many("comes faster than it can be answered");
+        const auto is_its = [&](const Call& one) { return one.reply.connection().id() == from->id(); };
+        if (calls.size() >= max_calls && std::ranges::count_if(calls, is_its) >= static_cast<std::ptrdiff_t>(max_calls))
+            throw too_many("too many requests are pending");
         if (method.name == "set") {
             try {
                 call.values = settings.checked_values(call.params["values"], options.folders.get());
@@ -73,7 +76,7 @@ void Control::Parts::run(Call& call) {
         const std::uint64_t asks = call.reply.connection().id();
         const auto waits = [asks](const Deferred& one) { return one.reply.connection().id() == asks; };
         if (std::ranges::count_if(deferred, waits) >= static_cast<std::ptrdiff_t>(max_deferred)) {
-            throw too_many("has 64 requests under way");
+            throw too_many("64 requests of this connection are already in progress");
         }
         (this->*handlers.at(call.method->name))(call);
     } catch (const Refusal& refusal) {
@@ -98,36 +101,53 @@ void Control::Parts::operate(Call& call, const std::function<void()>& begin, std
 
 void Control::Parts::send(const Reply& reply, const Result& result) const {
     if (result.data == nullptr) return reply.result(result.json);
-    reply.result(result.json, *result.data);
+    reply.result(result.json, result.data);
+}
+
+// Voxels are copied for whoever asks: those of one connection one after the other, as fast as it takes them.
+bool Control::Parts::waits_for_others(const Deferred& one, const std::vector<Deferred>& all) const {
+    constexpr std::ptrdiff_t at_a_time = 2;
+    constexpr std::size_t behind = 1 << 20;  // bytes that it has not taken
+    const Connection& asks = one.reply.connection();
+    const auto reads = [&](const Deferred& other) {
+        return other.is_reading && !other.begins && other.reply.connection().id() == asks.id();
+    };
+    return one.is_reading && (asks.waiting_bytes() > behind || std::ranges::count_if(all, reads) >= at_a_time);
+}
+
+bool Control::Parts::try_finish(Deferred& one) {
+    constexpr std::chrono::seconds longest_wait(60);  // to begin
+    if (one.begins && !one.operation->error) {
+        if (Clock::now() - one.since > longest_wait) {
+            throw Error(ErrorCode::output, "there is no volume yet", "", "start the source, or wait for its first");
+        }
+        bool has_begun = false;
+        work.perform(one.operation, [&] { has_begun = one.begins(); });
+        if (has_begun) one.begins = nullptr;
+    }
+    if (one.begins != nullptr || one.operation.use_count() > 1) return false;
+    if (one.operation->error) throw Error(*one.operation->error);
+    send(one.reply, one.result());
+    return true;
 }
 
 void Control::Parts::finish_deferred() {
-    constexpr std::chrono::seconds longest_wait(60);  // to begin
-    std::vector<Deferred> going_on;
-    for (Deferred& one : std::exchange(deferred, {})) {
+    std::vector<Deferred> all = std::exchange(deferred, {});
+    std::erase_if(all, [&](Deferred& one) {
         try {
-            if (one.begins && !one.operation->error) {
-                if (Clock::now() - one.since > longest_wait) {
-                    throw Error(ErrorCode::output, "there is no volume yet", "",
-                                "start the source, or wait for its first");
-                }
-                bool has_begun = false;
-                work.perform(one.operation, [&] { has_begun = one.begins(); });
-                if (has_begun) one.begins = nullptr;
+            if (one.begins && waits_for_others(one, all)) {
+                one.since = Clock::now();
+                return false;
             }
-            const bool goes_on = one.begins != nullptr || one.operation.use_count() > 1;
-            if (one.operation->error && !goes_on) throw Error(*one.operation->error);
-            if (!goes_on) {
-                send(one.reply, one.result());
-                continue;
-            }
-            going_on.push_back(std::move(one));
+            return try_finish(one);
         } catch (const Error& error) {
             one.reply.refuse(error);
+        } catch (const std::exception& error) {  // of the standard library: no memory
+            one.reply.refuse({RpcCode::internal_error, Error(ErrorCode::device, error.what(), "")});
         }
-    }
-    deferred.insert(deferred.begin(), std::make_move_iterator(going_on.begin()),
-                    std::make_move_iterator(going_on.end()));
+        return true;
+    });
+    deferred.insert(deferred.begin(), std::make_move_iterator(all.begin()), std::make_move_iterator(all.end()));
 }
 
 std::filesystem::path Control::Parts::file_of(const Call& call, const char* name) const {
@@ -149,11 +169,11 @@ std::vector<std::string> texts_of(const nlohmann::json& params, const char* name
 Control::Control(Workspace& work, ControlOptions options) : parts_(std::make_unique<Parts>(work, std::move(options))) {}
 Control::~Control() = default;
 
-void Control::handle(const ConnectionPtr& from, std::string_view text) {
+void Control::handle(const ConnectionPtr& from, std::string_view text, const std::shared_ptr<void>& waiting) {
     Message message = parsed_message(text);
     const auto batch = message.is_batch ? std::make_shared<BatchAnswers>() : nullptr;
     if (batch) batch->waiting = message.requests.size();
-    for (Request& request : message.requests) parts_->take(from, std::move(request), batch);
+    for (Request& request : message.requests) parts_->take(from, std::move(request), batch, waiting);
 }
 
 void Control::gone(std::uint64_t connection) {
@@ -163,25 +183,32 @@ void Control::gone(std::uint64_t connection) {
     parts_->subscriptions.erase(connection);
 }
 
+// As long as a turn may take; the others come with the next one.
+void Control::Parts::run_calls() {
+    constexpr std::chrono::milliseconds longest(5);
+    const Clock::time_point begin = Clock::now();
+    std::vector<Call> asked(std::make_move_iterator(calls.begin()), std::make_move_iterator(calls.end()));
+    calls.clear();
+    std::erase_if(asked, [](const Call& call) { return !call.reply.connection().is_open(); });
+    std::size_t done = 0;
+    while (done < asked.size() && (done == 0 || Clock::now() - begin < longest)) {
+        std::size_t end = done;
+        while (end < asked.size() && is_setting_call(asked[end])) ++end;
+        if (end == done) {
+            run(asked[done++]);
+            continue;
+        }
+        done += apply(std::span(asked).subspan(done, end - done));
+        if (done < end) break;
+    }
+    calls.insert(calls.begin(), std::make_move_iterator(asked.begin() + static_cast<std::ptrdiff_t>(done)),
+                 std::make_move_iterator(asked.end()));
+}
+
 void Control::update() {
     Parts& parts = *parts_;
     constexpr std::chrono::milliseconds edit_ends_after(500);
-    std::vector<Parts::Call> calls(std::make_move_iterator(parts.calls.begin()),
-                                   std::make_move_iterator(parts.calls.end()));
-    parts.calls.clear();
-    std::size_t done = 0;
-    while (done < calls.size()) {
-        std::size_t end = done;
-        while (end < calls.size() && Parts::is_setting_call(calls[end])) ++end;
-        if (end == done) {
-            parts.run(calls[done++]);
-            continue;
-        }
-        done += parts.apply(std::span(calls).subspan(done, end - done));
-        if (done < end) break;  // no time left: the others come with the next turn
-    }
-    parts.calls.insert(parts.calls.begin(), std::make_move_iterator(calls.begin() + static_cast<std::ptrdiff_t>(done)),
-                       std::make_move_iterator(calls.end()));
+    parts.run_calls();
     if (parts.edited && Parts::Clock::now() - *parts.edited > edit_ends_after) {
         parts.edited.reset();
         parts.work.end_edit();
@@ -190,8 +217,9 @@ void Control::update() {
     parts.tell_subscribers();
 }
 
-bool Control::is_busy() const {
-    return !parts_->calls.empty() || !parts_->deferred.empty();
+double Control::patience_s() const {
+    if (!parts_->calls.empty() || !parts_->deferred.empty()) return 0.005;
+    return parts_->subscriptions.empty() ? 0.25 : 0.02;
 }
 
 // Once the answer has left, so that whoever asked knows.

@@ -20,7 +20,6 @@ struct Image;          // render/picture.h
 struct ControlOptions {
     std::shared_ptr<const AllowedFolders> folders;  // that requests may name; nullptr: none
     std::function<Image()> window_picture = {};     // of the whole window; empty: there is none
-    bool may_shut_down = true;
 };
 
 class Control {
@@ -32,7 +31,8 @@ class Control {
     Control& operator=(const Control&) = delete;
 
     // A request or a batch. It is answered by update(), or later where it takes its time; never an error.
-    void handle(const ConnectionPtr& from, std::string_view text);
+    // `waiting`: is kept until it has its answer, so that a connection counts what it has asked for.
+    void handle(const ConnectionPtr& from, std::string_view text, const std::shared_ptr<void>& waiting = {});
 
     // That connection has ended: nothing of it goes on but what was begun.
     void gone(std::uint64_t connection);
@@ -41,8 +41,8 @@ class Control {
     // over together, the newest of each counts; answers and news leave.
     void update();
 
-    // Turns are wanted soon, also without input: something is waited for.
-    bool is_busy() const;
+    // How long the next turn may wait for input: requests are under way, somebody is told of changes, or neither.
+    double patience_s() const;
 
     // Somebody asked for the end of the program. True until the program ends.
     bool is_shut_down() const;

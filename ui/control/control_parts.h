@@ -34,6 +34,7 @@ struct Control::Parts {
         Reply reply;
         Values values{};                   // of `set`: checked
         std::optional<Refusal> refusal{};  // of `set`
+        bool is_applied = false;           // of `set`: only its answer is missing
     };
 
     // What goes with an answer: bytes beside the JSON, or in it.
@@ -48,6 +49,7 @@ struct Control::Parts {
         std::shared_ptr<Operation> operation;
         std::function<Result()> result;          // once the work is done. Throws Error
         std::function<bool()> begins{};          // false: not yet, to be asked again; empty: it has begun
+        bool is_reading = false;                 // of voxels: a few of a connection at a time
         Clock::time_point since = Clock::now();  // that it waits to begin
     };
 
@@ -69,9 +71,13 @@ struct Control::Parts {
     Parts(Workspace& workspace, ControlOptions wanted);
 
     // ---- control.cpp
-    void take(const ConnectionPtr& from, Request request, const std::shared_ptr<BatchAnswers>& batch);
+    void take(const ConnectionPtr& from, Request request, const std::shared_ptr<BatchAnswers>& batch,
+              const std::shared_ptr<void>& waiting);
+    void run_calls();
     void run(Call& call);
     void finish_deferred();
+    bool try_finish(Deferred& one);  // whether it is answered
+    bool waits_for_others(const Deferred& one, const std::vector<Deferred>& all) const;
     void send(const Reply& reply, const Result& result) const;
     // Does `begin` as part of one operation; answered with `result` when all of it is done.
     void operate(Call& call, const std::function<void()>& begin, std::function<Result()> result);

@@ -1,5 +1,6 @@
 #include "ui/control/control_server.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -8,8 +9,6 @@
 
 namespace echolux {
 namespace {
-
-constexpr double patience_s_alone = 0.05, patience_s_asked = 0.005;
 
 ControlOptions options_of(const ControlServerOptions& options) {
     return {std::make_shared<const AllowedFolders>(options.folders), options.window_picture};
@@ -64,7 +63,7 @@ void ControlServer::update() {
     std::vector<Incoming> incoming = parts_->inbox.take(0);
     while (!incoming.empty()) {
         for (const Incoming& one : incoming) {
-            if (one.kind == Incoming::Kind::text) parts_->control.handle(one.from, one.bytes);
+            if (one.kind == Incoming::Kind::text) parts_->control.handle(one.from, one.bytes, one.waiting);
             if (one.kind == Incoming::Kind::closed) parts_->control.gone(one.from->id());
         }
         incoming.clear();
@@ -74,7 +73,8 @@ void ControlServer::update() {
 }
 
 double ControlServer::patience_s() const {
-    return parts_->server.clients() > 0 ? patience_s_asked : patience_s_alone;
+    constexpr double alone = 0.05, asked = 0.005;
+    return parts_->server.clients() > 0 ? std::min(asked, parts_->control.patience_s()) : alone;
 }
 
 }  // namespace echolux

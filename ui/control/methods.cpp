@@ -18,7 +18,7 @@ const ControlParameter encoding{
     "encoding",
     Type::text,
     false,
-    "binary: the bytes follow the answer; base64: they stand in its `data`; default: binary",
+    "binary: the bytes follow the response; base64: they are in its `data` field; default: binary",
     {"binary", "base64"}};
 
 std::vector<ControlMethod> made_methods() {
@@ -43,7 +43,7 @@ std::vector<ControlMethod> made_methods() {
          "`values` that hold now, of these keys"},
         {"state",
          Who::watch,
-         "what is open, and what goes on",
+         "current state: what is open, running and recording",
          {},
          "`program`, `version`, `may_steer`, `is_open`, `name`, `way`, `grid`, `time_point`, `time_points`, `is_live`, "
          "`is_running`, `is_recording`, `cross_um`, `jobs`, `troubles`"},
@@ -54,7 +54,7 @@ std::vector<ControlMethod> made_methods() {
          "see [live](live.md)"},
         {"open",
          Who::steer,
-         "open a file or a live source; answered when it is there",
+         "open a file or a live source; responds when it has been opened",
          {{"file", Type::file, false, "volume, folder of volumes, scan, session, or a picture saved by Echolux"},
           {"source", Type::text, false, "a live source in place of a file, as `echolux view --source` takes it"},
           {"scan", Type::file, false, "TOML that describes what the source sends"},
@@ -70,7 +70,7 @@ std::vector<ControlMethod> made_methods() {
          "`file`"},
         {"stop_recording",
          Who::steer,
-         "end the recording; answered when it is on the disk",
+         "end the recording; responds when it has been written",
          {},
          "`file`, `stats` as `recorder` of [live](live.md)"},
         {"snapshot",
@@ -90,12 +90,12 @@ std::vector<ControlMethod> made_methods() {
         {"b_scan",
          Who::watch,
          "the voxels of one B-scan of the volume that is shown",
-         {{"b_scan", Type::whole, false, "counted from 0; default: that under the cross-hair"}, encoding},
+         {{"b_scan", Type::whole, false, "zero-based; default: the one at the cross-hair"}, encoding},
          "as `volume`, with `b_scan`; `shape` is A-scans, depth"},
         {"a_scan",
          Who::watch,
          "the voxels of one A-scan of the volume that is shown",
-         {{"a_scan", Type::whole, false, "counted from 0; default: that under the cross-hair"},
+         {{"a_scan", Type::whole, false, "zero-based; default: the one at the cross-hair"},
           {"b_scan", Type::whole, false, "likewise"},
           encoding},
          "as `volume`, with `a_scan` and `b_scan`; `shape` is depth"},
@@ -107,17 +107,17 @@ std::vector<ControlMethod> made_methods() {
          "`hit`, `value`, `unit`, `voxel` and `place_um` (depth, A-scan, B-scan)"},
         {"save",
          Who::steer,
-         "write what is shown to a file; answered when it is on the disk",
+         "write what is shown to a file; responds when it has been written",
          {{"what", Type::text, true, "", {"volume", "session", "picture", "figure", "a_scan", "echoes"}},
           {"file", Type::file, true, "its ending chooses the format"},
           {"overwrite", Type::flag, false, "replace a file that is there; default: false"}},
          "`file`"},
         {"movie",
          Who::steer,
-         "make a movie of the view; answered when it is on the disk",
+         "make a movie of the view; responds when it has been written",
          {{"file", Type::file, true, ".mp4, .mkv, .webm, .mov, .gif, .webp or frame_%04d.png"},
           {"path", Type::text, false, "turntable, time, sweep, or a file of key frames; several joined by +"},
-          {"seconds", Type::number, false, "length; default: as the path wants it"},
+          {"seconds", Type::number, false, "length; default: set by the path"},
           {"fps", Type::number, false, "pictures per second; default: 30"},
           {"along", Type::text, false, "of a sweep", {"depth", "a-scans", "b-scans"}},
           {"plane", Type::text, false, "of a sweep", {"slice", "clip"}},
@@ -125,7 +125,7 @@ std::vector<ControlMethod> made_methods() {
          "`file`"},
         {"calibrate",
          Who::steer,
-         "calibrate the instrument from its own spectra; answered when it is done",
+         "calibrate the instrument from its own spectra; responds when it is done",
          {{"step",
            Type::text,
            true,
@@ -139,19 +139,19 @@ std::vector<ControlMethod> made_methods() {
         {"go_to",
          Who::steer,
          "show another time point, or move the cross-hair",
-         {{"time_point", Type::whole, false, "counted from 0"},
-          {"depth", Type::whole, false, "voxel under the cross-hair, counted from 0"},
+         {{"time_point", Type::whole, false, "zero-based"},
+          {"depth", Type::whole, false, "voxel under the cross-hair, zero-based"},
           {"a_scan", Type::whole, false, "likewise"},
           {"b_scan", Type::whole, false, "likewise"}},
          "as `state`"},
         {"action",
          Who::steer,
-         "do what a menu or a key does; `describe` lists the names",
+         "run an action, as from a menu or a shortcut; `describe` lists the names",
          {{"name", Type::text, true, "\"edit.undo\""}},
          "`name`, `is_on` of what is switched"},
         {"subscribe",
          Who::watch,
-         "be told of changes, each a notification of the topic's name",
+         "subscribe to changes; each arrives as a notification named after its topic",
          {{"topics", Type::texts, true, "settings, statistics, notices, state, volumes"},
           {"every_s", Type::number, false,
            "shortest time between two of a topic in s; default: 0.2 of statistics, 0 of others"},
@@ -160,7 +160,7 @@ std::vector<ControlMethod> made_methods() {
          "`topics` of this connection"},
         {"unsubscribe",
          Who::watch,
-         "not be told any more",
+         "cancel subscriptions",
          {{"topics", Type::texts, false, "default: all"}},
          "`topics` that are left"},
         {"shutdown", Who::steer, "end the program in order; a recording is ended first", {}, "`ends`"},
@@ -192,7 +192,7 @@ bool fits(Type type, const Json& value) {
 
 void check_value(const ControlMethod& method, const ControlParameter& parameter, const Json& value) {
     if (!fits(parameter.type, value)) {
-        throw bad_param(method, parameter.name, fmt::format("expected {}", name_of(parameter.type)));
+        throw bad_param(method, parameter.name, fmt::format("must be of type {}", name_of(parameter.type)));
     }
     if (parameter.choices.empty() || !value.is_string()) return;
     const std::string given = value.get<std::string>();
@@ -217,13 +217,13 @@ Json by_name(const ControlMethod& method, const Json& params) {
 
 std::string_view name_of(ParameterType type) {
     switch (type) {
-        case Type::text: return "a text";
-        case Type::file: return "the name of a file";
-        case Type::number: return "a number";
-        case Type::whole: return "a whole number";
-        case Type::flag: return "true or false";
-        case Type::texts: return "a list of texts";
-        case Type::values: return "an object of settings and values";
+        case Type::text: return "string";
+        case Type::file: return "file name";
+        case Type::number: return "number";
+        case Type::whole: return "integer";
+        case Type::flag: return "boolean";
+        case Type::texts: return "list of strings";
+        case Type::values: return "object of settings and values";
     }
     return "";
 }
@@ -298,7 +298,7 @@ std::string methods_reference() {
             text += fmt::format("| `{}`{} | {} | {} |\n", parameter.name, parameter.is_required ? " (required)" : "",
                                 name_of(parameter.type), help);
         }
-        text += fmt::format("{}Answer: {}.\n\n", method.parameters.empty() ? "" : "\n", method.answer);
+        text += fmt::format("{}Result: {}.\n\n", method.parameters.empty() ? "" : "\n", method.answer);
     }
     return text;
 }

@@ -4,9 +4,9 @@
 
 namespace echolux {
 
-void Reply::result(nlohmann::ordered_json result, std::vector<std::byte> data) const {
+void Reply::result(nlohmann::ordered_json result, SharedBytes data) const {
     if (is_silent_) return;
-    result["bytes"] = data.size();
+    result["bytes"] = data->size();
     to_->send_both(line_of(result_answer(id_, std::move(result))), std::move(data));
 }
 

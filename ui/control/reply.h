@@ -19,16 +19,17 @@ struct BatchAnswers {
 
 class Reply {
   public:
-    Reply(ConnectionPtr to, const Request& request, std::shared_ptr<BatchAnswers> batch)
-        : to_(std::move(to)), id_(request.id), is_silent_(request.is_notification), batch_(std::move(batch)) {}
+    // `waiting`: lives until the request is answered.
+    Reply(ConnectionPtr to, const Request& request, std::shared_ptr<BatchAnswers> batch, std::shared_ptr<void> waiting)
+        : to_(std::move(to)), id_(request.id), is_silent_(request.is_notification), batch_(std::move(batch)),
+          waiting_(std::move(waiting)) {}
 
     const Connection& connection() const { return *to_; }
     const ConnectionPtr& shared_connection() const { return to_; }
-    bool is_in_batch() const { return batch_ != nullptr; }
 
     // One of these once.
     void result(nlohmann::ordered_json result) const { send(result_answer(id_, std::move(result))); }
-    void result(nlohmann::ordered_json result, std::vector<std::byte> data) const;  // says "bytes"; not in a batch
+    void result(nlohmann::ordered_json result, SharedBytes data) const;  // says "bytes"; not in a batch
     void refuse(const Refusal& refusal) const { send(error_answer(id_, refusal)); }
 
   private:
@@ -38,6 +39,7 @@ class Reply {
     nlohmann::json id_;
     bool is_silent_;
     std::shared_ptr<BatchAnswers> batch_;
+    std::shared_ptr<void> waiting_;
 };
 
 }  // namespace echolux

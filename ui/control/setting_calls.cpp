@@ -30,11 +30,13 @@ bool Control::Parts::try_apply(const Values& values) {
     return !values.empty();
 }
 
-// All together; where that is refused, one by one as long as a turn may take, to find whose it is.
+// All together; where that is refused, one by one, to find whose it is. As long as a turn may take; what is applied and
+// not answered by then is answered first in the next one.
 std::size_t Control::Parts::apply(std::span<Call> asked) {
     constexpr std::chrono::milliseconds longest(5);
     Values merged;
     for (const Call& call : asked) {
+        if (call.is_applied) continue;
         for (const auto& [key, value] : call.values) merged.insert_or_assign(key, value);
     }
     const auto attempted = [this](const Values& values) -> std::optional<Refusal> {
@@ -47,15 +49,18 @@ std::size_t Control::Parts::apply(std::span<Call> asked) {
         }
         return std::nullopt;
     };
-    std::size_t done = asked.size();
-    if (attempted(merged)) {
-        const Clock::time_point begin = Clock::now();
-        for (done = 0; done < asked.size() && (done == 0 || Clock::now() - begin < longest); ++done) {
-            if (!asked[done].values.empty()) asked[done].refusal = attempted(asked[done].values);
-        }
-    }
-    for (const Call& call : asked.first(done)) answer_setting_call(call);
-    return done;
+    const Clock::time_point begin = Clock::now();
+    const auto while_there_is_time = [&](std::size_t count, const auto& each) {
+        std::size_t done = 0;
+        for (; done < count && (done == 0 || Clock::now() - begin < longest); ++done) each(asked[done]);
+        return done;
+    };
+    const auto apply_alone = [&](Call& call) {
+        if (!call.is_applied && !call.values.empty()) call.refusal = attempted(call.values);
+    };
+    const std::size_t applied = attempted(merged) ? while_there_is_time(asked.size(), apply_alone) : asked.size();
+    for (Call& call : asked.first(applied)) call.is_applied = true;
+    return while_there_is_time(applied, [this](const Call& call) { answer_setting_call(call); });
 }
 
 void Control::Parts::answer_setting_call(const Call& call) {
@@ -67,6 +72,8 @@ void Control::Parts::answer_setting_call(const Call& call) {
         call.reply.result({{"values", values_object(keys)}});
     } catch (const Error& error) {
         call.reply.refuse(error);
+    } catch (const std::exception& error) {  // of the standard library: no memory
+        call.reply.refuse({RpcCode::internal_error, Error(ErrorCode::device, error.what(), "")});
     }
 }
 

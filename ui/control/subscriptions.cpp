@@ -77,8 +77,13 @@ void Control::Parts::tell_subscribers() {
     std::erase_if(subscriptions,
                   [](const auto& entry) { return entry.second.to == nullptr || !entry.second.to->is_open(); });
     for (auto& [connection, to] : subscriptions) {
-        send_voxels(to);
-        if (to.to->waiting_bytes() < behind) tell(to);
+        try {
+            send_voxels(to);
+            if (to.to->waiting_bytes() < behind) tell(to);
+        } catch (const std::exception&) {  // no memory, or the device is lost: the others are told, it comes back
+            to.sending.reset();
+            to.voxels.reset();
+        }
     }
 }
 
@@ -164,7 +169,7 @@ void Control::Parts::send_voxels(Subscription& to) {
     const std::shared_ptr<Result> packed = std::exchange(to.voxels, nullptr);
     if (packed->data == nullptr) return;  // it failed, or there was none yet
     packed->json["bytes"] = packed->data->size();
-    to.to->send_both(line_of(notification("volumes", std::move(packed->json))), *packed->data);
+    to.to->send_both(line_of(notification("volumes", std::move(packed->json))), packed->data);
 }
 
 }  // namespace echolux

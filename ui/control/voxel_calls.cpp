@@ -180,8 +180,8 @@ void Control::Parts::read_voxels(Call& call, std::function<Result(const Volume&)
             return result;
         };
     }
-    deferred.push_back({call.reply, new_operation(), [packed]() -> Result { return *packed; },
-                        [this, part = std::move(part), packed] { return begin_reading(part, packed); }});
+    deferred.push_back({call.reply, new_operation(), [packed]() -> Result { return std::move(*packed); },
+                        [this, part = std::move(part), packed] { return begin_reading(part, packed); }, true});
 }
 
 bool Control::Parts::begin_reading(const std::function<Result(const Volume&)>& part,
@@ -201,7 +201,7 @@ bool Control::Parts::begin_reading(const std::function<Result(const Volume&)>& p
                 packed.json["volume"] = stamp->volume;
                 packed.json["time_s"] = stamp->time_s;
             }
-            return [packed, result] { *result = packed; };
+            return [done = std::make_shared<Result>(std::move(packed)), result] { *result = std::move(*done); };
         },
         [](const Error&) {});
     return true;

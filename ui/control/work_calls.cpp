@@ -186,11 +186,10 @@ void Control::Parts::calibrate(Call& call) {
 
 void Control::Parts::go_to(Call& call) {
     Exhibit& exhibit = shown();
+    Timeline* time = call.params.contains("time_point") ? exhibit.timeline() : nullptr;
     if (call.params.contains("time_point")) {
-        Timeline* time = exhibit.timeline();
         if (time == nullptr) throw Error(ErrorCode::bad_setting, "what is open has no time points", "time_point");
         require_in(call.params["time_point"], time->steps(), "time_point");
-        time->go_to(call.params["time_point"]);
     }
     constexpr std::array names{"depth", "a_scan", "b_scan"};
     const std::optional<VolumeGrid> grid = exhibit.grid();
@@ -204,6 +203,7 @@ void Control::Parts::go_to(Call& call) {
         cross.at(axis) =
             (static_cast<double>(index) - 0.5 * static_cast<double>(count - 1)) * voxel_edges(*grid).at(axis);
     }
+    if (time != nullptr) time->go_to(call.params["time_point"]);
     work.set_cross_um(cross);
     call.reply.result(state_object(&call.reply.connection()));
 }
@@ -230,10 +230,6 @@ void Control::Parts::action(Call& call) {
 }
 
 void Control::Parts::shutdown(Call& call) {
-    if (!options.may_shut_down) {
-        throw Refusal(RpcCode::not_allowed,
-                      Error(ErrorCode::bad_setting, "this program is not ended from elsewhere", "shutdown"));
-    }
     const auto ends = [this, by = call.reply.shared_connection()]() -> Result {
         shut_down_by = by;
         shut_down_at = Clock::now();

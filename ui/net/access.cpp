@@ -20,6 +20,8 @@ namespace {
 
 constexpr std::size_t shortest_token = 16, shortest_password = 8, longest_secret = 512;
 
+constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
 using Digest = std::array<unsigned char, SHA256_DIGEST_LENGTH>;
 Digest digest(std::string_view text) {
     Digest found{};
@@ -29,6 +31,11 @@ Digest digest(std::string_view text) {
 
 // Lines of a small file that is ours alone to know.
 std::vector<std::string> lines_of(const std::filesystem::path& path, std::size_t most) {
+    using std::filesystem::perms;
+    std::error_code problem;
+    const perms rights = std::filesystem::status(path, problem).permissions();
+    if (!problem && (rights & (perms::group_all | perms::others_all)) != perms::none)
+        throw Error(ErrorCode::bad_file, "others may read it", path.string(), "chmod 600 " + path.string());
     std::ifstream stream = open_file(path);
     std::vector<std::string> lines;
     std::string line;
@@ -39,16 +46,16 @@ std::vector<std::string> lines_of(const std::filesystem::path& path, std::size_t
     return lines;
 }
 
+// Stands in addresses and cookies as it is.
 bool is_plain(std::string_view text) {
-    return std::ranges::all_of(text, [](char c) { return c > ' ' && c < '\x7F'; });
+    return text.find_first_not_of(letters) == text.npos;
 }
 
 void check_token(const std::string& token, const std::filesystem::path& path) {
     if (token.size() >= shortest_token && is_plain(token)) return;
-    throw Error(
-        ErrorCode::bad_setting,
-        fmt::format("a token has at least {} characters, which are letters, digits and signs of ASCII", shortest_token),
-        path.string(), "remove the file: it is made again with new tokens");
+    throw Error(ErrorCode::bad_setting,
+                fmt::format("a token has at least {} characters out of A-Z a-z 0-9 - _", shortest_token), path.string(),
+                "remove the file: it is made again with new tokens");
 }
 
 // "host" of "host:8970", "[::1]:8970", "host".
@@ -68,7 +75,6 @@ bool is_number_address(std::string_view host) {
 }  // namespace
 
 std::string made_token() {
-    constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     std::array<unsigned char, 32> bytes{};
     if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1)
         throw Error(ErrorCode::device, "the system gives no random numbers", "token");

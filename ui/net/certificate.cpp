@@ -45,7 +45,8 @@ Paper paper_of(const std::string& pem) {
 }
 
 Key key_of(const std::string& pem) {
-    return Key(PEM_read_bio_PrivateKey(reading(pem).get(), nullptr, nullptr, nullptr));
+    std::string no_password;  // else OpenSSL would ask at the terminal
+    return Key(PEM_read_bio_PrivateKey(reading(pem).get(), nullptr, nullptr, no_password.data()));
 }
 
 bool fit(const Certificate& certificate) {
@@ -84,7 +85,7 @@ Certificate made(const std::vector<std::string>& names) {
     const Paper paper(X509_new());
     std::array<unsigned char, 16> serial{};
     if (!key || !paper || RAND_bytes(serial.data(), static_cast<int>(serial.size())) != 1)
-        throw Error(ErrorCode::device, "OpenSSL makes no keys here", "tls");
+        throw Error(ErrorCode::device, "OpenSSL failed to generate a key", "tls");
     serial[0] &= 0x7F;
     const std::unique_ptr<BIGNUM, Release<BN_free>> number(
         BN_bin2bn(serial.data(), static_cast<int>(serial.size()), nullptr));
@@ -103,7 +104,7 @@ Certificate made(const std::vector<std::string>& names) {
     const bool is_made = X509_sign(paper.get(), key.get(), EVP_sha256()) > 0 &&
                          PEM_write_bio_X509(chain.get(), paper.get()) == 1 &&
                          PEM_write_bio_PrivateKey(secret.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr) == 1;
-    if (!is_made) throw Error(ErrorCode::device, "OpenSSL makes no certificates here", "tls");
+    if (!is_made) throw Error(ErrorCode::device, "OpenSSL failed to make a certificate", "tls");
     return {text_of(chain.get()), text_of(secret.get())};
 }
 

@@ -10,6 +10,8 @@
 
 namespace echolux {
 
+using SharedBytes = std::shared_ptr<const std::vector<std::byte>>;  // not copied, however many send them
+
 class Connection {
   public:
     virtual ~Connection() = default;
@@ -21,9 +23,9 @@ class Connection {
 
     virtual void send_text(std::string text) = 0;
     // To one that writes lines: the line {"binary": SIZE}, then so many bytes.
-    virtual void send_binary(std::vector<std::byte> bytes) = 0;
+    virtual void send_binary(SharedBytes bytes) = 0;
     // Both in this order, with nothing of others between them.
-    virtual void send_both(std::string text, std::vector<std::byte> bytes) = 0;
+    virtual void send_both(std::string text, SharedBytes bytes) = 0;
 
     virtual std::size_t waiting_bytes() const = 0;  // that have not been taken yet
     virtual void close(const std::string& reason) = 0;

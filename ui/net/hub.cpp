@@ -28,10 +28,9 @@ std::shared_ptr<void> Hub::note_client() {
     return *client_count < limits().clients ? counting(client_count) : nullptr;
 }
 
-std::shared_ptr<Outbox> Hub::opened(Right right, bool is_page, const std::string& peer) {
+std::shared_ptr<Outbox> Hub::opened(Right right, bool is_page, const std::string& peer, std::shared_ptr<void> session) {
     auto box = std::make_shared<Outbox>(right, is_page, peer, limits().waiting_bytes);
-    std::erase_if(boxes, [](const std::weak_ptr<Outbox>& one) { return one.expired(); });
-    boxes.push_back(box);
+    sessions.emplace(box, std::move(session));
     arrived(box, Incoming::Kind::opened, {});
     return box;
 }
@@ -40,6 +39,14 @@ void Hub::closed(const std::shared_ptr<Outbox>& box) {
     if (!box->is_open()) return;
     box->detach();
     arrived(box, Incoming::Kind::closed, {});
+    sessions.erase(box);
+}
+
+bool Hub::may_try(const std::string& peer) {
+    constexpr std::size_t most_addresses = 10000;
+    if (tries.size() > most_addresses) tries.clear();
+    const std::string address = peer.substr(0, peer.rfind(':'));
+    return tries.try_emplace(address, limits().tries_per_s, now_s()).first->second.try_take(now_s());
 }
 
 void Hub::arrived(const std::shared_ptr<Outbox>& box, Incoming::Kind kind, std::string bytes) {

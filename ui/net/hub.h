@@ -7,10 +7,10 @@
 #include <boost/asio/thread_pool.hpp>
 #include <chrono>
 #include <list>
+#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <vector>
+#include <string>
 
 #include "ui/net/net_server.h"
 #include "ui/net/outbox.h"
@@ -24,6 +24,10 @@ class Stranger {
     virtual ~Stranger() = default;
     virtual void drop() = 0;
 };
+
+inline std::chrono::nanoseconds in_time(double seconds) {
+    return std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * seconds));
+}
 
 struct Hub {
     using Clock = std::chrono::steady_clock;
@@ -40,10 +44,14 @@ struct Hub {
     // While one lives, it counts as a client; nothing: there are enough.
     std::shared_ptr<void> note_client();
 
-    // The connection that others get to see.
-    std::shared_ptr<Outbox> opened(Right right, bool is_page, const std::string& peer);
+    // The connection that others get to see. `session` lives until it is closed, also while it neither reads nor
+    // writes.
+    std::shared_ptr<Outbox> opened(Right right, bool is_page, const std::string& peer, std::shared_ptr<void> session);
     void closed(const std::shared_ptr<Outbox>& box);
     void arrived(const std::shared_ptr<Outbox>& box, Incoming::Kind kind, std::string bytes);
+
+    // Whether somebody at this address may try a password now.
+    bool may_try(const std::string& peer);
 
     NetOptions options;
     std::shared_ptr<const Access> access;
@@ -51,14 +59,14 @@ struct Hub {
     std::optional<boost::asio::ssl::context> tls;
     WebContent content;
     int web_port = 0;
-    Rate tries{1, now_s()};  // of a password
+    std::map<std::string, Rate> tries;  // of a password, by address
 
     std::list<std::weak_ptr<Stranger>> strangers;  // oldest first
     std::shared_ptr<std::atomic<int>> stranger_count = std::make_shared<std::atomic<int>>(0);
     std::shared_ptr<std::atomic<int>> client_count = std::make_shared<std::atomic<int>>(0);
-    std::list<std::weak_ptr<Outbox>> boxes;
-    boost::asio::thread_pool disk{1};  // writes what is uploaded
-    boost::asio::io_context io{1};     // goes first, with all sessions in it
+    std::map<std::shared_ptr<Outbox>, std::shared_ptr<void>> sessions;  // of open connections
+    boost::asio::thread_pool disk{1};                                   // writes what is uploaded
+    boost::asio::io_context io{1};                                      // goes first, with all sessions in it
 };
 
 }  // namespace echolux::net

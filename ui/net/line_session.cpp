@@ -18,9 +18,9 @@
 namespace echolux::net {
 namespace {
 
-std::chrono::nanoseconds in_time(double seconds) {
-    return std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * seconds));
-}
+constexpr std::size_t introduction_bytes = 4096;  // of the first line
+constexpr std::chrono::seconds lingers(2);
+constexpr std::size_t lingers_bytes = 1 << 22;
 
 std::string error_line(const char* code, const char* what, const char* remedy) {
     return fmt::format("{{\"error\": {{\"code\": \"{}\", \"what\": \"{}\", \"remedy\": \"{}\"}}}}\n", code, what,
@@ -38,8 +38,7 @@ class LineSession : public Stranger, public std::enable_shared_from_this<LineSes
         if (!hub_.tls) return read();
         beast::async_detect_ssl(stream_.plain(), greeting_, [self = shared_from_this()](error_code error, bool is_tls) {
             if (error) return;
-            if (!is_tls)
-                return self->refuse(error_line("bad_setting", "this server speaks TLS alone", "connect with TLS"));
+            if (!is_tls) return self->refuse(error_line("bad_setting", "this server requires TLS", "connect with TLS"));
             self->begin_tls();
         });
     }
@@ -60,15 +59,16 @@ class LineSession : public Stranger, public std::enable_shared_from_this<LineSes
         if (is_over_) return;
         if (box_->gives_up()) return give_up();
         write();
-        read();
+        if (!is_over_) read();
     }
 
     void read() {
         const bool waits = box_ && box_->unanswered() >= hub_.limits().messages_waiting;
-        if (is_reading_ || is_over_ || is_paused_ || waits) return;
+        if (is_reading_ || is_over_ || is_paused_ || has_read_all_ || waits) return;
         is_reading_ = true;
         if (box_) stream_.plain().expires_never();
-        asio::async_read_until(stream_, asio::dynamic_buffer(text_, hub_.limits().message_bytes), '\n',
+        const std::size_t longest = box_ ? hub_.limits().message_bytes : introduction_bytes;
+        asio::async_read_until(stream_, asio::dynamic_buffer(text_, longest), '\n',
                                [self = shared_from_this()](error_code error, std::size_t bytes) {
                                    self->is_reading_ = false;
                                    self->take(error, bytes);
@@ -77,7 +77,10 @@ class LineSession : public Stranger, public std::enable_shared_from_this<LineSes
 
     void take(error_code error, std::size_t bytes) {
         if (error == asio::error::not_found)
-            return refuse(error_line("bad_setting", "a line is longer than 1 MiB", "send less at a time"));
+            return refuse(error_line("bad_setting",
+                                     fmt::format("a line is longer than {}", box_ ? "1 MiB" : "4 KiB").c_str(),
+                                     "send less at a time"));
+        if (error == asio::error::eof && box_) return end_of_requests();
         if (error) return give_up();
         std::string line = text_.substr(0, bytes - 1);
         text_.erase(0, bytes);
@@ -88,15 +91,22 @@ class LineSession : public Stranger, public std::enable_shared_from_this<LineSes
         read();
     }
 
+    // Whoever has sent all hears what is still to be answered.
+    void end_of_requests() {
+        has_read_all_ = true;
+        write();
+    }
+
     void introduce(const std::string& line) {
         const std::optional<Right> right = hub_.access->right_of(token_of_line(line));
         if (!right)
-            return refuse(error_line("bad_setting", "the first line has to show the token of this server",
-                                     "send {\\\"token\\\": \\\"...\\\"} with the one that was printed"));
+            return refuse(error_line("bad_setting",
+                                     "the first line must be {\\\"token\\\": \\\"...\\\"} with a valid token",
+                                     "it was printed at the start"));
         place_ = hub_.note_client();
-        if (!place_) return refuse(error_line("bad_setting", "enough are connected already", "try later"));
+        if (!place_) return refuse(error_line("bad_setting", "too many clients are connected", "try later"));
         counted_.reset();
-        box_ = hub_.opened(*right, false, peer_);
+        box_ = hub_.opened(*right, false, peer_, shared_from_this());
         box_->attach([weak = weak_from_this(), io = &hub_.io] {
             asio::post(*io, [weak] {
                 if (const auto self = weak.lock()) self->go_on();
@@ -119,17 +129,19 @@ class LineSession : public Stranger, public std::enable_shared_from_this<LineSes
         if (is_writing_ || is_over_) return;
         std::optional<Outbox::Message> next = box_->next();
         if (!next) {
-            if (const auto reason = box_->reason_to_close()) give_up();
+            const bool is_answered = has_read_all_ && box_->unanswered() == 0;
+            if (box_->reason_to_close() || is_answered) is_reading_ ? give_up() : linger();
             return;
         }
         is_writing_ = true;
         writing_ = std::move(*next);
         const std::size_t counted = writing_.size();
         if (writing_.is_binary)
-            writing_.text = fmt::format("{{\"binary\": {}}}\n", writing_.bytes.size());
+            writing_.text = fmt::format("{{\"binary\": {}}}\n", writing_.bytes->size());
         else
             writing_.text += '\n';
-        const std::array<asio::const_buffer, 2> parts{asio::buffer(writing_.text), asio::buffer(writing_.bytes)};
+        const std::array<asio::const_buffer, 2> parts{
+            asio::buffer(writing_.text), writing_.bytes ? asio::buffer(*writing_.bytes) : asio::const_buffer()};
         asio::async_write(stream_, parts, [self = shared_from_this(), counted](error_code error, std::size_t) {
             self->is_writing_ = false;
             if (error || self->is_over_) return self->give_up();
@@ -138,17 +150,52 @@ class LineSession : public Stranger, public std::enable_shared_from_this<LineSes
         });
     }
 
+    // The line behind those that are still to be written; whoever does not take it is not waited for.
     void refuse(const std::string& line) {
+        pause_.expires_after(
+            std::chrono::duration_cast<asio::steady_timer::duration>(in_time(hub_.limits().introduction_s)));
+        pause_.async_wait([weak = weak_from_this()](error_code error) {
+            if (const auto self = weak.lock(); self && !error) self->give_up();
+        });
+        if (box_) {
+            has_read_all_ = true;
+            box_->send_text(line.substr(0, line.size() - 1));
+            return box_->close("refused");
+        }
         is_over_ = true;
         writing_.text = line;
         asio::async_write(stream_, asio::buffer(writing_.text),
-                          [self = shared_from_this()](error_code, std::size_t) { self->give_up(); });
+                          [self = shared_from_this()](error_code, std::size_t) { self->linger(); });
+    }
+
+    // What is still coming is thrown away for a moment: a line that is cut earlier takes the last answers with it.
+    void linger() {
+        is_over_ = true;
+        if (box_) hub_.closed(box_);
+        place_.reset();
+        error_code ignored;
+        stream_.plain().socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+        pause_.expires_after(lingers);
+        pause_.async_wait([self = shared_from_this()](error_code error) {
+            if (!error) self->give_up();
+        });
+        waste_.resize(1 << 16);
+        read_waste(lingers_bytes);
+    }
+
+    void read_waste(std::size_t most) {
+        stream_.plain().async_read_some(asio::buffer(waste_),
+                                        [self = shared_from_this(), most](error_code error, std::size_t bytes) {
+                                            if (error || bytes >= most) return self->give_up();
+                                            self->read_waste(most - bytes);
+                                        });
     }
 
     void give_up() {
         is_over_ = true;
         if (box_) hub_.closed(box_);
         place_.reset();
+        pause_.cancel();
         stream_.close();
     }
 
@@ -162,6 +209,8 @@ class LineSession : public Stranger, public std::enable_shared_from_this<LineSes
     std::shared_ptr<Outbox> box_;
     Outbox::Message writing_;
     bool is_reading_ = false, is_writing_ = false, is_paused_ = false, is_over_ = false;
+    bool has_read_all_ = false;  // that will come, or be looked at
+    std::vector<char> waste_;
     std::shared_ptr<void> counted_, place_;
 };
 

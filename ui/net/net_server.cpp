@@ -49,12 +49,25 @@ class Listener : public std::enable_shared_from_this<Listener> {
             if (error) return self->rest();
             error_code ignored;
             socket.set_option(tcp::no_delay(true), ignored);
+            keep_alive(socket);
             self->begin_(self->hub_, std::move(socket));
             self->accept();
         });
     }
 
   private:
+    // A computer that was switched off says nothing: its place is free again after two minutes.
+    static void keep_alive(tcp::socket& socket) {
+        using Idle = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPIDLE>;
+        using Interval = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPINTVL>;
+        using Count = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPCNT>;
+        error_code ignored;
+        socket.set_option(tcp::socket::keep_alive(true), ignored);
+        socket.set_option(Idle(60), ignored);
+        socket.set_option(Interval(15), ignored);
+        socket.set_option(Count(4), ignored);
+    }
+
     void rest() {
         pause_.expires_after(std::chrono::milliseconds(100));
         pause_.async_wait([self = shared_from_this()](error_code) { self->accept(); });
@@ -91,9 +104,8 @@ struct NetServer::Parts {
         hub.io.stop();
         thread.join();
         hub.disk.join();
-        for (const std::weak_ptr<Outbox>& one : hub.boxes) {
-            if (const auto box = one.lock()) box->detach();
-        }
+        for (const auto& [box, session] : hub.sessions) box->detach();
+        hub.sessions.clear();  // before what their sockets belong to
     }
 
     // What goes wrong with one line ends no other.
@@ -117,9 +129,11 @@ struct NetServer::Parts {
                     "127.0.0.1 for this machine alone, 0.0.0.0 for all that can reach it");
     }
 
-    int listen(int port, Begin begin) {
+    // `listens`: is told the port before anybody is let in.
+    int listen(int port, Begin begin, const std::function<void(int)>& listens = {}) {
         try {
             const auto listener = std::make_shared<Listener>(hub, endpoint(port), std::move(begin));
+            if (listens) listens(listener->port());
             asio::post(hub.io, [listener] { listener->accept(); });
             return listener->port();
         } catch (const boost::system::system_error& error) {
@@ -140,8 +154,7 @@ NetServer::~NetServer() = default;
 
 int NetServer::serve_web(int port, WebContent content) {
     parts_->hub.content = std::move(content);
-    parts_->hub.web_port = parts_->listen(port, net::begin_web_session);
-    return parts_->hub.web_port;
+    return parts_->listen(port, net::begin_web_session, [this](int taken) { parts_->hub.web_port = taken; });
 }
 
 int NetServer::serve_lines(int port) {

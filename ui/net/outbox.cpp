@@ -16,12 +16,15 @@ Outbox::Outbox(Right right, bool is_page, std::string peer, std::size_t max_wait
 void Outbox::put(std::initializer_list<Message*> messages) {
     const std::lock_guard lock(mutex_);
     if (!is_open_ || reason_) return;
+    // The next one to be written may be of any size.
+    const bool is_behind = !messages_.empty() && queued_ - messages_.front().size() > max_waiting_bytes_;
     for (Message* message : messages) {
         waiting_ += message->size();
+        queued_ += message->size();
         messages_.push_back(std::move(*message));
     }
-    if (waiting_ > max_waiting_bytes_) {
-        reason_ = "what was sent has not been taken for too long";
+    if (is_behind) {
+        reason_ = "the client reads too slowly";
         is_over_ = true;
     }
     if (wake_) wake_();
@@ -32,12 +35,12 @@ void Outbox::send_text(std::string text) {
     put({&message});
 }
 
-void Outbox::send_binary(std::vector<std::byte> bytes) {
+void Outbox::send_binary(SharedBytes bytes) {
     Message message{{}, std::move(bytes), true};
     put({&message});
 }
 
-void Outbox::send_both(std::string text, std::vector<std::byte> bytes) {
+void Outbox::send_both(std::string text, SharedBytes bytes) {
     Message one{std::move(text), {}, false}, other{{}, std::move(bytes), true};
     put({&one, &other});
 }
@@ -60,7 +63,7 @@ void Outbox::detach() {
     is_open_ = false;
     wake_ = {};
     messages_.clear();
-    waiting_ = 0;
+    waiting_ = queued_ = 0;
 }
 
 std::shared_ptr<void> Outbox::note_unanswered() {
@@ -77,6 +80,7 @@ std::optional<Outbox::Message> Outbox::next() {
     if (messages_.empty() || is_over_) return std::nullopt;
     Message message = std::move(messages_.front());
     messages_.pop_front();
+    queued_ -= message.size();
     return message;
 }
 

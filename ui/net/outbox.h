@@ -20,10 +20,10 @@ class Outbox : public Connection, public std::enable_shared_from_this<Outbox> {
   public:
     struct Message {
         std::string text;
-        std::vector<std::byte> bytes;
+        SharedBytes bytes;
         bool is_binary = false;
 
-        std::size_t size() const { return text.size() + bytes.size(); }
+        std::size_t size() const { return text.size() + (bytes ? bytes->size() : 0); }
     };
 
     Outbox(Right right, bool is_page, std::string peer, std::size_t max_waiting_bytes);
@@ -33,8 +33,8 @@ class Outbox : public Connection, public std::enable_shared_from_this<Outbox> {
     bool is_page() const override { return is_page_; }
     const std::string& peer() const override { return peer_; }
     void send_text(std::string text) override;
-    void send_binary(std::vector<std::byte> bytes) override;
-    void send_both(std::string text, std::vector<std::byte> bytes) override;
+    void send_binary(SharedBytes bytes) override;
+    void send_both(std::string text, SharedBytes bytes) override;
     std::size_t waiting_bytes() const override { return waiting_; }
     void close(const std::string& reason) override;
     bool is_open() const override { return is_open_; }
@@ -69,6 +69,7 @@ class Outbox : public Connection, public std::enable_shared_from_this<Outbox> {
     std::atomic<bool> is_open_ = true;
     std::mutex mutex_;  // of what follows
     std::deque<Message> messages_;
+    std::size_t queued_ = 0;  // bytes of them
     std::function<void()> wake_;
     std::optional<std::string> reason_;
     bool is_over_ = false;  // whatever waits is not sent

@@ -1,27 +1,36 @@
 #include "ui/net/private_file.h"
 
+#include <fmt/format.h>
+
 #include <fstream>
+#include <random>
 
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 
 namespace echolux {
 
+// A file is open to others for the moment from its making to its rights, and whoever opens it then reads on: so it is
+// made in a folder that only its owner can enter.
 void write_private(const std::filesystem::path& path, std::string_view text) {
     namespace fs = std::filesystem;
     make_folders_for(path);
-    AtomicFile file(path);
-    std::error_code problem;
-    { std::ofstream(file.temporary(), std::ios::binary | std::ios::trunc); }
-    fs::permissions(file.temporary(), fs::perms::owner_read | fs::perms::owner_write, fs::perm_options::replace,
-                    problem);
-    std::ofstream stream(file.temporary(), std::ios::binary | std::ios::app);
-    stream << text;
-    stream.close();
-    if (problem || !stream)
+    std::random_device random;
+    const fs::path folder = path.parent_path() / fmt::format("unfinished-{:08x}{:08x}", random(), random());
+    const fs::path file = folder / "text";
+    std::error_code problem, ignored;
+    fs::create_directory(folder, problem);
+    if (!problem) fs::permissions(folder, fs::perms::owner_all, fs::perm_options::replace, problem);
+    if (!problem && !(std::ofstream(file, std::ios::binary) << text).flush())
+        problem = std::make_error_code(std::errc::io_error);
+    if (!problem)
+        fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write, fs::perm_options::replace, problem);
+    if (!problem) make_durable(file);
+    if (!problem) fs::rename(file, path, problem);
+    fs::remove_all(folder, ignored);
+    if (problem)
         throw Error(ErrorCode::output, "cannot be written for its owner alone", path.string(),
                     "check folder, permissions and free space");
-    file.commit();
 }
 
 }  // namespace echolux

@@ -10,10 +10,6 @@ namespace {
 
 namespace websocket = beast::websocket;
 
-std::chrono::nanoseconds in_time(double seconds) {
-    return std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * seconds));
-}
-
 class SocketSession : public std::enable_shared_from_this<SocketSession> {
   public:
     SocketSession(Hub& hub, EitherStream&& stream, std::shared_ptr<void> place)
@@ -32,7 +28,7 @@ class SocketSession : public std::enable_shared_from_this<SocketSession> {
 
   private:
     void begin(Right right, const std::string& peer) {
-        box_ = hub_.opened(right, true, peer);
+        box_ = hub_.opened(right, true, peer, shared_from_this());
         box_->attach([weak = weak_from_this(), io = &hub_.io] {
             asio::post(*io, [weak] {
                 if (const auto self = weak.lock()) self->go_on();
@@ -81,7 +77,7 @@ class SocketSession : public std::enable_shared_from_this<SocketSession> {
         if (!next) return end_where_asked();
         is_writing_ = true;
         writing_ = std::move(*next);
-        const auto bytes = writing_.is_binary ? asio::buffer(writing_.bytes) : asio::buffer(writing_.text);
+        const auto bytes = writing_.is_binary ? asio::buffer(*writing_.bytes) : asio::buffer(writing_.text);
         socket_.binary(writing_.is_binary);
         socket_.async_write(bytes, [self = shared_from_this()](error_code error, std::size_t) {
             self->is_writing_ = false;

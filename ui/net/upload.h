@@ -17,6 +17,9 @@ class Upload {
   public:
     // `name` as plain_file_name() returns it. What is there already stays: then it is called "name-2.ext".
     Upload(const std::filesystem::path& folder, const std::string& name);
+    ~Upload();
+    Upload(const Upload&) = delete;
+    Upload& operator=(const Upload&) = delete;
 
     void write(std::span<const char> bytes);  // throws Error{output}
     void finish();                            // throws Error{output}

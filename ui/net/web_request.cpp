@@ -40,8 +40,7 @@ std::string shown_token(const WebRequest& request, const Target& target, int por
     return cookie_value(request.cookie, cookie_name(port)).value_or("");
 }
 
-constexpr const char* no_token =
-    "this needs the whole address that `echolux serve` printed, with its token; or the token is an old one";
+constexpr const char* no_token = "missing or expired token: open the complete address that `echolux serve` printed";
 
 Verdict judge_stranger(const WebRequest& request, const Target& target, const Access& access) {
     if (!access.has_password()) return refused(403, no_token);
@@ -54,7 +53,7 @@ Verdict judge_stranger(const WebRequest& request, const Target& target, const Ac
     if (!is_page) return refused(403, no_token);
     Verdict verdict;
     verdict.kind = Verdict::Kind::login;
-    verdict.status = 200;
+    verdict.status = 401;
     return verdict;
 }
 
@@ -131,11 +130,11 @@ std::string cookie_name(int port) {
 
 Verdict judge(const WebRequest& request, const Access& access, int port) {
     if (request.header_hosts != 1 || !access.is_host_ours(request.host))
-        return refused(421, "this server is not known by that name; `echolux serve --name NAME` allows one");
+        return refused(421, "unknown host name in the request; `echolux serve --name NAME` allows it");
     const bool changes = request.is_upgrade || request.method != WebRequest::Method::get;
     const bool is_foreign =
         !request.origin.empty() && !Access::is_origin_ours(request.origin, request.host, request.is_tls);
-    if (is_foreign && changes) return refused(403, "a page from elsewhere must not ask this server");
+    if (is_foreign && changes) return refused(403, "cross-origin request refused");
     const std::optional<Target> target = parsed_target(request.target);
     if (!target) return refused(400, "the address cannot be read");
     if (request.method == WebRequest::Method::other) return refused(405, "this server knows GET, PUT and POST only");
@@ -152,14 +151,14 @@ Verdict judge(const WebRequest& request, const Access& access, int port) {
         if (target->path != "/ws") return refused(404, "WebSockets are answered at /ws");
         verdict.kind = Verdict::Kind::socket;
     } else if (request.method == WebRequest::Method::put) {
-        if (right != Right::steer) return refused(403, "whoever watches keeps no files here");
-        if (!target->path.starts_with("/upload/")) return refused(404, "files go to /upload/");
+        if (right != Right::steer) return refused(403, "this token is view-only: uploads are refused");
+        if (!target->path.starts_with("/upload/")) return refused(404, "upload with PUT /upload/NAME");
         const auto name = plain_file_name(std::string_view(target->path).substr(8));
-        if (!name) return refused(400, "no file can have that name");
+        if (!name) return refused(400, "invalid file name");
         verdict.kind = Verdict::Kind::upload;
         verdict.path = *name;
     } else if (request.method == WebRequest::Method::post) {
-        return refused(404, "there is nothing to send to");
+        return refused(404, "not found");
     } else {
         const bool came_with_address = target->path == "/" && target->query.contains("token");
         verdict.kind = came_with_address ? Verdict::Kind::enter : Verdict::Kind::page;

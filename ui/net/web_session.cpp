@@ -9,13 +9,13 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/version.hpp>
-#include <boost/beast/websocket/rfc6455.hpp>
 #include <map>
 #include <utility>
 
 #include "compute/error.h"
 #include "ui/net/either_stream.h"
 #include "ui/net/line_peer.h"
+#include "ui/net/request_facts.h"
 #include "ui/net/socket_session.h"
 #include "ui/net/upload.h"
 #include "ui/net/web_request.h"
@@ -36,23 +36,6 @@ constexpr const char* policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; "
     "manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
 
-std::chrono::nanoseconds in_time(double seconds) {
-    return std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * seconds));
-}
-
-std::string text_of(beast::string_view text) {
-    return {text.data(), text.size()};
-}
-
-WebRequest::Method method_of(http::verb verb) {
-    switch (verb) {
-        case http::verb::get: return WebRequest::Method::get;
-        case http::verb::put: return WebRequest::Method::put;
-        case http::verb::post: return WebRequest::Method::post;
-        default: return WebRequest::Method::other;
-    }
-}
-
 class WebSession : public Stranger, public std::enable_shared_from_this<WebSession> {
   public:
     WebSession(Hub& hub, asio::ip::tcp::socket&& socket)
@@ -66,11 +49,13 @@ class WebSession : public Stranger, public std::enable_shared_from_this<WebSessi
             if (error) return;
             if (is_tls) return self->begin_tls();
             self->keeps_alive_ = false;
-            self->answer(400, "this server speaks https alone: write https:// before the address");
+            self->answer(400, "this server requires HTTPS: open https://...");
         });
     }
 
-    void drop() override { stream_.close(); }
+    void drop() override {
+        if (!place_) stream_.close();
+    }
 
   private:
     void begin_tls() {
@@ -101,29 +86,14 @@ class WebSession : public Stranger, public std::enable_shared_from_this<WebSessi
         if (error) return stream_.close();
         const auto& request = parser_->get();
         keeps_alive_ = request.keep_alive() && parser_->is_done();
-        act(judge(facts_of(request), *hub_.access, hub_.web_port));
-    }
-
-    template <class Request>
-    WebRequest facts_of(const Request& request) const {
-        const auto field = [&](http::field name) { return text_of(request[name]); };
-        WebRequest facts;
-        facts.method = method_of(request.method());
-        facts.target = text_of(request.target());
-        facts.host = field(http::field::host);
-        facts.origin = field(http::field::origin);
-        facts.cookie = field(http::field::cookie);
-        facts.authorization = field(http::field::authorization);
-        facts.is_upgrade = beast::websocket::is_upgrade(request);
-        facts.is_tls = stream_.is_tls();
-        facts.header_hosts = static_cast<int>(request.count(http::field::host));
-        return facts;
+        act(judge(facts_of(request, stream_.is_tls()), *hub_.access, hub_.web_port));
     }
 
     void act(const Verdict& verdict) {
         switch (verdict.kind) {
             case Verdict::Kind::refused: return answer(verdict.status, verdict.text);
-            case Verdict::Kind::login: return send(200, "text/html; charset=utf-8", std::string(hub_.content.login));
+            case Verdict::Kind::login:
+                return send(verdict.status, "text/html; charset=utf-8", std::string(hub_.content.login));
             case Verdict::Kind::check: return read_form();
             case Verdict::Kind::enter: return enter(verdict.token, "/");
             case Verdict::Kind::page: return send_page(verdict.path);
@@ -134,7 +104,7 @@ class WebSession : public Stranger, public std::enable_shared_from_this<WebSessi
 
     // From now on the browser shows the token by itself, and the address is free of it.
     void enter(const std::string& token, const std::string& to) {
-        const std::string cookie = fmt::format("{}={}; HttpOnly; SameSite=Strict; Path=/{}", cookie_name(hub_.web_port),
+        const std::string cookie = fmt::format("{}={}; HttpOnly; SameSite=Lax; Path=/{}", cookie_name(hub_.web_port),
                                                token, stream_.is_tls() ? "; Secure" : "");
         send(303, "text/plain; charset=utf-8", "", {{http::field::set_cookie, cookie}, {http::field::location, to}});
     }
@@ -158,14 +128,14 @@ class WebSession : public Stranger, public std::enable_shared_from_this<WebSessi
 
     // Guessing takes its time, however many try.
     void check_password(const std::string& given) {
-        if (!hub_.tries.try_take(Hub::now_s())) return answer(429, "too many tries: wait a few seconds");
+        if (!hub_.may_try(peer_)) return answer(429, "too many tries: wait a few seconds");
         if (!hub_.access->is_password(given)) return answer(403, "this is not the password");
         enter(hub_.access->secrets().steer, "/");
     }
 
     void become_socket(Right right) {
         const std::shared_ptr<void> place = hub_.note_client();
-        if (!place) return answer(503, "enough are connected already: try later, or close another page");
+        if (!place) return answer(503, "too many clients are connected: try later, or close another page");
         stream_.plain().expires_never();
         begin_socket_session(hub_, std::move(stream_), parser_->release(), right, peer_, place);
     }
@@ -173,7 +143,10 @@ class WebSession : public Stranger, public std::enable_shared_from_this<WebSessi
     void begin_upload(const std::string& name) {
         if (hub_.content.upload_folder.empty())
             return answer(403, "this server takes no files: start it with `--uploads FOLDER`");
-        if (!parser_->content_length()) return answer(411, "how long the file is has to be said");
+        if (!parser_->content_length()) return answer(411, "Content-Length is required");
+        place_ = hub_.note_client();
+        if (!place_) return answer(503, "too many clients are connected");
+        counted_.reset();  // no stranger takes its place
         auto up = std::make_shared<Uploading>(std::move(*parser_), part_bytes);
         up->parser.body_limit(hub_.limits().upload_bytes);
         on_disk(up, [folder = hub_.content.upload_folder, name](Uploading& it) { it.file.emplace(folder, name); });
@@ -242,7 +215,7 @@ class WebSession : public Stranger, public std::enable_shared_from_this<WebSessi
         reply->set(http::field::cache_control, "no-store");
         reply->set("Content-Security-Policy", policy);
         reply->set("X-Content-Type-Options", "nosniff");
-        reply->set("Referrer-Policy", "no-referrer");
+        reply->set("Referrer-Policy", "same-origin");  // else browsers send forms without their origin
         reply->set("Cross-Origin-Opener-Policy", "same-origin");
         for (const auto& [name, value] : more) reply->set(name, value);
         reply->keep_alive(keeps_alive_);
@@ -279,7 +252,7 @@ class WebSession : public Stranger, public std::enable_shared_from_this<WebSessi
     std::optional<http::request_parser<http::empty_body>> parser_;
     bool keeps_alive_ = false;
     std::vector<char> waste_;
-    std::shared_ptr<void> counted_;
+    std::shared_ptr<void> counted_, place_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 namespace echolux {
@@ -26,10 +27,11 @@ struct FrameHeader {
 static_assert(sizeof(FrameHeader) == 40);
 static_assert(std::endian::native == std::endian::little);
 
-inline std::vector<std::byte> framed(const FrameHeader& header, const std::vector<std::byte>& bytes) {
-    std::vector<std::byte> whole(sizeof header + bytes.size());
-    std::memcpy(whole.data(), &header, sizeof header);
-    std::memcpy(whole.data() + sizeof header, bytes.data(), bytes.size());
+inline std::shared_ptr<const std::vector<std::byte>> framed(const FrameHeader& header,
+                                                            const std::vector<std::byte>& bytes) {
+    auto whole = std::make_shared<std::vector<std::byte>>(sizeof header + bytes.size());
+    std::memcpy(whole->data(), &header, sizeof header);
+    std::memcpy(whole->data() + sizeof header, bytes.data(), bytes.size());
     return whole;
 }
 

@@ -1,6 +1,8 @@
 // How many pictures may be under way to a viewer, and how good they are, by how long each takes until the viewer says
-// that it is shown: additive increase while that stays near the shortest seen lately, multiplicative decrease where
-// pictures queue (as congestion windows do, D.-M. Chiu and R. Jain, 1989). Pure, of whatever clock.
+// that it is shown. What exceeds the shortest time seen lately is spent in queues: of the pictures under way so many
+// wait there, and one or two are enough to keep the line busy (as TCP Vegas holds its window, L. S. Brakmo and
+// L. L. Peterson, 1995). Where they wait long, multiplicative decrease (D.-M. Chiu and R. Jain, 1989). Pure, of
+// whatever clock.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +13,9 @@ namespace echolux {
 
 class LineQuality {
   public:
-    bool may_send() const { return static_cast<double>(under_way_.size()) < window_; }
+    bool may_send() const { return static_cast<double>(under_way_.size() + 1) <= window_; }
     bool is_empty() const { return under_way_.empty(); }
     int level() const { return level_; }
-    double shortest_s() const { return shortest_s_; }
 
     void sent(std::uint32_t picture, double now_s) { under_way_.push_back({picture, now_s}); }
 
@@ -36,9 +37,9 @@ class LineQuality {
         double at_s;
     };
 
-    static constexpr double forgets_s = 10;   // the shortest
-    static constexpr double slack_s = 0.03;   // a decoder and a screen take what they take
-    static constexpr double queues_s = 0.12;  // beyond the shortest
+    static constexpr double forgets_s = 10;     // the shortest
+    static constexpr double few = 1, many = 2;  // pictures that wait somewhere
+    static constexpr double queues_s = 0.12;    // beyond the shortest
     static constexpr double worse_after_s = 0.5, better_after_s = 4;
     static constexpr int worst_level = 3;
 
@@ -48,8 +49,13 @@ class LineQuality {
             shortest_at_s_ = now_s;
         }
         const double late_s = took_s - shortest_s_;
-        window_ =
-            late_s < slack_s ? std::min(16.0, window_ + 0.25) : std::max(1.0, window_ * (late_s > queues_s ? 0.6 : 1));
+        const double waiting = took_s > 0 ? window_ * late_s / took_s : 0;
+        if (late_s > queues_s)
+            window_ = std::max(1.0, 0.6 * window_);
+        else if (waiting < few)
+            window_ = std::min(16.0, window_ + 0.25);
+        else if (waiting > many)
+            window_ = std::max(2.0, window_ - 0.25);
         if (late_s > queues_s) {
             good_since_s_ = now_s;
             if (now_s > bad_since_s_ + worse_after_s) {

@@ -29,7 +29,7 @@ const Json& member(const Json& object, const char* name) {
 }
 
 double number(const Json& value, double low, double high) {
-    if (!value.is_number()) refuse("a number is not one");
+    if (!value.is_number()) refuse("expected a number");
     const double read = value.get<double>();
     if (!(read >= low && read <= high)) refuse("a number is out of its range");
     return read;
@@ -44,7 +44,7 @@ std::uint32_t counter(const Json& value) {
 }
 
 std::string text(const Json& value, std::size_t most) {
-    if (!value.is_string()) refuse("a text is not one");
+    if (!value.is_string()) refuse("expected a string");
     std::string read = value.get<std::string>();
     if (read.size() > most) refuse("a text is too long");
     return read;
@@ -57,7 +57,7 @@ bool flag(const Json& value) {
 
 // [kind, ...]: short, because there are many.
 WindowEvent event_of(const Json& event) {
-    if (!event.is_array() || event.empty() || event.size() > 4) refuse("an event is not one");
+    if (!event.is_array() || event.empty() || event.size() > 4) refuse("expected an event array");
     const std::string kind = text(event[0], 1);
     const auto has = [&](std::size_t parts) {
         if (event.size() != parts + 1) refuse("an event has more or fewer parts than its kind");
@@ -77,11 +77,12 @@ WindowEvent event_of(const Json& event) {
 
 PageHello hello_of(const Json& json) {
     const Json& codecs = member(json, "codecs");
-    if (!codecs.is_array() || codecs.size() > 16) refuse("the list of codecs is not one");
+    if (!codecs.is_array() || codecs.size() > 16) refuse("expected a list of codecs");
     PageHello hello;
     for (const Json& name : codecs) {
         if (const auto codec = stream_codec(text(name, 16))) hello.codecs.push_back(*codec);
     }
+    if (json.contains("page")) hello.page = text(json["page"], 64);
     return hello;
 }
 
@@ -96,7 +97,7 @@ PageSize size_of(const Json& json) {
 PageInput input_of(const Json& json) {
     PageInput input{counter(member(json, "number")), {}};
     const Json& events = member(json, "events");
-    if (!events.is_array() || events.size() > max_events) refuse("the list of events is not one");
+    if (!events.is_array() || events.size() > max_events) refuse("expected a list of events");
     for (const Json& event : events) input.events.push_back(event_of(event));
     return input;
 }
@@ -111,7 +112,7 @@ PageSteer steer_of(const Json& json) {
 
 PageDropped dropped_of(const Json& json) {
     const Json& names = member(json, "names");
-    if (!names.is_array() || names.size() > max_names) refuse("the list of names is not one");
+    if (!names.is_array() || names.size() > max_names) refuse("expected a list of names");
     PageDropped dropped;
     for (const Json& name : names) dropped.names.push_back(text(name, max_name));
     return dropped;

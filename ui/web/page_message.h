@@ -16,6 +16,7 @@ namespace echolux {
 
 struct PageHello {
     std::vector<StreamCodec> codecs;  // that the page decodes, the best first
+    std::string page;                 // of one that was loaded once, however often it connects; empty: it does not say
 };
 struct PageSize {
     std::int64_t width = 0, height = 0;  // of the picture, pixels; even

@@ -25,19 +25,32 @@ float in_ms(double seconds) {
 }  // namespace
 
 PictureStream::PictureStream(ConnectionPtr to, const std::vector<StreamCodec>& codecs) : to_(std::move(to)) {
-    for (const StreamCodec codec : codecs) {
-        if (std::ranges::find(stream_codecs(), codec) != stream_codecs().end()) codecs_.push_back(codec);
-    }
-    thread_ = std::thread([this] { run(); });
+    set_codecs(codecs);
+    thread_ = std::thread([this] {
+        run();
+        has_ended_ = true;
+    });
 }
 
 PictureStream::~PictureStream() {
-    {
-        const std::lock_guard lock(mutex_);
-        ends_ = true;
-        changed_.notify_all();
-    }
+    end();
     thread_.join();
+}
+
+void PictureStream::end() {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+    changed_.notify_all();
+}
+
+void PictureStream::set_codecs(const std::vector<StreamCodec>& codecs) {
+    std::vector<StreamCodec> made;
+    for (const StreamCodec codec : codecs) {
+        if (std::ranges::find(stream_codecs(), codec) != stream_codecs().end()) made.push_back(codec);
+    }
+    const std::lock_guard lock(mutex_);
+    wanted_codecs_ = std::move(made);
+    changed_.notify_all();
 }
 
 void PictureStream::offer(const Picture& picture, std::uint32_t input, double drawing_s) {
@@ -68,20 +81,16 @@ void PictureStream::set_level(std::optional<int> level) {
     wanted_level_ = level;
 }
 
-StreamStats PictureStream::stats() const {
-    const std::lock_guard lock(mutex_);
-    return stats_;
-}
-
-std::string PictureStream::what() const {
-    const std::lock_guard lock(mutex_);
-    return what_;
-}
-
 // What is to be sent now, or nothing at the end. A still goes out once all before it has been shown.
 std::optional<PictureStream::Work> PictureStream::next(std::unique_lock<std::mutex>& lock) {
     for (;;) {
         if (ends_) return std::nullopt;
+        if (wanted_codecs_) {
+            codecs_ = *std::exchange(wanted_codecs_, std::nullopt);
+            encoder_.reset();
+            line_.forget();
+            video_ = still_ = 0;
+        }
         const bool is_new = newest_ != nullptr && newest_->number != video_ && newest_->number != still_;
         const bool is_still = rests_ && newest_ != nullptr && newest_->number == video_ && video_ != still_;
         if (is_new && line_.may_send() && to_->waiting_bytes() == 0)
@@ -152,10 +161,6 @@ void PictureStream::send_video(const Work& work, int level) {
     {
         const std::lock_guard lock(mutex_);
         line_.sent(header.picture, done);
-        ++stats_.pictures;
-        stats_.bytes += std::ssize(encoded.bytes);
-        stats_.encoding_s += done - begun;
-        what_ = fmt::format("{} by {}", name_of(format_.codec), encoder_->name());
     }
     if (is_first) {
         told_ = encoder_->codec_text();
@@ -181,8 +186,6 @@ void PictureStream::send_still(const Work& work) {
     {
         const std::lock_guard lock(mutex_);
         line_.sent(header.picture, now_s());
-        ++stats_.stills;
-        stats_.bytes += std::ssize(png);
     }
     to_->send_binary(framed(header, png));
 }

@@ -3,6 +3,7 @@
 // way, and how good they are, follows from how soon the viewer says that it shows them.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -26,11 +27,6 @@ struct ServedPicture {
     double at_s = 0;  // when it was there
 };
 
-struct StreamStats {
-    std::int64_t pictures = 0, stills = 0, bytes = 0;
-    double encoding_s = 0;  // the sum
-};
-
 class PictureStream {
   public:
     using Picture = std::shared_ptr<const ServedPicture>;
@@ -38,7 +34,14 @@ class PictureStream {
     // `codecs`: that the page decodes, the best first; those that this machine does not make are passed over, and where
     // none is left, pictures are PNG.
     PictureStream(ConnectionPtr to, const std::vector<StreamCodec>& codecs);
-    ~PictureStream();
+    ~PictureStream();  // waits for what is being encoded
+
+    // The page decodes others now; begins anew.
+    void set_codecs(const std::vector<StreamCodec>& codecs);
+
+    // Without waiting: it may go when it has_ended().
+    void end();
+    bool has_ended() const { return has_ended_; }
 
     // The newest picture takes the place of one that has not been encoded yet. `input`: the last of this viewer's that
     // it shows, and how long that took. `rests`: no other comes until something happens.
@@ -47,8 +50,6 @@ class PictureStream {
 
     void shown(std::uint32_t picture);         // the viewer says so
     void set_level(std::optional<int> level);  // nothing: by the line
-    StreamStats stats() const;
-    std::string what() const;  // "h264 by libx264"
 
   private:
     struct Work {
@@ -65,7 +66,6 @@ class PictureStream {
     void make_encoder(const ServedPicture& picture, int level);
 
     const ConnectionPtr to_;
-    std::vector<StreamCodec> codecs_;
 
     mutable std::mutex mutex_;  // of what follows
     std::condition_variable changed_;
@@ -75,10 +75,11 @@ class PictureStream {
     double drawing_s_ = -1;
     std::optional<int> wanted_level_;
     LineQuality line_;
-    StreamStats stats_;
-    std::string what_ = "png";
+    std::optional<std::vector<StreamCodec>> wanted_codecs_;
+    std::atomic<bool> has_ended_ = false;
 
     // Of the thread alone.
+    std::vector<StreamCodec> codecs_;
     std::unique_ptr<StreamEncoder> encoder_;
     StreamFormat format_;
     std::string told_;  // how the page was told to decode

@@ -46,6 +46,7 @@ Serving::Serving(ServedWindow& native, Workspace& work, MainWindow& window, Serv
     native_.on_pointer = [this](PointerShape shape) {
         tell_steering(dumped({{"type", "pointer"}, {"shape", name_of(shape)}}));
     };
+    stream_codecs();  // looked up here, before somebody waits
     native_.on_clipboard = [this](const std::string& text) {
         tell_steering(dumped({{"type", "clipboard"}, {"text", text}}));
     };
@@ -62,6 +63,7 @@ bool Serving::turn(double max_wait_s) {
     if (asking_ && native_.now_s() > asked_s_ + answers_within_s) steer(*asking_);
     tell_recording(false);
     show();
+    std::erase_if(ending_, [](const auto& stream) { return stream->has_ended(); });
     return true;
 }
 
@@ -136,12 +138,7 @@ void Serving::take_message(Viewer& viewer, const Incoming& arrival) {
     } else if (const auto* input = std::get_if<PageInput>(&message)) {
         if (steers) take_input(viewer, *input, arrival.at);
     } else if (const auto* hello = std::get_if<PageHello>(&message)) {
-        viewer.stream = std::make_unique<PictureStream>(viewer.line, hello->codecs);
-        viewer.has_picture = false;
-        viewer.heard_s = native_.now_s();
-        if (steering_ == 0 && viewer.line->may_steer()) steering_ = viewer.line->id();
-        welcome(viewer);
-        tell_roles();
+        take_hello(viewer, *hello);
     } else if (const auto* size = std::get_if<PageSize>(&message)) {
         viewer.size = *size;
         if (steers) resize(*size);
@@ -158,6 +155,42 @@ void Serving::take_message(Viewer& viewer, const Incoming& arrival) {
     } else if (const auto* action = std::get_if<PageAction>(&message)) {
         run_action(action->id);
     }
+}
+
+void Serving::take_hello(Viewer& viewer, const PageHello& hello) {
+    if (viewer.stream == nullptr)
+        viewer.stream = std::make_unique<PictureStream>(viewer.line, hello.codecs);
+    else
+        viewer.stream->set_codecs(hello.codecs);
+    viewer.has_picture = false;
+    viewer.heard_s = native_.now_s();
+    viewer.page = hello.page;
+    take_place_of_earlier(viewer);
+    if (steering_ == 0 && viewer.line->may_steer()) steering_ = viewer.line->id();
+    welcome(viewer);
+    tell_roles();
+}
+
+// A page whose network was lost comes back before its earlier connection is known to be dead.
+void Serving::take_place_of_earlier(const Viewer& viewer) {
+    const auto earlier = std::ranges::find_if(viewers_, [&](const auto& entry) {
+        const Viewer& other = entry.second;
+        return &other != &viewer && !viewer.page.empty() && other.page == viewer.page &&
+               other.line->may_steer() == viewer.line->may_steer();
+    });
+    if (earlier == viewers_.end()) return;
+    const std::uint64_t id = earlier->first;
+    earlier->second.line->close("the page has connected again");
+    let_go(std::move(earlier->second.stream));
+    viewers_.erase(earlier);
+    if (asking_ == id) asking_ = viewer.line->id();
+    if (steering_ == id) steer(viewer.line->id());
+}
+
+void Serving::let_go(std::unique_ptr<PictureStream> stream) {
+    if (stream == nullptr) return;
+    stream->end();
+    ending_.push_back(std::move(stream));
 }
 
 void Serving::take_input(Viewer& viewer, const PageInput& input, Inbox::Clock::time_point at) {
@@ -185,7 +218,6 @@ void Serving::run_action(const std::string& id) {
         if (action != nullptr && action->is_possible()) work_.actions().run(id);
         native_.push(FocusChanged{true}, Inbox::Clock::now());  // the picture shows what has changed
     } catch (const Error& error) {
-        if (error.code() == ErrorCode::device) throw;
         work_.notices().trouble("", error);
     }
 }
@@ -219,6 +251,7 @@ void Serving::steer(std::uint64_t id) {
 }
 
 void Serving::leave(std::uint64_t id) {
+    if (Viewer* gone = viewer(id)) let_go(std::move(gone->stream));
     viewers_.erase(id);
     if (asking_ == id) asking_.reset();
     if (id != steering_) return tell_roles();
@@ -236,12 +269,11 @@ void Serving::welcome(Viewer& viewer) {
 }
 
 void Serving::tell_roles() {
+    const auto viewers = std::ranges::count_if(viewers_, [](const auto& one) { return one.second.stream != nullptr; });
     for (auto& [id, viewer] : viewers_) {
         if (viewer.stream == nullptr) continue;
-        viewer.line->send_text(dumped({{"type", "roles"},
-                                       {"steers", id == steering_},
-                                       {"is_steered", steering_ != 0},
-                                       {"viewers", viewers_.size()}}));
+        viewer.line->send_text(dumped(
+            {{"type", "roles"}, {"steers", id == steering_}, {"is_steered", steering_ != 0}, {"viewers", viewers}}));
     }
     tell_recording(true);
 }

@@ -36,9 +36,6 @@ class Serving {
     // One turn of the window, and what comes of it for viewers. False: it is to be closed.
     bool turn(double max_wait_s);
 
-    std::int64_t viewers() const { return std::ssize(viewers_); }
-    std::uint64_t steering() const { return steering_; }  // the connection that steers; 0: none
-
   private:
     struct Viewer {
         ConnectionPtr line;
@@ -47,6 +44,7 @@ class Serving {
         double input_s = 0;                     // its time
         std::optional<PageSize> size;
         double heard_s = 0;
+        std::string page = {};
         bool has_picture = false;  // the latest one, or one before
     };
 
@@ -56,8 +54,11 @@ class Serving {
     void take_steer(Viewer& viewer, PageSteer::What what);
     void take_dropped(const PageDropped& dropped, Inbox::Clock::time_point at);
     void run_action(const std::string& id);
+    void take_hello(Viewer& viewer, const PageHello& hello);
+    void take_place_of_earlier(const Viewer& viewer);
     void welcome(Viewer& viewer);
     void leave(std::uint64_t id);
+    void let_go(std::unique_ptr<PictureStream> stream);
     void steer(std::uint64_t id);
     void tell_roles();
     void tell_recording(bool is_asked);
@@ -73,6 +74,7 @@ class Serving {
     std::function<void(const Incoming&)> others_;
 
     std::map<std::uint64_t, Viewer> viewers_;
+    std::vector<std::unique_ptr<PictureStream>> ending_;  // encode their last picture
     std::uint64_t steering_ = 0;
     std::optional<std::uint64_t> asking_;  // wants to steer
     double asked_s_ = 0;

@@ -245,7 +245,14 @@ bool MainWindow::turn(double max_wait_s) {
 }
 
 Image MainWindow::picture() {
-    return parts_->screen == nullptr ? Image{} : parts_->screen->read();
+    if (parts_->screen == nullptr) return {};
+    try {
+        return parts_->screen->read();
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::device) throw;
+        parts_->lose_device(error);
+        return {};
+    }
 }
 
 WindowStats MainWindow::stats() const {

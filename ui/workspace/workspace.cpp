@@ -108,9 +108,14 @@ void Workspace::perform(const std::shared_ptr<Operation>& operation, const std::
     parts_->jobs.belong(operation, work);
 }
 
-void Workspace::limit_to(std::shared_ptr<const AllowedFolders> folders, const std::string& source) {
+void Workspace::limit_to(std::shared_ptr<const AllowedFolders> folders, const std::string& source,
+                         const std::vector<std::filesystem::path>& files) {
     parts_->options.folders = std::move(folders);
     parts_->allowed_source = source;
+    std::error_code problem;
+    for (const std::filesystem::path& file : files) {
+        parts_->allowed_files.push_back(std::filesystem::weakly_canonical(file, problem));
+    }
 }
 
 const AllowedFolders* Workspace::folders() const {

@@ -81,8 +81,10 @@ class Workspace {
     // wrong becomes a notice as always, and is told to the operation.
     void perform(const std::shared_ptr<Operation>& operation, const std::function<void()>& work);
     const AllowedFolders* folders() const;  // that may be used for what is under way; nullptr: any
-    // From now on, whoever asks; the source that the program was started with stays allowed, whatever it is.
-    void limit_to(std::shared_ptr<const AllowedFolders> folders, const std::string& source);
+    // From now on, whoever asks; the source and the files that the program was started with stay allowed, whatever and
+    // wherever they are.
+    void limit_to(std::shared_ptr<const AllowedFolders> folders, const std::string& source,
+                  const std::vector<std::filesystem::path>& files = {});
 
     // ---- what is open. Slow parts run as jobs; what fails becomes a notice.
 

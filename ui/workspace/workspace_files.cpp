@@ -12,7 +12,6 @@
 #include "app/transfer/transfer_file.h"
 #include "compute/error.h"
 #include "engine/acquire/source_kinds.h"
-#include "engine/io/allowed_folders.h"
 #include "engine/io/lower_case.h"
 #include "engine/io/picture_file.h"
 #include "ui/workspace/workspace_parts.h"
@@ -98,34 +97,6 @@ std::string Workspace::Parts::assignments_for(const std::filesystem::path& file,
     std::vector<std::string> list = lines_of(scan_assignments());
     list.insert(list.end(), besides.begin(), besides.end());
     return text_of_lines(list);
-}
-
-const AllowedFolders* Workspace::Parts::folders() const {
-    const std::shared_ptr<Operation>& operation = jobs.operation();
-    return operation && operation->folders ? operation->folders.get() : options.folders.get();
-}
-
-void Workspace::Parts::require_allowed(const std::filesystem::path& path) const {
-    std::error_code problem;
-    if (folders() != nullptr) folders()->within(std::filesystem::absolute(path, problem));
-}
-
-// A plugin is a library that the program loads: only who starts the program may say which.
-void Workspace::Parts::require_allowed(const WhatIsOpen& what) const {
-    if (folders() == nullptr) return;
-    for (const std::string& name : {what.file, what.scan}) {
-        if (!name.empty()) require_allowed(std::filesystem::path(name));
-    }
-    if (what.source == allowed_source) return;
-    const SourceName source(what.source);
-    if (source.kind == "plugin") {
-        throw Error(ErrorCode::bad_setting, "plugins are not started from elsewhere", what.source,
-                    "start it at the machine: echolux view --source " + what.source);
-    }
-    constexpr std::array<std::string_view, 3> without_files{"genicam", "shm", "tcp"};
-    if (std::ranges::count(without_files, source.kind) > 0) return;
-    const bool is_file = source.kind == "replay" || source.rest.find_first_of("./") != std::string::npos;
-    if (is_file) require_allowed(std::filesystem::path(source.rest));
 }
 
 void Workspace::Parts::open_path(const std::filesystem::path& given, const std::vector<std::string>& assignments) {

@@ -61,6 +61,8 @@ struct Workspace::Parts {
     const AllowedFolders* folders() const;
     void require_allowed(const std::filesystem::path& path) const;
     void require_allowed(const WhatIsOpen& what) const;
+    void require_allowed_source(const WhatIsOpen& what) const;
+    void require_all_read(const std::filesystem::path& file, const std::string& assignments) const;
     void require_allowed_files(const Values& wanted) const;
     void take_with_heights(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
                            const std::function<void()>& fails);
@@ -155,7 +157,9 @@ struct Workspace::Parts {
     std::uint64_t starting_recording = 0;  // these two are jobs, which use what is open
     std::uint64_t ending_recording = 0;
 
-    std::string allowed_source;       // that the program was started with, where folders are limited
+    // That the program was started with, where folders are limited; files with links followed.
+    std::string allowed_source;
+    std::vector<std::filesystem::path> allowed_files;
     std::filesystem::path recording;  // the one that was begun last
     std::optional<KeptRecording> last_recording;
     const std::array<std::filesystem::path, 3> own_folders{

@@ -91,19 +91,6 @@ void Workspace::Parts::take_or_throw(const Values& wanted, const std::string& ti
     notices.settle(section_of(title));
 }
 
-// Words such as "surface" name no file.
-void Workspace::Parts::require_allowed_files(const Values& wanted) const {
-    if (folders() == nullptr) return;
-    for (const auto& [key, value] : wanted) {
-        const BoundField* field = book.field(key);
-        const auto* name = std::get_if<std::string>(&value);
-        if (field == nullptr || name == nullptr || field->control.path == PathKind::none) continue;
-        std::error_code problem;
-        const bool is_word = name->find('/') == std::string::npos && !std::filesystem::exists(*name, problem);
-        if (!is_word && field->get() != value) require_allowed(std::filesystem::path(*name));
-    }
-}
-
 void Workspace::Parts::set_values(const Values& wanted, const std::string& title, std::optional<Edit> recorded) {
     Change change = book.apply(wanted, [this](const Change& made) { bring_about(made); });
     if (!recorded) return;

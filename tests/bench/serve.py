@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""Measures `echolux serve` beside a live session: pictures per second, latency beyond drawing, and what serving takes from
+the session. A client of its own stands in for the browser, so it runs where there is none.
+
+usage: serve.py [--program FILE] [--size 1920x1080] [--seconds 20] [--codec h264] [--json FILE] [-- words of `echolux serve`]
+
+Behind `--` stands what is served, by default --source sim. A hand drags through the volume sixty times a second; the number
+of each of its moves travels with the picture that shows it. Latency is from that move to the decoded picture; drawing, the wait for
+the encoder and encoding are told with the picture, decoding (PyAV, where it is installed) is measured here, and what is left is
+transport, there and back. All by one clock, on one machine.
+"""
+import argparse
+import json
+import math
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
+from browser import Socket  # noqa: E402
+
+try:
+    import av
+except ImportError:
+    av = None
+
+HEADER = struct.Struct("<BBBBIIIIfffII")
+MOVES_PER_S = 60
+
+
+def percentile(values, share):
+    return sorted(values)[min(len(values) - 1, int(share * len(values)))] if values else math.nan
+
+
+class Served:
+    def __init__(self, program, size, words):
+        self.process = subprocess.Popen([program, "serve", *words, "--size", size, "--port", "0", "--control", "0", "--fresh"],
+                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.address = self.process.stdout.readline().split()[-1]
+        self.process.stdout.readline()
+        port = int(self.process.stdout.readline().split(" port ")[1].split(",")[0])
+        self.token = self.address.split("token=")[1]
+        self.control = socket.create_connection(("127.0.0.1", port), 60).makefile("rw")
+        self.ask({"token": self.token})
+
+    def ask(self, message):
+        self.control.write(json.dumps(message) + "\n")
+        self.control.flush()
+        return json.loads(self.control.readline())
+
+    def statistics(self):
+        return self.ask({"jsonrpc": "2.0", "id": 1, "method": "statistics"})["result"]
+
+    def await_volumes(self, timeout_s=180):
+        end = time.monotonic() + timeout_s
+        while self.statistics().get("reconstructed", {}).get("volumes", 0) < 2:
+            if time.monotonic() > end:
+                sys.exit("no volume came")
+            time.sleep(0.2)
+
+
+class Session:
+    """What the live session did meanwhile."""
+
+    def __init__(self, served):
+        self.served, self.begin, self.at = served, served.statistics(), time.monotonic()
+
+    def end(self):
+        now, seconds = self.served.statistics(), time.monotonic() - self.at
+        since = lambda *keys: self.of(now, *keys) - self.of(self.begin, *keys)
+        return {"a_scans_per_s": since("reconstructed", "a_scans") / seconds, "volumes_per_s": since("reconstructed", "volumes") / seconds,
+                "lost_blocks": since("arrived", "lost_blocks"), "overtaken_blocks": since("queue", "overtaken_blocks")}
+
+    @staticmethod
+    def of(statistics, *keys):
+        for key in keys:
+            statistics = statistics[key]
+        return statistics
+
+
+class Viewer:
+    """A page: takes pictures, decodes and acknowledges them, and drags through the volume."""
+
+    def __init__(self, served, codec, size):
+        self.line = Socket(served.address.replace("http", "ws", 1).replace("/?", "/ws?"))
+        self.line.send(json.dumps({"type": "hello", "codecs": [codec, "jpeg"]}))
+        self.width, self.height = (int(part) for part in size.split("x"))
+        self.sent, self.rows, self.pictures, self.bytes, self.encoder = {}, [], 0, 0, ""
+        self.decoder = None
+        self.ends = threading.Event()
+        self.threads = [threading.Thread(target=work, daemon=True) for work in (self.take, self.drag)]
+
+    def run(self, seconds):
+        for thread in self.threads:
+            thread.start()
+        time.sleep(2)  # the first pictures open encoder and decoder
+        self.rows.clear()
+        self.pictures, self.bytes, begin = 0, 0, time.monotonic()
+        time.sleep(seconds)
+        self.seconds = time.monotonic() - begin
+        self.ends.set()
+
+    def drag(self):
+        x, y, number, due = 0.5 * self.width, 0.25 * self.height, 1, time.monotonic()
+        self.send(number, [["m", x, y], ["b", 0, 1]])
+        while not self.ends.is_set():
+            number, due = number + 1, due + 1 / MOVES_PER_S
+            self.send(number, [["m", x + 0.1 * self.width * math.sin(number / 30), y]])
+            time.sleep(max(0, due - time.monotonic()))
+
+    def send(self, number, events):
+        self.sent[number] = time.monotonic()
+        self.line.send(json.dumps({"type": "input", "number": number, "events": events}))
+
+    def take(self):
+        while not self.ends.is_set():
+            message = self.line.receive()
+            if isinstance(message, str):
+                self.take_text(json.loads(message))
+                continue
+            came = time.monotonic()
+            head, data = HEADER.unpack(message[:HEADER.size]), message[HEADER.size:]
+            is_still, picture, shown_input = head[0] == 1, head[4], head[5]
+            if self.decoder is not None and not is_still:
+                self.decoder.decode(av.Packet(data))
+            shown = time.monotonic()
+            self.line.send(json.dumps({"type": "shown", "picture": picture}))
+            self.pictures += 1
+            self.bytes += len(message)
+            if shown_input in self.sent and not is_still and head[8] >= 0:
+                total = 1e3 * (shown - self.sent.pop(shown_input))
+                drawing, waiting, encoding, decoding = head[8], head[9], head[10], 1e3 * (shown - came)
+                self.rows.append({"total": total, "drawing": drawing, "waiting": waiting, "encoding": encoding, "decoding": decoding,
+                                  "transport": total - drawing - waiting - encoding - decoding, "beyond drawing": total - drawing})
+
+    def take_text(self, message):
+        if message["type"] != "stream":
+            return
+        self.encoder = f"{message['codec']} by {message['encoder']}"
+        names = {"h264": "h264", "vp8": "vp8", "av1": "libdav1d", "jpeg": "mjpeg"}
+        self.decoder = av.CodecContext.create(names[message["codec"]], "r") if av is not None else None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", default="build/dev/echolux")
+    parser.add_argument("--size", default="1920x1080")
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--codec", default="h264")
+    parser.add_argument("--json")
+    parser.add_argument("words", nargs="*", default=["--source", "sim"])
+    options = parser.parse_args()
+    served = Served(options.program, options.size, options.words)
+    try:
+        served.await_volumes()
+        session = Session(served)
+        time.sleep(options.seconds)
+        alone = session.end()
+        viewer, session = Viewer(served, options.codec, options.size), Session(served)
+        viewer.run(options.seconds)
+        beside = session.end()
+    finally:
+        served.process.terminate()
+        served.process.wait(60)
+    result = {"size": options.size, "encoder": viewer.encoder, "decoded_here": av is not None,
+              "pictures_per_s": viewer.pictures / viewer.seconds, "mbit_per_s": 8e-6 * viewer.bytes / viewer.seconds,
+              "latency_ms": {part: {"p50": percentile([row[part] for row in viewer.rows], 0.5), "p95": percentile([row[part] for row in viewer.rows], 0.95)}
+                             for part in ("total", "drawing", "waiting", "encoding", "transport", "decoding", "beyond drawing")},
+              "session_alone": alone, "session_beside": beside,
+              "session_rate_kept": beside["a_scans_per_s"] / max(alone["a_scans_per_s"], 1e-9)}
+    print(f"{result['size']}, {result['encoder']}: {result['pictures_per_s']:.1f} pictures/s, {result['mbit_per_s']:.1f} Mbit/s")
+    for part, of in result["latency_ms"].items():
+        note = "" if part != "decoding" or av is not None else "  (PyAV is not installed: nothing was decoded)"
+        print(f"  {part:14} p50 {of['p50']:7.1f} ms   p95 {of['p95']:7.1f} ms{note}")
+    for name, of in (("alone", alone), ("beside", beside)):
+        print(f"session {name:7} {of['a_scans_per_s']:12.0f} A-scans/s, {of['volumes_per_s']:.2f} volumes/s, "
+              f"{of['lost_blocks']} blocks lost, {of['overtaken_blocks']} overtaken")
+    print(f"rate kept      {100 * result['session_rate_kept']:.1f} %")
+    if options.json:
+        Path(options.json).write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""What the cases of `echolux serve` share: the program while it serves, messages and pictures as a page gets them."""
+import json
+import os
+import queue
+import signal
+import struct
+import threading
+import zlib
+
+import numpy as np
+
+from browser import Socket
+from support import start
+
+HEADER = struct.Struct("<BBBBIIIIfffII")
+
+
+class Served:
+    """The program while it serves."""
+
+    def __init__(self, folder, *words, fresh=True, environment=None):
+        self.process = start("serve", *words, "--port", 0, *(["--fresh"] if fresh else []), folder=folder, environment=environment)
+        self.lines = queue.Queue()
+        self.sockets = []
+        threading.Thread(target=self.read, daemon=True).start()
+        self.steer, self.watch = self.address("to steer:"), self.address("to watch:")
+
+    def read(self):
+        for line in self.process.stdout:
+            self.lines.put(line)
+
+    def address(self, begin, timeout_s=60):
+        line = self.lines.get(timeout=timeout_s)
+        assert line.startswith(begin), line
+        return line.split()[-1]
+
+    @property
+    def token(self):
+        return self.steer.split("token=")[1]
+
+    @property
+    def port(self):
+        return int(self.steer.split(":")[2].split("/")[0])
+
+    def socket(self, address=None, tls=None):
+        opened = Socket((address or self.steer).replace("http", "ws", 1).replace("/?", "/ws?"), tls=tls)
+        self.sockets.append(opened)
+        return opened
+
+    def end(self):
+        self.process.send_signal(signal.SIGINT)
+        code = self.process.wait(60)
+        for opened in self.sockets:
+            opened.line.close()
+        errors = self.process.stderr.read()
+        self.process.stdout.close()
+        self.process.stderr.close()
+        return code, errors
+
+
+def told(socket, kind):
+    """The next message of this type."""
+    while True:
+        message = socket.receive()
+        if isinstance(message, str) and json.loads(message)["type"] == kind:
+            return json.loads(message)
+
+
+def picture(socket, is_still=False):
+    while True:
+        message = socket.receive()
+        if isinstance(message, str):
+            continue
+        head = HEADER.unpack(message[:HEADER.size])
+        socket.send(json.dumps({"type": "shown", "picture": head[4]}))
+        if not is_still or head[0] == 1:
+            return head, message[HEADER.size:]
+
+
+def size_of_png(data):
+    return struct.unpack(">II", data[16:24])
+
+
+def pixels_of_png(png):
+    """RGB [row][column], by a reader that shares nothing with the program: one chunk, filter "up" on every row."""
+    width, height = size_of_png(png)
+    at, body = 8, b""
+    while at < len(png):
+        size, kind = struct.unpack(">I4s", png[at:at + 8])
+        if kind == b"IDAT":
+            body += png[at + 8:at + 8 + size]
+        at += size + 12
+    rows = np.frombuffer(zlib.decompress(body), np.uint8).reshape(height, 3 * width + 1)
+    assert (rows[:, 0] == 2).all()
+    return np.add.accumulate(rows[:, 1:], axis=0, dtype=np.uint8).reshape(height, width, 3)

@@ -1,0 +1,355 @@
+"""What people do in the served window, by a real browser (Chromium): hands, panels, recordings, pictures, the clipboard, who
+steers, a phone, a thin line. The first test of this kind is in test_serve.py; these take their time."""
+import base64
+import json
+import socket
+import threading
+import time
+import unittest
+
+import numpy as np
+from scipy.ndimage import gaussian_filter
+
+from browser import CHROMIUM, Browser, Socket
+from served import Served, picture, pixels_of_png, told
+from support import ProgramCase, read_png, write_scan
+
+STILL = "window.echolux && echolux.video.last && echolux.video.last.isStill && echolux.video.last.picture"
+SOURCE = ["--source", "sim", "--set", "simulation.a_scans=32", "--set", "simulation.b_scans=16", "--set", "simulation.samples=512",
+          "--set", "recipe.noise_floor_db=20", "--line-rate-hz", "10000"]
+
+
+def ssim(one, other):
+    """Mean structural similarity of two grey pictures of 8 bits (Z. Wang et al., 2004: Gaussian window of 1.5 pixels)."""
+    one, other = (np.asarray(picture, np.float64) for picture in (one, other))
+    blurred = lambda values: gaussian_filter(values, 1.5, truncate=3.5)
+    mean_1, mean_2 = blurred(one), blurred(other)
+    variance_1, variance_2 = blurred(one * one) - mean_1**2, blurred(other * other) - mean_2**2
+    covariance = blurred(one * other) - mean_1 * mean_2
+    c1, c2 = (0.01 * 255) ** 2, (0.03 * 255) ** 2
+    return float(np.mean((2 * mean_1 * mean_2 + c1) * (2 * covariance + c2)
+                         / ((mean_1**2 + mean_2**2 + c1) * (variance_1 + variance_2 + c2))))
+
+
+def luma(rgb):
+    return rgb @ np.array([0.2126, 0.7152, 0.0722])
+
+
+class Told:
+    """Reads a line to the server until the end: what is told of settings, and pictures without loss by their number."""
+
+    def __init__(self, line):
+        self.line, self.settings, self.pictures = line, {}, {}
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        try:
+            while True:
+                message = self.line.receive()
+                if isinstance(message, bytes):
+                    number = int.from_bytes(message[4:8], "little")
+                    self.pictures[number] = message[40:]
+                    self.line.send(json.dumps({"type": "shown", "picture": number}))
+                elif json.loads(message).get("method") == "settings":
+                    self.settings.update(json.loads(message)["params"]["values"])
+        except (OSError, EOFError):
+            pass
+
+    def await_setting(self, begin, timeout_s=20):
+        end = time.monotonic() + timeout_s
+        while not any(key.startswith(begin) for key in list(self.settings)):
+            if time.monotonic() > end:
+                raise TimeoutError(f"no setting {begin}… was changed: {self.settings}")
+            time.sleep(0.02)
+
+
+@unittest.skipIf(CHROMIUM is None, "there is no Chromium here")
+class SlowServeInABrowser(ProgramCase):
+    def serve(self, *words):
+        if "--source" not in words:
+            write_scan(self.folder)
+            self.succeed("reconstruct", "scan.toml", "-o", "v.nrrd")
+        served = Served(self.folder, *(words if "--source" in words else ("v.nrrd", *words)))
+        self.addCleanup(lambda: served.process.poll() is None and served.end())
+        return served
+
+    def open(self, address, *words, **size):
+        browser = Browser(*words, **size)
+        self.addCleanup(browser.close)
+        page = browser.page(address)
+        page.until("window.echolux && echolux.video.last")
+        return page
+
+    def told_of(self, served):
+        line = served.socket()
+        line.send(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "subscribe", "params": {"topics": ["settings"]}}))
+        return Told(line)
+
+    def test_moving_pictures_are_like_those_of_the_window(self):
+        served = self.serve("--size", "640x400")
+        page = self.open(served.steer)
+        page.until(STILL)
+        if page.value("echolux.video.codec") != "h264":
+            self.skipTest("no H.264 here: by the machine's FFmpeg, or by this browser")
+        window = served.socket(served.watch)  # decodes nothing, so that every picture comes without loss
+        window.send(json.dumps({"type": "hello", "codecs": []}))
+        lossless = Told(window).pictures
+        page.value("""window.kept = {}; const before = echolux.video.onShown;
+            echolux.video.onShown = (head) => { before(head); if (!head.isStill && Object.keys(kept).length < 12)
+            kept[head.picture] = btoa(Array.from(echolux.video.pixels(), (code) => String.fromCharCode(code)).join("")); }""")
+        end = time.monotonic() + 60
+        while page.value("Object.keys(kept).length") < 8 and time.monotonic() < end:
+            page.drag((300, 150), (340, 170), steps=6)
+            time.sleep(0.2)
+        time.sleep(1)
+        decoded = page.value("kept")
+        both = [int(number) for number in decoded if int(number) in lossless]
+        self.assertGreaterEqual(len(both), 3, f"{sorted(decoded)} {sorted(lossless)}")
+        likeness = []
+        for number in both:
+            seen = np.frombuffer(base64.b64decode(decoded[str(number)]), np.uint8).reshape(400, 640, 3)
+            likeness.append(ssim(luma(seen), luma(pixels_of_png(lossless[number]))))
+        print("SSIM of moving pictures:", ", ".join(f"{value:.3f}" for value in likeness))
+        self.assertGreaterEqual(min(likeness), 0.95)
+
+    def test_a_panel_changes_a_setting(self):
+        served = self.serve()
+        told = self.told_of(served)
+        page = self.open(served.steer)
+        before = page.until(f"({STILL}) && echolux.video.hash()")
+        for y in range(90, 240, 10):  # down the panel at the right: its buttons turn the camera
+            page.mouse("mouseMoved", 985, y)
+            page.mouse("mousePressed", 985, y, button="left", clickCount=1)
+            page.mouse("mouseReleased", 985, y, button="left", clickCount=1)
+            time.sleep(0.15)
+            if any(key.startswith("view.") for key in list(told.settings)):
+                break
+        told.await_setting("view.")
+        page.until(f"({STILL}) && echolux.video.hash().then((hash) => hash !== '{before}')")
+
+    def test_a_recording_is_started_and_stopped(self):
+        served = self.serve(*SOURCE)
+        page = self.open(served.steer)
+        page.until("!document.getElementById('record').hidden")
+        page.press("record")
+        page.until("document.getElementById('record').classList.contains('on')")
+        time.sleep(1.5)
+        page.press("record")
+        page.until("!document.getElementById('record').classList.contains('on')")
+        self.await_files("echolux-*.toml")
+        self.assertEqual(served.end()[0], 130)
+        (recording,) = self.folder.glob("echolux-*.toml")
+        self.succeed("reconstruct", recording, "-o", "recorded.nrrd")
+
+    def test_a_picture_is_kept(self):
+        page = self.open(self.serve().steer)
+        page.until(STILL)
+        page.value("echolux.video.canvas.focus()")
+        page.key("k", "KeyK", 75, modifiers=2)  # the palette
+        time.sleep(1)
+        page.type("keep a picture of the view")
+        time.sleep(1)
+        page.key("Enter", "Enter", 13, text="\r")
+        self.await_files("echolux-*.png")
+        (kept,) = self.folder.glob("echolux-*.png")
+        self.assertGreater(read_png(kept).std(), 1)
+
+    def await_files(self, *patterns, timeout_s=60):
+        end = time.monotonic() + timeout_s
+        while not all(list(self.folder.glob(pattern)) for pattern in patterns):
+            self.assertLess(time.monotonic(), end, f"{patterns}: {self.files()}")
+            time.sleep(0.1)
+        time.sleep(1)
+
+    def test_steering_is_asked_for_handed_over_kept_and_taken(self):
+        served = self.serve()
+        one, other = self.open(served.steer), self.open(served.steer)
+        self.assertTrue(one.until("echolux.line.steers"))
+        self.assertFalse(other.value("echolux.line.steers"))
+        other.press("steer")
+        one.until("!document.getElementById('asked').hidden")
+        one.press("give")
+        other.until("echolux.line.steers")
+        one.until("!echolux.line.steers && document.getElementById('state').textContent.startsWith('you watch')")
+        one.press("steer")
+        other.until("!document.getElementById('asked').hidden")
+        other.press("keep")
+        one.until("document.getElementById('message').textContent.includes('keeps control')")
+        self.assertTrue(other.value("echolux.line.steers"))
+        begin = time.monotonic()
+        one.press("steer")  # nobody answers
+        one.until("echolux.line.steers")
+        self.assertGreater(time.monotonic() - begin, 8)
+        one.drag((600, 250), (700, 280))
+        one.until(f"({STILL}) && echolux.shown.answers.length > 0")
+        other.value("echolux.line.socket.close()")  # who leaves takes nothing with him
+        other.until("echolux.line.connections > 1")
+        self.assertTrue(one.value("echolux.line.steers"))
+
+    def test_a_page_whose_network_is_lost_steers_again(self):
+        served = self.serve()
+        line = ThinLine(served.port, 1e9)
+        self.addCleanup(line.close)
+        page = self.open(f"http://127.0.0.1:{line.port}/?token={served.token}")
+        page.until(f"echolux.line.steers && ({STILL})")
+        line.die()
+        page.value("void echolux.line.socket.onclose({ reason: '' })")  # as when the browser gives up
+        page.until("echolux.line.connections > 1 && echolux.line.steers", 20)
+        page.until(STILL)
+
+    def test_a_password_is_asked_for_by_a_form(self):
+        (self.folder / "password").write_text("open sesame\n")
+        (self.folder / "password").chmod(0o600)
+        served = self.serve("--password-file", "password")
+        browser = Browser()
+        self.addCleanup(browser.close)
+        page = browser.page(served.steer.split("?")[0])
+        page.until("document.forms.length === 1")
+        page.value("document.forms[0].password.value = 'open sesame'; document.forms[0].submit()")
+        page.until(f"({STILL}) && echolux.line.steers")
+
+    def test_texts_go_to_the_window_and_come_back(self):
+        served = self.serve()
+        page = self.open(served.steer)
+        page.until(STILL)
+        page.value("window.copied = ''; echolux.line.on('clipboard', (message) => (copied = message.text)); echolux.video.canvas.focus()")
+        page.key("k", "KeyK", 75, modifiers=2)  # the palette, a line to type in
+        time.sleep(1)
+        text = "\\u00b5m \\u2192 \\u4f60\\u597d"
+        page.value(f"""(() => {{ const data = new DataTransfer(); data.setData("text/plain", "{text}");
+            document.body.dispatchEvent(new ClipboardEvent("paste", {{ clipboardData: data, bubbles: true, cancelable: true }}));
+            echolux.hands.send([["k", "Ctrl", 0, 0]]); }})()""")
+        time.sleep(1)
+        page.key("a", "KeyA", 65, modifiers=2)
+        page.key("c", "KeyC", 67, modifiers=2)
+        self.assertEqual(page.until("copied"), json.loads(f'"{text}"'))
+
+    def test_fingers_on_a_phone(self):
+        """View, turn, zoom, and start and stop a recording, on a screen of 390 x 844."""
+        served = self.serve(*SOURCE)
+        told = self.told_of(served)
+        browser = Browser()
+        self.addCleanup(browser.close)
+        page = browser.page("about:blank")
+        page.call("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=2, mobile=True)
+        page.call("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=5)
+        page.call("Page.navigate", url=served.steer)
+        page.until("window.echolux && echolux.video.last && echolux.video.last.width === 780")
+        for element in "record", "keyboard", "full":
+            x, y = page.middle(element)
+            self.assertTrue(0 < x < 390 and 0 < y < 844, f"{element} lies at {x}, {y}")
+            self.assertGreaterEqual(page.value(f"document.getElementById('{element}').offsetHeight"), 34)
+        self.assertLessEqual(page.value("document.documentElement.scrollWidth"), 390)
+        place = (195, 300)  # in the volume
+        page.touch("touchStart", place)
+        time.sleep(0.2)
+        for i in range(1, 12):
+            page.touch("touchMove", (place[0] + 8 * i, place[1] + 2 * i))
+            time.sleep(0.02)
+        page.touch("touchEnd")
+        told.await_setting("view.azimuth_deg")
+        told.settings.clear()
+        page.touch("touchStart", (place[0] - 30, place[1]))
+        page.touch("touchStart", (place[0] - 30, place[1]), (place[0] + 30, place[1]))
+        for i in range(1, 12):
+            page.touch("touchMove", (place[0] - 30 - 3 * i, place[1]), (place[0] + 30 + 3 * i, place[1]))
+            time.sleep(0.02)
+        page.touch("touchEnd")
+        told.await_setting("view.")
+        page.until("document.getElementById('record').offsetHeight > 0")
+        self.tap(page, "record")
+        page.until("document.getElementById('record').classList.contains('on')")
+        time.sleep(1)
+        self.tap(page, "record")
+        page.until("!document.getElementById('record').classList.contains('on')")
+        self.await_files("echolux-*.toml")
+
+    def tap(self, page, element):
+        place = page.middle(element)
+        page.touch("touchStart", place)
+        page.touch("touchEnd")
+
+    def test_pictures_get_coarser_on_a_thin_line_and_better_again(self):
+        served = self.serve("--size", "1280x800")
+        thin = ThinLine(served.port, 120e3)
+        self.addCleanup(thin.close)
+        line = Socket(f"ws://127.0.0.1:{thin.port}/ws?token={served.token}")
+        self.addCleanup(line.line.close)
+        line.send(json.dumps({"type": "hello", "codecs": ["jpeg"]}))
+        told(line, "roles")
+        number, levels, turn = 0, [], 0
+        stop = threading.Event()
+
+        def turn_it():
+            nonlocal number
+            line.send(json.dumps({"type": "input", "number": 1, "events": [["m", 640, 200], ["b", 0, 1]]}))
+            while not stop.wait(0.03):
+                number += 1
+                line.send(json.dumps({"type": "input", "number": number + 1, "events": [["m", 640 + 100 * np.sin(number / 20), 200]]}))
+
+        hands = threading.Thread(target=turn_it, daemon=True)
+        hands.start()
+
+        def level_until(reached, timeout_s):
+            end = time.monotonic() + timeout_s
+            while time.monotonic() < end:
+                head, _ = picture(line)
+                levels.append(head[3])
+                if reached(head[3]):
+                    return head[3]
+            self.fail(f"levels {levels}")
+
+        level_until(lambda level: level >= 2, 60)
+        thin.bytes_per_s = 1e9
+        level_until(lambda level: level == 0, 60)
+        stop.set()
+        hands.join()
+
+
+class ThinLine:
+    """A proxy that lets so many bytes a second pass from the server to the browser, or, once it is_dead, nothing on the
+    connections that it has: neither end hears of that."""
+
+    def __init__(self, port, bytes_per_s):
+        self.bytes_per_s, self.to = bytes_per_s, port
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.sockets, self.dead = [self.listener], set()
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def die(self):
+        self.dead.update(self.sockets)
+
+    def accept(self):
+        try:
+            while True:
+                near, _ = self.listener.accept()
+                far = socket.socket()
+                far.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16384)
+                far.connect(("127.0.0.1", self.to))
+                near.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                self.sockets += [near, far]
+                threading.Thread(target=self.pass_on, args=(near, far, False), daemon=True).start()
+                threading.Thread(target=self.pass_on, args=(far, near, True), daemon=True).start()
+        except OSError:
+            pass
+
+    def pass_on(self, giver, taker, is_thin):
+        try:
+            while part := giver.recv(4096):
+                if is_thin:
+                    time.sleep(len(part) / self.bytes_per_s)
+                if giver not in self.dead:
+                    taker.sendall(part)
+            if giver not in self.dead:
+                taker.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+    def close(self):
+        for one in self.sockets:
+            one.close()
+
+
+if __name__ == "__main__":
+    unittest.main()

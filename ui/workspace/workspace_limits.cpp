@@ -1,0 +1,78 @@
+// What may be asked for from elsewhere: files of the allowed folders, with all that they name, and sources that open
+// nothing else. Whoever starts the program may ask for anything.
+#include <algorithm>
+
+#include "app/open/files_read.h"
+#include "compute/error.h"
+#include "engine/acquire/source_kinds.h"
+#include "engine/io/allowed_folders.h"
+#include "engine/net/tcp.h"
+#include "ui/workspace/workspace_parts.h"
+
+namespace echolux {
+
+const AllowedFolders* Workspace::Parts::folders() const {
+    const std::shared_ptr<Operation>& operation = jobs.operation();
+    return operation && operation->folders ? operation->folders.get() : options.folders.get();
+}
+
+void Workspace::Parts::require_allowed(const std::filesystem::path& path) const {
+    if (folders() == nullptr) return;
+    std::error_code problem;
+    const std::filesystem::path whole = std::filesystem::weakly_canonical(path, problem);
+    if (std::ranges::count(allowed_files, whole) == 0) folders()->within(std::filesystem::absolute(path, problem));
+}
+
+// A scan that lies in an allowed folder may name spectra and calibration elsewhere: all that would be read counts.
+void Workspace::Parts::require_all_read(const std::filesystem::path& file, const std::string& assignments) const {
+    if (!file.empty()) require_allowed(file);  // before it is read for what it names
+    for (const std::filesystem::path& read : files_read(file, lines_of(assignments))) {
+        try {
+            require_allowed(read);
+        } catch (const Error& error) {
+            throw Error(error.code(), read.string() + " " + error.problem(), file.string(), error.remedy());
+        }
+    }
+}
+
+void Workspace::Parts::require_allowed(const WhatIsOpen& what) const {
+    if (folders() == nullptr) return;
+    for (const std::string& name : {what.file, what.scan}) require_all_read(name, what.assignments);
+    if (!what.source.empty() && what.source != allowed_source) require_allowed_source(what);
+}
+
+// A plugin is a library that the program loads, and a port that others reach lets in whoever finds it: only who starts
+// the program may ask for these. A ring in shared memory belongs to this user, and is believed nothing.
+void Workspace::Parts::require_allowed_source(const WhatIsOpen& what) const {
+    const SourceName source(what.source);
+    const std::string remedy = "start it at the machine: echolux view --source " + what.source;
+    if (source.kind == "plugin")
+        throw Error(ErrorCode::bad_setting, "plugins cannot be opened remotely", what.source, remedy);
+    if (source.kind == "tcp") {
+        const std::string address = source.rest.starts_with("//") ? source.rest.substr(2) : source.rest;
+        if (parsed_address(address, what.source).is_this_machine_alone()) return;
+        throw Error(ErrorCode::bad_setting, "ports for other machines cannot be opened remotely", what.source,
+                    "listen on this machine alone, tcp://:5210, or " + remedy);
+    }
+    if (source.kind == "genicam" || source.kind == "shm") return;
+    const bool is_file = source.kind == "replay" || source.rest.find_first_of("./") != std::string::npos;
+    if (is_file) require_all_read(source.rest, what.assignments);
+}
+
+// Words such as "surface" name no file. What a scan names is looked for where the scan lies.
+void Workspace::Parts::require_allowed_files(const Values& wanted) const {
+    if (folders() == nullptr) return;
+    for (const auto& [key, value] : wanted) {
+        const BoundField* field = book.field(key);
+        const auto* name = std::get_if<std::string>(&value);
+        if (field == nullptr || name == nullptr || name->empty() || field->control.path == PathKind::none) continue;
+        const bool is_of_scan = field->section == "calibration" && book.scan() != nullptr;
+        const std::filesystem::path path =
+            (is_of_scan ? book.scan()->path.parent_path() : "") / std::filesystem::path(*name);
+        std::error_code problem;
+        const bool is_word = name->find('/') == std::string::npos && !std::filesystem::exists(path, problem);
+        if (!is_word && field->get() != value) require_allowed(path);
+    }
+}
+
+}  // namespace echolux
