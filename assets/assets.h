@@ -17,6 +17,7 @@ inline constexpr AssetKind colour_map_files{"colour_maps", ".txt"};
 inline constexpr AssetKind transfer_files{"transfer", ".toml"};
 inline constexpr AssetKind recipe_files{"recipes", ".toml"};
 inline constexpr AssetKind scene_files{"scenes", ".toml"};
+inline constexpr AssetKind layer_files{"layers", ".toml"};
 
 struct Asset {
     std::string name;             // of the file, without its ending

@@ -175,6 +175,22 @@ def figure(program, folder):
                   os.path.relpath(DOCS / "pictures" / "figure.png", folder)], folder)
 
 
+def layers(program, folder):
+    """Those of docs/layers.md."""
+    def picture(option, name):
+        return [option, os.path.relpath(DOCS / "pictures" / f"layers-{name}.png", folder)]
+    run(program, ["segment", "retina.nrrd", *picture("--picture", "b-scan"), *picture("--thickness", "thickness"),
+                  "--set", "figure.dpi=130"], folder)
+
+
+def speckle(program, folder):
+    """That of docs/filters.md."""
+    run(program, ["filter", "retina.nrrd", "-o", "filtered.nrrd"], folder)
+    for volume, name in (("retina", "unfiltered"), ("filtered", "filtered")):
+        run(program, ["figure", f"{volume}.nrrd", "--b-scan", "64", "--dpi", "130", "--width", "110", "--set", "figure.low=-5",
+                      "--set", "figure.high=40", "-o", os.path.relpath(DOCS / "pictures" / f"{name}.png", folder)], folder)
+
+
 def calibration(program, data, folder):
     """Those of docs/calibration.md: recorded mirrors, simulated ones over the range, a simulated retina."""
     def plot(name):
@@ -216,6 +232,10 @@ def main():
         run(program, ["render", *shlex.split(words), "--size", SIZE, "-o", target], folder)
     if not wanted or "figure" in wanted:
         figure(program, folder)
+    if not wanted or "layers" in wanted:
+        layers(program, folder)
+    if not wanted or "filters" in wanted:
+        speckle(program, folder)
     if not wanted or "calibrate" in wanted:
         calibration(program, data, folder)
     (DOCS / "gallery.md").write_text(page())

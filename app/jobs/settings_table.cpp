@@ -6,8 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/acquire/source.h"
+#include "engine/layers/layer_recipe.h"
 #include "engine/scan/scan.h"
 #include "engine/simulate/simulator.h"
+#include "engine/speckle/speckle_filter.h"
 #ifdef ECHOLUX_RENDER
 #include "app/figure/figure_style.h"
 #include "app/session/window_settings.h"
@@ -45,6 +47,20 @@ struct AllSettings {
     Settings settings;
 };
 
+// Of commands that no window has.
+struct CommandSettings {
+    CommandSettings() {
+        settings.bind("layers", layers);
+        settings.bind("filter", filter);
+    }
+    CommandSettings(const CommandSettings&) = delete;
+    CommandSettings& operator=(const CommandSettings&) = delete;
+
+    LayerRecipe layers;
+    SpeckleFilter filter;
+    Settings settings;
+};
+
 bool has_range(const BoundField& field) {
     return field.choices.empty() && !std::holds_alternative<bool>(field.default_value) &&
            !std::holds_alternative<std::string>(field.default_value);
@@ -67,20 +83,29 @@ std::string_view effect_text(Effect effect) {
     return "";
 }
 
+std::vector<ListedSetting> listed(const Settings& settings) {
+    std::vector<ListedSetting> all;
+    for (const BoundField& field : settings.fields())
+        all.push_back({field, std::string(effect_text(field.effect)), has_range(field)});
+    return all;
+}
+
 }  // namespace
 
 void check_assignment(std::string_view assignment) {
-    AllSettings all;
-    all.settings.set_assignment(assignment);
+    const std::string_view section = section_of(assignment.substr(0, assignment.find('=')));
+    if (section == "layers" || section == "filter") return CommandSettings().settings.set_assignment(assignment);
+    AllSettings().settings.set_assignment(assignment);
 }
 
 std::vector<ListedSetting> all_settings() {
     const AllSettings every;
-    std::vector<ListedSetting> all;
-    for (const BoundField& field : every.settings.fields()) {
-        all.push_back({field, std::string(effect_text(field.effect)), has_range(field)});
-    }
-    return all;
+    return listed(every.settings);
+}
+
+std::vector<ListedSetting> settings_of_commands() {
+    const CommandSettings every;
+    return listed(every.settings);
 }
 
 Json object_of(const Value& value) {
@@ -101,9 +126,11 @@ Json object_of(const ListedSetting& setting) {
 
 std::string settings_table() {
     std::string table = "| setting | default | range | unit | effect | meaning |\n|---|---|---|---|---|---|\n";
-    for (const auto& [field, effect, is_number] : all_settings()) {
-        table += fmt::format("| `{}` | `{}` | {} | {} | {} | {} |\n", field.key(), spelled(field.default_value),
-                             range_text(field), field.unit, effect, field.help);
+    for (const auto& list : {all_settings(), settings_of_commands()}) {
+        for (const auto& [field, effect, is_number] : list) {
+            table += fmt::format("| `{}` | `{}` | {} | {} | {} | {} |\n", field.key(), spelled(field.default_value),
+                                 range_text(field), field.unit, effect, field.help);
+        }
     }
     return table;
 }

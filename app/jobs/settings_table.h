@@ -18,7 +18,11 @@ struct ListedSetting {
     bool has_range = false;  // it is a number, from field.low to field.high
 };
 
+// Of scans, views, the window, the simulator and sources.
 std::vector<ListedSetting> all_settings();
+
+// Of commands alone, [layers] and [filter]: no window and no session has them.
+std::vector<ListedSetting> settings_of_commands();
 
 // For programs: key, default, unit, effect, meaning, and choices or range.
 nlohmann::ordered_json object_of(const ListedSetting& setting);

@@ -5,6 +5,7 @@
 #include "app/transfer/transfer_file.h"
 #include "assets/assets.h"
 #include "compute/error.h"
+#include "engine/layers/layer_recipe.h"
 #include "engine/simulate/scene_file.h"
 #include "render/colour_maps.h"
 
@@ -37,6 +38,8 @@ std::vector<PresetList> preset_lists() {
 #endif
     lists.push_back(
         list_of("scenes (simulation.scene, sim:NAME)", scene_files, [](const Asset& asset) { scene_of(asset); }));
+    lists.push_back(list_of("boundaries of layers (section [layers])", layer_files,
+                            [](const Asset& asset) { layer_preset_of(asset); }));
     return lists;
 }
 

@@ -1,4 +1,4 @@
-// What a name may stand for, shipped or a user's own: transfer functions, colour maps, scenes.
+// What a name may stand for, shipped or a user's own: transfer functions, colour maps, scenes, layers.
 #pragma once
 
 #include <string>
@@ -17,7 +17,8 @@ struct PresetList {
     std::vector<ListedPreset> presets;
 };
 
-// Each file is read: one that cannot be keeps none of the others back. Without a renderer in the build: scenes alone.
+// Each file is read: one that cannot be keeps none of the others back. Without a renderer in the build: scenes and
+// layers alone.
 std::vector<PresetList> preset_lists();
 
 }  // namespace echolux

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <type_traits>
 
 #include "compute/error.h"
 #include "compute/parallel_for.h"
@@ -38,6 +40,33 @@ void smooth_line(float* first, std::int64_t count, std::int64_t stride, const st
     }
 }
 
+float intensity_of(double code, const VolumeGrid& grid) {
+    const double value = code * grid.scale + grid.offset;
+    double linear = value;
+    if (grid.quantity == "db") linear = std::pow(10.0, value / 10);
+    if (grid.quantity == "amplitude") linear = value * value;
+    return static_cast<float>(linear);
+}
+
+// What each of a few codes stands for: of a large volume most voxels share theirs with others.
+template <class Code>
+class CodeTable {
+  public:
+    static constexpr std::int64_t codes = std::int64_t{1} << (8 * sizeof(Code));
+
+    template <class Computed>
+    explicit CodeTable(const Computed& computed) : values_(static_cast<std::size_t>(codes)) {
+        for (std::int64_t i = 0; i < codes; ++i)
+            values_[static_cast<std::size_t>(i)] = computed(static_cast<Code>(least + i));
+    }
+
+    float operator()(Code code) const { return values_[static_cast<std::size_t>(code - least)]; }
+
+  private:
+    static constexpr std::int64_t least = std::numeric_limits<Code>::min();
+    std::vector<float> values_;
+};
+
 }  // namespace
 
 std::vector<float> linear_intensity(const Volume& volume) {
@@ -48,16 +77,22 @@ std::vector<float> linear_intensity(const Volume& volume) {
     }
     std::vector<float> intensity(static_cast<std::size_t>(grid.voxels()));
     with_voxels(volume, [&](const auto* voxels) {
-        parallel_for(0, grid.b_scans, [&](std::int64_t b) {
-            const std::int64_t slice = grid.depth * grid.a_scans;
-            for (std::int64_t i = b * slice; i < (b + 1) * slice; ++i) {
-                const double value = static_cast<double>(voxels[i]) * grid.scale + grid.offset;
-                double linear = value;
-                if (grid.quantity == "db") linear = std::pow(10.0, value / 10);
-                if (grid.quantity == "amplitude") linear = value * value;
-                intensity[static_cast<std::size_t>(i)] = static_cast<float>(linear);
+        using Code = std::remove_cv_t<std::remove_pointer_t<decltype(voxels)>>;
+        const auto each = [&](const auto& intensity_of_code) {
+            parallel_for(0, grid.b_scans, [&](std::int64_t b) {
+                const std::int64_t slice = grid.depth * grid.a_scans;
+                for (std::int64_t i = b * slice; i < (b + 1) * slice; ++i)
+                    intensity[static_cast<std::size_t>(i)] = intensity_of_code(voxels[i]);
+            });
+        };
+        const auto computed = [&](Code code) { return intensity_of(static_cast<double>(code), grid); };
+        if constexpr (std::is_integral_v<Code>) {
+            if (grid.voxels() > CodeTable<Code>::codes) {
+                const CodeTable<Code> table(computed);
+                return each([&](Code code) { return table(code); });
             }
-        });
+        }
+        each(computed);
     });
     return intensity;
 }

@@ -28,6 +28,12 @@ CheckTable validated_sensing(ValidationRun& run);
 // Found velocities against true ones (velocities.cpp).
 CheckTable validated_velocities(ValidationRun& run);
 
+// Surfaces between layers against painted ones (surfaces.cpp).
+CheckTable validated_surfaces(ValidationRun& run);
+
+// Speckle filters against the mean of many realisations (speckle_filters.cpp).
+CheckTable validated_filters(ValidationRun& run);
+
 // Recorded mirrors: width, side lobes, what resampling leaves, false images (recorded_mirrors.cpp). `scans`: one each,
 // with k map and background. Throws Error{bad_file, bad_setting} as well.
 std::vector<CheckTable> validated_mirrors(ValidationRun& run, const std::vector<std::filesystem::path>& scans,

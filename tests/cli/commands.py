@@ -40,9 +40,10 @@ class Case:
 
     def is_needed(self, option):
         return option == "-o" and self.command not in ("live", "render", "calibrate rolloff", "calibrate dispersion",
-                                                       "validate", "info")
+                                                       "validate", "info", "segment")
 
 
+SEGMENT = ["segment", "v.nrrd", "--preset", "layers", "--count", "2"]
 SCAN_FILES = ["scan.toml", "spectra.raw", "bg.csv"]
 MIRRORS = ["m1.csv", "m2.csv"]
 
@@ -65,6 +66,12 @@ CASES = [
     Case(["figure", "v.nrrd"], [("-o", "f.svg", True)], ["v.nrrd"]),
     Case(["figure", "v.nrrd", "--a-scan", "1,1"], [("-o", "a.csv", True)], ["v.nrrd"]),
     Case(["figure", "v.nrrd", "--psf"], [("-o", "psf.csv", True)], ["v.nrrd"]),
+    Case([*SEGMENT], [("-o", "s.nrrd", True), ("--picture", "s.png", True), ("--thickness", "s.pdf", True),
+                      ("--en-face", "s.svg", True), ("--flatten", "flat.nrrd", True)], ["v.nrrd"]),
+    Case([*SEGMENT], [("-o", "s.csv", True), ("--thickness", "t.nrrd", True), ("--en-face", "e.nrrd", True)], ["v.nrrd"]),
+    Case([*SEGMENT, "--surfaces", "known.nrrd"], [("--unflatten", "u.nrrd", True)], ["v.nrrd", "known.nrrd"]),
+    Case(["filter", "v.nrrd", "--method", "median"], [("-o", "smooth.nrrd", True)], ["v.nrrd"]),
+    Case(["filter", "v.nrrd", "v2.nrrd"], [("-o", "mean.mha", True)], ["v.nrrd", "v2.nrrd"]),
     Case(["calibrate", "background", "scan.toml"], [("-o", "mean.csv", True)], SCAN_FILES),
     Case(["calibrate", "noise", "scan.toml"], [("-o", "noise.csv", True), ("--plot", "noise.svg", True)], SCAN_FILES),
     Case(["calibrate", "k", *MIRRORS, "--background", "mb.csv", "--sides", "same"],
@@ -115,6 +122,8 @@ def prepare(folder):
     write_scan(folder, calibration={"background": "bg.csv"})
     (folder / "bg.csv").write_text("".join(f"{3000 + 0.5 * i}\n" for i in range(256)))
     run("reconstruct", "scan.toml", "-o", "v.nrrd")
+    run("convert", "v.nrrd", "v2.nrrd")
+    run(*SEGMENT, "-o", "known.nrrd")
     (folder / "look.toml").write_text(toml_text({"view": {"mode": "mip"}}))
     run("render", "v.nrrd", "--size", "24x24", "-o", "picture.png")
     run("simulate", "mirror", "-o", "mirror/scan.toml", "--samples", "512", "--a-scans", "4", "--b-scans", "1")

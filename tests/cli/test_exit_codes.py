@@ -21,6 +21,8 @@ ENDLESS = {
     "render": ["render", "v.nrrd", "-o", "p.png", "--size", "4096x4096", "--samples", 4096],
     "reproduce": ["reproduce", "slow.png", "-o", "again.png"],
     "figure": ["figure", "long.toml", "-o", "f.png", "--layout", "enface"],
+    "segment": ["segment", "long.toml", "-o", "s.nrrd"],
+    "filter": ["filter", "long.toml", "-o", "smooth.nrrd"],
     "calibrate background": ["calibrate", "background", "long.toml", "-o", "mean.csv"],
     "calibrate noise": ["calibrate", "noise", "long.toml", "-o", "noise.csv"],
     "calibrate k": ["calibrate", "k", "long.toml", "long.toml", "--background", "long.toml", "--sides", "same", "-o",

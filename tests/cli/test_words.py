@@ -5,8 +5,8 @@ import unittest
 
 from support import ProgramCase, write_scan
 
-COMMANDS = ["demo", "info", "simulate", "calibrate", "reconstruct", "batch", "convert", "register", "render", "reproduce", "figure", "live",
-            "record", "serve", "bench", "validate"]
+COMMANDS = ["demo", "info", "simulate", "calibrate", "reconstruct", "batch", "convert", "filter", "register", "render", "reproduce", "figure",
+            "segment", "live", "record", "serve", "bench", "validate"]
 OF_CALIBRATE = ["background", "noise", "k", "dispersion", "rolloff"]
 
 

@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
+#include <span>
 
 #include "compute/error.h"
 #include "engine/analysis/layers.h"
@@ -100,6 +102,27 @@ TEST(Vessels, DiceOfMasks) {
     EXPECT_EQ(dice({1, 1, 0, 0}, {1, 1, 0, 0}), 1.0);
     EXPECT_EQ(dice({1, 1, 0, 0}, {0, 0, 1, 1}), 0.0);
     EXPECT_EQ(dice({1, 1, 0, 0}, {0, 1, 1, 0}), 0.5);
+}
+
+// Few voxels are computed one by one, many looked up: the bits are the same.
+TEST(LinearIntensity, IsTheSameForFewAndForManyVoxels) {
+    for (const VoxelType type : {VoxelType::u8, VoxelType::i16}) {
+        Volume many;
+        many.grid.type = type;
+        many.grid.depth = 100;
+        many.grid.a_scans = 100;
+        many.grid.b_scans = 10;
+        many.grid.scale = 0.003;
+        many.grid.offset = -5;
+        many.grid.quantity = "db";
+        std::mt19937 random(11);
+        for (std::int64_t i = 0; i < many.grid.bytes(); ++i) many.voxels.push_back(static_cast<std::byte>(random()));
+        Volume few = many;
+        few.grid.a_scans = few.grid.b_scans = 1;
+        few.voxels.resize(static_cast<std::size_t>(few.grid.bytes()));
+        const std::vector<float> of_many = linear_intensity(many), of_few = linear_intensity(few);
+        EXPECT_TRUE(std::ranges::equal(of_few, std::span(of_many).first(of_few.size())));
+    }
 }
 
 TEST(Smooth, KeepsAConstantAndWidensAPeakByItsSigma) {

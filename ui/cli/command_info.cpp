@@ -202,8 +202,8 @@ void tell_presets() {
 void tell_settings() {
     print_answer(settings_table());
     Json settings = Json::array();
-    for (const ListedSetting& setting : all_settings()) {
-        settings.push_back(object_of(setting));
+    for (const auto& list : {all_settings(), settings_of_commands()}) {
+        for (const ListedSetting& setting : list) settings.push_back(object_of(setting));
     }
     give({{"settings", settings}});
 }

@@ -140,11 +140,13 @@ int run(int argc, char** argv) {
     echolux::add_reconstruct(program);
     echolux::add_batch(program);
     echolux::add_convert(program);
+    echolux::add_filter(program);
     echolux::add_register(program);
 #ifdef ECHOLUX_RENDER
     echolux::add_render(program);
     echolux::add_reproduce(program);
     echolux::add_figure(program);
+    echolux::add_segment(program);
 #ifdef ECHOLUX_WINDOW
     echolux::add_view(program);
 #ifdef ECHOLUX_NET

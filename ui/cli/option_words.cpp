@@ -11,12 +11,15 @@ struct OptionWord {
     std::string_view key, option;
 };
 
-constexpr std::array<OptionWord, 43> option_words{{
+constexpr std::array<OptionWord, 48> option_words{{
     {"ECHOLUX_DATA_FOLDERS", "--data-folder"},
     {"a_scan", "--a-scan"},
     {"attenuation_db", "--attenuation-db"},
     {"b_scan", "--b-scan"},
     {"backend", "--backend"},
+    {"below_lower", "--below-lower"},
+    {"below_upper", "--below-upper"},
+    {"between", "--between"},
     {"calibrate dispersion", "`echolux calibrate dispersion`"},
     {"centre_wavelength", "--centre-wavelength"},
     {"convert", "`echolux convert`"},
@@ -39,6 +42,7 @@ constexpr std::array<OptionWord, 43> option_words{{
     {"part.blocks", "--blocks"},
     {"part.volume", "--volume"},
     {"path", "--path"},
+    {"preset", "--preset"},
     {"presets", "`echolux info --presets`"},
     {"processed", "--processed"},
     {"psf", "--psf"},

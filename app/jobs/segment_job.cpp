@@ -1,0 +1,238 @@
+#include "app/jobs/segment_job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include "app/figure/figure_format.h"
+#include "app/figure/figure_page.h"
+#include "app/figure/layer_panels.h"
+#include "app/open/files_read.h"
+#include "app/seconds_since.h"
+#include "compute/error.h"
+#include "engine/io/atomic_file.h"
+#include "engine/io/lower_case.h"
+#include "engine/io/own_files.h"
+#include "engine/layers/find_surfaces.h"
+#include "engine/layers/surface_files.h"
+#include "engine/scan/settings.h"
+#include "engine/version.h"
+
+namespace echolux {
+namespace {
+
+using Path = std::filesystem::path;
+
+bool is_table(const Path& path) {
+    return lower_ending(path) == ".csv";
+}
+
+bool is_figure(const Path& path) {
+    return figure_format_of(path) != FigureFormat::none;
+}
+
+// ---- before work begins
+
+void check_volume_or(bool is_other, const Path& path) {
+    if (!path.empty() && !is_other) check_volume_output(path, VoxelType::f32);
+}
+
+void check_names(const SegmentJob& job) {
+    const auto own_map = [](const Path& path) { return is_figure(path) ? is_own_figure(path) : is_own_volume(path); };
+    const auto own_surfaces = [](const Path& path) {
+        return is_table(path) ? is_own_surface_table(path) : is_own_volume(path);
+    };
+    FileNames inputs = files_read(job);
+    inputs.push_back(job.surfaces);
+    check_outputs({{job.output, own_surfaces},
+                   {job.picture, is_own_figure},
+                   {job.thickness, own_map},
+                   {job.en_face, own_map},
+                   {job.flat, is_own_volume},
+                   {job.unflat, is_own_volume}},
+                  inputs, job.overwrites);
+    check_volume_or(is_table(job.output), job.output);
+    if (!job.output.empty() && is_table(job.output)) check_can_be_written(job.output);
+    if (!job.picture.empty()) check_figure_name(job.picture);
+    for (const Path& map : {job.thickness, job.en_face}) {
+        if (is_figure(map)) check_figure_name(map);
+        check_volume_or(is_figure(map), map);
+    }
+    check_volume_or(false, job.flat);
+    check_volume_or(false, job.unflat);
+}
+
+void check_wanted(const SegmentJob& job) {
+    const std::array outputs{job.output, job.picture, job.thickness, job.en_face, job.flat, job.unflat};
+    if (std::ranges::all_of(outputs, [](const Path& path) { return path.empty(); })) {
+        throw Error(ErrorCode::bad_setting, "nothing is to be written", "output",
+                    "name a file for the surfaces, or for what follows from them");
+    }
+    check(job.recipe, "layers");
+    check(job.style, "figure");
+}
+
+// ---- surfaces
+
+void require_signal(const Surfaces& surfaces, const std::string& input) {
+    if (share_found(surfaces) > 0) return;
+    throw Error(ErrorCode::bad_setting, "nothing stands out from the noise, so no surface was found", input,
+                "look at it with `render`; brighter tissue or more averaging may help");
+}
+
+Surfaces surfaces_for(const SegmentJob& job, const Volume& volume, SegmentedLayers& done, Progress& progress) {
+    if (!job.surfaces.empty()) return read_surfaces(job.surfaces, volume.grid);
+    const auto start = std::chrono::steady_clock::now();
+    Surfaces surfaces = find_surfaces(volume, job.recipe, progress);
+    done.seconds = seconds_since(start);
+    require_signal(surfaces, job.input.filename().string());
+    return surfaces;
+}
+
+std::pair<std::size_t, std::size_t> between(const SegmentJob& job, const Surfaces& surfaces) {
+    const std::size_t upper = job.upper.empty() ? 0 : index_of(surfaces, job.upper);
+    const std::size_t lower = job.lower.empty() ? surfaces.all.size() - 1 : index_of(surfaces, job.lower);
+    if (upper < lower) return {upper, lower};
+    if (upper == lower && job.below_upper_um < job.below_lower_um && job.thickness.empty()) return {upper, lower};
+    throw Error(ErrorCode::bad_setting,
+                fmt::format("{} does not lie below {}", surfaces.all[lower].name, surfaces.all[upper].name), "between",
+                "name the upper surface first, or one surface twice with `below_upper` less than `below_lower`");
+}
+
+// ---- what is written
+
+std::string length_unit(const VolumeGrid& grid) {
+    return DepthScale(grid).is_known() ? "µm" : "rows";
+}
+
+PictureTexts texts_of(const SegmentJob& job) {
+    LayerRecipe recipe = job.recipe;
+    Settings settings;
+    settings.bind("layers", recipe);
+    return {{text_program, version}, {"source", job.input.filename().string()}, {"layers", settings.toml(true)}};
+}
+
+Volume with_recipe(Volume volume, const SegmentJob& job) {
+    if (!job.surfaces.empty()) {
+        volume.provenance["surfaces_of"] = job.surfaces.filename().string();
+        return volume;
+    }
+    LayerRecipe recipe = job.recipe;
+    Settings settings;
+    settings.bind("layers", recipe);
+    volume.provenance["layers"] = settings.toml(true);
+    return volume;
+}
+
+// Several maps as slices of one volume.
+Volume joined(std::vector<Volume> maps, const std::string& names) {
+    Volume all = std::move(maps.front());
+    for (std::size_t i = 1; i < maps.size(); ++i)
+        all.voxels.insert(all.voxels.end(), maps[i].voxels.begin(), maps[i].voxels.end());
+    all.grid.b_scans = std::ssize(maps);
+    all.provenance["layers_shown"] = names;
+    return all;
+}
+
+void write_thickness(const SegmentJob& job, const Volume& volume, const Surfaces& surfaces) {
+    constexpr std::size_t beside = 3;  // maps in a row
+    std::vector<std::pair<std::size_t, std::size_t>> layers;
+    if (job.upper.empty() && job.lower.empty() && surfaces.all.size() > 1) {
+        for (std::size_t k = 0; k + 1 < surfaces.all.size(); ++k) layers.emplace_back(k, k + 1);
+    } else {
+        layers.push_back(between(job, surfaces));
+    }
+    std::vector<FigureRow> rows;
+    std::vector<Volume> maps;
+    std::string names;
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        const auto [upper, lower] = layers[i];
+        const std::string name = surfaces.all[upper].name + " to " + surfaces.all[lower].name;
+        const std::vector<float> map = thickness_between(surfaces, upper, lower, volume.grid);
+        if (i % beside == 0) rows.emplace_back();
+        rows.back().push_back(map_panel(map, volume.grid, name, length_unit(volume.grid), job.style));
+        maps.push_back(volume_of_map(map, volume, "thickness", DepthScale(volume.grid).unit()));
+        names += (names.empty() ? "" : ", ") + name;
+    }
+    if (is_figure(job.thickness)) return write_figure(job.thickness, rows, job.style, texts_of(job));
+    write_volume(job.thickness, with_recipe(joined(std::move(maps), names), job));
+}
+
+void write_en_face(const SegmentJob& job, const Volume& volume, const Surfaces& surfaces) {
+    const auto [upper, lower] = between(job, surfaces);
+    const SlabSpec slab{upper, lower, job.below_upper_um, job.below_lower_um, job.value};
+    const std::vector<float> map = en_face_between(volume, surfaces, slab);
+    const std::string name = surfaces.all[upper].name + " to " + surfaces.all[lower].name;
+    const VolumeGrid& grid = volume.grid;
+    if (is_figure(job.en_face)) {
+        const std::string unit = grid.unit.empty() ? grid.quantity : grid.unit;
+        return write_figure(job.en_face, {{map_panel(map, grid, name, unit, job.style)}}, job.style, texts_of(job));
+    }
+    Volume picture = volume_of_map(map, volume, grid.quantity.c_str(), grid.unit.c_str());
+    picture.provenance["layers_shown"] = name;
+    write_volume(job.en_face, with_recipe(std::move(picture), job));
+}
+
+void write_moved(const Path& path, bool back, const SegmentJob& job, const Volume& volume, const Surfaces& surfaces) {
+    const Surface& surface = surfaces.all[job.level.empty() ? 0 : index_of(surfaces, job.level)];
+    Volume moved = volume;
+    flatten_to(moved, surface, back);
+    moved.provenance[back ? "unflattened_from" : "flattened_to"] =
+        fmt::format("{}, row {:g}", surface.name, flat_row_of(surface));
+    write_volume(path, with_recipe(std::move(moved), job));
+}
+
+void write_surfaces(const SegmentJob& job, const Volume& volume, const Surfaces& surfaces) {
+    if (is_table(job.output))
+        write_text(job.output, csv_of(surfaces, volume.grid));
+    else
+        write_volume(job.output, with_recipe(volume_of(surfaces, volume), job));
+}
+
+void write_picture(const SegmentJob& job, const Volume& volume, const Surfaces& surfaces) {
+    const FigurePanel panel =
+        layered_b_scan_panel(volume, job.b_scan.value_or(volume.grid.b_scans / 2), surfaces, job.style);
+    write_figure(job.picture, {{panel}}, job.style, texts_of(job));
+}
+
+}  // namespace
+
+SegmentedLayers run(const SegmentJob& job, Progress& progress) {
+    check_wanted(job);
+    check_names(job);
+    const OpenedVolume opened = open_volume(job, progress);
+    const Volume& volume = opened.volume;
+    if (!job.picture.empty()) check_b_scan(volume.grid, job.b_scan.value_or(volume.grid.b_scans / 2));
+    SegmentedLayers done;
+    done.warnings = opened.warnings;
+    const Surfaces surfaces = surfaces_for(job, volume, done, progress);
+    progress.begin("write", 0, "");
+    const auto write = [&](const Path& path, const auto& how) {
+        if (path.empty()) return;
+        how();
+        done.files.push_back(path);
+    };
+    write(job.output, [&] { write_surfaces(job, volume, surfaces); });
+    write(job.picture, [&] { write_picture(job, volume, surfaces); });
+    write(job.thickness, [&] { write_thickness(job, volume, surfaces); });
+    write(job.en_face, [&] { write_en_face(job, volume, surfaces); });
+    write(job.flat, [&] { write_moved(job.flat, false, job, volume, surfaces); });
+    write(job.unflat, [&] { write_moved(job.unflat, true, job, volume, surfaces); });
+    progress.end();
+    for (const Surface& surface : surfaces.all) done.names.push_back(surface.name);
+    done.a_scans = surfaces.a_scans;
+    done.b_scans = surfaces.b_scans;
+    done.moved = surfaces.moved;
+    done.ambiguous = share_of(surfaces, Reason::ambiguous);
+    done.weak = share_of(surfaces, Reason::weak_match);
+    done.missing = std::max(0.0, 1 - share_found(surfaces));
+    if (done.weak > 0.5)
+        done.warnings.push_back(
+            "layers: more than half of the places have hardly any contrast; look for fewer surfaces");
+    return done;
+}
+
+}  // namespace echolux

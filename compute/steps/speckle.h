@@ -1,0 +1,109 @@
+// Steps of speckle filters (docs/filters.md), all on linear power. Speckle of one look is exponentially distributed
+// around what the tissue reflects, and that is what the likelihoods below are of.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "compute/host_device.h"
+#include "compute/steps/depth.h"
+
+namespace echolux {
+
+// 2^x for x from -126 to 126, relative error below 1e-7. Our own polynomial, because a vectorised loop needs one;
+// smaller numbers and NaN become 2^-126.
+struct Exp2 {
+    ECHOLUX_HD float operator()(float x) const {
+        constexpr float least = -126, most = 126, rounds = 12582912;  // 1.5 * 2^23: what is added to it is whole
+        x = x > least ? x : least;
+        x = x < most ? x : most;
+        const float whole = (x + rounds) - rounds;
+        const float f = x - whole;
+        float p = 1.5252734e-5f;
+        p = p * f + 1.5403530e-4f;
+        p = p * f + 1.3333558e-3f;
+        p = p * f + 9.6181291e-3f;
+        p = p * f + 5.5504109e-2f;
+        p = p * f + 2.4022651e-1f;
+        p = p * f + 6.9314718e-1f;
+        p = p * f + 1.0f;
+        return p * std::bit_cast<float>((static_cast<std::int32_t>(whole) + 127) << 23);
+    }
+};
+
+// log2 of the likelihood ratio of two intensities having means of their own or one in common: (a + b)^2 / (4 a b). The
+// logarithms are those of a and b (Deledalle et al., IEEE TIP 18, 2661, 2009).
+struct SpeckleDistance {
+    ECHOLUX_HD float operator()(float a, float b, float log_a, float log_b) const {
+        return 2 * Log2{}(a + b) - log_a - log_b - 2;
+    }
+};
+
+// What a voxel counts whose patch is that far away: 1 as long as the distance is what independent speckle of one mean
+// gives, less beyond. Both in log2; `per_h`: looks by h.
+struct PatchWeight {
+    float expected, per_h;
+
+    ECHOLUX_HD float operator()(float distance) const {
+        const float more = distance - expected;
+        return more > 0 ? Exp2{}(-more * per_h) : 1.0f;
+    }
+};
+
+// What a voxel counts that is `distance_square` (in voxels of the spatial sigma) away and `difference_db` brighter.
+struct BilateralWeight {
+    float per_square, per_db_square;  // log2(e) / 2 by the squares of both sigmas
+
+    ECHOLUX_HD float operator()(float distance_square, float difference_db) const {
+        return Exp2{}(-distance_square * per_square - difference_db * difference_db * per_db_square);
+    }
+};
+
+// The median of an odd number of values by forgetful selection: of a little more than half of them the least and the
+// greatest are dropped, the next takes their place, and so on. No branch depends on values, so that lanes of a vector
+// or threads of a warp stay together. Minimum and maximum of T are found by smaller() and greater().
+ECHOLUX_HD inline float smaller(float a, float b) {
+    return a < b ? a : b;
+}
+ECHOLUX_HD inline float greater(float a, float b) {
+    return a < b ? b : a;
+}
+
+template <int count>
+struct MedianOf {
+    static_assert(count % 2 == 1 && count > 1);
+
+    // `value(i)`: the i-th.
+    template <class T, class Value>
+    ECHOLUX_HD static T of(const Value& value) {
+        constexpr int most = count / 2 + 2;
+        T kept[most];
+        for (int i = 0; i < most; ++i) kept[i] = value(i);
+        int size = most;
+        for (int next = most; next < count; ++next) {
+            drop_ends(kept, size);
+            kept[size - 2] = value(next);
+            --size;
+        }
+        drop_ends(kept, size);  // three are left: the middle one is in front
+        return kept[0];
+    }
+
+  private:
+    // Puts the least at the end of what remains and the greatest behind it; both are then forgotten.
+    template <class T>
+    ECHOLUX_HD static void drop_ends(T* kept, int size) {
+        for (int i = 0; i + 1 < size; ++i) {  // the greatest to the end
+            const T low = smaller(kept[i], kept[i + 1]), high = greater(kept[i], kept[i + 1]);
+            kept[i] = low;
+            kept[i + 1] = high;
+        }
+        for (int i = 0; i + 2 < size; ++i) {  // the least to the last place but one
+            const T low = smaller(kept[i], kept[i + 1]), high = greater(kept[i], kept[i + 1]);
+            kept[i] = high;
+            kept[i + 1] = low;
+        }
+    }
+};
+
+}  // namespace echolux

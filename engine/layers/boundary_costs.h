@@ -1,0 +1,28 @@
+// What it costs a boundary to lie at each of a few rows around its present place, in every A-scan: the likelihood of
+// the intensities above and below it, given the mean brightness of the two layers nearby.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compute/steps/layers.h"
+#include "engine/analysis/intensity.h"
+
+namespace echolux {
+
+// [boundary][A-scan]: the row that begins below it.
+using BoundaryRows = std::vector<std::vector<std::int32_t>>;
+
+// [boundary][A-scan][lane]: label l lies l - boundary_reach rows below the present place.
+using BoundaryCosts = std::vector<std::vector<float>>;
+
+// A-scans without signal cost nothing anywhere. `floor`: mean intensity of noise.
+BoundaryCosts boundary_costs(const std::vector<float>& intensity, const Size3& size, const BoundaryRows& rows,
+                             const std::vector<std::uint8_t>& has_signal, double floor);
+
+// [A-scan]: by how many dB the voxels just below a boundary are brighter than those just above it, neighbouring A-scans
+// averaged. 0 where there is no signal.
+std::vector<float> contrast_db(const std::vector<float>& intensity, const Size3& size, const BoundaryRows& rows,
+                               std::size_t boundary, const std::vector<std::uint8_t>& has_signal, double floor);
+
+}  // namespace echolux

@@ -1,0 +1,208 @@
+#include "engine/layers/coarse_layers.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compute/parallel_for.h"
+#include "engine/layers/profile_cut.h"
+#include "engine/layers/robust_surface.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::int64_t block_reach = 8, block_columns = 64;  // A-scans of a block along B-scans, and in all
+constexpr std::int64_t longest_block = 16;                   // A-scans, where there are few B-scans
+constexpr std::int64_t rows_together = 2;
+constexpr double floor_share = 0.05;         // of the bins are darker than the noise floor
+constexpr float signal_over_floor = 3.981f;  // 6 dB
+constexpr std::int64_t least_signal = 8;     // voxels
+constexpr int pieces_below = 5;  // of tissue below the last boundary, which fades: else boundaries would follow it
+constexpr std::int64_t outlier_reach = 3;  // blocks to either side: vessels hide boundaries in fewer
+constexpr double outlier_bins = 3;         // off the surface of the blocks around
+constexpr double block_smoothing = 0.7;    // sigma in blocks
+
+// Blocks of an axis: those of the second half mirror those of the first.
+class Blocks {
+  public:
+    Blocks(std::int64_t size, std::int64_t block) : size_(size), count_(std::max<std::int64_t>(1, size / block)) {}
+
+    std::int64_t count() const { return count_; }
+    std::int64_t begin(std::int64_t i) const {
+        return 2 * i <= count_ ? i * size_ / count_ : size_ - (count_ - i) * size_ / count_;
+    }
+    double centre(std::int64_t i) const { return 0.5 * static_cast<double>(begin(i) + begin(i + 1) - 1); }
+
+    // Between which two blocks `at` lies, and its share of the second.
+    struct Share {
+        std::int64_t first, second;
+        double of_second;
+    };
+    Share share(std::int64_t at) const {
+        const auto place = static_cast<double>(at);
+        std::int64_t first = 0;
+        while (first + 1 < count_ && centre(first + 1) <= place) ++first;
+        const std::int64_t second = std::min(first + 1, count_ - 1);
+        if (second == first || place <= centre(first)) return {first, first, 0};
+        return {first, second, (place - centre(first)) / (centre(second) - centre(first))};
+    }
+
+  private:
+    std::int64_t size_, count_;
+};
+
+class BlockProfiles {
+  public:
+    BlockProfiles(const std::vector<float>& intensity, const Size3& size)
+        : b_(size[2], block_reach),
+          a_(size[1], std::clamp(block_columns / std::min(size[2], block_reach), block_reach, longest_block)),
+          bins_(size[0] / rows_together), values_(static_cast<std::size_t>(map().count() * bins_)) {
+        parallel_for(0, map().count(), [&](std::int64_t block) { average(intensity, size, block); });
+    }
+
+    MapSize map() const { return {a_.count(), b_.count()}; }
+    std::int64_t bins() const { return bins_; }
+    const Blocks& along_a() const { return a_; }
+    const Blocks& along_b() const { return b_; }
+    const std::vector<float>& values() const { return values_; }
+    std::span<const float> profile(std::int64_t block) const {
+        return std::span(values_).subspan(static_cast<std::size_t>(block * bins_), static_cast<std::size_t>(bins_));
+    }
+
+  private:
+    void average(const std::vector<float>& intensity, const Size3& size, std::int64_t block) {
+        const std::int64_t a = block % a_.count(), b = block / a_.count();
+        std::vector<double> sums(static_cast<std::size_t>(bins_));
+        for (std::int64_t y = b_.begin(b); y < b_.begin(b + 1); ++y) {
+            for (std::int64_t x = a_.begin(a); x < a_.begin(a + 1); ++x) {
+                const float* line = intensity.data() + (y * size[1] + x) * size[0];
+                for (std::int64_t i = 0; i < bins_; ++i) {
+                    sums[static_cast<std::size_t>(i)] += static_cast<double>(line[2 * i] + line[2 * i + 1]);
+                }
+            }
+        }
+        const std::int64_t voxels = rows_together * (b_.begin(b + 1) - b_.begin(b)) * (a_.begin(a + 1) - a_.begin(a));
+        for (std::int64_t i = 0; i < bins_; ++i) {
+            values_[static_cast<std::size_t>(block * bins_ + i)] =
+                static_cast<float>(sums[static_cast<std::size_t>(i)] / static_cast<double>(voxels));
+        }
+    }
+
+    Blocks b_, a_;
+    std::int64_t bins_;
+    std::vector<float> values_;  // [block][bin]: mean intensity
+};
+
+// Bins that are exactly 0 were never recorded and tell nothing of noise.
+double floor_of(const std::vector<float>& bins) {
+    std::vector<float> some;
+    std::ranges::copy_if(bins, std::back_inserter(some), [](float bin) { return bin > 0; });
+    if (some.empty()) return 0;
+    const auto place = some.begin() + std::lround(floor_share * static_cast<double>(some.size() - 1));
+    std::ranges::nth_element(some, place);
+    return static_cast<double>(*place);
+}
+
+std::vector<ProfileBoundary> in_bins(const std::vector<WantedBoundary>& wanted, bool tissue_below) {
+    std::vector<ProfileBoundary> boundaries;
+    for (const WantedBoundary& one : wanted) {
+        boundaries.push_back({one.polarity,
+                              std::max<std::int64_t>(1, static_cast<std::int64_t>(one.min_rows / rows_together)),
+                              static_cast<std::int64_t>(std::ceil(one.max_rows / rows_together))});
+    }
+    if (tissue_below) boundaries.insert(boundaries.end(), pieces_below, ProfileBoundary{-1, 1, 0});
+    return boundaries;
+}
+
+// Noise alone exceeds 6 dB in exp(-4) of its voxels.
+bool stands_out(const float* line, std::int64_t rows, double floor) {
+    const double by_chance = static_cast<double>(rows) * std::exp(-static_cast<double>(signal_over_floor));
+    const double least = static_cast<double>(least_signal) + by_chance + 3 * std::sqrt(by_chance);
+    const float level = signal_over_floor * static_cast<float>(floor);
+    std::int64_t bright = 0;
+    for (std::int64_t z = 0; z < rows; ++z) bright += line[z] > level ? 1 : 0;
+    return static_cast<double>(bright) >= std::min(least, 0.5 * static_cast<double>(rows));
+}
+
+// Of each block, in bins; is_known tells where.
+struct BlockPlaces {
+    std::vector<std::vector<float>> bins;  // [boundary][block]
+    std::vector<std::uint8_t> is_known, has_tissue;
+};
+
+BlockPlaces cut_blocks(const BlockProfiles& profiles, const std::vector<ProfileBoundary>& boundaries, double floor) {
+    const std::int64_t blocks = profiles.map().count();
+    BlockPlaces places{std::vector(boundaries.size(), std::vector<float>(static_cast<std::size_t>(blocks))),
+                       std::vector<std::uint8_t>(static_cast<std::size_t>(blocks)),
+                       std::vector<std::uint8_t>(static_cast<std::size_t>(blocks))};
+    const float level = signal_over_floor * static_cast<float>(floor);
+    const float least =
+        std::max(static_cast<float>(floor) * 1e-3f, *std::ranges::max_element(profiles.values()) * 1e-9f);
+    parallel_for(0, profiles.map().b_scans, [&](std::int64_t row) {
+        ProfileCutter cut(boundaries, profiles.bins());
+        std::vector<float> profile;
+        for (std::int64_t block = row * profiles.map().a_scans; block < (row + 1) * profiles.map().a_scans; ++block) {
+            const auto bins = profiles.profile(block);
+            profile.assign(bins.begin(), bins.end());
+            if (rows_together * std::ranges::count_if(profile, [&](float bin) { return bin > level; }) < least_signal)
+                continue;
+            places.has_tissue[static_cast<std::size_t>(block)] = 1;
+            for (float& bin : profile) bin += least;
+            const std::vector<std::int64_t> found = cut(profile);
+            for (std::size_t k = 0; k < found.size(); ++k)
+                places.bins[k][static_cast<std::size_t>(block)] = static_cast<float>(found[k]);
+            places.is_known[static_cast<std::size_t>(block)] = found.empty() ? 0 : 1;
+        }
+    });
+    return places;
+}
+
+std::vector<float> spread(const std::vector<float>& blocks, const BlockProfiles& profiles, const Size3& size) {
+    std::vector<float> rows(static_cast<std::size_t>(size[1] * size[2]));
+    std::vector<Blocks::Share> along_a;
+    for (std::int64_t a = 0; a < size[1]; ++a) along_a.push_back(profiles.along_a().share(a));
+    parallel_for(0, size[2], [&](std::int64_t b) {
+        const Blocks::Share of_b = profiles.along_b().share(b);
+        const float* first = blocks.data() + of_b.first * profiles.map().a_scans;
+        const float* second = blocks.data() + of_b.second * profiles.map().a_scans;
+        for (std::int64_t a = 0; a < size[1]; ++a) {
+            const Blocks::Share& of_a = along_a[static_cast<std::size_t>(a)];
+            const auto along = [&](const float* row) {
+                const auto left = static_cast<double>(row[of_a.first]), right = static_cast<double>(row[of_a.second]);
+                return left * (1 - of_a.of_second) + right * of_a.of_second;
+            };
+            const double bins = along(first) * (1 - of_b.of_second) + along(second) * of_b.of_second;
+            rows[static_cast<std::size_t>(b * size[1] + a)] = static_cast<float>(rows_together * bins);
+        }
+    });
+    return rows;
+}
+
+}  // namespace
+
+CoarseLayers coarse_layers(const std::vector<float>& intensity, const Size3& size,
+                           const std::vector<WantedBoundary>& wanted, bool tissue_below,
+                           std::optional<double> known_floor) {
+    const BlockProfiles profiles(intensity, size);
+    CoarseLayers layers;
+    layers.floor = std::min(floor_of(profiles.values()), known_floor.value_or(1e30));
+    BlockPlaces places = cut_blocks(profiles, in_bins(wanted, tissue_below), layers.floor);
+    const auto is_set = [](std::uint8_t flag) { return flag != 0; };
+    layers.is_found = std::ranges::any_of(places.is_known, is_set);
+    layers.has_tissue = std::ranges::any_of(places.has_tissue, is_set);
+    layers.has_signal.resize(static_cast<std::size_t>(size[1] * size[2]));
+    if (!layers.is_found) return layers;
+    for (std::size_t k = 0; k < wanted.size(); ++k) {
+        fill_unknown(places.bins[k], places.is_known, profiles.map());
+        std::vector<float> blocks = without_outliers(places.bins[k], profiles.map(), outlier_reach, outlier_bins);
+        blocks = median_of_neighbours(blocks, profiles.map());
+        smooth_map(blocks, profiles.map(), block_smoothing, block_smoothing);
+        layers.places.push_back(spread(blocks, profiles, size));
+    }
+    parallel_for(0, std::ssize(layers.has_signal), [&](std::int64_t line) {
+        layers.has_signal[static_cast<std::size_t>(line)] =
+            stands_out(intensity.data() + line * size[0], size[0], layers.floor) ? 1 : 0;
+    });
+    return layers;
+}
+
+}  // namespace echolux

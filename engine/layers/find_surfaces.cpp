@@ -1,0 +1,176 @@
+#include "engine/layers/find_surfaces.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "compute/counted.h"
+#include "compute/error.h"
+#include "engine/layers/boundary_costs.h"
+#include "engine/layers/coarse_layers.h"
+#include "engine/layers/sweeps.h"
+
+namespace echolux {
+namespace {
+
+constexpr int passes = 2;               // costs around the coarse places, then around what was found
+constexpr double jitter_sigma = 1.5;    // A-scans, B-scans: whole rows become parts of a row
+constexpr float parts_of_a_row = 4096;  // what sums of smoothing round is not told
+constexpr float least_contrast_db = 1;  // across a boundary that something speaks for
+constexpr float none = std::numeric_limits<float>::quiet_NaN();
+
+// Rows between a surface and the next, as whole numbers where `whole`.
+double least_distance(const WantedBoundary& wanted, bool whole) {
+    return whole ? std::floor(wanted.min_rows) : wanted.min_rows;
+}
+
+// Boundaries from above, each at least its distance below the one before; how many were moved for that.
+template <class Number>
+std::int64_t put_in_order(std::vector<std::vector<Number>>& rows, const std::vector<WantedBoundary>& wanted) {
+    std::int64_t moved = 0;
+    for (std::size_t k = 1; k < rows.size(); ++k) {
+        const auto distance = static_cast<Number>(least_distance(wanted[k], std::is_integral_v<Number>));
+        for (std::size_t line = 0; line < rows[k].size(); ++line) {
+            const Number least = rows[k - 1][line] + distance;
+            if (rows[k][line] >= least) continue;
+            rows[k][line] = least;
+            ++moved;
+        }
+    }
+    return moved;
+}
+
+BoundaryRows whole_rows(const std::vector<std::vector<float>>& places) {
+    BoundaryRows rows;
+    for (const std::vector<float>& of_boundary : places) {
+        rows.emplace_back();
+        for (const float place : of_boundary) rows.back().push_back(static_cast<std::int32_t>(std::lround(place)));
+    }
+    return rows;
+}
+
+class SurfaceFinder {
+  public:
+    SurfaceFinder(const std::vector<float>& intensity, const Size3& size, const SurfaceSearch& search)
+        : intensity_(intensity), size_(size), search_(search) {}
+
+    Surfaces found(Progress& progress) {
+        progress.begin("find surfaces", 1 + passes * std::ssize(search_.wanted), "steps");
+        const CoarseLayers coarse =
+            coarse_layers(intensity_, size_, search_.wanted, search_.tissue_below, search_.floor);
+        progress.advance(1);
+        if (coarse.has_tissue && !coarse.is_found) {
+            throw Error(ErrorCode::bad_setting, "no depths fit these distances and polarities",
+                        "layers.min_um, layers.max_um, layers.polarity",
+                        "check them, and how deep a voxel is (layers.row_um)");
+        }
+        Surfaces surfaces = empty();
+        if (coarse.is_found) {
+            BoundaryRows rows = whole_rows(coarse.places);
+            put_in_order(rows, search_.wanted);
+            for (int pass = 0; pass < passes; ++pass) sweep(rows, coarse, surfaces, progress);
+            mark_weak(rows, coarse, surfaces);
+            finish(rows, coarse.has_signal, surfaces);
+        }
+        progress.end();
+        return surfaces;
+    }
+
+  private:
+    MapSize map() const { return {size_[1], size_[2]}; }
+
+    Surfaces empty() const {
+        Surfaces surfaces{size_[1], size_[2], {}, 0};
+        const auto lines = static_cast<std::size_t>(surfaces.lines());
+        for (const WantedBoundary& wanted : search_.wanted) {
+            surfaces.all.push_back({wanted.name, std::vector<float>(lines, none), std::vector<float>(lines),
+                                    std::vector<Reason>(lines, Reason::no_signal)});
+        }
+        return surfaces;
+    }
+
+    void sweep(BoundaryRows& rows, const CoarseLayers& coarse, Surfaces& surfaces, Progress& progress) const {
+        const BoundaryCosts costs = boundary_costs(intensity_, size_, rows, coarse.has_signal, coarse.floor);
+        for (std::size_t k = 0; k < rows.size(); ++k) {
+            const SweepStep step{static_cast<float>(search_.wanted[k].smoothness)};
+            SweptBoundary found = swept(costs[k], rows[k], map(), step);
+            for (std::size_t line = 0; line < rows[k].size(); ++line) {
+                rows[k][line] += found.labels[line] - boundary_reach;
+                surfaces.all[k].reasons[line] = found.is_ambiguous[line] != 0 ? Reason::ambiguous : Reason::ok;
+            }
+            surfaces.all[k].quality = std::move(found.quality);
+            progress.advance(1);
+        }
+        surfaces.moved = put_in_order(rows, search_.wanted);
+    }
+
+    void mark_weak(const BoundaryRows& rows, const CoarseLayers& coarse, Surfaces& surfaces) const {
+        for (std::size_t k = 0; k < rows.size(); ++k) {
+            const std::vector<float> contrast =
+                contrast_db(intensity_, size_, rows, k, coarse.has_signal, coarse.floor);
+            const auto polarity = static_cast<float>(search_.wanted[k].polarity);
+            for (std::size_t line = 0; line < contrast.size(); ++line) {
+                const float rise = polarity != 0 ? polarity * contrast[line] : std::abs(contrast[line]);
+                if (rise < least_contrast_db) surfaces.all[k].reasons[line] = Reason::weak_match;
+            }
+        }
+    }
+
+    // Voxel i reaches from i - 1/2 to i + 1/2: a boundary above it lies at i - 1/2.
+    void finish(const BoundaryRows& rows, const std::vector<std::uint8_t>& has_signal, Surfaces& surfaces) const {
+        const std::vector<float> weights(has_signal.begin(), has_signal.end());
+        std::vector<std::vector<float>> places;
+        for (const std::vector<std::int32_t>& of_boundary : rows) {
+            places.emplace_back(of_boundary.begin(), of_boundary.end());
+            smooth_weighted(places.back(), weights, map(), jitter_sigma, jitter_sigma);
+        }
+        put_in_order(places, search_.wanted);
+        for (std::size_t k = 0; k < places.size(); ++k) {
+            Surface& surface = surfaces.all[k];
+            for (std::size_t line = 0; line < weights.size(); ++line) {
+                const float row = std::round(places[k][line] * parts_of_a_row) / parts_of_a_row - 0.5f;
+                if (has_signal[line] == 0)
+                    surface.reasons[line] = Reason::no_signal;
+                else if (row < 0 || row > static_cast<float>(size_[0] - 1))
+                    surface.reasons[line] = Reason::out_of_range;
+                const Reason reason = surface.reasons[line];
+                surface.rows[line] = has_place(reason) ? row : none;
+                if (!has_place(reason)) surface.quality[line] = 0;
+            }
+        }
+    }
+
+    const std::vector<float>& intensity_;
+    const Size3 size_;
+    const SurfaceSearch& search_;
+};
+
+// Codes that count from the noise floor.
+std::optional<double> floor_of(const VolumeGrid& grid) {
+    if (grid.quantity == "db" && grid.unit == "dB above noise floor") return 1;
+    return {};
+}
+
+}  // namespace
+
+Surfaces find_surfaces(const std::vector<float>& intensity, const Size3& size, const SurfaceSearch& search,
+                       Progress& progress) {
+    const auto least = 4 * (std::ssize(search.wanted) + 2);
+    if (size[0] < least || size[1] * size[2] == 0) {
+        throw Error(ErrorCode::bad_setting,
+                    fmt::format("{} cannot be told apart in {}", counted(std::ssize(search.wanted), "surfaces"),
+                                counted(size[0], "depth rows")),
+                    "layers", fmt::format("look for fewer, or in {} or more", counted(least, "rows")));
+    }
+    return SurfaceFinder(intensity, size, search).found(progress);
+}
+
+Surfaces find_surfaces(const Volume& volume, const LayerRecipe& recipe, Progress& progress) {
+    const VolumeGrid& grid = volume.grid;
+    const SurfaceSearch search{wanted_boundaries(recipe, grid.spacing_um[0]), recipe.tissue_below, floor_of(grid)};
+    return find_surfaces(linear_intensity(volume), {grid.depth, grid.a_scans, grid.b_scans}, search, progress);
+}
+
+}  // namespace echolux

@@ -1,0 +1,31 @@
+// Surfaces of layered tissue in B-scans and volumes: a coarse cut of averaged profiles, then, twice, the likelihood of
+// each boundary's places in a band around it, made smooth in both directions by semi-global sweeps (docs/layers.md). No
+// learned weights; gradients alone would be two to three times as wrong in speckle.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "engine/analysis/intensity.h"
+#include "engine/layers/layer_recipe.h"
+#include "engine/layers/surfaces.h"
+#include "engine/progress.h"
+
+namespace echolux {
+
+// What is looked for, in rows.
+struct SurfaceSearch {
+    std::vector<WantedBoundary> wanted;
+    bool tissue_below = false;
+    std::optional<double> floor{};  // mean intensity of noise, where it is known
+};
+
+// `intensity`: [b_scan][a_scan][depth], linear. The same bits for any number of threads. Where nothing stands out from
+// the noise there are no rows: reasons say no_signal. Throws Error{bad_setting} for fewer rows than boundaries need.
+Surfaces find_surfaces(const std::vector<float>& intensity, const Size3& size, const SurfaceSearch& search,
+                       Progress& progress);
+
+// Of a volume in whatever quantity it holds. Throws also for complex voxels.
+Surfaces find_surfaces(const Volume& volume, const LayerRecipe& recipe, Progress& progress);
+
+}  // namespace echolux

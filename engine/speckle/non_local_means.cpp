@@ -1,0 +1,199 @@
+// Non-local means in tiles that fit the cache: for each offset the distances of all voxels, summed over cubes axis by
+// axis.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "compute/parallel_for.h"
+#include "compute/steps/speckle.h"
+#include "engine/speckle/speckle_filter.h"
+
+namespace echolux {
+namespace {
+
+// Derivative of ln Gamma, by its recurrence and asymptotic series.
+double digamma(double x) {
+    double sum = 0;
+    for (; x < 8; ++x) sum -= 1 / x;
+    const double square = 1 / (x * x);
+    return sum + std::log(x) - 0.5 / x - square * (1.0 / 12 - square * (1.0 / 120 - square / 252));
+}
+
+// What the distance of two independent intensities of one mean is on average, in log2.
+double expected_distance(double looks) {
+    return (2 * digamma(2 * looks) - 2 * digamma(looks)) / std::log(2.0) - 2;
+}
+
+struct Offset {
+    std::int64_t b, a, z;
+};
+
+std::vector<Offset> offsets_of(const SpeckleFilter& filter, const Size3& size) {
+    const auto reach = [](std::int64_t width, std::int64_t voxels) { return std::min(width / 2, voxels - 1); };
+    const std::int64_t z_reach = reach(filter.search_depth, size[0]), a_reach = reach(filter.search_a_scans, size[1]),
+                       b_reach = reach(filter.search_b_scans, size[2]);
+    std::vector<Offset> offsets;
+    for (std::int64_t b = -b_reach; b <= b_reach; ++b) {
+        for (std::int64_t a = -a_reach; a <= a_reach; ++a) {
+            for (std::int64_t z = -z_reach; z <= z_reach; ++z) offsets.push_back({b, a, z});
+        }
+    }
+    return offsets;
+}
+
+// A volume with its logarithms; lines are longer at both ends, where their end values go on.
+class PaddedVolume {
+  public:
+    PaddedVolume(const std::vector<float>& power, const Size3& size, std::int64_t margin)
+        : size_(size), margin_(margin), stride_(size[0] + 2 * margin),
+          power_(static_cast<std::size_t>(stride_ * size[1] * size[2])), logs_(power_.size()) {
+        const float in_logs = log_margin(power);
+        parallel_for(0, size[1] * size[2], [&](std::int64_t line) {
+            const float* from = power.data() + line * size[0];
+            for (std::int64_t i = 0; i < stride_; ++i) {
+                const auto at = static_cast<std::size_t>(line * stride_ + i);
+                power_[at] = from[std::clamp<std::int64_t>(i - margin, 0, size[0] - 1)] + in_logs;
+                logs_[at] = Log2{}(power_[at]);
+            }
+        });
+    }
+
+    // Its first voxel; B-scans and A-scans beyond the ends are those at the ends.
+    const float* power(std::int64_t b, std::int64_t a) const { return power_.data() + place(b, a); }
+    const float* logs(std::int64_t b, std::int64_t a) const { return logs_.data() + place(b, a); }
+    const Size3& size() const { return size_; }
+
+  private:
+    std::int64_t place(std::int64_t b, std::int64_t a) const {
+        return (std::clamp<std::int64_t>(b, 0, size_[2] - 1) * size_[1] +
+                std::clamp<std::int64_t>(a, 0, size_[1] - 1)) *
+                   stride_ +
+               margin_;
+    }
+
+    Size3 size_;
+    std::int64_t margin_, stride_;
+    std::vector<float> power_, logs_;
+};
+
+// Some B-scans and A-scans: offset after offset, the distances of all voxels, their sums over patches axis by axis, and
+// what each voxel's likeness counts. Gathers alone: no voxel writes to another.
+class Tile {
+  public:
+    static constexpr std::int64_t b_scans = 16, a_scans = 32;
+
+    Tile(const PaddedVolume& volume, const SpeckleFilter& filter, std::int64_t first_b, std::int64_t first_a)
+        : volume_(volume), reach_(filter.patch / 2), rows_(volume.size()[0]), first_b_(first_b), first_a_(first_a),
+          count_b_(std::min(b_scans, volume.size()[2] - first_b)),
+          count_a_(std::min(a_scans, volume.size()[1] - first_a)), weight_{static_cast<float>(
+                                                                               expected_distance(filter.looks)),
+                                                                           static_cast<float>(filter.looks /
+                                                                                              filter.strength)},
+          distances_(static_cast<std::size_t>(rows_ + 2 * reach_)),
+          of_lines_(static_cast<std::size_t>((count_a_ + 2 * reach_) * rows_)),
+          of_slices_(static_cast<std::size_t>((count_b_ + 2 * reach_) * count_a_ * rows_)),
+          sums_(static_cast<std::size_t>(count_b_ * count_a_ * rows_)), weights_(sums_.size()),
+          patch_(static_cast<std::size_t>(rows_)) {}
+
+    void add(const Offset& offset) {
+        for (std::int64_t b = 0; b < count_b_ + 2 * reach_; ++b) sum_slice(b, offset);
+        for (std::int64_t b = 0; b < count_b_; ++b) {
+            if (!is_inside(first_b_ + b + offset.b, volume_.size()[2])) continue;
+            for (std::int64_t a = 0; a < count_a_; ++a) {
+                if (is_inside(first_a_ + a + offset.a, volume_.size()[1])) add_line(b, a, offset);
+            }
+        }
+    }
+
+    void write(const std::vector<float>& power, std::vector<float>& out) const {
+        for (std::int64_t b = 0; b < count_b_; ++b) {
+            for (std::int64_t a = 0; a < count_a_; ++a) {
+                const auto from = static_cast<std::size_t>((b * count_a_ + a) * rows_);
+                const auto to = static_cast<std::size_t>(((first_b_ + b) * volume_.size()[1] + first_a_ + a) * rows_);
+                for (std::size_t z = 0; z < static_cast<std::size_t>(rows_); ++z)
+                    out[to + z] = weights_[from + z] > 0 ? sums_[from + z] / weights_[from + z] : power[to + z];
+            }
+        }
+    }
+
+  private:
+    static bool is_inside(std::int64_t at, std::int64_t count) { return at >= 0 && at < count; }
+
+    // Of the slice `b` of the tile and its margin: sums over patches in depth and along A-scans.
+    void sum_slice(std::int64_t b, const Offset& offset) {
+        const std::int64_t y = std::clamp<std::int64_t>(first_b_ + b - reach_, 0, volume_.size()[2] - 1);
+        for (std::int64_t a = 0; a < count_a_ + 2 * reach_; ++a) {
+            const std::int64_t x = std::clamp<std::int64_t>(first_a_ + a - reach_, 0, volume_.size()[1] - 1);
+            sum_in_depth(y, x, offset, of_lines_.data() + a * rows_);
+        }
+        for (std::int64_t a = 0; a < count_a_; ++a) {
+            float* out = of_slices_.data() + (b * count_a_ + a) * rows_;
+            add_up(of_lines_.data() + a * rows_, rows_, out);
+        }
+    }
+
+    void sum_in_depth(std::int64_t y, std::int64_t x, const Offset& offset, float* out) {
+        const float *own = volume_.power(y, x) - reach_, *own_log = volume_.logs(y, x) - reach_;
+        const float* other = volume_.power(y + offset.b, x + offset.a) + offset.z - reach_;
+        const float* other_log = volume_.logs(y + offset.b, x + offset.a) + offset.z - reach_;
+        float* distances = distances_.data();
+        for (std::int64_t z = 0; z < rows_ + 2 * reach_; ++z)
+            distances[z] = SpeckleDistance{}(own[z], other[z], own_log[z], other_log[z]);
+        add_up(distances, 1, out);
+    }
+
+    // out[z] = sum over the patch of from[z + i * stride].
+    void add_up(const float* from, std::int64_t stride, float* out) const {
+        std::copy_n(from, rows_, out);
+        for (std::int64_t i = 1; i <= 2 * reach_; ++i) {
+            const float* next = from + i * stride;
+            for (std::int64_t z = 0; z < rows_; ++z) out[z] += next[z];
+        }
+    }
+
+    void add_line(std::int64_t b, std::int64_t a, const Offset& offset) {
+        add_up(of_slices_.data() + (b * count_a_ + a) * rows_, count_a_ * rows_, patch_.data());
+        const float* other = volume_.power(first_b_ + b + offset.b, first_a_ + a + offset.a) + offset.z;
+        float* sums = sums_.data() + (b * count_a_ + a) * rows_;
+        float* weights = weights_.data() + (b * count_a_ + a) * rows_;
+        const auto edge = static_cast<float>(2 * reach_ + 1);
+        const float mean = 1 / (edge * edge * edge);
+        const std::int64_t begin = std::max<std::int64_t>(0, -offset.z), end = std::min(rows_, rows_ - offset.z);
+        const float* patch = patch_.data();
+        for (std::int64_t z = begin; z < end; ++z) {
+            const float weight = weight_(patch[z] * mean);
+            sums[z] += weight * other[z];
+            weights[z] += weight;
+        }
+    }
+
+    const PaddedVolume& volume_;
+    const std::int64_t reach_, rows_, first_b_, first_a_, count_b_, count_a_;
+    const PatchWeight weight_;
+    std::vector<float> distances_, of_lines_, of_slices_, sums_, weights_, patch_;
+};
+
+}  // namespace
+
+std::vector<float> non_local_means(const std::vector<float>& power, const Size3& size, const SpeckleFilter& filter,
+                                   Progress& progress) {
+    const std::vector<Offset> offsets = offsets_of(filter, size);
+    const PaddedVolume volume(power, size, filter.search_depth / 2 + filter.patch / 2);
+    std::vector<float> out(power.size());
+    const std::int64_t across = (size[1] + Tile::a_scans - 1) / Tile::a_scans;
+    progress.begin("filter", size[2], "B-scans");
+    for (std::int64_t b = 0; b < size[2]; b += Tile::b_scans) {
+        parallel_for(0, across, [&](std::int64_t part) {
+            Tile tile(volume, filter, b, part * Tile::a_scans);
+            for (const Offset& offset : offsets) tile.add(offset);
+            tile.write(power, out);
+        });
+        progress.advance(std::min(Tile::b_scans, size[2] - b));
+    }
+    progress.end();
+    const float margin = log_margin(power);
+    for (float& value : out) value = std::max(0.0f, value - margin);
+    return out;
+}
+
+}  // namespace echolux

@@ -1,0 +1,77 @@
+#include "engine/speckle/speckle_filter.h"
+
+#include <algorithm>
+
+#include "compute/error.h"
+
+namespace echolux {
+
+template <>
+const std::vector<Field<SpeckleFilter>>& describe<SpeckleFilter>() {
+    using F = SpeckleFilter;
+    constexpr Effect effect = Effect::view;
+    static const std::vector<Field<F>> fields{
+        choice("method", &F::method, {"nlm", "median", "bilateral"}, effect,
+               "nlm: non-local means, the mean of voxels whose surroundings look alike; median: of a cube; bilateral: "
+               "mean of near voxels of similar brightness"),
+        number("looks", &F::looks, 1, 1e4, "", effect, "independent speckle patterns that were averaged before"),
+        integer("search_depth", &F::search_depth, 1, 63, "voxels", effect, "nlm: width of the search in depth, odd"),
+        integer("search_a_scans", &F::search_a_scans, 1, 63, "A-scans", effect,
+                "nlm: width of the search along a B-scan, odd"),
+        integer("search_b_scans", &F::search_b_scans, 1, 63, "B-scans", effect,
+                "nlm: width of the search across B-scans, odd; 1 for volumes whose B-scans are not aligned"),
+        integer("patch", &F::patch, 1, 15, "voxels", effect, "nlm: edge of the cubes that are compared, odd"),
+        number("strength", &F::strength, 0.001, 100, "", effect,
+               "nlm: how unlike cubes may be beyond what speckle explains; more smooths more"),
+        integer("median_size", &F::median_size, 3, 5, "voxels", effect, "median: edge of the cube").only({3, 5}),
+        number("sigma", &F::sigma, 0.1, 8, "voxels", effect, "bilateral: reach of the mean"),
+        number("range_db", &F::range_db, 0.1, 100, "dB", effect,
+               "bilateral: difference in brightness that counts less"),
+        choice("stored_as", &F::stored_as, {"auto", "db", "intensity", "amplitude"}, effect,
+               "what the voxels hold, where the volume does not say so; auto: as it says"),
+    };
+    return fields;
+}
+
+namespace {
+
+void require_odd(std::int64_t width, const char* key) {
+    if (width % 2 == 1) return;
+    throw Error(ErrorCode::bad_setting, "is even, and has no voxel in its middle", key, "give an odd number");
+}
+
+}  // namespace
+
+void check_filter(const SpeckleFilter& filter) {
+    check(filter, "filter");
+    require_odd(filter.search_depth, "filter.search_depth");
+    require_odd(filter.search_a_scans, "filter.search_a_scans");
+    require_odd(filter.search_b_scans, "filter.search_b_scans");
+    require_odd(filter.patch, "filter.patch");
+    require_odd(filter.median_size, "filter.median_size");
+}
+
+float log_margin(const std::vector<float>& power) {
+    constexpr double bright = 0.99, share = 2.5e-4, least = 1e-30;
+    constexpr std::size_t enough = 1 << 20;
+    std::vector<float> some;
+    const std::size_t stride = std::max<std::size_t>(1, power.size() / enough) | 1;
+    for (std::size_t i = 0; i < power.size(); i += stride) some.push_back(power[i]);
+    if (some.empty()) return static_cast<float>(least);
+    const auto place = some.begin() + static_cast<std::ptrdiff_t>(bright * static_cast<double>(some.size() - 1));
+    std::ranges::nth_element(some, place);
+    return static_cast<float>(std::max(least, share * static_cast<double>(*place)));
+}
+
+std::vector<float> filtered(const std::vector<float>& power, const Size3& size, const SpeckleFilter& filter,
+                            Progress& progress) {
+    check_filter(filter);
+    switch (filter.method) {
+        case FilterMethod::median: return median_filtered(power, size, filter, progress);
+        case FilterMethod::bilateral: return bilateral_filtered(power, size, filter, progress);
+        case FilterMethod::nlm: break;
+    }
+    return non_local_means(power, size, filter, progress);
+}
+
+}  // namespace echolux

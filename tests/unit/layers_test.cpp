@@ -1,0 +1,218 @@
+// Surfaces between layers: painted scenes whose boundaries are exact, noise, single B-scans, mirrors, threads.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "compute/error.h"
+#include "compute/parallel_for.h"
+#include "engine/layers/find_surfaces.h"
+#include "engine/validation/tissue_scene.h"
+
+namespace echolux {
+namespace {
+
+SurfaceSearch search_for(const std::vector<int>& polarities, double min_rows = 3) {
+    SurfaceSearch search;
+    for (std::size_t k = 0; k < polarities.size(); ++k)
+        search.wanted.push_back({std::to_string(k + 1), polarities[k], k == 0 ? 0 : min_rows, 0, 1});
+    return search;
+}
+
+Surfaces found_in(const LayeredScene& scene, const SurfaceSearch& search) {
+    SilentProgress silent;
+    return find_surfaces(scene.intensity, scene.size, search, silent);
+}
+
+void expect_order(const Surfaces& surfaces) {
+    for (std::size_t k = 1; k < surfaces.all.size(); ++k) {
+        for (std::size_t i = 0; i < surfaces.all[k].rows.size(); ++i) {
+            ASSERT_FALSE(surfaces.all[k].rows[i] < surfaces.all[k - 1].rows[i]) << "surface " << k << ", A-scan " << i;
+        }
+    }
+}
+
+struct Errors {
+    double mean = 0, worst = 0;  // mean absolute error in rows over all surfaces, and of the worst of them
+};
+
+Errors errors_of(const Surfaces& surfaces, const LayeredScene& scene) {
+    Errors errors;
+    for (std::size_t k = 0; k < surfaces.all.size(); ++k) {
+        double sum = 0;
+        for (std::size_t i = 0; i < surfaces.all[k].rows.size(); ++i)
+            sum += std::abs(static_cast<double>(surfaces.all[k].rows[i]) - static_cast<double>(scene.boundaries[k][i]));
+        const double mean = sum / static_cast<double>(scene.lines());
+        errors.mean += mean / static_cast<double>(surfaces.all.size());
+        errors.worst = std::max(errors.worst, mean);
+    }
+    return errors;
+}
+
+LayeredScene flat_scene(const Size3& size) {
+    LayeredScene scene{size, {}, {}};
+    for (const float at : {20.5f, 33.5f, 40.5f, 71.5f})
+        scene.boundaries.emplace_back(static_cast<std::size_t>(scene.lines()), at);
+    paint(scene, {0.01, 1, 0.3, 0.6, 0.01});
+    return scene;
+}
+
+TEST(FoundSurfaces, OfFlatLayersAreExact) {
+    for (const Size3& size : {Size3{96, 40, 24}, Size3{97, 33, 1}, Size3{96, 1, 20}}) {
+        const LayeredScene scene = flat_scene(size);
+        const Surfaces surfaces = found_in(scene, search_for({0, 0, 0, 0}));
+        for (std::size_t k = 0; k < 4; ++k) {
+            EXPECT_THAT(surfaces.all[k].rows, testing::Each(scene.boundaries[k].front())) << size[1] << " A-scans";
+            EXPECT_THAT(surfaces.all[k].reasons, testing::Each(Reason::ok));
+        }
+    }
+}
+
+class RetinaSurfaces : public testing::TestWithParam<std::tuple<unsigned, double>> {};
+
+TEST_P(RetinaSurfaces, LieWithinPartsOfAVoxel) {
+    const auto [seed, snr_db] = GetParam();
+    const LayeredScene scene = retina_scene({256, 128, 64}, seed, snr_db);
+    const Surfaces surfaces = found_in(scene, search_for(retina_polarities));
+    const Errors errors = errors_of(surfaces, scene);
+    EXPECT_LE(errors.mean, 0.8);
+    EXPECT_LE(errors.worst, 1.2);
+    EXPECT_EQ(share_of(surfaces, Reason::no_signal), 0);
+    expect_order(surfaces);
+    RecordProperty("mean", std::to_string(errors.mean));
+    RecordProperty("worst", std::to_string(errors.worst));
+}
+
+INSTANTIATE_TEST_SUITE_P(FiveSeeds, RetinaSurfaces,
+                         testing::Combine(testing::Values(1U, 2U, 3U, 4U, 5U), testing::Values(15.0, 25.0)));
+
+TEST(FoundSurfaces, OfASingleBScan) {
+    const LayeredScene scene = retina_scene({256, 256, 1}, 7, 25);
+    const Surfaces surfaces = found_in(scene, search_for(retina_polarities));
+    EXPECT_LE(errors_of(surfaces, scene).mean, 1.2);
+    expect_order(surfaces);
+}
+
+// Without a polarity the number of boundaries alone says what is looked for.
+TEST(FoundSurfaces, OfAnyPolarity) {
+    LayeredScene scene{{96, 64, 32}, {}, {}};
+    for (const float at : {20.5f, 38.5f, 56.5f, 76.5f})
+        scene.boundaries.emplace_back(static_cast<std::size_t>(scene.lines()), at);
+    paint(scene, {0, 1, 0.1, 0.7, 0});
+    std::mt19937 random(3);
+    add_speckle(scene, 20, random);
+    EXPECT_LE(errors_of(found_in(scene, search_for({0, 0, 0, 0})), scene).mean, 0.5);
+}
+
+TEST(FoundSurfaces, OfAMirroredVolumeAreMirrored) {
+    const Size3 size{160, 48, 24};
+    const LayeredScene scene = retina_scene(size, 4, 20);
+    LayeredScene mirrored = scene;
+    const auto mirror = [&](std::int64_t line) {
+        return (size[2] - 1 - line / size[1]) * size[1] + size[1] - 1 - line % size[1];
+    };
+    for (std::int64_t line = 0; line < scene.lines(); ++line)
+        std::copy_n(scene.intensity.begin() + line * size[0], size[0],
+                    mirrored.intensity.begin() + mirror(line) * size[0]);
+    const SurfaceSearch search = search_for(retina_polarities);
+    const Surfaces one = found_in(scene, search), other = found_in(mirrored, search);
+    for (std::size_t k = 0; k < one.all.size(); ++k) {
+        for (std::int64_t line = 0; line < scene.lines(); ++line) {
+            ASSERT_NEAR(one.all[k].rows[static_cast<std::size_t>(line)],
+                        other.all[k].rows[static_cast<std::size_t>(mirror(line))], 1e-3);
+        }
+    }
+}
+
+TEST(FoundSurfaces, HaveTheSameBitsForAnyNumberOfThreads) {
+    const LayeredScene scene = retina_scene({160, 48, 24}, 5, 20);
+    set_thread_count(1);
+    const Surfaces one = found_in(scene, search_for(retina_polarities));
+    set_thread_count(3);
+    const Surfaces three = found_in(scene, search_for(retina_polarities));
+    set_thread_count(0);
+    for (std::size_t k = 0; k < one.all.size(); ++k) {
+        EXPECT_EQ(one.all[k].rows, three.all[k].rows);
+        EXPECT_EQ(one.all[k].quality, three.all[k].quality);
+    }
+}
+
+TEST(FoundSurfaces, OfNoiseAreNone) {
+    for (const Size3& size : {Size3{256, 64, 16}, Size3{512, 64, 1}}) {
+        LayeredScene scene{size, {}, {}};
+        paint(scene, {0});
+        std::mt19937 random(9);
+        add_speckle(scene, 20, random);
+        const Surfaces surfaces = found_in(scene, search_for({1, -1}));
+        EXPECT_EQ(share_of(surfaces, Reason::no_signal), 1);
+        for (const Surface& surface : surfaces.all) EXPECT_THAT(surface.rows, testing::Each(testing::IsNan()));
+    }
+}
+
+TEST(FoundSurfaces, OfNothingAreNone) {
+    LayeredScene scene{{64, 16, 16}, {}, {}};
+    paint(scene, {0});
+    EXPECT_EQ(share_of(found_in(scene, search_for({0})), Reason::no_signal), 1);
+}
+
+// A part without tissue has no surfaces, and takes none from its neighbours.
+TEST(FoundSurfaces, EndWhereTissueEnds) {
+    LayeredScene scene = flat_scene({96, 64, 32});
+    std::mt19937 random(6);
+    for (std::int64_t line = 0; line < scene.lines(); ++line) {
+        if (line % 64 < 40) continue;
+        std::fill_n(scene.intensity.begin() + line * 96, 96, 0.0f);
+    }
+    add_speckle(scene, 20, random);
+    const Surfaces surfaces = found_in(scene, search_for({0, 0, 0, 0}));
+    for (const Surface& surface : surfaces.all) {
+        for (std::int64_t line = 0; line < scene.lines(); ++line) {
+            const auto i = static_cast<std::size_t>(line);
+            EXPECT_EQ(surface.reasons[i] == Reason::no_signal, line % 64 >= 40) << line % 64;
+            EXPECT_EQ(std::isnan(surface.rows[i]), line % 64 >= 40);
+        }
+    }
+}
+
+TEST(FoundSurfaces, TooManyAreRefused) {
+    const LayeredScene scene = flat_scene({96, 8, 8});
+    EXPECT_THROW(found_in(scene, search_for(std::vector<int>(30, 0))), Error);
+}
+
+TEST(LayerPresets, AllCanBeRead) {
+    for (const Asset& asset : assets_of(layer_files, {})) {
+        const LayerPreset preset = layer_preset_of(asset);
+        EXPECT_FALSE(preset.text.empty()) << asset.name;
+        EXPECT_FALSE(preset.assignments.empty()) << asset.name;
+    }
+    EXPECT_THROW(layer_preset_named("retinal"), Error);
+}
+
+TEST(LayerRecipes, BecomeRows) {
+    LayerRecipe recipe;
+    recipe.names = "a b";
+    recipe.polarity = {1, -1};
+    recipe.min_um = {0, 10};
+    recipe.max_um = {0};
+    const std::vector<WantedBoundary> wanted = wanted_boundaries(recipe, 2.5);
+    ASSERT_EQ(wanted.size(), 2U);
+    EXPECT_EQ(wanted[1].name, "b");
+    EXPECT_EQ(wanted[1].polarity, -1);
+    EXPECT_DOUBLE_EQ(wanted[1].min_rows, 4);
+    EXPECT_EQ(wanted[1].max_rows, 0);
+}
+
+TEST(LayerRecipes, ThatContradictThemselvesAreRefused) {
+    const auto refused = [](auto change, double row_um = 2) {
+        LayerRecipe recipe;
+        change(recipe);
+        EXPECT_THROW(wanted_boundaries(recipe, row_um), Error);
+    };
+    refused([](LayerRecipe& r) { r.names = "a b a"; });
+    refused([](LayerRecipe& r) { r.polarity = {1, -1}; });
+    refused([](LayerRecipe& r) { r.min_um = {0, 20, 20}, r.max_um = {0, 30, 10}; });
+    refused([](LayerRecipe& r) { r.min_um = {10}; }, 0);
+}
+
+}  // namespace
+}  // namespace echolux

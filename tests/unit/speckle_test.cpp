@@ -1,0 +1,288 @@
+// Speckle filters: against plain sums over all neighbours in double, on speckle whose mean is known, and on volumes
+// that are no speckle.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "compute/error.h"
+#include "compute/parallel_for.h"
+#include "compute/steps/speckle.h"
+#include "engine/speckle/filter_volume.h"
+#include "engine/validation/tissue_scene.h"
+
+namespace echolux {
+namespace {
+
+std::vector<float> exponentials(const Size3& size, unsigned seed) {
+    std::mt19937 random(seed);
+    std::exponential_distribution<float> speckle(1);
+    std::vector<float> power(static_cast<std::size_t>(size[0] * size[1] * size[2]));
+    for (float& value : power) value = speckle(random);
+    return power;
+}
+
+std::vector<float> filtered_by(const std::vector<float>& power, const Size3& size, const SpeckleFilter& filter) {
+    SilentProgress silent;
+    return filtered(power, size, filter, silent);
+}
+
+double mean_of(const std::vector<float>& values) {
+    double sum = 0;
+    for (const float value : values) sum += static_cast<double>(value);
+    return sum / static_cast<double>(values.size());
+}
+
+double looks_of(const std::vector<float>& values) {
+    const double mean = mean_of(values);
+    double square = 0;
+    for (const float value : values) square += std::pow(static_cast<double>(value) - mean, 2);
+    return mean * mean * static_cast<double>(values.size()) / square;
+}
+
+// use(neighbour) for all within reach that are there; at() with ends that go on.
+struct Box {
+    const std::vector<float>& values;
+    Size3 size;
+
+    bool has(std::int64_t z, std::int64_t a, std::int64_t b) const {
+        return z >= 0 && z < size[0] && a >= 0 && a < size[1] && b >= 0 && b < size[2];
+    }
+    double at(std::int64_t z, std::int64_t a, std::int64_t b) const {
+        z = std::clamp<std::int64_t>(z, 0, size[0] - 1);
+        a = std::clamp<std::int64_t>(a, 0, size[1] - 1);
+        b = std::clamp<std::int64_t>(b, 0, size[2] - 1);
+        return static_cast<double>(values[static_cast<std::size_t>((b * size[1] + a) * size[0] + z)]);
+    }
+};
+
+template <class Use>
+void each_within(std::int64_t z_reach, std::int64_t a_reach, std::int64_t b_reach, const Use& use) {
+    for (std::int64_t b = -b_reach; b <= b_reach; ++b)
+        for (std::int64_t a = -a_reach; a <= a_reach; ++a)
+            for (std::int64_t z = -z_reach; z <= z_reach; ++z) use(z, a, b);
+}
+
+TEST(SpeckleSteps, PowersOfTwo) {
+    for (double x = -120; x < 120; x += 0.37) {
+        EXPECT_NEAR(Exp2{}(static_cast<float>(x)) / std::exp2(static_cast<double>(static_cast<float>(x))), 1, 2e-7)
+            << x;
+    }
+    EXPECT_LT(Exp2{}(-1000), 1e-37f);
+}
+
+TEST(SpeckleSteps, MedianOfAnyOrder) {
+    std::mt19937 random(2);
+    for (int run = 0; run < 200; ++run) {
+        std::array<float, 27> values{};
+        for (float& value : values) value = static_cast<float>(random() % 40);
+        auto sorted = values;
+        std::ranges::sort(sorted);
+        EXPECT_EQ(MedianOf<27>::of<float>([&](int i) { return values[static_cast<std::size_t>(i)]; }), sorted[13]);
+    }
+}
+
+TEST(SpeckleFilters, MedianIsThatOfTheCube) {
+    const Size3 size{21, 6, 5};
+    const std::vector<float> power = exponentials(size, 3);
+    const Box box{power, size};
+    for (const std::int64_t edge : {3, 5}) {
+        SpeckleFilter filter;
+        filter.method = FilterMethod::median;
+        filter.median_size = edge;
+        const std::vector<float> out = filtered_by(power, size, filter);
+        std::size_t i = 0;
+        for (std::int64_t b = 0; b < size[2]; ++b) {
+            for (std::int64_t a = 0; a < size[1]; ++a) {
+                for (std::int64_t z = 0; z < size[0]; ++z) {
+                    std::vector<double> near;
+                    each_within(edge / 2, edge / 2, edge / 2, [&](std::int64_t dz, std::int64_t da, std::int64_t db) {
+                        near.push_back(box.at(z + dz, a + da, b + db));
+                    });
+                    std::ranges::sort(near);
+                    ASSERT_NEAR(out[i++], near[near.size() / 2] / std::log(2.0), 1e-5);
+                }
+            }
+        }
+    }
+}
+
+TEST(SpeckleFilters, NonLocalMeansAreThoseOfTheFormula) {
+    const Size3 size{18, 40, 6};
+    const std::vector<float> power = exponentials(size, 4);
+    const Box box{power, size};
+    SpeckleFilter filter;
+    filter.search_depth = 5;
+    filter.search_a_scans = 3;
+    filter.search_b_scans = 3;
+    filter.patch = 3;
+    filter.strength = 0.2;
+    const std::vector<float> out = filtered_by(power, size, filter);
+    constexpr double expected = 0.6137056388801094;  // 2 psi(2) - 2 psi(1) - ln 4 = 2 - ln 4
+    const auto margin = static_cast<double>(log_margin(power));
+    std::size_t i = 0;
+    for (std::int64_t b = 0; b < size[2]; ++b) {
+        for (std::int64_t a = 0; a < size[1]; ++a) {
+            for (std::int64_t z = 0; z < size[0]; ++z) {
+                double sum = 0, weights = 0;
+                each_within(2, 1, 1, [&](std::int64_t dz, std::int64_t da, std::int64_t db) {
+                    if (!box.has(z + dz, a + da, b + db)) return;
+                    double distance = 0;
+                    each_within(1, 1, 1, [&](std::int64_t pz, std::int64_t pa, std::int64_t pb) {
+                        const std::int64_t y = std::clamp<std::int64_t>(b + pb, 0, size[2] - 1),
+                                           x = std::clamp<std::int64_t>(a + pa, 0, size[1] - 1);
+                        const double one = box.at(z + pz, x, y) + margin;
+                        const double other = box.at(z + pz + dz, x + da, y + db) + margin;
+                        distance += std::log((one + other) * (one + other) / (4 * one * other)) / 27;
+                    });
+                    const double weight = std::exp(-std::max(distance - expected, 0.0) / filter.strength);
+                    sum += weight * box.at(z + dz, a + da, b + db);
+                    weights += weight;
+                });
+                ASSERT_NEAR(out[i++], sum / weights, 2e-5) << z << " " << a << " " << b;
+            }
+        }
+    }
+}
+
+TEST(SpeckleFilters, BilateralIsThatOfTheFormula) {
+    const Size3 size{16, 9, 4};
+    const std::vector<float> power = exponentials(size, 5);
+    std::vector<float> guide;
+    for (const float value : power) guide.push_back(10 * std::log10(value + log_margin(power)));
+    smooth(guide, size, {1, 1, 1});
+    const Box box{power, size}, db_of{guide, size};
+    SpeckleFilter filter;
+    filter.method = FilterMethod::bilateral;
+    filter.sigma = 1;
+    const std::vector<float> out = filtered_by(power, size, filter);
+    std::size_t i = 0;
+    for (std::int64_t b = 0; b < size[2]; ++b) {
+        for (std::int64_t a = 0; a < size[1]; ++a) {
+            for (std::int64_t z = 0; z < size[0]; ++z) {
+                double sum = 0, weights = 0;
+                each_within(2, 2, 2, [&](std::int64_t dz, std::int64_t da, std::int64_t db) {
+                    if (!box.has(z + dz, a + da, b + db)) return;
+                    const double db_apart = db_of.at(z + dz, a + da, b + db) - db_of.at(z, a, b);
+                    const double weight =
+                        std::exp(-0.5 * static_cast<double>(dz * dz + da * da + db * db) - db_apart * db_apart / 32);
+                    sum += weight * box.at(z + dz, a + da, b + db);
+                    weights += weight;
+                });
+                ASSERT_NEAR(out[i++], sum / weights, 2e-5);
+            }
+        }
+    }
+}
+
+// What the tissue reflects stays, and is known better.
+TEST(SpeckleFilters, KeepTheMeanOfSpeckle) {
+    const Size3 size{48, 40, 12};
+    const std::vector<float> power = exponentials(size, 6);
+    EXPECT_NEAR(looks_of(power), 1, 0.05);
+    SpeckleFilter filter;
+    filter.search_depth = filter.search_a_scans = 7;
+    filter.search_b_scans = 3;
+    for (const auto& [method, least] : {std::pair{FilterMethod::nlm, 20.0}, std::pair{FilterMethod::median, 40.0},
+                                        std::pair{FilterMethod::bilateral, 15.0}}) {
+        filter.method = method;
+        const std::vector<float> out = filtered_by(power, size, filter);
+        EXPECT_NEAR(mean_of(out), 1, 0.03) << static_cast<int>(method);
+        EXPECT_GT(looks_of(out), least) << static_cast<int>(method);
+    }
+}
+
+TEST(SpeckleFilters, HaveTheSameBitsForAnyNumberOfThreads) {
+    const Size3 size{30, 70, 18};
+    const std::vector<float> power = exponentials(size, 7);
+    for (const FilterMethod method : {FilterMethod::nlm, FilterMethod::median, FilterMethod::bilateral}) {
+        SpeckleFilter filter;
+        filter.method = method;
+        filter.search_depth = filter.search_a_scans = filter.search_b_scans = 3;
+        filter.median_size = 3;
+        set_thread_count(1);
+        const std::vector<float> one = filtered_by(power, size, filter);
+        set_thread_count(3);
+        EXPECT_EQ(filtered_by(power, size, filter), one);
+        set_thread_count(0);
+    }
+}
+
+TEST(SpeckleFilters, EvenWidthsAreRefused) {
+    SpeckleFilter filter;
+    filter.search_depth = 4;
+    EXPECT_THROW(check_filter(filter), Error);
+    filter = {};
+    filter.patch = 2;
+    EXPECT_THROW(check_filter(filter), Error);
+}
+
+Volume volume_of_codes(const std::string& quantity) {
+    Volume volume;
+    volume.grid.depth = 24;
+    volume.grid.a_scans = 12;
+    volume.grid.b_scans = 3;
+    volume.grid.type = VoxelType::u8;
+    volume.grid.scale = 0.2;
+    volume.grid.offset = -5;
+    volume.grid.quantity = quantity;
+    std::mt19937 random(8);
+    for (std::int64_t i = 0; i < volume.grid.voxels(); ++i) volume.voxels.push_back(static_cast<std::byte>(random()));
+    return volume;
+}
+
+TEST(FilteredVolumes, GoThroughPowerToTheSameCodes) {
+    for (const char* quantity : {"db", "amplitude", "intensity"}) {
+        Volume volume = volume_of_codes(quantity);
+        if (std::string(quantity) != "db") volume.grid.offset = 0;
+        const Volume before = volume;
+        set_power(volume, StoredAs::automatic, power_of(volume, StoredAs::automatic));
+        EXPECT_EQ(volume.voxels, before.voxels) << quantity;
+    }
+}
+
+TEST(FilteredVolumes, ThatDoNotSayWhatTheyHoldAreRefused) {
+    SilentProgress silent;
+    for (const char* quantity : {"", "velocity", "doppler"}) {
+        Volume volume = volume_of_codes(quantity);
+        EXPECT_THROW(filter_volume(volume, {}, silent), Error) << quantity;
+    }
+    Volume volume = volume_of_codes("");
+    SpeckleFilter filter;
+    filter.stored_as = StoredAs::db;
+    filter.search_depth = filter.search_a_scans = filter.search_b_scans = 3;
+    EXPECT_NO_THROW(filter_volume(volume, filter, silent));
+}
+
+Volume volume_of_power(const Size3& size, const std::vector<float>& power) {
+    Volume volume;
+    volume.grid.depth = size[0];
+    volume.grid.a_scans = size[1];
+    volume.grid.b_scans = size[2];
+    volume.grid.quantity = "intensity";
+    const auto* bytes = reinterpret_cast<const std::byte*>(power.data());
+    volume.voxels.assign(bytes, bytes + 4 * power.size());
+    return volume;
+}
+
+TEST(CompoundedVolumes, AreTheMeanAndKnowHowManyLooksTheyAre) {
+    const Size3 size{40, 32, 8};
+    Compound independent, same;
+    std::vector<double> sum(static_cast<std::size_t>(40 * 32 * 8));
+    for (unsigned look = 0; look < 4; ++look) {
+        const std::vector<float> power = exponentials(size, 20 + look);
+        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += static_cast<double>(power[i]) / 4;
+        independent.add(volume_of_power(size, power), StoredAs::automatic);
+        same.add(volume_of_power(size, exponentials(size, 20)), StoredAs::automatic);
+    }
+    EXPECT_NEAR(independent.effective_looks(1), 4, 0.2);
+    EXPECT_NEAR(same.effective_looks(1), 1, 0.01);
+    const Volume mean = independent.mean(StoredAs::automatic);
+    for (std::size_t i = 0; i < sum.size(); ++i)
+        ASSERT_NEAR(reinterpret_cast<const float*>(mean.voxels.data())[i], sum[i], 1e-5);
+    Volume other = volume_of_power({20, 32, 16}, exponentials({20, 32, 16}, 1));
+    EXPECT_THROW(same.add(other, StoredAs::automatic), Error);
+}
+
+}  // namespace
+}  // namespace echolux
