@@ -91,9 +91,9 @@ std::int32_t kind_of(VoxelType type) {
 
 void record_pass(const vk::raii::CommandBuffer& commands, const vk::raii::Pipeline& pipeline,
                  const gpu::Bindings& bindings, vk::Extent3D bricks, vk::Extent3D group) {
-    gpu::record_dispatch(commands, bindings, pipeline,
-                         {divided(bricks.width, group.width), divided(bricks.height, group.height),
-                          divided(bricks.depth, group.depth)});
+    gpu::record_dispatch(
+        commands, bindings, pipeline,
+        {divided(bricks.width, group.width), divided(bricks.height, group.height), divided(bricks.depth, group.depth)});
 }
 
 constexpr vk::Extent3D cube{shared::brick_group, shared::brick_group, shared::brick_group};

@@ -1,5 +1,5 @@
-// How tissue scatters light: L. Henyey, J. Greenstein, "Diffuse radiation in the galaxy", Astrophys. J. 93, 1941. `g`: mean
-// cosine between directions of travel before and after.
+// How tissue scatters light: L. Henyey, J. Greenstein, "Diffuse radiation in the galaxy", Astrophys. J. 93, 1941. `g`:
+// mean cosine between directions of travel before and after.
 #ifndef ECHOLUX_SHADERS_SHARED_PHASE_H
 #define ECHOLUX_SHADERS_SHARED_PHASE_H
 

@@ -1,5 +1,5 @@
-// Random numbers by counter: Philox 4x32-10 (J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011), for
-// the path tracer and for the test of its known answers.
+// Random numbers by counter: Philox 4x32-10 (J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011),
+// for the path tracer and for the test of its known answers.
 #ifndef ECHOLUX_SHADERS_SHARED_PHILOX_H
 #define ECHOLUX_SHADERS_SHARED_PHILOX_H
 
