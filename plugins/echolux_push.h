@@ -48,6 +48,13 @@
 extern "C" {
 #endif
 
+/* For this header alone. */
+#if defined(__SANITIZE_THREAD__) && !defined(__clang__)
+#define ECHOLUX_PUSH_FENCE(order) __sync_synchronize() /* of all, the only one that GCC's thread sanitizer takes */
+#else
+#define ECHOLUX_PUSH_FENCE(order) __atomic_thread_fence(order)
+#endif
+
 #define ECHOLUX_PUSH_VERSION 1
 #define ECHOLUX_PUSH_MAGIC "ECHORING"
 #define ECHOLUX_PUSH_PREFIX "/dev/shm/echolux-push-" /* and the name of the ring */
@@ -360,7 +367,7 @@ static inline void* echolux_push_data_of(const echolux_push* push, uint64_t sequ
 static inline void* echolux_push_begin(echolux_push* push) {
     echolux_push_slot* slot = echolux_push_slot_of(push, push->sequence);
     __atomic_store_n(&slot->turn, 2 * push->sequence + 1, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_RELEASE); /* before anything of the block */
+    ECHOLUX_PUSH_FENCE(__ATOMIC_RELEASE); /* before anything of the block */
     return echolux_push_data_of(push, push->sequence);
 }
 
@@ -439,7 +446,7 @@ static inline int echolux_push_take(const echolux_push_slot* slot, const void* d
     if (before > 2 * sequence + 2) return ECHOLUX_PUSH_OVERTAKEN;
     memcpy(block, &slot->block, sizeof *block);
     if (block->bytes >= 1 && block->bytes <= room) memcpy(to, data, block->bytes);
-    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* after the last byte */
+    ECHOLUX_PUSH_FENCE(__ATOMIC_ACQUIRE); /* after the last byte */
     if (__atomic_load_n(&slot->turn, __ATOMIC_RELAXED) != before) return ECHOLUX_PUSH_OVERTAKEN;
     return block->bytes >= 1 && block->bytes <= room && block->sequence == sequence ? ECHOLUX_PUSH_TAKEN
                                                                                     : ECHOLUX_PUSH_WRONG;
