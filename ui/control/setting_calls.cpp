@@ -50,17 +50,20 @@ std::size_t Control::Parts::apply(std::span<Call> asked) {
         return std::nullopt;
     };
     const Clock::time_point begin = Clock::now();
-    const auto while_there_is_time = [&](std::size_t count, const auto& each) {
-        std::size_t done = 0;
-        for (; done < count && (done == 0 || Clock::now() - begin < longest); ++done) each(asked[done]);
-        return done;
-    };
-    const auto apply_alone = [&](Call& call) {
-        if (!call.is_applied && !call.values.empty()) call.refusal = attempted(call.values);
-    };
-    const std::size_t applied = attempted(merged) ? while_there_is_time(asked.size(), apply_alone) : asked.size();
+    const auto is_over = [&](std::size_t done) { return done > 0 && Clock::now() - begin >= longest; };
+    std::size_t applied = asked.size(), answered = 0;
+    if (attempted(merged)) {
+        for (applied = 0; applied < asked.size() && !is_over(applied); ++applied) {
+            Call& call = asked[applied];
+            if (!call.is_applied && !call.values.empty()) call.refusal = attempted(call.values);
+        }
+    }
     for (Call& call : asked.first(applied)) call.is_applied = true;
-    return while_there_is_time(applied, [this](const Call& call) { answer_setting_call(call); });
+    for (; answered < applied; ++answered) {
+        if (asked[answered].method->name == "get" && is_over(answered)) break;  // of all settings, it may be
+        answer_setting_call(asked[answered]);
+    }
+    return answered;
 }
 
 void Control::Parts::answer_setting_call(const Call& call) {
