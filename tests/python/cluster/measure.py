@@ -21,6 +21,7 @@ from support import write_scan
 PART = 256
 B_SCANS, A_SCANS, SAMPLES, SCANS, TASKS, REPEATS = 512, 512, 1024, 5, 2000, 3
 WORKERS = 1, 2, 4
+IDLE_S = 10
 SLEEPS, SLEEP_S = 40, 1  # parts that do nothing but sleep
 
 
@@ -116,13 +117,18 @@ def overhead():
     print(f"{SLEEPS} parts of {SLEEP_S} s on 2 workers: {wall:.2f} s, overhead {(wall / (SLEEPS * SLEEP_S / 2) - 1) * 100:.1f} %")
 
 
-def start(workers):
-    """CPU seconds of a cluster that does nothing."""
+def start(workers, idle_s=0.0):
+    """CPU seconds of a cluster that does nothing, for so long."""
     def work():
         with executors.local_client(workers):
-            pass
+            time.sleep(idle_s)
 
     return timed(work)[1]
+
+
+def waiting():
+    """CPU seconds a second of a worker and of what looks after it: signs of life, samples of where it is."""
+    return max(0.0, start(2, IDLE_S) - start(2)) / IDLE_S / 2
 
 
 def main(folder):
@@ -136,6 +142,8 @@ def main(folder):
     alone(scans, out)  # the first one makes what is kept
     sizes(out, PART * A_SCANS)
     overhead()
+    idle = waiting()
+    print(f"CPU s a second of each worker, whatever it does: {idle:.3f}")
     for _ in range(REPEATS):  # each with the other work that the machine has at the time
         per_part, per_task = alone(scans, out), tasks()
         on_worker, first = on_a_worker(scans, out)
@@ -145,8 +153,9 @@ def main(folder):
             begin = start(workers) + workers * first
             shutil.rmtree(out, ignore_errors=True)
             _, cpu, wall = timed(lambda: reconstruct(scans, out, workers=workers, threads=1))
-            print(f"{workers} workers: {parts} parts, CPU {cpu:.1f} s, model {begin + parts * (per_part + per_task):.1f} s with a "
-                  f"start of {begin:.1f} s; wall {wall:.1f} s", flush=True)
+            model = begin + parts * (per_part + per_task) + wall * workers * idle
+            print(f"{workers} workers: {parts} parts, CPU {cpu:.1f} s, model {model:.1f} s with a start of {begin:.1f} s; wall {wall:.1f} s",
+                  flush=True)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ class Scripts(ClusterCase):
             setattr(module, name, size)
 
     def test_of_parts_and_tasks(self):
-        self.small(measure, PART=64, B_SCANS=128, A_SCANS=4, SAMPLES=128, SCANS=1, TASKS=20, REPEATS=1, SLEEPS=4, WORKERS=(1,), SLEEP_S=0.01)
+        self.small(measure, PART=64, B_SCANS=128, A_SCANS=4, SAMPLES=128, SCANS=1, TASKS=20, REPEATS=1, SLEEPS=4, WORKERS=(1,), IDLE_S=0.1, SLEEP_S=0.01)
         measure.main(self.folder)
         self.assertTrue((self.folder / "out/scan.ome.zarr/zarr.json").exists())
 
