@@ -175,12 +175,15 @@ def figure(program, folder):
                   os.path.relpath(DOCS / "pictures" / "figure.png", folder)], folder)
 
 
-def layers(program, folder):
-    """Those of docs/layers.md."""
+def layers(program, data, folder):
+    """Those of docs/layers.md: a simulated retina, and recorded wood."""
     def picture(option, name):
         return [option, os.path.relpath(DOCS / "pictures" / f"layers-{name}.png", folder)]
     run(program, ["segment", "retina.nrrd", *picture("--picture", "b-scan"), *picture("--thickness", "thickness"),
                   "--set", "figure.dpi=130"], folder)
+    run(program, ["reconstruct", data / "ocp930-bscans" / "wood.raw", "-o", "wood.nrrd"], folder)
+    run(program, ["segment", "wood.nrrd", "--preset", "layers", "--names", "surface", "--polarity", "1", "--tissue-below",
+                  *picture("--picture", "recorded"), "--set", "figure.dpi=130"], folder)
 
 
 def speckle(program, folder):
@@ -233,7 +236,7 @@ def main():
     if not wanted or "figure" in wanted:
         figure(program, folder)
     if not wanted or "layers" in wanted:
-        layers(program, folder)
+        layers(program, data, folder)
     if not wanted or "filters" in wanted:
         speckle(program, folder)
     if not wanted or "calibrate" in wanted:

@@ -231,7 +231,7 @@ SegmentedLayers run(const SegmentJob& job, Progress& progress) {
     done.missing = std::max(0.0, 1 - share_found(surfaces));
     if (done.weak > 0.5)
         done.warnings.push_back(
-            "layers: more than half of the places have hardly any contrast; look for fewer surfaces");
+            "layers: more than half of all places have too little contrast; look for fewer surfaces");
     return done;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "compute/parallel_for.h"
 #include "engine/layers/lateral.h"
@@ -127,21 +128,25 @@ BoundaryCosts boundary_costs(const std::vector<float>& intensity, const Size3& s
 
 std::vector<float> contrast_db(const std::vector<float>& intensity, const Size3& size, const BoundaryRows& rows,
                                std::size_t boundary, const std::vector<std::uint8_t>& has_signal, double floor) {
-    constexpr std::int32_t reach = 6;  // rows on either side
-    constexpr double sigma = 3;        // A-scans, B-scans
+    constexpr std::int32_t reach = 6, least = 3;  // rows on either side: at most; thinner layers tell nothing
+    constexpr double sigma = 3;                   // A-scans, B-scans
     const Edges edges(rows, size[0]);
+    constexpr float untold = std::numeric_limits<float>::quiet_NaN();
     std::vector<float> above(has_signal.size()), below(above);
+    std::vector<std::uint8_t> tells(has_signal.size());
     parallel_for(0, std::ssize(has_signal), [&](std::int64_t at) {
         const auto line = static_cast<std::size_t>(at);
         if (has_signal[line] == 0) return;
         const std::int32_t middle = edges(boundary + 1, line), first = std::max(middle - reach, edges(boundary, line)),
                            last = std::min(middle + reach, edges(boundary + 2, line));
         const float* values = intensity.data() + at * size[0];
+        if (middle - first < least || last - middle < least) return;
         const auto mean = [&](std::int32_t begin, std::int32_t end) {
             float sum = 0;
             for (std::int32_t z = begin; z < end; ++z) sum += values[z];
-            return end > begin ? sum / static_cast<float>(end - begin) : 0.0f;
+            return sum / static_cast<float>(end - begin);
         };
+        tells[line] = 1;
         above[line] = mean(first, middle);
         below[line] = mean(middle, last);
     });
@@ -150,7 +155,7 @@ std::vector<float> contrast_db(const std::vector<float>& intensity, const Size3&
     smooth_map(below, map, sigma, sigma);
     const auto margin = static_cast<float>(std::max(0.01 * floor, 1e-30));
     for (std::size_t i = 0; i < above.size(); ++i)
-        above[i] = has_signal[i] != 0 ? 10 * std::log10((below[i] + margin) / (above[i] + margin)) : 0;
+        above[i] = tells[i] != 0 ? 10 * std::log10((below[i] + margin) / (above[i] + margin)) : untold;
     return above;
 }
 

@@ -21,7 +21,7 @@ BoundaryCosts boundary_costs(const std::vector<float>& intensity, const Size3& s
                              const std::vector<std::uint8_t>& has_signal, double floor);
 
 // [A-scan]: by how many dB the voxels just below a boundary are brighter than those just above it, neighbouring A-scans
-// averaged. 0 where there is no signal.
+// averaged. NaN where there is no signal, and where a layer is too thin to tell.
 std::vector<float> contrast_db(const std::vector<float>& intensity, const Size3& size, const BoundaryRows& rows,
                                std::size_t boundary, const std::vector<std::uint8_t>& has_signal, double floor);
 

@@ -10,13 +10,13 @@ enum class Reason : std::uint8_t {
     ok,
     no_signal,     // nothing stands out from the noise
     ambiguous,     // two answers fit about as well
-    weak_match,    // hardly anything speaks for it
+    weak_match,    // hardly anything speaks for any answer
     out_of_range,  // it lies at the end of what was recorded, or beyond
 };
 
-// Whether there is a value, sure or not.
+// Whether there is a value.
 constexpr bool has_place(Reason reason) {
-    return reason != Reason::no_signal && reason != Reason::out_of_range;
+    return reason == Reason::ok || reason == Reason::ambiguous;
 }
 
 const char* name_of(Reason reason);  // as tables spell it: "no_signal"

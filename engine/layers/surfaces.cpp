@@ -15,7 +15,7 @@ double share_of(const Surfaces& surfaces, Reason reason) {
 }
 
 double share_found(const Surfaces& surfaces) {
-    return 1 - share_of(surfaces, Reason::no_signal) - share_of(surfaces, Reason::out_of_range);
+    return share_of(surfaces, Reason::ok) + share_of(surfaces, Reason::ambiguous);
 }
 
 std::size_t index_of(const Surfaces& surfaces, const std::string& name) {

@@ -67,11 +67,12 @@ class Segment(ProgramCase):
         truth = np.fromfile(self.folder / "sim/truth/boundaries_um.f32", "<f4").reshape(-1, 96, 128)[:9]
         pitch = float(re.search(r"pitch_um = ([\d.]+)", (self.folder / "sim/truth/truth.toml").read_text())[1])
         errors = np.abs(found - truth) / pitch
-        self.assertLessEqual(errors.mean(), 0.8)
+        self.assertLess(np.isnan(found).mean(), 0.01)
+        self.assertLessEqual(np.nanmean(errors), 0.8)
         beside_vessels = np.fromfile(self.folder / "sim/truth/en_face.u8", "u1").reshape(96, 128) == 0
-        worst = errors[:, beside_vessels].mean(axis=1).max()  # vessels are as bright as the nerve fibres above them
+        worst = np.nanmean(errors[:, beside_vessels], axis=1).max()  # vessels are as bright as the nerve fibres above them
         self.assertLessEqual(worst, 1.2)
-        self.assertTrue((np.diff(found, axis=0) >= 0).all())
+        self.assertFalse((np.diff(found, axis=0) < 0).any())
 
     def test_a_b_scan_is_cut_as_the_exact_path_cuts_it(self):
         depth, a_scans = 120, 160
@@ -96,7 +97,8 @@ class Segment(ProgramCase):
         self.succeed("segment", "v.nrrd", *search, "-o", "s.nrrd", "--thickness", "t.nrrd", "--en-face", "e.nrrd",
                      "--flatten", "flat.nrrd", "--picture", "b.png")
         self.succeed("segment", "v.nrrd", *search, "-o", "s.csv", "--thickness", "t.png", "--en-face", "e.pdf")
-        np.testing.assert_allclose(read_nrrd(self.folder / "t.nrrd").reshape(2, 12, 40).mean((1, 2)), [28, 35], atol=0.7)
+        thickness = np.nanmean(read_nrrd(self.folder / "t.nrrd").reshape(2, 12, 40), axis=(1, 2))
+        np.testing.assert_allclose(thickness, [28, 35], atol=0.7)
         lines = (self.folder / "s.csv").read_text().splitlines()
         self.assertEqual(lines[0], "b_scan,a_scan,surface,depth_um,quality,reason")
         self.assertEqual(len(lines), 1 + 12 * 40 * 3)

@@ -63,8 +63,9 @@ void segment(const Options& options) {
     close_with("{} in {} x {} A-scans: {}\n", counted(std::ssize(done.names), "surfaces"), done.a_scans, done.b_scans,
                fmt::join(done.names, ", "));
     if (done.seconds > 0) {
-        close_with("found in {:.2f} s; {:.1f} % ambiguous, {:.1f} % of little contrast, {:.1f} % without a surface\n",
-                   done.seconds, 100 * done.ambiguous, 100 * done.weak, 100 * done.missing);
+        close_with(
+            "found in {:.2f} s; {:.1f} % ambiguous; {:.1f} % without a surface, {:.1f} % for too little contrast\n",
+            done.seconds, 100 * done.ambiguous, 100 * done.missing, 100 * done.weak);
     }
     for (const auto& file : done.files) close_with("{}\n", file.string());
     give({{"files", names_of(done.files)},
