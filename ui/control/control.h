@@ -20,6 +20,7 @@ struct Image;          // render/picture.h
 struct ControlOptions {
     std::shared_ptr<const AllowedFolders> folders;  // that requests may name; nullptr: none
     std::function<Image()> window_picture = {};     // of the whole window; empty: there is none
+    bool may_shut_down = true;                      // the program, by a request
 };
 
 class Control {

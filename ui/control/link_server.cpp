@@ -43,10 +43,10 @@ class RequestLine : public Connection {
         peer_->send(is_answer ? igtl::answer_to(request_, igtl::unix_now(), text)
                               : igtl::string({"Echolux_news", igtl::unix_now()}, text));
     }
-    void send_binary(std::vector<std::byte>) override {}
+    void send_binary(SharedBytes) override {}
     // Voxels that are news go out as images anyway.
-    void send_both(std::string text, std::vector<std::byte> bytes) override {
-        send_text(is_answered_ ? std::move(text) : with_data(text, bytes));
+    void send_both(std::string text, SharedBytes bytes) override {
+        send_text(is_answered_ ? std::move(text) : with_data(text, *bytes));
     }
 
     std::size_t waiting_bytes() const override { return peer_->waiting_bytes(); }

@@ -230,6 +230,10 @@ void Control::Parts::action(Call& call) {
 }
 
 void Control::Parts::shutdown(Call& call) {
+    if (!options.may_shut_down) {
+        throw Refusal(RpcCode::not_allowed,
+                      Error(ErrorCode::bad_setting, "the program cannot be ended through this connection", "shutdown"));
+    }
     const auto ends = [this, by = call.reply.shared_connection()]() -> Result {
         shut_down_by = by;
         shut_down_at = Clock::now();
