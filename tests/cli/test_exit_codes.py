@@ -30,7 +30,7 @@ ENDLESS = {
     "calibrate dispersion": ["calibrate", "dispersion", "slow.toml", "--lines", 4096, "-o", "d.csv"],
     "calibrate rolloff": ["calibrate", "rolloff", "long.toml", "-o", "roll.csv"],
     "live": ["live", *commands.SOURCE, "--seconds", 600, "--size", "24x24", "--backend", "cpu"],
-    "record": ["record", *commands.SOURCE, "--volumes", 100000, "-o", "rec.toml"],
+    "record": ["record", *commands.SOURCE, "--volumes", 10000, "-o", "rec.toml"],
     "view": ["view", "v.nrrd", "--size", "320x240", "--after", 60, "--picture", "window.png"],
     "serve": ["serve", "v.nrrd", "--size", "320x240", "--port", 0, "--fresh"],
     "bench": ["bench", "--backend", "cpu", "--json", "bench.json"],
