@@ -57,8 +57,9 @@ SteeredWindow::SteeredWindow(MainWindow& window, Workspace& work, const ControlW
     print_answer(fmt::format("control at {}, {}\n", place, token));
     std::fflush(stdout);  // whoever waits for it reads a pipe
     if (!address.is_this_machine_alone())
-        print_warnings({"--control: traffic is not encrypted: anybody on the network can read the token; use an ssh "
-                        "tunnel"});
+        print_warnings(
+            {"--control: traffic is not encrypted: anybody on the network can read the token; use an ssh "
+             "tunnel"});
 }
 
 SteeredWindow::~SteeredWindow() = default;
