@@ -220,7 +220,8 @@ Displacement Motion::at(double time_s) const {
 
 bool Motion::is_saccade(double time_s) const {
     constexpr double half_s = 0.25e-3;
-    const Displacement before = at(time_s - half_s), after = at(time_s + half_s);
+    const auto without_tremor = [this](double t) { return drift(t) + heart(t) + saccades(t) + from_file(t); };
+    const Displacement before = without_tremor(time_s - half_s), after = without_tremor(time_s + half_s);
     return std::hypot(after.x_um - before.x_um, after.y_um - before.y_um) > saccade_speed_um_s * 2 * half_s;
 }
 

@@ -31,7 +31,7 @@ class Motion {
 
     Displacement at(double time_s) const;
 
-    // Faster across than 0.3 um/ms.
+    // Faster across than 0.3 um/ms, tremor apart: it is as fast for a moment, and goes nowhere.
     bool is_saccade(double time_s) const;
 
     // The least and the greatest of each axis over the duration, looked up every few milliseconds.

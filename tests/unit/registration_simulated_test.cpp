@@ -1,18 +1,15 @@
 // Registration of simulated eyes that move by 30 um in depth, 15 um across and in saccades: errors against the truth,
-// and what averaging gives beside the average of a still eye. Prints the table of docs/tissue.md.
+// printed as a table.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 
-#include "engine/analysis/intensity.h"
 #include "engine/offline/reconstruction.h"
 #include "engine/registration/registration.h"
 #include "engine/simulate/motion.h"
-#include "engine/simulate/truth.h"
 #include "temporary_folder.h"
 
 namespace echolux {
@@ -157,121 +154,6 @@ TEST(SlowRegistration, ReachesItsFiguresOnSimulatedEyes) {
         EXPECT_LT(errors.left_out, 0.16 * errors.rows) << scene;
         EXPECT_GT(errors.marks_right, 0.9) << scene;
     }
-}
-
-// ---- averages
-// ---------------------------------------------------------------------------------------------------------
-
-struct Sharpness {
-    double contrast = 0, edge_db = 0;
-};
-
-// Contrast of the speckle within a layer, and the steepest step of each A-scan of the mean of a few.
-Sharpness sharpness_of(const std::vector<float>& power, const VolumeGrid& grid, const Truth& truth) {
-    const Size3 size{grid.depth, grid.a_scans, grid.b_scans};
-    std::vector<float> local = power, along = power;
-    smooth(local, size, {4, 4, 1.5});
-    smooth(along, size, {0, 2, 1});
-    double sum = 0, square = 0, count = 0, steps = 0, lines = 0;
-    for (std::int64_t b = 6; b < grid.b_scans - 6; ++b) {
-        for (std::int64_t a = 12; a < grid.a_scans - 12; ++a) {
-            const std::int64_t line = (b * grid.a_scans + a) * grid.depth;
-            const auto row = [&](std::int64_t boundary) {
-                return static_cast<std::int64_t>(
-                    (truth.boundary_bin(boundary, a, b) * truth.facts.pitch_um - grid.first_depth_um) /
-                    grid.spacing_um[0]);
-            };
-            for (std::int64_t z = row(4) + 8; z < row(5) - 8; ++z) {  // the outer nuclear layer
-                const auto at = static_cast<std::size_t>(line + z);
-                const double part = static_cast<double>(power[at]) / static_cast<double>(local[at]);
-                sum += part, square += part * part, ++count;
-            }
-            double steepest = 0;
-            for (std::int64_t z = row(0) - 12; z < row(0) + 12; ++z) {
-                const auto at = static_cast<std::size_t>(line + z);
-                steepest = std::max(steepest, std::abs(10 * std::log10(static_cast<double>(along[at + 1]) + 1e-3) -
-                                                       10 * std::log10(static_cast<double>(along[at]) + 1e-3)));
-            }
-            steps += steepest, ++lines;
-        }
-    }
-    const double mean = sum / count;
-    return {std::sqrt(square / count - mean * mean) / mean, steps / lines};
-}
-
-// The motion of an eye that rests during the first volume, so that the reference is the truth.
-void write_motion_after(double rest_s, const Simulation& s, const std::filesystem::path& path) {
-    const Motion motion(s, duration_s(s));
-    std::ofstream file(path);
-    for (double t = 0; t < duration_s(s); t += 0.001) {
-        const Displacement moved = t < rest_s ? Displacement{} : motion.at(t);
-        file << t << ',' << moved.x_um << ',' << moved.y_um << ',' << moved.z_um << '\n';
-    }
-}
-
-TEST(SlowRegistration, AveragesAsAStillEyeDoes) {
-    const TemporaryFolder folder;
-    std::filesystem::create_directory(folder / "still");
-    std::filesystem::create_directory(folder / "moving");
-    Simulation s = eye("retina");
-    s.a_scans = 96;
-    s.b_scans = 40;
-    s.volumes = 17;
-    s.renewal_s = 0.05;  // of 0.27 s a volume: speckle is new in each
-    Simulation moving = s;
-    moving.motion_axial_um = 30;
-    moving.motion_lateral_um = 15;
-    moving.motion_saccade_rate_hz = 0;
-    write_motion_after(duration_s(s) / 17, moving, folder / "motion.csv");
-    moving.motion_axial_um = moving.motion_lateral_um = 0;
-    moving.motion_file = (folder / "motion.csv").string();
-
-    std::unique_ptr<RegisteredMean> still, registered, unregistered;
-    std::vector<RowShift> rest;
-    VolumeGrid grid;
-    std::vector<float> single;
-    each_volume(s, folder / "still", [&](std::int64_t v, const PowerVolume& volume) {
-        if (v == 0) {
-            grid = volume.grid;
-            single = volume.power;
-            rest.assign(static_cast<std::size_t>(grid.b_scans), RowShift{.quality = 1});
-            for (auto* mean : {&still, &registered, &unregistered}) *mean = std::make_unique<RegisteredMean>(grid);
-            return;
-        }
-        still->add(volume, rest);
-    });
-    std::unique_ptr<Reference> reference;
-    double valid = 0;
-    each_volume(moving, folder / "moving", [&](std::int64_t v, const PowerVolume& volume) {
-        if (v == 0) {
-            reference = std::make_unique<Reference>(volume, RegistrationSettings{});
-            return;
-        }
-        SilentProgress silent;
-        const std::vector<RowShift> rows = reference->register_rows(volume, silent);
-        registered->add(volume, rows);
-        unregistered->add(volume, rest);
-        valid += static_cast<double>(std::ranges::count_if(rows, [](const RowShift& row) { return row.is_valid(); }));
-    });
-    const Truth truth = read_truth(folder / "still/truth");
-    const auto of = [&](const RegisteredMean& mean) {
-        const Volume volume = mean.volume();
-        std::vector<float> power(static_cast<std::size_t>(grid.voxels()));
-        std::memcpy(power.data(), volume.voxels.data(), volume.voxels.size());
-        for (float& value : power) value = std::isnan(value) ? 0 : value;
-        return sharpness_of(power, grid, truth);
-    };
-    const Sharpness one = sharpness_of(single, grid, truth), best = of(*still), ours = of(*registered),
-                    none = of(*unregistered);
-    std::printf(
-        "placed %.0f %%; contrast: one %.3f, still %.3f, registered %.3f (%.0f %% of the gain), unregistered %.3f\n",
-        100 * valid / (16.0 * static_cast<double>(grid.b_scans)), one.contrast, best.contrast, ours.contrast,
-        100 * best.contrast / ours.contrast, none.contrast);
-    std::printf("steepest dB a voxel: one %.2f, still %.2f, registered %.2f, unregistered %.2f\n", one.edge_db,
-                best.edge_db, ours.edge_db, none.edge_db);
-    EXPECT_GT(best.contrast / ours.contrast, 0.9);
-    EXPECT_GT(ours.edge_db, 0.95 * best.edge_db);
-    EXPECT_LT(none.edge_db, 0.8 * best.edge_db);
 }
 
 }  // namespace

@@ -111,9 +111,13 @@ TEST(SimulatorMotion, RowsAreMeansAndSaccadesAreFast) {
             EXPECT_NEAR(rows[row][column + 1], sum / 20, 1e-4);
         }
     }
+    const Motion motion(s, duration_s(s));
     double saccades = 0, fast = 0;
     for (std::size_t line = 1; line + 1 < lines.size(); ++line) {
-        const double dx = lines[line + 1][2] - lines[line - 1][2], dy = lines[line + 1][3] - lines[line - 1][3];
+        const double t = lines[line][1];
+        const Displacement before = motion.tremor(t - 0.00025), after = motion.tremor(t + 0.00025);
+        const double dx = lines[line + 1][2] - lines[line - 1][2] - (after.x_um - before.x_um);
+        const double dy = lines[line + 1][3] - lines[line - 1][3] - (after.y_um - before.y_um);
         const bool is_fast = std::hypot(dx, dy) / 0.5 > 0.3;  // um in 0.5 ms
         saccades += lines[line][5];
         fast += is_fast ? 1 : 0;

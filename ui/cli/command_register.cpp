@@ -85,7 +85,7 @@ void add_register(CLI::App& program) {
         ->type_name("FILE");
     command
         ->add_option("--reference-volume", options->job.reference_volume,
-                     "which of the volumes is the reference, counted from 0 [0]")
+                     "number of the volume that is the reference, counted from 0 [0]")
         ->check(not_negative())
         ->excludes("--reference")
         ->type_name("N");
