@@ -3,6 +3,7 @@
 // makes of it, again where that has changed.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>

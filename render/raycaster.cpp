@@ -204,7 +204,8 @@ void Raycaster::fill_tables(Frame& frame, const Shot& shot) {
     const VolumeTexture& volume = shot.scene.volume;
     const TransferFunction function = transfer_function(shot.view, shot.scene.grid(), volume.range(shot.view.range));
     frame.facts = raycast_frame(shot, function);
-    if (!device_.is_software()) frame.facts.rows.y = 1;  // neighbours share what a cache holds
+    // Neighbours share what a cache holds; paths share little, and parts of a picture should be alike.
+    if (!device_.is_software() && !is_traced(shot)) frame.facts.rows.y = 1;
     const TransferTable table = transfer_table(function, shared::transfer_entries);
     frame.extinctions = table.extinctions;
     const std::vector<std::uint32_t> limits = class_limits(table.extinctions, thin_extinction(frame.facts));
@@ -242,7 +243,8 @@ void Raycaster::learn_paces(const Frames& frames) {
     for (const auto& frame : frames.all) {
         if (frame->timed == nullptr || !queue_.is_done(frame->value)) continue;
         const std::optional<double> seconds = frame->stopwatch.seconds();
-        frame->timed->learn(frame->work, seconds);
+        const bool is_of_paths = frame->constants[shared::constant_mode] == shared::mode_traced;
+        frame->timed->learn(frame->work, seconds, is_of_paths ? 0.5 : 0);
         frame->timed = nullptr;
         if (seconds) stats_.seconds += *seconds;
         if (seconds) ++stats_.timed;

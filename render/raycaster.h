@@ -29,7 +29,7 @@
 
 namespace echolux {
 
-// RGBA8 with straight alpha, RayMeasures, or what counts paths of light (TraceCounts), summed over passes.
+// RGBA8 with straight alpha, RayMeasures, or the means of what paths of light did (PathCounts).
 enum class RayOutput { colour, measures, counts };
 
 // One picture, or a part of it.
@@ -72,9 +72,11 @@ class Pace {
     double seconds(double work) const { return work * seconds_per_sample_; }
     bool is_known() const { return known_; }
 
-    void learn(double work, std::optional<double> seconds) {
+    // `kept`: the part of what was known that stays where less was taken. Paths through one part of a picture say
+    // little of those through the next.
+    void learn(double work, std::optional<double> seconds, double kept) {
         if (!seconds || !(work > 0)) return;
-        seconds_per_sample_ = std::max(*seconds / work, min_seconds);
+        seconds_per_sample_ = std::max({*seconds / work, kept * seconds_per_sample_, min_seconds});
         known_ = true;
     }
 

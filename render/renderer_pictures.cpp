@@ -67,6 +67,9 @@ std::vector<PathCounts> Renderer::count_paths(const View& wanted, const Subject&
         view.mode = ViewMode::traced;
         parts_->bring_in(view, subject);
         const Scene scene = parts_->scene_of(subject, view);
+        if (scene.is_partial()) {
+            throw Error(ErrorCode::bad_setting, "a volume that is not whole yet is not traced", "view.mode");
+        }
         return parts_->with_chain(subject,
                                   [&](const gpu::Chain& chain) { return parts_->path_counts(scene, view, chain); });
     });

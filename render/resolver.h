@@ -22,7 +22,6 @@ struct ResolvedPicture {
     std::uint64_t value = 0;
 };
 
-// Where pictures that follow each other take turns: each stays until `pictures_under_way` more are made here.
 // Light that was traced, on its way to a display.
 struct Toning {
     shared::vec4 tone;        // as in shared::TraceFrame
@@ -32,6 +31,7 @@ struct Toning {
 // Nothing where what is accumulated are colours of the display already.
 std::optional<Toning> toning_of(const Shot& shot);
 
+// Where pictures that follow each other take turns: each stays until `pictures_under_way` more are made here.
 class ResolvedPictures {
   public:
     explicit ResolvedPictures(const gpu::Device& device);

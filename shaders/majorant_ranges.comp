@@ -17,6 +17,7 @@ void main() {
         for (int y = from.y; y <= to.y; ++y)
             for (int x = from.x; x <= to.x; ++x) {
                 float value = texelFetch(volume, ivec3(x, y, z), 0).r;
+                if (!(value > -3.0e38)) ends.x = -3.0e38;  // of no number, the table gives its first entry
                 ends = vec2(value < ends.x ? value : ends.x, value > ends.y ? value : ends.y);
             }
     imageStore(majorant_ranges_target, brick, vec4(ends, 0, 0));

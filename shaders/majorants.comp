@@ -33,9 +33,9 @@ bool may_flow(ivec3 brick) {
     if (flow_kind == flow_off) return false;
     if (flow_kind == flow_phasor) return true;
     vec3 per_brick = frame.trace.bricks.x / volume_size() * frame.flow.bricks.xyz;
-    ivec3 most = textureSize(flow_bricks, 0) - 1;
-    ivec3 from = clamp(ivec3(vec3(brick) * per_brick), ivec3(0), most);
-    ivec3 to = clamp(ivec3(vec3(brick + 1) * per_brick), ivec3(0), most);
+    ivec3 last = textureSize(flow_bricks, 0) - 1;
+    ivec3 from = clamp(ivec3(vec3(brick) * per_brick), ivec3(0), last);
+    ivec3 to = clamp(ivec3(vec3(brick + 1) * per_brick), ivec3(0), last);
     for (int z = from.z; z <= to.z; ++z)
         for (int y = from.y; y <= to.y; ++y)
             for (int x = from.x; x <= to.x; ++x) {
@@ -50,7 +50,7 @@ bool may_flow(ivec3 brick) {
 float majorant_of(ivec3 brick) {
     float bits = structure_majorant(brick);
     if (may_flow(brick)) bits = max(bits, frame.flow.density.x);
-    return bits * frame.trace.medium.x;
+    return min(bits * frame.trace.medium.x, frame.trace.bricks.w);
 }
 
 void main() {

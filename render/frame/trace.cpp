@@ -1,8 +1,10 @@
 // Light that is traced, as the path tracer has to know it.
+#include <algorithm>
 #include <cmath>
 #include <glm/trigonometric.hpp>
 #include <numbers>
 
+#include "render/camera.h"
 #include "render/frame/parts.h"
 #include "render/raycast_constants.h"
 #include "render/surface_albedo.h"
@@ -17,12 +19,16 @@ shared::TraceFrame trace_frame(const Shot& shot) {
     static thread_local std::pair<double, SurfaceAlbedo> known{-1, {}};  // it takes milliseconds
     if (known.first != view.roughness) known = {view.roughness, surface_albedo(view.roughness)};
     const SurfaceAlbedo& albedo = known.second;
+    // Of a surface that faces it, whatever its size.
+    const double cosine = std::cos(glm::radians(view.lamp_size_deg));
+    const double lamp = std::numbers::pi * view.lamp_brightness / (0.5 * (1 + cosine));
+    const double smallest = std::ranges::min(voxel_edges(shot.scene.grid()));
     shared::TraceFrame frame{
         .medium = packed(std::numbers::ln2, view.scattering, view.anisotropy, bounces),
-        .light = packed(view.sky, std::numbers::pi * view.lamp_brightness, std::cos(glm::radians(view.lamp_size_deg)),
-                        view.lighting_strength),
+        .light = packed(view.sky, lamp, std::cos(glm::radians(view.lamp_size_deg)), view.lighting_strength),
         .tone = tone_of(view),
-        .bricks = packed(shot.scene.volume.bricks().edge(), view.roughness * view.roughness, albedo.mean, 0),
+        .bricks =
+            packed(shot.scene.volume.bricks().edge(), view.roughness * view.roughness, albedo.mean, 64 / smallest),
         .albedo = {},
         .random = {static_cast<std::uint32_t>(view.seed), static_cast<std::uint32_t>(shot.pass.number),
                    static_cast<std::uint32_t>(view.width), 0}};

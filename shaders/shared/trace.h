@@ -29,7 +29,8 @@ struct TraceFrame {
     vec4 medium;  // bits to optical depth; share of the light that is scattered; anisotropy; most scatterings
     vec4 light;   // radiance of the sky, irradiance of the lamp, cosine of half its angle, strength of surfaces
     vec4 tone;    // factor of the light, curve, white point
-    vec4 bricks;  // voxels along the edge of a brick; GGX's alpha; mean albedo of facets
+    vec4 bricks;  // voxels along the edge of a brick; GGX's alpha; mean albedo of facets; largest extinction: more is
+                  // opaque too
     vec4 albedo[albedo_steps / 4];  // of facets: see surface.h
     uvec4 random;                   // seed, number of the path, width of the picture
 };

@@ -13,5 +13,5 @@ Medium medium_at(vec3 at) {
     float bits = extinction_at(index) * frame.lookup.z;
     vec3 colour = colour_at(index);
     if (flow_kind != flow_off) add_flow(at, 1.0, bits, colour);
-    return Medium(bits * frame.trace.medium.x, from_srgb(colour) * frame.trace.medium.y);
+    return Medium(min(bits * frame.trace.medium.x, frame.trace.bricks.w), from_srgb(colour) * frame.trace.medium.y);
 }

@@ -25,12 +25,14 @@ bool survives(inout vec3 weight, int scatterings, float u) {
 Traced traced(Ray ray) {
     Traced found = Traced(vec3(0), 0.0, vec4(0));
     vec3 size = volume_size();
-    int most = int(frame.trace.medium.w);
+    int longest = int(frame.trace.medium.w);
     Flight flight = flight_over(ray.start + ray.enter * ray.direction, ray.unit, ray.leave - ray.enter);
     Flight onwards = flight;  // after the lamp was looked for
     vec3 weight = vec3(1);
     vec3 from_lamp = vec3(0);
+    float passed = 1.0;  // of that
     bool to_lamp = false;
+    bool is_given_up = true;
     int scatterings = 0;
     float depth = -log(draw().x);  // optical, to where something is met
     for (int i = 0; i < max_steps; ++i) {
@@ -41,7 +43,8 @@ Traced traced(Ray ray) {
             Face face = next_face(flight, level);
             float way = majorant > 0.0 ? depth / majorant : 1e30;
             if (way >= min(face.distance, flight.left)) {
-                if (majorant > 0.0) depth = max(depth - majorant * face.distance, 0.0);
+                // What is left over is drawn as any other: it serves the flight that comes next.
+                if (majorant > 0.0) depth = max(depth - majorant * min(face.distance, flight.left), 0.0);
                 cross_face(flight, face, level);
                 continue;
             }
@@ -53,19 +56,18 @@ Traced traced(Ray ray) {
             Medium here = medium_at(at);
             found.counts += vec4(here.extinction > majorant * 1.00001, 0, 1, 0);
             if (to_lamp) {
-                from_lamp *= max(1.0 - here.extinction / majorant, 0.0);
-                float brightest = max(from_lamp.r, max(from_lamp.g, from_lamp.b));
-                if (brightest < dim * frame.trace.light.y) {
-                    from_lamp *= u.y < 0.5 ? 2.0 : 0.0;
-                    ends = u.y >= 0.5;
+                passed *= max(1.0 - here.extinction / majorant, 0.0);
+                if (passed < dim) {
+                    passed *= u.y < 0.5 ? 2.0 : 0.0;
+                    ends = passed == 0.0;
                 }
                 if (!ends) continue;
             } else {
                 if (u.z * majorant >= here.extinction) continue;
                 found.opacity = 1.0;
                 found.counts.y += 1.0;
-                if (++scatterings > most) {
-                    found.counts.w += float(most == max_scatterings);
+                if (++scatterings > longest) {
+                    is_given_up = longest == max_scatterings;
                     break;
                 }
                 Scattering scattering = scattered(at, flight.unit, here.albedo);
@@ -74,25 +76,32 @@ Traced traced(Ray ray) {
                 bool goes_on = weight != vec3(0) && survives(weight, scatterings, u.w);
                 if (!goes_on) weight = vec3(0);
                 flight = flight_from(at, scattering.unit);
-                if (!has_lamp && !goes_on) break;
+                is_given_up = goes_on || has_lamp;
+                if (!is_given_up) break;
                 if (!has_lamp) continue;
                 onwards = flight;
-                vec3 towards = towards_lamp(-ray.unit, draw().xy);
+                vec4 to_eye = towards_eye(ray, at);
+                vec3 towards = towards_lamp(to_eye.xyz, draw().xy);
                 from_lamp = arriving * frame.trace.light.y * lit_from(scattering, towards);
                 to_lamp = true;
                 ends = from_lamp == vec3(0);
+                passed = 1.0;
                 flight = flight_from(at, towards);
+                flight.left = min(flight.left, to_eye.w);
                 if (!ends) continue;
             }
         }
         if (!to_lamp) {
             if (scatterings > 0) found.light += weight * frame.trace.light.x;
+            is_given_up = false;
             break;
         }
-        found.light += from_lamp;
+        found.light += passed * from_lamp;
         to_lamp = false;
+        is_given_up = weight != vec3(0);
         if (weight == vec3(0)) break;
         flight = onwards;
     }
+    found.counts.w = float(is_given_up);
     return found;
 }

@@ -80,7 +80,7 @@ Scattering scattered(vec3 at, vec3 before, vec3 albedo) {
     if (lighting == lighting_off) return result;
     vec3 slope = gradient(at);
     float steepness = length(slope);
-    if (!(steepness > 0.0)) return result;  // nor where voxels are no numbers
+    if (!(steepness > 0.0 && steepness < 1e30)) return result;  // nor where voxels are no numbers
     float trust = off_cut_faces(at) * steepness / (steepness + frame.light.shading.y);
     if (u.z >= frame.trace.light.w * trust) return result;
     result.is_surface = true;
@@ -104,7 +104,15 @@ vec3 lit_from(Scattering scattering, vec3 towards) {
     return in_from.z * (scattering.albedo * below + ggx_reflected(out_to, in_from, frame.trace.bricks.y));
 }
 
-// Some direction towards the lamp. `to_eye`: where a headlight is.
+// Where a headlight is: the direction, and how far away. Seen without perspective, it is as far away as the eye is.
+vec4 towards_eye(Ray ray, vec3 at) {
+    vec3 way = (ray.start - at) / frame.per_extent.xyz;
+    bool is_near = frame.eye_x.xyz == vec3(0) && frame.eye_y.xyz == vec3(0);
+    float reach = mix(1e30, length(way), is_near && frame.light.lamp.w == 0.0);
+    return vec4(normalize(mix(-ray.unit, way, bvec3(is_near))), reach);
+}
+
+// Some direction towards the lamp.
 vec3 towards_lamp(vec3 to_eye, vec2 u) {
     vec3 middle = mix(to_eye, frame.light.lamp.xyz, frame.light.lamp.w);
     return turned(normalize(middle), mix(frame.trace.light.z, 1.0, u.x), 2.0 * pi * u.y);

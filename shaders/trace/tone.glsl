@@ -10,7 +10,8 @@ vec3 filmic(vec3 x) {
            filmic_e / filmic_f;
 }
 
-// `tone`: as in TraceFrame. Without branches on it: software Vulkan makes a shader anew for each of their values. Linear light in, linear light of the display out.
+// `tone`: as in TraceFrame. Without branches on it: software Vulkan makes a shader anew for each of their values. Linear
+// light in, linear light of the display out.
 vec3 toned(vec3 light, vec4 tone) {
     vec3 x = light * tone.x;
     float white = tone.z;
@@ -24,7 +25,7 @@ vec3 toned(vec3 light, vec4 tone) {
 vec3 untoned(vec3 shown, vec4 tone) {
     float white = tone.z;
     vec3 less = 1.0 - shown;
-    vec3 reinhard = 0.5 * white * white * (sqrt(less * less + 4.0 * shown / (white * white)) - less);
+    vec3 reinhard = 2.0 * shown / (less + sqrt(less * less + 4.0 * shown / (white * white)));
     vec3 y = shown * filmic(vec3(white)) + filmic_e / filmic_f;
     vec3 a = filmic_a * (1.0 - y);
     vec3 b = filmic_b * (filmic_c - y);
