@@ -305,10 +305,10 @@ TEST_F(Traced, ACutInsideABrickIsASide) {
     view_.sky = 0;
     view_.lamp_brightness = 1;
     view_.lamp_size_deg = 0;
-    view_.clip_high = {28.5 / 64, 1, 1};
+    view_.clip_low = {28.5 / 64, 0, 0};  // on the side of the lamp
     const Mean cut = mean();
-    view_.clip_high = {1, 1, 1};
-    set_white(8 * 28.5 / 64, 64);
+    view_.clip_low = {0, 0, 0};
+    set_white(8 * 35.5 / 64, 64);
     const Mean whole = mean();
     EXPECT_NEAR(cut.light, whole.light, 4 * std::hypot(cut.sigma, whole.sigma));
 }
