@@ -75,9 +75,7 @@ SECTIONS = {
         ("ambient-occlusion-and-shadows", "ambient occlusion and shadows; 16 rays per pixel",
          f"{ENGINE} --mode isosurface --isovalue 80 --lamp free --shadows 0.8 --ambient-occlusion 0.8 --zoom 1.6 "
          "--samples 16"),
-        ("traced", "traced light", f"{BONSAI} --mode traced --paths 400 --lamp free"),
-        ("traced-engine", "traced light in surfaces, under a filmic tone curve",
-         f"{ENGINE} --mode traced --paths 400 --lamp free --tone filmic --exposure-ev 0.5 --zoom 1.4"),
+        ("traced", "traced light, 400 paths per pixel", f"{BONSAI} --mode traced --paths 400 --lamp free"),
     ],
     "Cuts": [
         ("clip-box", "half of it: a clip box", f"{RETINA} --clip-high 1,1,0.5"),
