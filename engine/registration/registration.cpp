@@ -145,7 +145,10 @@ std::vector<RowShift> align_neighbours(const PowerVolume& volume, const Registra
         rows[j].x = path_x[j] - slow_x[j];
         rows[j].y = 0;
     }
-    if (rows.front().reason == RowReason::no_overlap) rows.front().reason = RowReason::ok;  // nothing lies before it
+    if (rows.front().reason == RowReason::no_overlap) {  // nothing lies before it: the others follow it
+        rows.front().reason = RowReason::ok;
+        rows.front().quality = 1;
+    }
     return rows;
 }
 

@@ -100,6 +100,10 @@ class Register(ProgramCase):
         self.assertIn("slow motion stay", finished.out)
         found = np.array([float(row["z"]) for row in self.rows("t.csv")[4:-4]])
         self.assertLess(np.std(found - shaking[4:-4, 0]), 0.3)
+        self.assertEqual(float(self.rows("t.csv")[0]["quality"]), 1)
+        aligned = np.load(self.folder / "out.npy")
+        for b_scan in range(B_SCANS):  # the first one too, which has nothing before it
+            self.assertGreater(np.isfinite(aligned[b_scan]).mean(), 0.8, b_scan)
 
     def test_what_cannot_be_registered_is_said(self):
         noise = np.random.default_rng(8)
