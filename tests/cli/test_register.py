@@ -105,6 +105,26 @@ class Register(ProgramCase):
         for b_scan in range(B_SCANS):  # the first one too, which has nothing before it
             self.assertGreater(np.isfinite(aligned[b_scan]).mean(), 0.8, b_scan)
 
+    def test_what_has_no_value_counts_nothing(self):
+        field = scene()
+        still, whole = seen(field, np.zeros((B_SCANS, 3))), seen(field, motion())
+        parted = whole.copy()
+        parted[:, :, :20] = np.nan
+        for name, volume in (("still", still), ("whole", whole), ("parted", parted)):
+            self.put(name + ".npy", volume)
+        for name in ("whole", "parted"):
+            self.succeed("register", name + ".npy", "--reference", "still.npy", "-o", name + "_mean.npy", "--table",
+                         name + ".csv", "--axial-range", 10, "--lateral-range", 10, "--row-range", 6)
+        for axis in "zx":
+            found = np.array([float(row[axis]) for row in self.rows("parted.csv")[4:-4]])
+            self.assertLess(np.sqrt(np.mean((found - motion()[4:-4, "zxy".index(axis)]) ** 2)), 0.25, axis)
+        whole, parted = np.load(self.folder / "whole_mean.npy"), np.load(self.folder / "parted_mean.npy")
+        inner = slice(4, B_SCANS - 4)
+        self.assertTrue(np.isnan(parted[inner, :16]).all())
+        self.assertGreater(np.isfinite(parted[inner, 26:44, 6:-6]).mean(), 0.8)
+        both = np.isfinite(whole) & np.isfinite(parted) & (whole > 1e-3 * np.nanmax(whole))
+        self.assertLess(np.quantile(abs(10 * np.log10((parted + 1e-9)[both] / whole[both])), 0.95), 2)
+
     def test_what_cannot_be_registered_is_said(self):
         noise = np.random.default_rng(8)
         self.put("tissue.npy", seen(scene(), np.zeros((B_SCANS, 3))))
