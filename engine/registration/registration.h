@@ -56,7 +56,7 @@ struct PowerVolume {
     std::vector<float> power;
 };
 
-// Throws Error{bad_setting}: complex voxels; Error{out_of_memory}.
+// Throws Error{bad_setting}: complex voxels, velocities and whatever else is not power; Error{out_of_memory}.
 PowerVolume power_of(const Volume& volume);
 
 // [begin, end) of the depths at which there is tissue, with room for `margin` on both sides.

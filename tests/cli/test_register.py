@@ -125,6 +125,14 @@ class Register(ProgramCase):
         both = np.isfinite(whole) & np.isfinite(parted) & (whole > 1e-3 * np.nanmax(whole))
         self.assertLess(np.quantile(abs(10 * np.log10((parted + 1e-9)[both] / whole[both])), 0.95), 2)
 
+    def test_velocities_are_refused(self):
+        velocity = np.random.default_rng(1).normal(size=(B_SCANS, DEPTH, A_SCANS)).astype("<f4")
+        head = ("NRRD0004\ntype: float\ndimension: 3\nsizes: %d %d %d\nencoding: raw\nendian: little\n"
+                "echolux_quantity:=velocity\necholux_unit:=mm/s\n\n" % (A_SCANS, DEPTH, B_SCANS))
+        for name in ("a.nrrd", "b.nrrd"):
+            (self.folder / name).write_bytes(head.encode() + velocity.tobytes())
+        self.refuse("register", "a.nrrd", "b.nrrd", "-o", "m.nrrd", lines=None, names=["velocity", "db, intensity"])
+
     def test_what_cannot_be_registered_is_said(self):
         noise = np.random.default_rng(8)
         self.put("tissue.npy", seen(scene(), np.zeros((B_SCANS, 3))))
