@@ -33,13 +33,13 @@ bool is_far(const std::vector<RowShift>& rows, std::int64_t at, double max_apart
     return false;
 }
 
-// Rows that were rejected lie between those that were not; at the ends the nearest one's place goes on.
+// Rows that were rejected lie between those that were not, of which there are some; at the ends the nearest one's place
+// goes on.
 void fill_gaps(std::vector<RowShift>& rows) {
     std::int64_t last = -1;
     for (std::int64_t j = 0; j <= std::ssize(rows); ++j) {
         const bool is_end = j == std::ssize(rows);
         if (!is_end && !rows[static_cast<std::size_t>(j)].is_valid()) continue;
-        if (is_end && last < 0) return;
         for (std::int64_t gap = last + 1; gap < j; ++gap) {
             RowShift& row = rows[static_cast<std::size_t>(gap)];
             const RowShift& left = rows[static_cast<std::size_t>(last < 0 ? j : last)];
@@ -115,6 +115,7 @@ std::vector<RowShift> judged(const std::vector<StripPlace>& places, const RowFea
     for (std::size_t j = 0; j < shifts.size(); ++j) {
         if (far[j]) shifts[j].reason = RowReason::ambiguous;
     }
+    if (std::ranges::none_of(shifts, &RowShift::is_valid)) return shifts;  // what noise fits best says nothing
     fill_gaps(shifts);
     for (std::size_t j = 0; j < shifts.size(); ++j) {
         const double row = static_cast<double>(j) + shifts[j].y;

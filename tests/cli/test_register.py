@@ -133,6 +133,15 @@ class Register(ProgramCase):
             (self.folder / name).write_bytes(head.encode() + velocity.tobytes())
         self.refuse("register", "a.nrrd", "b.nrrd", "-o", "m.nrrd", lines=None, names=["velocity", "db, intensity"])
 
+    def test_noise_is_no_saccade(self):
+        self.put("still.npy", seen(scene(), np.zeros((B_SCANS, 3))))
+        self.put("moved.npy", seen(scene(), motion()))
+        self.put("noise.npy", np.random.default_rng(8).exponential(1, (B_SCANS, A_SCANS, DEPTH)))
+        self.succeed("register", "still.npy", "moved.npy", "noise.npy", "--table", "t.csv", "--row-range", 6)
+        noise = self.rows("t.csv")[2 * B_SCANS :]
+        self.assertEqual({row["reason"] for row in noise}, {"weak_match"})
+        self.assertEqual({row["saccade"] for row in noise}, {"0"})
+
     def test_what_cannot_be_registered_is_said(self):
         noise = np.random.default_rng(8)
         self.put("tissue.npy", seen(scene(), np.zeros((B_SCANS, 3))))
