@@ -133,6 +133,28 @@ class Register(ProgramCase):
             (self.folder / name).write_bytes(head.encode() + velocity.tobytes())
         self.refuse("register", "a.nrrd", "b.nrrd", "-o", "m.nrrd", lines=None, names=["velocity", "db, intensity"])
 
+    def test_no_place_is_believed_at_the_end_of_a_range(self):
+        field = scene()
+        self.put("still.npy", seen(field, np.zeros((B_SCANS, 3))))
+        self.put("near.npy", seen(field, np.full((B_SCANS, 3), 0.5)))
+        for axis, offset in (("y", 5), ("y", 6), ("x", 5), ("z", 5)):
+            with self.subTest(axis=axis, offset=offset):
+                self.put("moved.npy", seen(field, [[offset if axis == of else 0 for of in "zxy"]] * B_SCANS))
+                ranges = {"--axial-range": 12, "--lateral-range": 12, "--row-range": 8}
+                ranges[{"z": "--axial-range", "x": "--lateral-range", "y": "--row-range"}[axis]] = 4
+                words = [word for pair in ranges.items() for word in pair]
+                self.succeed("register", "still.npy", "moved.npy", "near.npy", "--table", "t.csv", "--overwrite", *words)
+                reasons = [row["reason"] for row in self.rows("t.csv")[B_SCANS : 2 * B_SCANS]]
+                self.assertNotIn("ok", reasons)
+                self.assertGreater(reasons.count("out_of_range"), B_SCANS / 2)
+
+    def test_a_range_of_none_is_none(self):
+        field = scene()
+        self.put("still.npy", seen(field, np.zeros((B_SCANS, 3))))
+        self.put("moved.npy", seen(field, [[0, 1.5, 0]] * B_SCANS))
+        self.succeed("register", "moved.npy", "--reference", "still.npy", "--table", "t.csv", "--lateral-range", 0)
+        self.assertEqual({row["x"] for row in self.rows("t.csv")} - {""}, {"0.0000"})
+
     def test_noise_is_no_saccade(self):
         self.put("still.npy", seen(scene(), np.zeros((B_SCANS, 3))))
         self.put("moved.npy", seen(scene(), motion()))
