@@ -164,6 +164,11 @@ class Register(ProgramCase):
         self.assertEqual({row["reason"] for row in noise}, {"weak_match"})
         self.assertEqual({row["saccade"] for row in noise}, {"0"})
 
+    def test_the_settings_are_listed_and_taken(self):
+        self.assertTrue("`registration.row_range`" in self.succeed("info", "--settings").out)
+        self.put("still.npy", seen(scene(), np.zeros((B_SCANS, 3))))
+        self.succeed("register", "still.npy", "--table", "t.csv", "--set", "registration.strip=1")
+
     def test_what_cannot_be_registered_is_said(self):
         noise = np.random.default_rng(8)
         self.put("tissue.npy", seen(scene(), np.zeros((B_SCANS, 3))))
