@@ -7,6 +7,7 @@
 
 #include "engine/acquire/source.h"
 #include "engine/layers/layer_recipe.h"
+#include "engine/registration/registration.h"
 #include "engine/scan/scan.h"
 #include "engine/simulate/simulator.h"
 #include "engine/speckle/speckle_filter.h"
@@ -52,12 +53,14 @@ struct CommandSettings {
     CommandSettings() {
         settings.bind("layers", layers);
         settings.bind("filter", filter);
+        settings.bind("registration", registration);
     }
     CommandSettings(const CommandSettings&) = delete;
     CommandSettings& operator=(const CommandSettings&) = delete;
 
     LayerRecipe layers;
     SpeckleFilter filter;
+    RegistrationSettings registration;
     Settings settings;
 };
 
@@ -94,7 +97,8 @@ std::vector<ListedSetting> listed(const Settings& settings) {
 
 void check_assignment(std::string_view assignment) {
     const std::string_view section = section_of(assignment.substr(0, assignment.find('=')));
-    if (section == "layers" || section == "filter") return CommandSettings().settings.set_assignment(assignment);
+    const bool is_of_command = section == "layers" || section == "filter" || section == "registration";
+    if (is_of_command) return CommandSettings().settings.set_assignment(assignment);
     AllSettings().settings.set_assignment(assignment);
 }
 

@@ -133,6 +133,22 @@ float percentile_99(const std::vector<float>& power) {
     return *at;
 }
 
+// Samples of a row's band that are numbers are 1, others 0; empty: all are numbers. The others become 0 in `values`.
+std::vector<float> known_of(std::vector<float>& values) {
+    if (std::ranges::all_of(values, [](float value) { return std::isfinite(value); })) return {};
+    std::vector<float> known(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        known[i] = std::isfinite(values[i]) ? 1.0F : 0.0F;
+        if (known[i] == 0) values[i] = 0;
+    }
+    return known;
+}
+
+// Means over what is known alone, so that where it ends is no edge. `shares`: what part of each mean is known.
+void divide(std::vector<float>& means, const std::vector<float>& shares, const std::vector<float>& known) {
+    for (std::size_t i = 0; i < known.size(); ++i) means[i] = known[i] > 0 ? means[i] / shares[i] : 0;
+}
+
 // Fills one row; returns its norm.
 float fill_row(const float* power, const VolumeGrid& grid, Interval band, const LogFeature& feature, float* row) {
     const std::int64_t depth = band.end - band.begin;
@@ -141,22 +157,30 @@ float fill_row(const float* power, const VolumeGrid& grid, Interval band, const 
     std::vector<float> values(count), slow;
     for (std::int64_t a = 0; a < grid.a_scans; ++a) {
         for (std::int64_t z = 0; z < depth; ++z) {
-            const float value = power[a * grid.depth + band.begin + z];
-            values[static_cast<std::size_t>(a * depth + z)] = std::isfinite(value) ? value : 0.0F;
+            values[static_cast<std::size_t>(a * depth + z)] = power[a * grid.depth + band.begin + z];
         }
     }
+    const std::vector<float> known = known_of(values);
+    std::vector<float> shares = known;
     plane.smooth(values);
+    if (!known.empty()) plane.smooth(shares);
+    divide(values, shares, known);
     for (float& value : values) value = feature(value);
+    for (std::size_t i = 0; i < known.size(); ++i) values[i] *= known[i];
     slow = values;
     plane.blur(slow, high_pass);
-    double sum = 0, square = 0;
+    shares = known;
+    if (!known.empty()) plane.blur(shares, high_pass);
+    divide(slow, shares, known);
+    double sum = 0, square = 0, samples = known.empty() ? static_cast<double>(count) : 0;
     for (std::size_t i = 0; i < count; ++i) {
         values[i] -= slow[i];
         sum += static_cast<double>(values[i]);
+        if (!known.empty()) samples += static_cast<double>(known[i]);
     }
-    const auto mean = static_cast<float>(sum / static_cast<double>(count));
+    const auto mean = static_cast<float>(sum / std::max(1.0, samples));
     for (std::size_t i = 0; i < count; ++i) {
-        row[i] = values[i] - mean;
+        row[i] = (values[i] - mean) * (known.empty() ? 1.0F : known[i]);
         square += static_cast<double>(row[i]) * static_cast<double>(row[i]);
     }
     return static_cast<float>(std::sqrt(square));

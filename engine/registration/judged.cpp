@@ -21,25 +21,45 @@ double median(std::vector<double> values) {
     return *middle;
 }
 
-// Whether a row lies apart from those around it that are valid.
+// Rows that were found, if only where the range ends.
+bool has_place(const RowShift& row) {
+    return row.is_valid() || row.reason == RowReason::out_of_range;
+}
+
+// Whether a row lies apart from those around it that were found.
 bool is_far(const std::vector<RowShift>& rows, std::int64_t at, double max_apart) {
     for (const Axis axis : axes) {
         std::vector<double> around;
         for (std::int64_t j = std::max<std::int64_t>(0, at - 3); j <= std::min(std::ssize(rows) - 1, at + 3); ++j) {
-            if (rows[static_cast<std::size_t>(j)].is_valid()) around.push_back(rows[static_cast<std::size_t>(j)].*axis);
+            if (has_place(rows[static_cast<std::size_t>(j)])) around.push_back(rows[static_cast<std::size_t>(j)].*axis);
         }
         if (std::abs(rows[static_cast<std::size_t>(at)].*axis - median(around)) > max_apart) return true;
     }
     return false;
 }
 
-// Rows that were rejected lie between those that were not; at the ends the nearest one's place goes on.
+// Where the rows before were found at the end of the range only, those that follow up to the end of the reference fit
+// best there because the rest of it is missing: what they belong to lies beyond.
+void reject_behind_range(std::vector<RowShift>& rows, const std::vector<StripPlace>& places) {
+    for (const std::int64_t side : {1, -1}) {
+        const std::int64_t count = std::ssize(rows);
+        bool is_beyond = false;  // of the last row that was found
+        for (std::int64_t step = 0; step < count; ++step) {
+            const auto j = static_cast<std::size_t>(side > 0 ? step : count - 1 - step);
+            const bool is_lost = is_beyond && rows[j].is_valid() && places[j].past == side;
+            if (is_lost) rows[j].reason = RowReason::no_overlap;
+            if (has_place(rows[j])) is_beyond = !rows[j].is_valid();
+        }
+    }
+}
+
+// Rows that were rejected lie between those that were not, of which there are some; at the ends the nearest one's place
+// goes on.
 void fill_gaps(std::vector<RowShift>& rows) {
     std::int64_t last = -1;
     for (std::int64_t j = 0; j <= std::ssize(rows); ++j) {
         const bool is_end = j == std::ssize(rows);
         if (!is_end && !rows[static_cast<std::size_t>(j)].is_valid()) continue;
-        if (is_end && last < 0) return;
         for (std::int64_t gap = last + 1; gap < j; ++gap) {
             RowShift& row = rows[static_cast<std::size_t>(gap)];
             const RowShift& left = rows[static_cast<std::size_t>(last < 0 ? j : last)];
@@ -115,6 +135,8 @@ std::vector<RowShift> judged(const std::vector<StripPlace>& places, const RowFea
     for (std::size_t j = 0; j < shifts.size(); ++j) {
         if (far[j]) shifts[j].reason = RowReason::ambiguous;
     }
+    reject_behind_range(shifts, places);
+    if (std::ranges::none_of(shifts, &RowShift::is_valid)) return shifts;  // what noise fits best says nothing
     fill_gaps(shifts);
     for (std::size_t j = 0; j < shifts.size(); ++j) {
         const double row = static_cast<double>(j) + shifts[j].y;

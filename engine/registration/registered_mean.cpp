@@ -50,6 +50,9 @@ struct Taps {
         return {std::max<std::int64_t>(0, -whole), std::min(count, count - whole - upper)};
     }
 
+    // Of the four samples around a place, those that decide: a place on a sample is that sample.
+    Interval deciding() const { return cubic.weight[3] > 0 ? Interval{0, 4} : Interval{1, 2}; }
+
     std::int64_t whole;
     CubicWeights cubic;
 };
@@ -64,7 +67,11 @@ class Resampled {
   public:
     Resampled(const float* b_scan, const VolumeGrid& grid)
         : grid_(grid), values_(b_scan, b_scan + grid.depth * grid.a_scans) {
-        for (float& value : values_) value = std::isfinite(value) ? value : 0.0F;
+        if (std::ranges::any_of(values_, is_lost)) is_lost_.resize(values_.size());
+        for (std::size_t i = 0; i < is_lost_.size(); ++i) {
+            is_lost_[i] = is_lost(values_[i]);
+            if (is_lost_[i]) values_[i] = 0;
+        }
         for (std::int64_t a = 0; a < grid.a_scans; ++a) prefilter(values_.data() + a * grid.depth, grid.depth, 1);
         for (std::int64_t z = 0; z < grid.depth; ++z) prefilter(values_.data() + z, grid.a_scans, grid.depth);
     }
@@ -82,6 +89,7 @@ class Resampled {
                 for (std::size_t z = 0; z < line.size(); ++z) line[z] += taps_x.cubic.weight[i] * from[z];
             }
             for (std::int64_t z = inside_z.begin; z < inside_z.end; ++z) {
+                if (is_next_to_lost(taps_z, taps_x, z, a)) continue;
                 float value = 0;
                 for (std::int64_t i = 0; i < 4; ++i) {
                     value += taps_z.cubic.weight[i] *
@@ -94,8 +102,24 @@ class Resampled {
     }
 
   private:
+    static bool is_lost(float value) { return !std::isfinite(value); }
+
+    bool is_next_to_lost(const Taps& taps_z, const Taps& taps_x, std::int64_t z, std::int64_t a) const {
+        if (is_lost_.empty()) return false;
+        const Interval of_z = taps_z.deciding(), of_x = taps_x.deciding();
+        for (std::int64_t i = of_x.begin; i < of_x.end; ++i) {
+            const std::int64_t line = mirrored(a + taps_x.whole + i - 1, grid_.a_scans) * grid_.depth;
+            for (std::int64_t k = of_z.begin; k < of_z.end; ++k) {
+                if (is_lost_[static_cast<std::size_t>(line + mirrored(z + taps_z.whole + k - 1, grid_.depth))])
+                    return true;
+            }
+        }
+        return false;
+    }
+
     const VolumeGrid& grid_;
     std::vector<float> values_;
+    std::vector<bool> is_lost_;  // was no number; empty: none was
 };
 
 }  // namespace

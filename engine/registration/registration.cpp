@@ -10,6 +10,7 @@
 #include "engine/analysis/intensity.h"
 #include "engine/memory_budget.h"
 #include "engine/registration/strips.h"
+#include "engine/speckle/filter_volume.h"
 
 namespace echolux {
 
@@ -60,6 +61,19 @@ Interval band_of(const PowerVolume& volume, const RegistrationSettings& settings
     return tissue_band(volume, settings.axial_range / 2 + 16);
 }
 
+// Refuses what the filters refuse. A volume that does not say what it holds is taken as power, and so is reflectivity,
+// which is proportional to it.
+void check_quantity(VolumeGrid grid) {
+    const bool is_power = grid.quantity.empty() || grid.quantity == "reflectivity";
+    if (is_power || grid.type == VoxelType::complex64) return;  // linear_intensity() refuses complex voxels
+    grid.b_scans = 0;
+    try {
+        power_of({grid, {}, {}}, StoredAs::automatic);
+    } catch (const Error& error) {
+        throw Error(error.code(), error.problem(), "registration", "register volumes of db, intensity or amplitude");
+    }
+}
+
 // Gaussian mean over the rows, those at the ends going on as they are.
 std::vector<double> slow_part(const std::vector<double>& values, double sigma) {
     const std::int64_t count = std::ssize(values), reach = static_cast<std::int64_t>(std::ceil(3 * sigma));
@@ -85,6 +99,7 @@ std::string_view name_of(RowReason reason) {
 }
 
 PowerVolume power_of(const Volume& volume) {
+    check_quantity(volume.grid);
     constexpr std::int64_t each = 16;  // bytes a voxel: power, features, what is made of them
     require_memory(each * volume.grid.voxels(), "registration", "register a part of the volume");
     return {volume.grid, linear_intensity(volume)};
@@ -145,7 +160,10 @@ std::vector<RowShift> align_neighbours(const PowerVolume& volume, const Registra
         rows[j].x = path_x[j] - slow_x[j];
         rows[j].y = 0;
     }
-    if (rows.front().reason == RowReason::no_overlap) rows.front().reason = RowReason::ok;  // nothing lies before it
+    if (rows.front().reason == RowReason::no_overlap) {  // nothing lies before it: the others follow it
+        rows.front().reason = RowReason::ok;
+        rows.front().quality = 1;
+    }
     return rows;
 }
 

@@ -56,7 +56,7 @@ struct PowerVolume {
     std::vector<float> power;
 };
 
-// Throws Error{bad_setting}: complex voxels; Error{out_of_memory}.
+// Throws Error{bad_setting}: complex voxels, velocities and whatever else is not power; Error{out_of_memory}.
 PowerVolume power_of(const Volume& volume);
 
 // [begin, end) of the depths at which there is tissue, with room for `margin` on both sides.
@@ -89,7 +89,8 @@ std::vector<RowShift> align_neighbours(const PowerVolume& volume, const Registra
                                        Progress& progress);
 
 // The mean power of registered volumes on the voxels of the reference: each valid B-scan at the nearest B-scan there,
-// resampled along depth and A-scans by cubic B-splines, weighted by its quality.
+// resampled along depth and A-scans by cubic B-splines, weighted by its quality. Samples that are no numbers, and what
+// would lie between them and others, count nothing.
 class RegisteredMean {
   public:
     explicit RegisteredMean(const VolumeGrid& reference);

@@ -165,13 +165,12 @@ class FinePlace {
   public:
     FinePlace(const RowFeatures& reference, const RowFeatures& moving, const RegistrationSettings& settings)
         : reference_(reference), moving_(moving), rows_(reference, moving, settings.strip),
-          max_z_(settings.axial_range + coarse), max_x_(settings.lateral_range + coarse) {}
+          max_z_(settings.axial_range), max_x_(settings.lateral_range), max_y_(settings.row_range) {}
 
     StripPlace of(std::int64_t row, const Candidate& coarse_one, std::int64_t first_y, std::int64_t last_y) const {
         constexpr int max_moves = 3;
         std::int64_t y = coarse_one.y;
-        Place middle =
-            uphill(row, y, {std::llround(coarse * coarse_one.peak.z), std::llround(coarse * coarse_one.peak.x), -1});
+        Place middle = uphill(row, y, {in_range(coarse_one.peak.z, max_z_), in_range(coarse_one.peak.x, max_x_), -1});
         Place below, above;
         for (int move = 0;; ++move) {
             below = y > first_y ? uphill(row, y - 1, middle) : Place{};
@@ -184,16 +183,23 @@ class FinePlace {
         const auto [z, x, value] = middle;
         const auto beside = [&](std::int64_t dz, std::int64_t dx) { return correlation(row, y, z + dz, x + dx); };
         StripPlace place;
-        place.z = static_cast<double>(z) + static_cast<double>(parabola_peak(beside(-1, 0), value, beside(1, 0)));
-        place.x = static_cast<double>(x) + static_cast<double>(parabola_peak(beside(0, -1), value, beside(0, 1)));
+        const bool inside_z = std::abs(z) < max_z_, inside_x = std::abs(x) < max_x_;
+        place.z = static_cast<double>(z);
+        place.x = static_cast<double>(x);
+        if (inside_z) place.z += static_cast<double>(parabola_peak(beside(-1, 0), value, beside(1, 0)));
+        if (inside_x) place.x += static_cast<double>(parabola_peak(beside(0, -1), value, beside(0, 1)));
         place.y = static_cast<double>(y);
         if (below.value > -1 && above.value > -1) {
             place.y += static_cast<double>(parabola_peak(below.value, value, above.value));
         }
         place.quality = static_cast<double>(value);
+        if (y < last_y && above.value <= -1) place.past = 1;
+        if (y > first_y && below.value <= -1) place.past = -1;
         place.ratio =
             coarse_one.peak.second > 0 ? static_cast<double>(coarse_one.peak.value / coarse_one.peak.second) : 1e3;
-        place.is_at_border = coarse_one.peak.is_at_border;
+        const bool inside_y = first_y == last_y || std::abs(y) < max_y_;  // a range of one is no range
+        const bool is_at_end = (max_z_ > 0 && !inside_z) || (max_x_ > 0 && !inside_x) || (max_y_ > 0 && !inside_y);
+        place.is_at_border = coarse_one.peak.is_at_border || is_at_end;
         return place;
     }
 
@@ -202,6 +208,11 @@ class FinePlace {
         std::int64_t z = 0, x = 0;
         float value = -1;
     };
+
+    // A coarse range is a little wider than the one that was asked for.
+    static std::int64_t in_range(double coarse_shift, std::int64_t range) {
+        return std::clamp<std::int64_t>(std::llround(coarse * coarse_shift), -range, range);
+    }
 
     float correlation(std::int64_t row, std::int64_t y, std::int64_t z, std::int64_t x) const {
         const std::vector<std::int64_t> rows = rows_.of(row, y);
@@ -241,7 +252,7 @@ class FinePlace {
     const RowFeatures& reference_;
     const RowFeatures& moving_;
     StripRows rows_;
-    std::int64_t max_z_, max_x_;
+    std::int64_t max_z_, max_x_, max_y_;
 };
 
 }  // namespace

@@ -10,9 +10,10 @@ namespace echolux {
 
 struct StripPlace {
     double z = 0, x = 0, y = 0;
-    double quality = -1;  // normalised cross-correlation; below 0: no strip of the reference to compare with
-    double ratio = 0;     // of the coarse peak to the second one
-    bool is_at_border = false;
+    double quality = -1;        // normalised cross-correlation; below 0: no strip of the reference to compare with
+    double ratio = 0;           // of the coarse peak to the second one
+    int past = 0;               // 1, -1: behind it, before it there is no strip of the reference to compare with
+    bool is_at_border = false;  // at the end of a range of shifts: the best place may lie beyond it
 };
 
 // Of rows `first_y` .. `last_y` (offsets) of the reference. `told` advances by one for each B-scan of `moving`.

@@ -100,6 +100,74 @@ class Register(ProgramCase):
         self.assertIn("slow motion stay", finished.out)
         found = np.array([float(row["z"]) for row in self.rows("t.csv")[4:-4]])
         self.assertLess(np.std(found - shaking[4:-4, 0]), 0.3)
+        self.assertEqual(float(self.rows("t.csv")[0]["quality"]), 1)
+        aligned = np.load(self.folder / "out.npy")
+        for b_scan in range(B_SCANS):  # the first one too, which has nothing before it
+            self.assertGreater(np.isfinite(aligned[b_scan]).mean(), 0.8, b_scan)
+
+    def test_what_has_no_value_counts_nothing(self):
+        field = scene()
+        still, whole = seen(field, np.zeros((B_SCANS, 3))), seen(field, motion())
+        parted = whole.copy()
+        parted[:, :, :20] = np.nan
+        for name, volume in (("still", still), ("whole", whole), ("parted", parted)):
+            self.put(name + ".npy", volume)
+        for name in ("whole", "parted"):
+            self.succeed("register", name + ".npy", "--reference", "still.npy", "-o", name + "_mean.npy", "--table",
+                         name + ".csv", "--axial-range", 10, "--lateral-range", 10, "--row-range", 6)
+        for axis in "zx":
+            found = np.array([float(row[axis]) for row in self.rows("parted.csv")[4:-4]])
+            self.assertLess(np.sqrt(np.mean((found - motion()[4:-4, "zxy".index(axis)]) ** 2)), 0.25, axis)
+        whole, parted = np.load(self.folder / "whole_mean.npy"), np.load(self.folder / "parted_mean.npy")
+        inner = slice(4, B_SCANS - 4)
+        self.assertTrue(np.isnan(parted[inner, :16]).all())
+        self.assertGreater(np.isfinite(parted[inner, 26:44, 6:-6]).mean(), 0.8)
+        both = np.isfinite(whole) & np.isfinite(parted) & (whole > 1e-3 * np.nanmax(whole))
+        self.assertLess(np.quantile(abs(10 * np.log10((parted + 1e-9)[both] / whole[both])), 0.95), 2)
+
+    def test_velocities_are_refused(self):
+        velocity = np.random.default_rng(1).normal(size=(B_SCANS, DEPTH, A_SCANS)).astype("<f4")
+        head = ("NRRD0004\ntype: float\ndimension: 3\nsizes: %d %d %d\nencoding: raw\nendian: little\n"
+                "echolux_quantity:=velocity\necholux_unit:=mm/s\n\n" % (A_SCANS, DEPTH, B_SCANS))
+        for name in ("a.nrrd", "b.nrrd"):
+            (self.folder / name).write_bytes(head.encode() + velocity.tobytes())
+        self.refuse("register", "a.nrrd", "b.nrrd", "-o", "m.nrrd", lines=None, names=["velocity", "db, intensity"])
+
+    def test_no_place_is_believed_at_the_end_of_a_range(self):
+        field = scene()
+        self.put("still.npy", seen(field, np.zeros((B_SCANS, 3))))
+        self.put("near.npy", seen(field, np.full((B_SCANS, 3), 0.5)))
+        for axis, offset in (("y", 5), ("y", 6), ("x", 5), ("z", 5)):
+            with self.subTest(axis=axis, offset=offset):
+                self.put("moved.npy", seen(field, [[offset if axis == of else 0 for of in "zxy"]] * B_SCANS))
+                ranges = {"--axial-range": 12, "--lateral-range": 12, "--row-range": 8}
+                ranges[{"z": "--axial-range", "x": "--lateral-range", "y": "--row-range"}[axis]] = 4
+                words = [word for pair in ranges.items() for word in pair]
+                self.succeed("register", "still.npy", "moved.npy", "near.npy", "--table", "t.csv", "--overwrite", *words)
+                reasons = [row["reason"] for row in self.rows("t.csv")[B_SCANS : 2 * B_SCANS]]
+                self.assertNotIn("ok", reasons)
+                self.assertGreater(reasons.count("out_of_range"), B_SCANS / 2)
+
+    def test_a_range_of_none_is_none(self):
+        field = scene()
+        self.put("still.npy", seen(field, np.zeros((B_SCANS, 3))))
+        self.put("moved.npy", seen(field, [[0, 1.5, 0]] * B_SCANS))
+        self.succeed("register", "moved.npy", "--reference", "still.npy", "--table", "t.csv", "--lateral-range", 0)
+        self.assertEqual({row["x"] for row in self.rows("t.csv")} - {""}, {"0.0000"})
+
+    def test_noise_is_no_saccade(self):
+        self.put("still.npy", seen(scene(), np.zeros((B_SCANS, 3))))
+        self.put("moved.npy", seen(scene(), motion()))
+        self.put("noise.npy", np.random.default_rng(8).exponential(1, (B_SCANS, A_SCANS, DEPTH)))
+        self.succeed("register", "still.npy", "moved.npy", "noise.npy", "--table", "t.csv", "--row-range", 6)
+        noise = self.rows("t.csv")[2 * B_SCANS :]
+        self.assertEqual({row["reason"] for row in noise}, {"weak_match"})
+        self.assertEqual({row["saccade"] for row in noise}, {"0"})
+
+    def test_the_settings_are_listed_and_taken(self):
+        self.assertTrue("`registration.row_range`" in self.succeed("info", "--settings").out)
+        self.put("still.npy", seen(scene(), np.zeros((B_SCANS, 3))))
+        self.succeed("register", "still.npy", "--table", "t.csv", "--set", "registration.strip=1")
 
     def test_what_cannot_be_registered_is_said(self):
         noise = np.random.default_rng(8)
