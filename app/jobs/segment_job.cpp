@@ -85,6 +85,8 @@ void require_signal(const Surfaces& surfaces, const std::string& input) {
 
 Surfaces surfaces_for(const SegmentJob& job, const Volume& volume, SegmentedLayers& done, Progress& progress) {
     if (!job.surfaces.empty()) return read_surfaces(job.surfaces, volume.grid);
+    if (volume.grid.quantity.empty())
+        done.warnings.push_back("layers: the volume does not say what its voxels hold; they are taken as intensities");
     const auto start = std::chrono::steady_clock::now();
     Surfaces surfaces = find_surfaces(volume, job.recipe, progress);
     done.seconds = seconds_since(start);

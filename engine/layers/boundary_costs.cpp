@@ -35,7 +35,7 @@ void sum_up(const float* line, std::int64_t rows, std::vector<double>& sums) {
     double sum = 0;
     for (std::int64_t z = 0; z < rows; ++z) {
         sums[static_cast<std::size_t>(z)] = sum;
-        sum += static_cast<double>(line[z]);
+        if (std::isfinite(line[z])) sum += static_cast<double>(line[z]);
     }
     sums[static_cast<std::size_t>(rows)] = sum;
 }
@@ -57,9 +57,14 @@ std::vector<std::vector<float>> layer_means(const std::vector<float>& intensity,
                 const std::int32_t end =
                     std::min(std::max(edges(k + 1, line) - 1, edges(k, line) + 2), static_cast<std::int32_t>(size[0]));
                 double sum = 0;
-                for (std::int32_t z = begin; z < end; ++z) sum += static_cast<double>(values[z]);
+                std::int32_t count = 0;
+                for (std::int32_t z = begin; z < end; ++z) {
+                    if (!std::isfinite(values[z])) continue;
+                    sum += static_cast<double>(values[z]);
+                    ++count;
+                }
                 sums[k][line] = static_cast<float>(sum);
-                counts[k][line] = static_cast<float>(std::max(0, end - begin));
+                counts[k][line] = static_cast<float>(count);
             }
         }
     });
@@ -89,6 +94,21 @@ BoundaryWindow window_between(const Edges& edges, std::size_t k, std::size_t lin
     return window;
 }
 
+// Leaves out what was not recorded above and below the places that the boundary may have; false where one of those
+// places was not recorded itself, so that nothing is known.
+bool keeps_recorded(BoundaryWindow& window, std::int32_t at, const float* line) {
+    const auto is_missing = [](float value) { return !std::isfinite(value); };
+    const std::int32_t begin = std::clamp(at - boundary_reach, window.first, window.last),
+                       end = std::clamp(at + boundary_reach, begin, window.last);
+    if (std::any_of(line + begin, line + end, is_missing)) return false;
+    std::int32_t first = begin, last = end;
+    while (first > window.first && !is_missing(line[first - 1])) --first;
+    while (last < window.last && !is_missing(line[last])) ++last;
+    window.first = first;
+    window.last = last;
+    return true;
+}
+
 void fill_costs(const BoundaryWindow& window, std::int32_t at, const std::vector<double>& sums, float* costs) {
     const auto rows = static_cast<std::int32_t>(sums.size()) - 1;
     const auto sum_before = [&](std::int32_t z) { return sums[static_cast<std::size_t>(std::clamp(z, 0, rows))]; };
@@ -111,13 +131,14 @@ BoundaryCosts boundary_costs(const std::vector<float>& intensity, const Size3& s
         std::vector<double> sums;
         for (auto line = static_cast<std::size_t>(b * size[1]); line < static_cast<std::size_t>((b + 1) * size[1]);
              ++line) {
-            if (has_signal[line] != 0)
-                sum_up(intensity.data() + static_cast<std::int64_t>(line) * size[0], size[0], sums);
+            const float* values = intensity.data() + static_cast<std::int64_t>(line) * size[0];
+            if (has_signal[line] != 0) sum_up(values, size[0], sums);
             for (std::size_t k = 0; k < rows.size(); ++k) {
                 float* of_line = costs[k].data() + line * boundary_lanes;
                 if (has_signal[line] != 0) {
-                    const BoundaryWindow window = window_between(edges, k, line, means[k][line], means[k + 1][line]);
-                    fill_costs(window, edges(k + 1, line), sums, of_line);
+                    BoundaryWindow window = window_between(edges, k, line, means[k][line], means[k + 1][line]);
+                    if (keeps_recorded(window, edges(k + 1, line), values))
+                        fill_costs(window, edges(k + 1, line), sums, of_line);
                 }
                 std::fill(of_line + boundary_labels, of_line + boundary_lanes, impossible);
             }
@@ -128,8 +149,8 @@ BoundaryCosts boundary_costs(const std::vector<float>& intensity, const Size3& s
 
 std::vector<float> contrast_db(const std::vector<float>& intensity, const Size3& size, const BoundaryRows& rows,
                                std::size_t boundary, const std::vector<std::uint8_t>& has_signal, double floor) {
-    constexpr std::int32_t reach = 6, least = 3;  // rows on either side: at most; thinner layers tell nothing
-    constexpr double sigma = 3;                   // A-scans, B-scans
+    constexpr std::int32_t reach = 6;  // rows on either side, at most
+    constexpr double sigma = 3;        // A-scans, B-scans
     const Edges edges(rows, size[0]);
     constexpr float untold = std::numeric_limits<float>::quiet_NaN();
     std::vector<float> above(has_signal.size()), below(above);
@@ -137,15 +158,20 @@ std::vector<float> contrast_db(const std::vector<float>& intensity, const Size3&
     parallel_for(0, std::ssize(has_signal), [&](std::int64_t at) {
         const auto line = static_cast<std::size_t>(at);
         if (has_signal[line] == 0) return;
-        const std::int32_t middle = edges(boundary + 1, line), first = std::max(middle - reach, edges(boundary, line)),
-                           last = std::min(middle + reach, edges(boundary + 2, line));
+        const std::int32_t middle = edges(boundary + 1, line);
+        std::size_t above_it = boundary, below_it = boundary + 2;
+        while (above_it > 0 && middle - edges(above_it, line) < thinnest_layer) --above_it;
+        while (below_it <= rows.size() && edges(below_it, line) - middle < thinnest_layer) ++below_it;
+        const std::int32_t first = std::max(middle - reach, edges(above_it, line)),
+                           last = std::min(middle + reach, edges(below_it, line));
         const float* values = intensity.data() + at * size[0];
-        if (middle - first < least || last - middle < least) return;
+        if (middle - first < thinnest_layer || last - middle < thinnest_layer) return;
         const auto mean = [&](std::int32_t begin, std::int32_t end) {
             float sum = 0;
             for (std::int32_t z = begin; z < end; ++z) sum += values[z];
             return sum / static_cast<float>(end - begin);
         };
+        if (!std::isfinite(mean(first, last))) return;
         tells[line] = 1;
         above[line] = mean(first, middle);
         below[line] = mean(middle, last);

@@ -10,18 +10,22 @@
 
 namespace echolux {
 
+// Rows: fewer between two boundaries, and what is seen of one may be the other's blur.
+inline constexpr std::int32_t thinnest_layer = 3;
+
 // [boundary][A-scan]: the row that begins below it.
 using BoundaryRows = std::vector<std::vector<std::int32_t>>;
 
 // [boundary][A-scan][lane]: label l lies l - boundary_reach rows below the present place.
 using BoundaryCosts = std::vector<std::vector<float>>;
 
-// A-scans without signal cost nothing anywhere. `floor`: mean intensity of noise.
+// A-scans without signal cost nothing anywhere, nor do those with voxels that are no numbers among the places. `floor`:
+// mean intensity of noise.
 BoundaryCosts boundary_costs(const std::vector<float>& intensity, const Size3& size, const BoundaryRows& rows,
                              const std::vector<std::uint8_t>& has_signal, double floor);
 
 // [A-scan]: by how many dB the voxels just below a boundary are brighter than those just above it, neighbouring A-scans
-// averaged. NaN where there is no signal, and where a layer is too thin to tell.
+// averaged; layers that are too thin to tell are skipped. NaN where there is no signal, and at the ends of the A-scan.
 std::vector<float> contrast_db(const std::vector<float>& intensity, const Size3& size, const BoundaryRows& rows,
                                std::size_t boundary, const std::vector<std::uint8_t>& has_signal, double floor);
 

@@ -72,19 +72,34 @@ class BlockProfiles {
     void average(const std::vector<float>& intensity, const Size3& size, std::int64_t block) {
         const std::int64_t a = block % a_.count(), b = block / a_.count();
         std::vector<double> sums(static_cast<std::size_t>(bins_));
+        std::vector<std::int64_t> counts(static_cast<std::size_t>(bins_));
         for (std::int64_t y = b_.begin(b); y < b_.begin(b + 1); ++y) {
             for (std::int64_t x = a_.begin(a); x < a_.begin(a + 1); ++x) {
                 const float* line = intensity.data() + (y * size[1] + x) * size[0];
                 for (std::int64_t i = 0; i < bins_; ++i) {
-                    sums[static_cast<std::size_t>(i)] += static_cast<double>(line[2 * i] + line[2 * i + 1]);
+                    const float sum = line[2 * i] + line[2 * i + 1];
+                    if (!std::isfinite(sum)) continue;
+                    sums[static_cast<std::size_t>(i)] += static_cast<double>(sum);
+                    ++counts[static_cast<std::size_t>(i)];
                 }
             }
         }
-        const std::int64_t voxels = rows_together * (b_.begin(b + 1) - b_.begin(b)) * (a_.begin(a + 1) - a_.begin(a));
         for (std::int64_t i = 0; i < bins_; ++i) {
+            const std::int64_t voxels = rows_together * counts[static_cast<std::size_t>(i)];
             values_[static_cast<std::size_t>(block * bins_ + i)] =
-                static_cast<float>(sums[static_cast<std::size_t>(i)] / static_cast<double>(voxels));
+                voxels > 0 ? static_cast<float>(sums[static_cast<std::size_t>(i)] / static_cast<double>(voxels)) : 0;
         }
+        fill_ends(counts, values_.data() + block * bins_);
+    }
+
+    // Where no A-scan of the block was recorded, the nearest bin goes on: an edge would be taken for a boundary.
+    static void fill_ends(const std::vector<std::int64_t>& counts, float* values) {
+        const auto is_known = [](std::int64_t count) { return count > 0; };
+        const auto first = std::ranges::find_if(counts, is_known) - counts.begin();
+        if (first == std::ssize(counts)) return;
+        const auto last = std::find_if(counts.rbegin(), counts.rend(), is_known).base() - counts.begin() - 1;
+        std::fill(values, values + first, values[first]);
+        std::fill(values + last + 1, values + counts.size(), values[last]);
     }
 
     Blocks b_, a_;

@@ -20,7 +20,8 @@ struct CoarseLayers {
     bool has_tissue = false;                 // anywhere: without places, distances and polarities fit nowhere
 };
 
-// `intensity`: [b_scan][a_scan][depth]. `known_floor`: mean intensity of noise, where the volume says it.
+// `intensity`: [b_scan][a_scan][depth]; what is no number counts as not there. `known_floor`: mean intensity
+// of noise, where the volume says it.
 CoarseLayers coarse_layers(const std::vector<float>& intensity, const Size3& size,
                            const std::vector<WantedBoundary>& wanted, bool tissue_below,
                            std::optional<double> known_floor);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "compute/counted.h"
 #include "compute/error.h"
@@ -72,6 +73,7 @@ class SurfaceFinder {
             put_in_order(rows, search_.wanted);
             for (int pass = 0; pass < passes; ++pass) sweep(rows, coarse, surfaces, progress);
             mark_weak(rows, coarse, surfaces);
+            mark_missing(rows, surfaces);
             finish(rows, coarse.has_signal, surfaces);
         }
         progress.end();
@@ -113,7 +115,56 @@ class SurfaceFinder {
             const auto polarity = static_cast<float>(search_.wanted[k].polarity);
             for (std::size_t line = 0; line < contrast.size(); ++line) {
                 const float rise = polarity != 0 ? polarity * contrast[line] : std::abs(contrast[line]);
-                if (rise < least_contrast_db) surfaces.all[k].reasons[line] = Reason::weak_match;
+                if (!(rise >= least_contrast_db) && !is_thin_as_wanted(rows, k, line))
+                    surfaces.all[k].reasons[line] = Reason::weak_match;
+            }
+        }
+    }
+
+    // Whether a layer beside the boundary is too thin to tell, and was looked for as such.
+    bool is_thin_as_wanted(const BoundaryRows& rows, std::size_t k, std::size_t line) const {
+        const auto is_thin = [&](std::size_t lower) {
+            return expects_thin(lower) && rows[lower][line] - rows[lower - 1][line] < thinnest_layer;
+        };
+        return (k > 0 && is_thin(k)) || (k + 1 < rows.size() && is_thin(k + 1));
+    }
+
+    bool expects_thin(std::size_t lower) const {
+        const double rows = search_.wanted[lower].min_rows;
+        return rows > 0 && rows < thinnest_layer;
+    }
+
+    // Of boundaries that lie on each other only the one that is surer in the whole volume is there.
+    void mark_doubled(const std::vector<std::vector<float>>& places, Surfaces& surfaces) const {
+        std::vector<double> sureness;
+        for (const Surface& surface : surfaces.all)
+            sureness.push_back(std::accumulate(surface.quality.begin(), surface.quality.end(), 0.0));
+        for (std::size_t line = 0; line < places[0].size(); ++line) {
+            const auto is_gone = [&](std::size_t k) { return !has_place(surfaces.all[k].reasons[line]); };
+            std::size_t kept = places.size();  // none yet
+            for (std::size_t k = 0; k < places.size(); ++k) {
+                if (is_gone(k)) continue;
+                const bool is_doubled = kept < k &&
+                                        places[k][line] - places[kept][line] < static_cast<float>(thinnest_layer) &&
+                                        !expects_thin(k);
+                const std::size_t less = is_doubled && sureness[k] > sureness[kept] ? kept : k;
+                if (is_doubled) surfaces.all[less].reasons[line] = Reason::weak_match;
+                if (!is_doubled || less != k) kept = k;
+            }
+        }
+    }
+
+    // Beside voxels that were never recorded there is no telling where a surface lies.
+    void mark_missing(const BoundaryRows& rows, Surfaces& surfaces) const {
+        constexpr std::int64_t reach = 2;  // rows on either side
+        for (std::size_t k = 0; k < rows.size(); ++k) {
+            for (std::size_t line = 0; line < rows[k].size(); ++line) {
+                const std::int64_t at = rows[k][line], first = std::max<std::int64_t>(0, at - reach),
+                                   last = std::min(size_[0], at + reach);
+                const float* of_line = intensity_.data() + static_cast<std::int64_t>(line) * size_[0];
+                if (first < last &&
+                    std::any_of(of_line + first, of_line + last, [](float value) { return !std::isfinite(value); }))
+                    surfaces.all[k].reasons[line] = Reason::out_of_range;
             }
         }
     }
@@ -127,6 +178,7 @@ class SurfaceFinder {
             smooth_weighted(places.back(), weights, map(), jitter_sigma, jitter_sigma);
         }
         put_in_order(places, search_.wanted);
+        mark_doubled(places, surfaces);
         for (std::size_t k = 0; k < places.size(); ++k) {
             Surface& surface = surfaces.all[k];
             for (std::size_t line = 0; line < weights.size(); ++line) {
@@ -146,6 +198,14 @@ class SurfaceFinder {
     const Size3 size_;
     const SurfaceSearch& search_;
 };
+
+// What velocities or phases would be taken for. Voxels that do not say what they hold are taken as intensities.
+void require_brightness(const VolumeGrid& grid) {
+    const std::string& held = grid.quantity;
+    if (held.empty() || held == "db" || held == "intensity" || held == "amplitude") return;
+    throw Error(ErrorCode::bad_setting, fmt::format("voxels of {} show no layers", held), "recipe.quantity",
+                "reconstruct db, intensity or amplitude");
+}
 
 // Codes that count from the noise floor.
 std::optional<double> floor_of(const VolumeGrid& grid) {
@@ -169,6 +229,7 @@ Surfaces find_surfaces(const std::vector<float>& intensity, const Size3& size, c
 
 Surfaces find_surfaces(const Volume& volume, const LayerRecipe& recipe, Progress& progress) {
     const VolumeGrid& grid = volume.grid;
+    require_brightness(grid);
     const SurfaceSearch search{wanted_boundaries(recipe, grid.spacing_um[0]), recipe.tissue_below, floor_of(grid)};
     return find_surfaces(linear_intensity(volume), {grid.depth, grid.a_scans, grid.b_scans}, search, progress);
 }

@@ -21,11 +21,12 @@ struct SurfaceSearch {
 };
 
 // `intensity`: [b_scan][a_scan][depth], linear. The same bits for any number of threads. Where nothing stands out from
-// the noise there are no rows: reasons say no_signal. Throws Error{bad_setting} for fewer rows than boundaries need.
+// the noise there are no rows: reasons say no_signal. Voxels that are no numbers were not recorded: beside them there
+// are no rows. Throws Error{bad_setting} for fewer rows than boundaries need.
 Surfaces find_surfaces(const std::vector<float>& intensity, const Size3& size, const SurfaceSearch& search,
                        Progress& progress);
 
-// Of a volume in whatever quantity it holds. Throws also for complex voxels.
+// Of a volume of dB, intensity or amplitude; one that does not say is taken as intensity. Throws for all others.
 Surfaces find_surfaces(const Volume& volume, const LayerRecipe& recipe, Progress& progress);
 
 }  // namespace echolux

@@ -33,14 +33,26 @@ std::vector<std::string> names_in(const Volume& volume) {
 }
 
 void put_in_order(Surfaces& surfaces) {
-    for (std::size_t k = 1; k < surfaces.all.size(); ++k) {
-        for (std::size_t i = 0; i < surfaces.all[k].rows.size(); ++i) {
-            float& row = surfaces.all[k].rows[i];
-            if (!(row < surfaces.all[k - 1].rows[i])) continue;
-            row = surfaces.all[k - 1].rows[i];
-            ++surfaces.moved;
+    std::vector<float> deepest(static_cast<std::size_t>(surfaces.lines()), none);
+    for (Surface& surface : surfaces.all) {
+        for (std::size_t i = 0; i < surface.rows.size(); ++i) {
+            float& row = surface.rows[i];
+            if (row < deepest[i]) {
+                row = deepest[i];
+                ++surfaces.moved;
+            }
+            if (!std::isnan(row)) deepest[i] = row;
         }
     }
+}
+
+// Depths in rows are rows of any volume; in micrometres they are nothing without its spacing.
+bool is_in_rows(const VolumeGrid& maps, const DepthScale& scale, const std::filesystem::path& path) {
+    if (maps.unit == "um" && !scale.is_known()) {
+        throw Error(ErrorCode::bad_file, "holds depths in um, and the volume does not know how deep its voxels are",
+                    path.string(), "give the volume its spacing, or surfaces in rows");
+    }
+    return maps.unit == "rows";
 }
 
 }  // namespace
@@ -107,6 +119,7 @@ Surfaces read_surfaces(const std::filesystem::path& path, const VolumeGrid& grid
             path.string(), "give the surfaces of this volume");
     }
     const DepthScale scale(grid);
+    const bool in_rows = is_in_rows(maps.grid, scale, path);
     Surfaces surfaces{grid.a_scans, grid.b_scans, {}, 0};
     with_voxels(maps, [&](const auto* codes) {
         for (const std::string& name : names_in(maps)) {
@@ -118,7 +131,7 @@ Surfaces read_surfaces(const std::filesystem::path& path, const VolumeGrid& grid
                     const double depth = static_cast<double>(*codes++) * maps.grid.scale + maps.grid.offset;
                     if (!std::isfinite(depth)) continue;
                     const auto i = static_cast<std::size_t>(b * grid.a_scans + a);
-                    surface.rows[i] = static_cast<float>(scale.row(depth));
+                    surface.rows[i] = static_cast<float>(in_rows ? depth : scale.row(depth));
                     surface.reasons[i] = Reason::ok;
                 }
             }

@@ -26,17 +26,19 @@ class Compound {
 
     std::int64_t looks() const { return looks_; }
 
-    // As how many independent volumes they count: n / (1 + (n - 1) r), with r the correlation of speckle from one
-    // volume to the next. 1 to n. `looks_before`: that were averaged in each volume.
+    // As how many independent volumes they count: n / (1 + (n - 1) r), with r the correlation of the tissue's speckle
+    // from one volume to the next. 1 to n. `looks_before`: that were averaged in each volume.
     double effective_looks(double looks_before) const;
 
-    // In the codes of the first look. Throws Error{bad_setting} without any.
+    // In the codes of the first look; of each voxel those looks count that have a value there, NaN where none has.
+    // Throws Error{bad_setting} without any.
     Volume mean(StoredAs stored_as) const;
 
   private:
-    Volume first_;
+    Volume first_;  // without voxels
     std::vector<float> last_;
     std::vector<double> sum_;
+    std::vector<std::uint32_t> counts_;
     std::int64_t looks_ = 0;
     double differences_ = 0, products_ = 0;  // of volumes in order
 };

@@ -2,8 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <numbers>
 
 #include "compute/error.h"
 #include "compute/parallel_for.h"
@@ -207,6 +210,107 @@ TEST(FoundSurfaces, EndWhereNothingSpeaksForThem) {
     EXPECT_EQ(found, 40 * 32);
     EXPECT_LT(found_faded, 40 * 32 / 2);
     EXPECT_THAT(surfaces.all[0].reasons, testing::Each(testing::AnyOf(Reason::ok, Reason::ambiguous)));
+}
+
+// Speckle that a point spread has blurred along the depth, noise of -20 dB included.
+LayeredScene three_boundaries(unsigned seed) {
+    constexpr double sigma = 1.1;
+    LayeredScene scene{{120, 64, 24}, {}, {}};
+    for (const float at : {30.5f, 55.5f, 85.5f})
+        scene.boundaries.emplace_back(static_cast<std::size_t>(scene.lines()), at);
+    paint(scene, {0.01, 1, 0.1, 0.01});
+    std::mt19937 random(seed);
+    std::normal_distribution<float> normal(0, static_cast<float>(std::sqrt(sigma * std::sqrt(std::numbers::pi))));
+    std::vector<float> real = scene.intensity, imaginary = real;
+    for (std::size_t i = 0; i < real.size(); ++i) {
+        const float amplitude = std::sqrt(scene.intensity[i]);
+        real[i] = amplitude * normal(random);
+        imaginary[i] = amplitude * normal(random);
+    }
+    smooth(real, scene.size, {sigma, 0, 0});
+    smooth(imaginary, scene.size, {sigma, 0, 0});
+    for (std::size_t i = 0; i < real.size(); ++i) scene.intensity[i] = real[i] * real[i] + imaginary[i] * imaginary[i];
+    return scene;
+}
+
+// Places that are said to be sure lie where there is a boundary, and none are on each other.
+TEST(FoundSurfaces, ThatDoNotExistHaveNoPlace) {
+    const LayeredScene scene = three_boundaries(4);
+    for (std::size_t surplus = 1; surplus <= 3; ++surplus) {
+        const Surfaces surfaces = found_in(scene, search_for(std::vector<int>(3 + surplus, 0), 0));
+        std::int64_t doubled = 0, elsewhere = 0, found = 0;
+        for (std::size_t i = 0; i < static_cast<std::size_t>(scene.lines()); ++i) {
+            for (const std::vector<float>& boundary : scene.boundaries) {
+                const auto near = std::ranges::count_if(
+                    surfaces.all, [&](const Surface& surface) { return std::abs(surface.rows[i] - boundary[i]) < 3; });
+                found += near > 0 ? 1 : 0;
+            }
+            float last = -100;
+            for (const Surface& surface : surfaces.all) {
+                if (std::isnan(surface.rows[i])) continue;
+                doubled += surface.rows[i] - last < 2.99f ? 1 : 0;
+                last = surface.rows[i];
+            }
+            elsewhere += std::ranges::count_if(surfaces.all, [&](const Surface& surface) {
+                return !std::isnan(surface.rows[i]) &&
+                       std::ranges::none_of(scene.boundaries, [&](const auto& boundary) {
+                           return std::abs(surface.rows[i] - boundary[i]) < 3;
+                       });
+            });
+        }
+        EXPECT_GT(found, 3 * scene.lines() * 95 / 100) << surplus;
+        EXPECT_EQ(doubled, 0) << surplus;
+        EXPECT_LT(elsewhere, static_cast<std::int64_t>(surplus) * scene.lines() / 2) << surplus;
+    }
+}
+
+// Voxels without a value take away the places beside them, no others.
+TEST(FoundSurfaces, LieWhereTheyDidBesideVoxelsWithoutAValue) {
+    const LayeredScene whole = three_boundaries(5);
+    LayeredScene scene = whole;
+    const auto empty = [&](std::int64_t line, std::int64_t first, std::int64_t last) {
+        std::fill(scene.intensity.begin() + line * 120 + first, scene.intensity.begin() + line * 120 + last,
+                  std::numeric_limits<float>::quiet_NaN());
+    };
+    for (std::int64_t line = 0; line < scene.lines(); ++line) {
+        empty(line, 0, line % 5);
+        empty(line, 120 - line % 7, 120);
+        if (line / 64 == 0) empty(line, 0, 120);                      // a B-scan of nothing
+        if (line / 64 == 12 && line % 64 < 20) empty(line, 80, 120);  // one boundary was not recorded
+    }
+    const Surfaces surfaces = found_in(scene, search_for({1, -1, -1}));
+    for (std::size_t k = 0; k < 3; ++k) {
+        std::int64_t places = 0;
+        for (std::size_t i = 0; i < static_cast<std::size_t>(scene.lines()); ++i) {
+            const float row = surfaces.all[k].rows[i];
+            EXPECT_TRUE(std::isfinite(surfaces.all[k].quality[i]));
+            EXPECT_EQ(i < 64, surfaces.all[k].reasons[i] == Reason::no_signal);
+            EXPECT_FALSE(k == 2 && i / 64 == 12 && i % 64 < 20 && !std::isnan(row)) << row;
+            if (std::isnan(row)) continue;
+            EXPECT_NEAR(row, scene.boundaries[k][i], 4) << k << " " << i;
+            ++places;
+        }
+        EXPECT_GT(places, (scene.lines() - 64) * 95 / 100);
+    }
+}
+
+TEST(FoundSurfaces, OfWhatIsNoBrightnessAreRefused) {
+    SilentProgress silent;
+    const LayeredScene scene = three_boundaries(6);
+    Volume volume;
+    volume.grid.depth = scene.size[0];
+    volume.grid.a_scans = scene.size[1];
+    volume.grid.b_scans = scene.size[2];
+    const auto* bytes = reinterpret_cast<const std::byte*>(scene.intensity.data());
+    volume.voxels.assign(bytes, bytes + 4 * scene.intensity.size());
+    for (const char* quantity : {"velocity", "decorrelation"}) {
+        volume.grid.quantity = quantity;
+        EXPECT_THROW(find_surfaces(volume, {}, silent), Error) << quantity;
+    }
+    for (const char* quantity : {"", "intensity"}) {
+        volume.grid.quantity = quantity;
+        EXPECT_GT(share_found(find_surfaces(volume, {}, silent)), 0.9) << quantity;
+    }
 }
 
 TEST(FoundSurfaces, TooManyAreRefused) {

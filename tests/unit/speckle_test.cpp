@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
+#include <limits>
 
 #include "compute/error.h"
 #include "compute/parallel_for.h"
@@ -282,6 +284,51 @@ TEST(CompoundedVolumes, AreTheMeanAndKnowHowManyLooksTheyAre) {
         ASSERT_NEAR(reinterpret_cast<const float*>(mean.voxels.data())[i], sum[i], 1e-5);
     Volume other = volume_of_power({20, 32, 16}, exponentials({20, 32, 16}, 1));
     EXPECT_THROW(same.add(other, StoredAs::automatic), Error);
+}
+
+// A look that has no value somewhere is not one of darkness there.
+TEST(CompoundedVolumes, CountOnlyLooksThatHaveAValue) {
+    constexpr float none = std::numeric_limits<float>::quiet_NaN();
+    for (const bool in_first : {true, false}) {
+        Compound compound;
+        const std::vector<float> holed{none, none, 4, 6}, whole{3, none, 2, 2};
+        compound.add(volume_of_power({4, 1, 1}, in_first ? holed : whole), StoredAs::automatic);
+        compound.add(volume_of_power({4, 1, 1}, in_first ? whole : holed), StoredAs::automatic);
+        const Volume mean = compound.mean(StoredAs::automatic);
+        const auto* values = reinterpret_cast<const float*>(mean.voxels.data());
+        EXPECT_FLOAT_EQ(values[0], 3);
+        EXPECT_TRUE(std::isnan(values[1]));
+        EXPECT_FLOAT_EQ(values[2], 3);
+        EXPECT_FLOAT_EQ(values[3], 4);
+    }
+}
+
+// Speckle of tissue that is the same each time, in a quarter of the depth; noise everywhere that is not.
+TEST(CompoundedVolumes, CountSpeckleOfTissueNotNoiseOfAir) {
+    const Size3 size{96, 32, 8};
+    for (const float noise_power : {0.003f, 0.1f}) {
+        for (const bool has_holes : {false, true}) {
+            std::mt19937 tissue_random(5), noise_random(6);
+            std::normal_distribution<float> normal(0, std::sqrt(0.5f));
+            std::vector<std::complex<float>> tissue(static_cast<std::size_t>(96 * 32 * 8));
+            for (std::size_t i = 0; i < tissue.size(); ++i) {
+                if (i % 96 >= 36 && i % 96 < 60) tissue[i] = {normal(tissue_random), normal(tissue_random)};
+            }
+            Compound compound;
+            for (int look = 0; look < 4; ++look) {
+                std::vector<float> power(tissue.size());
+                for (std::size_t i = 0; i < power.size(); ++i) {
+                    const std::complex<float> noise(normal(noise_random), normal(noise_random));
+                    power[i] = std::norm(tissue[i] + std::sqrt(noise_power) * noise);
+                    if (has_holes && look == 1 && i % 96 < 48 && i / 96 % 32 < 16)
+                        power[i] = std::numeric_limits<float>::quiet_NaN();
+                }
+                compound.add(volume_of_power(size, power), StoredAs::automatic);
+            }
+            const double r = 1 / ((1 + static_cast<double>(noise_power)) * (1 + static_cast<double>(noise_power)));
+            EXPECT_NEAR(compound.effective_looks(1), 4 / (1 + 3 * r), 0.1) << noise_power << has_holes;
+        }
+    }
 }
 
 }  // namespace

@@ -76,6 +76,33 @@ TEST(SurfaceFiles, ThatCrossArePutInOrder) {
     EXPECT_EQ(read.all[1].rows[2], read.all[0].rows[2]);
 }
 
+TEST(SurfaceFiles, ThatCrossAreFoundAcrossOneThatHasNoPlace) {
+    const TemporaryFolder folder;
+    const Volume volume = ramps(32);
+    Surfaces surfaces = two_surfaces();
+    surfaces.all.push_back(surfaces.all[1]);
+    surfaces.all[2].name = "third";
+    surfaces.all[1].rows[2] = none;
+    surfaces.all[2].rows[2] = 1;
+    write_volume(folder / "s.nrrd", volume_of(surfaces, volume));
+    const Surfaces read = read_surfaces(folder / "s.nrrd", volume.grid);
+    EXPECT_EQ(read.moved, 1);
+    EXPECT_EQ(read.all[2].rows[2], read.all[0].rows[2]);
+    EXPECT_TRUE(std::isnan(read.all[1].rows[2]));
+}
+
+TEST(SurfaceFiles, InRowsAreRowsOfAnyVolume) {
+    const TemporaryFolder folder;
+    const Volume volume = ramps(32);
+    Volume without_spacing = volume;
+    without_spacing.grid.spacing_um = {};
+    write_volume(folder / "rows.nrrd", volume_of(two_surfaces(), without_spacing));
+    const Surfaces read = read_surfaces(folder / "rows.nrrd", volume.grid);
+    EXPECT_THAT(read.all[1].rows, testing::Pointwise(testing::FloatEq(), two_surfaces().all[1].rows));
+    write_volume(folder / "um.nrrd", volume_of(two_surfaces(), volume));
+    EXPECT_THROW(read_surfaces(folder / "um.nrrd", without_spacing.grid), Error);
+}
+
 TEST(SurfaceFiles, AsATable) {
     const std::string csv = csv_of(two_surfaces(), ramps(32).grid);
     EXPECT_TRUE(csv.starts_with("b_scan,a_scan,surface,depth_um,quality,reason\n0,0,top,108.000,3.00,ok\n"));
