@@ -206,6 +206,11 @@ void Raycaster::fill_tables(Frame& frame, const Shot& shot) {
     frame.facts = raycast_frame(shot, function);
     // Neighbours share what a cache holds; paths share little, and parts of a picture should be alike.
     if (!device_.is_software() && !is_traced(shot)) frame.facts.rows.y = 1;
+    if (is_traced(shot)) {
+        const double roughness = shot.view.roughness;
+        if (surface_.first != roughness) surface_ = {roughness, surface_albedo(roughness)};
+        set_surface(frame.facts.trace, surface_.second);
+    }
     const TransferTable table = transfer_table(function, shared::transfer_entries);
     frame.extinctions = table.extinctions;
     const std::vector<std::uint32_t> limits = class_limits(table.extinctions, thin_extinction(frame.facts));

@@ -20,6 +20,7 @@
 #include "render/region.h"
 #include "render/scene.h"
 #include "render/stats.h"
+#include "render/surface_albedo.h"
 #include "render/view/view.h"
 #include "render/vk/memory.h"
 #include "render/vk/pipeline.h"
@@ -180,6 +181,7 @@ class Raycaster {
     gpu::DeviceImage noise_;
     LightVolume light_volume_;
     Majorants majorants_;
+    std::pair<double, SurfaceAlbedo> surface_{-1, {}};  // of the last roughness: it takes milliseconds
     Annotator annotator_;
     Frames picture_frames_;       // whose pictures are kept
     Frames accumulation_frames_;  // of panes, of which several are cast for one picture of a window

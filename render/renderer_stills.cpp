@@ -86,6 +86,15 @@ bool is_cast_at_once(const Shot& shot) {
     return passes_of(shot) == 1 && shot.view.mode != ViewMode::traced;
 }
 
+// What passes of a shot have summed, as a picture.
+const gpu::DeviceImage& summed_picture(Renderer::Parts& parts, const Shot& shot, AccumulationBuffer& accumulation,
+                                       PictureDepth depth) {
+    const Shot summed{.scene = shot.scene, .view = shot.view, .pass = {&accumulation}};
+    const auto picture = parts.resolver.resolve(parts.still_pictures, accumulation, 1, shot.region, sheet_of(shot),
+                                                depth, toning_of(summed));
+    return *picture.image;
+}
+
 const gpu::DeviceImage& submitted(Renderer::Parts& parts, const Shot& shot, const gpu::Chain& chain,
                                   const std::function<void()>& pause) {
     const std::int64_t passes = passes_of(shot);
@@ -102,11 +111,7 @@ const gpu::DeviceImage& submitted(Renderer::Parts& parts, const Shot& shot, cons
         parts.begun_accumulation.reset();
         throw;
     }
-    const Shot summed{.scene = shot.scene, .view = shot.view, .pass = {&accumulation}};
-    return *parts.resolver
-                .resolve(parts.still_pictures, accumulation, 1, shot.region, sheet_of(shot), PictureDepth::codes,
-                         toning_of(summed))
-                .image;
+    return summed_picture(parts, shot, accumulation, PictureDepth::codes);
 }
 
 }  // namespace
@@ -135,10 +140,7 @@ std::span<const std::byte> Renderer::Parts::pixels_of(const Shot& shot, const gp
                 share_of(chain, number == 0, number + 1 == passes));
             pause();
         }
-        const Shot summed{.scene = shot.scene, .view = shot.view, .pass = {&accumulation}};
-        return read_back.pixels(
-            *resolver.resolve(still_pictures, accumulation, 1, shot.region, sheet_of(shot), depth, toning_of(summed))
-                 .image);
+        return read_back.pixels(summed_picture(*this, shot, accumulation, depth));
     } catch (...) {
         queue.wait_for_all();  // earlier passes use the accumulation buffer
         throw;

@@ -3,6 +3,7 @@
 
 #include "render/annotations/annotations.h"
 #include "render/raycaster.h"
+#include "render/surface_albedo.h"
 #include "render/transfer_function.h"
 #include "shaders/shared/raycast.h"
 
@@ -18,6 +19,7 @@ shared::SlicesFrame slices_frame(const Shot& shot);
 shared::FlowFrame flow_frame(const Shot& shot);
 shared::PlanesFrame planes_frame(const Shot& shot);
 shared::TraceFrame trace_frame(const Shot& shot);
+void set_surface(shared::TraceFrame& frame, const SurfaceAlbedo& albedo);
 shared::vec4 tone_of(const View& view);
 shared::PassFrame pass_frame(const Pass& pass);
 

@@ -7,7 +7,6 @@
 #include "render/camera.h"
 #include "render/frame/parts.h"
 #include "render/raycast_constants.h"
-#include "render/surface_albedo.h"
 
 namespace echolux {
 
@@ -16,25 +15,23 @@ shared::TraceFrame trace_frame(const Shot& shot) {
     const View& view = shot.view;
     const auto packed = [](double x, double y, double z, double w) { return glm::vec4(glm::dvec4(x, y, z, w)); };
     const auto bounces = static_cast<double>(view.bounces > 0 ? view.bounces : shared::max_scatterings);
-    static thread_local std::pair<double, SurfaceAlbedo> known{-1, {}};  // it takes milliseconds
-    if (known.first != view.roughness) known = {view.roughness, surface_albedo(view.roughness)};
-    const SurfaceAlbedo& albedo = known.second;
     // Of a surface that faces it, whatever its size.
     const double cosine = std::cos(glm::radians(view.lamp_size_deg));
     const double lamp = std::numbers::pi * view.lamp_brightness / (0.5 * (1 + cosine));
     const double smallest = std::ranges::min(voxel_edges(shot.scene.grid()));
-    shared::TraceFrame frame{
-        .medium = packed(std::numbers::ln2, view.scattering, view.anisotropy, bounces),
-        .light = packed(view.sky, lamp, std::cos(glm::radians(view.lamp_size_deg)), view.lighting_strength),
-        .tone = tone_of(view),
-        .bricks =
-            packed(shot.scene.volume.bricks().edge(), view.roughness * view.roughness, albedo.mean, 64 / smallest),
-        .albedo = {},
-        .random = {static_cast<std::uint32_t>(view.seed), static_cast<std::uint32_t>(shot.pass.number),
-                   static_cast<std::uint32_t>(view.width), 0}};
+    return {.medium = packed(std::numbers::ln2, view.scattering, view.anisotropy, bounces),
+            .light = packed(view.sky, lamp, cosine, view.lighting_strength),
+            .tone = tone_of(view),
+            .bricks = packed(shot.scene.volume.bricks().edge(), view.roughness * view.roughness, 0, 64 / smallest),
+            .albedo = {},
+            .random = {static_cast<std::uint32_t>(view.seed), static_cast<std::uint32_t>(shot.pass.number),
+                       static_cast<std::uint32_t>(view.width), 0}};
+}
+
+void set_surface(shared::TraceFrame& frame, const SurfaceAlbedo& albedo) {
+    frame.bricks.z = albedo.mean;
     for (int i = 0; i < shared::albedo_steps; ++i)
         frame.albedo[i / 4][i % 4] = albedo.of_cosine[static_cast<std::size_t>(i)];
-    return frame;
 }
 
 shared::vec4 tone_of(const View& view) {

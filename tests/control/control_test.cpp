@@ -7,30 +7,17 @@
 #include <set>
 
 #include "compute/error.h"
-#include "engine/io/allowed_folders.h"
+#include "controlled_test.h"
 #include "listener.h"
 #include "ui/control/methods.h"
-#include "workspace_fixture.h"
 
 namespace echolux::test {
 namespace {
 
 using Json = nlohmann::json;
 
-class ControlTest : public WorkspaceTest {
+class ControlTest : public ControlledTest {
   protected:
-    void SetUp() override {
-        WorkspaceTest::SetUp();
-        const auto folders = std::make_shared<AllowedFolders>(std::vector{folder().path()});
-        control_ = std::make_unique<Control>(work(), ControlOptions{folders});
-    }
-    void TearDown() override {
-        control_.reset();
-        WorkspaceTest::TearDown();
-    }
-
-    Control& control() { return *control_; }
-
     static std::string request(const std::string& method, const Json& params = Json::object(), const Json& id = 1) {
         return Json{{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}}.dump();
     }
@@ -68,7 +55,6 @@ class ControlTest : public WorkspaceTest {
     std::shared_ptr<Listener> client_ = std::make_shared<Listener>();
 
   private:
-    std::unique_ptr<Control> control_;
 };
 
 TEST_F(ControlTest, SettingsAreSetAndReadBack) {

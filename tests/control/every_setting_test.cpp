@@ -3,32 +3,20 @@
 #include <cmath>
 
 #include "app/jobs/settings_table.h"
-#include "engine/io/allowed_folders.h"
+#include "controlled_test.h"
 #include "listener.h"
-#include "ui/control/control.h"
-#include "workspace_fixture.h"
 
 namespace echolux::test {
 namespace {
 
 using Json = nlohmann::json;
 
-class EverySetting : public WorkspaceTest {
+class EverySetting : public ControlledTest {
   protected:
-    void SetUp() override {
-        WorkspaceTest::SetUp();
-        const auto folders = std::make_shared<AllowedFolders>(std::vector{folder().path()});
-        control_ = std::make_unique<Control>(work(), ControlOptions{folders});
-    }
-    void TearDown() override {
-        control_.reset();
-        WorkspaceTest::TearDown();
-    }
-
     Json ask(const std::string& method, const Json& params) {
         client_->heard.clear();
-        control_->handle(client_, Json{{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", params}}.dump());
-        control_->update();
+        control().handle(client_, Json{{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", params}}.dump());
+        control().update();
         return client_->heard.empty() ? Json::object() : client_->heard[0];
     }
     Json set(const std::string& key, const Json& value) { return ask("set", {{"values", {{key, value}}}}); }
@@ -48,7 +36,6 @@ class EverySetting : public WorkspaceTest {
 
   private:
     std::shared_ptr<Listener> client_ = std::make_shared<Listener>();
-    std::unique_ptr<Control> control_;
 };
 
 // Another value than the default that the description allows; nothing: what texts mean is known to their readers alone.

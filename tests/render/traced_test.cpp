@@ -94,6 +94,19 @@ class Traced : public Rendering {
         return mean;
     }
 
+    // A lamp at the eye and one behind the volume, each half of a sky.
+    Mean mean_of_lamps_all_around() {
+        view_.sky = 0;
+        view_.lamp_size_deg = 90;
+        view_.lamp_brightness = 1;
+        const Mean before = mean();
+        view_.lamp = Lamp::free;
+        view_.lamp_azimuth_deg = 180;
+        view_.lamp_elevation_deg = 0;
+        const Mean behind = mean();
+        return {before.light + behind.light, before.opacity, std::hypot(before.sigma, behind.sigma)};
+    }
+
     void expect_light(double expected, const std::string& of) {
         const Mean found = mean();
         EXPECT_NEAR(found.light, expected, 4 * found.sigma + 2e-5) << of;
@@ -192,15 +205,8 @@ TEST_F(Traced, ALampIsAsBrightAsTheSkyInItsPlace) {
     view_.paths = 64;
     view_.lamp = Lamp::headlight;
     const Mean sky = mean();
-    view_.sky = 0;
-    view_.lamp_size_deg = 90;
-    view_.lamp_brightness = 1;
-    const Mean above = mean();
-    view_.lamp = Lamp::free;
-    view_.lamp_azimuth_deg = 180;
-    view_.lamp_elevation_deg = 0;
-    const Mean below = mean();
-    EXPECT_NEAR(above.light + below.light, sky.light, 4 * std::hypot(sky.sigma, above.sigma, below.sigma));
+    const Mean lamps = mean_of_lamps_all_around();
+    EXPECT_NEAR(lamps.light, sky.light, 4 * std::hypot(sky.sigma, lamps.sigma));
 }
 
 // The same of surfaces, whose light from the lamp is a formula and whose light from the sky is drawn.
@@ -218,16 +224,8 @@ TEST_F(Traced, SurfacesReflectTheLampAsTheyDoTheSkyInItsPlace) {
         view_.lamp_brightness = 0;
         view_.lamp = Lamp::headlight;
         const Mean sky = mean();
-        view_.sky = 0;
-        view_.lamp_brightness = 1;
-        view_.lamp_size_deg = 90;
-        const Mean before = mean();
-        view_.lamp = Lamp::free;
-        view_.lamp_azimuth_deg = 180;
-        view_.lamp_elevation_deg = 0;
-        const Mean behind = mean();
         // Pixels differ by where they lie on the ball: an upper bound of the errors.
-        EXPECT_NEAR((before.light + behind.light) / sky.light, 1, 0.015) << roughness;
+        EXPECT_NEAR(mean_of_lamps_all_around().light / sky.light, 1, 0.015) << roughness;
     }
 }
 
@@ -335,6 +333,11 @@ TEST_F(Traced, VoxelsThatAreNoNumbersAreBorne) {
     view_.width = 1;
     view_.height = 1;
     for (const Pixel& pixel : pixels()) EXPECT_TRUE(std::isfinite(pixel.light));
+    for (const PathCounts& counts : renderer().count_paths(view_)) {
+        EXPECT_EQ(counts.above_majorant, 0);
+        EXPECT_EQ(counts.given_up, 0);
+        EXPECT_GT(counts.looks, 0);
+    }
 }
 
 TEST_F(TracedSpeckle, AWindowShowsTheCompositeWhileItMovesAndThePathsAtRest) {
