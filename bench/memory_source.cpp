@@ -20,7 +20,6 @@ void MemorySource::start() {
     start_ = Clock::now();
     sent_ = 0;
     lines_ = 0;
-    max_behind_s_ = 0;
 }
 
 Arrival MemorySource::next(std::chrono::milliseconds patience) {
@@ -35,7 +34,6 @@ Arrival MemorySource::next(std::chrono::milliseconds patience) {
         return {};
     }
     if (due > now) std::this_thread::sleep_until(due);
-    max_behind_s_ = std::max(max_behind_s_, std::chrono::duration<double>(now - due).count());
     block.volume = static_cast<std::int64_t>(sent_ / count);
     block.sequence = sent_++;
     block.time_s = static_cast<double>(lines_) / lines_per_s_;

@@ -23,9 +23,6 @@ class MemorySource : public Source {
     Arrival next(std::chrono::milliseconds patience) override;
     void stop() noexcept override {}
 
-    // How far the clock has run ahead of what was taken, at most: above a block's time, the taker was too slow.
-    double max_behind_s() const { return max_behind_s_; }
-
   private:
     using Clock = std::chrono::steady_clock;
 
@@ -37,7 +34,6 @@ class MemorySource : public Source {
     Clock::time_point start_;
     std::uint64_t sent_ = 0;
     std::int64_t lines_ = 0;  // of all blocks sent
-    double max_behind_s_ = 0;
 };
 
 }  // namespace echolux

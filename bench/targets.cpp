@@ -99,6 +99,17 @@ std::vector<BenchTarget> judged_scaling(const BenchReport& report, int gpus) {
     return targets;
 }
 
+std::vector<BenchTarget> judged_light(const BenchReport& report) {
+    return {
+        at_most("a path a pixel, 4 bounces, 512^3", median(report, "picture.traced/512/1920x1080"), "s", 4e-3),
+        at_most("a path a pixel, 4 bounces, 1024 x 1836 x 1000",
+                median(report, "picture.traced/1024x1836x1000/1920x1080"), "s", 8e-3),
+        at_most("a changed curve before the first path, 512^3", median(report, "majorants/512"), "s", 0.2e-3),
+        at_most("a changed curve before the first path, 1024 x 1836 x 1000", median(report, "majorants/1024x1836x1000"),
+                "s", 0.2e-3),
+    };
+}
+
 std::vector<BenchTarget> judged_movie(const BenchReport& report) {
     return {at_most("turntable of 300 pictures, beside the slower of drawing and encoding alone",
                     median(report, "movie.share"), "x", 1.2)};

@@ -25,6 +25,9 @@ std::vector<BenchTarget> judged_methods(const BenchReport& report);
 // The same of the bench of several GPUs, for up to `gpus`.
 std::vector<BenchTarget> judged_scaling(const BenchReport& report, int gpus);
 
+// The same of the bench of traced light.
+std::vector<BenchTarget> judged_light(const BenchReport& report);
+
 // The same of the bench of movies.
 std::vector<BenchTarget> judged_movie(const BenchReport& report);
 

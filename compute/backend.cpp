@@ -105,8 +105,12 @@ DevicesThatTake devices_that_take(const std::vector<DeviceId>& ids, bool may_lea
 }
 
 void refuse_what_gpus_cannot(const ReconstructionSpec& spec) {
-    if (spec.calibration.k_jitter.empty()) return;
-    throw Error(ErrorCode::device, "works on the CPU only", "calibration.k_jitter", "choose `backend` auto or cpu");
+    const auto refuse = [](bool asked, const char* key) {
+        if (asked) throw Error(ErrorCode::device, "works on the CPU only", key, "choose `backend` auto or cpu");
+    };
+    refuse(!spec.calibration.k_jitter.empty(), "calibration.k_jitter");
+    refuse(spec.flow.method == FlowMethod::complex_decorrelation, "flow.method = complex_decorrelation");
+    refuse(spec.flow.method != FlowMethod::none && spec.flow.align, "flow.align");
 }
 
 bool insists_on_gpu(const BackendChoice& choice) {

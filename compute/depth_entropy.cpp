@@ -7,6 +7,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "compute/chosen_processor.h"
 #include "compute/error.h"
 #include "compute/fft/fft.h"
 #include "compute/indexing.h"
@@ -123,16 +124,11 @@ double entropy_of(double power, double power_with_log) {
 }
 
 std::unique_ptr<DepthEntropy> depth_entropy(const SpectraOnGrid& spectra, const BackendChoice& choice) {
-    require_backend(choice);
-    if (choice.backend == Backend::cuda) return entropy_on_gpu(spectra, choice);
-    if (choice.backend == Backend::automatic && !surveyed_gpus().usable.empty()) {
-        try {
-            return entropy_on_gpu(spectra, choice);
-        } catch (const Error& refusal) {
-            if (refusal.code() != ErrorCode::device && refusal.code() != ErrorCode::out_of_memory) throw;
-        }
-    }
-    return std::make_unique<EntropyOnCpu>(spectra);
+    std::unique_ptr<DepthEntropy> entropy;
+    on_gpu_or_cpu(
+        choice, [&] { entropy = entropy_on_gpu(spectra, choice); },
+        [&] { entropy = std::make_unique<EntropyOnCpu>(spectra); });
+    return entropy;
 }
 
 }  // namespace echolux

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "compute/repeat_report.h"
 #include "compute/types.h"
 
 namespace echolux {
@@ -83,9 +84,10 @@ constexpr std::int64_t peaks_of(std::int64_t depth, std::int64_t depths) {
 // Where the volumes of one time point go.
 struct Places {
     Place structure;
-    std::optional<Place> flow;   // where the plan has flow; nothing: it is not wanted now
-    std::optional<Peaks> peaks;  // of the structure, whose voxels must be real; nothing: they are not wanted
-    CallerOrder order;           // of all
+    std::optional<Place> flow;             // where the plan has flow; nothing: it is not wanted now
+    std::optional<Peaks> peaks;            // of the structure, whose voxels must be real; nothing: they are not wanted
+    std::optional<RepeatReports> repeats;  // where the plan aligns them; nothing: what was found is not wanted
+    CallerOrder order;                     // of all
 
     Places(const Place& place) : structure(place) {}  // NOLINT: structure alone is the usual case
     Places(const Place& place, const Place& flow_place) : structure(place), flow(flow_place) {}

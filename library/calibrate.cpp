@@ -1,6 +1,7 @@
 // Calibration of arrays: means, noise, the k map of two mirrors, dispersion.
 #include <cmath>
 
+#include "app/jobs/calibrate_job.h"
 #include "compute/calibrate/calibrate.h"
 #include "compute/calibrate/dispersion_search.h"
 #include "compute/calibrate/mean_profile.h"
@@ -119,22 +120,13 @@ echolux_status echolux_search_dispersion(const echolux_scan* scan, const echolux
         known_size(required(found, "found"), "found");
         const DispersionSearch all = search_of(wanted, device);
         CallerProgress progress(wanted.progress, wanted.user);
-        constexpr std::int64_t steps = 1000;
-        std::int64_t told = 0;
-        progress.begin("search dispersion", steps, "thousandths");
-        const DispersionFound made = searched_dispersion(spec, lines, all, [&](double done) {
-            const auto now = static_cast<std::int64_t>(std::clamp(done, 0.0, 1.0) * steps);
-            progress.advance(std::max<std::int64_t>(0, now - told));
-            told = std::max(told, now);
-            return true;
-        });
+        const DispersionFound made = searched_dispersion(spec, lines, all, progress);
         echolux_dispersion_found out{};
         out.a2_rad = made.a2_rad;
         out.a3_rad = made.a3_rad;
         out.entropy_before = made.entropy_before;
         out.entropy = made.entropy;
-        const bool is_sharp = std::isfinite(made.a2_rad) && has_sharp_depths(made);
-        out.is_sharp = is_sharp && doubt_about(made, all.range_rad).empty() ? 1 : 0;
+        out.is_sharp = is_sharp(made, all.range_rad) ? 1 : 0;
         give(found, out, "found");
     });
 }

@@ -78,7 +78,8 @@ std::array<std::int64_t, 3> light_cells(const VolumeGrid& grid) {
 
 bool wants_light_volume(const View& view) {
     const bool lights = view.mode == ViewMode::composite || view.mode == ViewMode::isosurface ||
-                        view.mode == ViewMode::mida || view.mode == ViewMode::points;
+                        view.mode == ViewMode::mida || view.mode == ViewMode::points ||
+                        view.mode == ViewMode::traced;  // as long as it is cast
     return lights && (view.ambient_occlusion > 0 || view.shadows > 0);
 }
 

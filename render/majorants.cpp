@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "render/print.h"
 #include "shaders/spirv.h"
@@ -44,6 +45,13 @@ RaycastConstants majorant_constants(const LightSources& sources) {
         constants[static_cast<std::size_t>(i)] = sources.constants[static_cast<std::size_t>(i)];
     }
     return constants;
+}
+
+// Of bricks across the last axis, as many as are read soon enough, on software Vulkan too.
+std::uint32_t slabs_at_once(vk::Extent3D bricks, int edge) {
+    constexpr double voxels = 1 << 24;
+    const double of_slab = double(bricks.width) * bricks.height * edge * edge * edge;
+    return static_cast<std::uint32_t>(std::max(1.0, voxels / of_slab));
 }
 
 std::uint32_t divided(std::uint32_t count, int by) {
@@ -103,32 +111,56 @@ const Majorants::Pipelines& Majorants::pipelines(const gpu::Bindings& bindings, 
     return pipelines_.emplace(constants, Pipelines{made(spirv::majorant_ranges), made(spirv::majorants)}).first->second;
 }
 
-void Majorants::record(const vk::raii::CommandBuffer& commands, const gpu::Bindings& bindings,
-                       const LightSources& sources, vk::Buffer table, vk::DeviceSize offset) {
-    if (bricked_->are_fresh) {
-        bricked_->ranges.record_first_use(commands);
-        bricked_->majorants.record_first_use(commands);
-    }
-    bricked_->are_fresh = false;
-    const Pipelines& passes = pipelines(bindings, majorant_constants(sources));
+void Majorants::record_ranges(const vk::raii::CommandBuffer& commands, const gpu::Bindings& bindings,
+                              const vk::raii::Pipeline& pass, const Slabs& slabs) const {
+    const vk::Extent3D bricks = bricked_->ranges.shape().extent;
+    commands.bindPipeline(vk::PipelineBindPoint::eCompute, *pass);
+    commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings.layout(), 0, bindings.set(), {});
+    commands.dispatchBase(0, 0, slabs.first, bricks.width, bricks.height, slabs.end - slabs.first);
+    gpu::record_order(commands);
+}
+
+void Majorants::record_majorants(const vk::raii::CommandBuffer& commands, const gpu::Bindings& bindings,
+                                 const vk::raii::Pipeline& pass, vk::Buffer table, vk::DeviceSize offset) const {
+    constexpr int group = shared::majorant_cell * shared::majorant_cell;
     const vk::Extent3D bricks = bricked_->majorants.shape().extent;
+    peaks_.record_copy_from(commands, table, offset);
+    gpu::record_order(commands);
+    gpu::record_dispatch(commands, bindings, pass,
+                         {divided(bricks.width, group), divided(bricks.height, group), divided(bricks.depth, group)});
+    gpu::record_order(commands);
+}
+
+std::vector<gpu::Recording> Majorants::steps(const gpu::Bindings& bindings, const LightSources& sources,
+                                             vk::Buffer table, vk::DeviceSize offset) {
+    std::vector<gpu::Recording> steps;
+    if (std::exchange(bricked_->are_fresh, false)) {
+        steps.emplace_back([this](const vk::raii::CommandBuffer& commands) {
+            bricked_->ranges.record_first_use(commands);
+            bricked_->majorants.record_first_use(commands);
+        });
+    }
+    const Pipelines& passes = pipelines(bindings, majorant_constants(sources));
     std::vector<std::byte> of_ranges = ranges_print(sources);
     std::vector<std::byte> print = majorants_print(sources);
     if (of_ranges != ranges_of_ && sources.scene.pages == nullptr) {
-        gpu::record_dispatch(
-            commands, bindings, passes.ranges,
-            {divided(bricks.width, shared::group_width), divided(bricks.height, shared::group_height), bricks.depth});
+        const vk::Extent3D bricks = bricked_->ranges.shape().extent;
+        const std::uint32_t at_once = slabs_at_once(bricks, sources.scene.volume.bricks().edge());
+        for (std::uint32_t first = 0; first < bricks.depth; first += at_once) {
+            const Slabs slabs{first, std::min(first + at_once, bricks.depth)};
+            steps.emplace_back([this, &bindings, &passes, slabs](const vk::raii::CommandBuffer& commands) {
+                record_ranges(commands, bindings, passes.ranges, slabs);
+            });
+        }
     } else if (print == made_of_) {
-        return;
+        return steps;
     }
-    peaks_.record_copy_from(commands, table, offset);
-    gpu::record_order(commands);
-    constexpr int group = shared::majorant_cell * shared::majorant_cell;
-    gpu::record_dispatch(commands, bindings, passes.majorants,
-                         {divided(bricks.width, group), divided(bricks.height, group), divided(bricks.depth, group)});
-    gpu::record_order(commands);
+    steps.emplace_back([this, &bindings, &passes, table, offset](const vk::raii::CommandBuffer& commands) {
+        record_majorants(commands, bindings, passes.majorants, table, offset);
+    });
     ranges_of_ = std::move(of_ranges);
     made_of_ = std::move(print);
+    return steps;
 }
 
 }  // namespace echolux

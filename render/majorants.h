@@ -29,12 +29,12 @@ class Majorants {
     // Throws Error{out_of_memory}.
     void bind(gpu::Bindings& bindings, const LightSources& sources);
 
-    // Makes those of a picture with these bindings, unless they are there. `table`: the extinctions' peaks, from
-    // `offset`.
-    void record(const vk::raii::CommandBuffer& commands, const gpu::Bindings& bindings, const LightSources& sources,
-                vk::Buffer table, vk::DeviceSize offset);
+    // What makes those of a picture with these bindings, one after the other, each little enough for a submission;
+    // nothing where they are there. `table`: the extinctions' peaks, from `offset`.
+    std::vector<gpu::Recording> steps(const gpu::Bindings& bindings, const LightSources& sources, vk::Buffer table,
+                                      vk::DeviceSize offset);
 
-    // What was recorded last was not submitted.
+    // What was to be submitted last was not submitted.
     void forget();
 
   private:
@@ -47,6 +47,13 @@ class Majorants {
     struct Pipelines {
         vk::raii::Pipeline ranges, majorants;
     };
+    struct Slabs {
+        std::uint32_t first, end;
+    };
+    void record_ranges(const vk::raii::CommandBuffer& commands, const gpu::Bindings& bindings,
+                       const vk::raii::Pipeline& pass, const Slabs& slabs) const;
+    void record_majorants(const vk::raii::CommandBuffer& commands, const gpu::Bindings& bindings,
+                          const vk::raii::Pipeline& pass, vk::Buffer table, vk::DeviceSize offset) const;
     const Pipelines& pipelines(const gpu::Bindings& bindings, const RaycastConstants& constants);
 
     const gpu::Device& device_;

@@ -37,6 +37,7 @@ enum class PictureBits { eight = 8, sixteen = 16 };  // of a channel
 struct PictureRows {
     std::int64_t count = 0;
     std::span<const std::byte> pixels;  // valid during the call that hands them over
+    std::int64_t worth = count;         // rows that the work since the last call is worth: as many as come, in all
 };
 
 // A picture on the device: submitted, perhaps not finished.

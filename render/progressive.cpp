@@ -14,16 +14,10 @@ constexpr double coarsest_pitch = 2;  // pixels
 constexpr double min_coarse_pitch = 1.25;
 constexpr double longest_step = 1.75;  // voxels: four such steps are what the smallest bricks vouch for
 
+void no_work(const vk::raii::CommandBuffer&) {}
+
 double frame_s(const View& view) {
     return 1e-3 * view.frame_ms;
-}
-
-// Of the time for a frame the picture itself says nothing.
-bool is_same(const View& a, const View& b) {
-    return a.transfer_curve == b.transfer_curve && a.own_preset == b.own_preset &&
-           std::ranges::all_of(describe<View>(), [&](const Field<View>& field) {
-               return field.name == "frame_ms" || field.get(a) == field.get(b);
-           });
 }
 
 // Few paths are noise: they are seen when they are twice as many, later when there are some more.
@@ -45,8 +39,10 @@ View moving_view(View view, const VolumeGrid& grid, double pitch) {
 
 }  // namespace
 
+// Paths that are there can be shown in another light.
 bool ProgressivePicture::is_of(const View& view) const {
-    return shown_.passes > 0 && is_same(view, view_);
+    const bool has_paths = view_.mode == ViewMode::traced && passes_ > 0;
+    return shown_.passes > 0 && (has_paths ? has_same_paths(view, view_) : is_same(view, view_));
 }
 
 bool ProgressivePicture::has_changed(const View& view, const SceneSerials& serials) const {
@@ -59,7 +55,7 @@ bool ProgressivePicture::is_resting(double now_s) const {
 }
 
 bool ProgressivePicture::is_due(const View& view, const SceneSerials& serials, double now_s) const {
-    return has_changed(view, serials) || (!shown_.is_final && is_resting(now_s));
+    return has_changed(view, serials) || !is_same(view, view_) || (!shown_.is_final && is_resting(now_s));
 }
 
 const ShownPicture& ProgressivePicture::update(const View& view, const Scene& scene, const SceneSerials& serials,
@@ -82,6 +78,11 @@ void ProgressivePicture::advance(const View& view, const Scene& scene, const Sce
         changed_s_ = now_s;
         prepare_accumulation();
         move(scene, chain);
+    } else if (!is_same(view, view_)) {
+        view_ = view;
+        lit_.is_judged = false;
+        queue_.submit(no_work, chain);
+        show(scene, view_, 1);
     } else if (!shown_.is_final && is_resting(now_s)) {
         refine(scene, chain);
     }
@@ -90,6 +91,7 @@ void ProgressivePicture::advance(const View& view, const Scene& scene, const Sce
 // Of what failed, a part may have been submitted or nothing, not even the accumulation buffer's first use.
 void ProgressivePicture::begin_anew() {
     shown_ = {};
+    lit_ = {};
     if (accumulation_) accumulation_->is_fresh = true;
 }
 
@@ -122,28 +124,69 @@ void ProgressivePicture::move(const Scene& scene, const gpu::Chain& chain) {
     const Shot shot{.scene = scene, .view = view, .pass = {.accumulation = &*accumulation_, .pitch = pitch}};
     submitted_ = raycaster_.cast(shot, chain).value;
     group_rows_cast_ = 0;
+    lit_ = {};
     passes_ = pitch == 1 && view.mode == view_.mode ? 1 : 0;
     show(scene, view, pitch);
 }
 
-// A part of the next pass; the first in full is the one without jitter. What it makes is shown when it is whole.
+// Of the passes that come next, what fits: a part of one, or several of paths, each of which would look like noise. How
+// long the first will take nobody knows. The first in full is the one without jitter. What passes make is shown when it
+// is whole.
+std::vector<ProgressivePicture::Piece> ProgressivePicture::pieces_within(double seconds, const Scene& scene) {
+    std::vector<Piece> pieces;
+    for (std::int64_t number = passes_, first = group_rows_cast_;; ++number, first = 0) {
+        const Shot shot{.scene = scene, .view = view_, .pass = {.accumulation = &*accumulation_, .number = number}};
+        const std::int64_t rows = shot.group_rows();
+        const std::int64_t end = std::min(rows, first + raycaster_.group_rows_within(seconds, shot));
+        pieces.push_back({number, {first, end}});
+        const std::optional<double> whole = raycaster_.expected_seconds(shot);
+        if (view_.mode != ViewMode::traced || !whole || end < rows || is_worth_showing(view_, number + 1)) break;
+        seconds -= *whole * static_cast<double>(end - first) / static_cast<double>(rows);
+        if (seconds < *whole) break;
+    }
+    return pieces;
+}
+
 void ProgressivePicture::refine(const Scene& scene, const gpu::Chain& chain) {
-    Shot shot{.scene = scene, .view = view_, .pass = {.accumulation = &*accumulation_, .number = passes_}};
-    const std::int64_t rows = shot.group_rows();
-    shot.part.first = group_rows_cast_;
-    shot.part.end = std::min(rows, group_rows_cast_ + raycaster_.group_rows_within(frame_s(view_), shot));
-    submitted_ = raycaster_.cast(shot, chain).value;
-    group_rows_cast_ = shot.part.end % rows;
-    if (group_rows_cast_ != 0) return;
-    ++passes_;
-    if (is_worth_showing(view_, passes_)) show(scene, view_, 1);
+    if (is_clean()) {
+        shown_.is_final = true;
+        submitted_ = queue_.submit(no_work, chain);
+        return;
+    }
+    const std::vector<Piece> pieces = pieces_within(frame_s(view_), scene);
+    for (const Piece& piece : pieces) {
+        const Shot shot{.scene = scene,
+                        .view = view_,
+                        .pass = {.accumulation = &*accumulation_, .number = piece.number},
+                        .part = piece.rows};
+        submitted_ =
+            raycaster_.cast(shot, gpu::share_of(chain, &piece == &pieces.front(), &piece == &pieces.back())).value;
+        group_rows_cast_ = piece.rows.end % shot.group_rows();
+        if (group_rows_cast_ == 0) ++passes_;
+    }
+    if (group_rows_cast_ == 0 && is_worth_showing(view_, passes_)) show(scene, view_, 1);
+}
+
+// Of what is shown now; all that was submitted is finished.
+bool ProgressivePicture::is_clean() {
+    if (!lit_.is_judged || !is_time_to_judge(view_, lit_.paths)) return false;
+    return denoiser_.noise(*accumulation_) <= view_.noise_target;
+}
+
+// Filtered once, however often it is shown with another tone.
+const gpu::DeviceImage* ProgressivePicture::light_shown() {
+    if (view_.mode != ViewMode::traced || passes_ == 0) return nullptr;
+    const bool filters = is_filtered(view_, passes_);
+    if (lit_.paths != passes_ || lit_.is_filtered != filters)
+        lit_ = {passes_, filters, true, denoiser_.light(*accumulation_, view_, passes_)};
+    return lit_.light.image;
 }
 
 void ProgressivePicture::show(const Scene& scene, const View& view, double pitch) {
     const Shot shot{.scene = scene, .view = view, .pass = {.accumulation = &*accumulation_, .pitch = pitch}};
     const Shot whole{.scene = scene, .view = view_};
     shown_.picture = resolver_.resolve(pictures_, *accumulation_, pitch, whole.region, sheet_of(whole),
-                                       PictureDepth::codes, toning_of(shot));
+                                       PictureDepth::codes, toning_of(shot), light_shown());
     shown_.pitch = pitch;
     shown_.passes = std::max<std::int64_t>(passes_, 1);
     shown_.is_final = passes_ >= passes_at_rest(view_);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "render/accumulation_buffer.h"
+#include "render/denoiser.h"
 #include "render/raycaster.h"
 #include "render/resolver.h"
 
@@ -25,10 +26,12 @@ using SceneSerials = std::array<std::uint64_t, 3>;
 
 class ProgressivePicture {
   public:
-    ProgressivePicture(const gpu::Device& device, gpu::Queue& queue, Raycaster& raycaster, Resolver& resolver)
-        : device_(device), queue_(queue), raycaster_(raycaster), resolver_(resolver), pictures_(device) {}
+    ProgressivePicture(const gpu::Device& device, gpu::Queue& queue, Raycaster& raycaster, Resolver& resolver,
+                       Denoiser& denoiser)
+        : device_(device), queue_(queue), raycaster_(raycaster), resolver_(resolver), denoiser_(denoiser),
+          pictures_(device) {}
 
-    // Whether it shows this view already.
+    // Whether what it has cast is of this view already.
     bool is_of(const View& view) const;
 
     // Whether update() would give the device work. `now_s` never runs backwards.
@@ -55,7 +58,14 @@ class ProgressivePicture {
     double pitch_for(const Scene& scene);
     void prepare_accumulation();
     void move(const Scene& scene, const gpu::Chain& chain);
+    struct Piece {  // of a pass
+        std::int64_t number;
+        GroupRows rows;
+    };
+    std::vector<Piece> pieces_within(double seconds, const Scene& scene);
     void refine(const Scene& scene, const gpu::Chain& chain);
+    bool is_clean();
+    const gpu::DeviceImage* light_shown();
     void show(const Scene& scene, const View& view, double pitch);
     void begin_anew();
 
@@ -63,6 +73,7 @@ class ProgressivePicture {
     gpu::Queue& queue_;
     Raycaster& raycaster_;
     Resolver& resolver_;
+    Denoiser& denoiser_;
     ResolvedPictures pictures_;
     std::optional<AccumulationBuffer> accumulation_;
     View view_;
@@ -71,6 +82,12 @@ class ProgressivePicture {
     std::int64_t passes_ = 0;           // of this view in full that are summed
     std::int64_t group_rows_cast_ = 0;  // of the pass that is under way
     std::uint64_t submitted_ = 0;
+    struct Lit {
+        std::int64_t paths = 0;  // none: nothing yet
+        bool is_filtered = false;
+        bool is_judged = false;  // how noisy it is, as it is shown now
+        Denoiser::Light light;
+    } lit_;               // what is shown of paths
     ShownPicture shown_;  // no passes: nothing yet
 };
 

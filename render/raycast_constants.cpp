@@ -6,6 +6,17 @@
 namespace echolux {
 namespace {
 
+constexpr bool is_mode(ViewMode mode, int shaders) {
+    return static_cast<int>(mode) == shaders;
+}
+
+static_assert(is_mode(ViewMode::composite, shared::mode_composite) && is_mode(ViewMode::mip, shared::mode_mip) &&
+              is_mode(ViewMode::minip, shared::mode_minip) && is_mode(ViewMode::average, shared::mode_average) &&
+              is_mode(ViewMode::attenuated_mip, shared::mode_attenuated_mip) &&
+              is_mode(ViewMode::depth_mip, shared::mode_depth_mip) &&
+              is_mode(ViewMode::isosurface, shared::mode_isosurface) && is_mode(ViewMode::mida, shared::mode_mida) &&
+              is_mode(ViewMode::points, shared::mode_points) && is_mode(ViewMode::traced, shared::mode_traced));
+
 int rolling_constant(const Scene& scene) {
     if (!scene.is_partial()) return shared::rolling_off;
     return scene.previous != nullptr ? shared::rolling_over : shared::rolling_first;
@@ -24,6 +35,13 @@ int heights_constant(const View& view) {
 int slices_constant(const View& view) {
     if (view.show != Shown::volume) return shared::slices_section;
     return view.slices.empty() ? shared::slices_off : shared::slices_inside;
+}
+
+int lights_constant(const Shot& shot) {
+    if (!is_traced(shot) || shot.view.lamp_brightness == 0) return shared::lights_none;
+    const View& view = shot.view;
+    if (view.lights == Lights::own && view.area_lights.empty()) return shared::lights_none;
+    return view.lights == Lights::lamp ? shared::lights_lamp : shared::lights_area;
 }
 
 int output_constant(const Shot& shot) {
@@ -54,7 +72,7 @@ RaycastConstants raycast_constants(const Shot& shot, bool is_software) {
     RaycastConstants constants{};
     constants[shared::constant_mode] = static_cast<int>(mode_of(shot));
     constants[shared::constant_lighting] = lighting_of(shot);
-    constants[shared::constant_lamp] = is_traced(shot) && view.lamp_brightness > 0 ? 1 : 0;
+    constants[shared::constant_lights] = lights_constant(shot);
     constants[shared::constant_box] = view.box ? 1 : 0;
     constants[shared::constant_output] = output_constant(shot);
     constants[shared::constant_rolling] = rolling_constant(shot.scene);

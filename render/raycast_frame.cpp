@@ -9,6 +9,7 @@
 
 #include "render/camera.h"
 #include "render/frame/parts.h"
+#include "render/view/background.h"
 #include "shaders/shared/bricks.h"
 
 namespace echolux {
@@ -52,9 +53,8 @@ void set_lookup(shared::RaycastFrame& frame, const VolumeTexture& volume, const 
 void set_colours(shared::RaycastFrame& frame, const View& view, const TransferFunction& function) {
     const glm::dvec3 background(view.background[0], view.background[1], view.background[2]);
     frame.background = packed(background, view.transparent ? 0 : 1);
-    const bool dark = view.transparent || background.r + background.g + background.b < 1.5;
     const double width = std::max(1.0, box_line_width * static_cast<double>(std::min(view.width, view.height)) / 1024);
-    frame.box_colour = packed(glm::dvec3(dark ? 0.55 : 0.35), width);
+    frame.box_colour = packed(glm::dvec3(has_dark_background(view) ? 0.55 : 0.35), width);
     const TransferNode surface = function.at(0.75);
     frame.surface_colour = packed(surface.red, surface.green, surface.blue, 1);
 }

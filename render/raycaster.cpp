@@ -33,6 +33,10 @@ constexpr std::array<vk::DescriptorType, shared::binding_count> binding_types = 
     types[shared::binding_majorants_target] = eStorageImage;
     types[shared::binding_majorant_ranges_target] = eStorageImage;
     types[shared::binding_extinction_peaks] = eStorageBuffer;
+    for (const int i : {shared::binding_path_albedo, shared::binding_path_normals, shared::binding_path_squares,
+                        shared::binding_path_drawn}) {
+        types[static_cast<std::size_t>(i)] = eStorageImage;
+    }
     for (const int i :
          {shared::binding_volume, shared::binding_previous, shared::binding_flow, shared::binding_previous_flow,
           shared::binding_heights, shared::binding_light_volume, shared::binding_cells}) {
@@ -168,6 +172,30 @@ Pace& Raycaster::pace_of(const Shot& shot) {
     return paces_[constants];
 }
 
+// What is fast where nothing is seen takes a thousand times as long where light is scattered again and again. From
+// another side it is not that different.
+void Raycaster::doubt_paces_of_other_paths(const Shot& shot) {
+    const bool is_first = shot.pass.number == 0 && shot.part.first == 0;
+    if (!is_traced(shot) || !is_first) return;
+    constexpr double from_another_side = 8;
+    View turned = shot.view;
+    static_cast<Pose&>(turned) = traced_view_;
+    turned.frame = traced_view_.frame;
+    const bool is_turned = !has_same_paths(traced_view_, shot.view);
+    const bool is_other = traced_serials_ != shot.scene.serials || !has_same_paths(traced_view_, turned);
+    if (!is_other && !is_turned) return;
+    learn_paces();
+    traced_view_ = shot.view;
+    traced_serials_ = shot.scene.serials;
+    for (auto& [constants, pace] : paces_) {
+        if (constants[shared::constant_mode] != shared::mode_traced) continue;
+        if (is_other)
+            pace = Pace();
+        else
+            pace.doubt(from_another_side);
+    }
+}
+
 void Raycaster::prepare_noise() {
     static const std::vector<float> numbers = blue_noise(shared::noise_edge);
     const gpu::HostBuffer staging(device_, numbers.size() * sizeof(float), vk::BufferUsageFlagBits::eTransferSrc);
@@ -193,11 +221,13 @@ void Raycaster::prepare_picture(Frame& frame, const Shot& shot) {
 // The output that is not wanted is bound too: to nothing that matters.
 void Raycaster::prepare_output(Frame& frame, const Shot& shot) {
     if (shot.pass.accumulation == nullptr) prepare_picture(frame, shot);
+    if (is_traced(shot)) shot.pass.accumulation->prepare_features(device_);
     const vk::ImageView target =
         shot.pass.accumulation != nullptr ? shot.pass.accumulation->mean.view() : frame.picture->view();
     const bool colour = frame.constants[shared::constant_output] == shared::output_colour;
     frame.bindings.set_image(shared::binding_picture, colour ? target : absent_.plane.view());
     frame.bindings.set_image(shared::binding_measures, colour ? absent_.floats.view() : target);
+    bind_features(frame.bindings, is_traced(shot) ? &*shot.pass.accumulation->features : nullptr);
 }
 
 void Raycaster::fill_tables(Frame& frame, const Shot& shot) {
@@ -249,7 +279,7 @@ void Raycaster::learn_paces(const Frames& frames) {
         if (frame->timed == nullptr || !queue_.is_done(frame->value)) continue;
         const std::optional<double> seconds = frame->stopwatch.seconds();
         const bool is_of_paths = frame->constants[shared::constant_mode] == shared::mode_traced;
-        frame->timed->learn(frame->work, seconds, is_of_paths ? 0.5 : 0);
+        frame->timed->learn(frame->work, seconds, is_of_paths ? 0.25 : 0);
         frame->timed = nullptr;
         if (seconds) stats_.seconds += *seconds;
         if (seconds) ++stats_.timed;
@@ -264,6 +294,7 @@ std::optional<double> Raycaster::expected_seconds(const Shot& shot) {
 }
 
 std::int64_t Raycaster::group_rows_within(double seconds, const Shot& shot) {
+    doubt_paces_of_other_paths(shot);
     const double of_one = pace_of(shot).seconds(work_of(shot, 1));
     return static_cast<std::int64_t>(std::clamp(seconds / of_one, 1.0, 1e9));
 }
@@ -277,7 +308,7 @@ void Raycaster::prepare_annotations(Frame& frame, const Shot& shot) {
 
 void Raycaster::record_inputs(const vk::raii::CommandBuffer& commands, Frame& frame, const Shot& shot) {
     if (shot.pass.accumulation != nullptr) {
-        if (shot.pass.accumulation->is_fresh) shot.pass.accumulation->mean.record_first_use(commands);
+        if (shot.pass.accumulation->is_fresh) shot.pass.accumulation->record_first_use(commands);
     } else if (frame.is_fresh) {
         frame.picture->record_first_use(commands);
     }
@@ -286,15 +317,14 @@ void Raycaster::record_inputs(const vk::raii::CommandBuffer& commands, Frame& fr
     limits_.record_copy_from(commands, frame.table.handle(), 2 * table_bytes);
     entries_.record_copy_from(commands, frame.table.handle(), 3 * table_bytes);
     gpu::record_order(commands);
+    if (is_traced(shot)) return;  // paths ask majorants
     frame.classifier.record(commands, frame.facts.lookup.x, frame.facts.lookup.y);
     if (shot.scene.previous != nullptr) {
         frame.previous_classifier.record(commands, frame.facts.lookup.x, frame.facts.lookup.y);
     }
     gpu::record_order(commands);
-    if (wants_light_volume(shot.view)) light_volume_.record(commands, frame.bindings, light_sources(frame, shot));
-    if (is_traced(shot)) {
-        majorants_.record(commands, frame.bindings, light_sources(frame, shot), frame.table.handle(), peaks_offset);
-    }
+    if (frame.constants[shared::constant_light_volume] != 0)
+        light_volume_.record(commands, frame.bindings, light_sources(frame, shot));
 }
 
 void Raycaster::record_rays(const vk::raii::CommandBuffer& commands, const Frame& frame, const Shot& shot,
@@ -313,17 +343,30 @@ bool Raycaster::holds(const CastPicture& picture) const {
     });
 }
 
-void Raycaster::submit_parts(Frame& frame, const Shot& shot, const gpu::Chain& chain) {
+// What comes before the rays, of which paths need something that is made over the whole volume, and the rays.
+std::vector<gpu::Recording> Raycaster::parts_of(Frame& frame, const Shot& shot) {
+    std::vector<gpu::Recording> parts;
+    if (is_traced(shot)) {
+        parts = majorants_.steps(frame.bindings, light_sources(frame, shot), frame.table.handle(), peaks_offset);
+    }
     const std::int64_t end = std::min(shot.part.end, shot.group_rows());
     const std::int64_t max_rows = group_rows_within(longest_submission_s, shot);
-    frame.work = work_of(shot, end - shot.part.first);
+    frame.work = parts.empty() ? work_of(shot, end - shot.part.first) : 0;  // else its time says little
     for (std::int64_t first = shot.part.first; first < end; first += max_rows) {
-        const GroupRows rows{first, std::min(first + max_rows, end)};
-        const bool begins = first == shot.part.first;
-        const bool ends = rows.end == end;
+        parts.emplace_back([&, rows = GroupRows{first, std::min(first + max_rows, end)}](
+                               const vk::raii::CommandBuffer& commands) { record_rays(commands, frame, shot, rows); });
+    }
+    return parts;
+}
+
+void Raycaster::submit_parts(Frame& frame, const Shot& shot, const gpu::Chain& chain) {
+    const std::vector<gpu::Recording> parts = parts_of(frame, shot);
+    for (const gpu::Recording& part : parts) {
+        const bool begins = &part == &parts.front();
+        const bool ends = &part == &parts.back();
         const auto record = [&](const vk::raii::CommandBuffer& commands) {
             if (begins) record_inputs(commands, frame, shot);
-            record_rays(commands, frame, shot, rows);
+            part(commands);
             if (ends) annotator_.record(commands, frame.annotations);
         };
         frame.value = queue_.submit(record, frame.stopwatch.around(chain, begins, ends));
@@ -339,6 +382,7 @@ Sheet sheet_of(const Shot& shot) {
 
 CastPicture Raycaster::cast(const Shot& shot, const gpu::Chain& chain) {
     check_scene(shot);
+    doubt_paces_of_other_paths(shot);
     Frame& frame = prepared_frame(shot);
     prepare_annotations(frame, shot);
     try {

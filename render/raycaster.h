@@ -81,10 +81,16 @@ class Pace {
         known_ = true;
     }
 
+    // What comes may take so many times as long.
+    void doubt(double factor) {
+        seconds_per_sample_ = std::max(seconds_per_sample_, std::min(factor * seconds_per_sample_, slow));
+    }
+
   private:
     static constexpr double min_seconds = 1e-15;
+    static constexpr double slow = 1e-8;  // of software Vulkan on one core
 
-    double seconds_per_sample_ = 1e-8;  // of software Vulkan on one core
+    double seconds_per_sample_ = slow;
     bool known_ = false;
 };
 
@@ -147,6 +153,7 @@ class Raycaster {
     };
 
     Pace& pace_of(const Shot& shot);  // one, however the shot is lit: a picture that moves tells of the full one
+    void doubt_paces_of_other_paths(const Shot& shot);
     void make_frames(Frames& frames, std::size_t count);
     void learn_paces();
     void learn_paces(const Frames& frames);
@@ -158,6 +165,7 @@ class Raycaster {
     void bind_absent(Frame& frame);
     void bind_no_light(gpu::Bindings& bindings);
     void bind_no_majorants(gpu::Bindings& bindings);
+    void bind_features(gpu::Bindings& bindings, const PathFeatures* features);
     const gpu::DeviceImage& flow_colours_of(const Shot& shot);
     void bind_flow(gpu::Bindings& bindings, const VolumeTexture* flow, std::uint32_t texture, std::uint32_t bricks);
     void bind(Frame& frame, const Shot& shot);
@@ -166,6 +174,7 @@ class Raycaster {
     void record_inputs(const vk::raii::CommandBuffer& commands, Frame& frame, const Shot& shot);
     void record_rays(const vk::raii::CommandBuffer& commands, const Frame& frame, const Shot& shot,
                      const GroupRows& rows);
+    std::vector<gpu::Recording> parts_of(Frame& frame, const Shot& shot);
     void submit_parts(Frame& frame, const Shot& shot, const gpu::Chain& chain);
 
     const gpu::Device& device_;
@@ -187,6 +196,8 @@ class Raycaster {
     Frames accumulation_frames_;  // of panes, of which several are cast for one picture of a window
     CastStats stats_;
     std::map<RaycastConstants, Pace> paces_;
+    View traced_view_;  // that paths were followed for last: others may be as much longer as can be
+    std::array<std::uint64_t, 3> traced_serials_{};
 };
 
 }  // namespace echolux

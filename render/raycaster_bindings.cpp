@@ -20,6 +20,16 @@ void Raycaster::bind_no_majorants(gpu::Bindings& bindings) {
     bindings.set_buffer(shared::binding_extinction_peaks, entries_.handle());
 }
 
+void Raycaster::bind_features(gpu::Bindings& bindings, const PathFeatures* features) {
+    const auto bind = [&](std::uint32_t binding, const gpu::DeviceImage PathFeatures::*image) {
+        bindings.set_image(binding, (features != nullptr ? features->*image : absent_.floats).view());
+    };
+    bind(shared::binding_path_albedo, &PathFeatures::albedo);
+    bind(shared::binding_path_normals, &PathFeatures::normals);
+    bind(shared::binding_path_squares, &PathFeatures::squares);
+    bind(shared::binding_path_drawn, &PathFeatures::drawn);
+}
+
 void Raycaster::bind_absent(Frame& frame) {
     gpu::Bindings& bindings = frame.bindings;
     bindings.set_image(shared::binding_noise, noise_.view());
@@ -61,7 +71,7 @@ void Raycaster::bind(Frame& frame, const Shot& shot) {
                        scene.pages != nullptr ? scene.pages->table().view() : absent_.cube.view());
     frame.classifier.bind(scene.volume.bricks(), limits_.view());
     frame.previous_classifier.bind(behind.bricks(), limits_.view());
-    if (wants_light_volume(shot.view)) {
+    if (frame.constants[shared::constant_light_volume] != 0) {
         light_volume_.bind(bindings, light_sources(frame, shot));
     } else {
         bind_no_light(bindings);  // what was bound before may be gone

@@ -166,6 +166,7 @@ bool Renderer::set_peaks(const void* peaks) {
 std::optional<double> Renderer::seconds_for(const View& wanted, VolumeState state) {
     return gpu::reporting("timing a picture", [&] {
         const View view = parts_->resolved(wanted, {});
+        if (state == VolumeState::changing) ++parts_->scene_changes;
         const Scene scene = parts_->scene_of({}, view);
         if (state == VolumeState::changing && scene.pages != nullptr) {
             throw Error(ErrorCode::bad_setting, "a volume in pages does not change", "volume", "time it at rest");
@@ -185,7 +186,10 @@ std::optional<double> Renderer::seconds_for(const View& wanted, VolumeState stat
         parts_->bring_in(view, {});
         gpu::Chain chain;
         if (state == VolumeState::changing) chain.before = rebuild(BrickEnds::largest);
-        const CastPicture picture = parts_->raycaster.cast({.scene = scene, .view = view}, chain);
+        std::optional<AccumulationBuffer> accumulation;  // paths need one
+        if (view.mode == ViewMode::traced) accumulation.emplace(parts_->device, view.width, view.height);
+        const Pass pass{accumulation ? &*accumulation : nullptr};
+        const CastPicture picture = parts_->raycaster.cast({.scene = scene, .view = view, .pass = pass}, chain);
         parts_->queue.wait(picture.value);
         if (state == VolumeState::changing) parts_->queue.run(rebuild(BrickEnds::both));
         return picture.stopwatch->seconds();

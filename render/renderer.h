@@ -113,8 +113,8 @@ class Renderer {
     // ---- pictures. What is new in the slots of a subject is brought to their textures before. Throw
     // Error{bad_setting} naming the key of a view that cannot work, or that there is nothing to show.
 
-    // `done` hears how many more rows are finished (none meanwhile, now and then), and may throw to stop; without it
-    // the picture is made in one go.
+    // `done` hears how many rows more the work is worth that was done (none meanwhile, now and then), and may throw to
+    // stop; without it the picture is made in one go.
     Image render(const View& view, const Subject& subject = {},
                  const std::function<void(std::int64_t rows)>& done = {});
 
@@ -187,7 +187,7 @@ class Renderer {
     std::int64_t peak_depths() const;
 
     // What a picture of the volume costs the device, by its own clock, in seconds: where it stays, or has just changed,
-    // so that its bricks are built anew. Nothing: the device keeps no time.
+    // so that its bricks are built anew. Of a traced picture a path a pixel. Nothing: the device keeps no time.
     std::optional<double> seconds_for(const View& view, VolumeState state);
 
     // Trilinear samples a second that this device takes at most, one figure a repetition.

@@ -10,17 +10,10 @@
 
 namespace echolux {
 
-gpu::Chain share_of(const gpu::Chain& chain, bool is_first, bool is_last) {
-    gpu::Chain share;
-    if (is_first) share.before = chain.before, share.waits = chain.waits;
-    if (is_last) share.after = chain.after, share.signals = chain.signals;
-    return share;
-}
-
 Renderer::Parts::Parts(const DeviceChoice& choice)
     : limits(choice.volume_limits), device(choice), queue(device), read_back(device, queue), brick_builder(device),
-      raycaster(device, queue), resolver(device, queue), still_pictures(device), histograms(device, queue, read_back),
-      flow_speeds(device, queue, read_back) {}
+      raycaster(device, queue), resolver(device, queue), denoiser(device, queue, read_back), still_pictures(device),
+      histograms(device, queue, read_back), flow_speeds(device, queue, read_back) {}
 
 VolumeSlots& Renderer::Parts::ring() {
     if (!slots) throw Error(ErrorCode::bad_setting, "there is no ring to show", "renderer", "make its slots first");
@@ -54,7 +47,11 @@ View Renderer::Parts::resolved(const View& view, const Subject& subject) {
     const VolumeGrid& grid = texture_of(subject).grid();
     check_view(view);
     if (!view.heights_cut && has_heights(view)) return resolved(without_heights(view), subject);
-    return poses.empty() ? section_view(view, grid) : plane_view(view);
+    View resolved = poses.empty() ? section_view(view, grid) : plane_view(view);
+    const ShownSlots* shown = subject.slots();
+    const bool is_partial = shown != nullptr && shown->newest.filled_to < grid.b_scans;
+    if (is_partial && resolved.mode == ViewMode::traced) resolved.mode = ViewMode::composite;
+    return resolved;
 }
 
 PagesShown Renderer::Parts::bring_in(const View& view, const Subject& subject, const std::function<void()>& pause) {
@@ -133,7 +130,7 @@ std::vector<PathCounts> Renderer::Parts::path_counts(const Scene& scene, const V
     try {
         for (std::int64_t number = 0; number < view.paths; ++number) {
             raycaster.cast({.scene = scene, .view = view, .output = RayOutput::counts, .pass = {&accumulation, number}},
-                           share_of(chain, number == 0, number + 1 == view.paths));
+                           gpu::share_of(chain, number == 0, number + 1 == view.paths));
         }
         const std::span<const std::byte> pixels = read_back.pixels(accumulation.mean);
         std::vector<PathCounts> counts(static_cast<std::size_t>(view.width * view.height));

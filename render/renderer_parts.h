@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "render/bricks.h"
+#include "render/denoiser.h"
 #include "render/histogram_counter.h"
 #include "render/progressive.h"
 #include "render/raycaster.h"
@@ -93,7 +94,7 @@ struct Renderer::Parts {
 
     // What a window shows in one of its parts, with memory of its own.
     ProgressivePicture& pane(std::size_t number) {
-        return panes.try_emplace(number, device, queue, raycaster, resolver).first->second;
+        return panes.try_emplace(number, device, queue, raycaster, resolver, denoiser).first->second;
     }
 
     // Whether the picture has not been overwritten by a later one.
@@ -122,6 +123,7 @@ struct Renderer::Parts {
     BrickBuilder brick_builder;
     Raycaster raycaster;
     Resolver resolver;
+    Denoiser denoiser;
     ResolvedPictures still_pictures;
     std::optional<AccumulationBuffer>
         begun_accumulation;  // of pictures that are begun: one after the other, as the queue works
@@ -142,11 +144,8 @@ struct Renderer::Parts {
     Scene scene_of_volume();
     Scene scene_of_slots(const ShownSlots& shown);
     std::span<const std::byte> pixels_of(const Shot& shot, const gpu::Chain& chain, PictureDepth depth,
-                                         const std::function<void()>& pause);
+                                         const std::function<void(std::int64_t passes)>& pause);
     std::int64_t rows_at_a_time(const Shot& shot);
 };
-
-// The share of a chain that the first, the last or another of several submissions has.
-gpu::Chain share_of(const gpu::Chain& chain, bool is_first, bool is_last);
 
 }  // namespace echolux

@@ -76,71 +76,120 @@ AccumulationBuffer& accumulation_of(std::optional<AccumulationBuffer>& accumulat
     return accumulation.emplace(device, view.width, view.height);
 }
 
-// What is not there as a whole is cast, not traced.
-std::int64_t passes_of(const Shot& shot) {
-    return shot.scene.is_partial() ? shot.view.samples : passes_when_saved(shot.view);
-}
-
 // Whether the ray caster makes the picture's pixels at once, without an accumulation buffer.
-bool is_cast_at_once(const Shot& shot) {
-    return passes_of(shot) == 1 && shot.view.mode != ViewMode::traced;
+bool is_cast_at_once(const View& view) {
+    return passes_when_saved(view) == 1 && view.mode != ViewMode::traced;
 }
 
-// What passes of a shot have summed, as a picture.
-const gpu::DeviceImage& summed_picture(Renderer::Parts& parts, const Shot& shot, AccumulationBuffer& accumulation,
-                                       PictureDepth depth) {
-    const Shot summed{.scene = shot.scene, .view = shot.view, .pass = {&accumulation}};
-    const auto picture = parts.resolver.resolve(parts.still_pictures, accumulation, 1, shot.region, sheet_of(shot),
-                                                depth, toning_of(summed));
-    return *picture.image;
+// A tile with what around it the denoiser looks at, as far as there is a picture.
+Region with_rim(const Region& tile, const View& view) {
+    const std::int64_t left = std::max<std::int64_t>(0, tile.left - filter_reach);
+    const std::int64_t top = std::max<std::int64_t>(0, tile.top - filter_reach);
+    return {left, top, std::min(view.width, tile.left + tile.width + filter_reach) - left,
+            std::min(view.height, tile.top + tile.height + filter_reach) - top};
+}
+
+// Of traced pictures, whose paths end where there is little noise: the same for the same picture, whatever the device
+// is in a hurry for.
+std::int64_t rows_of_paths(const View& view) {
+    constexpr std::int64_t max_pixels = 1 << 22;
+    return std::min(view.height, max_pixels / std::min(max_columns, view.width));
+}
+
+// Which part of a picture passes are summed for, and where.
+struct Summing {
+    Renderer::Parts& parts;
+    const Shot& shot;  // the region that is wanted
+    AccumulationBuffer& accumulation;
+    Region region;  // that is cast
+    const std::function<void(std::int64_t passes)>& pause;
+
+    void cast(std::int64_t number, const gpu::Chain& chain) const {
+        parts.raycaster.cast(
+            {.scene = shot.scene, .view = shot.view, .region = region, .pass = {&accumulation, number}}, chain);
+        if (pause) pause(number + 1);
+    }
+};
+
+// What all passes have summed, as a picture.
+const gpu::DeviceImage& summed_picture(const Summing& summing, const gpu::Chain& chain, PictureDepth depth) {
+    const Shot& shot = summing.shot;
+    const std::int64_t passes = passes_when_saved(shot.view);
+    for (std::int64_t number = 0; number < passes; ++number)
+        summing.cast(number, gpu::share_of(chain, number == 0, number + 1 == passes));
+    return *summing.parts.resolver
+                .resolve(summing.parts.still_pictures, summing.accumulation, 1, shot.region, sheet_of(shot), depth)
+                .image;
+}
+
+// The same of paths, as many as it takes.
+const gpu::DeviceImage& traced_picture(const Summing& summing, const gpu::Chain& chain, PictureDepth depth) {
+    Renderer::Parts& parts = summing.parts;
+    const Shot& shot = summing.shot;
+    Denoiser::Light light;
+    for (std::int64_t paths = 1;; ++paths) {
+        summing.cast(paths - 1, gpu::share_of(chain, paths == 1, false));
+        const bool is_last = paths == shot.view.paths;
+        const bool is_judged = is_time_to_judge(shot.view, paths);
+        if (!is_last && !is_judged) continue;
+        light = parts.denoiser.light(summing.accumulation, shot.view, paths);
+        if (is_last) break;
+        parts.queue.wait(light.value);
+        if (parts.denoiser.noise(summing.accumulation) <= shot.view.noise_target) break;
+    }
+    parts.queue.submit([](const auto&) {}, gpu::share_of(chain, false, true));
+    Toning toning = *toning_of({.scene = shot.scene, .view = shot.view, .pass = {&summing.accumulation}});
+    toning.rim =
+        glm::vec4(glm::dvec4(shot.region.left - summing.region.left, shot.region.top - summing.region.top, 0, 0));
+    return *parts.resolver
+                .resolve(parts.still_pictures, summing.accumulation, 1, shot.region, sheet_of(shot), depth, toning,
+                         light.image)
+                .image;
+}
+
+const gpu::DeviceImage& picture_of(const Summing& summing, const gpu::Chain& chain, PictureDepth depth) {
+    return summing.shot.view.mode == ViewMode::traced ? traced_picture(summing, chain, depth)
+                                                      : summed_picture(summing, chain, depth);
 }
 
 const gpu::DeviceImage& submitted(Renderer::Parts& parts, const Shot& shot, const gpu::Chain& chain,
                                   const std::function<void()>& pause) {
-    const std::int64_t passes = passes_of(shot);
-    if (is_cast_at_once(shot)) return *parts.raycaster.cast(shot, chain).image;
+    if (is_cast_at_once(shot.view)) return *parts.raycaster.cast(shot, chain).image;
     AccumulationBuffer& accumulation = accumulation_of(parts.begun_accumulation, parts.queue, parts.device, shot.view);
+    const auto pausing = [&](std::int64_t) {
+        if (pause) pause();
+    };
     try {
-        for (std::int64_t number = 0; number < passes; ++number) {
-            parts.raycaster.cast({.scene = shot.scene, .view = shot.view, .pass = {&accumulation, number}},
-                                 share_of(chain, number == 0, number + 1 == passes));
-            if (pause) pause();
-        }
+        return picture_of({parts, shot, accumulation, shot.region, pausing}, chain, PictureDepth::codes);
     } catch (...) {
         parts.queue.wait_for_all();
         parts.begun_accumulation.reset();
         throw;
     }
-    return summed_picture(parts, shot, accumulation, PictureDepth::codes);
 }
 
 }  // namespace
 
 // As many rows of the region as are cast soon enough: for so long nobody hears of progress.
 std::int64_t Renderer::Parts::rows_at_a_time(const Shot& shot) {
+    if (shot.view.mode == ViewMode::traced) return std::min(rows_of_paths(shot.view), shot.region.height);
     constexpr std::int64_t min_rows = 64, max_rows = 1024;
     constexpr double patience_s = 0.2;
-    const double passes = static_cast<double>(passes_of(shot));
+    const double passes = static_cast<double>(passes_when_saved(shot.view));
     const std::int64_t rows = raycaster.group_rows_within(patience_s / passes, shot) * shared::group_height;
     return std::min(std::clamp(rows, min_rows, max_rows), shot.region.height);
 }
 
 // The pixels of a part of a still picture, finished: RGBA of 8 bits or, where `depth` says so, floats. `pause` is
-// called between passes and may throw to stop.
+// called between passes, of which it hears how many are done, and may throw to stop.
 std::span<const std::byte> Renderer::Parts::pixels_of(const Shot& shot, const gpu::Chain& chain, PictureDepth depth,
-                                                      const std::function<void()>& pause) {
-    const std::int64_t passes = passes_of(shot);
-    if (is_cast_at_once(shot) && depth == PictureDepth::codes)
+                                                      const std::function<void(std::int64_t passes)>& pause) {
+    if (is_cast_at_once(shot.view) && depth == PictureDepth::codes)
         return read_back.pixels(*raycaster.cast(shot, chain).image);
-    AccumulationBuffer accumulation(device, shot.region.width, shot.region.height);
+    const Region region = shot.view.mode == ViewMode::traced ? with_rim(shot.region, shot.view) : shot.region;
+    AccumulationBuffer accumulation(device, region.width, region.height);
     try {
-        for (std::int64_t number = 0; number < passes; ++number) {
-            raycaster.cast(
-                {.scene = shot.scene, .view = shot.view, .region = shot.region, .pass = {&accumulation, number}},
-                share_of(chain, number == 0, number + 1 == passes));
-            pause();
-        }
-        return read_back.pixels(summed_picture(*this, shot, accumulation, depth));
+        return read_back.pixels(picture_of({*this, shot, accumulation, region, pause}, chain, depth));
     } catch (...) {
         queue.wait_for_all();  // earlier passes use the accumulation buffer
         throw;
@@ -150,6 +199,7 @@ std::span<const std::byte> Renderer::Parts::pixels_of(const Shot& shot, const gp
 void Renderer::Parts::still(const Scene& scene, const View& view, PictureBits bits, const TakeRows& take,
                             const gpu::Chain& chain) {
     const PictureDepth depth = bits == PictureBits::sixteen ? PictureDepth::floats : PictureDepth::codes;
+    const std::int64_t passes = passes_when_saved(view);
     std::vector<std::byte> rows;
     bool is_first = true;
     for (Region tile{0, 0, 0, 0}; tile.top < view.height; tile.top += tile.height) {
@@ -157,14 +207,21 @@ void Renderer::Parts::still(const Scene& scene, const View& view, PictureBits bi
         tile.width = std::min(max_columns, view.width);
         tile.height = rows_at_a_time({.scene = scene, .view = view, .region = tile});
         rows.resize(static_cast<std::size_t>(view.width * tile.height) * bytes_per_pixel(bits));
+        std::int64_t told = 0;
         for (tile.left = 0; tile.left < view.width; tile.left += tile.width) {
             tile.width = std::min(max_columns, view.width - tile.left);
             const bool is_last = tile.top + tile.height == view.height && tile.left + tile.width == view.width;
             const Shot shot{.scene = scene, .view = view, .region = tile};
+            const auto pause = [&](std::int64_t done) {
+                const std::int64_t columns = tile.left + tile.width * done / passes;
+                const std::int64_t worth = tile.height * columns / view.width - told;
+                told += worth;
+                take({0, {}, worth});
+            };
             place(rows, view.width, bits, tile,
-                  pixels_of(shot, share_of(chain, std::exchange(is_first, false), is_last), depth, [&] { take({}); }));
+                  pixels_of(shot, gpu::share_of(chain, std::exchange(is_first, false), is_last), depth, pause));
         }
-        take({tile.height, rows});
+        take({tile.height, rows, tile.height - told});
     }
 }
 
@@ -184,7 +241,7 @@ Image Renderer::render(const View& wanted, const Subject& subject, const std::fu
     Gathered gathered(wanted);
     const auto take = [&](const PictureRows& rows) {
         gathered.add(rows);
-        if (done) done(rows.count);
+        if (done) done(rows.worth);
     };
     const PagesShown pages = render(wanted, PictureBits::eight, take, subject);
     Image image = gathered.take();

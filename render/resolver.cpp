@@ -16,7 +16,8 @@
 namespace echolux {
 namespace {
 
-constexpr std::array binding_types{vk::DescriptorType::eCombinedImageSampler, vk::DescriptorType::eStorageImage};
+constexpr std::array binding_types{vk::DescriptorType::eCombinedImageSampler, vk::DescriptorType::eStorageImage,
+                                   vk::DescriptorType::eCombinedImageSampler};
 
 struct Scale {
     float rays_per_pixel;
@@ -24,7 +25,7 @@ struct Scale {
     float none;
     Toning toning;
 };
-static_assert(sizeof(Scale) == 48, "the layout of std430");
+static_assert(sizeof(Scale) == 64, "the layout of std430");
 
 constexpr std::array<std::int32_t, 2> as_it_is{0, 0}, enlarged{1, 0}, toned{0, 1};  // enlarges, tones
 
@@ -79,8 +80,7 @@ std::optional<Toning> toning_of(const Shot& shot) {
                   glm::vec4(glm::dvec4(colour[0], colour[1], colour[2], shot.view.transparent ? 0 : 1))};
 }
 
-Resolver::Frame& Resolver::prepared_frame(ResolvedPictures& pictures, const AccumulationBuffer& accumulation,
-                                          const Region& region, PictureDepth depth) {
+Resolver::Frame& Resolver::prepared_frame(ResolvedPictures& pictures, const Region& region, PictureDepth depth) {
     Frame& frame = *pictures.frames_[pictures.next_];
     pictures.next_ = (pictures.next_ + 1) % pictures.frames_.size();
     queue_.wait(frame.value);
@@ -97,15 +97,18 @@ Resolver::Frame& Resolver::prepared_frame(ResolvedPictures& pictures, const Accu
         frame.picture.emplace(device_, shape, fmt::format("picture of {} x {} pixels", region.width, region.height));
         frame.is_fresh = true;
     }
-    frame.bindings.set_image(shared::binding_resolve_accumulation, accumulation.mean.view(), *sampler_);
     frame.bindings.set_image(shared::binding_resolve_picture, frame.picture->view());
     return frame;
 }
 
 ResolvedPicture Resolver::resolve(ResolvedPictures& pictures, const AccumulationBuffer& accumulation, double pitch,
                                   const Region& region, const Sheet& sheet, PictureDepth depth,
-                                  const std::optional<Toning>& toning) {
-    Frame& frame = prepared_frame(pictures, accumulation, region, depth);
+                                  const std::optional<Toning>& toning, const gpu::DeviceImage* filtered) {
+    Frame& frame = prepared_frame(pictures, region, depth);
+    const gpu::DeviceImage& mean = filtered != nullptr ? *filtered : accumulation.mean;
+    const gpu::DeviceImage& drawn = accumulation.features ? accumulation.features->drawn : mean;
+    frame.bindings.set_image(shared::binding_resolve_accumulation, mean.view(), *sampler_);
+    frame.bindings.set_image(shared::binding_resolve_drawn, drawn.view(), *sampler_);
     annotator_.prepare(frame.annotations, sheet, region, *frame.picture);
     const vk::raii::Pipeline& shader = toning ? toned_ : pitch == 1 ? as_it_is_ : enlarged_;
     Scale scale = scale_of(pitch, region.width, region.height);

@@ -24,8 +24,9 @@ struct ResolvedPicture {
 
 // Light that was traced, on its way to a display.
 struct Toning {
-    shared::vec4 tone;        // as in shared::TraceFrame
+    shared::vec4 tone;        // see tone.glsl
     shared::vec4 background;  // RGB, opacity 0 or 1
+    shared::vec4 rim{0};      // rays before the picture's first: to the left, above
 };
 
 // Nothing where what is accumulated are colours of the display already.
@@ -62,15 +63,14 @@ class Resolver {
     Resolver(const gpu::Device& device, gpu::Queue& queue);
 
     // The picture of a region, `pitch` pixels from ray to ray of the buffer, with what of `sheet` is drawn over it, as
-    // the next one of `pictures`. Throws Error{out_of_memory}.
+    // the next one of `pictures`. `filtered`: what is shown in place of the mean. Throws Error{out_of_memory}.
     ResolvedPicture resolve(ResolvedPictures& pictures, const AccumulationBuffer& accumulation, double pitch,
                             const Region& region, const Sheet& sheet, PictureDepth depth = PictureDepth::codes,
-                            const std::optional<Toning>& toning = {});
+                            const std::optional<Toning>& toning = {}, const gpu::DeviceImage* filtered = nullptr);
 
   private:
     using Frame = ResolvedPictures::Frame;
-    Frame& prepared_frame(ResolvedPictures& pictures, const AccumulationBuffer& accumulation, const Region& region,
-                          PictureDepth depth);
+    Frame& prepared_frame(ResolvedPictures& pictures, const Region& region, PictureDepth depth);
 
     const gpu::Device& device_;
     gpu::Queue& queue_;

@@ -1,24 +1,38 @@
 // The least and the largest value that interpolation can make in each brick: of its voxels and of those around it, one
-// voxel far. Narrower than what whole bricks around it hold, and so are the flights through it longer.
+// voxel far. Narrower than what whole bricks around it hold, and so are the flights through it longer. A group of
+// invocations a brick: neighbours read neighbouring voxels.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
+#define OWN_GROUPS
 #include "shaders/raycast/frame.glsl"
 
+layout(local_size_x = majorant_readers) in;
+
+shared vec2 ends_of[majorant_readers];
+
+vec2 widened(vec2 a, vec2 b) {
+    return vec2(min(a.x, b.x), max(a.y, b.y));
+}
+
 void main() {
-    ivec3 brick = ivec3(gl_GlobalInvocationID);
-    if (any(greaterThanEqual(brick, textureSize(majorant_ranges, 0)))) return;
+    ivec3 brick = ivec3(gl_WorkGroupID);
+    int reader = int(gl_LocalInvocationIndex);
     int edge = int(frame.trace.bricks.x);
-    ivec3 last = textureSize(volume, 0) - 1;
     ivec3 from = max(brick * edge - 1, ivec3(0));
-    ivec3 to = min((brick + 1) * edge, last);
+    ivec3 count = min((brick + 1) * edge, textureSize(volume, 0) - 1) - from + 1;
     vec2 ends = vec2(3.0e38, -3.0e38);
-    for (int z = from.z; z <= to.z; ++z)
-        for (int y = from.y; y <= to.y; ++y)
-            for (int x = from.x; x <= to.x; ++x) {
-                float value = texelFetch(volume, ivec3(x, y, z), 0).r;
-                if (!(value > -3.0e38)) ends.x = -3.0e38;  // of no number, the table gives its first entry
-                ends = vec2(value < ends.x ? value : ends.x, value > ends.y ? value : ends.y);
-            }
-    imageStore(majorant_ranges_target, brick, vec4(ends, 0, 0));
+    for (int i = reader; i < count.x * count.y * count.z; i += majorant_readers) {
+        int row = i / count.x;
+        float value = texelFetch(volume, from + ivec3(i - row * count.x, row % count.y, row / count.y), 0).r;
+        if (!(value > -3.0e38)) ends.x = -3.0e38;  // of no number, the table gives its first entry
+        ends = vec2(value < ends.x ? value : ends.x, value > ends.y ? value : ends.y);
+    }
+    ends_of[reader] = ends;
+    barrier();
+    for (int others = majorant_readers / 2; others > 0; others /= 2) {
+        if (reader < others) ends_of[reader] = widened(ends_of[reader], ends_of[reader + others]);
+        barrier();
+    }
+    if (reader == 0) imageStore(majorant_ranges_target, brick, vec4(ends_of[0], 0, 0));
 }

@@ -12,28 +12,41 @@ layout(push_constant) uniform Scale {
     float rays_per_pixel;
     float columns, rows;  // of rays: the buffer may be larger
     float none;
-    vec4 tone;  // as in TraceFrame
+    vec4 tone;  // see tone.glsl
     vec4 background;
+    vec4 rim;  // rays before the picture's first: to the left, above
 };
 layout(set = 0, binding = binding_resolve_accumulation) uniform sampler2D accumulation;
 layout(set = 0, binding = binding_resolve_picture) uniform writeonly image2D picture;
+layout(set = 0, binding = binding_resolve_drawn) uniform sampler2D drawn;
 
 vec4 seen_at(ivec2 here) {
     if (!enlarges) return texelFetch(accumulation, here, 0);
-    vec2 ray = clamp((vec2(here) + 0.5) * rays_per_pixel, vec2(0.5), vec2(columns, rows) - 0.5);
+    // A little before the middle of the last ray: at the middle, what lies beyond it counts nothing, but nothing times NaN
+    // is NaN, and the buffer has there whatever was in the memory.
+    const float before = 1.0 / 64.0;
+    vec2 last = max(vec2(columns, rows) - 0.5 - before, 0.5 - before);
+    vec2 ray = min(max((vec2(here) + 0.5) * rays_per_pixel, 0.5 - before), last);
     return textureLod(accumulation, ray / vec2(textureSize(accumulation, 0)), 0.0);
 }
 
-// Mixed as light of the display, so that the background stays what it is.
-vec4 shown(vec4 seen) {
-    vec3 colour = toned(seen.a > 0.0 ? seen.rgb / seen.a : vec3(0), tone);
-    if (background.a == 0.0) return vec4(to_srgb(colour), seen.a);
-    return vec4(to_srgb(mix(from_srgb(background.rgb), colour, seen.a)), 1.0);
+// Mixed as light of the display, so that the background stays what it is, and so do lines and slices.
+vec4 shown(ivec2 here) {
+    vec4 light = texelFetch(accumulation, here, 0);
+    vec4 over = texelFetch(drawn, here, 0);
+    vec3 colour = (light.a > 0.0 ? light.a * toned(light.rgb / light.a, tone) : vec3(0)) + over.rgb;
+    float opacity = clamp(light.a + over.a, 0.0, 1.0);
+    if (background.a == 0.0) return vec4(to_srgb(clamp(colour / max(opacity, 1e-6), 0.0, 1.0)), opacity);
+    return vec4(to_srgb(clamp(colour + (1.0 - opacity) * from_srgb(background.rgb), 0.0, 1.0)), 1.0);
 }
 
 void main() {
     ivec2 here = ivec2(gl_GlobalInvocationID.xy);
     if (any(greaterThanEqual(here, imageSize(picture)))) return;
+    if (tones) {
+        imageStore(picture, here, shown(here + ivec2(rim.xy)));
+        return;
+    }
     vec4 seen = seen_at(here);
-    imageStore(picture, here, tones ? shown(seen) : vec4(seen.a > 0.0 ? seen.rgb / seen.a : vec3(0), seen.a));
+    imageStore(picture, here, vec4(seen.a > 0.0 ? seen.rgb / seen.a : vec3(0), seen.a));
 }

@@ -45,6 +45,18 @@ inline constexpr std::uint32_t majorants[] = {
 #include "majorants.comp.num"
 };
 
+inline constexpr std::uint32_t path_variance[] = {
+#include "path_variance.comp.num"
+};
+
+inline constexpr std::uint32_t denoise[] = {
+#include "denoise.comp.num"
+};
+
+inline constexpr std::uint32_t noise[] = {
+#include "noise.comp.num"
+};
+
 inline constexpr std::uint32_t resolve[] = {
 #include "resolve.comp.num"
 };

@@ -17,11 +17,44 @@
 #include "shaders/trace/medium.glsl"
 #include "shaders/trace/flight.glsl"
 #include "shaders/trace/scatter.glsl"
+#include "shaders/trace/lights.glsl"
+#include "shaders/trace/lens.glsl"
 #include "shaders/trace/path.glsl"
 
-// Lines and slices are colours of the display: in light, what is shown as them.
-vec3 as_light(vec3 colour) {
-    return untoned(from_srgb(clamp(colour, 0.0, 1.0)), frame.trace.tone);
+layout(set = 0, binding = binding_path_albedo, rgba32f) uniform image2D path_albedo;
+layout(set = 0, binding = binding_path_normals, rgba32f) uniform image2D path_normals;
+layout(set = 0, binding = binding_path_squares, r32f) uniform image2D path_squares;
+layout(set = 0, binding = binding_path_drawn, rgba32f) uniform image2D path_drawn;
+
+const float apart = 4.0;  // as deep, lines lie for the denoiser: it never mixes them with what is beside them
+
+// Premultiplied, as the display has it but for its gamma: neither slices nor lines are light.
+vec4 drawn_at(inout Traced found, Ray whole, vec2 pixel, float slice) {
+    vec4 drawn = vec4(0);
+    if (slices_kind == slices_inside && found.opacity == 0.0 && slice != no_slice) {
+        Seen seen = nothing;
+        add_slice(seen, whole, slice);
+        drawn = vec4(from_srgb(clamp(seen.colour, 0.0, 1.0)), 1.0);
+    }
+    if (!box) return drawn;
+    vec2 cover = box_lines(pixel - 0.5 * frame.picture.xy);
+    vec4 line = vec4(from_srgb(frame.box_colour.rgb), 1.0);
+    drawn += (1.0 - found.opacity) * (1.0 - drawn.a) * cover.y * line;
+    drawn = mix(drawn, line, cover.x);
+    found.light *= 1.0 - cover.x;
+    found.opacity *= 1.0 - cover.x;
+    found.albedo.a += apart * cover.x;
+    return drawn;
+}
+
+void add_path(ivec2 here, Traced found, vec4 drawn) {
+    float luminance = dot(found.light, vec3(0.2126, 0.7152, 0.0722));
+    float squares = dot(found.albedo, found.albedo) + dot(found.facing, found.facing) + found.opacity * found.opacity;
+    add_to_mean(here, vec4(found.light, found.opacity));
+    imageStore(path_albedo, here, with_pass(imageLoad(path_albedo, here), found.albedo));
+    imageStore(path_normals, here, with_pass(imageLoad(path_normals, here), vec4(found.facing, squares)));
+    imageStore(path_squares, here, with_pass(imageLoad(path_squares, here), vec4(luminance * luminance)));
+    imageStore(path_drawn, here, with_pass(imageLoad(path_drawn, here), drawn));
 }
 
 void main() {
@@ -31,27 +64,17 @@ void main() {
     uvec2 whole_pixel = here + uvec2(frame.region.xy);
     random_pixel = uvec2(whole_pixel.y * frame.trace.random.z + whole_pixel.x, frame.trace.random.y);
 
-    Ray whole = ray_of(pixel);
+    Ray whole = through_lens(pixel);
     Ray ray = cut(whole);
     if (slices_kind == slices_inside && frame.slices.facts.z > 0.0) whole = ray;
     float slice = slices_kind == slices_inside ? length_to_slice(whole) : no_slice;
     ray.leave = min(ray.leave, slice);
-    Traced found = Traced(vec3(0), 0.0, vec4(0));
+    Traced found = nothing_traced;
     if (ray.leave > ray.enter) found = traced(ray);
     if (output_kind == output_counts) {
         add_to_mean(ivec2(here), found.counts);
-        return;
+    } else {
+        vec4 drawn = drawn_at(found, whole, pixel, slice);
+        add_path(ivec2(here), found, drawn);
     }
-    Seen seen = Seen(found.light, 1.0 - found.opacity, 0.0, -1.0);
-    if (slices_kind == slices_inside && found.opacity == 0.0 && slice != no_slice) {
-        add_slice(seen, whole, slice);
-        seen.colour = as_light(seen.colour);
-    }
-    if (box) {
-        vec2 cover = box_lines(pixel - 0.5 * frame.picture.xy);
-        vec3 line = as_light(frame.box_colour.rgb);
-        seen.colour = mix(seen.colour + seen.transmittance * cover.y * line, line, cover.x);
-        seen.transmittance *= (1.0 - cover.x) * (1.0 - cover.y);
-    }
-    add_to_mean(ivec2(here), vec4(seen.colour, 1.0 - seen.transmittance));
 }

@@ -217,9 +217,8 @@ DispersionOfScan run(const DispersionJob& job, Progress& progress) {
     return {found, doubts_about(scan.calibration)};
 }
 
-// NaN fails as well.
 void require_sharp(const DispersionFound& found, const DispersionSearch& wanted, const std::string& where) {
-    constexpr double rounding = 1e-6;  // of the entropy
+    if (is_sharp(found, wanted.range_rad)) return;
     const char* remedy = "choose one reflector with `region`, more A-scans with `lines`, or a wider `range`";
     const auto refuse = [&](const std::string& problem, const char* how) {
         throw Error(ErrorCode::bad_file, problem, where, how);
@@ -228,7 +227,6 @@ void require_sharp(const DispersionFound& found, const DispersionSearch& wanted,
     if (is_finite && !has_sharp_depths(found)) refuse("shows no reflector that a phase makes sharper", remedy);
     const std::string doubt = is_finite ? doubt_about(found, wanted.range_rad) : "";
     if (!doubt.empty()) refuse(doubt, "choose one reflector with `region`, or widen `range`; see also the k map");
-    if (is_finite && found.entropy <= found.entropy_before + rounding) return;
     refuse(fmt::format("gets no sharper: entropy over depth {:.4f} before, {:.4f} at best", found.entropy_before,
                        found.entropy),
            "choose one reflector with `region`, and a `range` around what is expected");

@@ -79,7 +79,7 @@ FigurePanel spread_panel(const MirrorCalibration& found, std::size_t m) {
 
 // ---- a search
 
-Probe amplitudes(const SearchedDispersion& searched, Recipe recipe, std::int64_t padding, const Block& b_scan) {
+ProbedBlock amplitudes(const SearchedDispersion& searched, Recipe recipe, std::int64_t padding, const Block& b_scan) {
     recipe.method = Method::plain;
     recipe.zero_padding = padding;
     recipe.fixed_pattern = FixedPattern::none;
@@ -93,11 +93,11 @@ Probe amplitudes(const SearchedDispersion& searched, Recipe recipe, std::int64_t
     return probed(plan, recipe, b_scan);
 }
 
-const float* values_of(const Probe& probe) {
+const float* values_of(const ProbedBlock& probe) {
     return reinterpret_cast<const float*>(probe.voxels.data());
 }
 
-Figure picture_of(const Probe& probe, const Interval& rows) {
+Figure picture_of(const ProbedBlock& probe, const Interval& rows) {
     Figure figure;
     figure.width = probe.grid.a_scans;
     figure.height = rows.end - rows.begin;
@@ -110,7 +110,7 @@ Figure picture_of(const Probe& probe, const Interval& rows) {
     return figure;
 }
 
-std::vector<double> mean_level(const Probe& probe, const DispersionSearch& search) {
+std::vector<double> mean_level(const ProbedBlock& probe, const DispersionSearch& search) {
     const std::int64_t end = search.line_end > 0 ? search.line_end : probe.grid.a_scans;
     std::vector<double> level(static_cast<std::size_t>(probe.grid.depth), 0.0);
     for (std::int64_t a = search.line_begin; a < end; ++a) {
@@ -196,8 +196,8 @@ void plot_mirrors(const std::filesystem::path& path, const MirrorCalibration& fo
 }
 
 void plot_dispersion(const std::filesystem::path& path, const SearchedDispersion& searched, const Block& b_scan) {
-    const Probe before = amplitudes(searched, searched.before, 1, b_scan);
-    const Probe after = amplitudes(searched, searched.after, 1, b_scan);
+    const ProbedBlock before = amplitudes(searched, searched.before, 1, b_scan);
+    const ProbedBlock after = amplitudes(searched, searched.after, 1, b_scan);
     const Interval rows = shown_rows(searched.search, before.grid.depth);
     const Figure figure = picture_of(after, rows);
     FigureStyle style;

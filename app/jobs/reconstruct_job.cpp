@@ -15,6 +15,7 @@
 #include "engine/io/own_files.h"
 #include "engine/io/png_file.h"
 #include "engine/io/volume_file.h"
+#include "engine/offline/repeat_table.h"
 
 namespace echolux {
 namespace {
@@ -59,6 +60,17 @@ void check_output(const ReconstructJob& job, const VolumeGrid& grid) {
     check_can_be_written(job.output);
 }
 
+void check_repeats(const ReconstructJob& job, const Scan& scan) {
+    if (job.repeats.empty()) return;
+    if (lower_ending(job.repeats) != ".csv")
+        throw Error(ErrorCode::bad_setting, "what aligning found is a table", job.repeats.string(), "name it *.csv");
+    if (!scan.flow.align || scan.flow.method == FlowMethod::none || job.flow.empty()) {
+        throw Error(ErrorCode::bad_setting, "no repeats are aligned", "repeats",
+                    "name a volume with `flow`, and set flow.align = true");
+    }
+    check_can_be_written(job.repeats);
+}
+
 void check_flow(const ReconstructJob& job, const Scan& scan) {
     if (job.flow.empty()) return;
     if (scan.flow.method == FlowMethod::none) {
@@ -91,6 +103,7 @@ std::vector<Output> outputs_of(const ReconstructJob& job, const Interval& volume
     };
     add(job.output, makes_picture(job));
     add(job.flow, false);
+    outputs.push_back({job.repeats, is_own_repeats_table});
     return outputs;
 }
 
@@ -160,6 +173,7 @@ ReconstructedFiles run(const ReconstructJob& job, Progress& progress) {
     const VolumeGrid whole = planned_grid(scan);
     check_output(job, whole);
     check_flow(job, scan);
+    check_repeats(job, scan);
     Reconstruction reconstruction(std::move(scan), job.backend);
     const ScanGeometry& geometry = reconstruction.scan().geometry;
     const std::int64_t slices = slices_per_b_scan(whole, geometry);
@@ -172,6 +186,8 @@ ReconstructedFiles run(const ReconstructJob& job, Progress& progress) {
         done.warnings.push_back(fmt::format("flow.method: {} is not written; name a volume for it with `flow`",
                                             std::get<std::string>(value_of(reconstruction.scan().flow, "method"))));
     }
+    std::vector<RepeatReport> reports;  // of all volumes
+    std::string table = repeats_table_heading();
     for (std::int64_t v = volumes.begin; v < volumes.end; ++v) {
         const ScanPart part = part_for(job, v, slices);
         if (makes_picture(job)) {
@@ -183,11 +199,19 @@ ReconstructedFiles run(const ReconstructJob& job, Progress& progress) {
             const FlowedVolume volume = reconstruction.run_with_flow(part, progress);
             structures.add(volume.structure, v, progress);
             flows.add(flow_values(volume.flow.value()), v, progress);
+            table += repeats_table_rows({v, part.begin, geometry.b_repeats, volume.repeats}, volume.structure.grid);
+            reports.insert(reports.end(), volume.repeats.begin(), volume.repeats.end());
         }
     }
     for (const VolumeFiles* made : {&structures, &flows}) {
         done.files.insert(done.files.end(), made->files().begin(), made->files().end());
     }
+    if (!job.repeats.empty()) {
+        write_text(job.repeats, table);
+        done.files.push_back(job.repeats);
+    }
+    if (const std::string left_out = left_out_of(reports, geometry.b_repeats); !left_out.empty())
+        done.warnings.push_back(left_out);
     done.stats = reconstruction.stats();
     return done;
 }

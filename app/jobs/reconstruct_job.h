@@ -17,7 +17,8 @@ struct ReconstructJob {
     std::filesystem::path scan;
     std::vector<std::string> settings;  // "recipe.window=hann"
     std::filesystem::path output;
-    std::filesystem::path flow;  // a volume file for the flow; empty: none
+    std::filesystem::path flow;     // a volume file for the flow; empty: none
+    std::filesystem::path repeats;  // a table of what aligning repeats found; empty: none
     BackendChoice backend;
     std::optional<std::int64_t> volume;  // nothing: all
     Interval b_scans;                    // end 0: the last

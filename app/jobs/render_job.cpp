@@ -86,7 +86,7 @@ void write_picture(Renderer& renderer, const RenderJob& job, const View& view, c
     progress.begin("render", view.height, "rows");
     done.pages = renderer.render(view, job.bits, [&](const PictureRows& rows) {
         writer->write(rows.pixels);
-        progress.advance(rows.count);
+        progress.advance(rows.worth);
     });
     progress.end();
     done.seconds = seconds_since(start);

@@ -155,7 +155,7 @@ class Mirrors {
         for (const double a : seen.amplitude) mirror.profile_db.push_back(20 * std::log10(std::max(a, 1e-15)));
         if (mirror.reading.nearer_bin) {
             found.warnings.push_back(fmt::format(
-                "{}: a higher peak stands at bin {:.1f}, within the first twentieth of the range; if it is the mirror, "
+                "{}: a higher peak stands at bin {:.1f}, within the first 5 % of the range; if it is the mirror, "
                 "choose it with `depths`",
                 name, *mirror.reading.nearer_bin));
         }
@@ -233,13 +233,14 @@ void warn_of_outliers(RollOffFound& found, std::vector<double> shares, std::vect
         const FallOff others = fitted_fall_off(shares, levels);
         const auto share = others.share_at_loss(6);
         found.warnings.push_back(
-            fmt::format("without {}: {}, and the fall-off leaves {:.2f} dB rms", left_out.size() > 1 ? "them" : "it",
+            fmt::format("without {}: {}, residual of the fit {:.2f} dB rms", left_out.size() > 1 ? "them" : "it",
                         share ? "6 dB are lost at " + depth_text(found, *share * static_cast<double>(found.bins))
                               : std::string("6 dB are not lost within the range"),
                         others.rms_db));
     } else if (found.fall_off->rms_db > max_rms_db) {
-        found.warnings.push_back(fmt::format("the fall-off leaves {:.2f} dB rms: check each mirror's peak in the plot",
-                                             found.fall_off->rms_db));
+        found.warnings.push_back(
+            fmt::format("residual of the roll-off fit: {:.2f} dB rms; check each mirror's peak in the plot",
+                        found.fall_off->rms_db));
     }
 }
 

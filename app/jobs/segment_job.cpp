@@ -51,13 +51,21 @@ void check_names(const SegmentJob& job) {
                    {job.picture, is_own_figure},
                    {job.thickness, own_map},
                    {job.en_face, own_map},
+                   {job.density, own_map},
+                   {job.flux, own_map},
+                   {job.vessels, is_own_vessel_table},
                    {job.flat, is_own_volume},
                    {job.unflat, is_own_volume}},
                   inputs, job.overwrites);
     check_volume_or(is_table(job.output), job.output);
     if (!job.output.empty() && is_table(job.output)) check_can_be_written(job.output);
     if (!job.picture.empty()) check_figure_name(job.picture);
-    for (const Path& map : {job.thickness, job.en_face}) {
+    if (!job.vessels.empty() && !is_table(job.vessels)) {
+        throw Error(ErrorCode::bad_setting, "the numbers of vessels are a table", job.vessels.string(),
+                    "name it *.csv");
+    }
+    if (!job.vessels.empty()) check_can_be_written(job.vessels);
+    for (const Path& map : {job.thickness, job.en_face, job.density, job.flux}) {
         if (is_figure(map)) check_figure_name(map);
         check_volume_or(is_figure(map), map);
     }
@@ -66,11 +74,21 @@ void check_names(const SegmentJob& job) {
 }
 
 void check_wanted(const SegmentJob& job) {
-    const std::array outputs{job.output, job.picture, job.thickness, job.en_face, job.flat, job.unflat};
+    const std::array outputs{job.output, job.picture, job.thickness, job.en_face, job.flat,
+                             job.unflat, job.density, job.flux,      job.vessels};
     if (std::ranges::all_of(outputs, [](const Path& path) { return path.empty(); })) {
         throw Error(ErrorCode::bad_setting, "nothing is to be written", "output",
                     "name a file for the surfaces, or for what follows from them");
     }
+    constexpr double max_um = 1e6;
+    const auto require = [](bool is_fit, const char* key, double value, const char* expected) {
+        if (!is_fit) throw Error(ErrorCode::bad_setting, fmt::format("expected {}, got {}", expected, value), key);
+    };
+    const VesselSpec& vessels = job.vessel_spec;
+    require(vessels.window_um > 0 && vessels.window_um <= max_um, "window", vessels.window_um, "a length up to 1e6 um");
+    require(job.tail_gap_um >= 0 && job.tail_gap_um <= max_um, "tail_gap", job.tail_gap_um,
+            "0 or a length up to 1e6 um");
+    require(std::isfinite(vessels.above) && vessels.above >= 0, "flow_above", vessels.above, "0 or more");
     check(job.recipe, "layers");
     check(job.style, "figure");
 }
@@ -85,6 +103,10 @@ void require_signal(const Surfaces& surfaces, const std::string& input) {
 
 Surfaces surfaces_for(const SegmentJob& job, const Volume& volume, SegmentedLayers& done, Progress& progress) {
     if (!job.surfaces.empty()) return read_surfaces(job.surfaces, volume.grid);
+    if (is_angiogram(volume.grid)) {
+        throw Error(ErrorCode::bad_setting, "layers are found in the structure, not in its flow",
+                    job.input.filename().string(), "find them there, and name their file as `surfaces`");
+    }
     if (volume.grid.quantity.empty())
         done.warnings.push_back("layers: the volume does not say what its voxels hold; they are taken as intensities");
     const auto start = std::chrono::steady_clock::now();
@@ -118,6 +140,7 @@ PictureTexts texts_of(const SegmentJob& job) {
 }
 
 Volume with_recipe(Volume volume, const SegmentJob& job) {
+    if (job.tail_gap_um > 0) volume.provenance["tail_gap_um"] = fmt::format("{:g}", job.tail_gap_um);
     if (!job.surfaces.empty()) {
         volume.provenance["surfaces_of"] = job.surfaces.filename().string();
         return volume;
@@ -163,19 +186,60 @@ void write_thickness(const SegmentJob& job, const Volume& volume, const Surfaces
     write_volume(job.thickness, with_recipe(joined(std::move(maps), names), job));
 }
 
-void write_en_face(const SegmentJob& job, const Volume& volume, const Surfaces& surfaces) {
+SlabSpec slab_of(const SegmentJob& job, const Surfaces& surfaces) {
     const auto [upper, lower] = between(job, surfaces);
-    const SlabSpec slab{upper, lower, job.below_upper_um, job.below_lower_um, job.value};
-    const std::vector<float> map = en_face_between(volume, surfaces, slab);
-    const std::string name = surfaces.all[upper].name + " to " + surfaces.all[lower].name;
-    const VolumeGrid& grid = volume.grid;
-    if (is_figure(job.en_face)) {
-        const std::string unit = grid.unit.empty() ? grid.quantity : grid.unit;
-        return write_figure(job.en_face, {{map_panel(map, grid, name, unit, job.style)}}, job.style, texts_of(job));
+    return {upper, lower, job.below_upper_um, job.below_lower_um, job.value};
+}
+
+struct SlabMap {
+    const std::vector<float>& values;
+    const std::string quantity, unit;
+};
+
+void write_slab_map(const Path& path, const SegmentJob& job, const Volume& volume, const Surfaces& surfaces,
+                    const SlabMap& map) {
+    const SlabSpec slab = slab_of(job, surfaces);
+    const std::string name = surfaces.all[slab.upper].name + " to " + surfaces.all[slab.lower].name;
+    if (is_figure(path)) {
+        const std::string unit = map.unit.empty() ? map.quantity : map.unit;
+        return write_figure(path, {{map_panel(map.values, volume.grid, name, unit, job.style)}}, job.style,
+                            texts_of(job));
     }
-    Volume picture = volume_of_map(map, volume, grid.quantity.c_str(), grid.unit.c_str());
+    Volume picture = volume_of_map(map.values, volume, map.quantity.c_str(), map.unit.c_str());
     picture.provenance["layers_shown"] = name;
-    write_volume(job.en_face, with_recipe(std::move(picture), job));
+    write_volume(path, with_recipe(std::move(picture), job));
+}
+
+void write_en_face(const SegmentJob& job, const Volume& volume, const Surfaces& surfaces) {
+    const std::vector<float> map = en_face_between(volume, surfaces, slab_of(job, surfaces));
+    write_slab_map(job.en_face, job, volume, surfaces, {map, volume.grid.quantity, volume.grid.unit});
+}
+
+std::string slab_name(const SegmentJob& job, const Surfaces& surfaces) {
+    const SlabSpec slab = slab_of(job, surfaces);
+    return surfaces.all[slab.upper].name + ":" + surfaces.all[slab.lower].name;
+}
+
+void write_vessels(const SegmentJob& job, const Volume& volume, const Surfaces& surfaces, SegmentedLayers& done) {
+    if (job.density.empty() && job.flux.empty() && job.vessels.empty()) return;
+    const VesselMaps maps = vessel_maps(volume, surfaces, slab_of(job, surfaces), job.vessel_spec);
+    done.vessels = vessel_stats(maps, volume.grid);
+    const auto wrote = [&](const Path& path) { done.files.push_back(path); };
+    if (!job.density.empty()) {
+        write_slab_map(job.density, job, volume, surfaces, {maps.density, "vessel density", "%"});
+        wrote(job.density);
+    }
+    if (!job.flux.empty()) {
+        write_slab_map(job.flux, job, volume, surfaces, {maps.flux, "relative flux", volume.grid.unit});
+        wrote(job.flux);
+    }
+    if (!job.vessels.empty()) {
+        write_text(job.vessels, vessel_table(*done.vessels, slab_name(job, surfaces)));
+        wrote(job.vessels);
+    }
+    if (done.vessels->measured_percent < 100)
+        done.warnings.push_back(
+            fmt::format("vessels: {:.1f} % of the area was measured", done.vessels->measured_percent));
 }
 
 void write_moved(const Path& path, bool back, const SegmentJob& job, const Volume& volume, const Surfaces& surfaces) {
@@ -205,8 +269,9 @@ void write_picture(const SegmentJob& job, const Volume& volume, const Surfaces& 
 SegmentedLayers run(const SegmentJob& job, Progress& progress) {
     check_wanted(job);
     check_names(job);
-    const OpenedVolume opened = open_volume(job, progress);
-    const Volume& volume = opened.volume;
+    OpenedVolume opened = open_volume(job, progress);
+    Volume& volume = opened.volume;
+    if (job.tail_gap_um > 0) remove_tails(volume, job.tail_gap_um);
     if (!job.picture.empty()) check_b_scan(volume.grid, job.b_scan.value_or(volume.grid.b_scans / 2));
     SegmentedLayers done;
     done.warnings = opened.warnings;
@@ -221,6 +286,7 @@ SegmentedLayers run(const SegmentJob& job, Progress& progress) {
     write(job.picture, [&] { write_picture(job, volume, surfaces); });
     write(job.thickness, [&] { write_thickness(job, volume, surfaces); });
     write(job.en_face, [&] { write_en_face(job, volume, surfaces); });
+    write_vessels(job, volume, surfaces, done);
     write(job.flat, [&] { write_moved(job.flat, false, job, volume, surfaces); });
     write(job.unflat, [&] { write_moved(job.unflat, true, job, volume, surfaces); });
     progress.end();

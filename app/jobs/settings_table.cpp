@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/acquire/source.h"
+#include "engine/attenuation/attenuation.h"
 #include "engine/layers/layer_recipe.h"
 #include "engine/registration/registration.h"
 #include "engine/scan/scan.h"
@@ -54,6 +55,7 @@ struct CommandSettings {
         settings.bind("layers", layers);
         settings.bind("filter", filter);
         settings.bind("registration", registration);
+        settings.bind("attenuation", attenuation);
     }
     CommandSettings(const CommandSettings&) = delete;
     CommandSettings& operator=(const CommandSettings&) = delete;
@@ -61,6 +63,7 @@ struct CommandSettings {
     LayerRecipe layers;
     SpeckleFilter filter;
     RegistrationSettings registration;
+    AttenuationRecipe attenuation;
     Settings settings;
 };
 
@@ -97,7 +100,8 @@ std::vector<ListedSetting> listed(const Settings& settings) {
 
 void check_assignment(std::string_view assignment) {
     const std::string_view section = section_of(assignment.substr(0, assignment.find('=')));
-    const bool is_of_command = section == "layers" || section == "filter" || section == "registration";
+    const bool is_of_command =
+        section == "layers" || section == "filter" || section == "registration" || section == "attenuation";
     if (is_of_command) return CommandSettings().settings.set_assignment(assignment);
     AllSettings().settings.set_assignment(assignment);
 }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "render/heights.h"
 
 namespace echolux {
 namespace {
@@ -169,8 +170,11 @@ std::optional<ShownVolume> VolumePictures::shown() {
 std::optional<FollowedVolume> VolumePictures::follow(const View& view, double now_s, std::size_t pane) {
     if (has_flow()) look_at_flow();
     return try_read_ring([&](Reading& reading) {
+        View now_drawn = view;
+        // A volume of another shape has come, whose heights are found at the next turn.
+        if (has_height_maps(view) && !live_.has_heights) now_drawn.heights_cut = false;
         const ReadTicket::Part& newest = reading.ticket.newest;
-        return FollowedVolume{live_.renderer.follow(view, now_s, pane, reading.slots()), newest.stamp,
+        return FollowedVolume{live_.renderer.follow(now_drawn, now_s, pane, reading.slots()), newest.stamp,
                               reading.is_whole(live_.grid)};
     });
 }

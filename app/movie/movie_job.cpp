@@ -32,7 +32,7 @@ class FrameTexts {
     // `job` outlives it. Reads the input for its fingerprint.
     FrameTexts(const MovieJob& job, const std::string& device);
 
-    PictureTexts of(const View& view, const ShownVolume& shown) const;
+    PictureTexts of(const View& view, const SceneVolume& shown) const;
 
   private:
     const MovieJob& job_;
@@ -47,7 +47,7 @@ FrameTexts::FrameTexts(const MovieJob& job, const std::string& device) : job_(jo
     record_.flow_hash = file_hash(job.flow);
 }
 
-PictureTexts FrameTexts::of(const View& view, const ShownVolume& shown) const {
+PictureTexts FrameTexts::of(const View& view, const SceneVolume& shown) const {
     PictureRecord record = record_;
     record.backend = shown.volume.backend;
     record.made_by = text_of_map(shown.volume.structure->provenance);

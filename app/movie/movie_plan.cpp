@@ -187,6 +187,7 @@ View MoviePlan::view(std::int64_t frame) const {
     if (path_.sweeps) sweep(view, frame);
     if (path_.goes_through_time && volumes_.step_s > 0)
         view.time_s = view_.time_s + static_cast<double>(step(frame)) * volumes_.step_s;
+    view.frame = static_cast<std::uint32_t>(frame);
     return view;
 }
 

@@ -17,7 +17,7 @@
 namespace echolux {
 
 // The volume that a frame shows.
-struct ShownVolume {
+struct SceneVolume {
     MovieVolume volume;
     std::int64_t step = 0;             // of the input
     std::optional<ValueRange> chosen;  // by an earlier volume; nothing: by this one
@@ -35,7 +35,7 @@ class MovieScene {
 
     // In ascending order of steps. What cannot be read leaves the volume before it where it is.
     void show(std::int64_t step, const View& view, Progress& progress);
-    const ShownVolume& shown() const { return shown_; }
+    const SceneVolume& shown() const { return shown_; }
 
     // The view with the range and threshold of flow that the first volume chose, where it leaves them open.
     View in_first_colours(View view) const;
@@ -53,7 +53,7 @@ class MovieScene {
     std::int64_t step_ = -1;       // that was asked for
     std::optional<ValueRange> chosen_;
     std::optional<FlowScale> flow_scale_;
-    ShownVolume shown_;
+    SceneVolume shown_;
     std::vector<std::string> warnings_;
 };
 

@@ -6,9 +6,11 @@
 #include "compute/error.h"
 #include "engine/io/header_text.h"
 #include "engine/io/lower_case.h"
+#include "engine/scan/file_settings.h"
 #include "engine/scan/scan.h"
 #include "engine/scan/settings.h"
 #include "engine/scan/time_points.h"
+#include "engine/simulate/simulator.h"
 
 namespace echolux {
 namespace {
@@ -23,20 +25,21 @@ void as_far_as_possible(const Work& work) {
     }
 }
 
-// What the scan's text names, without opening any of it.
+// What the text of a scan or of the simulator names, without opening any of it.
 void add_files_of_scan(const Path& input, const std::vector<std::string>& settings, FileNames& files) {
     Scan scan;
+    Simulation simulation;
     Settings book;
     bind(book, scan);
+    book.bind("simulation", simulation);
     if (lower_ending(input) == ".toml") as_far_as_possible([&] { book.read_toml(input); });
     for (const std::string& assignment : settings) as_far_as_possible([&] { book.set_assignment(assignment); });
     for (const BoundField& field : book.fields()) {
-        const bool names_file =
-            field.section == "calibration" || field.key() == "scan.file" || field.key() == "recording.index";
         const Value value = field.get();
         const auto* name = std::get_if<std::string>(&value);
-        if (!names_file || name == nullptr || name->empty() || !field.choices.empty()) continue;
-        files.push_back(input.parent_path() / *name);
+        const bool is_of_scan = field.section != "simulation";
+        const Path folder = is_of_scan ? input.parent_path() : Path();
+        if (name != nullptr && is_file_name(field, *name, folder)) files.push_back(folder / *name);
     }
 }
 
@@ -68,8 +71,12 @@ void add_files_of_pattern(const Path& pattern, FileNames& files) {
 }  // namespace
 
 FileNames files_read(const Path& input, const std::vector<std::string>& settings) {
-    if (input.empty()) return {};
-    FileNames files{input};
+    FileNames files;
+    if (input.empty()) {
+        if (!settings.empty()) add_files_of_scan(input, settings, files);
+        return files;
+    }
+    files.push_back(input);
     const std::string ending = lower_ending(input);
     std::error_code problem;
     const bool is_folder = std::filesystem::is_directory(input, problem) && !is_volume_name(input);
@@ -97,8 +104,10 @@ FileNames files_read(const VolumeSource& source) {
 }
 
 void add_files_of_view(const View& view, FileNames& files) {
-    for (const std::string* file : {&view.transfer, &view.top_from, &view.bottom_from, &view.flatten}) {
-        if (!file->empty() && *file != "surface") files.emplace_back(*file);
+    for (const Field<View>& field : describe<View>()) {
+        const Value value = field.get(view);
+        const auto* name = std::get_if<std::string>(&value);
+        if (name != nullptr && is_file_name(field, *name, "")) files.emplace_back(*name);
     }
 }
 

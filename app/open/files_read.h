@@ -10,9 +10,9 @@
 
 namespace echolux {
 
-// Of a scan itself, its spectra, index and calibration, as `settings` ("calibration.k_map=k.csv") name them; of a
-// volume whose header lies apart its voxels; of a pattern the files that fit; of a folder it and its volumes. Never
-// throws: what cannot be read is told by whoever reads it.
+// Of a scan itself, its spectra, index and calibration, as `settings` ("calibration.k_map=k.csv") name them; of no
+// input what these name; of a volume whose header lies apart its voxels; of a pattern the files that fit; of a folder
+// it and its volumes. Never throws: what cannot be read is told by whoever reads it.
 FileNames files_read(const std::filesystem::path& input, const std::vector<std::string>& settings = {});
 
 // Of several scans and files of numbers.

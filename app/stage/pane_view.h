@@ -54,7 +54,7 @@ glm::dvec3 from_centre(std::span<const double> place, const VolumeGrid& grid);
 bool lies_in(PaneKind section, const std::array<double, 3>& cross_um, std::span<const double> places,
              const VolumeGrid& grid);
 
-// The nearest place that is inside the volume, in the middle of voxels along all axes where `on_voxels`.
+// The nearest place that is inside the volume, in the middle of a voxel along each axis.
 std::array<double, 3> kept_inside(const std::array<double, 3>& place, const VolumeGrid& grid);
 
 // The index along an axis of the voxel in which a length from the centre lies.

@@ -1,12 +1,12 @@
 // Files that are dropped go to the server's folder for them, then the window opens them.
 export class Files {
-  constructor(stage, line, hands) {
-    this.line = line;
-    this.hands = hands;
+  constructor(stage, connection, input) {
+    this.connection = connection;
+    this.input = input;
     this.takes = false;
     this.onProgress = () => {};
     this.target = document.getElementById("drop");
-    line.on("welcome", (message) => (this.takes = message.uploads));
+    connection.on("welcome", (message) => (this.takes = message.uploads));
     stage.addEventListener("dragover", (event) => {
       event.preventDefault();
       if (this.mayDrop) this.target.hidden = false;
@@ -17,12 +17,12 @@ export class Files {
       event.preventDefault();
       this.target.hidden = true;
       if (this.mayDrop) this.send([...event.dataTransfer.files]);
-      else this.onProgress(this.takes ? "only who steers drops files" : "this server takes no files");
+      else this.onProgress(this.takes ? "only the user in control can open files" : "this server accepts no files");
     });
   }
 
   get mayDrop() {
-    return this.takes && this.hands.isOn;
+    return this.takes && this.input.isOn;
   }
 
   async send(files) {
@@ -36,7 +36,7 @@ export class Files {
       }
     }
     this.onProgress("");
-    this.line.send({ type: "dropped", names });
+    this.connection.send({ type: "dropped", names });
   }
 
   upload(file) {

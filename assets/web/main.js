@@ -1,19 +1,19 @@
-// Puts the page together: the line to the server, the picture, hands, files, and what is shown around the picture.
-import { Line } from "./line.js";
+// Puts the page together: the connection to the server, the picture, input, files, and what is shown around the picture.
+import { Connection } from "./connection.js";
 import { Video } from "./video.js";
-import { Hands } from "./hands.js";
+import { Input } from "./input.js";
 import { Touch } from "./touch.js";
 import { Files } from "./files.js";
 import { Shown } from "./shown.js";
 
 const stage = document.getElementById("stage");
 const canvas = document.getElementById("picture");
-const line = new Line();
-const video = new Video(canvas, line);
-const hands = new Hands(canvas, line, video);
-const touch = new Touch(canvas, hands);
-const files = new Files(stage, line, hands);
-const shown = new Shown(line, video, hands);
+const connection = new Connection();
+const video = new Video(canvas, connection);
+const input = new Input(canvas, connection, video);
+const touch = new Touch(canvas, input);
+const files = new Files(stage, connection, input);
+const shown = new Shown(connection, video, input);
 
 // The picture gets the pixels that this screen has for it. On a narrow screen text is a little smaller than elsewhere, so
 // that controls find room.
@@ -21,13 +21,13 @@ let told = "";
 function fit() {
   const ratio = window.devicePixelRatio || 1;
   const box = stage.getBoundingClientRect();
-  if (line.steers) {
+  if (connection.steers) {
     const width = Math.max(64, Math.floor(box.width * ratio)) & ~1, height = Math.max(64, Math.floor(box.height * ratio)) & ~1;
     const scale = Math.min(4, Math.max(0.75, Math.min(ratio, width / 560)));
     const size = { type: "size", width, height, scale };
     if (JSON.stringify(size) !== told) {
       told = JSON.stringify(size);
-      line.send(size);
+      connection.send(size);
     }
   }
   place(box, ratio);
@@ -57,16 +57,16 @@ function followRatio() {
 followRatio();
 video.onSize = () => place();
 
-line.on("open", async () => {
+connection.on("open", async () => {
   told = "";
-  line.send({ type: "hello", codecs: await video.codecs(), page: line.page });
+  connection.send({ type: "hello", codecs: await video.codecs(), page: connection.page });
 });
-line.on("roles", (roles) => {
-  line.steers = roles.steers;
-  hands.isOn = roles.steers;
+connection.on("roles", (roles) => {
+  connection.steers = roles.steers;
+  input.isOn = roles.steers;
   fit();
 });
 files.onProgress = (text) => shown.say(text, text === "" ? 0 : 5000);
-line.connect();
+connection.connect();
 
-window.echolux = { line, video, hands, touch, files, shown };  // for tests, and for whoever looks inside
+window.echolux = { connection, video, input, touch, files, shown };  // for tests, and for whoever looks inside

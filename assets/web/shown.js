@@ -10,8 +10,8 @@ function percentile(values, share) {
 const inMs = (value) => (Number.isFinite(value) ? `${value.toFixed(0)} ms` : "–");
 
 export class Shown {
-  constructor(line, video, hands) {
-    Object.assign(this, { line, video, hands });
+  constructor(connection, video, input) {
+    Object.assign(this, { connection, video, input });
     this.answers = [];  // the last ones: total, and its parts
     this.seen = [];     // when pictures came, and their bytes
     this.element = (id) => document.getElementById(id);
@@ -22,34 +22,34 @@ export class Shown {
   }
 
   follow() {
-    const { line, video, hands } = this;
+    const { connection, video, input } = this;
     const shown = video.onShown;
     video.onShown = (head) => {
       shown(head);
       this.seen.push([head.shown, head.bytes]);
       this.say("");
     };
-    hands.onAnswered = (total, head) => {
+    input.onAnswered = (total, head) => {
       const drawing = Math.max(0, head.drawing), encoding = head.waiting + head.encoding, decoding = head.shown - head.came;
       this.answers.push({ total, drawing, encoding, decoding, transport: total - drawing - encoding - decoding });
       if (this.answers.length > KEPT) this.answers.shift();
     };
-    line.on("welcome", (message) => {
+    connection.on("welcome", (message) => {
       this.me = message;
       this.element("share").hidden = !message.watch;
     });
-    line.on("roles", (roles) => this.showRoles(roles));
-    line.on("asked", () => (this.element("asked").hidden = false));
-    line.on("kept", () => this.say("The current user keeps control.", 4000));
-    line.on("recording", (message) => this.showRecording(message));
-    line.on("notice", (message) => this.say(message.text, 8000));
-    line.on("lost", (reason) => {
+    connection.on("roles", (roles) => this.showRoles(roles));
+    connection.on("asked", () => (this.element("asked").hidden = false));
+    connection.on("kept", () => this.say("The current user keeps control.", 4000));
+    connection.on("recording", (message) => this.showRecording(message));
+    connection.on("notice", (message) => this.say(message.text, 8000));
+    connection.on("lost", (reason) => {
       this.roles = null;
       this.element("asked").hidden = true;
       this.element("state").textContent = "not connected";
       this.say(reason ? `The server closed the connection: ${reason}` : "The connection is lost. Trying again …");
     });
-    line.on("refused", (text) => this.say(text));
+    connection.on("refused", (text) => this.say(text));
   }
 
   press() {
@@ -58,26 +58,26 @@ export class Shown {
       if (id !== "keyboard") this.video.canvas.focus({ preventScroll: true });
     });
     on("steer", () => {
-      this.line.send({ type: "steer", what: "ask" });
+      this.connection.send({ type: "steer", what: "ask" });
       this.say("Request sent; the current user has ten seconds to answer.", 4000);
     });
     const answer = (what) => {
       this.element("asked").hidden = true;
-      this.line.send({ type: "steer", what });
+      this.connection.send({ type: "steer", what });
     };
     on("give", () => answer("give"));
     on("keep", () => answer("keep"));
-    on("record", () => this.line.send({ type: "action", id: "source.record" }));
+    on("record", () => this.connection.send({ type: "action", id: "source.record" }));
     on("full", () => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()));
     on("keyboard", () => this.element("typed").focus());
-    on("figures", () => {
+    on("stats", () => {
       const details = this.element("details");
       details.hidden = !details.hidden;
-      this.element("figures").setAttribute("aria-expanded", String(!details.hidden));
+      this.element("stats").setAttribute("aria-expanded", String(!details.hidden));
     });
-    on("share", () => this.hands.copied(`${location.origin}/?token=${this.me.watch}`));
+    on("share", () => this.input.copied(`${location.origin}/?token=${this.me.watch}`));
     this.element("quality").addEventListener("change", (event) =>
-      this.line.send({ type: "quality", level: event.target.value === "" ? null : Number(event.target.value) }));
+      this.connection.send({ type: "quality", level: event.target.value === "" ? null : Number(event.target.value) }));
     this.element("keyboard").hidden = !window.matchMedia("(pointer: coarse)").matches;
     if (!window.isSecureContext) {
       this.element("hint").hidden = false;
@@ -89,10 +89,10 @@ export class Shown {
   showRoles(roles) {
     this.roles = roles;
     const others = roles.viewers - 1;
-    const company = others === 0 ? "" : others === 1 ? ", one other looks on" : `, ${others} others look on`;
-    this.element("state").textContent = (roles.steers ? "you steer" : "you watch") + company;
+    const company = others === 0 ? "" : others === 1 ? ", 1 other viewer" : `, ${others} other viewers`;
+    this.element("state").textContent = (roles.steers ? "you are in control" : "watching") + company;
     this.element("steer").hidden = roles.steers || !this.me || !this.me.may_steer;
-    this.element("steer").textContent = roles.is_steered ? "Ask to steer" : "Steer";
+    this.element("steer").textContent = roles.is_steered ? "Request control" : "Take control";
     if (!roles.steers) this.element("asked").hidden = true;
   }
 
@@ -111,7 +111,7 @@ export class Shown {
     box.dataset.until = performance.now() + forMs;
   }
 
-  figures() {
+  stats() {
     const now = performance.now();
     this.seen = this.seen.filter(([at]) => at > now - WINDOW_MS);
     const totals = this.answers.map((answer) => answer.total);
@@ -134,22 +134,22 @@ export class Shown {
 
   refresh() {
     const box = this.element("message");
-    if (Number(box.dataset.until) > 0 && box.dataset.until < performance.now() && this.line.isOpen) box.hidden = true;
+    if (Number(box.dataset.until) > 0 && box.dataset.until < performance.now() && this.connection.isOpen) box.hidden = true;
     const last = this.video.last;
-    const it = this.figures();
-    this.element("figures").textContent = `${inMs(it.latency_p50)} · ${it.mbit_per_s.toFixed(1)} Mbit/s`;
+    const it = this.stats();
+    this.element("stats").textContent = `${inMs(it.latency_p50)} · ${it.mbit_per_s.toFixed(1)} Mbit/s`;
     if (this.element("details").hidden) return;
     const rows = [
       ["Latency (median)", inMs(it.latency_p50)],
       ["Latency (95 %)", inMs(it.latency_p95)],
-      ["of it drawing", inMs(it.drawing)],
-      ["of it encoding", inMs(it.encoding)],
-      ["of it transport", inMs(it.transport)],
-      ["of it decoding", inMs(it.decoding)],
+      ["of which drawing", inMs(it.drawing)],
+      ["of which encoding", inMs(it.encoding)],
+      ["of which transport", inMs(it.transport)],
+      ["of which decoding", inMs(it.decoding)],
       ["Pictures per second", it.pictures_per_s.toFixed(0)],
       ["Bandwidth", `${it.mbit_per_s.toFixed(2)} Mbit/s`],
       ["Picture", last ? `${last.width} × ${last.height}` : "–"],
-      ["Now", last ? (last.isStill ? "lossless" : `${last.codec}, ${["best", "good", "fair", "low"][last.level]}`) : "–"],
+      ["Quality now", last ? (last.isStill ? "lossless" : `${last.codec}, ${["best", "good", "fair", "low"][last.level]}`) : "–"],
       ["Encoder", this.video.encoder || "–"],
     ];
     this.element("table").replaceChildren(...rows.flatMap(([name, value]) => {

@@ -3,9 +3,9 @@
 const HOLD_MS = 550, WAIT_MS = 70, NEAR_PIXELS = 8, PINCH_PER_NOTCH = 1.12;
 
 export class Touch {
-  constructor(canvas, hands) {
+  constructor(canvas, input) {
     this.canvas = canvas;
-    this.hands = hands;
+    this.input = input;
     this.fingers = new Map();
     this.state = "none";  // waiting, drag, held, two
     const on = (type, listener) => canvas.addEventListener(type, (event) => {
@@ -37,14 +37,14 @@ export class Touch {
   press() {
     if (this.state !== "waiting") return;
     this.state = "drag";
-    this.hands.send([["m", ...this.hands.place(this.first)], ["b", 0, 1]], this.first.timeStamp);
+    this.input.send([["m", ...this.input.place(this.first)], ["b", 0, 1]], this.first.timeStamp);
   }
 
   hold() {
     if (this.state !== "drag" || this.moved) return;
-    const at = this.hands.place(this.first);
+    const at = this.input.place(this.first);
     this.state = "held";
-    this.hands.send([["b", 0, 0], ["m", ...at], ["b", 1, 1]]);
+    this.input.send([["b", 0, 0], ["m", ...at], ["b", 1, 1]]);
   }
 
   move(event) {
@@ -56,16 +56,16 @@ export class Touch {
     }
     this.moved = this.moved || Math.hypot(event.clientX - this.first.clientX, event.clientY - this.first.clientY) > NEAR_PIXELS;
     if (this.moved && this.state === "waiting") this.press();
-    if (this.state === "drag" || this.state === "held") this.hands.send([["m", ...this.hands.place(event)]], event.timeStamp);
+    if (this.state === "drag" || this.state === "held") this.input.send([["m", ...this.input.place(event)]], event.timeStamp);
   }
 
   up(event) {
     if (!this.fingers.delete(event.pointerId)) return;
     if (this.state === "waiting") this.press();
-    const at = this.hands.place(event);
-    if (this.state === "drag") this.hands.send([["m", ...at], ["b", 0, 0]], event.timeStamp);
-    if (this.state === "held") this.hands.send([["m", ...at], ["b", 1, 0]], event.timeStamp);
-    if (this.state === "two") this.hands.send([["b", 2, 0]], event.timeStamp);
+    const at = this.input.place(event);
+    if (this.state === "drag") this.input.send([["m", ...at], ["b", 0, 0]], event.timeStamp);
+    if (this.state === "held") this.input.send([["m", ...at], ["b", 1, 0]], event.timeStamp);
+    if (this.state === "two") this.input.send([["b", 2, 0]], event.timeStamp);
     this.end();
     if (this.fingers.size > 0) this.state = "over";  // the other finger still lies there
   }
@@ -88,20 +88,20 @@ export class Touch {
     this.end();
     this.state = "two";
     this.pinch = this.middle();
-    const at = this.hands.place(this.pinch);
+    const at = this.input.place(this.pinch);
     const release = before === "drag" ? [["b", 0, 0]] : before === "held" ? [["b", 1, 0]] : [];
-    this.hands.send([...release, ["m", ...at], ["b", 2, 1]]);
+    this.input.send([...release, ["m", ...at], ["b", 2, 1]]);
   }
 
   moveTwo(event) {
     const now = this.middle();
     const notches = Math.log(now.distance / this.pinch.distance) / Math.log(PINCH_PER_NOTCH);
-    const events = [["m", ...this.hands.place(now)]];
+    const events = [["m", ...this.input.place(now)]];
     if (Math.abs(notches) > 0.05) {
       events.push(["w", 0, Math.max(-20, Math.min(20, notches))]);
       this.pinch = now;
     }
-    this.hands.send(events, event.timeStamp);
+    this.input.send(events, event.timeStamp);
   }
 
   type() {
@@ -112,6 +112,6 @@ export class Touch {
       if (sign === "\n") events.push(["k", "Enter", 1, 0], ["k", "Enter", 0, 0]);
       else events.push(["t", sign.codePointAt(0)]);
     }
-    if (events.length > 0) this.hands.send(events);
+    if (events.length > 0) this.input.send(events);
   }
 }

@@ -24,10 +24,10 @@ function header(buffer) {
 }
 
 export class Video {
-  constructor(canvas, line) {
+  constructor(canvas, connection) {
     this.canvas = canvas;
     this.context = canvas.getContext("2d", { alpha: false });
-    this.line = line;
+    this.connection = connection;
     this.decoder = null;
     this.refused = new Set();  // codecs that failed here
     this.coming = new Map();   // timestamp -> header
@@ -37,9 +37,9 @@ export class Video {
     this.pictures = 0;
     this.onShown = () => {};
     this.onSize = () => {};
-    line.on("open", () => this.forget());
-    line.on("stream", (message) => this.begin(message));
-    line.on("picture", (buffer) => this.take(buffer));
+    connection.on("open", () => this.forget());
+    connection.on("stream", (message) => this.begin(message));
+    connection.on("picture", (buffer) => this.take(buffer));
   }
 
   async codecs() {
@@ -73,7 +73,11 @@ export class Video {
       error: (error) => decoder === this.decoder && this.fail(error),
     });
     this.decoder = decoder;
-    decoder.configure({ codec: message.decoder, optimizeForLatency: true });
+    try {
+      decoder.configure({ codec: message.decoder, optimizeForLatency: true });
+    } catch (error) {  // of a name that this browser does not know
+      this.fail(error);
+    }
   }
 
   // The next codec then.
@@ -81,7 +85,7 @@ export class Video {
     console.warn(`${this.codec} cannot be decoded here: ${error.message}`);
     this.refused.add(this.codec);
     this.forget();
-    this.line.send({ type: "hello", codecs: await this.codecs(), page: this.line.page });
+    this.connection.send({ type: "hello", codecs: await this.codecs(), page: this.connection.page });
   }
 
   take(buffer) {
@@ -108,7 +112,7 @@ export class Video {
       image.close();
     } catch (error) {
       console.warn(`a picture cannot be read: ${error.message}`);
-      this.line.send({ type: "shown", picture: head.picture });  // else no other comes
+      this.connection.send({ type: "shown", picture: head.picture });  // else no other comes
     }
   }
 
@@ -130,7 +134,7 @@ export class Video {
     head.shown = performance.now();
     this.last = head;
     this.pictures += 1;
-    this.line.send({ type: "shown", picture: head.picture });
+    this.connection.send({ type: "shown", picture: head.picture });
     this.onShown(head);
   }
 

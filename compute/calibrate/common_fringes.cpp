@@ -19,7 +19,7 @@ CommonFringe strongest_common_fringe(const ReconstructionSpec& spec, const Block
     recipe.average = Average::none;
     recipe.noise_floor = NoiseFloor::none;
     recipe.quantity = Quantity::complex;
-    const Probe probe = probed(spec, recipe, block);
+    const ProbedBlock probe = probed(spec, recipe, block);
     const auto* bins = reinterpret_cast<const std::complex<float>*>(probe.voxels.data());
 
     const std::int64_t depth = probe.grid.depth;

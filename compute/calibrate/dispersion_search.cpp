@@ -307,4 +307,10 @@ std::string doubt_about(const DispersionFound& found, double range_rad) {
     return {};
 }
 
+bool is_sharp(const DispersionFound& found, double range_rad) {
+    constexpr double rounding = 1e-6;  // of the entropy
+    return std::isfinite(found.a2_rad) && std::isfinite(found.a3_rad) && has_sharp_depths(found) &&
+           doubt_about(found, range_rad).empty() && found.entropy <= found.entropy_before + rounding;
+}
+
 }  // namespace echolux

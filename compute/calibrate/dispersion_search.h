@@ -56,6 +56,10 @@ bool has_sharp_depths(const DispersionFound& found);
 // reflector loses more than 1.2 dB (docs/algorithms.md 3.10).
 std::string doubt_about(const DispersionFound& found, double range_rad);
 
+// Whether the coefficients of a search within +-range_rad sharpen what was looked at and can be trusted: finite, of
+// depths that are sharp, without doubt, and of no greater entropy than before.
+bool is_sharp(const DispersionFound& found, double range_rad);
+
 // Asked now and then, with the share of the work that is done; false: stop.
 using GoesOn = std::function<bool(double done)>;
 

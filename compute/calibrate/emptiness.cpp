@@ -24,7 +24,7 @@ double empty_share(const ReconstructionSpec& given, const Block& block) {
     recipe.fixed_pattern = FixedPattern::none;
     recipe.average = Average::none;
     recipe.noise_floor = NoiseFloor::none;
-    const Probe probe = probed(spec, recipe, first);
+    const ProbedBlock probe = probed(spec, recipe, first);
     const auto* power = reinterpret_cast<const float*>(probe.voxels.data());
     const std::int64_t voxels = probe.grid.voxels();
     return static_cast<double>(std::count(power, power + voxels, 0.0f)) / static_cast<double>(voxels);

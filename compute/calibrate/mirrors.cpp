@@ -196,7 +196,7 @@ std::vector<double> mirror_profile(std::span<const double> fringe, const std::ve
     block.data = reinterpret_cast<const std::byte*>(line.data());
     block.bytes = std::ssize(line) * static_cast<std::int64_t>(sizeof(float));
     block.b_scans = 1;
-    const Probe probe = probed(spec, spec.recipe, block);
+    const ProbedBlock probe = probed(spec, spec.recipe, block);
     const auto* amplitudes = reinterpret_cast<const float*>(probe.voxels.data());
     return {amplitudes, amplitudes + probe.grid.depth};
 }

@@ -28,7 +28,7 @@ double measured_noise_floor_db(const ReconstructionSpec& spec, const Block& bloc
     if (recipe.method == Method::compressive) recipe.method = Method::plain;  // nor is any left of it there
     ReconstructionSpec noisy = spec;
     noisy.defr.residual = true;
-    const Probe probe = probed(noisy, recipe, block);
+    const ProbedBlock probe = probed(noisy, recipe, block);
     const auto* db = reinterpret_cast<const float*>(probe.voxels.data());
 
     const std::int64_t depth = probe.grid.depth;

@@ -10,7 +10,7 @@
 
 namespace echolux {
 
-Probe probed(const ReconstructionSpec& given, const Recipe& recipe, const Block& block) {
+ProbedBlock probed(const ReconstructionSpec& given, const Recipe& recipe, const Block& block) {
     ReconstructionSpec spec = given;
     spec.recipe = recipe;
     spec.flow = {};
@@ -24,7 +24,7 @@ Probe probed(const ReconstructionSpec& given, const Recipe& recipe, const Block&
     first.first_b_scan = 0;
 
     const auto reconstructor = plan_on_cpu(spec);
-    Probe probe{reconstructor->grid(), {}};
+    ProbedBlock probe{reconstructor->grid(), {}};
     probe.voxels.resize(static_cast<std::size_t>(probe.grid.bytes()));
     reconstructor->wait(reconstructor->submit(first, packed_place(probe.voxels.data(), probe.grid)));
     return probe;
@@ -58,7 +58,7 @@ std::vector<float> windowed_spectra(const ReconstructionSpec& spec, const Block&
     recipe.voxel = VoxelType::complex64;
     ReconstructionSpec without_floor = spec;
     without_floor.calibration.noise_floor.clear();
-    const Probe probe = probed(without_floor, recipe, block);
+    const ProbedBlock probe = probed(without_floor, recipe, block);
     const auto* bins = reinterpret_cast<const std::complex<float>*>(probe.voxels.data());
 
     const std::int64_t n = spec.geometry.samples, depth = probe.grid.depth;

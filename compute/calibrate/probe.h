@@ -11,13 +11,13 @@
 
 namespace echolux {
 
-struct Probe {
+struct ProbedBlock {
     VolumeGrid grid;
     std::vector<std::byte> voxels;
 };
 
 // All depth bins of the block's B-scans, as `recipe` says but uncropped.
-Probe probed(const ReconstructionSpec& spec, const Recipe& recipe, const Block& block);
+ProbedBlock probed(const ReconstructionSpec& spec, const Recipe& recipe, const Block& block);
 
 // The real spectra, [lines][samples], whose one-sided bins without zero padding are `bins`, [lines][samples / 2]; times
 // `scale`. The bin between the halves is taken as zero.

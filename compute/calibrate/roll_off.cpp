@@ -55,7 +55,7 @@ FallOff fitted(std::span<const double> shares, std::span<const double> levels_db
 }
 
 void check_depths(std::span<const double> shares) {
-    require(shares.size() >= 2, "one depth says nothing of a fall-off", "roll-off", "record a mirror at other depths");
+    require(shares.size() >= 2, "roll-off needs at least two depths", "roll-off", "record a mirror at other depths");
     std::vector<double> sorted(shares.begin(), shares.end());
     std::sort(sorted.begin(), sorted.end());
     const auto same =
@@ -149,9 +149,8 @@ MirrorReading required_mirror(std::span<const double> amplitude, std::int64_t li
     if (const std::optional<MirrorReading> reading = mirror_reading(amplitude, lines, window)) return *reading;
     const char* remedy =
         window.begin == 0 && window.end == 0
-            ? "say by `depths` where it lies if that is within the first twentieth of the range; take the "
-              "background without it"
-            : "check `depths`; take the background without it";
+            ? "set `depths` if the mirror lies in the first 5 % of the range; record the background without the mirror"
+            : "check `depths`; record the background without the mirror";
     throw Error(ErrorCode::bad_file, "shows no peak of a mirror 13 dB above the noise", where, remedy);
 }
 

@@ -39,8 +39,8 @@ std::span<const Angiogram> AngiogramLine::of(const PositionBins& bins, std::int6
 
 template <class Method>
 void AngiogramLine::each_voxel(const PositionBins& bins, std::int64_t position) {
-    const Repeats& repeats = tables_.repeats;
-    const Phasor* bulk = bins.bulk == nullptr ? nullptr : bins.bulk + position * repeats.pairs();
+    const Repeats& repeats = bins.repeats;
+    const Phasor* bulk = bins.bulk == nullptr ? nullptr : bins.bulk + position * bins.bulk_stride;
     const auto bulk_of = [&](std::int64_t series, std::int64_t pair) {
         return bulk == nullptr ? Phasor{1, 0} : bulk[series * (repeats.count - 1) + pair];
     };
@@ -54,7 +54,7 @@ void AngiogramLine::each_voxel(const PositionBins& bins, std::int64_t position) 
 
 // The mean power of a position's repeats; values begin at zero.
 void AngiogramLine::add_power(const PositionBins& bins, std::int64_t position) {
-    const Repeats& repeats = tables_.repeats;
+    const Repeats& repeats = bins.repeats;
     const float share = 1 / static_cast<float>(repeats.series * repeats.count);
     std::fill(found_.begin(), found_.end(), Angiogram{});
     for (std::int64_t series = 0; series < repeats.series; ++series) {
@@ -66,7 +66,7 @@ void AngiogramLine::add_power(const PositionBins& bins, std::int64_t position) {
 }
 
 void AngiogramLine::split_spectrum(const PositionBins& bins, std::int64_t position) {
-    const Repeats& repeats = tables_.repeats;
+    const Repeats& repeats = bins.repeats;
     add_power(bins, position);
     const float share = 1 / static_cast<float>(repeats.series * tables_.bands);
     for (std::int64_t i = 0; i < repeats.series * tables_.bands; ++i) {
@@ -91,7 +91,7 @@ void AngiogramLine::band_amplitudes(const float* line, std::int64_t band, std::v
 }
 
 void AngiogramLine::differential_variance(const PositionBins& bins, std::int64_t position) {
-    const Repeats& repeats = tables_.repeats;
+    const Repeats& repeats = bins.repeats;
     add_power(bins, position);
     for (std::int64_t series = 0; series < repeats.series; ++series) {
         std::fill(variance_.begin(), variance_.end(), ComplexDifferentialVariance{});
@@ -108,7 +108,7 @@ void AngiogramLine::differential_variance(const PositionBins& bins, std::int64_t
 }
 
 void AngiogramLine::correlation(const PositionBins& bins, std::int64_t position) {
-    const Repeats& repeats = tables_.repeats;
+    const Repeats& repeats = bins.repeats;
     const std::int64_t width = 2 * tables_.reach + 1;
     add_power(bins, position);
     const float share = 1 / static_cast<float>(repeats.pairs());

@@ -5,13 +5,16 @@
 #include <cstdint>
 
 #include "compute/steps/phasor.h"
+#include "compute/steps/repeats.h"
 
 namespace echolux::cpu {
 
 struct PositionBins {
     const std::complex<float>* first;
     std::int64_t depth;
-    const Phasor* bulk;  // [a_scans][pairs of repeats]: directions of the bulk steps; null: none are removed
+    Repeats repeats;           // those that are compared
+    const Phasor* bulk;        // [a_scans][bulk_stride]: directions of the bulk steps; null: none are removed
+    std::int64_t bulk_stride;  // pairs of repeats that there may be
 
     const float* line(std::int64_t i) const { return reinterpret_cast<const float*>(first + i * depth); }
 };

@@ -10,7 +10,7 @@
 namespace echolux::cpu {
 
 FlowLine::FlowLine(const FlowTables& tables)
-    : tables_(tables), steps_(tables.repeats, tables.depth, tables.window_positions + 1), over_lines_(tables.depth),
+    : tables_(tables), steps_(tables.depth, tables.window_positions + 1), over_lines_(tables.depth),
       mean_(tables.depth), angiogram_(tables), mixed_(index(tables.depth)), codes_(mixed_.size()) {
     for (std::int64_t z = 0; z < tables.depth; ++z) {
         shares_.push_back(1 / static_cast<float>(WindowSpan(z, tables.window_depth, tables.depth).size()));
@@ -18,7 +18,7 @@ FlowLine::FlowLine(const FlowTables& tables)
 }
 
 void FlowLine::find_bulk(const PositionBins& bins, std::int64_t position, Phasor* bulk) const {
-    const Repeats& repeats = tables_.repeats;
+    const Repeats& repeats = bins.repeats;
     const BulkShare share{tables_.min_power};
     for (std::int64_t pair = 0; pair < repeats.pairs(); ++pair) {
         const std::int64_t series = pair / (repeats.count - 1), repeat = pair % (repeats.count - 1);
@@ -73,6 +73,25 @@ void FlowLine::store_velocities(const float* phase, std::byte* target) {
     store_codes(target);
 }
 
+void FlowLine::decorrelations(const RecordedPositions& from, NoisyDecorrelation* found) {
+    mean_steps(from);
+    const DecorrelationOf decorrelation{tables_.noise_power};
+    for (std::size_t z = 0; z < codes_.size(); ++z) found[z] = decorrelation(mean_.at(z));
+}
+
+void FlowLine::store_decorrelations(const NoisyDecorrelation* found, const Repeats& compared, float bulk,
+                                    std::byte* target) {
+    const float fewer = std::sqrt(static_cast<float>(tables_.repeats.pairs()) / static_cast<float>(compared.pairs()));
+    const DecorrelationCode code{tables_.noise_power / tables_.min_power, tables_.deviations * fewer, bulk};
+    for (std::size_t z = 0; z < codes_.size(); ++z) codes_[z] = code(found[z]);
+    store_codes(target);
+}
+
+void FlowLine::store_nothing(std::byte* target) {
+    std::fill(codes_.begin(), codes_.end(), std::uint16_t{0});
+    store_codes(target);
+}
+
 void FlowLine::mean_steps(const RecordedPositions& from) {
     over_lines_.clear();
     add_window(from.first, 1 - from.next);
@@ -81,7 +100,7 @@ void FlowLine::mean_steps(const RecordedPositions& from) {
 }
 
 void FlowLine::add_window(std::int64_t position, float weight) {
-    const Repeats& repeats = tables_.repeats;
+    const Repeats& repeats = bins_.repeats;
     const WindowSpan window(std::min(position, repeats.positions - 1), tables_.window_positions, repeats.positions);
     const float share = weight / static_cast<float>(window.size() * repeats.pairs());
     for (std::int64_t p = window.begin; p < window.end; ++p) over_lines_.add(steps_.of(p), share);

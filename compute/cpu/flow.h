@@ -12,6 +12,7 @@
 #include "compute/cpu/step_planes.h"
 #include "compute/flow/flow_tables.h"
 #include "compute/plan/scan_order.h"
+#include "compute/steps/decorrelation.h"
 #include "compute/steps/flow.h"
 
 namespace echolux::cpu {
@@ -34,6 +35,13 @@ class FlowLine {
 
     // Phases that have been unwrapped, as velocities; 0 where masked.
     void store_velocities(const float* phase, std::byte* target);
+
+    // For complex_decorrelation: that of an output A-scan, [depth], and its codes once the B-scan's bulk is known.
+    void decorrelations(const RecordedPositions& from, NoisyDecorrelation* found);
+    void store_decorrelations(const NoisyDecorrelation* found, const Repeats& compared, float bulk, std::byte* target);
+
+    // An A-scan of which nothing is known.
+    void store_nothing(std::byte* target);
 
   private:
     void mean_steps(const RecordedPositions& from);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <new>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "compute/cpu/fixed_pattern.h"
 #include "compute/error.h"
 #include "compute/fft/fft.h"
+#include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/peaks.h"
 
@@ -34,6 +36,7 @@ Runner::Worker::Worker(std::unique_ptr<LineMethod> chosen, const VoxelTables& ta
     lines.reserve(static_cast<std::size_t>(mixed * shape.joined));
     weights.reserve(lines.capacity());
     if (flow_tables) flow.emplace(*flow_tables);
+    if (flow_tables && flow_tables->aligns) aligner.emplace(*flow_tables);
 }
 
 Runner::Runner(const ReconstructionSpec& spec, decltype(Stages::bins) on_bins)
@@ -61,6 +64,9 @@ Runner::Runner(const ReconstructionSpec& spec, decltype(Stages::bins) on_bins)
     const std::int64_t positions = spec.block_b_scans * spec.geometry.a_scans;
     if (flow_tables_->removes_bulk) bulk_.resize(static_cast<std::size_t>(positions * flow_tables_->repeats.pairs()));
     if (flow_tables_->unwraps) phases_.resize(static_cast<std::size_t>(positions * voxel_tables_.depth));
+    if (flow_tables_->method == FlowMethod::complex_decorrelation)
+        decorrelations_.resize(static_cast<std::size_t>(positions * voxel_tables_.depth));
+    compared_.assign(static_cast<std::size_t>(spec.block_b_scans), flow_tables_->repeats);
 }
 
 std::string Runner::backend() const {
@@ -84,7 +90,7 @@ Completion Runner::submit(const Block& block, const Places& places) {
         lines_to_voxels(block, places);
     }
     if (!values_.empty()) store_frames(block, places);
-    if (flow_tables_ && places.flow) bins_to_flow(block, *places.flow);
+    if (flow_tables_ && places.flow) bins_to_flow(block, places);
     return {block.sequence + 1};
 }
 
@@ -271,13 +277,15 @@ void Runner::store_frames(const Block& block, const Places& places) {
 
 PositionBins Runner::position_bins(std::int64_t b) const {
     const std::int64_t lines = spec_.geometry.b_repeats * shape_.frame_lines;
-    const std::int64_t pairs = spec_.geometry.a_scans * flow_tables_->repeats.pairs();
-    return {bins_.data() + b * lines * voxel_tables_.depth, voxel_tables_.depth,
-            bulk_.empty() ? nullptr : bulk_.data() + b * pairs};
+    const std::int64_t pairs = flow_tables_->repeats.pairs();
+    return {bins_.data() + b * lines * voxel_tables_.depth, voxel_tables_.depth, compared_[index(b)],
+            bulk_.empty() ? nullptr : bulk_.data() + b * spec_.geometry.a_scans * pairs, pairs};
 }
 
-void Runner::bins_to_flow(const Block& block, const Place& place) {
+void Runner::bins_to_flow(const Block& block, const Places& places) {
+    if (flow_tables_->aligns) align_repeats(block, places.repeats);
     if (flow_tables_->removes_bulk) find_bulk_motion(block);
+    const Place& place = *places.flow;
     const std::int64_t runs = (grid_.a_scans + run_of_flow - 1) / run_of_flow;
     deal(block.b_scans * runs, 1, [&](Worker& worker, std::int64_t run) {
         const std::int64_t b = run / runs, first = run % runs * run_of_flow;
@@ -286,20 +294,43 @@ void Runner::bins_to_flow(const Block& block, const Place& place) {
         for (std::int64_t a = first; a < std::min(first + run_of_flow, grid_.a_scans); ++a) {
             const RecordedPositions from = order_.positions(a, reversed, mixes());
             const std::int64_t line = b * grid_.a_scans + a;
-            if (flow_tables_->unwraps) {
+            if (!is_compared(b)) {
+                worker.flow->store_nothing(target(block, place, line));
+            } else if (flow_tables_->unwraps) {
                 worker.flow->phases(from, phases_.data() + line * voxel_tables_.depth);
+            } else if (!decorrelations_.empty()) {
+                worker.flow->decorrelations(from, decorrelations_.data() + line * voxel_tables_.depth);
             } else {
                 worker.flow->store(from, target(block, place, line));
             }
         }
     });
     if (flow_tables_->unwraps) store_velocities(block, place);
+    if (!decorrelations_.empty()) store_decorrelations(block, places);
+}
+
+void Runner::align_repeats(const Block& block, const std::optional<RepeatReports>& reports) {
+    deal(block.b_scans, 1, [&](Worker& worker, std::int64_t b) {
+        auto* bins = bins_.data() + b * spec_.geometry.b_repeats * shape_.frame_lines * voxel_tables_.depth;
+        compared_[index(b)] = worker.aligner->align(bins, reports_of(block, reports, b));
+    });
+}
+
+RepeatReport* Runner::reports_of(const Block& block, const std::optional<RepeatReports>& reports,
+                                 std::int64_t b) const {
+    if (!reports || !flow_tables_->aligns) return nullptr;
+    return reports->data + (block.first_b_scan + b - reports->first_b_scan) * spec_.geometry.b_repeats;
+}
+
+bool Runner::is_compared(std::int64_t b) const {
+    return compared_[index(b)].count >= (flow_tables_->method == FlowMethod::phase_variance ? 3 : 2);
 }
 
 void Runner::find_bulk_motion(const Block& block) {
     const Repeats& repeats = flow_tables_->repeats;
     deal(block.b_scans * repeats.positions, run_of_lines, [&](Worker& worker, std::int64_t i) {
         const std::int64_t b = i / repeats.positions, position = i % repeats.positions;
+        if (!is_compared(b)) return;
         Phasor* bulk = bulk_.data() + (b * spec_.geometry.a_scans + position) * repeats.pairs();
         worker.flow->find_bulk(position_bins(b), position, bulk);
     });
@@ -314,6 +345,36 @@ void Runner::store_velocities(const Block& block, const Place& place) {
             worker.flow->store_velocities(phases + a * depth, target(block, place, b * grid_.a_scans + a));
         }
     });
+}
+
+void Runner::store_decorrelations(const Block& block, const Places& places) {
+    const std::int64_t depth = voxel_tables_.depth;
+    deal(block.b_scans, 1, [&](Worker& worker, std::int64_t b) {
+        if (!is_compared(b)) return;
+        const float bulk = bulk_decorrelation(b);
+        if (RepeatReport* reports = reports_of(block, places.repeats, b); reports != nullptr) {
+            for (std::int64_t r = 0; r < spec_.geometry.b_repeats; ++r) reports[r].bulk_decorrelation = bulk;
+        }
+        for (std::int64_t line = b * grid_.a_scans; line < (b + 1) * grid_.a_scans; ++line) {
+            std::byte* codes = target(block, *places.flow, line);
+            if (bulk > BulkDecorrelation::max_shown) {
+                worker.flow->store_nothing(codes);
+            } else {
+                worker.flow->store_decorrelations(decorrelations_.data() + line * depth, compared_[index(b)], bulk,
+                                                  codes);
+            }
+        }
+    });
+}
+
+float Runner::bulk_decorrelation(std::int64_t b) const {
+    const std::int64_t voxels = grid_.a_scans * voxel_tables_.depth;
+    std::array<std::uint32_t, BulkDecorrelation::bins> counts{};
+    for (std::int64_t i = b * voxels; i < (b + 1) * voxels; ++i) {
+        const std::int32_t bin = BulkDecorrelation::bin_of(decorrelations_[index(i)]);
+        if (bin >= 0) ++counts[static_cast<std::size_t>(bin)];
+    }
+    return BulkDecorrelation::median(counts.data());
 }
 
 }  // namespace echolux::cpu

@@ -14,6 +14,7 @@
 #include "compute/cpu/background.h"
 #include "compute/cpu/flow.h"
 #include "compute/cpu/line_methods.h"
+#include "compute/cpu/repeat_alignment.h"
 #include "compute/cpu/voxels.h"
 #include "compute/plan/scan_order.h"
 #include "compute/reconstructor.h"
@@ -46,6 +47,7 @@ class Runner : public Reconstructor {
         std::vector<const std::complex<float>*> lines;  // that become one output line
         std::vector<float> weights;
         std::optional<FlowLine> flow;
+        std::optional<RepeatAligner> aligner;
 
         JoinedLines joined() const { return {lines, weights}; }
     };
@@ -77,9 +79,14 @@ class Runner : public Reconstructor {
     void store_frames(const Block& block, const Places& places);
 
     PositionBins position_bins(std::int64_t b) const;
-    void bins_to_flow(const Block& block, const Place& place);
+    void bins_to_flow(const Block& block, const Places& places);
+    void align_repeats(const Block& block, const std::optional<RepeatReports>& reports);
+    RepeatReport* reports_of(const Block& block, const std::optional<RepeatReports>& reports, std::int64_t b) const;
+    bool is_compared(std::int64_t b) const;
     void find_bulk_motion(const Block& block);
     void store_velocities(const Block& block, const Place& place);
+    void store_decorrelations(const Block& block, const Places& places);
+    float bulk_decorrelation(std::int64_t b) const;
 
     void show_bins(const Block& block);
 
@@ -101,6 +108,8 @@ class Runner : public Reconstructor {
     std::vector<float> values_;              // [output lines][depth], for levels = frame
     std::vector<Phasor> bulk_;               // [b_scans][a_scans][pairs of repeats], for flow without bulk motion
     std::vector<float> phases_;              // [b_scans][a_scans][depth], for unwrapped velocities
+    std::vector<Repeats> compared_;          // [b_scans]: the repeats of each position that are compared
+    std::vector<NoisyDecorrelation> decorrelations_;  // [b_scans][a_scans][depth], for complex_decorrelation
     decltype(Stages::bins) on_bins_;
 };
 

@@ -51,8 +51,8 @@ void StepPlanes::sum_along_depth(const StepPlanes& other, std::int64_t width, co
     sum_along(other.power, width, shares, power);
 }
 
-PositionSteps::PositionSteps(const Repeats& repeats, std::int64_t depth, std::int64_t kept)
-    : looks_(repeats), steps_(index(kept), StepPlanes(depth)), held_(steps_.size(), -1) {}
+PositionSteps::PositionSteps(std::int64_t depth, std::int64_t kept)
+    : steps_(index(kept), StepPlanes(depth)), held_(steps_.size(), -1) {}
 
 void PositionSteps::begin(const PositionBins& bins) {
     bins_ = bins;
@@ -65,11 +65,12 @@ const StepPlanes& PositionSteps::of(std::int64_t position) {
     if (held_[slot] == position) return steps;
     held_[slot] = position;
     steps.clear();
-    for (std::int64_t pair = 0; pair < looks_.pairs(); ++pair) {
-        const std::int64_t series = pair / (looks_.count - 1), repeat = pair % (looks_.count - 1);
-        const Phasor bulk = bins_.bulk == nullptr ? Phasor{1, 0} : bins_.bulk[position * looks_.pairs() + pair];
-        steps.add(bins_.line(looks_.line(position, series, repeat)),
-                  bins_.line(looks_.line(position, series, repeat + 1)), bulk);
+    const Repeats& repeats = bins_.repeats;
+    for (std::int64_t pair = 0; pair < repeats.pairs(); ++pair) {
+        const std::int64_t series = pair / (repeats.count - 1), repeat = pair % (repeats.count - 1);
+        const Phasor bulk = bins_.bulk == nullptr ? Phasor{1, 0} : bins_.bulk[position * bins_.bulk_stride + pair];
+        steps.add(bins_.line(repeats.line(position, series, repeat)),
+                  bins_.line(repeats.line(position, series, repeat + 1)), bulk);
     }
     return steps;
 }

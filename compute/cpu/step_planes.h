@@ -6,7 +6,6 @@
 
 #include "compute/cpu/bins.h"
 #include "compute/steps/flow.h"
-#include "compute/steps/repeats.h"
 
 namespace echolux::cpu {
 
@@ -32,13 +31,12 @@ struct StepPlanes {
 class PositionSteps {
   public:
     // `kept` positions that follow one another.
-    PositionSteps(const Repeats& repeats, std::int64_t depth, std::int64_t kept);
+    PositionSteps(std::int64_t depth, std::int64_t kept);
 
     void begin(const PositionBins& bins);
     const StepPlanes& of(std::int64_t position);
 
   private:
-    Repeats looks_;
     PositionBins bins_{};
     std::vector<StepPlanes> steps_;
     std::vector<std::int64_t> held_;  // position of each; -1: none

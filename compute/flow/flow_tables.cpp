@@ -51,6 +51,13 @@ double mean_noise_power(const Recipe& recipe) {
     return std::pow(10, recipe.noise_floor_db / 10) / std::numbers::ln2;
 }
 
+// Pairs of voxels in the window of complex_decorrelation, as if each were independent: speckle reaches over several
+// voxels, and neighbouring pairs share a repeat. Measured: 8 for a window of 3 x 3 and four repeats.
+double independent_pairs(const FlowRecipe& flow, const Repeats& repeats) {
+    constexpr double share = 8.0 / 27;
+    return share * static_cast<double>(flow.window_depth * flow.window_lines * repeats.pairs());
+}
+
 // Bands side by side, each a Gaussian whose FWHM is the distance to the next. A product with the spectrum is a
 // convolution of the depth bins with the band's transform, which is short.
 void add_sub_bands(FlowTables& tables, std::int64_t bands, std::int64_t zero_padding) {
@@ -73,15 +80,6 @@ void add_sub_bands(FlowTables& tables, std::int64_t bands, std::int64_t zero_pad
 
 }  // namespace
 
-FlowTables FlowTables::for_bins_times(float factor) const {
-    FlowTables scaled = *this;
-    scaled.noise_power *= factor * factor;
-    scaled.min_power *= factor * factor;
-    if (method == FlowMethod::speckle_variance) scaled.unit *= factor * factor;
-    if (method == FlowMethod::omag) scaled.unit *= factor;
-    return scaled;
-}
-
 FlowTables flow_tables(const ReconstructionSpec& spec, double weight_sum, DepthRange kept) {
     const FlowRecipe& flow = spec.flow;
     FlowTables tables;
@@ -102,6 +100,12 @@ FlowTables flow_tables(const ReconstructionSpec& spec, double weight_sum, DepthR
     tables.min_power = static_cast<float>(noise * std::pow(10, flow.threshold_db / 10));
     if (flow.method == FlowMethod::speckle_variance) tables.unit = tables.noise_power;
     if (flow.method == FlowMethod::omag) tables.unit = static_cast<float>(std::sqrt(noise));
+    tables.aligns = flow.align;
+    tables.align_depth = flow.align_depth;
+    tables.align_lines = flow.align_lines;
+    tables.min_match = static_cast<float>(flow.min_match);
+    tables.carrier_turns = 0.5 / static_cast<double>(spec.recipe.zero_padding);  // the middle of the spectrum
+    tables.deviations = static_cast<float>(flow.significance * std::sqrt(2 / independent_pairs(flow, tables.repeats)));
     tables.mm_s_per_rad = static_cast<float>(v_max_mm_s(spec) / pi);
     if (flow.method == FlowMethod::decorrelation && flow.sub_bands > 1) {
         add_sub_bands(tables, flow.sub_bands, spec.recipe.zero_padding);
@@ -150,6 +154,11 @@ void validate_flow(const ReconstructionSpec& spec) {
             "scan in one direction, or choose none");
     require(method != FlowMethod::phase_variance || repeats_of(spec).count >= 3,
             "the variance of phase steps needs two of them", "flow.method", "scan at least 3 repeats");
+    require(!spec.flow.align || !is_doppler(method),
+            "aligning removes the phase of bulk motion, which " + name + " would measure", "flow.align",
+            "set it to false, or choose a method of angiography");
+    require(!spec.flow.align || geometry.b_repeats > 1, "repeats of A-scans follow too fast to be aligned",
+            "flow.align", "set it to false, or scan with b_repeats above 1");
     const bool speeds = method == FlowMethod::doppler && spec.flow.unwrap;
     require(!speeds || geometry.line_rate_hz > 0, "velocities in mm/s need the line rate", "flow.unwrap",
             "give scan.line_rate_hz");

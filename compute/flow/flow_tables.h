@@ -20,6 +20,12 @@ struct FlowTables {
     std::int64_t window_positions = 1;  // Doppler: A-scan positions
     std::int64_t reach = 1;             // correlation: bins and positions on either side
     bool removes_bulk = false;
+    bool aligns = false;           // repeats onto one another
+    std::int64_t align_depth = 0;  // bins, most of a shift
+    std::int64_t align_lines = 0;  // A-scans
+    float min_match = 0;
+    double carrier_turns = 0;  // by which a reflector's bins fall back, from bin to bin
+    float deviations = 0;      // of static tissue, in parts of its decorrelation; 0: all is shown
     bool unwraps = false;
     bool negative = false;        // velocities change sign
     bool depth_flip = false;      // rows are written in reverse
@@ -30,9 +36,6 @@ struct FlowTables {
     std::int64_t bands = 1;       // sub-bands of the spectrum, each a filter along depth
     std::int64_t band_reach = 0;  // its bins on either side
     std::vector<Phasor> filters;  // [bands][2 band_reach + 1]: band(z) = sum over d of filter[reach + d] bin(z - d)
-
-    // For bins that are `factor` times as large.
-    FlowTables for_bins_times(float factor) const;
 };
 
 // Of a spec that has been validated and has flow.

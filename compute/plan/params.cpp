@@ -267,12 +267,12 @@ const std::vector<Field<FlowRecipe>>& describe<FlowRecipe>() {
     static const std::vector<Field<S>> fields{
         choice("method", &S::method,
                {"none", "doppler", "power_doppler", "speckle_variance", "decorrelation", "omag", "cdv", "correlation",
-                "phase_variance"},
+                "phase_variance", "complex_decorrelation"},
                plan, "what is computed from repeats, or from neighbouring lines where there are none"),
         integer("window_depth", &S::window_depth, 1, 32, "bins", plan,
-                "depth bins that doppler, power_doppler and cdv average"),
+                "depth bins that doppler, power_doppler, cdv and complex_decorrelation average"),
         integer("window_lines", &S::window_lines, 1, 64, "", plan,
-                "A-scans whose phase steps doppler and power_doppler average"),
+                "A-scans that doppler, power_doppler and complex_decorrelation average"),
         number("threshold_db", &S::threshold_db, -100, 200, "dB", table,
                "minimum mean power above the noise for flow to be shown")
             .soft(-10, 50),
@@ -287,6 +287,16 @@ const std::vector<Field<FlowRecipe>>& describe<FlowRecipe>() {
                 "Gaussian sub-bands of the spectrum whose decorrelations are averaged"),
         integer("correlation_reach", &S::correlation_reach, 1, 8, "", plan,
                 "correlation: pixels on either side in depth and along the B-scan"),
+        flag("align", &S::align, plan,
+             "angiography: shift the repeats of a B-scan onto one another, by fractions of a voxel in depth and along "
+             "the B-scan, and remove the phase of bulk motion, before they are compared"),
+        integer("align_depth", &S::align_depth, 0, 64, "bins", plan, "largest shift in depth between repeats"),
+        integer("align_lines", &S::align_lines, 0, 64, "A-scans", plan, "largest shift along the B-scan"),
+        number("min_match", &S::min_match, 0, 1, "", table,
+               "coherence of an aligned repeat with the others, from 0 to 1, below which it is left out"),
+        number("significance", &S::significance, 0, 20, "", table,
+               "complex_decorrelation: standard deviations by which flow must exceed what noise makes of static tissue "
+               "of the same brightness; 0: show all above threshold_db"),
     };
     return fields;
 }

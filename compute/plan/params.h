@@ -188,7 +188,8 @@ enum class FlowMethod {
     omag,
     cdv,
     correlation,
-    phase_variance
+    phase_variance,
+    complex_decorrelation
 };
 
 struct FlowRecipe {
@@ -202,6 +203,11 @@ struct FlowRecipe {
     double angle_deg = 0;                // between flow and beam; above 0: the absolute velocity
     std::int64_t sub_bands = 1;          // of the spectrum, for decorrelation
     std::int64_t correlation_reach = 2;  // pixels around each, for correlation
+    bool align = false;                  // repeats of a B-scan are laid over one another before they are compared
+    std::int64_t align_depth = 12;       // bins by which a repeat may be shifted
+    std::int64_t align_lines = 8;        // A-scans by which it may be
+    double min_match = 0.5;              // coherence with the others below which a repeat is left out
+    double significance = 3;             // standard deviations of static tissue, for complex_decorrelation
 };
 
 // ---- all of it ------------------------------------------------------------------------------------------------------

@@ -13,8 +13,28 @@ namespace echolux {
 // Candidates of a boundary in one A-scan: rows around its coarse place.
 inline constexpr int boundary_reach = 10;  // rows to either side
 inline constexpr int boundary_labels = 2 * boundary_reach + 1;
-inline constexpr int boundary_lanes = 24;  // labels and what fills up a vector
-inline constexpr float impossible = 1e4f;  // cost of what cannot be, in nats
+inline constexpr int boundary_lanes = 24;        // labels and what fills up a vector
+inline constexpr float impossible = 1e4f;        // cost of what cannot be, in nats
+inline constexpr int boundary_window_rows = 24;  // that count on either side of a boundary
+
+// a b, not fused with a sum.
+ECHOLUX_HD inline float unfused_product(float a, float b) {
+#ifdef __CUDA_ARCH__
+    return __fmul_rn(a, b);
+#else
+    return a * b;
+#endif
+}
+
+// Rows that tell how bright the layer between two edges is: those at its edges belong to the point spread.
+struct LayerInside {
+    int begin, end;
+
+    ECHOLUX_HD static LayerInside of(int edge, int next_edge, int depth) {
+        const int end = next_edge - 1 > edge + 2 ? next_edge - 1 : edge + 2;
+        return {edge + 1, end < depth ? end : depth};
+    }
+};
 
 // n voxels of one layer whose mean is only known from themselves: n ln(mean), up to a constant.
 struct PieceCost {
@@ -29,6 +49,26 @@ struct PieceCost {
 struct BoundaryWindow {
     int first, last;
     float mean_above, mean_below, log_above, log_below;  // natural logarithms
+
+    // Of a boundary at `at` with those above and below it (or the ends of the A-scan) at `over` and `under`, between
+    // layers of these means. Too great a contrast would let the tail of the point spread move boundaries.
+    ECHOLUX_HD static BoundaryWindow between(int at, int over, int under, float above, float below) {
+        constexpr float most_contrast = 8;
+        constexpr int least_rows = 2;
+        const auto rows = [](int count) {
+            const int some = count > least_rows ? count : least_rows;
+            return some < boundary_window_rows ? some : boundary_window_rows;
+        };
+        const int first = at - boundary_reach - rows(at - over), last = at + boundary_reach + rows(under - at);
+        BoundaryWindow window{};
+        window.first = first > over ? first : over;
+        window.last = last < under ? last : under;
+        window.mean_above = above > below / most_contrast ? above : below / most_contrast;
+        window.mean_below = below > above / most_contrast ? below : above / most_contrast;
+        window.log_above = std::log(window.mean_above);
+        window.log_below = std::log(window.mean_below);
+        return window;
+    }
 };
 
 // Of a boundary between voxels z - 1 and z; `above` and `below` are the sums of the window's intensities on each side.
@@ -42,6 +82,10 @@ struct BoundaryCost {
     }
 };
 
+inline constexpr float beyond_boundary_labels = 20;             // nats for what the A-scan before had no candidate for
+inline constexpr int farthest_boundary_rows = boundary_labels;  // from one A-scan to the next; no candidate in common
+inline constexpr int far_apart_boundary_rows = 2;               // between places along A-scans and along B-scans alone
+
 // What a boundary's step from one A-scan to the next costs, in nats. `previous` is the sum of costs along the way at
 // the same depth in the A-scan before; three candidates to either side of it can be read.
 struct SweepStep {
@@ -51,7 +95,7 @@ struct SweepStep {
         float best = previous[0];
         for (int step = 1; step <= 3; ++step) {
             constexpr float penalties[4] = {0, 2, 4.5f, 9};
-            const float penalty = penalties[step] * smoothness;
+            const float penalty = unfused_product(penalties[step], smoothness);
             const float nearer = previous[-step] < previous[step] ? previous[-step] : previous[step];
             best = nearer + penalty < best ? nearer + penalty : best;
         }

@@ -28,7 +28,7 @@ ParsedHead parsed_head(std::span<const std::byte, sizeof(PushHead)> bytes, const
     std::memcpy(&head, bytes.data(), sizeof head);
     const bool is_end = std::memcmp(head.magic, "ENDS", 4) == 0;
     if (!is_end && (std::memcmp(head.magic, "BLCK", 4) != 0 || head.bytes != sizeof head.block)) {
-        throw Error(ErrorCode::device, "lost its place: there is no block where one begins", where,
+        throw Error(ErrorCode::device, "out of sync: no block header where one was expected", where,
                     "check how many bytes the acquisition program sends, see docs/push.md");
     }
     return {is_end, head.block};

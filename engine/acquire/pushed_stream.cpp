@@ -92,13 +92,13 @@ PushedStream::PushedStream(const SourceWanted& wanted, const echolux_push_stream
 
 void PushedStream::require_alike(const echolux_push_stream& other) const {
     if (is_alike(stream_, other)) return;
-    throw Error(ErrorCode::device,
-                fmt::format("now sends {} of {} x {} A-scans; before it were {} of {} x {}, or the format, the repeats "
-                            "or the line rate "
-                            "were others",
-                            counted(other.samples, "samples"), other.a_scans, other.b_scans,
-                            counted(stream_.samples, "samples"), stream_.a_scans, stream_.b_scans),
-                where_, "open the source again");
+    throw Error(
+        ErrorCode::device,
+        fmt::format("the layout of the stream changed: {} of {} x {} A-scans now, {} of {} x {} before, or another "
+                    "format, number of repeats or line rate",
+                    counted(other.samples, "samples"), other.a_scans, other.b_scans,
+                    counted(stream_.samples, "samples"), stream_.a_scans, stream_.b_scans),
+        where_, "open the source again");
 }
 
 void PushedStream::refuse(const echolux_push_block& sent, const std::string& problem) const {

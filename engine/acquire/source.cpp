@@ -1,5 +1,7 @@
 #include "engine/acquire/source.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -65,11 +67,8 @@ std::unique_ptr<Source> open_source(const SourceWanted& wanted) {
     constexpr std::array<std::string_view, 6> kinds{"sim", "replay", "genicam", "plugin", "shm", "tcp"};
     const std::string nearest = nearest_name(kind, kinds);
     const bool is_known = nearest == kind;  // and the file is missing
-    throw Error(ErrorCode::bad_setting,
-                "expected sim[:SCENE], sim:scan.toml, replay:scan.toml, genicam[:ID], plugin:FILE.so, shm:NAME or "
-                "tcp://ADDRESS:PORT, got \"" +
-                    wanted.name + "\"",
-                "source", is_known || nearest.empty() ? "" : "did you mean " + nearest + "?");
+    throw Error(ErrorCode::bad_setting, fmt::format("expected {}, got \"{}\"", source_names, wanted.name), "source",
+                is_known || nearest.empty() ? "" : "did you mean " + nearest + "?");
 }
 
 std::vector<std::string> sources_found() {

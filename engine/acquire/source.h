@@ -67,8 +67,12 @@ class Source {
     virtual void write_truth(const std::filesystem::path&) const {}
 };
 
+// What open_source() knows, for help and messages.
+inline constexpr const char* source_names =
+    "sim[:SCENE], sim:scan.toml, replay:scan.toml, genicam[:ID], plugin:FILE.so, shm:NAME or tcp://ADDRESS:PORT";
+
 struct SourceWanted {
-    std::string name;                      // sim[:SCENE] | sim:scan.toml | replay:FILE | genicam[:ID] | plugin:PATH
+    std::string name;                      // one of source_names
     std::filesystem::path scan;            // TOML that describes what a camera or plugin sends; empty: none
     std::vector<std::string> assignments;  // "recipe.window=hann", of any section but source; simulation for sim alone
     SourceSettings settings;

@@ -12,19 +12,6 @@
 namespace echolux {
 namespace {
 
-std::vector<float> gaussian(double sigma) {
-    const auto reach = static_cast<std::int64_t>(std::ceil(3 * sigma));
-    std::vector<float> weights;
-    double sum = 0;
-    for (std::int64_t d = -reach; d <= reach; ++d) {
-        const double x = static_cast<double>(d) / sigma;
-        weights.push_back(static_cast<float>(std::exp(-x * x / 2)));
-        sum += static_cast<double>(weights.back());
-    }
-    for (float& weight : weights) weight /= static_cast<float>(sum);
-    return weights;
-}
-
 // One line of `count` values, `stride` apart.
 void smooth_line(float* first, std::int64_t count, std::int64_t stride, const std::vector<float>& weights,
                  std::vector<float>& copy) {
@@ -97,11 +84,24 @@ std::vector<float> linear_intensity(const Volume& volume) {
     return intensity;
 }
 
+std::vector<float> gaussian_weights(double sigma) {
+    const auto reach = static_cast<std::int64_t>(std::ceil(3 * sigma));
+    std::vector<float> weights;
+    double sum = 0;
+    for (std::int64_t d = -reach; d <= reach; ++d) {
+        const double x = static_cast<double>(d) / sigma;
+        weights.push_back(static_cast<float>(std::exp(-x * x / 2)));
+        sum += static_cast<double>(weights.back());
+    }
+    for (float& weight : weights) weight /= static_cast<float>(sum);
+    return weights;
+}
+
 void smooth(std::vector<float>& values, const Size3& size, const std::array<double, 3>& sigma) {
     const std::array<std::int64_t, 3> stride{1, size[0], size[0] * size[1]};
     for (std::size_t axis = 0; axis < 3; ++axis) {
         if (sigma[axis] <= 0) continue;
-        const std::vector<float> weights = gaussian(sigma[axis]);
+        const std::vector<float> weights = gaussian_weights(sigma[axis]);
         const std::size_t inner = axis == 0 ? 1 : 0;  // the faster of the other two axes
         const std::size_t outer = axis == 2 ? 1 : 2;  // the slower one
         parallel_for(0, size[outer], [&](std::int64_t o) {

@@ -158,7 +158,7 @@ const char* name_of(Compression compression) {
     return "";
 }
 
-std::string endings_written(bool (*that)(const ImageFormat&)) {
+std::vector<std::string> written_endings(bool (*that)(const ImageFormat&)) {
     std::vector<std::string> endings;
     for (const ImageFormat& format : image_formats()) {
         if (format.create == nullptr || (that != nullptr && !that(format))) continue;
@@ -166,7 +166,11 @@ std::string endings_written(bool (*that)(const ImageFormat&)) {
             return std::ranges::count(format.unwritten, ending) == 0;
         });
     }
-    return fmt::format("{}", fmt::join(endings, ", "));
+    return endings;
+}
+
+std::string endings_written(bool (*that)(const ImageFormat&)) {
+    return fmt::format("{}", fmt::join(written_endings(that), ", "));
 }
 
 }  // namespace echolux

@@ -56,7 +56,10 @@ const ImageFormat& format_of(const std::filesystem::path& path);
 
 const char* name_of(Compression compression);  // as people write it
 
-// ".nrrd, .nii, ...": endings that can be written, for messages; `that` chooses among the formats.
+// Endings that can be written, the recommended one of each format first; `that` chooses among the formats.
+std::vector<std::string> written_endings(bool (*that)(const ImageFormat&) = nullptr);
+
+// The same as ".nrrd, .nii, ...", for messages.
 std::string endings_written(bool (*that)(const ImageFormat&) = nullptr);
 
 }  // namespace echolux

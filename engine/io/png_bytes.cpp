@@ -27,10 +27,12 @@ void put_chunk(Bytes& to, const char* type, std::span<const std::byte> content) 
 }
 
 // Each byte less that of the pixel above (filter 2 of the format): what is drawn has long runs of zeros then.
-void filter_row(const std::uint8_t* row, const std::uint8_t* above, std::int64_t width, std::uint8_t* to) {
+void filter_row(const std::uint8_t* row, const std::uint8_t* above, std::int64_t width, int channels,
+                std::uint8_t* to) {
     *to++ = 2;
-    for (std::int64_t x = 0; x < width; ++x, row += 4, to += 3) {
-        for (int i = 0; i < 3; ++i) to[i] = static_cast<std::uint8_t>(row[i] - (above != nullptr ? above[i] : 0));
+    for (std::int64_t x = 0; x < width; ++x, row += 4, to += channels) {
+        for (int i = 0; i < channels; ++i)
+            to[i] = static_cast<std::uint8_t>(row[i] - (above != nullptr ? above[i] : 0));
         if (above != nullptr) above += 4;
     }
 }
@@ -61,20 +63,22 @@ bool pack(Strip& strip, int level, bool is_last) {
 
 }  // namespace
 
-std::vector<std::byte> solid_png(std::span<const std::uint8_t> rgba, std::int64_t width, std::int64_t height,
-                                 int level) {
+std::vector<std::byte> png_bytes(std::span<const std::uint8_t> rgba, std::int64_t width, std::int64_t height,
+                                 Alpha alpha, int level) {
     if (width < 1 || height < 1 || std::ssize(rgba) != 4 * width * height)
         throw Error(ErrorCode::bad_setting, "the pixels do not fit the size of the picture", "PNG");
     constexpr std::int64_t rows = 64;  // of a strip
+    const int channels = alpha == Alpha::kept ? 4 : 3;
+    const std::int64_t row_bytes = channels * width + 1;
     std::vector<Strip> strips(static_cast<std::size_t>((height + rows - 1) / rows));
     parallel_for(0, std::ssize(strips), [&](std::int64_t i) {
         Strip& strip = strips[static_cast<std::size_t>(i)];
         const std::int64_t first = i * rows, end = std::min(height, first + rows);
-        strip.filtered.resize(static_cast<std::size_t>((end - first) * (3 * width + 1)));
+        strip.filtered.resize(static_cast<std::size_t>((end - first) * row_bytes));
         for (std::int64_t y = first; y < end; ++y) {
             const std::uint8_t* row = rgba.data() + 4 * width * y;
-            filter_row(row, y > 0 ? row - 4 * width : nullptr, width,
-                       strip.filtered.data() + (y - first) * (3 * width + 1));
+            filter_row(row, y > 0 ? row - 4 * width : nullptr, width, channels,
+                       strip.filtered.data() + (y - first) * row_bytes);
         }
         strip.is_packed = pack(strip, level, end == height);
     });
@@ -94,7 +98,8 @@ std::vector<std::byte> solid_png(std::span<const std::uint8_t> rgba, std::int64_
     Bytes header;
     put_number(header, static_cast<std::uint32_t>(width));
     put_number(header, static_cast<std::uint32_t>(height));
-    for (const unsigned char byte : {8, 2, 0, 0, 0}) header.push_back(std::byte{byte});  // 8 bits, RGB
+    const int colours = alpha == Alpha::kept ? 6 : 2;  // RGBA, RGB
+    for (const int byte : {8, colours, 0, 0, 0}) header.push_back(static_cast<std::byte>(byte));
     put_chunk(png, "IHDR", header);
     put_chunk(png, "IDAT", body);
     put_chunk(png, "IEND", {});

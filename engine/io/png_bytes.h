@@ -8,9 +8,10 @@
 
 namespace echolux {
 
-// RGBA in, row by row from the top; RGB out: whatever the alpha was, every pixel is solid. `level`: 1 soon, 9 small.
-// Throws Error{bad_setting, out_of_memory}.
-std::vector<std::byte> solid_png(std::span<const std::uint8_t> rgba, std::int64_t width, std::int64_t height,
-                                 int level = 1);
+enum class Alpha { dropped, kept };  // dropped: RGB, every pixel is solid
+
+// RGBA in, row by row from the top. `level`: 1 soon, 9 small. Throws Error{bad_setting, out_of_memory}.
+std::vector<std::byte> png_bytes(std::span<const std::uint8_t> rgba, std::int64_t width, std::int64_t height,
+                                 Alpha alpha, int level = 1);
 
 }  // namespace echolux

@@ -19,12 +19,11 @@ struct StreamFormat {
     StreamCodec codec = StreamCodec::jpeg;
     std::int64_t width = 0, height = 0;  // even
     int level = 0;
-    bool may_use_hardware = true;  // encoders of the graphics card, where there are some
 };
 
 struct StreamedPicture {
     std::vector<std::byte> bytes;
-    bool is_key = true;  // needs none before it
+    bool is_key = true;  // a key frame: needs no picture before it
 };
 
 // One thread at a time.
@@ -35,8 +34,8 @@ class StreamEncoder {
     virtual std::string name() const = 0;  // "libx264"
     // As WebCodecs names what comes out: "avc1.42c029", known once a picture has been encoded.
     virtual std::string codec_text() const = 0;
-    // RGBA, row by row from the top. `needs_none`: the picture is to need none before it. Throws Error{device}.
-    virtual StreamedPicture encode(std::span<const std::uint8_t> rgba, bool needs_none) = 0;
+    // RGBA, row by row from the top. Throws Error{device}.
+    virtual StreamedPicture encode(std::span<const std::uint8_t> rgba, bool force_key_frame) = 0;
 };
 
 // Throws Error{device}: no FFmpeg, or none that makes it; Error{bad_setting}: an odd size.

@@ -10,9 +10,7 @@
 namespace echolux {
 namespace {
 
-constexpr std::int32_t window_rows = 24;  // that count on either side of a boundary
-constexpr float most_contrast = 8;        // of two layers: beyond it the tail of the point spread moves boundaries
-constexpr double mean_sigma = 6;          // A-scans, B-scans over which the brightness of a layer is averaged
+constexpr double mean_sigma = 6;  // A-scans, B-scans over which the brightness of a layer is averaged
 
 // The layers' edges in one A-scan: 0, the boundaries, its end.
 class Edges {
@@ -53,9 +51,8 @@ std::vector<std::vector<float>> layer_means(const std::vector<float>& intensity,
             if (has_signal[line] == 0) continue;
             const float* values = intensity.data() + static_cast<std::int64_t>(line) * size[0];
             for (std::size_t k = 0; k < layers; ++k) {
-                const std::int32_t begin = edges(k, line) + 1;
-                const std::int32_t end =
-                    std::min(std::max(edges(k + 1, line) - 1, edges(k, line) + 2), static_cast<std::int32_t>(size[0]));
+                const auto [begin, end] =
+                    LayerInside::of(edges(k, line), edges(k + 1, line), static_cast<std::int32_t>(size[0]));
                 double sum = 0;
                 std::int32_t count = 0;
                 for (std::int32_t z = begin; z < end; ++z) {
@@ -69,7 +66,7 @@ std::vector<std::vector<float>> layer_means(const std::vector<float>& intensity,
         }
     });
     const MapSize map{size[1], size[2]};
-    const auto least = static_cast<float>(std::max(floor * 1e-3, 1e-30));
+    const float least = least_layer_mean(floor);
     for (std::size_t k = 0; k < layers; ++k) {
         smooth_map(sums[k], map, mean_sigma, mean_sigma);
         smooth_map(counts[k], map, mean_sigma, mean_sigma);
@@ -78,20 +75,6 @@ std::vector<std::vector<float>> layer_means(const std::vector<float>& intensity,
         }
     }
     return sums;
-}
-
-BoundaryWindow window_between(const Edges& edges, std::size_t k, std::size_t line, float above, float below) {
-    const std::int32_t at = edges(k + 1, line), over = edges(k, line), under = edges(k + 2, line);
-    const std::int32_t rows_above = std::min(window_rows, std::max(at - over, 2));
-    const std::int32_t rows_below = std::min(window_rows, std::max(under - at, 2));
-    BoundaryWindow window{};
-    window.first = std::max(at - boundary_reach - rows_above, over);
-    window.last = std::min(at + boundary_reach + rows_below, under);
-    window.mean_above = std::max(above, below / most_contrast);
-    window.mean_below = std::max(below, above / most_contrast);
-    window.log_above = std::log(window.mean_above);
-    window.log_below = std::log(window.mean_below);
-    return window;
 }
 
 // Leaves out what was not recorded above and below the places that the boundary may have; false where one of those
@@ -122,6 +105,15 @@ void fill_costs(const BoundaryWindow& window, std::int32_t at, const std::vector
 
 }  // namespace
 
+const std::vector<float>& layer_mean_weights() {
+    static const std::vector<float> weights = half_gaussian(mean_sigma);
+    return weights;
+}
+
+float least_layer_mean(double floor) {
+    return static_cast<float>(std::max(floor * 1e-3, 1e-30));
+}
+
 BoundaryCosts boundary_costs(const std::vector<float>& intensity, const Size3& size, const BoundaryRows& rows,
                              const std::vector<std::uint8_t>& has_signal, double floor) {
     const std::vector<std::vector<float>> means = layer_means(intensity, size, rows, has_signal, floor);
@@ -136,7 +128,8 @@ BoundaryCosts boundary_costs(const std::vector<float>& intensity, const Size3& s
             for (std::size_t k = 0; k < rows.size(); ++k) {
                 float* of_line = costs[k].data() + line * boundary_lanes;
                 if (has_signal[line] != 0) {
-                    BoundaryWindow window = window_between(edges, k, line, means[k][line], means[k + 1][line]);
+                    BoundaryWindow window = BoundaryWindow::between(
+                        edges(k + 1, line), edges(k, line), edges(k + 2, line), means[k][line], means[k + 1][line]);
                     if (keeps_recorded(window, edges(k + 1, line), values))
                         fill_costs(window, edges(k + 1, line), sums, of_line);
                 }

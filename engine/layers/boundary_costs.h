@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compute/steps/layers.h"
+#include "compute/layers.h"
 #include "engine/analysis/intensity.h"
 
 namespace echolux {
@@ -13,11 +13,14 @@ namespace echolux {
 // Rows: fewer between two boundaries, and what is seen of one may be the other's blur.
 inline constexpr std::int32_t thinnest_layer = 3;
 
-// [boundary][A-scan]: the row that begins below it.
-using BoundaryRows = std::vector<std::vector<std::int32_t>>;
-
 // [boundary][A-scan][lane]: label l lies l - boundary_reach rows below the present place.
 using BoundaryCosts = std::vector<std::vector<float>>;
+
+// How neighbouring A-scans and B-scans count in the mean of a layer: the middle, and each distance from it.
+const std::vector<float>& layer_mean_weights();
+
+// The least mean of a layer, with `floor` the mean intensity of noise.
+float least_layer_mean(double floor);
 
 // A-scans without signal cost nothing anywhere, nor do those with voxels that are no numbers among the places. `floor`:
 // mean intensity of noise.

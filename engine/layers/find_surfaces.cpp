@@ -10,8 +10,8 @@
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/layers/boundary_costs.h"
+#include "engine/layers/boundary_search.h"
 #include "engine/layers/coarse_layers.h"
-#include "engine/layers/sweeps.h"
 
 namespace echolux {
 namespace {
@@ -71,7 +71,8 @@ class SurfaceFinder {
         if (coarse.is_found) {
             BoundaryRows rows = whole_rows(coarse.places);
             put_in_order(rows, search_.wanted);
-            for (int pass = 0; pass < passes; ++pass) sweep(rows, coarse, surfaces, progress);
+            const auto search = boundary_search_on_cpu(intensity_, size_, coarse);
+            for (int pass = 0; pass < passes; ++pass) sweep(rows, *search, surfaces, progress);
             mark_weak(rows, coarse, surfaces);
             mark_missing(rows, surfaces);
             finish(rows, coarse.has_signal, surfaces);
@@ -93,17 +94,16 @@ class SurfaceFinder {
         return surfaces;
     }
 
-    void sweep(BoundaryRows& rows, const CoarseLayers& coarse, Surfaces& surfaces, Progress& progress) const {
-        const BoundaryCosts costs = boundary_costs(intensity_, size_, rows, coarse.has_signal, coarse.floor);
+    void sweep(BoundaryRows& rows, BoundarySearch& search, Surfaces& surfaces, Progress& progress) const {
+        std::vector<SweepStep> steps;
+        for (const WantedBoundary& wanted : search_.wanted) steps.push_back({static_cast<float>(wanted.smoothness)});
+        std::vector<SweptBoundary> found = search.swept(rows, steps, [&] { progress.advance(1); });
         for (std::size_t k = 0; k < rows.size(); ++k) {
-            const SweepStep step{static_cast<float>(search_.wanted[k].smoothness)};
-            SweptBoundary found = swept(costs[k], rows[k], map(), step);
             for (std::size_t line = 0; line < rows[k].size(); ++line) {
-                rows[k][line] += found.labels[line] - boundary_reach;
-                surfaces.all[k].reasons[line] = found.is_ambiguous[line] != 0 ? Reason::ambiguous : Reason::ok;
+                rows[k][line] += found[k].labels[line] - boundary_reach;
+                surfaces.all[k].reasons[line] = found[k].is_ambiguous[line] != 0 ? Reason::ambiguous : Reason::ok;
             }
-            surfaces.all[k].quality = std::move(found.quality);
-            progress.advance(1);
+            surfaces.all[k].quality = std::move(found[k].quality);
         }
         surfaces.moved = put_in_order(rows, search_.wanted);
     }

@@ -8,20 +8,6 @@
 namespace echolux {
 namespace {
 
-// Weights of the middle and of each distance from it.
-std::vector<float> half_gaussian(double sigma) {
-    const auto reach = static_cast<std::int64_t>(std::ceil(3 * sigma));
-    std::vector<float> weights;
-    double sum = 0;
-    for (std::int64_t d = 0; d <= reach; ++d) {
-        const double x = static_cast<double>(d) / sigma;
-        weights.push_back(static_cast<float>(std::exp(-x * x / 2)));
-        sum += (d == 0 ? 1 : 2) * static_cast<double>(weights.back());
-    }
-    for (float& weight : weights) weight = static_cast<float>(static_cast<double>(weight) / sum);
-    return weights;
-}
-
 void smooth_along_a(const float* row, float* out, std::int64_t count, const std::vector<float>& weights) {
     const std::int64_t reach = std::ssize(weights) - 1;
     std::vector<float> padded(static_cast<std::size_t>(count + 2 * reach));
@@ -59,6 +45,19 @@ void each_neighbour(const MapSize& size, std::int64_t b, std::int64_t a, const U
 }
 
 }  // namespace
+
+std::vector<float> half_gaussian(double sigma) {
+    const auto reach = static_cast<std::int64_t>(std::ceil(3 * sigma));
+    std::vector<float> weights;
+    double sum = 0;
+    for (std::int64_t d = 0; d <= reach; ++d) {
+        const double x = static_cast<double>(d) / sigma;
+        weights.push_back(static_cast<float>(std::exp(-x * x / 2)));
+        sum += (d == 0 ? 1 : 2) * static_cast<double>(weights.back());
+    }
+    for (float& weight : weights) weight = static_cast<float>(static_cast<double>(weight) / sum);
+    return weights;
+}
 
 void smooth_map(std::vector<float>& map, const MapSize& size, double sigma_a, double sigma_b) {
     std::vector<float> out(map.size());

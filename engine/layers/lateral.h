@@ -13,6 +13,9 @@ struct MapSize {
     std::int64_t count() const { return a_scans * b_scans; }
 };
 
+// Weights of the middle and of each distance from it; all of them, the distances twice, have the sum 1.
+std::vector<float> half_gaussian(double sigma);
+
 // Gaussian mean in place, `sigma` in A-scans and in B-scans; 0 leaves that way as it is. Beyond the ends the end value
 // goes on.
 void smooth_map(std::vector<float>& map, const MapSize& size, double sigma_a, double sigma_b);

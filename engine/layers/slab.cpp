@@ -24,17 +24,26 @@ void require_real(const VolumeGrid& grid) {
 template <class Code>
 float projected(const Code* codes, std::int64_t count, const VolumeGrid& grid, SlabValue shown) {
     const bool is_db = grid.quantity == "db";
-    double sum = 0, max = -std::numeric_limits<double>::infinity();
-    std::int64_t known = 0;
+    const double least = -std::numeric_limits<double>::infinity();
+    std::array<double, 3> top{least, least, least};  // from the greatest on
+    double sum = 0;
+    std::size_t known = 0;
     for (std::int64_t z = 0; z < count; ++z) {
-        const double value = static_cast<double>(codes[z]) * grid.scale + grid.offset;
+        double value = static_cast<double>(codes[z]) * grid.scale + grid.offset;
         if (std::isnan(value)) continue;
-        max = std::max(max, value);
         sum += is_db ? std::pow(10.0, value / 10) : value;
         ++known;
+        for (double& place : top) {
+            if (value > place) std::swap(value, place);
+        }
     }
     if (known == 0) return none;
-    if (shown == SlabValue::max) return static_cast<float>(max);
+    if (shown == SlabValue::max) return static_cast<float>(top[0]);
+    if (shown == SlabValue::top3) {
+        known = std::min(known, top.size());
+        sum = 0;
+        for (std::size_t i = 0; i < known; ++i) sum += is_db ? std::pow(10.0, top[i] / 10) : top[i];
+    }
     const double mean = sum / static_cast<double>(known);
     return static_cast<float>(is_db ? 10 * std::log10(mean) : mean);
 }
@@ -79,24 +88,29 @@ Code empty_code() {
 
 }  // namespace
 
+std::optional<RowRange> rows_between(const Surfaces& surfaces, const SlabSpec& slab, const VolumeGrid& grid,
+                                     std::size_t line) {
+    const double row_um = DepthScale(grid).thickness(1);
+    const float upper = surfaces.all.at(slab.upper).rows[line], lower = surfaces.all.at(slab.lower).rows[line];
+    if (std::isnan(upper) || std::isnan(lower)) return std::nullopt;
+    const auto row = [&](float surface, double below_um) {
+        const double at = std::ceil(static_cast<double>(surface) + below_um / row_um);
+        return static_cast<std::int64_t>(std::clamp(at, 0.0, static_cast<double>(grid.depth)));
+    };
+    const RowRange rows{row(upper, slab.below_upper_um), row(lower, slab.below_lower_um)};
+    return rows.begin < rows.end ? std::optional(rows) : std::nullopt;
+}
+
 std::vector<float> en_face_between(const Volume& volume, const Surfaces& surfaces, const SlabSpec& slab) {
     const VolumeGrid& grid = volume.grid;
     require_real(grid);
-    const double row_um = DepthScale(grid).thickness(1);
-    const std::vector<float>&upper = surfaces.all.at(slab.upper).rows, &lower = surfaces.all.at(slab.lower).rows;
-    std::vector<float> map(upper.size(), none);
+    std::vector<float> map(surfaces.all.at(slab.upper).rows.size(), none);
     with_voxels(volume, [&](const auto* codes) {
         parallel_for(0, std::ssize(map), [&](std::int64_t line) {
-            const auto i = static_cast<std::size_t>(line);
-            if (std::isnan(upper[i]) || std::isnan(lower[i])) return;
-            const double top = static_cast<double>(upper[i]) + slab.below_upper_um / row_um;
-            const double bottom = static_cast<double>(lower[i]) + slab.below_lower_um / row_um;
-            const auto row = [&](double at) {
-                return static_cast<std::int64_t>(std::clamp(std::ceil(at), 0.0, static_cast<double>(grid.depth)));
-            };
-            const std::int64_t begin = row(top), end = row(bottom);
-            if (begin >= end) return;
-            map[i] = projected(codes + line * grid.depth + begin, end - begin, grid, slab.value);
+            const auto rows = rows_between(surfaces, slab, grid, static_cast<std::size_t>(line));
+            if (!rows) return;
+            map[static_cast<std::size_t>(line)] =
+                projected(codes + line * grid.depth + rows->begin, rows->end - rows->begin, grid, slab.value);
         });
     });
     return map;

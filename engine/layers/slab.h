@@ -2,19 +2,30 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "engine/layers/surfaces.h"
 
 namespace echolux {
 
-enum class SlabValue { mean, max };  // mean: of intensities, in dB afterwards where the volume is in dB
+// mean: of intensities, in dB afterwards where the volume is in dB; top3: the same of the three greatest.
+enum class SlabValue { mean, max, top3 };
 
 struct SlabSpec {
     std::size_t upper = 0, lower = 0;               // surfaces
     double below_upper_um = 0, below_lower_um = 0;  // rows where the spacing is unknown; less than 0: above it
     SlabValue value = SlabValue::mean;
 };
+
+// Rows of the A-scan `line` whose voxels' centres lie between; nothing where a surface is missing or no voxel lies
+// there.
+struct RowRange {
+    std::int64_t begin = 0, end = 0;
+};
+std::optional<RowRange> rows_between(const Surfaces& surfaces, const SlabSpec& slab, const VolumeGrid& grid,
+                                     std::size_t line);
 
 // [b_scan][a_scan], of the voxels whose centres lie between; NaN where a surface is missing or no voxel lies between.
 // Throws Error{bad_setting} for complex voxels.

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "compute/reason.h"
 #include "engine/io/volume_file.h"
-#include "engine/layers/reason.h"
 
 namespace echolux {
 

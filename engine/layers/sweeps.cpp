@@ -9,8 +9,7 @@
 namespace echolux {
 namespace {
 
-constexpr float beyond = 20;               // nats for what the A-scan before had no candidate for
-constexpr int farthest = boundary_labels;  // rows between neighbours from which on no candidate is in common
+constexpr int farthest = farthest_boundary_rows;
 constexpr int margin = farthest + 3;
 constexpr std::int64_t lines_together = 32;  // along B-scans: A-scans beside each other, as memory has them
 
@@ -30,9 +29,10 @@ class Way {
 
     const Lanes& next(const float* costs, std::int32_t row) {
         std::array<float, boundary_lanes + 2 * margin> before{};
-        std::fill_n(before.begin(), margin, sums_[0] + beyond);
+        std::fill_n(before.begin(), margin, sums_[0] + beyond_boundary_labels);
         std::copy_n(sums_.begin(), boundary_labels, before.begin() + margin);
-        std::fill(before.begin() + margin + boundary_labels, before.end(), sums_[boundary_labels - 1] + beyond);
+        std::fill(before.begin() + margin + boundary_labels, before.end(),
+                  sums_[boundary_labels - 1] + beyond_boundary_labels);
         const float* same_depth = before.data() + margin + std::clamp(row - row_, -farthest, farthest - 3);
         for (int lane = 0; lane < boundary_lanes; ++lane) {
             sums_[static_cast<std::size_t>(lane)] = costs[lane] + step_(same_depth + lane);
@@ -102,7 +102,6 @@ float quality_of(const float* sums, std::int32_t best) {
 
 SweptBoundary swept(const std::vector<float>& costs, const std::vector<std::int32_t>& rows, const MapSize& size,
                     const SweepStep& step) {
-    constexpr std::int32_t far_apart = 2;  // rows
     const bool has_a = size.a_scans > 1, has_b = size.b_scans > 1;
     const std::vector<float> along_a =
         has_a || !has_b ? to_and_fro(costs, rows, size, false, step) : std::vector<float>();
@@ -120,7 +119,7 @@ SweptBoundary swept(const std::vector<float>& costs, const std::vector<std::int3
                 for (std::size_t lane = 0; lane < boundary_lanes; ++lane)
                     sums[lane] = along_a[at + lane] + along_b[at + lane] - costs[at + lane];
                 const std::int32_t apart = best_of(along_a.data() + at) - best_of(along_b.data() + at);
-                found.is_ambiguous[line] = std::abs(apart) > far_apart ? 1 : 0;
+                found.is_ambiguous[line] = std::abs(apart) > far_apart_boundary_rows ? 1 : 0;
             }
             found.labels[line] = best_of(sums.data());
             found.quality[line] = quality_of(sums.data(), found.labels[line]);

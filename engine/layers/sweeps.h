@@ -5,16 +5,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "compute/steps/layers.h"
+#include "compute/layers.h"
 #include "engine/layers/lateral.h"
 
 namespace echolux {
-
-struct SweptBoundary {
-    std::vector<std::int32_t> labels;        // of each A-scan: that of the least sum of costs
-    std::vector<float> quality;              // by how much the next least sum, three rows off or more, is greater: nats
-    std::vector<std::uint8_t> is_ambiguous;  // along A-scans and along B-scans alone, places lie more than 2 rows apart
-};
 
 // `costs`: [A-scan][lane], `rows`: of the label in the middle.
 SweptBoundary swept(const std::vector<float>& costs, const std::vector<std::int32_t>& rows, const MapSize& size,

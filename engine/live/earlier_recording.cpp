@@ -71,7 +71,7 @@ EarlierRecording::EarlierRecording(const Path& scan_toml, std::vector<Path> file
         flush_names(folder);
     } catch (const std::exception& error) {
         put_back();
-        throw Error(ErrorCode::output, fmt::format("the recording that is there cannot step aside: {}", error.what()),
+        throw Error(ErrorCode::output, fmt::format("the existing recording cannot be renamed: {}", error.what()),
                     scan_toml.string(), "choose another name");
     }
 }

@@ -93,7 +93,7 @@ bool Recorder::offer(const Block& block) {
 
 // It is counted as refused, not as lost by the source too; what the source lost before it is.
 void Recorder::note_refused(const Block& block) {
-    if (next_place_ == 0 || block.sequence < next_sequence_) return;
+    if (block.sequence < next_sequence_) return;
     const auto left_out = static_cast<std::int64_t>(block.sequence - next_sequence_);
     lost_at_refused_ += std::max({block.lost_before, left_out, std::exchange(lost_since_, 0)});
     next_sequence_ = block.sequence + 1;

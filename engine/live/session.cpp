@@ -49,10 +49,10 @@ Session::Session(Source& source, BlockSink& sink, Overload overload, SessionTool
 
 Session::~Session() {
     stop();
+    recording_.end();  // before what may never end is waited for
     processing_.request_stop();
     queue_.close();
     processing_.join();
-    recording_.end();
 }
 
 void Session::start(std::int64_t volumes) {

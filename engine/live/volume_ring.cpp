@@ -1,6 +1,5 @@
 #include "engine/live/volume_ring.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "compute/error.h"
@@ -22,7 +21,7 @@ VolumeRing::VolumeRing(std::size_t slots, std::int64_t slices, Publishing publis
 
 // A slot with a published volume that is not the newest is free: pictures of it, if any, are submitted.
 bool VolumeRing::is_free(std::size_t slot) const {
-    return !slots_[slot].writing && !slots_[slot].reading && slot != newest_;
+    return !slots_[slot].reading && slot != newest_;
 }
 
 std::optional<WriteTicket> VolumeRing::acquire_write(const VolumeStamp& stamp) {
@@ -40,7 +39,6 @@ std::optional<WriteTicket> VolumeRing::acquire_write(const VolumeStamp& stamp) {
     slot.serial = ++serial_;
     slot.stamp = stamp;
     slot.filled_to = 0;
-    slot.writing = true;
     slot.shown = false;
     written_ = chosen;
     return WriteTicket{*chosen, slot.serial, slot.last_read, ++write_values_};
@@ -50,7 +48,7 @@ void VolumeRing::hand_over(WriteTicket& ticket, std::int64_t filled_to) {
     const std::scoped_lock lock(mutex_);
     require(written_ == ticket.slot && slots_[ticket.slot].serial == ticket.serial && ticket.signal == write_values_,
             "this volume is not being written");
-    require(!rewriting_, "what is written again is handed over by itself");
+    require(!rewriting_, "a slot that is being rewritten is published when rewriting ends");
     Slot& slot = slots_[ticket.slot];
     require(filled_to > slot.filled_to && filled_to <= slices_, "slices are handed over in their order");
     slot.filled_to = filled_to;
@@ -65,7 +63,6 @@ void VolumeRing::hand_over(WriteTicket& ticket, std::int64_t filled_to) {
 
 void VolumeRing::publish(std::size_t slot) {
     if (newest_ && !slots_[*newest_].shown && !slots_[*newest_].reading) ++statistics_.late;
-    slots_[slot].writing = false;
     written_.reset();
     newest_ = slot;
     ++statistics_.published;
@@ -77,7 +74,7 @@ std::optional<WriteTicket> VolumeRing::acquire_rewrite(std::int64_t volume) {
     if (!newest_ || slots_[*newest_].stamp.volume != volume || slots_[*newest_].reading) return std::nullopt;
     Slot& slot = slots_[*newest_];
     slot.serial = ++serial_;
-    slot.writing = rewriting_ = true;
+    rewriting_ = true;
     written_ = newest_;
     return WriteTicket{*newest_, slot.serial, slot.last_read, ++write_values_};
 }
@@ -87,7 +84,7 @@ void VolumeRing::hand_over_rewrite(const WriteTicket& ticket) {
     require(rewriting_ && written_ == ticket.slot && slots_[ticket.slot].serial == ticket.serial,
             "this volume is not being written again");
     slots_[ticket.slot].last_written = write_submitted_ = ticket.signal;
-    slots_[ticket.slot].writing = rewriting_ = false;
+    rewriting_ = false;
     written_.reset();
     ++statistics_.handed_over;
 }
@@ -95,11 +92,8 @@ void VolumeRing::hand_over_rewrite(const WriteTicket& ticket) {
 void VolumeRing::abandon(const WriteTicket& ticket) {
     const std::scoped_lock lock(mutex_);
     require(written_ == ticket.slot && slots_[ticket.slot].serial == ticket.serial, "this volume is not being written");
-    slots_[ticket.slot].writing = false;
     written_.reset();
-    if (std::exchange(rewriting_, false)) return;
-    slots_[ticket.slot].filled_to = 0;
-    ++statistics_.abandoned;
+    if (!std::exchange(rewriting_, false)) ++statistics_.abandoned;
 }
 
 ReadTicket::Part VolumeRing::part_of(std::size_t slot) const {
@@ -123,8 +117,7 @@ std::optional<ReadTicket> VolumeRing::acquire_read() {
     ticket.wait = slots_[*newest].last_written;
     slots_[*newest].reading = true;
     if (newest != newest_ && newest_) {
-        ticket.previous = part_of(*newest_);
-        ticket.wait = std::max(ticket.wait, slots_[*newest_].last_written);
+        ticket.previous = part_of(*newest_);  // written before what is newer, which is waited for
         slots_[*newest_].reading = true;
     }
     ticket.signal = reader_ = ++read_values_;
@@ -138,7 +131,7 @@ void VolumeRing::end_read(const ReadTicket& ticket, bool was_submitted) {
         Slot& slot = slots_[part.slot];
         slot.reading = false;
         if (!was_submitted) {
-            const bool is_replaced = !slot.writing && part.slot != newest_;
+            const bool is_replaced = part.slot != written_ && part.slot != newest_;
             if (is_replaced && !slot.shown && part.filled_to == slices_) ++statistics_.late;
             return;
         }

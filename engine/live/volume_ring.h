@@ -104,8 +104,7 @@ class VolumeRing {
         std::int64_t filled_to = 0;      // slices that have been handed over
         std::uint64_t last_written = 0;  // value of `written` at which they are there
         std::uint64_t last_read = 0;     // value of `read` at which the last picture of it is done
-        bool writing = false;
-        bool reading = false;  // a read ticket is out
+        bool reading = false;            // a read ticket is out
         bool shown = false;
     };
 

@@ -263,6 +263,9 @@ FlowedVolume Reconstruction::run_with_flow(const ScanPart& part, Progress& progr
     if (std::optional<VolumeGrid> flow = planned_flow_grid(scan_.spec(1))) {
         flow->b_scans = volume.structure.grid.b_scans;
         volume.flow = Volume{*flow, {}, {}};
+        const ScanGeometry& geometry = scan_.geometry;
+        const std::int64_t positions = (part.end == 0 ? geometry.b_scans : part.end) - part.begin;
+        if (scan_.flow.align) volume.repeats.resize(static_cast<std::size_t>(positions * geometry.b_repeats));
     }
     make(volume, part, progress);
     return volume;
@@ -307,6 +310,7 @@ void Reconstruction::fill(FlowedVolume& volume, const ScanPart& part, Progress& 
     const auto place_in = [&](Volume& target) { return packed_place(target.voxels.data(), target.grid, first_slice); };
     Places places(place_in(volume.structure));
     if (volume.flow) places.flow = place_in(*volume.flow);
+    if (!volume.repeats.empty()) places.repeats = RepeatReports{volume.repeats.data(), part.begin};
     const std::int64_t end = part.end == 0 ? scan_.geometry.b_scans : part.end;
     const std::int64_t lines_per_b_scan = scan_.geometry.lines_per_b_scan() * scan_.geometry.b_repeats;
     progress.begin(fmt::format("reconstruct volume {}", part.volume), (end - part.begin) * lines_per_b_scan, "A-scans");

@@ -40,7 +40,8 @@ struct ReconstructionStats {
 // A volume, and the flow of the same moment on the same voxels.
 struct FlowedVolume {
     Volume structure;
-    std::optional<Volume> flow;  // codes, as planned_flow_grid() says
+    std::optional<Volume> flow{};         // codes, as planned_flow_grid() says
+    std::vector<RepeatReport> repeats{};  // [B-scan positions][b_repeats], where the scan aligns them
 };
 
 class Reconstruction {

@@ -10,7 +10,7 @@ const std::vector<Field<RecordingNotes>>& describe<RecordingNotes>() {
     constexpr Effect effect = Effect::file;
     constexpr std::int64_t max = std::int64_t{1} << 50;
     static const std::vector<Field<S>> fields{
-        text("index", &S::index, effect, "file: the blocks of a live recording, one per line"),
+        text("index", &S::index, effect, "file: the blocks of a live recording, one per line").file({".csv"}),
         flag("complete", &S::complete, effect, "finished, and every block from the first to the last is in it"),
         flag("finished", &S::finished, effect, "false: cut off; the scan ends with the last whole block"),
         integer("missing_blocks", &S::missing_blocks, 0, max, "", effect,
@@ -19,11 +19,12 @@ const std::vector<Field<RecordingNotes>>& describe<RecordingNotes>() {
         integer("lost_b_scans", &S::lost_b_scans, 0, max, "", effect,
                 "B-scan positions that no block came for, replaced by zeros"),
         integer("refused_blocks", &S::refused_blocks, 0, max, "", effect,
-                "blocks that did not fit (size, order) and were left out"),
+                "blocks of the wrong size or order, which were rejected"),
         integer("interruptions", &S::interruptions, 0, max, "", effect, "times that the source failed"),
         integer("doubtful_blocks", &S::doubtful_blocks, 0, max, "", effect,
                 "last blocks that the disk failed to flush: those with the right checksum are used"),
-        text("continues", &S::continues, effect, "file: the recording that this one goes on from, whose disk failed"),
+        text("continues", &S::continues, effect, "file: the recording that this one continues after its disk failed")
+            .file({".toml"}),
         integer("last_volume_b_scans", &S::last_volume_b_scans, 0, max, "", effect,
                 "B-scans of a last volume that ends early; 0: all volumes are whole"),
         text("started", &S::started, effect, "start of the recording (UTC)"),

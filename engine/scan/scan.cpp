@@ -38,7 +38,7 @@ const std::vector<Field<SpectraFile>>& describe<SpectraFile>() {
     constexpr Effect effect = Effect::file;
     constexpr std::int64_t max = std::int64_t{1} << 50;
     static const std::vector<Field<S>> fields{
-        text("file", &S::file, effect, "the raw spectra, relative to the TOML file"),
+        text("file", &S::file, effect, "the raw spectra, relative to the TOML file").file(),
         integer("offset_bytes", &S::offset_bytes, 0, max, "bytes", effect, "header before the first acquired B-scan"),
         integer("frame_offset_bytes", &S::frame_offset_bytes, 0, max, "bytes", effect,
                 "header before the lines of each acquired B-scan"),

@@ -18,6 +18,10 @@ namespace {
 struct Use {
     std::string_view key, decided_by;
     bool (*is_used)(const Scan& scan);
+
+    bool is_of(std::string_view setting) const {
+        return setting != decided_by && (key.ends_with('.') ? setting.starts_with(key) : setting == key);
+    }
 };
 
 bool has_codes(const Scan& scan) {
@@ -43,8 +47,21 @@ bool is_shaped(const Scan& scan) {
     return scan.recipe.shaping != Shaping::none;
 }
 
-bool averages_phases(const Scan& scan) {
+bool averages_steps(const Scan& scan) {
+    return scan.flow.method == FlowMethod::doppler || scan.flow.method == FlowMethod::power_doppler ||
+           scan.flow.method == FlowMethod::complex_decorrelation;
+}
+
+bool compares_steps(const Scan& scan) {
     return scan.flow.method == FlowMethod::doppler || scan.flow.method == FlowMethod::power_doppler;
+}
+
+bool is_doppler(const Scan& scan) {
+    return scan.flow.method == FlowMethod::doppler;
+}
+
+bool aligns(const Scan& scan) {
+    return scan.flow.align && !compares_steps(scan);
 }
 
 constexpr std::array uses{
@@ -59,8 +76,19 @@ constexpr std::array uses{
     Use{"flow.correlation_reach", "flow.method",
         [](const Scan& scan) { return scan.flow.method == FlowMethod::correlation; }},
     Use{"flow.window_depth", "flow.method",
-        [](const Scan& scan) { return averages_phases(scan) || scan.flow.method == FlowMethod::cdv; }},
-    Use{"flow.window_lines", "flow.method", averages_phases},
+        [](const Scan& scan) { return averages_steps(scan) || scan.flow.method == FlowMethod::cdv; }},
+    Use{"flow.window_lines", "flow.method", averages_steps},
+    Use{"flow.significance", "flow.method",
+        [](const Scan& scan) { return scan.flow.method == FlowMethod::complex_decorrelation; }},
+    Use{"flow.align", "flow.method", [](const Scan& scan) { return scan.flow.align || !compares_steps(scan); }},
+    Use{"flow.align_depth", "flow.align", aligns},
+    Use{"flow.align_lines", "flow.align", aligns},
+    Use{"flow.min_match", "flow.align", aligns},
+    Use{"flow.bulk_motion", "flow.method", compares_steps},
+    Use{"flow.unwrap", "flow.method", is_doppler},
+    Use{"flow.invert", "flow.method", is_doppler},
+    Use{"flow.angle_deg", "flow.method", is_doppler},
+    Use{"recipe.upsample_pad", "recipe.upsample", [](const Scan& scan) { return scan.recipe.upsample > 1; }},
     Use{"recipe.running_alpha", "recipe.background",
         [](const Scan& scan) { return scan.recipe.background == Background::running; }},
     Use{"recipe.rolling_width", "recipe.background",
@@ -86,6 +114,10 @@ constexpr std::array uses{
 
 }  // namespace
 
+bool has_effect(const Scan& scan, std::string_view key) {
+    return std::ranges::none_of(uses, [&](const Use& one) { return one.is_of(key) && !one.is_used(scan); });
+}
+
 std::vector<std::string> unused_settings(const Scan& scan, std::span<const std::string> assignments) {
     Scan copy = scan;
     Settings settings;
@@ -101,10 +133,8 @@ std::vector<std::string> unused_settings(const Scan& scan, std::span<const std::
     std::set<std::string> told;
     for (const std::string& assignment : assignments) {
         const std::string key = assignment.substr(0, assignment.find('='));
-        const auto use = std::ranges::find_if(uses, [&](const Use& one) {
-            const bool is_it = one.key.ends_with('.') ? key.starts_with(one.key) : key == one.key;
-            return is_it && key != one.decided_by && !one.is_used(scan);
-        });
+        const auto use =
+            std::ranges::find_if(uses, [&](const Use& one) { return one.is_of(key) && !one.is_used(scan); });
         if (use == uses.end() || !told.insert(key).second) continue;
         lines.push_back(fmt::format("{} has no effect: {} is {}", key, use->decided_by, value_of(use->decided_by)));
     }

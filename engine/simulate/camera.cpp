@@ -47,7 +47,7 @@ float normal(const std::vector<float>& table, std::uint64_t bits) {
 
 }  // namespace
 
-Camera::Camera(const Simulation& s, const Spectrometer& spectrometer)
+LineScanCamera::LineScanCamera(const Simulation& s, const Spectrometer& spectrometer)
     : normal_(normal_table()), dark_(static_cast<float>(s.dark_counts)),
       full_scale_(static_cast<float>((std::int64_t{1} << s.adc_bits) - 1)),
       key_(hashed(static_cast<std::uint64_t>(s.seed), 0xca3e7a)) {
@@ -60,7 +60,7 @@ Camera::Camera(const Simulation& s, const Spectrometer& spectrometer)
     }
 }
 
-void Camera::expose(std::span<const float> fringes, std::uint64_t line, std::span<std::uint16_t> counts) const {
+void LineScanCamera::expose(std::span<const float> fringes, std::uint64_t line, std::span<std::uint16_t> counts) const {
     const std::uint64_t key = hashed(key_, 1, line);
     for (std::size_t p = 0; p < counts.size(); ++p) {
         const float light = std::max(reference_[p] * (1 + fringes[p]), 0.0F);
@@ -70,7 +70,7 @@ void Camera::expose(std::span<const float> fringes, std::uint64_t line, std::spa
     }
 }
 
-std::vector<float> Camera::averaged(float light, std::uint64_t key) const {
+std::vector<float> LineScanCamera::averaged(float light, std::uint64_t key) const {
     std::vector<float> mean;
     for (std::size_t p = 0; p < reference_.size(); ++p) {
         const float level = light * reference_[p];
@@ -81,11 +81,11 @@ std::vector<float> Camera::averaged(float light, std::uint64_t key) const {
     return mean;
 }
 
-std::vector<float> Camera::background() const {
+std::vector<float> LineScanCamera::background() const {
     return averaged(1, 2);
 }
 
-std::vector<float> Camera::dark() const {
+std::vector<float> LineScanCamera::dark() const {
     return averaged(0, 3);
 }
 

@@ -10,9 +10,9 @@
 
 namespace echolux {
 
-class Camera {
+class LineScanCamera {
   public:
-    Camera(const Simulation& simulation, const Spectrometer& spectrometer);
+    LineScanCamera(const Simulation& simulation, const Spectrometer& spectrometer);
 
     // One line: fringes[p] relative to the reference light at sample p. `line` names the noise.
     void expose(std::span<const float> fringes, std::uint64_t line, std::span<std::uint16_t> counts) const;

@@ -35,7 +35,7 @@ class Instrument {
     const Simulation& simulation() const { return s_; }  // with its scene's defaults
     const Spectrometer& spectrometer() const { return spectrometer_; }
     const Scenery& scenery() const { return scenery_; }
-    const Camera& camera() const { return camera_; }
+    const LineScanCamera& camera() const { return camera_; }
     const ScanPattern& pattern() const { return pattern_; }
     double pitch_um() const { return spectrometer_.pitch_um / s_.refractive_index; }
 
@@ -74,7 +74,7 @@ class Instrument {
     Renewal renewal_;
     Scenery scenery_;
     ScanPattern pattern_;
-    Camera camera_;
+    LineScanCamera camera_;
     SpectrumSum sum_;
     SampleArm arm_;
     Tissue tissue_;

@@ -30,7 +30,7 @@ const std::vector<Field<SceneWords>>& describe<SceneWords>() {
         text("text", &S::text, effect, "what is to be seen, in a line"),
         number("refractive_index", &S::refractive_index, 1, 3, "", effect, "of all that lies below zero delay"),
         number("spacing_a_um", &S::spacing_a_um, 0.01, 1e4, "um", effect, "distance between A-scans"),
-        flag("relief", &S::relief, effect, "of tilt, bow and wave those that simulation.relief names"),
+        flag("relief", &S::relief, effect, "apply simulation.relief (tilt, bow, wave)"),
         flag("pulsating", &S::pulsating, effect, "flow with the heart's beat"),
         flag("mirrors", &S::mirrors, effect, "the reflectors of simulation.mirror_um"),
         text("live", &S::live, effect,
@@ -85,8 +85,9 @@ const std::vector<Field<TubeLists>>& describe<TubeLists>() {
         list("descent", &T::descent, -10, 10, "", "of the axis, for its length across the B-scans");
         list("bow", &T::bow, -1, 1, "", "in the corners, as part of the depth range");
         fields.push_back(flag("tilted", &T::tilted, effect, "simulation.tilt_deg in place of descent"));
-        list("radius", &T::radius, 0, 1, "", "as part of the depth range ...");
-        list("radius_of_width", &T::radius_of_width, 0, 1, "", "... but at most this part of the width; 0: as it is");
+        list("radius", &T::radius, 0, 1, "", "as a fraction of the depth range");
+        list("radius_of_width", &T::radius_of_width, 0, 1, "",
+             "upper limit, as a fraction of the width of the field; 0: none");
         list("radius_um", &T::radius_um, 0, most_um, "um", "in place of both, where it is not 0");
         list("wall_um", &T::wall_um, 0, most_um, "um", "thickness of the wall");
         list("brightness", &T::brightness, 0, 100, "", "of the blood, relative to simulation.brightness");

@@ -95,10 +95,9 @@ const std::vector<Field<Simulation>>& describe<Simulation>() {
                "scenes vessel and retina: speed = mean * (1 + pulsation * sin(2 pi heart_rate t))"),
 
         number("motion_axial_um", &S::motion_axial_um, 0, 1000, "um", effect,
-               "motion of the tissue in depth: about its range from peak to peak; drift, heart beat and tremor are "
-               "parts of it; 0: still"),
+               "amplitude of axial tissue motion (drift, heartbeat and tremor); 0: none"),
         number("motion_lateral_um", &S::motion_lateral_um, 0, 1000, "um", effect,
-               "the same across, along both axes; saccades are on average twice as long; 0: still"),
+               "amplitude of lateral tissue motion along both axes; saccades are twice as long on average; 0: none"),
         number("motion_saccade_rate_hz", &S::motion_saccade_rate_hz, 0, 100, "Hz", effect,
                "saccades per second on average; every second one returns"),
         integer("motion_seed", &S::motion_seed, 0, std::int64_t{1} << 52, "", effect, "seed of the motion"),

@@ -27,9 +27,10 @@ void add_line(Sums& sums, const float* power, const float* guide, const float* o
     }
 }
 
-std::vector<float> guide_of(const std::vector<float>& power, const Size3& size) {
+constexpr double guide_sigma = 1;  // voxels
+
+std::vector<float> guide_of(const std::vector<float>& power, const Size3& size, float margin) {
     std::vector<float> guide(power.size());
-    const float margin = log_margin(power);
     parallel_for(0, size[2], [&](std::int64_t b) {
         const std::int64_t slice = size[0] * size[1];
         for (std::int64_t i = b * slice; i < (b + 1) * slice; ++i) {
@@ -37,24 +38,35 @@ std::vector<float> guide_of(const std::vector<float>& power, const Size3& size) 
             guide[at] = Decibel{}(power[at] + margin);
         }
     });
-    smooth(guide, size, {1, size[1] > 1 ? 1.0 : 0.0, size[2] > 1 ? 1.0 : 0.0});
+    smooth(guide, size, {guide_sigma, size[1] > 1 ? guide_sigma : 0, size[2] > 1 ? guide_sigma : 0});
     return guide;
 }
 
 }  // namespace
 
-std::vector<float> bilateral_filtered(const std::vector<float>& power, const Size3& size, const SpeckleFilter& filter,
-                                      Progress& progress) {
-    const std::vector<float> guide = guide_of(power, size);
-    std::vector<float> out(power.size());
+BilateralTables bilateral_tables(const std::vector<float>& power, const Size3& size, const SpeckleFilter& filter) {
+    BilateralTables tables;
     const auto reach = static_cast<std::int64_t>(std::ceil(2 * filter.sigma));
     const auto half_log2_e = 0.5 * std::numbers::log2e;
-    const BilateralWeight weight{static_cast<float>(half_log2_e / (filter.sigma * filter.sigma)),
-                                 static_cast<float>(half_log2_e / (filter.range_db * filter.range_db))};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        if (axis == 0 || size[axis] > 1) tables.smoothing[axis] = gaussian_weights(guide_sigma);
+    }
+    tables.reach = {reach, reach, std::min(reach, most_b_scans)};
+    tables.weight = {static_cast<float>(half_log2_e / (filter.sigma * filter.sigma)),
+                     static_cast<float>(half_log2_e / (filter.range_db * filter.range_db))};
+    tables.margin = log_margin(power);
+    return tables;
+}
+
+std::vector<float> filtered(const std::vector<float>& power, const Size3& size, const BilateralTables& tables,
+                            Progress& progress) {
+    const std::vector<float> guide = guide_of(power, size, tables.margin);
+    std::vector<float> out(power.size());
+    const std::int64_t reach = tables.reach[0];
     progress.begin("filter", size[2], "B-scans");
     for (std::int64_t b = 0; b < size[2]; ++b) {
-        const std::int64_t first_b = std::max(std::int64_t{0}, b - std::min(reach, most_b_scans));
-        const std::int64_t last_b = std::min(size[2] - 1, b + std::min(reach, most_b_scans));
+        const std::int64_t first_b = std::max(std::int64_t{0}, b - tables.reach[2]);
+        const std::int64_t last_b = std::min(size[2] - 1, b + tables.reach[2]);
         parallel_for(0, size[1], [&](std::int64_t a) {
             const auto rows = static_cast<std::size_t>(size[0]);
             const std::int64_t own = (b * size[1] + a) * size[0];
@@ -66,7 +78,7 @@ std::vector<float> bilateral_filtered(const std::vector<float>& power, const Siz
                     for (std::int64_t dz = -reach; dz <= reach; ++dz) {
                         const auto square = static_cast<float>((y - b) * (y - b) + (x - a) * (x - a) + dz * dz);
                         add_line(sums, power.data() + line, guide.data() + line, guide.data() + own, size[0], dz,
-                                 square, weight);
+                                 square, tables.weight);
                     }
                 }
             }

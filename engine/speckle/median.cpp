@@ -95,12 +95,15 @@ std::vector<float> medians(const std::vector<float>& power, const Size3& size, f
 
 }  // namespace
 
-std::vector<float> median_filtered(const std::vector<float>& power, const Size3& size, const SpeckleFilter& filter,
-                                   Progress& progress) {
-    const auto scale = static_cast<float>(1 / median_of_speckle(filter.looks));
+MedianTables median_tables(const SpeckleFilter& filter) {
+    return {filter.median_size, static_cast<float>(1 / median_of_speckle(filter.looks))};
+}
+
+std::vector<float> filtered(const std::vector<float>& power, const Size3& size, const MedianTables& tables,
+                            Progress& progress) {
     progress.begin("filter", size[2], "B-scans");
-    std::vector<float> out =
-        filter.median_size == 3 ? medians<3>(power, size, scale, progress) : medians<5>(power, size, scale, progress);
+    std::vector<float> out = tables.edge == 3 ? medians<3>(power, size, tables.scale, progress)
+                                              : medians<5>(power, size, tables.scale, progress);
     progress.end();
     return out;
 }

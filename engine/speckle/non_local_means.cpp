@@ -28,10 +28,8 @@ struct Offset {
     std::int64_t b, a, z;
 };
 
-std::vector<Offset> offsets_of(const SpeckleFilter& filter, const Size3& size) {
-    const auto reach = [](std::int64_t width, std::int64_t voxels) { return std::min(width / 2, voxels - 1); };
-    const std::int64_t z_reach = reach(filter.search_depth, size[0]), a_reach = reach(filter.search_a_scans, size[1]),
-                       b_reach = reach(filter.search_b_scans, size[2]);
+std::vector<Offset> offsets_of(const NonLocalMeansTables& tables) {
+    const auto [z_reach, a_reach, b_reach] = tables.search;
     std::vector<Offset> offsets;
     for (std::int64_t b = -b_reach; b <= b_reach; ++b) {
         for (std::int64_t a = -a_reach; a <= a_reach; ++a) {
@@ -44,10 +42,9 @@ std::vector<Offset> offsets_of(const SpeckleFilter& filter, const Size3& size) {
 // A volume with its logarithms; lines are longer at both ends, where their end values go on.
 class PaddedVolume {
   public:
-    PaddedVolume(const std::vector<float>& power, const Size3& size, std::int64_t margin)
+    PaddedVolume(const std::vector<float>& power, const Size3& size, std::int64_t margin, float in_logs)
         : size_(size), margin_(margin), stride_(size[0] + 2 * margin),
           power_(static_cast<std::size_t>(stride_ * size[1] * size[2])), logs_(power_.size()) {
-        const float in_logs = log_margin(power);
         parallel_for(0, size[1] * size[2], [&](std::int64_t line) {
             const float* from = power.data() + line * size[0];
             for (std::int64_t i = 0; i < stride_; ++i) {
@@ -82,13 +79,10 @@ class Tile {
   public:
     static constexpr std::int64_t b_scans = 16, a_scans = 32;
 
-    Tile(const PaddedVolume& volume, const SpeckleFilter& filter, std::int64_t first_b, std::int64_t first_a)
-        : volume_(volume), reach_(filter.patch / 2), rows_(volume.size()[0]), first_b_(first_b), first_a_(first_a),
+    Tile(const PaddedVolume& volume, const NonLocalMeansTables& tables, std::int64_t first_b, std::int64_t first_a)
+        : volume_(volume), reach_(tables.patch), rows_(volume.size()[0]), first_b_(first_b), first_a_(first_a),
           count_b_(std::min(b_scans, volume.size()[2] - first_b)),
-          count_a_(std::min(a_scans, volume.size()[1] - first_a)), weight_{static_cast<float>(
-                                                                               expected_distance(filter.looks)),
-                                                                           static_cast<float>(filter.looks /
-                                                                                              filter.strength)},
+          count_a_(std::min(a_scans, volume.size()[1] - first_a)), weight_(tables.weight),
           distances_(static_cast<std::size_t>(rows_ + 2 * reach_)),
           of_lines_(static_cast<std::size_t>((count_a_ + 2 * reach_) * rows_)),
           of_slices_(static_cast<std::size_t>((count_b_ + 2 * reach_) * count_a_ * rows_)),
@@ -175,24 +169,38 @@ class Tile {
 
 }  // namespace
 
-std::vector<float> non_local_means(const std::vector<float>& power, const Size3& size, const SpeckleFilter& filter,
-                                   Progress& progress) {
-    const std::vector<Offset> offsets = offsets_of(filter, size);
-    const PaddedVolume volume(power, size, filter.search_depth / 2 + filter.patch / 2);
+NonLocalMeansTables non_local_means_tables(const std::vector<float>& power, const Size3& size,
+                                           const SpeckleFilter& filter) {
+    const auto reach = [](std::int64_t width, std::int64_t voxels) {
+        return std::clamp<std::int64_t>(voxels - 1, 0, width / 2);
+    };
+    NonLocalMeansTables tables;
+    tables.search = {reach(filter.search_depth, size[0]), reach(filter.search_a_scans, size[1]),
+                     reach(filter.search_b_scans, size[2])};
+    tables.patch = filter.patch / 2;
+    tables.weight = {static_cast<float>(expected_distance(filter.looks)),
+                     static_cast<float>(filter.looks / filter.strength)};
+    tables.margin = log_margin(power);
+    return tables;
+}
+
+std::vector<float> filtered(const std::vector<float>& power, const Size3& size, const NonLocalMeansTables& tables,
+                            Progress& progress) {
+    const std::vector<Offset> offsets = offsets_of(tables);
+    const PaddedVolume volume(power, size, tables.search[0] + tables.patch, tables.margin);
     std::vector<float> out(power.size());
     const std::int64_t across = (size[1] + Tile::a_scans - 1) / Tile::a_scans;
     progress.begin("filter", size[2], "B-scans");
     for (std::int64_t b = 0; b < size[2]; b += Tile::b_scans) {
         parallel_for(0, across, [&](std::int64_t part) {
-            Tile tile(volume, filter, b, part * Tile::a_scans);
+            Tile tile(volume, tables, b, part * Tile::a_scans);
             for (const Offset& offset : offsets) tile.add(offset);
             tile.write(power, out);
         });
         progress.advance(std::min(Tile::b_scans, size[2] - b));
     }
     progress.end();
-    const float margin = log_margin(power);
-    for (float& value : out) value = std::max(0.0f, value - margin);
+    for (float& value : out) value = std::max(0.0f, value - tables.margin);
     return out;
 }
 

@@ -63,15 +63,20 @@ float log_margin(const std::vector<float>& power) {
     return static_cast<float>(std::max(least, share * static_cast<double>(*place)));
 }
 
-std::vector<float> filtered(const std::vector<float>& power, const Size3& size, const SpeckleFilter& filter,
-                            Progress& progress) {
+SpeckleTables tables_of(const std::vector<float>& power, const Size3& size, const SpeckleFilter& filter) {
     check_filter(filter);
     switch (filter.method) {
-        case FilterMethod::median: return median_filtered(power, size, filter, progress);
-        case FilterMethod::bilateral: return bilateral_filtered(power, size, filter, progress);
+        case FilterMethod::median: return median_tables(filter);
+        case FilterMethod::bilateral: return bilateral_tables(power, size, filter);
         case FilterMethod::nlm: break;
     }
-    return non_local_means(power, size, filter, progress);
+    return non_local_means_tables(power, size, filter);
+}
+
+std::vector<float> filtered(const std::vector<float>& power, const Size3& size, const SpeckleFilter& filter,
+                            Progress& progress) {
+    const SpeckleTables tables = tables_of(power, size, filter);
+    return std::visit([&](const auto& of) { return filtered(power, size, of, progress); }, tables);
 }
 
 }  // namespace echolux

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compute/plan/describe.h"
+#include "compute/speckle.h"
 #include "engine/analysis/intensity.h"
 #include "engine/progress.h"
 
@@ -34,18 +35,25 @@ void check_filter(const SpeckleFilter& filter);
 std::vector<float> filtered(const std::vector<float>& power, const Size3& size, const SpeckleFilter& filter,
                             Progress& progress);
 
+// What filters work by.
+SpeckleTables tables_of(const std::vector<float>& power, const Size3& size, const SpeckleFilter& filter);
+
 // One file each. Non-local means weighted by likelihoods of speckle (C. Cuartas-Velez et al., Biomed. Opt. Express 9,
 // 3354, 2018; C.-A. Deledalle et al., IEEE TIP 18, 2661, 2009).
-std::vector<float> non_local_means(const std::vector<float>& power, const Size3& size, const SpeckleFilter& filter,
-                                   Progress& progress);
+NonLocalMeansTables non_local_means_tables(const std::vector<float>& power, const Size3& size,
+                                           const SpeckleFilter& filter);
+std::vector<float> filtered(const std::vector<float>& power, const Size3& size, const NonLocalMeansTables& tables,
+                            Progress& progress);
 
 // The median of a cube, divided by the median of speckle of mean 1.
-std::vector<float> median_filtered(const std::vector<float>& power, const Size3& size, const SpeckleFilter& filter,
-                                   Progress& progress);
+MedianTables median_tables(const SpeckleFilter& filter);
+std::vector<float> filtered(const std::vector<float>& power, const Size3& size, const MedianTables& tables,
+                            Progress& progress);
 
 // Weights fall with distance and with the difference in dB of a smoothed volume (C. Tomasi, R. Manduchi, ICCV 1998).
-std::vector<float> bilateral_filtered(const std::vector<float>& power, const Size3& size, const SpeckleFilter& filter,
-                                      Progress& progress);
+BilateralTables bilateral_tables(const std::vector<float>& power, const Size3& size, const SpeckleFilter& filter);
+std::vector<float> filtered(const std::vector<float>& power, const Size3& size, const BilateralTables& tables,
+                            Progress& progress);
 
 // A small share of the brightest power, added inside logarithms so that voxels of nothing do not decide.
 float log_margin(const std::vector<float>& power);

@@ -19,7 +19,7 @@ constexpr double snr_db = 25;
 constexpr std::int64_t flat_margin = 5;  // rows of the flat layer that are left out at its boundaries
 constexpr std::size_t flat_above = 8, flat_below = 9;
 
-using Power = std::vector<float>;
+using Powers = std::vector<float>;
 
 // A retina with a dark tube across B-scans and a bright fibre.
 LayeredScene painted_scene() {
@@ -35,7 +35,7 @@ LayeredScene painted_scene() {
     return scene;
 }
 
-Power realisation(const LayeredScene& painted, unsigned seed) {
+Powers realisation(const LayeredScene& painted, unsigned seed) {
     LayeredScene scene = painted;
     std::mt19937 random(seed);
     add_speckle(scene, snr_db, random);
@@ -43,8 +43,8 @@ Power realisation(const LayeredScene& painted, unsigned seed) {
 }
 
 // dB over a range of 40, as a display shows them.
-Power shown(const Power& power) {
-    Power db(power.size());
+Powers shown(const Powers& power) {
+    Powers db(power.size());
     for (std::size_t i = 0; i < power.size(); ++i)
         db[i] = std::clamp(10 * std::log10(std::max(power[i], 1e-9f)), -30.0f, 10.0f) + 30;
     return db;
@@ -52,7 +52,7 @@ Power shown(const Power& power) {
 
 constexpr double db_range = 40;
 
-double psnr_db(const Power& found, const Power& truth) {
+double psnr_db(const Powers& found, const Powers& truth) {
     double square = 0;
     for (std::size_t i = 0; i < found.size(); ++i)
         square += std::pow(static_cast<double>(found[i]) - static_cast<double>(truth[i]), 2);
@@ -60,20 +60,20 @@ double psnr_db(const Power& found, const Power& truth) {
 }
 
 // Structural similarity of the B-scan in the middle (Z. Wang et al., IEEE TIP 13, 600, 2004), Gaussian windows of 1.5.
-double ssim(const Power& found, const Power& truth) {
+double ssim(const Powers& found, const Powers& truth) {
     const Size3 slice{size[0], size[1], 1};
     const std::int64_t voxels = size[0] * size[1], begin = size[2] / 2 * voxels;
-    const Power a(found.begin() + begin, found.begin() + begin + voxels);
-    const Power b(truth.begin() + begin, truth.begin() + begin + voxels);
+    const Powers a(found.begin() + begin, found.begin() + begin + voxels);
+    const Powers b(truth.begin() + begin, truth.begin() + begin + voxels);
     const auto mean = [&](const auto& value) {
-        Power values(a.size());
+        Powers values(a.size());
         for (std::size_t i = 0; i < a.size(); ++i) values[i] = value(a[i], b[i]);
         smooth(values, slice, {1.5, 1.5, 0});
         return values;
     };
-    const Power mean_a = mean([](float x, float) { return x; }), mean_b = mean([](float, float y) { return y; }),
-                aa = mean([](float x, float) { return x * x; }), bb = mean([](float, float y) { return y * y; }),
-                ab = mean([](float x, float y) { return x * y; });
+    const Powers mean_a = mean([](float x, float) { return x; }), mean_b = mean([](float, float y) { return y; }),
+                 aa = mean([](float x, float) { return x * x; }), bb = mean([](float, float y) { return y * y; }),
+                 ab = mean([](float x, float y) { return x * y; });
     constexpr double c1 = 0.01 * 0.01 * db_range * db_range, c2 = 0.03 * 0.03 * db_range * db_range;
     double sum = 0;
     for (std::size_t i = 0; i < a.size(); ++i) {
@@ -86,7 +86,7 @@ double ssim(const Power& found, const Power& truth) {
 }
 
 // Equivalent number of looks in the layer below the pigment epithelium: mean^2 / variance.
-double looks(const Power& power, const LayeredScene& scene) {
+double looks(const Powers& power, const LayeredScene& scene) {
     double sum = 0, square = 0, count = 0;
     for (std::int64_t line = 0; line < scene.lines(); ++line) {
         const auto i = static_cast<std::size_t>(line);
@@ -105,7 +105,7 @@ double looks(const Power& power, const LayeredScene& scene) {
 }
 
 // Rows in which the mean profile across the uppermost boundary rises from 10 to 90 %.
-double edge_rows(const Power& power, const LayeredScene& scene) {
+double edge_rows(const Powers& power, const LayeredScene& scene) {
     constexpr std::int64_t reach = 12;
     std::array<double, 2 * reach> profile{};
     for (std::int64_t b = 2; b < size[2] - 2; ++b) {
@@ -140,19 +140,19 @@ struct Judged {
 
 class Judge {
   public:
-    Judge(const LayeredScene& scene, const Power& truth) : scene_(scene), truth_(shown(truth)) {}
+    Judge(const LayeredScene& scene, const Powers& truth) : scene_(scene), truth_(shown(truth)) {}
 
-    Judged operator()(const Power& power) const {
-        const Power db = shown(power);
+    Judged operator()(const Powers& power) const {
+        const Powers db = shown(power);
         return {looks(power, scene_), psnr_db(db, truth_), ssim(db, truth_), edge_rows(power, scene_)};
     }
 
   private:
     const LayeredScene& scene_;
-    Power truth_;
+    Powers truth_;
 };
 
-Power blurred(Power power, double sigma) {
+Powers blurred(Powers power, double sigma) {
     smooth(power, size, {sigma, sigma, sigma});
     return power;
 }
@@ -202,7 +202,7 @@ void add_row(CheckTable& table, const std::string& name, const Judged& found, co
 }
 
 // Of any width.
-Judged best_gaussian(const Power& power, const Judge& judge) {
+Judged best_gaussian(const Powers& power, const Judge& judge) {
     Judged best{};
     for (double sigma = 0.5; sigma < 1.6; sigma += 0.1) {
         const Judged found = judge(blurred(power, sigma));
@@ -223,13 +223,13 @@ CheckTable validated_filters(ValidationRun& run) {
                                  snr_db, realisations),
                      {}};
     const LayeredScene scene = painted_scene();
-    Power truth(scene.intensity.size());
+    Powers truth(scene.intensity.size());
     for (int i = 0; i < realisations; ++i) {
-        const Power one = realisation(scene, 100 + static_cast<unsigned>(i));
+        const Powers one = realisation(scene, 100 + static_cast<unsigned>(i));
         for (std::size_t v = 0; v < truth.size(); ++v) truth[v] += one[v] / static_cast<float>(realisations);
         run.progress().advance(0);
     }
-    const Power raw = realisation(scene, 1);
+    const Powers raw = realisation(scene, 1);
     const Judge judge(scene, truth);
     const Judged of_raw = judge(raw), gaussian = best_gaussian(raw, judge);
     add_row(table, "unfiltered", of_raw, Judged{0.95, 17.6, 0, 2.23});

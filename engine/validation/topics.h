@@ -28,6 +28,9 @@ CheckTable validated_sensing(ValidationRun& run);
 // Found velocities against true ones (velocities.cpp).
 CheckTable validated_velocities(ValidationRun& run);
 
+// Contrast of vessels in tissue that moves between repeats, against that in tissue at rest (angiograms.cpp).
+CheckTable validated_angiograms(ValidationRun& run);
+
 // Surfaces between layers against painted ones (surfaces.cpp).
 CheckTable validated_surfaces(ValidationRun& run);
 

@@ -12,7 +12,7 @@ void append(std::vector<CheckTable>& tables, std::vector<CheckTable> more) {
 }  // namespace
 
 ValidationReport run(const ValidationJob& job, Progress& progress) {
-    constexpr std::int64_t topics = 8;
+    constexpr std::int64_t topics = 9;
     ValidationRun validation(job.backend, job.quick, progress);
     ValidationReport report;
     report.quick = job.quick;
@@ -28,6 +28,7 @@ ValidationReport run(const ValidationJob& job, Progress& progress) {
     add(validated_full_range(validation));
     add({validated_sensing(validation)});
     add({validated_velocities(validation)});
+    add({validated_angiograms(validation)});
     add({validated_surfaces(validation)});
     add({validated_filters(validation)});
     progress.end();

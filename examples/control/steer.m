@@ -1,8 +1,8 @@
 function steer(port, token, file)
-% Steers an open Echolux from MATLAB or, with its package instrument-control, from GNU Octave: a setting, a refusal, a
+% Controls a running Echolux from MATLAB or, with its package instrument-control, from GNU Octave: a setting, a refusal, a
 % B-scan, a picture. FILE lies below the folders that were allowed.
 %
-%   steer(7070, "TOKEN", "volume.nrrd")
+%   steer(7070, getenv("ECHOLUX_TOKEN"), "volume.nrrd")
 
 line = tcpclient("127.0.0.1", port);
 write_text(line, jsonencode(struct("token", token)));
@@ -34,7 +34,7 @@ printf_line("written picture.png");
 end
 
 function [result, bytes] = ask(line, method, params)
-% The result of a method, and the bytes that follow it. News, which nobody has subscribed to here, do not come.
+% The result of a method, and the bytes that follow it. Notifications come only to those who subscribe.
 write_text(line, ['{"jsonrpc": "2.0", "id": 1, "method": "' method '", "params": ' params '}']);
 answer = jsondecode(read_text(line));
 if isfield(answer, "error")

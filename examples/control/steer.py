@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
-"""Steers an open Echolux: settings, a picture, a B-scan, news. Nothing but Python is needed.
+"""Controls a running Echolux: settings, a picture, a B-scan, notifications. Nothing but Python is needed.
 
-usage: steer.py [HOST:]PORT TOKEN [FILE]      FILE, below the folders that were allowed, is opened
+usage: steer.py [--ca FILE] [HOST:]PORT [FILE]      FILE, below the folders that were allowed, is opened
+
+The token is the first line of the file that the variable ECHOLUX_TOKEN_FILE names, or stands in ECHOLUX_TOKEN: other users of
+the machine can read a command line. --ca FILE connects with TLS and trusts the certificate in this PEM file.
 """
+import argparse
 import array
 import json
+import os
 import socket
-import sys
+import ssl
 
 
 class Refused(Exception):
@@ -18,11 +23,14 @@ class Refused(Exception):
 
 
 class Echolux:
-    def __init__(self, host, port, token):
+    def __init__(self, host, port, token, ca=None):
+        """`ca`: a PEM file; with it, the connection is encrypted."""
         self.socket = socket.create_connection((host, port))
+        if ca is not None:
+            self.socket = ssl.create_default_context(cafile=ca).wrap_socket(self.socket, server_hostname=host)
         self.reads = self.socket.makefile("rb")
         self.number = 0
-        self.news = []  # what was told meanwhile: (topic, content, bytes)
+        self.notifications = []  # that came meanwhile: (topic, content, bytes)
         self._write({"token": token})
         welcome = self._read()
         if "welcome" not in welcome:
@@ -48,7 +56,7 @@ class Echolux:
         while True:
             message = self._read()
             if "method" in message:
-                self.news.append((message["method"], message["params"], self._bytes_of(message["params"])))
+                self.notifications.append((message["method"], message["params"], self._bytes_of(message["params"])))
             elif "error" in message:
                 raise Refused(message["error"])
             else:
@@ -59,17 +67,29 @@ class Echolux:
         return self.ask("set", values={key.replace("__", "."): value for key, value in values.items()})[0]["values"]
 
 
+def token():
+    if "ECHOLUX_TOKEN_FILE" in os.environ:
+        with open(os.environ["ECHOLUX_TOKEN_FILE"], encoding="ascii") as file:
+            return file.readline().strip()
+    return os.environ["ECHOLUX_TOKEN"]
+
+
 def main():
-    host, _, port = sys.argv[1].rpartition(":")
-    echolux = Echolux(host or "127.0.0.1", int(port), sys.argv[2])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("address", metavar="[HOST:]PORT")
+    parser.add_argument("file", metavar="FILE", nargs="?")
+    parser.add_argument("--ca", metavar="FILE")
+    options = parser.parse_args()
+    host, _, port = options.address.rpartition(":")
+    echolux = Echolux(host or "127.0.0.1", int(port), token(), options.ca)
     echolux.ask("subscribe", topics=["settings"])
     print("set to", echolux.set(view__mode="mip", view__zoom=1.5))
     try:
         echolux.set(view__zoom=-1)
     except Refused as refused:
         print("refused:", refused)
-    if len(sys.argv) > 3:
-        print("opened", echolux.ask("open", file=sys.argv[3])[0]["name"])
+    if options.file:
+        print("opened", echolux.ask("open", file=options.file)[0]["name"])
         about, voxels = echolux.ask("b_scan")
         print("B-scan", about["b_scan"], "of", about["shape"], about["type"], about["unit"])
         if about["type"] == "f32":
@@ -78,7 +98,7 @@ def main():
         with open("picture.png", "wb") as file:
             file.write(picture)
         print("written picture.png")
-    print("told of", [topic for topic, _, _ in echolux.news])
+    print("told of", [topic for topic, _, _ in echolux.notifications])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Steers `echolux serve` over the line of its page: requests and answers are texts, voxels and pictures binary messages.
+"""Controls `echolux serve` over the WebSocket of its page: requests and answers are texts, voxels and pictures binary messages.
 Needs Python 3 and the package websockets.
 
 usage: web_socket.py ADDRESS      the address to steer, as `echolux serve` printed it

@@ -56,7 +56,7 @@ ECHOLUX_API echolux_status echolux_calibrate_mirrors(const echolux_mirrors* mirr
 typedef struct echolux_dispersion_search {
     size_t size;
     double range_rad;               /* of a2 and a3, on either side of zero; 0: 80 */
-    int64_t lines;                  /* most that are looked at; 0: 64 */
+    int64_t lines;                  /* maximum number of A-scans evaluated; 0: 64 */
     int64_t depth_begin, depth_end; /* bins; 0: past zero delay, to the end */
     int64_t line_begin, line_end;   /* A-scans of the block; 0: all */
     echolux_progress progress;
@@ -87,13 +87,13 @@ typedef struct echolux_mirror_reading {
     double fwhm_bins;    /* of |A| */
     int64_t lines;       /* whose power was averaged */
     int64_t bins;        /* of the one-sided range */
-    int32_t is_opposite; /* the mirror stands beyond zero delay: dispersion with its sign turned sharpens it */
+    int32_t is_opposite; /* the mirror lies beyond zero delay; its dispersion has the opposite sign */
     int32_t reserved;
 } echolux_mirror_reading;
 
 /* The mirror in a block of its lines, by the scan's calibration and recipe. It is looked for in bins [depth_begin,
- * depth_end); 0, 0: past the first twentieth. `background`: spectrum without the mirror [samples]; NULL: that of the
- * scan's calibration, or none. ECHOLUX_BAD_FILE: no peak stands 13 dB above the noise. */
+ * depth_end); 0, 0: beyond the first 5 % of the range. `background`: spectrum without the mirror [samples]; NULL: that
+ * of the scan's calibration, or none. ECHOLUX_BAD_FILE: no peak stands 13 dB above the noise. */
 ECHOLUX_API echolux_status echolux_read_mirror(const echolux_scan* scan, const echolux_block* block,
                                                const double* background, int64_t depth_begin, int64_t depth_end,
                                                echolux_mirror_reading* reading, echolux_error* error);
@@ -102,7 +102,7 @@ typedef struct echolux_roll_off {
     size_t size;
     double at_zero_db; /* level of |A|, extrapolated to zero delay */
     double six_db_bin; /* where 6 dB are lost; 0: not within the range */
-    double resolution; /* spectral resolution over the distance of samples */
+    double resolution; /* spectral resolution in units of the sample spacing */
     double rms_db;     /* how far the levels lie from the fit */
 } echolux_roll_off;
 

@@ -31,8 +31,9 @@ typedef struct echolux_live_options {
     const echolux_stages* stages; /* NULL: those of the scan, where there is one */
 } echolux_live_options;
 
-/* `source`: sim[:SCENE], replay:scan.toml, genicam[:ID], plugin:FILE.so. `scan_toml` (may be NULL) describes what a
- * camera or plugin sends. `assignments` of sections source, simulation, scan, recipe ... `options` may be NULL. */
+/* `source`: sim[:SCENE], sim:scan.toml, replay:scan.toml, genicam[:ID], plugin:FILE.so, shm:NAME, tcp://ADDRESS:PORT.
+ * `scan_toml` (may be NULL) describes what a camera or plugin sends. `assignments` of sections source, simulation,
+ * scan, recipe ... `options` may be NULL. */
 ECHOLUX_API echolux_status echolux_live_open(const char* source, const char* scan_toml, const char* const* assignments,
                                              size_t count, const echolux_live_options* options, echolux_live** live,
                                              echolux_error* error);
@@ -46,7 +47,7 @@ ECHOLUX_API echolux_status echolux_live_create(const echolux_scan* scan, int64_t
 /* Ends by itself after `volumes`; 0: when the source does. */
 ECHOLUX_API echolux_status echolux_live_start(echolux_live* live, int64_t volumes, echolux_error* error);
 
-/* Acquires no more; what was acquired is still reconstructed, and can be taken. Blocks that were pushed and not
+/* Stops acquisition. Blocks already acquired are still reconstructed, and can be taken. Blocks that were pushed and not
  * acquired yet are left out. After another start volumes and time count from 0 again, and blocks can be pushed also
  * where they had ended. */
 ECHOLUX_API echolux_status echolux_live_stop(echolux_live* live, echolux_error* error);
@@ -84,7 +85,7 @@ typedef struct echolux_live_stats {
     int64_t acquired_blocks, acquired_volumes, acquired_a_scans;
     int64_t lost_blocks;                                    /* by the source */
     int64_t finished_volumes;                               /* reconstructed whole */
-    int64_t left_out_volumes;                               /* for newer ones, incomplete, or failed */
+    int64_t left_out_volumes;                               /* skipped in favour of newer ones, incomplete, or failed */
     int64_t overwritten_volumes;                            /* finished, but not taken in time */
     double acquired_a_scans_per_s, processed_a_scans_per_s; /* lately */
     double load;                                            /* share of the time that reconstruction takes */

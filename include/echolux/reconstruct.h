@@ -44,7 +44,7 @@ ECHOLUX_API echolux_status echolux_plan(const echolux_scan* scan, echolux_grid* 
 
 /* Takes the scan as it is now. A noise floor that the recipe leaves open (recipe.noise_floor_db = 0 with levels =
  * noise_floor) is measured from the scan's file; without one it has to be set (echolux_measure_noise_floor).
- * `block_b_scans`: most B-scan positions of a block; 0: all of a volume. `device` may be NULL. */
+ * `block_b_scans`: maximum number of B-scan positions per block; 0: all of a volume. `device` may be NULL. */
 ECHOLUX_API echolux_status echolux_reconstructor_create(const echolux_scan* scan, const echolux_device* device,
                                                         int64_t block_b_scans, echolux_reconstructor** reconstructor,
                                                         echolux_error* error);
@@ -52,7 +52,7 @@ ECHOLUX_API echolux_status echolux_reconstructor_grid(const echolux_reconstructo
                                                       echolux_grid* structure, echolux_grid* flow,
                                                       echolux_error* error);
 
-/* The device that reconstructs, and why it is not a GPU: "cpu (2 threads, AVX2)", "cuda (NVIDIA H200, fused)". */
+/* Name of the device that reconstructs: "cpu (2 threads, AVX2)", "cuda (NVIDIA H200, fused)". */
 ECHOLUX_API echolux_status echolux_reconstructor_device(const echolux_reconstructor* reconstructor, char* buffer,
                                                         size_t size, size_t* needed, echolux_error* error);
 

@@ -170,7 +170,7 @@ class RollOff:
     """The fall-off of a spectrometer.
 
     at_zero_db: level extrapolated to zero delay; six_db_bin: where 6 dB are lost, None where not within the range
-    resolution: spectral resolution over the distance of samples; rms_db: how far the levels lie from the fit
+    resolution: spectral resolution in units of the sample spacing; rms_db: how far the levels lie from the fit
     """
 
     at_zero_db: float

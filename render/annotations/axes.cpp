@@ -3,7 +3,7 @@
 #include <glm/common.hpp>
 #include <glm/geometric.hpp>
 
-#include "render/annotations/stage.h"
+#include "render/annotations/context.h"
 
 namespace echolux {
 namespace {
@@ -24,11 +24,11 @@ constexpr double shortest_named = 0.15;  // of the reach: an axis that points at
 
 }  // namespace
 
-void draw_axes(Sheet& sheet, const Stage& stage) {
+void draw_axes(Sheet& sheet, const AnnotationContext& context) {
     const glm::dvec2 origin(corner.x * sheet.em(), sheet.size().y - corner.y * sheet.em());
     for (int i = 0; i < 3; ++i) {
         const auto& [name, colour] = axes[static_cast<std::size_t>(i)];
-        const glm::dvec2 along = stage.direction(i);
+        const glm::dvec2 along = context.direction(i);
         const glm::dvec2 tip = origin + reach * sheet.em() * along;
         sheet.arrow(origin, tip, colour);
         if (glm::length(along) < shortest_named) continue;

@@ -6,8 +6,8 @@
 #include <functional>
 #include <glm/common.hpp>
 
+#include "render/annotations/context.h"
 #include "render/annotations/quantities.h"
-#include "render/annotations/stage.h"
 #include "render/colour_maps.h"
 #include "shaders/shared/depth_colour.h"
 
@@ -27,8 +27,8 @@ struct Legend {
     std::function<glm::vec3(double)> colour;  // at a part of the way down
 };
 
-Legend depth_legend(const Stage& stage) {
-    const DepthScale depths = stage.depths();
+Legend depth_legend(const AnnotationContext& context) {
+    const DepthAxis depths = context.depths();
     const auto colour = [](double part) { return shared::colour_of_depth(static_cast<float>(part)); };
     return {fmt::format("depth in {}", depths.unit.name), depths.first, depths.last, colour};
 }
@@ -40,14 +40,14 @@ bool is_gray(const View& view) {
     return view.show != Shown::volume && shows_a_value && view.slice_colours == SliceColours::gray;
 }
 
-Legend value_legend(const Stage& stage) {
-    const auto [low, high] = stage.function.range;
-    const auto colour = [&stage, gray = is_gray(stage.view)](double part) {
+Legend value_legend(const AnnotationContext& context) {
+    const auto [low, high] = context.function.range;
+    const auto colour = [&context, gray = is_gray(context.view)](double part) {
         if (gray) return glm::vec3(static_cast<float>(1 - part));
-        const TransferNode node = stage.function.at(1 - part);
+        const TransferNode node = context.function.at(1 - part);
         return glm::vec3(node.red, node.green, node.blue);
     };
-    return {stage.grid.unit.empty() ? stage.grid.quantity : stage.grid.unit, high, low, colour};
+    return {context.grid.unit.empty() ? context.grid.quantity : context.grid.unit, high, low, colour};
 }
 
 Legend flow_legend(const FlowScale& flow, const View& view) {
@@ -58,14 +58,14 @@ Legend flow_legend(const FlowScale& flow, const View& view) {
     return {"flow" + unit + (flow.has_sign ? ", + away" : ""), flow.range, flow.has_sign ? -flow.range : 0, colour};
 }
 
-std::vector<Legend> legends_of(const Stage& stage, const std::optional<FlowScale>& flow) {
+std::vector<Legend> legends_of(const AnnotationContext& context, const std::optional<FlowScale>& flow) {
     std::vector<Legend> legends;
-    if (stage.view.mode == ViewMode::depth_mip) {
-        legends.push_back(depth_legend(stage));
-    } else if (stage.view.mode != ViewMode::isosurface) {  // which is of one colour
-        legends.push_back(value_legend(stage));
+    if (context.view.mode == ViewMode::depth_mip) {
+        legends.push_back(depth_legend(context));
+    } else if (context.view.mode != ViewMode::isosurface) {  // which is of one colour
+        legends.push_back(value_legend(context));
     }
-    if (flow) legends.push_back(flow_legend(*flow, stage.view));
+    if (flow) legends.push_back(flow_legend(*flow, context.view));
     return legends;
 }
 
@@ -96,9 +96,9 @@ void draw_legend(Sheet& sheet, const Legend& legend, double top) {
 
 }  // namespace
 
-void draw_colour_bars(Sheet& sheet, const Stage& stage, const std::optional<FlowScale>& flow) {
+void draw_colour_bars(Sheet& sheet, const AnnotationContext& context, const std::optional<FlowScale>& flow) {
     double top = sheet.margin();
-    for (const Legend& legend : legends_of(stage, flow)) {
+    for (const Legend& legend : legends_of(context, flow)) {
         draw_legend(sheet, legend, top);
         top += height * sheet.size().y + sheet.em();
     }

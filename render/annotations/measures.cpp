@@ -5,8 +5,8 @@
 #include <glm/geometric.hpp>
 #include <glm/trigonometric.hpp>
 
+#include "render/annotations/context.h"
 #include "render/annotations/quantities.h"
-#include "render/annotations/stage.h"
 
 namespace echolux {
 namespace {
@@ -25,8 +25,8 @@ glm::dvec2 across(const Segment& line) {
     return length > 0 ? glm::dvec2(-along.y, along.x) / length : glm::dvec2(0, 1);
 }
 
-void draw_distance(Sheet& sheet, const Stage& stage, const glm::dvec3& from, const glm::dvec3& to) {
-    const std::optional<Segment> line = stage.seen(stage.from_centre(from), stage.from_centre(to));
+void draw_distance(Sheet& sheet, const AnnotationContext& context, const glm::dvec3& from, const glm::dvec3& to) {
+    const std::optional<Segment> line = context.seen(context.from_centre(from), context.from_centre(to));
     if (!line) return;
     const glm::dvec2 side = across(*line);
     const glm::dvec2 mark = end_mark * sheet.em() * side;
@@ -34,7 +34,7 @@ void draw_distance(Sheet& sheet, const Stage& stage, const glm::dvec3& from, con
     sheet.line(line->from - mark, line->from + mark);
     sheet.line(line->to - mark, line->to + mark);
     const glm::dvec2 above = side.y > 0 ? -side : side;
-    sheet.label(length_text(distance_um(from, to), stage.is_um()),
+    sheet.label(length_text(distance_um(from, to), context.is_um()),
                 0.5 * (line->from + line->to) + 0.5 * sheet.em() * above, 0.5 - 0.5 * above);
 }
 
@@ -56,10 +56,10 @@ Arc arc_between(const glm::dvec3& leg, const glm::dvec3& vertex, const glm::dvec
     return {vertex, a, length > 0 ? off / length : glm::dvec3(0), radius, glm::radians(angle_deg(leg, vertex, other))};
 }
 
-void draw_angle(Sheet& sheet, const Stage& stage, const glm::dvec3& leg, const glm::dvec3& vertex,
+void draw_angle(Sheet& sheet, const AnnotationContext& context, const glm::dvec3& leg, const glm::dvec3& vertex,
                 const glm::dvec3& other) {
     const auto draw = [&](const glm::dvec3& from, const glm::dvec3& to) {
-        const auto line = stage.seen(stage.from_centre(from), stage.from_centre(to));
+        const auto line = context.seen(context.from_centre(from), context.from_centre(to));
         if (line) sheet.line(line->from, line->to);
     };
     draw(vertex, leg);
@@ -69,7 +69,7 @@ void draw_angle(Sheet& sheet, const Stage& stage, const glm::dvec3& leg, const g
     for (int i = 0; i < arc_pieces; ++i) {
         draw(arc.at(static_cast<double>(i) / arc_pieces), arc.at(static_cast<double>(i + 1) / arc_pieces));
     }
-    const auto middle = stage.seen(stage.from_centre(vertex), stage.from_centre(arc.at(0.5)));
+    const auto middle = context.seen(context.from_centre(vertex), context.from_centre(arc.at(0.5)));
     if (!middle) return;
     const glm::dvec2 out = middle->to - middle->from;
     const glm::dvec2 unit = glm::length(out) > 0 ? glm::normalize(out) : glm::dvec2(0, -1);
@@ -79,14 +79,14 @@ void draw_angle(Sheet& sheet, const Stage& stage, const glm::dvec3& leg, const g
 
 }  // namespace
 
-void draw_measures(Sheet& sheet, const Stage& stage) {
-    const std::vector<double>& distances = stage.view.distances;
+void draw_measures(Sheet& sheet, const AnnotationContext& context) {
+    const std::vector<double>& distances = context.view.distances;
     for (std::size_t i = 0; i + 6 <= distances.size(); i += 6) {
-        draw_distance(sheet, stage, place_at(distances, i), place_at(distances, i + 3));
+        draw_distance(sheet, context, place_at(distances, i), place_at(distances, i + 3));
     }
-    const std::vector<double>& angles = stage.view.angles;
+    const std::vector<double>& angles = context.view.angles;
     for (std::size_t i = 0; i + 9 <= angles.size(); i += 9) {
-        draw_angle(sheet, stage, place_at(angles, i), place_at(angles, i + 3), place_at(angles, i + 6));
+        draw_angle(sheet, context, place_at(angles, i), place_at(angles, i + 3), place_at(angles, i + 6));
     }
 }
 

@@ -1,6 +1,6 @@
 // A bar of a round length in the lower right corner.
+#include "render/annotations/context.h"
 #include "render/annotations/quantities.h"
-#include "render/annotations/stage.h"
 
 namespace echolux {
 namespace {
@@ -10,16 +10,16 @@ constexpr double thickness = 0.22;  // em
 
 }  // namespace
 
-void draw_scale_bar(Sheet& sheet, const Stage& stage) {
-    const double pixel = stage.pixel_at_target();
+void draw_scale_bar(Sheet& sheet, const AnnotationContext& context) {
+    const double pixel = context.pixel_at_target();
     if (!(pixel > 0)) return;
     const double length = round_below(max_of_width * sheet.size().x * pixel);
     const glm::dvec2 end = sheet.size() - sheet.margin();
     const glm::dvec2 begin = end - glm::dvec2(length / pixel, thickness * sheet.em());
     sheet.rimmed_rectangle(begin, end, sheet.ink());
     // Perspective makes what is further away smaller: the bar has its length at one distance only.
-    const bool at_one_distance = stage.view.projection == Projection::perspective;
-    sheet.label(length_text(length, stage.is_um()) + (at_one_distance ? " at the target" : ""),
+    const bool at_one_distance = context.view.projection == Projection::perspective;
+    sheet.label(length_text(length, context.is_um()) + (at_one_distance ? " at the target" : ""),
                 {end.x, begin.y - 0.25 * sheet.em()}, {1, 1});
 }
 

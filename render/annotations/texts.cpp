@@ -5,14 +5,14 @@
 
 #include <sstream>
 
-#include "render/annotations/stage.h"
+#include "render/annotations/context.h"
 
 namespace echolux {
 
-void draw_texts(Sheet& sheet, const Stage& stage) {
+void draw_texts(Sheet& sheet, const AnnotationContext& context) {
     constexpr double line_height = 1.25;  // em
     const double em = sheet.em();
-    const View& view = stage.view;
+    const View& view = context.view;
     if (view.time_stamp) {
         const std::string rate = view.time_rate > 0 ? fmt::format("   {:.3g}x", view.time_rate) : "";
         sheet.label(fmt::format("{:.3f} s{}", view.time_s, rate), glm::dvec2(sheet.margin()), {0, 0});

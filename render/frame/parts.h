@@ -19,6 +19,7 @@ shared::SlicesFrame slices_frame(const Shot& shot);
 shared::FlowFrame flow_frame(const Shot& shot);
 shared::PlanesFrame planes_frame(const Shot& shot);
 shared::TraceFrame trace_frame(const Shot& shot);
+void set_lights(shared::TraceFrame& frame, const View& view, const glm::dvec3& extent);
 void set_surface(shared::TraceFrame& frame, const SurfaceAlbedo& albedo);
 shared::vec4 tone_of(const View& view);
 shared::PassFrame pass_frame(const Pass& pass);

@@ -1,6 +1,7 @@
 // Light that is traced, as the path tracer has to know it.
 #include <algorithm>
 #include <cmath>
+#include <glm/geometric.hpp>
 #include <glm/trigonometric.hpp>
 #include <numbers>
 
@@ -18,14 +19,22 @@ shared::TraceFrame trace_frame(const Shot& shot) {
     // Of a surface that faces it, whatever its size.
     const double cosine = std::cos(glm::radians(view.lamp_size_deg));
     const double lamp = std::numbers::pi * view.lamp_brightness / (0.5 * (1 + cosine));
+    const glm::dvec3 extent = volume_extent(shot.scene.grid());
+    const double half_diagonal = 0.5 * glm::length(extent);
+    const Camera camera(view, extent);
+    const double sharp = camera.depth_of({view.target_um[0], view.target_um[1], view.target_um[2]}) + view.focus_um;
     const double smallest = std::ranges::min(voxel_edges(shot.scene.grid()));
-    return {.medium = packed(std::numbers::ln2, view.scattering, view.anisotropy, bounces),
-            .light = packed(view.sky, lamp, cosine, view.lighting_strength),
-            .tone = tone_of(view),
-            .bricks = packed(shot.scene.volume.bricks().edge(), view.roughness * view.roughness, 0, 64 / smallest),
-            .albedo = {},
-            .random = {static_cast<std::uint32_t>(view.seed), static_cast<std::uint32_t>(shot.pass.number),
-                       static_cast<std::uint32_t>(view.width), 0}};
+    shared::TraceFrame frame{
+        .medium = packed(std::numbers::ln2, view.scattering, view.anisotropy, bounces),
+        .light = packed(view.sky, lamp, cosine, view.lighting_strength),
+        .lens = packed(0.5 * view.aperture_um, std::max(sharp, 1e-3 * half_diagonal), 1 / half_diagonal, 0),
+        .bricks = packed(shot.scene.volume.bricks().edge(), view.roughness * view.roughness, 0, 64 / smallest),
+        .lights = {},
+        .albedo = {},
+        .random = {static_cast<std::uint32_t>(view.seed), static_cast<std::uint32_t>(shot.pass.number),
+                   static_cast<std::uint32_t>(view.width), view.frame}};
+    set_lights(frame, view, extent);
+    return frame;
 }
 
 void set_surface(shared::TraceFrame& frame, const SurfaceAlbedo& albedo) {

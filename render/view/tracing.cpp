@@ -1,5 +1,10 @@
 #include "render/view/tracing.h"
 
+#include <algorithm>
+#include <span>
+
+#include "compute/error.h"
+
 namespace echolux {
 
 template <>
@@ -7,7 +12,7 @@ const std::vector<Field<Tracing>>& describe<Tracing>() {
     constexpr Effect view = Effect::view;
     static const std::vector<Field<Tracing>> fields{
         integer<Tracing>("paths", &Tracing::paths, 1, 1'000'000, "paths", view,
-                         "paths of light per pixel of a traced picture; four times as many halve its noise")
+                         "paths of light per pixel of a traced picture at most; four times as many halve its noise")
             .soft(16, 4096),
         integer<Tracing>("bounces", &Tracing::bounces, 0, 65536, "", view,
                          "how often light is scattered in a traced picture at most; fewer are faster and darker; 0: "
@@ -41,8 +46,57 @@ const std::vector<Field<Tracing>>& describe<Tracing>() {
             .soft(1, 16),
         integer<Tracing>("seed", &Tracing::seed, 0, 4294967295, "", view,
                          "seed of the random paths of a traced picture; the same seed gives the same picture"),
+        flag<Tracing>("denoise", &Tracing::denoise, view,
+                      "smooth noise away in traced pictures of fewer than 1024 paths, but no edges"),
+        number<Tracing>(
+            "noise_target", &Tracing::noise_target, 0, 255, "", view,
+            "noise at which a traced picture is finished before all its paths, in steps of 8 bits; 0: never")
+            .soft(0.5, 8),
+        number<Tracing>("aperture_um", &Tracing::aperture_um, 0, 1e9, "um", view,
+                        "diameter of the lens through which a traced picture is seen; larger ones blur what is out of "
+                        "focus; 0: all is sharp")
+            .soft(0, 2000),
+        number<Tracing>("focus_um", &Tracing::focus_um, -1e9, 1e9, "um", view,
+                        "how far behind the target the lens of a traced picture is focused; negative: before it")
+            .soft(-2000, 2000),
+        choice<Tracing>("lights", &Tracing::lights,
+                        {"lamp", "headlight", "three-point", "dissection-microscope", "own"}, view,
+                        "what lights a traced picture beside the sky: lamp: as view.lamp says; headlight: a disc about "
+                        "the eye; three-point: key, fill and back light; dissection-microscope: two goosenecks and a "
+                        "disc about the eye; own: view.area_lights, if any. All but lamp turn with the eye"),
+        numbers<Tracing>(
+            "area_lights", &Tracing::area_lights, -1e6, 1e6, "", view,
+            "up to six lights of a traced picture, eight numbers each: degrees to the right of the eye and "
+            "above it; distance from the middle of the volume, width and height in halves of the volume's diagonal "
+            "(height 0: a disc); red, green, blue: as bright as a white surface in the middle that faces "
+            "it, times view.lamp_brightness"),
     };
     return fields;
+}
+
+void check_part(const Tracing& tracing) {
+    constexpr const char* key = "view.area_lights";
+    constexpr double max_distance = 1e6, min_size = 0.001;
+    const std::vector<double>& numbers = tracing.area_lights;
+    if (numbers.size() % area_light_numbers != 0 || numbers.size() > max_area_lights * area_light_numbers) {
+        throw Error(ErrorCode::bad_setting, "up to six lights have eight numbers each", key,
+                    "give direction (2), distance, width, height, and red, green, blue");
+    }
+    for (std::size_t i = 0; i < numbers.size(); i += area_light_numbers) {
+        const double distance = numbers[i + 2], width = numbers[i + 3], height = numbers[i + 4];
+        if (!(distance > 1 && distance <= max_distance)) {
+            throw Error(ErrorCode::bad_setting, "a light stands inside the volume, or too far away", key,
+                        "set its distance above 1, half of the volume's diagonal, and at most to 1e6");
+        }
+        if (!(width >= min_size) || (height != 0 && !(height >= min_size))) {
+            throw Error(ErrorCode::bad_setting, "a light has no size", key,
+                        "set its width, and a height other than 0, to 0.001 or more");
+        }
+        const auto colour = std::span(numbers).subspan(i + 5, 3);
+        if (std::ranges::any_of(colour, [](double part) { return part < 0; })) {
+            throw Error(ErrorCode::bad_setting, "a light takes light away", key, "set its colours to 0 or more");
+        }
+    }
 }
 
 }  // namespace echolux

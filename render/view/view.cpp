@@ -1,7 +1,12 @@
 // The fields of the picture itself, and the sum of all parts.
 #include "render/view/view.h"
 
+#include <algorithm>
+#include <array>
+#include <span>
+
 #include "compute/error.h"
+#include "render/view/background.h"
 
 namespace echolux {
 
@@ -54,6 +59,39 @@ std::int64_t passes_at_rest(const View& view) {
     return view.mode == ViewMode::traced ? view.paths : view.rest_samples;
 }
 
+namespace {
+
+bool has_same_files(const View& a, const View& b) {
+    return a.transfer_curve == b.transfer_curve && a.own_preset == b.own_preset && a.frame == b.frame;
+}
+
+bool is_among(std::span<const std::string_view> names, std::string_view name) {
+    return std::ranges::find(names, name) != names.end();
+}
+
+}  // namespace
+
+bool is_same(const View& a, const View& b) {
+    return has_same_files(a, b) && std::ranges::all_of(describe<View>(), [&](const Field<View>& field) {
+               return field.name == "frame_ms" || field.get(a) == field.get(b);
+           });
+}
+
+bool has_same_paths(const View& a, const View& b) {
+    static constexpr std::array<std::string_view, 9> of_display{"frame_ms",    "exposure_ev", "tone",
+                                                                "white_point", "background",  "transparent",
+                                                                "paths",       "denoise",     "noise_target"};
+    const auto is_drawn_over = [](std::string_view name) {
+        return std::ranges::any_of(describe<Annotations>(), [&](const auto& field) { return field.name == name; });
+    };
+    // The lines of the box are met by paths, in a colour that the background decides.
+    const bool has_same_lines = a.box == b.box && (!a.box || has_dark_background(a) == has_dark_background(b));
+    return has_same_lines && has_same_files(a, b) &&
+           std::ranges::all_of(describe<View>(), [&](const Field<View>& field) {
+               return is_among(of_display, field.name) || is_drawn_over(field.name) || field.get(a) == field.get(b);
+           });
+}
+
 void check_view(const View& view) {
     check(view, "view");
     if (view.background.size() != 3) {
@@ -68,6 +106,7 @@ void check_view(const View& view) {
     check_part(static_cast<const FlowOverlay&>(view));
     check_part(static_cast<const Annotations&>(view));
     check_part(static_cast<const Sampling&>(view));
+    check_part(static_cast<const Tracing&>(view));
 }
 
 }  // namespace echolux

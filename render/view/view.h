@@ -38,6 +38,12 @@ const std::vector<Field<View>>& describe<View>();
 std::int64_t passes_when_saved(const View& view);
 std::int64_t passes_at_rest(const View& view);
 
+// Whether the same is seen, however long a frame may take.
+bool is_same(const View& a, const View& b);
+
+// Of traced pictures, whether they are made of the same paths, whatever of their light the display shows.
+bool has_same_paths(const View& a, const View& b);
+
 // Throws Error{bad_setting} naming the key that cannot work.
 void check_view(const View& view);
 

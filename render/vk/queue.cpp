@@ -46,6 +46,13 @@ void record_all(const vk::raii::CommandBuffer& commands, const Recording& record
 
 }  // namespace
 
+Chain share_of(const Chain& chain, bool is_first, bool is_last) {
+    Chain share;
+    if (is_first) share.before = chain.before, share.waits = chain.waits;
+    if (is_last) share.after = chain.after, share.signals = chain.signals;
+    return share;
+}
+
 void record_order(const vk::raii::CommandBuffer& commands) {
     const vk::MemoryBarrier2 all{.srcStageMask = vk::PipelineStageFlagBits2::eAllCommands,
                                  .srcAccessMask = vk::AccessFlagBits2::eMemoryWrite,

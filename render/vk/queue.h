@@ -26,6 +26,9 @@ struct Chain {
     std::vector<TimelinePoint> signals;
 };
 
+// The share of a chain that the first, the last or another of several submissions has.
+Chain share_of(const Chain& chain, bool is_first, bool is_last);
+
 // What is recorded before is finished and visible to what is recorded after.
 void record_order(const vk::raii::CommandBuffer& commands);
 

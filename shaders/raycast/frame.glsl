@@ -19,7 +19,7 @@ layout(constant_id = constant_paged) const bool paged = false;
 layout(constant_id = constant_jitter) const bool jittered = false;
 layout(constant_id = constant_skip) const bool skips = true;
 layout(constant_id = constant_planes) const bool has_planes = false;
-layout(constant_id = constant_lamp) const bool has_lamp = false;
+layout(constant_id = constant_lights) const int lights_kind = lights_none;
 layout(constant_id = constant_table_in_buffer) const bool table_in_buffer = false;
 
 layout(set = 0, binding = binding_frame) uniform Frame { RaycastFrame frame; };

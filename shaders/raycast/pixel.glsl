@@ -13,7 +13,10 @@ vec2 place_in_picture(uvec2 here) {
 }
 
 // Without a branch on what the frame says: software Vulkan makes such a shader anew with each dispatch, and keeps them.
+vec4 with_pass(vec4 mean, vec4 seen) {
+    return mix(mix(mean, seen, frame.pass.share.x), seen, bvec4(frame.pass.share.x >= 1.0));
+}
+
 void add_to_mean(ivec2 here, vec4 seen) {
-    vec4 mean = mix(imageLoad(measures, here), seen, frame.pass.share.x);
-    imageStore(measures, here, mix(mean, seen, bvec4(frame.pass.share.x >= 1.0)));
+    imageStore(measures, here, with_pass(imageLoad(measures, here), seen));
 }

@@ -3,12 +3,11 @@
 // can be seen.
 
 // Of a first volume that is not whole yet, a ray sees what is filled: the rest is nothing.
-Ray ray_of(vec2 pixel) {
+Ray ray_from(vec3 start, vec3 unit, vec2 pixel) {
     Ray ray;
     ray.pixel = pixel;
-    pixel -= 0.5 * frame.picture.xy;
-    ray.start = (frame.eye + pixel.x * frame.eye_x + pixel.y * frame.eye_y).xyz * frame.per_extent.xyz + 0.5;
-    ray.unit = normalize((frame.ray + pixel.x * frame.ray_x + pixel.y * frame.ray_y).xyz);
+    ray.start = start * frame.per_extent.xyz + 0.5;
+    ray.unit = unit;
     ray.direction = ray.unit * frame.per_extent.xyz;
     vec3 slope = mix(ray.direction, vec3(1e-12), lessThan(abs(ray.direction), vec3(1e-12)));
     vec3 a = -ray.start / slope;
@@ -19,6 +18,13 @@ Ray ray_of(vec2 pixel) {
     ray.enter = max(max(near.x, near.y), max(near.z, frame.per_extent.w));
     ray.leave = min(far.x, min(far.y, far.z));
     return ray;
+}
+
+Ray ray_of(vec2 pixel) {
+    vec2 from_middle = pixel - 0.5 * frame.picture.xy;
+    vec3 start = (frame.eye + from_middle.x * frame.eye_x + from_middle.y * frame.eye_y).xyz;
+    vec3 unit = normalize((frame.ray + from_middle.x * frame.ray_x + from_middle.y * frame.ray_y).xyz);
+    return ray_from(start, unit, pixel);
 }
 
 struct Samples {

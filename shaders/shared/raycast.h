@@ -53,7 +53,11 @@ ECHOLUX_CONST binding_majorants_target = 25;
 ECHOLUX_CONST binding_majorant_ranges = 26;
 ECHOLUX_CONST binding_majorant_ranges_target = 27;
 ECHOLUX_CONST binding_extinction_peaks = 28;
-ECHOLUX_CONST binding_count = 29;
+ECHOLUX_CONST binding_path_albedo = 29;  // means of paths: see PathFeatures
+ECHOLUX_CONST binding_path_normals = 30;
+ECHOLUX_CONST binding_path_squares = 31;
+ECHOLUX_CONST binding_path_drawn = 32;
+ECHOLUX_CONST binding_count = 33;
 
 ECHOLUX_CONST group_width = 8;
 ECHOLUX_CONST group_height = 4;
@@ -74,7 +78,7 @@ ECHOLUX_CONST constant_jitter = 11;
 ECHOLUX_CONST constant_skip = 12;
 ECHOLUX_CONST constant_table_in_buffer = 13;
 ECHOLUX_CONST constant_planes = 14;
-ECHOLUX_CONST constant_lamp = 15;
+ECHOLUX_CONST constant_lights = 15;
 ECHOLUX_CONST constant_count = 16;
 
 ECHOLUX_CONST mode_composite = 0;  // the order of ViewMode

@@ -13,6 +13,7 @@ ECHOLUX_CONST resolve_group = 8;
 
 ECHOLUX_CONST binding_resolve_accumulation = 0;
 ECHOLUX_CONST binding_resolve_picture = 1;
+ECHOLUX_CONST binding_resolve_drawn = 2;  // of paths: see PathFeatures
 
 #ifdef __cplusplus
 }  // namespace echolux::shared

@@ -7,11 +7,28 @@ struct Medium {
     vec3 albedo;
 };
 
+// What hides from the eye what is near hides it from all light.
+bool is_too_near(vec3 at) {
+    vec3 way = (at - 0.5) / frame.per_extent.xyz - frame.eye.xyz;
+    bool is_perspective = frame.eye_x.xyz == vec3(0) && frame.eye_y.xyz == vec3(0);
+    return mix(dot(way, frame.ray.xyz), length(way), is_perspective) < frame.per_extent.w;
+}
+
+// As add_flow() does over a step of the ray caster, with shares of light in the place of colours.
+void mix_flow(vec3 at, vec3 colour, inout float bits, inout vec3 albedo) {
+    Flow here = flow_at(at);
+    here.weight *= left_by(colour * (1.0 - exp2(-bits * frame.picture.z)));
+    float of_flow = here.weight * frame.flow.density.x;
+    bits = mix(bits, 0.0, here.weight) + of_flow;
+    albedo = mix(albedo, from_srgb(flow_colour(here.velocity)), of_flow / max(bits, 1e-20));
+}
+
 Medium medium_at(vec3 at) {
-    if (!is_kept(at)) return Medium(0.0, vec3(0));
+    if (!is_kept(at) || is_too_near(at)) return Medium(0.0, vec3(0));
     int index = table_index(sampled(at));
     float bits = extinction_at(index) * frame.lookup.z;
     vec3 colour = colour_at(index);
-    if (flow_kind != flow_off) add_flow(at, 1.0, bits, colour);
-    return Medium(min(bits * frame.trace.medium.x, frame.trace.bricks.w), from_srgb(colour) * frame.trace.medium.y);
+    vec3 albedo = from_srgb(colour);
+    if (flow_kind != flow_off) mix_flow(at, colour, bits, albedo);
+    return Medium(min(bits * frame.trace.medium.x, frame.trace.bricks.w), albedo * frame.trace.medium.y);
 }

@@ -10,8 +10,12 @@ const int steady_scatterings = 4;  // ... that is followed to the end, after so 
 struct Traced {
     vec3 light;
     float opacity;
+    vec4 albedo;   // where it was scattered first; and how deep that is, in halves of the volume's diagonal
+    vec3 facing;   // there
     vec4 counts;  // looks above the majorant, scatterings, looks, paths that were given up
 };
+
+const Traced nothing_traced = Traced(vec3(0), 0.0, vec4(0), vec3(0), vec4(0));
 
 // Russian roulette: what is left is worth as much more.
 bool survives(inout vec3 weight, int scatterings, float u) {
@@ -23,13 +27,15 @@ bool survives(inout vec3 weight, int scatterings, float u) {
 }
 
 Traced traced(Ray ray) {
-    Traced found = Traced(vec3(0), 0.0, vec4(0));
+    Traced found = nothing_traced;
     vec3 size = volume_size();
     int longest = int(frame.trace.medium.w);
     Flight flight = flight_over(ray.start + ray.enter * ray.direction, ray.unit, ray.leave - ray.enter);
     Flight onwards = flight;  // after the lamp was looked for
     vec3 weight = vec3(1);
     vec3 from_lamp = vec3(0);
+    vec3 from = vec3(0);  // where the path was scattered last, from the volume's middle
+    float likely = 0.0;   // the density with which its direction was drawn there
     float passed = 1.0;  // of that
     bool to_lamp = false;
     bool is_given_up = true;
@@ -71,28 +77,50 @@ Traced traced(Ray ray) {
                     break;
                 }
                 Scattering scattering = scattered(at, flight.unit, here.albedo);
+                if (scatterings == 1) {
+                    float depth_here = dot((at - 0.5) / frame.per_extent.xyz, ray.unit) * frame.trace.lens.z;
+                    found.albedo = vec4(here.albedo, depth_here);
+                    found.facing = scattering.facing;
+                }
                 vec3 arriving = weight;
                 weight *= scattering.weight;
                 bool goes_on = weight != vec3(0) && survives(weight, scatterings, u.w);
                 if (!goes_on) weight = vec3(0);
                 flight = flight_from(at, scattering.unit);
-                is_given_up = goes_on || has_lamp;
+                is_given_up = goes_on || lights_kind != lights_none;
                 if (!is_given_up) break;
-                if (!has_lamp) continue;
+                if (lights_kind == lights_none) continue;
                 onwards = flight;
-                vec4 to_eye = towards_eye(ray, at);
-                vec3 towards = towards_lamp(to_eye.xyz, draw().xy);
-                from_lamp = arriving * frame.trace.light.y * lit_from(scattering, towards);
+                vec3 towards;
+                float reach;
+                if (lights_kind == lights_area) {
+                    from = (at - 0.5) / frame.per_extent.xyz;
+                    likely = lit_from(scattering, scattering.unit).a;
+                    Look look = look_for_light(from, draw().xyz);
+                    vec4 lit = lit_from(scattering, look.unit);
+                    from_lamp = arriving * lit.rgb * look.radiance * step(1e-30, look.density) /
+                                max(look.density + lit.a, 1e-30);
+                    towards = look.unit;
+                    reach = look.reach;
+                } else {
+                    vec4 to_eye = towards_eye(ray, at);
+                    towards = towards_lamp(to_eye.xyz, draw().xy);
+                    from_lamp = arriving * frame.trace.light.y * lit_from(scattering, towards).rgb;
+                    reach = to_eye.w;
+                }
                 to_lamp = true;
                 ends = from_lamp == vec3(0);
                 passed = 1.0;
                 flight = flight_from(at, towards);
-                flight.left = min(flight.left, to_eye.w);
+                flight.left = min(flight.left, reach);
                 if (!ends) continue;
             }
         }
         if (!to_lamp) {
-            if (scatterings > 0) found.light += weight * frame.trace.light.x;
+            if (scatterings > 0) {
+                found.light += weight * frame.trace.light.x;
+                if (lights_kind == lights_area) found.light += weight * lights_met(from, flight.unit, likely);
+            }
             is_given_up = false;
             break;
         }

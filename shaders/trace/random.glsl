@@ -5,5 +5,5 @@ uvec2 random_pixel;       // number of the pixel, number of its path
 uint random_draws = 0u;  // so far
 
 vec4 draw() {
-    return uniform_numbers(philox(uvec4(random_pixel, random_draws++, 0u), uvec2(frame.trace.random.x, 0u)));
+    return uniform_numbers(philox(uvec4(random_pixel, random_draws++, 0u), frame.trace.random.xw));
 }

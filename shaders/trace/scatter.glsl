@@ -21,6 +21,7 @@ struct Scattering {
     vec3 albedo;
     bool is_surface;
     vec3 before;  // of travel
+    vec3 facing;  // normal of a surface that may be here, as long as it is trusted
     mat3 local;   // of a surface: two directions along it, its normal towards where the light came from
 };
 
@@ -76,32 +77,34 @@ void reflect_at(inout Scattering scattering) {
 Scattering scattered(vec3 at, vec3 before, vec3 albedo) {
     vec4 u = draw();
     vec3 unit = turned(before, phase_cosine(u.x, frame.trace.medium.z), 2.0 * pi * u.y);
-    Scattering result = Scattering(unit, albedo, albedo, false, before, mat3(1));
+    Scattering result = Scattering(unit, albedo, albedo, false, before, vec3(0), mat3(1));
     if (lighting == lighting_off) return result;
     vec3 slope = gradient(at);
     float steepness = length(slope);
     if (!(steepness > 0.0 && steepness < 1e30)) return result;  // nor where voxels are no numbers
     float trust = off_cut_faces(at) * steepness / (steepness + frame.light.shading.y);
+    vec3 normal = slope * ((dot(slope, before) > 0.0 ? -1.0 : 1.0) / steepness);
+    result.facing = trust * normal;
     if (u.z >= frame.trace.light.w * trust) return result;
     result.is_surface = true;
-    vec3 normal = slope * ((dot(slope, before) > 0.0 ? -1.0 : 1.0) / steepness);
     vec3 along = turned(normal, 0.0, 0.0);
     result.local = mat3(along, cross(normal, along), normal);
     reflect_at(result);
     return result;
 }
 
-// Of irradiance from a direction, what goes on as radiance the way that it came by.
-vec3 lit_from(Scattering scattering, vec3 towards) {
+// Of irradiance from a direction, what goes on as radiance the way that it came by; and the density, per solid angle, with
+// which scattered() draws that direction: what is white is drawn as it reflects.
+vec4 lit_from(Scattering scattering, vec3 towards) {
     if (!scattering.is_surface) {
-        return scattering.albedo * phase(dot(scattering.before, towards), frame.trace.medium.z);
+        return vec4(scattering.albedo, 1.0) * phase(dot(scattering.before, towards), frame.trace.medium.z);
     }
     vec3 out_to = -scattering.before * scattering.local;
     vec3 in_from = towards * scattering.local;
-    if (in_from.z <= 0.0) return vec3(0);
+    if (in_from.z <= 0.0) return vec4(0);
     out_to.z = max(out_to.z, 1e-4);
     float below = (1.0 - facet_albedo(out_to.z)) * (1.0 - facet_albedo(in_from.z)) / (pi * (1.0 - frame.trace.bricks.z));
-    return in_from.z * (scattering.albedo * below + ggx_reflected(out_to, in_from, frame.trace.bricks.y));
+    return in_from.z * (vec4(scattering.albedo, 1.0) * below + ggx_reflected(out_to, in_from, frame.trace.bricks.y));
 }
 
 // Where a headlight is: the direction, and how far away. Seen without perspective, it is as far away as the eye is.

@@ -1,4 +1,4 @@
-// From light to what a display shows, and back. Reinhard et al., "Photographic tone reproduction for digital images",
+// From light to what a display shows. Reinhard et al., "Photographic tone reproduction for digital images",
 // SIGGRAPH 2002, equation 4; filmic: J. Hable, "Uncharted 2: HDR lighting", GDC 2010. White is shown as 1.
 #include "shaders/shared/trace.h"
 
@@ -10,7 +10,7 @@ vec3 filmic(vec3 x) {
            filmic_e / filmic_f;
 }
 
-// `tone`: as in TraceFrame. Without branches on it: software Vulkan makes a shader anew for each of their values. Linear
+// `tone`: factor of the light, curve, white point. Without branches on it: software Vulkan makes a shader anew for each of their values. Linear
 // light in, linear light of the display out.
 vec3 toned(vec3 light, vec4 tone) {
     vec3 x = light * tone.x;
@@ -19,20 +19,6 @@ vec3 toned(vec3 light, vec4 tone) {
     x = mix(x, reinhard, bvec3(tone.y == float(tone_reinhard)));
     x = mix(x, filmic(x) / filmic(vec3(white)), bvec3(tone.y == float(tone_filmic)));
     return clamp(x, 0.0, 1.0);
-}
-
-// What is shown as `shown`: toned(untoned(x)) = x.
-vec3 untoned(vec3 shown, vec4 tone) {
-    float white = tone.z;
-    vec3 less = 1.0 - shown;
-    vec3 reinhard = 2.0 * shown / (less + sqrt(less * less + 4.0 * shown / (white * white)));
-    vec3 y = shown * filmic(vec3(white)) + filmic_e / filmic_f;
-    vec3 a = filmic_a * (1.0 - y);
-    vec3 b = filmic_b * (filmic_c - y);
-    vec3 c = filmic_d * (filmic_e - filmic_f * y);
-    vec3 x = mix(shown, reinhard, bvec3(tone.y == float(tone_reinhard)));
-    x = mix(x, (sqrt(max(b * b - 4.0 * a * c, 0.0)) - b) / (2.0 * a), bvec3(tone.y == float(tone_filmic)));
-    return x / tone.x;
 }
 
 // IEC 61966-2-1.

@@ -6,8 +6,8 @@ usage: serve.py [--program FILE] [--size 1920x1080] [--seconds 20] [--codec h264
 
 Behind `--` stands what is served, by default --source sim. A hand drags through the volume sixty times a second; the number
 of each of its moves travels with the picture that shows it. Latency is from that move to the decoded picture; drawing, the wait for
-the encoder and encoding are told with the picture, decoding (PyAV, where it is installed) is measured here, and what is left is
-transport, there and back. All by one clock, on one machine.
+the encoder and encoding are told with the picture, decoding is measured here, and what is left is transport, there and back.
+All by one clock, on one machine. Decoding needs PyAV (`pip install av`); where it is missing, latency ends with the last byte.
 """
 import argparse
 import json
@@ -90,7 +90,7 @@ class Viewer:
         self.line.send(json.dumps({"type": "hello", "codecs": [codec, "jpeg"]}))
         self.width, self.height = (int(part) for part in size.split("x"))
         self.sent, self.rows, self.pictures, self.bytes, self.encoder = {}, [], 0, 0, ""
-        self.decoder = None
+        self.decoder, self.held_back = None, 0
         self.ends = threading.Event()
         self.threads = [threading.Thread(target=work, daemon=True) for work in (self.take, self.drag)]
 
@@ -99,7 +99,7 @@ class Viewer:
             thread.start()
         time.sleep(2)  # the first pictures open encoder and decoder
         self.rows.clear()
-        self.pictures, self.bytes, begin = 0, 0, time.monotonic()
+        self.pictures, self.bytes, self.held_back, begin = 0, 0, 0, time.monotonic()
         time.sleep(seconds)
         self.seconds = time.monotonic() - begin
         self.ends.set()
@@ -125,8 +125,8 @@ class Viewer:
             came = time.monotonic()
             head, data = HEADER.unpack(message[:HEADER.size]), message[HEADER.size:]
             is_still, picture, shown_input = head[0] == 1, head[4], head[5]
-            if self.decoder is not None and not is_still:
-                self.decoder.decode(av.Packet(data))
+            if self.decoder is not None and not is_still and not self.decoder.decode(av.Packet(data)):
+                self.held_back += 1  # the time until it comes would not be counted
             shown = time.monotonic()
             self.line.send(json.dumps({"type": "shown", "picture": picture}))
             self.pictures += 1
@@ -142,7 +142,11 @@ class Viewer:
             return
         self.encoder = f"{message['codec']} by {message['encoder']}"
         names = {"h264": "h264", "vp8": "vp8", "av1": "libdav1d", "jpeg": "mjpeg"}
-        self.decoder = av.CodecContext.create(names[message["codec"]], "r") if av is not None else None
+        if av is None:
+            return
+        self.decoder = av.CodecContext.create(names[message["codec"]], "r")
+        self.decoder.flags |= 1 << 19  # AV_CODEC_FLAG_LOW_DELAY: a picture comes out with the packet that it came in
+        self.decoder.thread_type = "SLICE"
 
 
 def main():
@@ -166,7 +170,7 @@ def main():
     finally:
         served.process.terminate()
         served.process.wait(60)
-    result = {"size": options.size, "encoder": viewer.encoder, "decoded_here": av is not None,
+    result = {"size": options.size, "encoder": viewer.encoder, "decoded_here": av is not None, "held_back": viewer.held_back,
               "pictures_per_s": viewer.pictures / viewer.seconds, "mbit_per_s": 8e-6 * viewer.bytes / viewer.seconds,
               "latency_ms": {part: {"p50": percentile([row[part] for row in viewer.rows], 0.5), "p95": percentile([row[part] for row in viewer.rows], 0.95)}
                              for part in ("total", "drawing", "waiting", "encoding", "transport", "decoding", "beyond drawing")},
@@ -176,6 +180,8 @@ def main():
     for part, of in result["latency_ms"].items():
         note = "" if part != "decoding" or av is not None else "  (PyAV is not installed: nothing was decoded)"
         print(f"  {part:14} p50 {of['p50']:7.1f} ms   p95 {of['p95']:7.1f} ms{note}")
+    if viewer.held_back > 0:
+        print(f"  {viewer.held_back} pictures were held back by the decoder: latency is longer than it says")
     for name, of in (("alone", alone), ("beside", beside)):
         print(f"session {name:7} {of['a_scans_per_s']:12.0f} A-scans/s, {of['volumes_per_s']:.2f} volumes/s, "
               f"{of['lost_blocks']} blocks lost, {of['overtaken_blocks']} overtaken")

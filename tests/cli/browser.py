@@ -3,6 +3,7 @@ modules: a browser of the test, as a person has one."""
 import base64
 import json
 import os
+import select
 import shutil
 import socket
 import struct
@@ -59,6 +60,10 @@ class Socket:
         size = len(data)
         length = bytes([0x80 | size]) if size < 126 else b"\xfe" + struct.pack(">H", size) if size < 65536 else b"\xff" + struct.pack(">Q", size)
         self.line.sendall(b"\x81" + length + mask + bytes(byte ^ mask[i % 4] for i, byte in enumerate(data)))
+
+    def is_coming(self, patience_s):
+        """Whether something has come, or does within so many seconds; it is left where it is."""
+        return len(self.rest) > 0 or bool(select.select([self.line], [], [], max(0, patience_s))[0])
 
     def receive(self):
         """A text, or bytes. Throws EOFError at the end."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from support import PROGRAM, Finished, start, toml_text, write_scan
+from test_segment import write_nrrd
 
 SIMULATED = ["--samples", "256", "--a-scans", "8", "--b-scans", "4"]
 # Slow enough for a machine that does other work as well: what is lost ends with 1.
@@ -44,6 +45,8 @@ class Case:
 
 
 SEGMENT = ["segment", "v.nrrd", "--preset", "layers", "--count", "2"]
+ANGIOGRAPHY = ["--set", "flow.method=complex_decorrelation", "--set", "flow.align=true", "--average", "power"]
+VESSELS = ["segment", "flow.nrrd", "--surfaces", "slab.nrrd"]
 SCAN_FILES = ["scan.toml", "spectra.raw", "bg.csv"]
 MIRRORS = ["m1.csv", "m2.csv"]
 
@@ -52,6 +55,8 @@ CASES = [
     Case(["reconstruct", "scan.toml"], [("-o", "r.nrrd", True)], SCAN_FILES),
     Case(["reconstruct", "scan.toml", "--b-scan", "1"], [("-o", "b.png", True)], SCAN_FILES),
     Case(["reconstruct", "scan.toml"], [("-o", "r.npy", False)], SCAN_FILES),
+    Case(["reconstruct", "repeats/scan.toml", *ANGIOGRAPHY], [("-o", "r.nrrd", True), ("--flow", "f.nrrd", True), ("--repeats", "r.csv", True)],
+         ["repeats/scan.toml", "repeats/scan.raw"]),
     Case(["batch", "scan.toml"], [("-o", "results", False)], SCAN_FILES, is_long=True),
     Case(["convert", "v.nrrd"], [("-o", "c.mha", True)], ["v.nrrd"]),
     Case(["register", "tissue.npy", "tissue.npy"], [("-o", "mean.nrrd", True), ("--table", "shifts.csv", True)], ["tissue.npy"]),
@@ -70,6 +75,8 @@ CASES = [
                       ("--en-face", "s.svg", True), ("--flatten", "flat.nrrd", True)], ["v.nrrd"]),
     Case([*SEGMENT], [("-o", "s.csv", True), ("--thickness", "t.nrrd", True), ("--en-face", "e.nrrd", True)], ["v.nrrd"]),
     Case([*SEGMENT, "--surfaces", "known.nrrd"], [("--unflatten", "u.nrrd", True)], ["v.nrrd", "known.nrrd"]),
+    Case([*VESSELS], [("--density", "d.png", True), ("--flux", "x.nrrd", True), ("--vessels", "v.csv", True)], ["flow.nrrd", "slab.nrrd"]),
+    Case(["attenuation", "decay.nrrd"], [("-o", "mu.nrrd", True)], ["decay.nrrd"]),
     Case(["filter", "v.nrrd", "--method", "median"], [("-o", "smooth.nrrd", True)], ["v.nrrd"]),
     Case(["filter", "v.nrrd", "v2.nrrd"], [("-o", "mean.mha", True)], ["v.nrrd", "v2.nrrd"]),
     Case(["calibrate", "background", "scan.toml"], [("-o", "mean.csv", True)], SCAN_FILES),
@@ -111,6 +118,18 @@ def listed(words):
     return [match[1] for match in (re.match(r"^  ([a-z]+) ", line) for line in lines) if match]
 
 
+def write_tissue(folder, random):
+    """Two layers, a vessel between them, and light that decays."""
+    depth, a_scans, b_scans = 64, 24, 6
+    speckle = random.exponential(1, (b_scans, a_scans, depth))
+    z = np.arange(depth)
+    write_nrrd(folder / "layered.nrrd", 10 * np.log10(speckle * np.select([z < 16, z < 40], [0.01, 1], 0.05)))
+    write_nrrd(folder / "decay.nrrd", 10 * np.log10(speckle * (np.exp(-0.03 * z) * (z > 8) + 0.001)))
+    flow = np.zeros((b_scans, a_scans, depth))
+    flow[:, 8:14, 20:28] = 0.4
+    write_nrrd(folder / "flow.nrrd", flow, unit="", quantity="complex_decorrelation")
+
+
 def prepare(folder):
     """What the table names as inputs."""
 
@@ -124,6 +143,9 @@ def prepare(folder):
     run("reconstruct", "scan.toml", "-o", "v.nrrd")
     run("convert", "v.nrrd", "v2.nrrd")
     run(*SEGMENT, "-o", "known.nrrd")
+    write_tissue(folder, noise)
+    run("segment", "layered.nrrd", "--preset", "layers", "--count", "2", "-o", "slab.nrrd")
+    run("simulate", "vessel", "-o", "repeats/scan.toml", *SIMULATED, "--b-repeats", "2")
     (folder / "look.toml").write_text(toml_text({"view": {"mode": "mip"}}))
     run("render", "v.nrrd", "--size", "24x24", "-o", "picture.png")
     run("simulate", "mirror", "-o", "mirror/scan.toml", "--samples", "512", "--a-scans", "4", "--b-scans", "1")

@@ -5,6 +5,7 @@ import queue
 import signal
 import struct
 import threading
+import time
 import zlib
 
 import numpy as np
@@ -62,8 +63,27 @@ def told(socket, kind):
     """The next message of this type."""
     while True:
         message = socket.receive()
-        if isinstance(message, str) and json.loads(message)["type"] == kind:
+        if isinstance(message, str) and json.loads(message).get("type") == kind:
             return json.loads(message)
+
+
+def asked(socket, method, **params):
+    """The result of a method; pictures that come before it are acknowledged."""
+    socket.send(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}))
+    while True:
+        message = socket.receive()
+        if isinstance(message, bytes):
+            socket.send(json.dumps({"type": "shown", "picture": HEADER.unpack(message[:HEADER.size])[4]}))
+        elif json.loads(message).get("id") == 1:
+            return json.loads(message)["result"]
+
+
+def coming(socket, seconds):
+    """What comes within so many seconds."""
+    messages, end = [], time.monotonic() + seconds
+    while socket.is_coming(end - time.monotonic()):
+        messages.append(socket.receive())
+    return messages
 
 
 def picture(socket, is_still=False):

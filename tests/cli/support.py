@@ -27,7 +27,8 @@ def start(*arguments, folder=".", environment=None, most_file_bytes=None):
     """Starts the program. `most_file_bytes`: writing beyond fails, as on a full disk."""
 
     def in_the_child():
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        for ends in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # as nohup and background jobs of a shell leave them
+            signal.signal(ends, signal.SIG_DFL)
         if most_file_bytes is not None:
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a failing write instead of a signal
             resource.setrlimit(resource.RLIMIT_FSIZE, (most_file_bytes, most_file_bytes))

@@ -68,6 +68,27 @@ class Bench(ProgramCase):
         self.assertEqual([len(row["values"]) for row in report["sheets"][0]["rows"]], [2, 2])
         self.assertEqual(report["targets"], [])
 
+    def test_traced_light_is_measured(self):
+        self.succeed("bench", "--quick", "--light", "--json", "light.json")
+        report = json.loads((self.folder / "light.json").read_text())
+        self.check_keys(report)
+        self.check_figures(report["figures"])
+        self.assertEqual([figure["key"] for figure in report["figures"]],
+                         ["picture.traced/48/64x48", "majorants/48", "majorants.changing/48"])
+        self.assertEqual(report["targets"], [])
+
+    def test_filters_and_surfaces_are_measured(self):
+        report = self.measured("--processing")
+        self.check_keys(report)
+        self.check_figures(report["figures"])
+        figures = {figure["key"]: figure for figure in report["figures"]}
+        keys = {"filter/nlm", "filter/nlm.patch5", "filter/nlm.default", "filter/bilateral", "filter/median3", "filter/median5",
+                "segment/retina"}
+        self.assertEqual(set(figures), keys | {key + ".rate" for key in keys})
+        for key, figure in figures.items():
+            self.assertGreater(figure["median"], 0, key)
+        self.assertAlmostEqual(figures["filter/nlm"]["median"] * figures["filter/nlm.rate"]["median"], 64 * 32 * 8, delta=1)
+
     def test_every_method_is_measured(self):
         report = self.measured("--methods")
         self.check_keys(report)

@@ -1,6 +1,8 @@
 """A window without a screen that programs steer: `view --control`, `echolux ctl`, and the example in Python."""
 import json
+import os
 import shutil
+import socket
 import subprocess
 import sys
 import unittest
@@ -8,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from served import Served
 from support import ProgramCase, read_png, start, write_scan
 
 EXAMPLE = Path(__file__).parents[2] / "examples/control/steer.py"
@@ -61,9 +64,16 @@ class Control(ProgramCase):
         self.assertEqual(self.window.wait(60), 0)
         self.refuse("ctl", "state", environment=self.environment, names=["cannot connect"])
 
+    def test_numbers_are_read_whole_and_silence_ends(self):
+        self.ctl("open", "--file", "volume.nrrd")
+        refused = self.refuse("ctl", "b_scan", "99999999999999999999", environment=self.environment, names=["--b-scan", "integer"], lines=None)
+        self.assertEqual(refused.code, 2)
+        with socket.create_server(("127.0.0.1", 0)) as silent:  # takes connections, and says nothing
+            self.refuse("ctl", "state", "--at", silent.getsockname()[1], "--token", "x", names=["does not answer", "--control"])
+
     def test_the_example_in_python_runs(self):
-        done = subprocess.run([sys.executable, EXAMPLE, self.port, self.token, "volume.nrrd"], cwd=self.folder, text=True,
-                              capture_output=True, timeout=120, check=False)
+        done = subprocess.run([sys.executable, EXAMPLE, self.port, "volume.nrrd"], cwd=self.folder, text=True, capture_output=True,
+                              env={**os.environ, "ECHOLUX_TOKEN": self.token}, timeout=120, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("refused: view.zoom: expected", done.stdout)
         self.assertIn("told of ['settings'", done.stdout)
@@ -98,6 +108,17 @@ class Control(ProgramCase):
         answers = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual(answers[0]["welcome"], "echolux")
         self.assertEqual(answers[1]["result"]["program"], "echolux")
+
+    def test_requests_are_sent_by_websocat(self):
+        websocat = shutil.which("websocat")
+        if websocat is None:
+            self.skipTest("websocat is not installed")
+        served = Served(self.folder, "volume.nrrd", "--size", "320x240")
+        self.addCleanup(served.end)
+        address = served.steer.replace("http", "ws", 1).replace("/?", "/ws?")
+        done = subprocess.run([websocat, "-n1", address], input='{"jsonrpc": "2.0", "id": 1, "method": "state"}\n', text=True,
+                              capture_output=True, timeout=60, check=False)
+        self.assertEqual(json.loads(done.stdout)["result"]["program"], "echolux", done.stderr)
 
     def test_lines_are_written_by_netcat(self):
         netcat = shutil.which("nc")

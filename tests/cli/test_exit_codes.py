@@ -22,6 +22,7 @@ ENDLESS = {
     "reproduce": ["reproduce", "slow.png", "-o", "again.png"],
     "figure": ["figure", "long.toml", "-o", "f.png", "--layout", "enface"],
     "segment": ["segment", "long.toml", "-o", "s.nrrd"],
+    "attenuation": ["attenuation", "long.toml", "-o", "mu.nrrd"],
     "filter": ["filter", "long.toml", "-o", "smooth.nrrd"],
     "calibrate background": ["calibrate", "background", "long.toml", "-o", "mean.csv"],
     "calibrate noise": ["calibrate", "noise", "long.toml", "-o", "noise.csv"],
@@ -87,7 +88,7 @@ class ExitCodes(ProgramCase):
         before = self.files()
         process = start(*line, folder=self.folder)
         self.wait_until_interrupts_are_caught(process)
-        time.sleep(1.5)
+        time.sleep(0.5)
         self.assertIsNone(process.poll(), f"{command} ended before it could be interrupted")
         process.send_signal(signal_sent)
         finished = Finished(process, timeout_s=60)

@@ -9,7 +9,7 @@ import urllib.error
 import urllib.request
 
 from browser import CHROMIUM, Browser
-from served import Served, picture, pixels_of_png, size_of_png, told
+from served import Served, asked, coming, picture, pixels_of_png, size_of_png, told
 from support import ProgramCase, write_scan
 
 class Serve(ProgramCase):
@@ -39,17 +39,30 @@ class Serve(ProgramCase):
         other.send(json.dumps({"type": "hello", "codecs": ["jpeg"]}))
         self.assertFalse(told(other, "roles")["steers"])
         self.assertEqual(picture(other, is_still=True)[1], still)
-        other.send(json.dumps({"type": "input", "number": 1, "events": [["w", 0, 5]]}))  # hands of a watcher do nothing
-        one.line.settimeout(1.5)
-        with self.assertRaises(TimeoutError):
-            picture(one)  # at rest nothing is sent
-        one.line.settimeout(30)
+        before = asked(one, "get", keys=["view"])
+        other.send(json.dumps({"type": "input", "number": 1, "events": [["m", 240, 100], ["w", 0, 5]]}))
+        asked(other, "state")  # what that one has sent before is handled
+        self.assertEqual(asked(one, "get", keys=["view"]), before)  # who watches changes nothing
+        self.assertEqual([message for message in coming(one, 1.5) if isinstance(message, bytes)], [])  # at rest nothing is sent
         one.send(json.dumps({"type": "input", "number": 7, "events": [["m", 240, 100], ["w", 0, 2]]}))
         head, _ = picture(one)
         self.assertEqual(head[5], 7)  # the picture that shows it says so
+        self.assertNotEqual(asked(one, "get", keys=["view"]), before)
         code, errors = served.end()
         self.assertEqual(code, 130)
         self.assertNotIn(served.token, errors)
+
+    def test_a_phones_size_is_not_that_of_the_window(self):
+        """The window at the machine opens as large as before, whatever has looked in."""
+        served = self.serve("v.nrrd")
+        phone = served.socket()
+        before = asked(phone, "get", keys=["window.width", "window.height"])
+        phone.send(json.dumps({"type": "hello", "codecs": ["jpeg"]}))
+        phone.send(json.dumps({"type": "size", "width": 390, "height": 844, "scale": 1}))
+        while (size := size_of_png(picture(phone, is_still=True)[1])) != (390, 844):
+            self.assertNotEqual(size, (0, 0))
+        self.assertEqual(asked(phone, "get", keys=["window.width", "window.height"]), before)
+        self.assertEqual(served.end()[0], 130)
 
     def test_what_is_refused(self):
         served = self.serve("v.nrrd", "--size", "480x320")
@@ -80,7 +93,7 @@ class Serve(ProgramCase):
         still = "window.echolux && echolux.video.last && echolux.video.last.isStill && echolux.video.last.picture"
         page.until(still)
         self.assertNotIn("token", page.value("location.href"))
-        self.assertEqual(page.value("document.getElementById('state').textContent"), "you steer")
+        self.assertEqual(page.value("document.getElementById('state').textContent"), "you are in control")
         self.assertEqual(page.value("echolux.video.canvas.width"), 1280)
 
         # What the page shows at rest is the still that any other client gets, bit for bit.
@@ -91,16 +104,16 @@ class Serve(ProgramCase):
         self.assertEqual(before, hashlib.sha256(pixels_of_png(png).tobytes()).hexdigest())
 
         page.drag((640, 250), (760, 300))
-        page.until(f"({still}) && echolux.hands.number > 0 && echolux.shown.answers.length > 0")
+        page.until(f"({still}) && echolux.input.number > 0 && echolux.shown.answers.length > 0")
         after = page.until(f"({still}) && echolux.video.hash()")
         self.assertNotEqual(after, before)
-        self.assertGreater(page.value("echolux.shown.figures().latency_p50"), 0)
+        self.assertGreater(page.value("echolux.shown.stats().latency_p50"), 0)
 
         elsewhere = Browser()  # a browser keeps one token for a server
         self.addCleanup(elsewhere.close)
         watcher = elsewhere.page(served.watch)
         watcher.until("window.echolux && echolux.video.last && echolux.video.last.isStill")
-        self.assertFalse(watcher.value("echolux.line.steers"))
+        self.assertFalse(watcher.value("echolux.connection.steers"))
         self.assertEqual(watcher.until("echolux.video.hash()"), page.value("echolux.video.hash()"))
 
         page.value("""echolux.files.send([new File(["NRRD0004\\ntype: uint8\\ndimension: 3\\nsizes: 2 2 2\\nencoding: raw\\n\\n"
@@ -108,9 +121,9 @@ class Serve(ProgramCase):
         self.assertTrue((self.folder / "up" / "a cube.nrrd").is_file(), page.value("document.body.innerText"))
         page.until(f"({still}) && true")
 
-        connections = page.value("echolux.line.connections")
-        page.value("echolux.line.socket.close()")
-        page.until(f"echolux.line.connections > {connections} && echolux.line.steers && ({still})")
+        connections = page.value("echolux.connection.connections")
+        page.value("echolux.connection.socket.close()")
+        page.until(f"echolux.connection.connections > {connections} && echolux.connection.steers && ({still})")
         self.assertGreater(len(page.screenshot()), 10000)
 
 

@@ -164,37 +164,37 @@ class SlowServeInABrowser(ProgramCase):
     def test_steering_is_asked_for_handed_over_kept_and_taken(self):
         served = self.serve()
         one, other = self.open(served.steer), self.open(served.steer)
-        self.assertTrue(one.until("echolux.line.steers"))
-        self.assertFalse(other.value("echolux.line.steers"))
+        self.assertTrue(one.until("echolux.connection.steers"))
+        self.assertFalse(other.value("echolux.connection.steers"))
         other.press("steer")
         one.until("!document.getElementById('asked').hidden")
         one.press("give")
-        other.until("echolux.line.steers")
-        one.until("!echolux.line.steers && document.getElementById('state').textContent.startsWith('you watch')")
+        other.until("echolux.connection.steers")
+        one.until("!echolux.connection.steers && document.getElementById('state').textContent.startsWith('watching')")
         one.press("steer")
         other.until("!document.getElementById('asked').hidden")
         other.press("keep")
         one.until("document.getElementById('message').textContent.includes('keeps control')")
-        self.assertTrue(other.value("echolux.line.steers"))
+        self.assertTrue(other.value("echolux.connection.steers"))
         begin = time.monotonic()
         one.press("steer")  # nobody answers
-        one.until("echolux.line.steers")
+        one.until("echolux.connection.steers")
         self.assertGreater(time.monotonic() - begin, 8)
         one.drag((600, 250), (700, 280))
         one.until(f"({STILL}) && echolux.shown.answers.length > 0")
-        other.value("echolux.line.socket.close()")  # who leaves takes nothing with him
-        other.until("echolux.line.connections > 1")
-        self.assertTrue(one.value("echolux.line.steers"))
+        other.value("echolux.connection.socket.close()")  # who leaves takes nothing with him
+        other.until("echolux.connection.connections > 1")
+        self.assertTrue(one.value("echolux.connection.steers"))
 
     def test_a_page_whose_network_is_lost_steers_again(self):
         served = self.serve()
         line = ThinLine(served.port, 1e9)
         self.addCleanup(line.close)
         page = self.open(f"http://127.0.0.1:{line.port}/?token={served.token}")
-        page.until(f"echolux.line.steers && ({STILL})")
+        page.until(f"echolux.connection.steers && ({STILL})")
         line.die()
-        page.value("void echolux.line.socket.onclose({ reason: '' })")  # as when the browser gives up
-        page.until("echolux.line.connections > 1 && echolux.line.steers", 20)
+        page.value("void echolux.connection.socket.onclose({ reason: '' })")  # as when the browser gives up
+        page.until("echolux.connection.connections > 1 && echolux.connection.steers", 20)
         page.until(STILL)
 
     def test_a_password_is_asked_for_by_a_form(self):
@@ -206,19 +206,19 @@ class SlowServeInABrowser(ProgramCase):
         page = browser.page(served.steer.split("?")[0])
         page.until("document.forms.length === 1")
         page.value("document.forms[0].password.value = 'open sesame'; document.forms[0].submit()")
-        page.until(f"({STILL}) && echolux.line.steers")
+        page.until(f"({STILL}) && echolux.connection.steers")
 
     def test_texts_go_to_the_window_and_come_back(self):
         served = self.serve()
         page = self.open(served.steer)
         page.until(STILL)
-        page.value("window.copied = ''; echolux.line.on('clipboard', (message) => (copied = message.text)); echolux.video.canvas.focus()")
+        page.value("window.copied = ''; echolux.connection.on('clipboard', (message) => (copied = message.text)); echolux.video.canvas.focus()")
         page.key("k", "KeyK", 75, modifiers=2)  # the palette, a line to type in
         time.sleep(1)
         text = "\\u00b5m \\u2192 \\u4f60\\u597d"
         page.value(f"""(() => {{ const data = new DataTransfer(); data.setData("text/plain", "{text}");
             document.body.dispatchEvent(new ClipboardEvent("paste", {{ clipboardData: data, bubbles: true, cancelable: true }}));
-            echolux.hands.send([["k", "Ctrl", 0, 0]]); }})()""")
+            echolux.input.send([["k", "Ctrl", 0, 0]]); }})()""")
         time.sleep(1)
         page.key("a", "KeyA", 65, modifiers=2)
         page.key("c", "KeyC", 67, modifiers=2)
@@ -240,6 +240,13 @@ class SlowServeInABrowser(ProgramCase):
             self.assertTrue(0 < x < 390 and 0 < y < 844, f"{element} lies at {x}, {y}")
             self.assertGreaterEqual(page.value(f"document.getElementById('{element}').offsetHeight"), 34)
         self.assertLessEqual(page.value("document.documentElement.scrollWidth"), 390)
+        inside = "(({left, right, top, bottom}) => left >= 0 && right <= 390 && top >= 0 && bottom <= 844)(document.getElementById('%s').getBoundingClientRect())"
+        for element in "state", "stats", "record", "keyboard", "full":
+            self.assertTrue(page.value(inside % element), element)
+            self.assertGreater(page.value(f"document.getElementById('{element}').offsetWidth"), 20, element)
+            self.assertLess(page.value(f"document.getElementById('{element}').offsetHeight"), 44, f"{element} is broken into lines")
+        self.assertEqual(len({page.middle(element)[1] for element in ("record", "keyboard", "full")}), 1, "the buttons are not in one row")
+        self.assertTrue(page.value("document.getElementById('state').scrollWidth <= document.getElementById('state').offsetWidth"), "cut off")
         place = (195, 300)  # in the volume
         page.touch("touchStart", place)
         time.sleep(0.2)

@@ -75,6 +75,11 @@ class ServeFolders(ProgramCase):
                         {"source": "sim", "scan": f"{name}.toml"}):
                 answer = self.call(stream, "open", **how)
                 self.assertIn("outside the folders", json.dumps(answer.get("error")), (name, how))
+        (self.folder / "outside.csv").write_text("t_s,x_um,y_um,z_um\n0,0,0,0\n1,1,1,1\n")
+        for assignment in (f"simulation.motion_file={self.folder}/outside.csv", "calibration.k_map=../outside.f64"):  # of a session
+            (self.folder / "lent/session.toml").write_text(f'[session]\nsource = "sim:vessel"\nassignments = "{assignment}"\n')
+            answer = self.call(stream, "open", file="session.toml")
+            self.assertIn("outside the folders", json.dumps(answer.get("error")), assignment)
         self.assertTrue(self.call(stream, "open", file="fine/scan.toml")["result"]["is_open"])
         for name in ("../../outside.f64", "../link.f64", str(self.folder / "outside.f64")):
             answer = self.call(stream, "set", values={"calibration.background": name})

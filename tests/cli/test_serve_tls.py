@@ -3,14 +3,21 @@ comes without, or with an old version of TLS, is refused."""
 import hashlib
 import http.client
 import json
+import os
 import re
 import socket
 import ssl
 import stat
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 
 from served import Served, picture, size_of_png, told
 from support import ProgramCase, write_scan
+
+
+EXAMPLE = Path(__file__).parents[2] / "examples/control/steer.py"
 
 
 def fingerprint(certificate):
@@ -62,6 +69,28 @@ class ServeTls(ProgramCase):
             stream.write(json.dumps(message) + "\n")
             stream.flush()
             self.assertIn(expected, json.loads(stream.readline()))
+
+    def test_echolux_ctl_and_the_example_speak_tls(self):
+        served = self.serve("--tls", "--control", 0)
+        control = int(re.search(r"port (\d+)", served.lines.get(timeout=60))[1])
+        certificate = self.certificate_of(served)
+        (self.folder / "certificate.pem").write_text(certificate)
+        (self.folder / "token").write_text(served.token + "\n")
+        at = ["--at", f"127.0.0.1:{control}"]
+        token = {"ECHOLUX_TOKEN_FILE": str(self.folder / "token")}
+        for trust, more in ((["--fingerprint", fingerprint(certificate)], {}), (["--ca", "certificate.pem"], {}),
+                            ([], {"ECHOLUX_FINGERPRINT": fingerprint(certificate)})):
+            told = self.succeed("ctl", "get", "view.zoom", *at, *trust, environment={**token, **more})
+            self.assertIn("view.zoom = 1.0", told.out)
+        self.succeed("ctl", "snapshot", *at, "--ca", "certificate.pem", "--of", "window", "-o", "p.png", environment=token)
+        self.assertEqual(size_of_png((self.folder / "p.png").read_bytes()), (320, 240))
+        self.refuse("ctl", "state", *at, environment=token, names=["requires TLS"])
+        self.refuse("ctl", "state", *at, "--tls", environment=token, names=["certificate is not accepted", "fingerprint"])
+        self.refuse("ctl", "state", *at, "--fingerprint", "00", environment=token, names=[fingerprint(certificate)])
+        done = subprocess.run([sys.executable, EXAMPLE, "--ca", "certificate.pem", f"127.0.0.1:{control}", "v.nrrd"], cwd=self.folder, text=True,
+                              env={**os.environ, **token}, capture_output=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("opened v.nrrd", done.stdout)
 
     def test_whoever_comes_without_or_with_an_old_version_is_refused(self):
         served = self.serve("--tls")

@@ -10,6 +10,7 @@
 #include "controlled_test.h"
 #include "listener.h"
 #include "ui/control/methods.h"
+#include "ui/workspace/calibrating.h"
 
 namespace echolux::test {
 namespace {
@@ -79,7 +80,47 @@ TEST_F(ControlTest, WhatHasNoSuchNameIsToldTheNearest) {
     EXPECT_NE(refusal("get", {{"keys", {"view.mod"}}}).find("view.mode"), std::string::npos);
     EXPECT_NE(refusal("snapshoot").find("did you mean \"snapshot\""), std::string::npos);
     EXPECT_NE(refusal("action", {{"name", "edit.und"}}).find("edit.undo"), std::string::npos);
-    EXPECT_NE(refusal("subscribe", {{"topics", {"setings"}}}).find("settings"), std::string::npos);
+    EXPECT_NE(refusal("subscribe", {{"topics", {"state", "setings"}}}).find("did you mean \"settings\""),
+              std::string::npos);
+}
+
+TEST_F(ControlTest, EveryMethodHasItsRow) {
+    std::set<RpcMethod> rows;
+    std::set<std::string_view> names;
+    for (const ControlMethod& method : control_methods()) {
+        rows.insert(method.method);
+        names.insert(method.name);
+    }
+    EXPECT_EQ(rows.size(), static_cast<std::size_t>(RpcMethod::shutdown) + 1);
+    EXPECT_EQ(names.size(), control_methods().size());
+}
+
+TEST_F(ControlTest, WhatIsRefusedChangesNothing) {
+    EXPECT_NE(refusal("subscribe", {{"topics", {"settings"}}, {"every_s", -1}}).find("every_s"), std::string::npos);
+    EXPECT_EQ(result("subscribe", {{"topics", {"state"}}})["topics"], (Json{"state"}));
+    const auto displacement = [this] {
+        for (const BoundField& field : work().calibrating().fields()) {
+            if (field.key() == "mirrors.displacement_um") return std::get<double>(field.get());
+        }
+        return -1.;
+    };
+    const double before = displacement();
+    const Json values{{"mirrors.displacement_um", before + 100}, {"mirrors.nonsense", 1}};
+    EXPECT_NE(refusal("calibrate", {{"step", "apply"}, {"values", values}}).find("nonsense"), std::string::npos);
+    const Json one{{"step", "dark"}, {"values", {{"mirrors.displacement_um", before + 100}}}};
+    EXPECT_NE(refusal("calibrate", one).find("no raw spectra"), std::string::npos);
+    EXPECT_EQ(displacement(), before);
+}
+
+TEST_F(ControlTest, RecentFilesOfOtherFoldersAreNotListed) {
+    std::filesystem::create_directory(folder() / "lent");
+    volume_file("ball.nii");
+    result("open", {{"file", "ball.nii"}});
+    EXPECT_EQ(work().recent().size(), 1U);
+    work().limit_to(std::make_shared<AllowedFolders>(std::vector{folder() / "lent"}), "", {});
+    EXPECT_TRUE(work().recent().empty());
+    work().limit_to(std::make_shared<AllowedFolders>(std::vector{folder() / "lent"}), "", {folder() / "ball.nii"});
+    EXPECT_EQ(work().recent().size(), 1U);
 }
 
 TEST_F(ControlTest, WhoeverWatchesChangesNothing) {
@@ -224,6 +265,7 @@ TEST_F(ControlTest, ALiveSourceIsStartedRecordedAndStopped) {
                                           {"simulation.b_scans", 12},
                                           {"simulation.line_rate_hz", 2000}}}});
     EXPECT_EQ(opened["is_live"], true);
+    EXPECT_EQ(result("stop")["is_running"], false);  // opening has started it
     EXPECT_EQ(result("start")["is_running"], true);
     EXPECT_EQ(result("record", {{"file", "r.toml"}})["file"], (folder() / "r.toml").string());
     EXPECT_GT(result("volume")["bytes"], 0);

@@ -9,6 +9,7 @@
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/write.hpp>
 #include <chrono>
+#include <ctime>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -63,21 +64,28 @@ int send_settings(int port, const std::string& token, int number) {
 class ThreeClients : public WindowRun {
   protected:
     struct Turned {
-        std::vector<double> gaps_s;
+        std::vector<double> turns_s;
         std::int64_t pictures = 0;
     };
-    // Turns while `goes_on`: the time of each.
+    // Seconds of a processor that this thread has taken: what a turn has to do, whoever else uses the machine.
+    static double processor_s() {
+        timespec taken{};
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &taken);
+        return static_cast<double>(taken.tv_sec) + 1e-9 * static_cast<double>(taken.tv_nsec);
+    }
+
+    // Turns while `goes_on`: what each takes.
     Turned turned_while(ControlServer& server, const std::function<bool()>& goes_on) {
         Turned turned;
         const std::int64_t before = window().stats().shown;
         while (goes_on()) {
-            const Clock::time_point begin = Clock::now();
+            const double begin = processor_s();
             window().turn(server.patience_s());
             server.update();
-            turned.gaps_s.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+            turned.turns_s.push_back(processor_s() - begin);
         }
         turned.pictures = window().stats().shown - before;
-        std::ranges::sort(turned.gaps_s);
+        std::ranges::sort(turned.turns_s);
         return turned;
     }
 };
@@ -88,6 +96,7 @@ TEST_F(ThreeClients, AThousandSettingsEachASecondAreAnsweredWithoutAHitch) {
     ASSERT_TRUE(settle());
     ControlServerOptions options;
     options.folders = {folder().path()};
+    options.wake = [this] { window().wake(); };
     ControlServer server(work(), options);
 
     // What pictures cost here while the window changes as often by one hand.
@@ -111,22 +120,24 @@ TEST_F(ThreeClients, AThousandSettingsEachASecondAreAnsweredWithoutAHitch) {
 
     EXPECT_EQ(answered, 3000);
     const auto part = [](const Turned& turned, double p) {
-        return turned.gaps_s[static_cast<std::size_t>(p * static_cast<double>(turned.gaps_s.size() - 1))];
+        return turned.turns_s[static_cast<std::size_t>(p * static_cast<double>(turned.turns_s.size() - 1))];
     };
     std::printf(
         "alone: %zu turns, median %.1f ms, longest %.1f ms; steered: %zu turns, %d pictures, median %.1f ms, "
         "95 %% %.1f ms, longest %.1f ms\n",
-        alone.gaps_s.size(), 1e3 * part(alone, 0.5), 1e3 * part(alone, 1), steered.gaps_s.size(),
+        alone.turns_s.size(), 1e3 * part(alone, 0.5), 1e3 * part(alone, 1), steered.turns_s.size(),
         static_cast<int>(steered.pictures), 1e3 * part(steered, 0.5), 1e3 * part(steered, 0.95),
         1e3 * part(steered, 1));
     EXPECT_GT(steered.pictures, 5);
-    EXPECT_LT(part(steered, 0.5), 2 * part(alone, 0.5) + 0.02);
-    EXPECT_LT(part(steered, 1), 3 * part(alone, 1) + 0.25);  // no pile is worked off while nothing is drawn
+    EXPECT_LT(part(steered, 0.5), 2 * part(alone, 0.5) + 0.005);
+    EXPECT_LT(part(steered, 1), 3 * part(alone, 1) + 0.02);  // no pile is worked off while nothing is drawn
 }
 
 TEST_F(ThreeClients, AWrongTokenIsRefusedInALineAndTheOthersGoOn) {
     open_window(640, 400);
-    ControlServer server(work(), {});
+    ControlServerOptions options;
+    options.wake = [this] { window().wake(); };
+    ControlServer server(work(), options);
     std::atomic<bool> is_done = false;
     Json stranger, answer;
     std::thread clients([&] {
@@ -143,6 +154,40 @@ TEST_F(ThreeClients, AWrongTokenIsRefusedInALineAndTheOthersGoOn) {
     clients.join();
     EXPECT_TRUE(stranger.contains("error")) << stranger;
     EXPECT_EQ(answer["result"]["program"], "echolux");
+}
+
+// A client that asks for nothing costs no turns, and one that asks is answered before the window's patience is over.
+TEST_F(ThreeClients, AWindowRestsUntilItIsAsked) {
+    const auto screen = open_offscreen_window(640, 400, 1);  // whose time passes as that of the machine
+    options_.backend.backend = Backend::cpu;
+    Workspace work(options_);
+    MainWindow window(*screen, work);
+    ControlServerOptions options;
+    options.wake = [&window] { window.wake(); };
+    ControlServer server(work, options);
+    while (!window.stats().is_at_rest) {
+        server.update();
+        window.turn(server.patience_s());
+    }
+    std::atomic<bool> is_done = false;
+    int turns = 0;
+    Json answer;
+    std::thread clients([&] {
+        Client client(server.port(), server.token());
+        client.hear();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1000));
+        client.say(R"({"jsonrpc": "2.0", "id": 1, "method": "state"})");
+        answer = client.hear();
+        is_done = true;
+    });
+    while (!is_done) {
+        server.update();
+        window.turn(server.patience_s());
+        ++turns;
+    }
+    clients.join();
+    EXPECT_EQ(answer["result"]["program"], "echolux");
+    EXPECT_LT(turns, 40);
 }
 
 }  // namespace

@@ -82,7 +82,8 @@ ONE_PLACE = [
       "ui/cli/standard_streams.cpp", "ui/workspace/state_folder.cpp", "ui/workspace/user_folders.cpp"}),
 ]
 
-MOST_LINES = 400
+MAX_LINES = 400
+TYPE = re.compile(r"(?:struct|class|enum class) (?:alignas\(\d+\) )?(\w+)(?: final)?(?: : [^{;(]*)?\s*\{")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -198,9 +199,26 @@ def elsewhere_than_its_place(path, text):
                 yield f"{path}:{number}: {reason}"
 
 
+def types_defined(path, text):
+    """Types at the left margin of a named namespace: others may link against them, so that each name stands for one."""
+    spaces = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if match := re.match(r"namespace ([\w:]*)\s*\{", line):
+            spaces.append(match[1])
+        elif line.startswith("}  // namespace") and spaces:
+            spaces.pop()
+        elif (match := TYPE.match(line)) and "" not in spaces:
+            yield "::".join([*spaces, match[1]]), f"{path}:{number}"
+
+
 def findings(root):
+    types = {}
     for path in sources(root):
         text = (root / path).read_text(encoding="utf-8")
+        for name, place in types_defined(path, text) if path.parts[0] in ROOMS else ():
+            if name in types:
+                yield f"{place}: {name} is defined in {types[name]} too; a program that holds both is undefined behaviour"
+            types.setdefault(name, place)
         yield from elsewhere_than_its_place(path, text)
         for number, quote, name in includes(text):
             reason = wrong_include(path, quote, name)
@@ -210,8 +228,8 @@ def findings(root):
             yield f"{path}: includes engine and render: they meet in app only"
         if opening_comment_missing(root, path):
             yield f"{path}:1: no opening comment that says what the file is"
-        if len(text.splitlines()) > MOST_LINES and not may_be_long(path):
-            yield f"{path}: {len(text.splitlines())} lines; more than {MOST_LINES} are hard to live in: split it"
+        if len(text.splitlines()) > MAX_LINES and not may_be_long(path):
+            yield f"{path}: {len(text.splitlines())} lines; more than {MAX_LINES} are hard to live in: split it"
     for group in cycles(root):
         yield "these include each other: " + ", ".join(place.as_posix() for place in group)
 

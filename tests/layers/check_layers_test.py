@@ -69,6 +69,18 @@ class EachRule(unittest.TestCase):
             self.assertEqual(list(check_layers.findings(root)),
                              ["these include each other: engine/acquire, engine/live, engine/scan"])
 
+    def test_two_types_of_one_name(self):
+        text = "// X.\nnamespace echolux {\nclass Stage final : public Base {\n};\n}  // namespace echolux\n"
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            for name, content in [("app/a.h", text), ("render/b.h", text), ("ui/c.h", text.replace("echolux {", "echolux {\nnamespace {\n")),
+                                  ("compute/d.h", text.replace("namespace echolux", "namespace echolux::cuda"))]:
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(content)
+            found = list(check_layers.findings(root))
+            self.assertEqual(len(found), 1, found)
+            self.assertRegex(found[0], "^app/a.h:3: echolux::Stage is defined in render/b.h:3 too")
+
     def test_cuda_outside_its_place(self):
         for header in ["cuda_runtime.h", "cuda.h", "cufft.h", "cub/cub.cuh", "thrust/sort.h"]:
             with self.subTest(header=header):

@@ -13,7 +13,8 @@ from pathlib import Path
 ROOMS = ["assets", "compute", "engine", "render", "app", "library", "bench", "ui", "include"]
 BELOW_UI = {"assets", "compute", "engine", "render", "app", "library", "bench"}
 
-COMMANDS = "demo|info|simulate|calibrate|reconstruct|convert|register|render|reproduce|figure|view|serve|live|record|bench|validate"
+COMMANDS = ("demo|info|simulate|calibrate|reconstruct|batch|convert|register|segment|filter|render|reproduce|figure|view|serve|live|"
+            "record|ctl|bench|validate")
 OPTION = re.compile(r"(?<![\w-])--[a-z]")
 COMMAND = re.compile(rf"\becholux (?:{COMMANDS})\b")
 
@@ -34,7 +35,7 @@ PUZZLING = {
     r"\bis there already\b": "say 'already exists'",
     r"\bnot in \{": "list the choices in a sentence",
     r"\banew\b": "say 'again'",
-    r"\bone an? (?:line|pixel|row|key|file)\b": "say 'one per'",
+    r"\b(?:one|settings|OME-Zarr) an? (?:line|pixel|row|key|file|scan)\b": "say 'one per'",
     r"\b(?:lines|pictures|beats|volumes|A-scans) a second\b": "say 'per second'",
     r"\bof ours\b": "say 'saved by Echolux'",
     r"\bto be had\b|\bcan be had\b": "say 'available'",

@@ -9,21 +9,23 @@ from dataclasses import dataclass
 
 from clang import cindex
 
+# Who notes what is reached must not be seen by tests that count calls for files and let allocations fail: system calls alone.
 HEADER = """#pragma once
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <set>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 inline bool echolux_mutant(int number) {
     static const int chosen = std::getenv("ECHOLUX_MUTANT") ? std::atoi(std::getenv("ECHOLUX_MUTANT")) : -1;
     static const char* list = std::getenv("ECHOLUX_MUTANTS_REACHED");
-    if (list) {  // a line for each that is reached
-        static thread_local std::set<int> told;
-        if (told.insert(number).second) {
-            if (std::FILE* file = std::fopen(list, "a")) {
-                std::fprintf(file, "%d\\n", number);
-                std::fclose(file);
-            }
-        }
+    static std::atomic<bool> told[10000];
+    if (list && !told[number].exchange(true)) {  // a line for each that is reached
+        char line[16];
+        const int bytes = std::snprintf(line, sizeof line, "%d\\n", number);
+        const long file = syscall(SYS_openat, AT_FDCWD, list, O_WRONLY | O_APPEND);
+        if (file >= 0 && syscall(SYS_write, file, line, bytes) == bytes) syscall(SYS_close, file);
     }
     return number == chosen;
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <random>
 
@@ -188,6 +189,21 @@ TEST_F(DispersionSearched, StaysWithinItsRange) {
     EXPECT_LE(std::abs(result.a3_rad), 20);
     EXPECT_THAT(doubt_about(result, 20), testing::HasSubstr("end of the range"));
     EXPECT_EQ(doubt_about(found(spectra, 8), 80), "");
+}
+
+TEST_F(DispersionSearched, IsSharpOnlyWhereNothingSpeaksAgainstIt) {
+    const DispersionFound good = found(lines({{200, 1}}, theta_of(a2, a3), 0.05, 8), 8);
+    EXPECT_TRUE(is_sharp(good, 80));
+    EXPECT_FALSE(is_sharp(good, std::abs(good.a2_rad))) << "at the end of its range";
+    const auto changed = [&](const auto& change) {
+        DispersionFound wrong = good;
+        change(wrong);
+        return wrong;
+    };
+    EXPECT_FALSE(is_sharp(changed([](auto& to) { to.a3_rad = std::numeric_limits<double>::quiet_NaN(); }), 80));
+    EXPECT_FALSE(is_sharp(changed([](auto& to) { to.entropy_before = to.entropy - 0.1; }), 80))
+        << "it was sharper before";
+    EXPECT_FALSE(is_sharp(changed([](auto& to) { to.entropy_blurred = to.entropy; }), 80)) << "noise";
 }
 
 // Over many noises the standard error is what the answers scatter by: not a third of it, nor three times as much.

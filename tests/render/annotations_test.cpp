@@ -7,7 +7,7 @@
 #include "compute/error.h"
 #include "render/annotations/annotations.h"
 #include "render/annotations/annotator.h"
-#include "render/annotations/stage.h"
+#include "render/annotations/context.h"
 #include "render/section.h"
 #include "render/vk/queue.h"
 #include "render/vk/read_back.h"
@@ -77,7 +77,7 @@ TEST(Annotations, AxesPointWhereTheCameraSaysThatTheyPoint) {
         view.roll_deg = 12;
         const VolumeGrid grid = cube();
         const TransferFunction function = transfer_function(view, grid, {0, 40});
-        const Stage stage(view, grid, function);
+        const AnnotationContext stage(view, grid, function);
         const Camera camera(view, volume_extent(grid));
         double scale = 0;
         for (int axis = 0; axis < 3; ++axis) {

@@ -3,11 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
 #include <random>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "await.h"
 
 namespace echolux {
 namespace {
@@ -34,6 +37,20 @@ std::vector<std::pair<std::int64_t, std::int64_t>> taken(DisplayQueue& queue) {
     while (const auto one = queue.take(0ms)) all.emplace_back(one->volume, one->first_b_scan);
     return all;
 }
+
+// The machine's threads, and how many waits have begun: whoever has the lock of one then finds it waiting.
+class WatchedThreads : public Threads {
+  public:
+    Clock::time_point now() override { return real_threads().now(); }
+    LiveThread start(Work work) override { return real_threads().start(std::move(work)); }
+    bool wait(std::unique_lock<std::mutex>& lock, std::condition_variable_any& told, const std::stop_token& stop,
+              Clock::time_point time, const std::function<bool()>& is_so) override {
+        ++waits;
+        return real_threads().wait(lock, told, stop, time, is_so);
+    }
+
+    std::atomic<int> waits = 0;
+};
 
 void expect_balance(const QueueStats& f) {
     EXPECT_EQ(f.pushed, f.taken + f.waiting + f.overtaken + f.incomplete + f.given_up);
@@ -146,6 +163,19 @@ TEST(DisplayQueue, IsAsNewAfterClearing) {
     }
 }
 
+TEST(DisplayQueue, WhatWaitsIsGoneAfterClearing) {
+    DisplayQueue queue(b_scans);
+    push_volume(queue, 0);
+    EXPECT_TRUE(queue.take(0ms));
+    push_volume(queue, 1);
+    queue.clear();
+    EXPECT_FALSE(queue.take(0ms));
+    EXPECT_TRUE(queue.is_idle());
+    push_volume(queue, 0);
+    EXPECT_EQ(taken(queue).size(), 4u);
+    EXPECT_EQ(queue.stats().overtaken_volumes, 0);
+}
+
 TEST(DisplayQueue, WhatIsGivenUpIsLeftOut) {
     DisplayQueue queue(b_scans);
     push_volume(queue, 0);
@@ -184,30 +214,59 @@ TEST(DisplayQueue, BalancesInAnyOrder) {
 }
 
 TEST(DisplayQueue, ClosingWakesWhoWaits) {
-    DisplayQueue queue(b_scans);
-    std::jthread closer([&] { queue.close(); });
-    EXPECT_FALSE(queue.take(1h));
+    WatchedThreads threads;
+    DisplayQueue queue(b_scans, Overload::newest_wins, threads);
+    std::future<std::optional<Block>> waiting = std::async(std::launch::async, [&] { return queue.take(1min); });
+    AWAIT(threads.waits == 1);
+    queue.close();
+    ASSERT_EQ(waiting.wait_for(30s), std::future_status::ready);
+    EXPECT_FALSE(waiting.get());
 }
 
 TEST(DisplayQueue, ABlockWakesWhoWaits) {
-    DisplayQueue queue(b_scans);
+    WatchedThreads threads;
+    DisplayQueue queue(b_scans, Overload::newest_wins, threads);
     std::future<std::optional<Block>> waiting = std::async(std::launch::async, [&] { return queue.take(1min); });
-    std::this_thread::sleep_for(5ms);
+    AWAIT(threads.waits == 1);
     queue.push(block(0, 0));
     ASSERT_EQ(waiting.wait_for(30s), std::future_status::ready);
     EXPECT_TRUE(waiting.get());
 }
 
-TEST(DisplayQueue, ClosingWakesTheSourceThatWaits) {
-    DisplayQueue queue(b_scans, Overload::source_waits);
-    push_volume(queue, 0);
-    push_volume(queue, 1);
-    std::stop_source stop;
-    std::future<void> source = std::async(std::launch::async, [&] { queue.push(block(2, 0), stop.get_token()); });
-    std::this_thread::sleep_for(5ms);
-    queue.close();
-    EXPECT_EQ(source.wait_for(30s), std::future_status::ready);
-    stop.request_stop();
+// A source that waits for room, because a volume waits already.
+class WaitingSource : public testing::Test {
+  protected:
+    void SetUp() override {
+        push_volume(queue_, 0);
+        push_volume(queue_, 1);
+        source_ = std::async(std::launch::async, [this] { queue_.push(block(2, 0), stop_.get_token()); });
+        AWAIT(threads_.waits == 3);  // of the first blocks of three volumes
+    }
+    ~WaitingSource() override { stop_.request_stop(); }
+
+    WatchedThreads threads_;
+    DisplayQueue queue_{b_scans, Overload::source_waits, threads_};
+    std::stop_source stop_;
+    std::future<void> source_;
+};
+
+TEST_F(WaitingSource, IsWokenByClosing) {
+    queue_.close();
+    EXPECT_EQ(source_.wait_for(30s), std::future_status::ready);
+}
+
+TEST_F(WaitingSource, IsWokenByRoom) {
+    for (std::int64_t b = 0; b <= b_scans; ++b) EXPECT_TRUE(queue_.take(0ms));
+    EXPECT_EQ(source_.wait_for(30s), std::future_status::ready);
+    EXPECT_EQ(queue_.stats().pushed, 2 * b_scans + 1);
+}
+
+TEST_F(WaitingSource, CanBeStopped) {
+    EXPECT_EQ(queue_.stats().pushed, 2 * b_scans);
+    stop_.request_stop();
+    ASSERT_EQ(source_.wait_for(30s), std::future_status::ready);
+    EXPECT_EQ(queue_.stats().pushed, 2 * b_scans) << "its block is left out";
+    expect_balance(queue_.stats());
 }
 
 TEST(DisplayQueue, WhereTheSourceWaitsNoVolumeIsOvertaken) {
@@ -225,19 +284,6 @@ TEST(DisplayQueue, WhereTheSourceWaitsNoVolumeIsOvertaken) {
     }
     EXPECT_EQ(volumes, (std::vector<std::int64_t>{0, 1, 2, 3, 4}));
     EXPECT_EQ(queue.stats().overtaken_volumes, 0);
-}
-
-TEST(DisplayQueue, WhoWaitsForRoomCanBeStopped) {
-    DisplayQueue queue(b_scans, Overload::source_waits);
-    push_volume(queue, 0);
-    push_volume(queue, 1);
-    std::jthread source([&](const std::stop_token& stop) { queue.push(block(2, 0), stop); });
-    std::this_thread::sleep_for(5ms);
-    EXPECT_EQ(queue.stats().pushed, 2 * b_scans);
-    source.request_stop();
-    source.join();
-    EXPECT_EQ(queue.stats().pushed, 2 * b_scans) << "it is left out";
-    expect_balance(queue.stats());
 }
 
 }  // namespace

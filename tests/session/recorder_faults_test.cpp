@@ -11,6 +11,7 @@
 namespace echolux {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 
 TEST_F(RecorderTest, NothingIsReplacedUnasked) {
@@ -64,9 +65,11 @@ TEST_F(RecorderTest, WhatDoesNotFitIsRefusedAndLeavesTheRestAlone) {
         EXPECT_FALSE(recorder.offer(misfits[i]));
         EXPECT_THAT(line_of_problem(recorder), HasSubstr(says[i]));
     }
+    EXPECT_FALSE(recorder.offer(misfits[1]));
+    EXPECT_THAT(line_of_problem(recorder), EndsWith("12864 are expected")) << "no flyback frames come behind it";
     offer_slowly(recorder, 4, 6);
     recorder.finish();
-    EXPECT_EQ(recorder.stats().refused_blocks, 7);
+    EXPECT_EQ(recorder.stats().refused_blocks, 8);
     EXPECT_EQ(recorder.stats().missing_blocks, 0);
     EXPECT_EQ(bytes_of(raw_), source_.file(6));
 }

@@ -127,6 +127,7 @@ TEST_F(RecorderHolesTest, ARefusedBlockIsCountedOnceAndSoIsWhatWasLostBeforeIt) 
         {"a loss that is told before it as well", 5, 1, 1, 6, 0, 1},
         {"a loss that is told before it alone", 4, 0, 1, 5, 0, 1},
         {"losses on both sides of it", 6, 2, 0, 8, 1, 3},
+        {"a loss after it that a number tells", 4, 0, 0, 6, 0, 1},
         {"none after it", 5, 1, 0, -1, 0, 1},
     };
     for (const Case& one : cases) {
@@ -151,6 +152,20 @@ TEST_F(RecorderHolesTest, ARefusedBlockIsCountedOnceAndSoIsWhatWasLostBeforeIt) 
         EXPECT_EQ(notes.lost_blocks, one.lost);
         EXPECT_FALSE(notes.complete);
     }
+}
+
+// What it says was lost before it was counted when it came first.
+TEST_F(RecorderHolesTest, ABlockThatComesAgainTellsNoLoss) {
+    Recorder recorder(wanted());
+    offer_slowly(recorder, 0, 5);
+    Block again = source_.block(2);
+    again.lost_before = 3;
+    EXPECT_FALSE(recorder.offer(again));
+    offer_slowly(recorder, 5, 6);
+    recorder.finish();
+    const RecordingNotes notes = open_scan(toml_).recording;
+    EXPECT_EQ(notes.lost_blocks, 0);
+    EXPECT_EQ(notes.refused_blocks, 1);
 }
 
 // The same through a session, which hears of it from the source.

@@ -5,6 +5,7 @@
 
 #include "engine/live/overdue.h"
 #include "noting_sink.h"
+#include "temporary_folder.h"
 
 namespace echolux {
 namespace {
@@ -119,6 +120,35 @@ TEST_F(SessionWatch, ABlockThatIsNotReconstructedIsSaid) {
     is_stuck = false;
     AWAIT(session.stats().fed_blocks > 1);
     EXPECT_THAT(said(session, "stuck"), ElementsAre(HasSubstr("reconstruction goes on after")));
+}
+
+// A GPU that never finishes holds up the end of the session, but not that of its recording.
+TEST_F(SessionWatch, ARecordingIsCompleteThoughABlockIsNeverReconstructed) {
+    const TemporaryFolder folder;
+    FaultySource source(live_scan(), 1, {testing::send(8), end()});
+    const auto is_complete = [&] {
+        try {
+            return open_scan(folder / "scan.toml").recording.complete;
+        } catch (const Error&) {  // it does not open yet
+            return false;
+        }
+    };
+    std::atomic<bool> was_complete = false;
+    sink_.on_feed = [&](const Block&) {
+        if (was_complete) return;
+        AWAIT(is_complete());
+        was_complete = true;
+    };
+    {
+        Session session(source, sink_);
+        RecordingWanted wanted;
+        wanted.scan_toml = folder / "scan.toml";
+        wanted.scan = source.scan();
+        session.record(wanted);
+        session.start();
+        AWAIT(session.stats().recorder->blocks == 8);
+    }
+    EXPECT_TRUE(was_complete);
 }
 
 // A camera whose counter begins anew would be kept out for ever.

@@ -263,7 +263,7 @@ TEST_F(SharedMemory, AnotherProducerGoesOnIfItSendsTheSame) {
     echolux_push_stream other = small_stream();
     other.samples = 16;
     producer = std::make_unique<Producer>(name_, other);
-    EXPECT_THAT(error_of([&] { source->start(); }).line, HasSubstr("now sends 16 samples"));
+    EXPECT_THAT(error_of([&] { source->start(); }).line, HasSubstr("changed: 16 samples"));
     producer.reset();
     other = small_stream();
     other.slots = 3;  // its own business

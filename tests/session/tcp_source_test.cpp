@@ -209,8 +209,8 @@ TEST_F(Network, WhatIsNoBlockStopsTheSenderInOneLine) {
         sender->say(wrong);
         EXPECT_THAT(error_of([&] { next_block(*source); }).line, HasSubstr(words));
     };
-    refused("lost its place", [](PushHead& h) { h.magic[0] = 'X'; });
-    refused("lost its place", [](PushHead& h) { h.bytes = 1 << 30; });
+    refused("out of sync", [](PushHead& h) { h.magic[0] = 'X'; });
+    refused("out of sync", [](PushHead& h) { h.bytes = 1 << 30; });
     refused("bytes, expected 128", [](PushHead& h) { h.block.bytes = std::uint64_t{1} << 30; });
     refused("expected 1 to 2", [](PushHead& h) { h.block.b_scans = 3; });
     refused("not a valid position", [](PushHead& h) { h.block.first_b_scan = -2; });

@@ -46,6 +46,21 @@ const Way ways[] = {
     {"omag", [](Spec& p) { with_repeats(p, FlowMethod::omag); }},
     {"cdv", [](Spec& p) { with_repeats(p, FlowMethod::cdv); }},
     {"correlation", [](Spec& p) { with_repeats(p, FlowMethod::correlation); }},
+    {"complex_decorrelation",
+     [](Spec& p) {
+         with_repeats(p, FlowMethod::complex_decorrelation);
+         p.flow.significance = 0;
+         p.recipe.noise_floor_db = 17;  // too dark to tell that whole B-scans decorrelate
+         p.flow.threshold_db = -20;
+     }},
+    {"aligned",
+     [](Spec& p) {
+         with_repeats(p, FlowMethod::omag);
+         p.flow.align = true;
+         p.flow.align_depth = 3;
+         p.flow.align_lines = 2;
+         p.flow.min_match = 0;
+     }},
     {"split_spectrum",
      [](Spec& p) {
          with_repeats(p, FlowMethod::decorrelation);

@@ -2,22 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "compute/error.h"
-#include "engine/live/volume_ring.h"
+#include "volume_ring_writes.h"
 
 namespace echolux::test {
 namespace {
-
-constexpr std::int64_t slices = 8;
-
-VolumeStamp stamp(std::int64_t volume) {
-    return {.volume = volume, .time_s = 0};
-}
-
-WriteTicket publish(VolumeRing& ring, std::int64_t volume) {
-    WriteTicket ticket = ring.acquire_write(stamp(volume)).value();
-    ring.hand_over(ticket, slices);
-    return ticket;
-}
 
 TEST(VolumeRing, WritesThePublishedVolumeAgainInItsPlace) {
     VolumeRing ring(3, slices, Publishing::rolling);

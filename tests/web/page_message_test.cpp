@@ -10,7 +10,7 @@
 #include "engine/io/png_file.h"
 #include "engine/io/video_stream.h"
 #include "temporary_folder.h"
-#include "ui/web/line_quality.h"
+#include "ui/web/link_quality.h"
 #include "ui/web/page_message.h"
 
 #include <fstream>
@@ -48,8 +48,8 @@ TEST(PageMessage, SizesAreEven) {
     EXPECT_EQ(size.height, 600);
 }
 
-TEST(LineQuality, AFastLineGetsMoreAndAQueueFewerAndCheaperPictures) {
-    LineQuality line;
+TEST(LinkQuality, AFastLineGetsMoreAndAQueueFewerAndCheaperPictures) {
+    LinkQuality line;
     std::uint32_t picture = 0;
     double now = 0;
     for (int i = 0; i < 60; ++i) {
@@ -75,8 +75,8 @@ TEST(LineQuality, AFastLineGetsMoreAndAQueueFewerAndCheaperPictures) {
 
 // A viewer that takes each picture 10 ms, one after the other, and is given as many as it may have: what waits in its
 // queue is what hands see late.
-TEST(LineQuality, AViewerThatTakesItsTimeIsNotGivenAQueue) {
-    LineQuality line;
+TEST(LinkQuality, AViewerThatTakesItsTimeIsNotGivenAQueue) {
+    LinkQuality line;
     std::uint32_t picture = 0;
     double now = 0, longest = 0;
     std::deque<std::pair<std::uint32_t, double>> taken;  // picture, sent at
@@ -108,7 +108,7 @@ TEST(SolidPng, IsThePictureBitForBit) {
     const TemporaryFolder folder;
     for (const std::int64_t height : {1, 63, 64, 65, 200}) {
         const std::vector<std::uint8_t> rgba = drawn(90, height);
-        const std::vector<std::byte> png = solid_png(rgba, 90, height);
+        const std::vector<std::byte> png = png_bytes(rgba, 90, height, Alpha::dropped);
         std::ofstream(folder / "p.png", std::ios::binary)
             .write(reinterpret_cast<const char*>(png.data()), std::ssize(png));
         const Picture read = read_png(folder / "p.png");
@@ -117,7 +117,7 @@ TEST(SolidPng, IsThePictureBitForBit) {
         for (std::size_t i = 0; i < read.pixels.size() / 3; ++i)
             ASSERT_EQ(std::memcmp(&read.pixels[3 * i], &rgba[4 * i], 3), 0) << i;
     }
-    EXPECT_THROW(solid_png(drawn(4, 4), 4, 5), Error);
+    EXPECT_THROW(png_bytes(drawn(4, 4), 4, 5, Alpha::dropped), Error);
 }
 
 TEST(StreamEncoder, EveryPictureComesOutAtOnceAndKeysWhereAskedFor) {

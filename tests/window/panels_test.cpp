@@ -2,9 +2,12 @@
 // to their controls is what the workspace holds then, undone as one step.
 #include "ui/panels/panel.h"
 
+#include <gmock/gmock.h>
+
 #include <algorithm>
 #include <cmath>
 
+#include "engine/io/image_format.h"
 #include "ui/window/theme.h"
 #include "workspace_fixture.h"
 
@@ -370,6 +373,11 @@ TEST_F(PanelsTest, WishesForFilesAreLeftToTheWindow) {
     ASSERT_TRUE(state_.file_wish);
     EXPECT_EQ(state_.file_wish->kind, FileWish::Kind::save);
     EXPECT_EQ(state_.file_wish->suggested, "ball.nrrd");
+    EXPECT_THAT(state_.file_wish->endings, testing::IsSupersetOf({".nrrd", ".nii.gz", ".npy", ".mha"}))
+        << "all that are written";
+    for (const std::string& ending : state_.file_wish->endings) {
+        EXPECT_NE(image_format_of("name" + ending), nullptr) << ending;
+    }
     state_.file_wish->chosen(folder() / "kept.nrrd");
     settle();
     EXPECT_EQ(read_volume(folder() / "kept.nrrd").grid.voxels(), 24 * 20 * 16) << troubles();
@@ -377,7 +385,7 @@ TEST_F(PanelsTest, WishesForFilesAreLeftToTheWindow) {
     work().change_together("view", {{"view.width", std::int64_t{40}}, {"view.height", std::int64_t{30}}});
     frames(3);
     click(at("export.picture"));
-    EXPECT_EQ(state_.file_wish->endings, (std::vector<std::string>{".png", ".tif"}));
+    EXPECT_EQ(state_.file_wish->endings, (std::vector<std::string>{".png", ".tif", ".tiff"}));
     state_.file_wish->chosen(folder() / "kept.tif");
     settle();
     EXPECT_TRUE(std::filesystem::exists(folder() / "kept.tif")) << troubles();

@@ -173,16 +173,17 @@ void add_batch(CLI::App& program) {
     command->footer(help_of_verbs());
     command
         ->add_option("SCAN", options->scans,
-                     "scans, patterns in quotes, or tables (.csv, .parquet) with settings a row")
+                     "scans, patterns in quotes, or tables (.csv, .parquet) with one scan and its settings per row")
         ->required()
         ->type_name("");
     command
-        ->add_option("-o,--output", options->output, "folder or address (s3://...) of the results, one OME-Zarr a scan")
+        ->add_option("-o,--output", options->output,
+                     "folder or address (s3://...) of the results, one OME-Zarr per scan")
         ->required()
         ->type_name("FOLDER");
     command
         ->add_option("--workers", options->workers,
-                     "processes on this machine; 0: one alone [one, or one for each GPU]")
+                     "processes on this machine; 0: run in this process [one per GPU, or 1]")
         ->type_name("N");
     command->add_option("--threads", options->threads, "threads of each worker, on cores of its own [all]")
         ->type_name("N");

@@ -12,6 +12,7 @@
 #include "bench/methods.h"
 #include "bench/papers.h"
 #include "bench/precision.h"
+#include "bench/processing.h"
 #include "bench/report.h"
 #include "bench/throughput.h"
 #include "compute/counted.h"
@@ -20,6 +21,7 @@
 #include "engine/io/output_rule.h"
 #include "engine/io/own_files.h"
 #ifdef ECHOLUX_RENDER
+#include "bench/light.h"
 #include "bench/live.h"
 #include "bench/movie.h"
 #include "bench/rendering.h"
@@ -40,10 +42,12 @@ struct Options {
     bool overwrites = false;
     bool rendering = false;
     bool live = false;
+    bool light = false;
     bool movie = false;
     bool methods = false;
     bool papers = false;
     bool precision = false;
+    bool processing = false;
     std::optional<int> gpus;
     double seconds = 60;
     std::vector<std::filesystem::path> volumes;
@@ -84,6 +88,14 @@ BenchReport live_report([[maybe_unused]] const Options& options, [[maybe_unused]
 #endif
 }
 
+BenchReport light_report([[maybe_unused]] const Options& options, [[maybe_unused]] Progress& progress) {
+#ifdef ECHOLUX_RENDER
+    return run(LightBenchJob{options.job.device, options.job.quick}, progress);
+#else
+    throw Error(ErrorCode::bad_setting, "this build has no renderer", "--light", "build with ECHOLUX_RENDER");
+#endif
+}
+
 BenchReport movie_report([[maybe_unused]] const Options& options, [[maybe_unused]] Progress& progress) {
 #ifdef ECHOLUX_RENDER
     return run(MovieBenchJob{options.job.device, options.job.quick}, progress);
@@ -100,14 +112,16 @@ void bench(const Options& options) {
     check_outputs({{json, is_own, {".json"}}}, options.volumes, options.overwrites);
     if (!json.empty()) check_can_be_written(json);
     TerminalProgress progress;
-    const BenchReport report = options.rendering   ? rendering_report(options, progress)
-                               : options.live      ? live_report(options, progress)
-                               : options.movie     ? movie_report(options, progress)
-                               : options.methods   ? run_methods(options.job, progress)
-                               : options.papers    ? run_papers(options.job, progress)
-                               : options.precision ? run_precision(options.job, progress)
-                               : options.gpus      ? run_scaling(options.job, *options.gpus, progress)
-                                                   : plain_report(options, progress);
+    const BenchReport report = options.rendering    ? rendering_report(options, progress)
+                               : options.light      ? light_report(options, progress)
+                               : options.live       ? live_report(options, progress)
+                               : options.movie      ? movie_report(options, progress)
+                               : options.methods    ? run_methods(options.job, progress)
+                               : options.papers     ? run_papers(options.job, progress)
+                               : options.precision  ? run_precision(options.job, progress)
+                               : options.processing ? run_processing(options.job, progress)
+                               : options.gpus       ? run_scaling(options.job, *options.gpus, progress)
+                                                    : plain_report(options, progress);
     if (!json.empty()) write_text(json, json_of(report) + "\n");
     print_answer(options.markdown ? markdown_of(report) : text_of(report));
 }
@@ -136,6 +150,9 @@ void add_bench(CLI::App& program) {
     CLI::Option* rendering =
         command->add_flag("--rendering", options->rendering,
                           "instead: what pictures cost the graphics device, against volume and picture size");
+    CLI::Option* light = command->add_flag(
+        "--light", options->light,
+        "instead: what a path a pixel of traced light costs, and what a changed curve or volume does");
     CLI::Option* movie = command->add_flag("--movie", options->movie,
                                            "instead: what a turntable costs beside drawing alone and encoding alone");
     CLI::Option* methods = command->add_flag(
@@ -144,6 +161,9 @@ void add_bench(CLI::App& program) {
                                             "instead: what five papers published, and the same work done here");
     CLI::Option* precision = command->add_flag(
         "--precision", options->precision, "instead: what recipe.precision = fast adds to a line and changes in codes");
+    CLI::Option* processing =
+        command->add_flag("--processing", options->processing,
+                          "instead: what is done to volumes after reconstruction: filters, surfaces");
     CLI::Option* gpus = command->add_option("--gpus", options->gpus, "instead: the same on 1, 2, 4 ... N GPUs; 0: all")
                             ->check(not_negative())
                             ->type_name("N");
@@ -160,7 +180,7 @@ void add_bench(CLI::App& program) {
         command->add_option("--lengths", options->job.lengths, "samples of a spectrum [1024,2048,4096]")
             ->delimiter(',')
             ->type_name("N,N");
-    exclude_each_other({rendering, movie, methods, papers, precision, gpus, live}, lengths);
+    exclude_each_other({rendering, light, movie, methods, papers, precision, processing, gpus, live}, lengths);
     add_backend_option(*command, options->job.backend);
     command->add_option("--gpu", options->job.gpu, "part of the GPU's name [the first usable one]")->type_name("NAME");
     command->add_option("--device", options->job.device, "part of the Vulkan device's name [the GPU's own]")

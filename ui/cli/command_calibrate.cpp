@@ -143,7 +143,7 @@ void add_k(CLI::App& calibrate) {
         ->type_name("SCAN|FILE");
     command
         ->add_option("--sides", *sides,
-                     "whether the two mirrors are on the same side of zero delay, which spectra cannot tell")
+                     "whether the two mirrors are on the same side of zero delay (cannot be determined from spectra)")
         ->required()
         ->check(one_of({"same", "opposite"}))
         ->type_name("same|opposite");
@@ -283,7 +283,7 @@ void print_roll_off(const RollOffFound& found) {
                mirror.lines == 1 ? " from a single line or mean" : "");
         if (mirror.sensitivity_db) answer(", sensitivity {:.2f} dB", *mirror.sensitivity_db);
         answer("; FWHM {:.3f} {}{}\n", r.fwhm_bins * of_bin, unit,
-               mirror.is_opposite ? "; beyond zero delay: dispersion with its sign turned" : "");
+               mirror.is_opposite ? "; beyond zero delay, dispersion of opposite sign" : "");
     }
     if (!found.fall_off) return answer("roll-off: needs mirrors at depths a tenth of the range apart\n");
     if (found.six_db_bin) {
@@ -313,13 +313,11 @@ void add_roll_off(CLI::App& calibrate) {
         ->type_name("SCAN|FILE");
     command
         ->add_option("--each", *each,
-                     "every A-scan, or B-scan, of a scan is a mirror at a depth of its own; where --background has as "
-                     "many, each has its own")
+                     "treat each A-scan, or B-scan, as a mirror at another depth; backgrounds are paired with them if "
+                     "--background has as many")
         ->check(one_of({"a-scan", "b-scan"}))
         ->type_name("a-scan|b-scan");
-    command
-        ->add_option("--depths", *depths,
-                     "bins in which mirrors are looked for [past the first twentieth of the range]")
+    command->add_option("--depths", *depths, "bins in which mirrors are looked for [beyond the first 5 % of the range]")
         ->type_name("Z0:Z1");
     CLI::Option* attenuation =
         command

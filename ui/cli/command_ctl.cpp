@@ -1,21 +1,23 @@
-// `echolux ctl VERB …`: steers an Echolux that listens (`--control`). Verbs, parameters and help are those of the table
-// of methods; `watch` stands for subscribing.
+// `echolux ctl VERB …`: controls a running Echolux that listens (`--control`). Verbs, parameters and help are those of
+// the table of methods; `watch` stands for subscribing.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "app/seconds_since.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/regular_file.h"
 #include "ui/cli/commands.h"
-#include "ui/cli/control_line.h"
+#include "ui/cli/control_client.h"
 #include "ui/cli/parse_text.h"
 #include "ui/cli/setting_options.h"
 #include "ui/cli/standard_streams.h"
@@ -30,7 +32,8 @@ using Json = nlohmann::json;
 using Type = ParameterType;
 
 struct Options {
-    std::string at, token, token_file, output;
+    std::string at, token, token_file, output, authorities, fingerprint;
+    bool speaks_tls = false;
     std::map<std::string, std::string> words;  // by parameter
     std::map<std::string, std::vector<std::string>> lists;
     std::map<std::string, bool> flags;
@@ -49,16 +52,24 @@ std::string token_of(const Options& options) {
     if (file.empty()) {
         const std::string token = from_environment("ECHOLUX_TOKEN");
         if (!token.empty()) return token;
-        throw UsageError("no token is given", "--token", "the other side prints it; or --token-file, or ECHOLUX_TOKEN");
+        throw UsageError("no token is given", "--token-file", "or ECHOLUX_TOKEN, or --token: the other side prints it");
     }
     const std::string text = whole_file(file, 4096, "is not a file with a token");
     return text.substr(0, text.find_first_of("\r\n"));
 }
 
-ControlLine connected(const Options& options) {
+std::optional<TlsTrust> trust_of(const Options& options) {
+    TlsTrust trust{options.authorities, options.fingerprint};
+    const bool says_nothing = !options.speaks_tls && trust.authorities.empty() && trust.fingerprint.empty();
+    if (says_nothing) trust.fingerprint = from_environment("ECHOLUX_FINGERPRINT");
+    if (!options.speaks_tls && trust.authorities.empty() && trust.fingerprint.empty()) return std::nullopt;
+    return trust;
+}
+
+ControlClient connected(const Options& options) {
     const std::string at = options.at.empty() ? from_environment("ECHOLUX_CONTROL") : options.at;
     if (at.empty()) throw UsageError("no address is given", "--at", "[HOST:]PORT, or ECHOLUX_CONTROL");
-    return {parsed_address(at, "--at"), token_of(options)};
+    return {parsed_address(at, "--at"), token_of(options), trust_of(options)};
 }
 
 // "view.mode=mip" as {"view.mode": "mip"}: the other side knows of which type it is.
@@ -74,17 +85,24 @@ Json values_of(const std::vector<std::string>& assignments) {
     return values;
 }
 
+std::string option_of(const ControlParameter& parameter) {
+    if (parameter.type == Type::values) return "--set";
+    std::string name = "--" + std::string(parameter.name);
+    std::ranges::replace(name, '_', '-');
+    return name;
+}
+
 Json number_of(const std::string& text, const ControlParameter& parameter) {
     char* end = nullptr;
-    const std::string option = "--" + std::string(parameter.name);
+    errno = 0;
     if (parameter.type == Type::whole) {
         const std::int64_t whole = std::strtoll(text.c_str(), &end, 10);
-        if (*end == '\0' && !text.empty()) return whole;
+        if (*end == '\0' && !text.empty() && errno == 0) return whole;
     } else {
         const double number = std::strtod(text.c_str(), &end);
-        if (*end == '\0' && !text.empty()) return number;
+        if (*end == '\0' && !text.empty() && errno == 0) return number;
     }
-    throw UsageError(fmt::format("expected {}, got {}", name_of(parameter.type), text), option, "");
+    throw UsageError(fmt::format("expected {}, got {}", name_of(parameter.type), text), option_of(parameter), "");
 }
 
 Json params_of(const ControlMethod& method, const Options& options) {
@@ -115,7 +133,7 @@ void tell(const std::string& method, const Json& result) {
     }
 }
 
-void save(const std::string& name, const ControlLine::Answer& answer) {
+void save(const std::string& name, const ControlClient::Answer& answer) {
     write_text(name, {reinterpret_cast<const char*>(answer.data.data()), answer.data.size()});
 }
 
@@ -123,34 +141,27 @@ void call(const ControlMethod& method, const Options& options) {
     const bool sends = std::ranges::count(method.parameters, "encoding", &ControlParameter::name) > 0;
     const std::string output = output_named(options.output, method.name == "snapshot" ? ".png" : ".raw");
     const Json params = params_of(method, options);
-    ControlLine line = connected(options);
-    const ControlLine::Answer answer = line.ask(std::string(method.name), params);
+    ControlClient client = connected(options);
+    const ControlClient::Answer answer = client.ask(std::string(method.name), params);
     if (sends && !output.empty() && answer.json.contains("bytes")) save(output, answer);
     tell(std::string(method.name), answer.json);
 }
 
-// Each piece of news as a line of JSON.
+// Each notification as a line of JSON.
 void watch(const ControlMethod& method, const Options& options) {
     const Listening listening;
     const Json params = params_of(method, options);
-    ControlLine line = connected(options);
-    line.ask("subscribe", params);
+    ControlClient client = connected(options);
+    client.ask("subscribe", params);
     const auto begin = std::chrono::steady_clock::now();
     std::int64_t heard = 0;
     while (!listening.is_interrupted() && (options.seconds == 0 || seconds_since(begin) < options.seconds)) {
-        ControlLine::Answer news;
-        if (!line.hear(news, 0.1)) continue;
-        fmt::print("{}\n", Json{{"topic", news.method}, {"news", news.json}}.dump());
+        ControlClient::Answer notification;
+        if (!client.hear(notification, 0.1)) continue;
+        fmt::print("{}\n", Json{{"topic", notification.method}, {"news", notification.json}}.dump());
         std::fflush(stdout);
         if (++heard == options.count) return;
     }
-}
-
-std::string option_of(const ControlParameter& parameter) {
-    if (parameter.type == Type::values) return "--set";
-    std::string name = "--" + std::string(parameter.name);
-    std::ranges::replace(name, '_', '-');
-    return name;
 }
 
 std::string help_of(const ControlParameter& parameter) {
@@ -183,11 +194,20 @@ void add_parameter(CLI::App& verb, const ControlParameter& parameter, bool is_fi
     if (parameter.is_required) option->required();
 }
 
-void add_line_options(CLI::App& verb, Options& options) {
+void add_connection_options(CLI::App& verb, Options& options) {
     verb.add_option("--at", options.at, "where it listens [ECHOLUX_CONTROL]")->type_name("[HOST:]PORT");
-    verb.add_option("--token", options.token, "the token that it printed [ECHOLUX_TOKEN]")->type_name("TOKEN");
     verb.add_option("--token-file", options.token_file, "a file with the token [ECHOLUX_TOKEN_FILE]")
         ->type_name("FILE");
+    verb.add_option("--token", options.token,
+                    "the token that it printed; other users of this machine can see it here [ECHOLUX_TOKEN]")
+        ->type_name("TOKEN");
+    verb.add_flag("--tls", options.speaks_tls, "connect with TLS, to a server whose certificate the system trusts");
+    verb.add_option("--ca", options.authorities, "connect with TLS, and trust the certificate in this PEM file")
+        ->type_name("FILE");
+    verb.add_option("--fingerprint", options.fingerprint,
+                    "connect with TLS, and accept the certificate with this fingerprint (SHA-256) alone, as `serve "
+                    "--tls` printed it [ECHOLUX_FINGERPRINT]")
+        ->type_name("SHA256");
 }
 
 void add_verb(CLI::App& command, const ControlMethod& method) {
@@ -208,14 +228,14 @@ void add_verb(CLI::App& command, const ControlMethod& method) {
             ->type_name("S");
         verb->add_option("--count", options->count, "end after this many lines [0: no limit]")->type_name("N");
     }
-    add_line_options(*verb, *options);
+    add_connection_options(*verb, *options);
     verb->callback([options, &method, watches] { watches ? watch(method, *options) : call(method, *options); });
 }
 
 }  // namespace
 
 void add_ctl(CLI::App& program) {
-    CLI::App* command = program.add_subcommand("ctl", "Steer an Echolux that listens (--control) from a script");
+    CLI::App* command = program.add_subcommand("ctl", "Control a running Echolux (started with --control)");
     command->require_subcommand(1);
     for (const ControlMethod& method : control_methods()) {
         if (method.name != "unsubscribe") add_verb(*command, method);

@@ -134,7 +134,7 @@ Json json_of(const Description& description) {
     }
     for (const BoundField& field : description.settings) {
         json["settings"][field.key()] = {
-            {"value", std::visit(ToJson{}, field.get())}, {"unit", field.unit}, {"default", is_default(field)}};
+            {"value", object_of(field.get())}, {"unit", field.unit}, {"default", is_default(field)}};
     }
     json["missing"] = description.missing;
     return json;

@@ -21,7 +21,7 @@ namespace echolux {
 namespace {
 
 struct Options {
-    std::string scan, output, flow, volume, blocks, b_scan, en_face, range;
+    std::string scan, output, flow, repeats, volume, blocks, b_scan, en_face, range;
     BackendChoice backend;
     bool overwrites = false;
     std::vector<std::string> assignments;
@@ -39,6 +39,7 @@ ReconstructJob job_from(const Options& options) {
     job.output = output_named(options.output, makes_picture ? ".png" : ".npy");
     job.overwrites = options.overwrites;
     job.flow = options.flow;
+    job.repeats = options.repeats;
     job.settings = options.assignments;
     job.backend = options.backend;
     if (options.volume.empty())
@@ -89,6 +90,10 @@ void add_reconstruct(CLI::App& program) {
         ->type_name("FILE");
     command->add_option("--flow", options->flow, "also write the flow of flow.method, as velocities or contrast")
         ->type_name("VOLUME");
+    command
+        ->add_option("--repeats", options->repeats,
+                     "also write where the repeats of each B-scan lay, and which were left out, as flow.align found")
+        ->type_name("FILE.csv");
     command->add_option("--volume", options->volume, "volume, counted from 0, or all as one series [0]")
         ->type_name("N|all");
     command->add_option("--blocks", options->blocks, "only B-scans A to B-1; parts are bit-identical to the whole")

@@ -32,7 +32,9 @@ SegmentJob job_from(const Options& options) {
     SegmentJob job = options.job;
     job.input = input_named(options.input, ".npy");
     job.part.volume = options.volume;
-    job.value = options.projection == "max" ? SlabValue::max : SlabValue::mean;
+    job.value = options.projection == "max"    ? SlabValue::max
+                : options.projection == "top3" ? SlabValue::top3
+                                               : SlabValue::mean;
     if (!options.between.empty()) {
         const std::size_t colon = options.between.find(':');
         if (colon == std::string::npos) {
@@ -56,6 +58,15 @@ SegmentJob job_from(const Options& options) {
     return job;
 }
 
+nlohmann::ordered_json object_of(const VesselStats& vessels) {
+    return {{"area_mm2", vessels.area_mm2},
+            {"measured_percent", vessels.measured_percent},
+            {"density_percent", vessels.density_percent},
+            {"skeleton_mm", vessels.skeleton_mm},
+            {"skeleton_per_mm", vessels.skeleton_per_mm},
+            {"flux", vessels.flux}};
+}
+
 void segment(const Options& options) {
     TerminalProgress progress;
     const SegmentedLayers done = run(job_from(options), progress);
@@ -67,15 +78,18 @@ void segment(const Options& options) {
             "found in {:.2f} s; {:.1f} % ambiguous; {:.1f} % without a surface, {:.1f} % for too little contrast\n",
             done.seconds, 100 * done.ambiguous, 100 * done.missing, 100 * done.weak);
     }
+    if (done.vessels) {
+        close_with("vessels: {:.1f} % of {:.3g} mm2, {:.3g} mm/mm2, relative flux {:.3g}\n",
+                   done.vessels->density_percent, done.vessels->area_mm2, done.vessels->skeleton_per_mm,
+                   done.vessels->flux);
+    }
     for (const auto& file : done.files) close_with("{}\n", file.string());
-    give({{"files", names_of(done.files)},
-          {"surfaces", done.names},
-          {"ambiguous", done.ambiguous},
-          {"weak", done.weak},
-          {"missing", done.missing},
-          {"moved", done.moved},
-          {"seconds", done.seconds},
-          {"warnings", lines_of(done.warnings)}});
+    nlohmann::ordered_json told = {{"files", names_of(done.files)}, {"surfaces", done.names},
+                                   {"ambiguous", done.ambiguous},   {"weak", done.weak},
+                                   {"missing", done.missing},       {"moved", done.moved},
+                                   {"seconds", done.seconds},       {"warnings", lines_of(done.warnings)}};
+    if (done.vessels) told["vessels"] = object_of(*done.vessels);
+    give(told);
 }
 
 void add_results(CLI::App& command, Options& options) {
@@ -97,14 +111,33 @@ void add_results(CLI::App& command, Options& options) {
         ->type_name("VOLUME");
     command.add_option("--between", options.between, "two surfaces by name [the first and the last]")
         ->type_name("UPPER:LOWER");
-    command.add_option("--below-upper", job.below_upper_um, "--en-face begins so far below the upper surface [0]")
+    command.add_option("--below-upper", job.below_upper_um, "the slab begins so far below the upper surface [0]")
         ->type_name("UM");
-    command.add_option("--below-lower", job.below_lower_um, "--en-face ends so far below the lower surface [0]")
+    command.add_option("--below-lower", job.below_lower_um, "the slab ends so far below the lower surface [0]")
         ->type_name("UM");
-    command.add_option("--projection", options.projection, "what --en-face shows of each A-scan [mean]")
-        ->check(one_of({"mean", "max"}))
-        ->type_name("mean|max");
+    command
+        .add_option("--projection", options.projection,
+                    "what --en-face shows of each A-scan; top3: the mean of its three greatest values [mean]")
+        ->check(one_of({"mean", "max", "top3"}))
+        ->type_name("mean|max|top3");
     command.add_option("--level", job.level, "surface that --flatten makes flat [the first]")->type_name("NAME");
+}
+
+void add_vessels(CLI::App& command, Options& options) {
+    SegmentJob& job = options.job;
+    const auto add = [&](const char* name, auto& value, const char* help, const char* type) {
+        command.add_option(name, value, help)->type_name(type)->group("Vessels (INPUT is a volume of angiography)");
+    };
+    add("--density", job.density, "map of the share of vessels between the surfaces, in %", "FIGURE|VOLUME");
+    add("--flux", job.flux, "map of the mean value of what flows between them: relative", "FIGURE|VOLUME");
+    add("--vessels", job.vessels, "table of density, length of vessels and flux of the whole slab", "FILE.csv");
+    add("--flow-above", job.vessel_spec.above,
+        "values that count as flow are greater; 0.15 is for the decorrelation methods [0.15]", "VALUE");
+    add("--window", job.vessel_spec.window_um, "side of the square over which --density counts [100]", "UM");
+    add("--tail-gap", job.tail_gap_um,
+        "set voxels to 0 that decorrelate no more than one at least so far above them does: tails of vessels; about "
+        "a capillary's thickness, 12 [0: none]",
+        "UM");
 }
 
 }  // namespace
@@ -125,6 +158,7 @@ void add_segment(CLI::App& program) {
                      "take the surfaces of this file, made by -o, instead of looking for them")
         ->type_name("VOLUME");
     add_results(*command, *options);
+    add_vessels(*command, *options);
     command->add_option("--volume", options->volume, "volume of a scan or series, counted from 0 [0]")->type_name("N");
     add_data_folder_option(*command);
     add_overwrite_option(*command, options->job.overwrites);

@@ -1,5 +1,5 @@
 // `echolux serve [FILE|--source …]`: the window for browsers. It is the same window, without a screen; pictures go out,
-// what hands do comes in.
+// input comes in.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -95,10 +95,9 @@ Secrets wanted_secrets(const Options& options) {
     return secrets;
 }
 
-// As browsers write it: an address in digits with colons in brackets.
 std::string address_of(const std::string& host, int port, bool is_tls) {
-    const std::string name = host.find(':') == host.npos ? host : "[" + host + "]";
-    return fmt::format("{}://{}:{}/", is_tls ? "https" : "http", name, port);
+    return fmt::format("{}://{}/", is_tls ? "https" : "http",
+                       NetAddress{host, static_cast<std::uint16_t>(port)}.text());
 }
 
 void tell_addresses(const Options& options, const NetOptions& net, const Secrets& secrets, int port, int control) {

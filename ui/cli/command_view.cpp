@@ -225,8 +225,9 @@ void add_view(CLI::App& program) {
         ->check(between(0.5, 4))
         ->type_name("FACTOR");
     command->add_flag("--fresh", options->keeps_nothing, "start fresh: restore nothing and save nothing");
-    command->add_flag("--off-screen", options->off_screen,
-                      "run without a screen for the time of --after, or as long as --control or --igtl wants");
+    command->add_flag(
+        "--off-screen", options->off_screen,
+        "run without a screen: for the time of --after, or with --control or --igtl until `shutdown` or Ctrl-C");
     command->add_flag("--measure", options->measures,
                       "draw without pause for the time of --after and report the cost, without a screen");
     command->add_option("--picture", options->picture, "write a picture of the whole window, without a screen")

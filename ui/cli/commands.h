@@ -10,6 +10,7 @@ class App;
 
 namespace echolux {
 
+void add_attenuation(CLI::App& program);
 void add_batch(CLI::App& program);
 void add_bench(CLI::App& program);
 void add_calibrate(CLI::App& program);

@@ -21,11 +21,11 @@ namespace echolux {
 void add_control_options(CLI::App& command, ControlWanted& wanted) {
     command
         .add_option("--control", wanted.address,
-                    "let programs steer this window, by JSON lines at this port; 0: any that is free")
+                    "let programs control this window: JSON-RPC in lines on this port; 0: any free port")
         ->type_name("[HOST:]PORT");
     command
         .add_option("--control-token", wanted.token_file,
-                    "file of the token that they show; made where it is not there [a new one, which is printed]")
+                    "file of the token that they show; made if it is missing [a new one, which is printed]")
         ->type_name("FILE");
     command
         .add_option("--control-folder", wanted.folders,
@@ -53,6 +53,7 @@ SteeredWindow::SteeredWindow(MainWindow& window, Workspace& work, const ControlW
     options.folders.assign(wanted.folders.begin(), wanted.folders.end());
     if (options.folders.empty()) options.folders.emplace_back(".");
     options.window_picture = [&window] { return window.picture(); };
+    options.wake = [&window] { window.wake(); };
     parts_->server = std::make_unique<ControlServer>(work, options);
     const std::string place = NetAddress{address.host, static_cast<std::uint16_t>(parts_->server->port())}.text();
     const std::string token =

@@ -11,7 +11,7 @@ struct OptionWord {
     std::string_view key, option;
 };
 
-constexpr std::array<OptionWord, 48> option_words{{
+constexpr std::array<OptionWord, 50> option_words{{
     {"ECHOLUX_DATA_FOLDERS", "--data-folder"},
     {"a_scan", "--a-scan"},
     {"attenuation_db", "--attenuation-db"},
@@ -52,12 +52,14 @@ constexpr std::array<OptionWord, 48> option_words{{
     {"reference_volume", "--reference-volume"},
     {"region", "--region"},
     {"render", "`echolux render`"},
+    {"repeats", "--repeats"},
     {"rolling", "--rolling"},
     {"rows", "--rows"},
     {"scan", "--scan"},
     {"seconds", "--seconds"},
     {"sources", "`echolux info --sources`"},
     {"step_time", "--step-time"},
+    {"surfaces", "--surfaces"},
     {"time", "--time"},
     {"type", "--type"},
 }};

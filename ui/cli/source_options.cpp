@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "engine/acquire/source.h"
 #include "engine/scan/settings.h"
 #include "ui/cli/setting_options.h"
 
@@ -16,10 +17,7 @@ bool is_of(const std::string& assignment, const std::vector<std::string>& sectio
 }  // namespace
 
 CLI::Option* add_source_options(CLI::App& command, SourceOptions& options) {
-    CLI::Option* name = command
-                            .add_option("--source", options.name,
-                                        "sim[:SCENE|:scan.toml], replay:scan.toml, genicam[:ID] or plugin:FILE.so")
-                            ->type_name("SOURCE");
+    CLI::Option* name = command.add_option("--source", options.name, source_names)->type_name("SOURCE");
     command.add_option("--scan", options.scan, "describes what a camera or plugin sends: sizes, calibration, recipe")
         ->type_name("scan.toml");
     add_recipe_option(command, options.assignments);

@@ -47,7 +47,7 @@ void Control::Parts::take(const ConnectionPtr& from, Request request, const std:
         const auto is_its = [&](const Call& one) { return one.reply.connection().id() == from->id(); };
         if (calls.size() >= max_calls && std::ranges::count_if(calls, is_its) >= static_cast<std::ptrdiff_t>(max_calls))
             throw too_many("too many requests are pending");
-        if (method.name == "set") {
+        if (method.method == RpcMethod::set) {
             try {
                 call.values = settings.checked_values(call.params["values"], options.folders.get());
             } catch (const Error& error) {
@@ -61,24 +61,13 @@ void Control::Parts::take(const ConnectionPtr& from, Request request, const std:
 }
 
 void Control::Parts::run(Call& call) {
-    using Handler = void (Parts::*)(Call&);
-    static const std::map<std::string_view, Handler> handlers{
-        {"describe", &Parts::describe}, {"state", &Parts::state},         {"statistics", &Parts::statistics},
-        {"open", &Parts::open},         {"close", &Parts::close},         {"start", &Parts::start},
-        {"stop", &Parts::stop},         {"record", &Parts::record},       {"stop_recording", &Parts::stop_recording},
-        {"snapshot", &Parts::snapshot}, {"volume", &Parts::volume},       {"b_scan", &Parts::b_scan},
-        {"a_scan", &Parts::a_scan},     {"probe", &Parts::probe},         {"save", &Parts::save},
-        {"movie", &Parts::movie},       {"calibrate", &Parts::calibrate}, {"go_to", &Parts::go_to},
-        {"action", &Parts::action},     {"subscribe", &Parts::subscribe}, {"unsubscribe", &Parts::unsubscribe},
-        {"shutdown", &Parts::shutdown},
-    };
     try {
         const std::uint64_t asks = call.reply.connection().id();
         const auto waits = [asks](const Deferred& one) { return one.reply.connection().id() == asks; };
         if (std::ranges::count_if(deferred, waits) >= static_cast<std::ptrdiff_t>(max_deferred)) {
             throw too_many("64 requests of this connection are already in progress");
         }
-        (this->*handlers.at(call.method->name))(call);
+        perform(call);
     } catch (const Refusal& refusal) {
         call.reply.refuse(refusal);
     } catch (const Error& error) {
@@ -86,6 +75,35 @@ void Control::Parts::run(Call& call) {
     } catch (const std::exception& error) {  // of the standard library: no memory
         call.reply.refuse(
             {RpcCode::internal_error, Error(ErrorCode::device, error.what(), std::string(call.method->name))});
+    }
+}
+
+void Control::Parts::perform(Call& call) {
+    switch (call.method->method) {
+        case RpcMethod::describe: return describe(call);
+        case RpcMethod::state: return state(call);
+        case RpcMethod::statistics: return statistics(call);
+        case RpcMethod::open: return open(call);
+        case RpcMethod::close: return close(call);
+        case RpcMethod::start: return start(call);
+        case RpcMethod::stop: return stop(call);
+        case RpcMethod::record: return record(call);
+        case RpcMethod::stop_recording: return stop_recording(call);
+        case RpcMethod::snapshot: return snapshot(call);
+        case RpcMethod::volume: return volume(call);
+        case RpcMethod::b_scan: return b_scan(call);
+        case RpcMethod::a_scan: return a_scan(call);
+        case RpcMethod::probe: return probe(call);
+        case RpcMethod::save: return save(call);
+        case RpcMethod::movie: return movie(call);
+        case RpcMethod::calibrate: return calibrate(call);
+        case RpcMethod::go_to: return go_to(call);
+        case RpcMethod::action: return action(call);
+        case RpcMethod::subscribe: return subscribe(call);
+        case RpcMethod::unsubscribe: return unsubscribe(call);
+        case RpcMethod::shutdown: return shutdown(call);
+        case RpcMethod::get:
+        case RpcMethod::set: return;  // apply() does them
     }
 }
 
@@ -161,9 +179,7 @@ Exhibit& Control::Parts::shown() const {
 
 std::vector<std::string> texts_of(const nlohmann::json& params, const char* name) {
     const auto found = params.find(name);
-    if (found == params.end()) return {};
-    if (found->is_string()) return {found->get<std::string>()};
-    return found->get<std::vector<std::string>>();
+    return found == params.end() ? std::vector<std::string>() : texts_of(*found);
 }
 
 Control::Control(Workspace& work, ControlOptions options) : parts_(std::make_unique<Parts>(work, std::move(options))) {}

@@ -1,6 +1,6 @@
 // Echolux steered by programs: JSON-RPC 2.0 requests in, answers, notifications and voxels out, whatever the line that
-// they came over (docs/control.md). It is one more pair of hands at the workspace: the same settings, the same actions,
-// the same files as the window. Everything is called on the window's thread; answers leave by connections that never
+// they came over (docs/control.md). It acts on the workspace as the window does: the same settings, the same actions,
+// the same files. Everything is called on the window's thread; answers leave by connections that never
 // wait.
 #pragma once
 

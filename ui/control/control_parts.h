@@ -56,8 +56,7 @@ struct Control::Parts {
     struct Subscription {
         ConnectionPtr to;
         std::set<std::string> topics;
-        double every_s = 0;
-        bool wants_every_s = false;
+        std::optional<double> every_s{};  // nothing: as usual for the topic
         bool wants_voxels = false;
         std::map<std::string, Clock::time_point> told{};  // by topic
         Values settings{};                                // as they were told
@@ -68,13 +67,20 @@ struct Control::Parts {
         std::shared_ptr<Result> voxels{};
     };
 
+    // What holds in one turn, made once for all subscribers.
+    struct Current {
+        std::optional<Values> settings{};
+        std::optional<std::string> state{}, statistics{};
+    };
+
     Parts(Workspace& workspace, ControlOptions wanted);
 
     // ---- control.cpp
     void take(const ConnectionPtr& from, Request request, const std::shared_ptr<BatchAnswers>& batch,
               const std::shared_ptr<void>& waiting);
     void run_calls();
-    void run(Call& call);
+    void run(Call& call);  // never an error
+    void perform(Call& call);
     void finish_deferred();
     bool try_finish(Deferred& one);  // whether it is answered
     bool waits_for_others(const Deferred& one, const std::vector<Deferred>& all) const;
@@ -128,12 +134,14 @@ struct Control::Parts {
     void subscribe(Call& call);
     void unsubscribe(Call& call);
     void tell_subscribers();
-    void tell(Subscription& to);
-    void tell_settings(Subscription& to);
-    void tell_notices(Subscription& to);
-    void tell_state(Subscription& to);
-    void tell_statistics(Subscription& to);
-    void tell_volumes(Subscription& to);
+    Values settings_now() const;
+    std::string state_line() const;
+    void tell(Subscription& to, Current& current);
+    void tell_settings(Subscription& to, Current& current);
+    void tell_notices(Subscription& to, Current& current);
+    void tell_state(Subscription& to, Current& current);
+    void tell_statistics(Subscription& to, Current& current);
+    void tell_volumes(Subscription& to, Current& current);
     void begin_sending(Subscription& to);
     void send_voxels(Subscription& to);
 
@@ -153,6 +161,6 @@ struct Control::Parts {
 // Voxels of a volume or a part of it, with what they mean. In voxel_calls.cpp.
 nlohmann::ordered_json grid_object(const VolumeGrid& grid);
 
-std::vector<std::string> texts_of(const nlohmann::json& params, const char* name);  // a text is a list of one
+std::vector<std::string> texts_of(const nlohmann::json& params, const char* name);  // none: there is no such parameter
 
 }  // namespace echolux

@@ -29,14 +29,17 @@ NetOptions net_options(const ControlServerOptions& options) {
 
 struct ControlServer::Parts {
     Parts(Workspace& work, const ControlServerOptions& options)
-        : control(work, options_of(options)), access(std::make_shared<const Access>(secrets_for(options.token_file))),
+        : control(work, options_of(options)), wake(options.wake),
+          access(std::make_shared<const Access>(secrets_for(options.token_file))),
           server(net_options(options), access, inbox), port(server.serve_lines(options.port)) {}
 
     Control control;
+    std::function<void()> wake;
     std::shared_ptr<const Access> access;
     Inbox inbox;
     NetServer server;
     int port;
+    bool is_asked = false;  // in the last turn
 };
 
 ControlServer::ControlServer(Workspace& work, const ControlServerOptions& options)
@@ -61,6 +64,7 @@ void ControlServer::update() {
     constexpr std::chrono::milliseconds longest(3);
     const Clock::time_point begin = Clock::now();
     std::vector<Incoming> incoming = parts_->inbox.take(0);
+    parts_->is_asked = !incoming.empty();
     while (!incoming.empty()) {
         for (const Incoming& one : incoming) {
             if (one.kind == Incoming::Kind::text) parts_->control.handle(one.from, one.bytes, one.waiting);
@@ -70,11 +74,13 @@ void ControlServer::update() {
         if (Clock::now() - begin < longest) incoming = parts_->inbox.take(0);
     }
     parts_->control.update();
+    if (!parts_->is_asked && parts_->wake) parts_->inbox.tell(parts_->wake);
 }
 
+// While requests come, so many of them are answered together.
 double ControlServer::patience_s() const {
-    constexpr double alone = 0.05, asked = 0.005;
-    return parts_->server.clients() > 0 ? std::min(asked, parts_->control.patience_s()) : alone;
+    constexpr double asked = 0.004;
+    return parts_->is_asked ? asked : parts_->control.patience_s();
 }
 
 }  // namespace echolux

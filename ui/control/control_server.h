@@ -18,6 +18,7 @@ struct ControlServerOptions {
     std::filesystem::path token_file{};          // empty: a token is made for this run
     std::vector<std::filesystem::path> folders;  // that requests may name
     std::function<Image()> window_picture{};
+    std::function<void()> wake{};  // ends the waiting of the window's loop; any thread
 };
 
 class ControlServer {
@@ -35,7 +36,7 @@ class ControlServer {
     // Takes what came and answers it.
     void update();
 
-    // How long the window may wait for events: what comes over the net does not wake it.
+    // How long the window may wait for events. What comes after a turn without requests wakes it.
     double patience_s() const;
 
   private:

@@ -6,6 +6,7 @@
 #include "compute/error.h"
 #include "engine/io/json_text.h"
 #include "ui/control/base64.h"
+#include "ui/control/message.h"
 
 namespace echolux {
 namespace {
@@ -63,19 +64,15 @@ Json of_command(const igtl::Request& request) {
     return request_of(request.name, std::move(params), request.id);
 }
 
-std::string dumped(const Json& json) {
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 }  // namespace
 
 std::string rpc_of(const igtl::Request& request) {
-    if (request.kind == igtl::Request::Kind::command) return dumped(of_command(request));
+    if (request.kind == igtl::Request::Kind::command) return line_of(of_command(request));
     if (is_json(request.text)) return request.text;
     const Lines lines = lines_of(request.text);
-    if (!lines.values.empty()) return dumped(request_of("set", {{"values", lines.values}}, 0));
+    if (!lines.values.empty()) return line_of(request_of("set", {{"values", lines.values}}, 0));
     if (lines.keys.empty()) throw Error(ErrorCode::bad_setting, "is empty", "request", shapes);
-    return dumped(request_of("get", {{"keys", lines.keys}}, 0));
+    return line_of(request_of("get", {{"keys", lines.keys}}, 0));
 }
 
 std::string with_data(const std::string& answer, std::span<const std::byte> data) {

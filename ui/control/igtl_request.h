@@ -14,7 +14,7 @@ namespace echolux {
 // number, else 0. Throws Error{bad_setting}: it is no such text.
 std::string rpc_of(const igtl::Request& request);
 
-// An answer with bytes beside it, as one text: they stand in its result, as base64.
+// An answer with bytes beside it, as one text: they are in the `data` field of its result, as base64.
 std::string with_data(const std::string& answer, std::span<const std::byte> data);
 
 }  // namespace echolux

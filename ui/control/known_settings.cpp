@@ -6,6 +6,7 @@
 
 #include "compute/error.h"
 #include "engine/io/allowed_folders.h"
+#include "engine/scan/file_settings.h"
 
 namespace echolux {
 namespace {
@@ -16,23 +17,17 @@ bool is_of_opening(std::string_view section) {
     return section == "source" || section == "simulation";
 }
 
-bool names_file(const BoundField& field) {
-    return field.control.path != PathKind::none || field.key() == "scan.file" || field.key() == "recording.index";
-}
-
 const char* type_of(const BoundField& field) {
     constexpr std::array types{"flag", "whole number", "number", "text", "numbers"};
-    if (names_file(field)) return field.control.path == PathKind::folder ? "folder" : "file";
+    if (names_files(field)) return field.control.path == PathKind::folder ? "folder" : "file";
     return field.choices.empty() ? types.at(field.default_value.index()) : "choice";
 }
 
-// What is no file but a word of the setting ("surface") stays as it is.
+// What is no file but a word of the setting stays as it is.
 std::string allowed_name(const BoundField& field, const std::string& name, const AllowedFolders* folders) {
-    std::error_code problem;
-    const bool is_word = name.find_first_of("/.") == std::string::npos;
-    if (name.empty() || folders == nullptr) return name;
-    const bool is_there = !folders->all().empty() && std::filesystem::exists(folders->all().front() / name, problem);
-    if (is_word && !is_there && field.control.path != PathKind::folder) return name;
+    if (folders == nullptr) return name;
+    const std::filesystem::path folder = folders->all().empty() ? "" : folders->all().front();
+    if (!is_file_name(field, name, folder)) return name;
     try {
         return folders->within(name).string();
     } catch (const Error& error) {
@@ -68,9 +63,7 @@ Value checked_value(const BoundField& field, const nlohmann::json& json, const A
     const bool is_spelled = text != nullptr && !std::holds_alternative<std::string>(field.default_value);
     Value value =
         is_spelled ? parsed(field, field.default_value, *text, key) : checked(field, field.default_value, *given, key);
-    if (auto* name = std::get_if<std::string>(&value); name != nullptr && names_file(field)) {
-        *name = allowed_name(field, *name, folders);
-    }
+    if (auto* name = std::get_if<std::string>(&value)) *name = allowed_name(field, *name, folders);
     return value;
 }
 

@@ -22,10 +22,10 @@ using igtl::Peer;
 constexpr double patience_s_alone = 0.25, patience_s_connected = 0.01;
 constexpr std::size_t max_string = 65535;
 
-// A request on its way to its answer: what is sent first is that, all else is news.
-class RequestLine : public Connection {
+// A request on its way to its answer: what is sent first is that, all else is a notification.
+class RequestConnection : public Connection {
   public:
-    RequestLine(std::shared_ptr<Peer> from, igtl::Request request, std::shared_ptr<void> waiting, bool may_steer)
+    RequestConnection(std::shared_ptr<Peer> from, igtl::Request request, std::shared_ptr<void> waiting, bool may_steer)
         : peer_(std::move(from)), request_(std::move(request)), waiting_(std::move(waiting)), may_steer_(may_steer) {}
 
     std::uint64_t id() const override { return peer_->id(); }
@@ -44,7 +44,7 @@ class RequestLine : public Connection {
                               : igtl::string({"Echolux_news", igtl::unix_now()}, text));
     }
     void send_binary(SharedBytes) override {}
-    // Voxels that are news go out as images anyway.
+    // Voxels of notifications go out as images anyway.
     void send_both(std::string text, SharedBytes bytes) override {
         send_text(is_answered_ ? std::move(text) : with_data(text, *bytes));
     }
@@ -99,7 +99,7 @@ void LinkServer::Parts::take_requests() {
         peers[one.from->id()] = one.from;
         const std::uint32_t id = one.request.id;
         const auto line =
-            std::make_shared<RequestLine>(one.from, one.request, std::move(one.waiting), link.wanted().may_steer);
+            std::make_shared<RequestConnection>(one.from, one.request, std::move(one.waiting), link.wanted().may_steer);
         try {
             control.handle(line, rpc_of(one.request));
         } catch (const Error& error) {

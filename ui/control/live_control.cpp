@@ -32,9 +32,7 @@ const BoundField& field_of(const LiveSteering& session, const std::string& key) 
 // All of a section, or all.
 std::vector<std::string> keys_of(const LiveSteering& session, const nlohmann::json& params) {
     const auto given = params.find("keys");
-    const auto wanted = given == params.end() ? std::vector<std::string>{}
-                        : given->is_string()  ? std::vector{given->get<std::string>()}
-                                              : given->get<std::vector<std::string>>();
+    const auto wanted = given == params.end() ? std::vector<std::string>{} : texts_of(*given);
     std::set<std::string> sections;
     for (const BoundField& field : session.fields()) sections.insert(field.section);
     std::vector<std::string> keys;
@@ -81,9 +79,11 @@ Json statistics(LiveSteering& session, const nlohmann::json&) {
 
 Json describe(LiveSteering& session, const nlohmann::json& params);
 
-const std::map<std::string_view, Does>& deeds() {
-    static const std::map<std::string_view, Does> all{
-        {"describe", describe}, {"get", get}, {"set", set}, {"statistics", statistics}};
+const std::map<RpcMethod, Does>& deeds() {
+    static const std::map<RpcMethod, Does> all{{RpcMethod::describe, describe},
+                                               {RpcMethod::get, get},
+                                               {RpcMethod::set, set},
+                                               {RpcMethod::statistics, statistics}};
     return all;
 }
 
@@ -103,7 +103,7 @@ Json describe(LiveSteering& session, const nlohmann::json& params) {
     if (what.empty() || what == "methods") {
         json["methods"] = Json::array();
         for (const ControlMethod& method : control_methods()) {
-            if (deeds().contains(method.name)) json["methods"].push_back(object_of(method));
+            if (deeds().contains(method.method)) json["methods"].push_back(object_of(method));
         }
     }
     return json;
@@ -116,7 +116,7 @@ Json result_of(LiveSteering& session, const Request& request, bool may_steer) {
     if (method.who == Who::steer && !may_steer)
         throw Refusal(RpcCode::not_allowed, Error(ErrorCode::bad_setting, "needs the right to steer", name,
                                                   "start the program with `--igtl-steer`"));
-    const auto deed = deeds().find(method.name);
+    const auto deed = deeds().find(method.method);
     if (deed == deeds().end())
         throw Refusal(RpcCode::method_not_found,
                       Error(ErrorCode::bad_setting, "needs the window", name, "use `view --off-screen`"));

@@ -1,6 +1,6 @@
 // What programs send to steer Echolux, as JSON-RPC 2.0 (jsonrpc.org/specification): one request or a batch of them.
-// What strangers send is taken apart here, without knowing what it asks for; whatever is wrong with it is data, so that
-// every request has its answer.
+// What any client sends is taken apart here, without knowing what it asks for; whatever is wrong with it is data, so
+// that every request has its answer.
 #pragma once
 
 #include <nlohmann/json.hpp>

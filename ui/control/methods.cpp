@@ -14,159 +14,6 @@ namespace {
 using Json = nlohmann::json;
 using Type = ParameterType;
 
-const ControlParameter encoding{
-    "encoding",
-    Type::text,
-    false,
-    "binary: the bytes follow the response; base64: they are in its `data` field; default: binary",
-    {"binary", "base64"}};
-
-std::vector<ControlMethod> made_methods() {
-    return {
-        {"describe",
-         Who::watch,
-         "what there is: settings with unit, range, default and value; methods; actions",
-         {{"what", Type::text, false, "only these", {"settings", "methods", "actions", "topics"}},
-          {"keys", Type::texts, false, "only these settings, or sections of them"}},
-         "`program`, `version`, `settings`, `methods`, `actions`, `topics`"},
-        {"get",
-         Who::watch,
-         "values of settings",
-         {{"keys", Type::texts, false, "settings, or sections of them; default: all"}},
-         "`values`"},
-        {"set",
-         Who::steer,
-         "change settings: all of them or, where one is refused, none. Several that come between two pictures are "
-         "taken "
-         "over together, the newest of each counts",
-         {{"values", Type::values, true, "by key; null: the default"}},
-         "`values` that hold now, of these keys"},
-        {"state",
-         Who::watch,
-         "current state: what is open, running and recording",
-         {},
-         "`program`, `version`, `may_steer`, `is_open`, `name`, `way`, `grid`, `time_point`, `time_points`, `is_live`, "
-         "`is_running`, `is_recording`, `cross_um`, `jobs`, `troubles`"},
-        {"statistics",
-         Who::watch,
-         "counts, rates and delays of what is open, as `echolux live --json` reports them",
-         {},
-         "see [live](live.md)"},
-        {"open",
-         Who::steer,
-         "open a file or a live source; responds when it has been opened",
-         {{"file", Type::file, false, "volume, folder of volumes, scan, session, or a picture saved by Echolux"},
-          {"source", Type::text, false, "a live source in place of a file, as `echolux view --source` takes it"},
-          {"scan", Type::file, false, "TOML that describes what the source sends"},
-          {"values", Type::values, false, "settings of what is opened, over those that were set before"}},
-         "as `state`"},
-        {"close", Who::steer, "close what is open", {}, "`is_open`"},
-        {"start", Who::steer, "start the live source", {}, "`is_running`"},
-        {"stop", Who::steer, "stop the live source", {}, "`is_running`"},
-        {"record",
-         Who::steer,
-         "record every block of the live source from the next volume on",
-         {{"file", Type::file, false, "TOML of the recording; default: a name by date in the recording folder"}},
-         "`file`"},
-        {"stop_recording",
-         Who::steer,
-         "end the recording; responds when it has been written",
-         {},
-         "`file`, `stats` as `recorder` of [live](live.md)"},
-        {"snapshot",
-         Who::watch,
-         "a picture as PNG, of the view at full quality or of the whole window as it is seen",
-         {{"of", Type::text, false, "default: view", {"view", "window"}},
-          {"width", Type::whole, false, "of the view, in pixels; default: view.width"},
-          {"height", Type::whole, false, "default: view.height"},
-          encoding},
-         "`width`, `height`, `bytes`, `type`: image/png"},
-        {"volume",
-         Who::watch,
-         "the voxels of the volume that is shown",
-         {encoding},
-         "`type`, `shape` (B-scans, A-scans, depth), `spacing_um` in this order, `first_depth_um`, `scale`, `offset`, "
-         "`unit`, `quantity`, `byte_order`, `time_s`, `volume`, `bytes`"},
-        {"b_scan",
-         Who::watch,
-         "the voxels of one B-scan of the volume that is shown",
-         {{"b_scan", Type::whole, false, "zero-based; default: the one at the cross-hair"}, encoding},
-         "as `volume`, with `b_scan`; `shape` is A-scans, depth"},
-        {"a_scan",
-         Who::watch,
-         "the voxels of one A-scan of the volume that is shown",
-         {{"a_scan", Type::whole, false, "zero-based; default: the one at the cross-hair"},
-          {"b_scan", Type::whole, false, "likewise"},
-          encoding},
-         "as `volume`, with `a_scan` and `b_scan`; `shape` is depth"},
-        {"probe",
-         Who::watch,
-         "what is seen at a pixel of the view",
-         {{"x", Type::whole, true, "from the left of a picture of view.width pixels"},
-          {"y", Type::whole, true, "from its top, of view.height pixels"}},
-         "`hit`, `value`, `unit`, `voxel` and `place_um` (depth, A-scan, B-scan)"},
-        {"save",
-         Who::steer,
-         "write what is shown to a file; responds when it has been written",
-         {{"what", Type::text, true, "", {"volume", "session", "picture", "figure", "a_scan", "echoes"}},
-          {"file", Type::file, true, "its ending chooses the format"},
-          {"overwrite", Type::flag, false, "replace a file that is there; default: false"}},
-         "`file`"},
-        {"movie",
-         Who::steer,
-         "make a movie of the view; responds when it has been written",
-         {{"file", Type::file, true, ".mp4, .mkv, .webm, .mov, .gif, .webp or frame_%04d.png"},
-          {"path", Type::text, false, "turntable, time, sweep, or a file of key frames; several joined by +"},
-          {"seconds", Type::number, false, "length; default: set by the path"},
-          {"fps", Type::number, false, "pictures per second; default: 30"},
-          {"along", Type::text, false, "of a sweep", {"depth", "a-scans", "b-scans"}},
-          {"plane", Type::text, false, "of a sweep", {"slice", "clip"}},
-          {"overwrite", Type::flag, false, "replace a file that is there; default: false"}},
-         "`file`"},
-        {"calibrate",
-         Who::steer,
-         "calibrate the instrument from its own spectra; responds when it is done",
-         {{"step",
-           Type::text,
-           true,
-           "take the mean of 1,000 lines (dark, background, mirror_1, mirror_2), apply the k map of both mirrors, or "
-           "search the dispersion",
-           {"dark", "background", "mirror_1", "mirror_2", "apply", "dispersion"}},
-          {"values", Type::values, false,
-           "for `apply`: mirrors.sides, mirrors.wavelength_rises, "
-           "mirrors.displacement_um, mirrors.centre_wavelength_nm"}},
-         "`values` of the calibration and the recipe's dispersion"},
-        {"go_to",
-         Who::steer,
-         "show another time point, or move the cross-hair",
-         {{"time_point", Type::whole, false, "zero-based"},
-          {"depth", Type::whole, false, "voxel under the cross-hair, zero-based"},
-          {"a_scan", Type::whole, false, "likewise"},
-          {"b_scan", Type::whole, false, "likewise"}},
-         "as `state`"},
-        {"action",
-         Who::steer,
-         "run an action, as from a menu or a shortcut; `describe` lists the names",
-         {{"name", Type::text, true, "\"edit.undo\""}},
-         "`name`, `is_on` of what is switched"},
-        {"subscribe",
-         Who::watch,
-         "subscribe to changes; each arrives as a notification named after its topic",
-         {{"topics", Type::texts, true, "settings, statistics, notices, state, volumes"},
-          {"every_s", Type::number, false,
-           "shortest time between two of a topic in s; default: 0.2 of statistics, 0 of others"},
-          {"voxels", Type::flag, false,
-           "volumes with their voxels: the newest one whenever all before has been taken"}},
-         "`topics` of this connection"},
-        {"unsubscribe",
-         Who::watch,
-         "cancel subscriptions",
-         {{"topics", Type::texts, false, "default: all"}},
-         "`topics` that are left"},
-        {"shutdown", Who::steer, "end the program in order; a recording is ended first", {}, "`ends`"},
-    };
-}
-
 Refusal bad_param(const ControlMethod& method, std::string_view name, const std::string& what,
                   const std::string& remedy = {}) {
     return {RpcCode::invalid_params,
@@ -194,12 +41,13 @@ void check_value(const ControlMethod& method, const ControlParameter& parameter,
     if (!fits(parameter.type, value)) {
         throw bad_param(method, parameter.name, fmt::format("must be of type {}", name_of(parameter.type)));
     }
-    if (parameter.choices.empty() || !value.is_string()) return;
-    const std::string given = value.get<std::string>();
-    if (std::ranges::count(parameter.choices, given) > 0) return;
-    const std::string near = nearest_name(given, parameter.choices);
-    throw bad_param(method, parameter.name, fmt::format("expected one of {}", fmt::join(parameter.choices, ", ")),
-                    near.empty() ? "" : "did you mean \"" + near + "\"?");
+    if (parameter.choices.empty()) return;
+    for (const std::string& given : texts_of(value)) {
+        if (std::ranges::count(parameter.choices, given) > 0) continue;
+        const std::string near = nearest_name(given, parameter.choices);
+        throw bad_param(method, parameter.name, fmt::format("expected one of {}", fmt::join(parameter.choices, ", ")),
+                        near.empty() ? "" : "did you mean \"" + near + "\"?");
+    }
 }
 
 Json by_name(const ControlMethod& method, const Json& params) {
@@ -215,6 +63,11 @@ Json by_name(const ControlMethod& method, const Json& params) {
 
 }  // namespace
 
+std::vector<std::string> texts_of(const Json& value) {
+    if (value.is_string()) return {value.get<std::string>()};
+    return value.get<std::vector<std::string>>();
+}
+
 std::string_view name_of(ParameterType type) {
     switch (type) {
         case Type::text: return "string";
@@ -226,11 +79,6 @@ std::string_view name_of(ParameterType type) {
         case Type::values: return "object of settings and values";
     }
     return "";
-}
-
-const std::vector<ControlMethod>& control_methods() {
-    static const std::vector<ControlMethod> methods = made_methods();
-    return methods;
 }
 
 const ControlMethod& method_named(std::string_view name) {

@@ -2,6 +2,7 @@
 // it, and every request is checked against it.
 #pragma once
 
+#include <array>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -11,18 +12,52 @@ namespace echolux {
 
 enum class Who { watch, steer };  // by its token
 
+// Control has a case for each (control.cpp).
+enum class RpcMethod {
+    describe,
+    get,
+    set,
+    state,
+    statistics,
+    open,
+    close,
+    start,
+    stop,
+    record,
+    stop_recording,
+    snapshot,
+    volume,
+    b_scan,
+    a_scan,
+    probe,
+    save,
+    movie,
+    calibrate,
+    go_to,
+    action,
+    subscribe,
+    unsubscribe,
+    shutdown,
+};
+
+// What can be subscribed to; Control tells them in this order (subscriptions.cpp).
+inline constexpr std::array<std::string_view, 5> control_topics{"settings", "statistics", "notices", "state",
+                                                                "volumes"};
+
 enum class ParameterType { text, file, number, whole, flag, texts, values };  // values: {"view.mode": "mip"}
 std::string_view name_of(ParameterType type);
+std::vector<std::string> texts_of(const nlohmann::json& value);  // a text is a list of one
 
 struct ControlParameter {
     std::string_view name;
     ParameterType type = ParameterType::text;
     bool is_required = false;
     std::string_view help;
-    std::vector<std::string_view> choices{};
+    std::vector<std::string_view> choices{};  // of a text, and of each in a list
 };
 
 struct ControlMethod {
+    RpcMethod method;
     std::string_view name;
     Who who = Who::watch;
     std::string_view help;

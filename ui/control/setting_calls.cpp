@@ -8,7 +8,7 @@
 namespace echolux {
 
 bool Control::Parts::is_setting_call(const Call& call) {
-    return call.method->name == "set" || call.method->name == "get";
+    return call.method->method == RpcMethod::set || call.method->method == RpcMethod::get;
 }
 
 // Those that wait for what is opened next cannot fail any more.
@@ -60,7 +60,7 @@ std::size_t Control::Parts::apply(std::span<Call> asked) {
     }
     for (Call& call : asked.first(applied)) call.is_applied = true;
     for (; answered < applied; ++answered) {
-        if (asked[answered].method->name == "get" && is_over(answered)) break;  // of all settings, it may be
+        if (asked[answered].method->method == RpcMethod::get && is_over(answered)) break;  // of all settings, it may be
         answer_setting_call(asked[answered]);
     }
     return answered;
@@ -70,7 +70,7 @@ void Control::Parts::answer_setting_call(const Call& call) {
     if (call.refusal) return call.reply.refuse(*call.refusal);
     try {
         std::vector<std::string> keys;
-        if (call.method->name == "get") keys = keys_of(call);
+        if (call.method->method == RpcMethod::get) keys = keys_of(call);
         for (const auto& [key, value] : call.values) keys.push_back(key);
         call.reply.result({{"values", values_object(keys)}});
     } catch (const Error& error) {
@@ -120,7 +120,7 @@ void Control::Parts::describe(Call& call) {
             json["actions"].push_back(std::move(one));
         }
     }
-    if (wants("topics")) json["topics"] = {"settings", "statistics", "notices", "state", "volumes"};
+    if (wants("topics")) json["topics"] = control_topics;
     call.reply.result(std::move(json));
 }
 

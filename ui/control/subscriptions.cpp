@@ -1,5 +1,5 @@
-// News for those who asked for them. A client that does not take what it is sent is told less often, and then of what
-// holds by then: nothing piles up.
+// Notifications for those who subscribed. A slow client gets fewer of them, each with the current values: nothing piles
+// up.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,23 +13,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<const char*, 5> topics{"settings", "statistics", "notices", "state", "volumes"};
 constexpr std::size_t behind = 1 << 20;  // bytes that a client has not taken
 constexpr double statistics_every_s = 0.2;
-
-std::vector<std::string> checked_topics(const nlohmann::json& params) {
-    std::vector<std::string> wanted = texts_of(params, "topics");
-    for (const std::string& topic : wanted) {
-        if (std::ranges::count(topics, topic) > 0) continue;
-        const std::vector<std::string_view> names(topics.begin(), topics.end());
-        const std::string near = nearest_name(topic, names);
-        throw Refusal(RpcCode::invalid_params,
-                      Error(ErrorCode::bad_setting, "is not a topic", topic.substr(0, 100),
-                            near.empty() ? "there are settings, statistics, notices, state, volumes"
-                                         : "did you mean \"" + near + "\"?"));
-    }
-    return wanted;
-}
 
 Json object_of(const Notice& notice) {
     Json json{{"number", notice.number}, {"time_s", notice.time_s}, {"trouble", notice.is_trouble},
@@ -40,23 +25,21 @@ Json object_of(const Notice& notice) {
 
 }  // namespace
 
-// What is so already is not news.
+// The client knows what is so already.
 void Control::Parts::subscribe(Call& call) {
-    const std::vector<std::string> wanted = checked_topics(call.params);
+    std::optional<double> every_s;
+    if (call.params.contains("every_s")) {
+        every_s = call.params["every_s"].get<double>();
+        if (!(*every_s >= 0 && *every_s <= 3600))
+            throw Error(ErrorCode::bad_setting, "expected a number from 0 to 3600 s", "subscribe, every_s");
+    }
     Subscription& to = subscriptions[call.reply.connection().id()];
     to.to = call.reply.shared_connection();
-    for (const std::string& topic : wanted) to.topics.insert(topic);
-    if (call.params.contains("every_s")) {
-        to.every_s = call.params["every_s"];
-        to.wants_every_s = true;
-        if (!(to.every_s >= 0 && to.every_s <= 3600)) {
-            to.wants_every_s = false;
-            throw Error(ErrorCode::bad_setting, "expected a number from 0 to 3600 s", "subscribe, every_s");
-        }
-    }
+    for (const std::string& topic : texts_of(call.params, "topics")) to.topics.insert(topic);
+    if (every_s) to.every_s = every_s;
     to.wants_voxels = call.params.value("voxels", to.wants_voxels);
-    for (const BoundField& field : work.fields()) to.settings[field.key()] = field.get();
-    to.state = line_of(state_object(nullptr));
+    to.settings = settings_now();
+    to.state = state_line();
     if (!work.notices().all().empty()) {
         const Notice& newest = work.notices().all().back();
         to.notice = {newest.number, newest.times};
@@ -65,7 +48,7 @@ void Control::Parts::subscribe(Call& call) {
 }
 
 void Control::Parts::unsubscribe(Call& call) {
-    const std::vector<std::string> wanted = checked_topics(call.params);
+    const std::vector<std::string> wanted = texts_of(call.params, "topics");
     Subscription& to = subscriptions[call.reply.connection().id()];
     for (const std::string& topic : wanted) to.topics.erase(topic);
     if (wanted.empty()) to.topics.clear();
@@ -76,10 +59,11 @@ void Control::Parts::unsubscribe(Call& call) {
 void Control::Parts::tell_subscribers() {
     std::erase_if(subscriptions,
                   [](const auto& entry) { return entry.second.to == nullptr || !entry.second.to->is_open(); });
+    Current current;
     for (auto& [connection, to] : subscriptions) {
         try {
             send_voxels(to);
-            if (to.to->waiting_bytes() < behind) tell(to);
+            if (to.to->waiting_bytes() < behind) tell(to, current);
         } catch (const std::exception&) {  // no memory, or the device is lost: the others are told, it comes back
             to.sending.reset();
             to.voxels.reset();
@@ -87,36 +71,42 @@ void Control::Parts::tell_subscribers() {
     }
 }
 
-void Control::Parts::tell(Subscription& to) {
-    using Tells = void (Parts::*)(Subscription&);
-    constexpr std::array<Tells, topics.size()> tells{&Parts::tell_settings, &Parts::tell_statistics,
-                                                     &Parts::tell_notices, &Parts::tell_state, &Parts::tell_volumes};
+void Control::Parts::tell(Subscription& to, Current& current) {
+    using Tells = void (Parts::*)(Subscription&, Current&);
+    constexpr std::array<Tells, control_topics.size()> tells{
+        &Parts::tell_settings, &Parts::tell_statistics, &Parts::tell_notices, &Parts::tell_state, &Parts::tell_volumes};
     const Clock::time_point now = Clock::now();
-    for (std::size_t i = 0; i < topics.size(); ++i) {
-        const std::string topic = topics.at(i);
+    for (std::size_t i = 0; i < control_topics.size(); ++i) {
+        const std::string topic(control_topics.at(i));
         if (!to.topics.contains(topic)) continue;
-        const double every_s = to.wants_every_s ? to.every_s : topic == "statistics" ? statistics_every_s : 0;
+        const double every_s = to.every_s.value_or(topic == "statistics" ? statistics_every_s : 0);
         const auto last = to.told.find(topic);
         if (last != to.told.end() && std::chrono::duration<double>(now - last->second).count() < every_s) continue;
         to.told[topic] = now;
-        (this->*tells.at(i))(to);
+        (this->*tells.at(i))(to, current);
     }
 }
 
-void Control::Parts::tell_settings(Subscription& to) {
+Values Control::Parts::settings_now() const {
     Values now;
     for (const BoundField& field : work.fields()) now.emplace(field.key(), field.get());
+    return now;
+}
+
+void Control::Parts::tell_settings(Subscription& to, Current& current) {
+    if (!current.settings) current.settings = settings_now();
+    if (*current.settings == to.settings) return;
     Json changed = Json::object();
-    for (const auto& [key, value] : now) {
+    for (const auto& [key, value] : *current.settings) {
         const auto before = to.settings.find(key);
         if (before == to.settings.end() || before->second != value) changed[key] = echolux::object_of(value);
     }
+    to.settings = *current.settings;
     if (changed.empty()) return;
-    to.settings = std::move(now);
     to.to->send_text(line_of(notification("settings", {{"values", std::move(changed)}})));
 }
 
-void Control::Parts::tell_notices(Subscription& to) {
+void Control::Parts::tell_notices(Subscription& to, Current&) {
     for (const Notice& notice : work.notices().all()) {
         const std::pair is(notice.number, notice.times);
         if (is <= to.notice) continue;
@@ -125,20 +115,24 @@ void Control::Parts::tell_notices(Subscription& to) {
     }
 }
 
-void Control::Parts::tell_state(Subscription& to) {
-    Json state = state_object(nullptr);
-    std::string text = line_of(state);
-    if (text == to.state) return;
-    to.state = std::move(text);
-    to.to->send_text(line_of(notification("state", std::move(state))));
+std::string Control::Parts::state_line() const {
+    return line_of(notification("state", state_object(nullptr)));
 }
 
-void Control::Parts::tell_statistics(Subscription& to) {
-    to.to->send_text(line_of(notification("statistics", statistics_object())));
+void Control::Parts::tell_state(Subscription& to, Current& current) {
+    if (!current.state) current.state = state_line();
+    if (*current.state == to.state) return;
+    to.state = *current.state;
+    to.to->send_text(to.state);
+}
+
+void Control::Parts::tell_statistics(Subscription& to, Current& current) {
+    if (!current.statistics) current.statistics = line_of(notification("statistics", statistics_object()));
+    to.to->send_text(*current.statistics);
 }
 
 // The number of the volume or of the time point; with voxels, those of the newest one, and no other before they left.
-void Control::Parts::tell_volumes(Subscription& to) {
+void Control::Parts::tell_volumes(Subscription& to, Current&) {
     Exhibit* exhibit = work.stage().exhibit();
     if (exhibit == nullptr || !exhibit->grid() || to.sending) return;
     const std::optional<VolumeStamp> stamp = exhibit->stamp();

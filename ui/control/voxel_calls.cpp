@@ -3,13 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <random>
 #include <utility>
 
-#include "app/picture_of.h"
 #include "app/stage/pane_view.h"
-#include "engine/io/regular_file.h"
+#include "engine/io/png_bytes.h"
 #include "ui/control/base64.h"
 #include "ui/control/control_parts.h"
 
@@ -34,24 +31,6 @@ const char* name_of(VoxelType type) {
 
 bool wants_base64(const nlohmann::json& params) {
     return params.value("encoding", "binary") == "base64";
-}
-
-// PNG is written to files: one of a name that nobody guesses stands in for the answer.
-Data png_of(const Picture& picture) {
-    std::random_device random;
-    const std::filesystem::path path = std::filesystem::temp_directory_path() /
-                                       fmt::format("echolux-{:08x}{:08x}{:08x}.png", random(), random(), random());
-    struct Gone {
-        const std::filesystem::path& path;
-        ~Gone() {
-            std::error_code ignored;
-            std::filesystem::remove(path, ignored);
-        }
-    } gone{path};
-    write_png(path, picture);
-    const std::string text = whole_file(path, std::uintmax_t{1} << 31, "is too large");
-    const auto bytes = std::as_bytes(std::span(text));
-    return {bytes.begin(), bytes.end()};
 }
 
 std::int64_t index_of(const nlohmann::json& params, const char* name, std::int64_t otherwise, std::int64_t count) {
@@ -95,10 +74,11 @@ void Control::Parts::snapshot(Call& call) {
         Json json{{"type", "image/png"}, {"width", drawn.width}, {"height", drawn.height}};
         work.jobs().start(
             "sending a picture",
-            [packed, as_text, json,
-             picture = std::make_shared<Picture>(picture_of(std::move(drawn)))](Progress& progress) {
+            [packed, as_text, json, picture = std::make_shared<const Image>(std::move(drawn))](Progress& progress) {
+                constexpr int small = 6;
                 progress.begin("write", 0, "");
-                Result result{json, std::make_shared<Data>(png_of(*picture))};
+                Result result{json, std::make_shared<Data>(png_bytes(picture->pixels, picture->width, picture->height,
+                                                                     Alpha::kept, small))};
                 if (as_text) result.json["data"] = base64_of(*std::exchange(result.data, nullptr));
                 return [packed, result] { *packed = result; };
             },

@@ -147,6 +147,7 @@ void Control::Parts::calibrate(Call& call) {
     Calibrating& calibrating = work.calibrating();
     const std::string step = call.params.at("step");
     const nlohmann::json values = call.params.value("values", nlohmann::json::object());
+    std::vector<std::pair<const BoundField*, Value>> wanted_values;  // set when nothing is refused any more
     for (const auto& [key, value] : values.items()) {
         const auto field = std::ranges::find_if(calibrating.fields(), [&, wanted = key](const BoundField& one) {
             return one.section == "mirrors" && one.key() == wanted;
@@ -156,8 +157,11 @@ void Control::Parts::calibrate(Call& call) {
         }
         const std::optional<Value> given = setting_value(value);
         if (!given) throw Error(ErrorCode::bad_setting, "expected one value", key);
-        field->set(checked(*field, field->default_value, *given, key));
+        wanted_values.emplace_back(&*field, checked(*field, field->default_value, *given, key));
     }
+    const auto set_values = [&] {
+        for (const auto& [field, value] : wanted_values) field->set(value);
+    };
     constexpr std::array spectra{"dark", "background", "mirror_1", "mirror_2"};
     const auto which = std::ranges::find(spectra, step);
     const auto result = [this]() -> Result {
@@ -169,17 +173,21 @@ void Control::Parts::calibrate(Call& call) {
         if (!calibrating.can_take(work)) {
             throw Error(ErrorCode::bad_setting, "there are no raw spectra yet", step, "open a source and start it");
         }
+        set_values();
         return operate(
             call, [&] { calibrating.take(static_cast<Spectrum>(which - spectra.begin()), work.jobs().operation()); },
             result);
     }
-    if (step == "apply")
+    if (step == "apply") {
+        set_values();
         return operate(
             call, [&] { calibrating.apply(work); }, result);
+    }
     if (!calibrating.can_search(work)) {
         throw Error(ErrorCode::bad_setting, "there are no raw spectra to search in, or a search goes on", step,
                     "open a source and start it");
     }
+    set_values();
     operate(
         call, [&] { calibrating.search_dispersion(work); }, result);
 }

@@ -12,20 +12,14 @@
 #include "compute/error.h"
 #include "engine/io/regular_file.h"
 #include "ui/net/private_file.h"
+#include "ui/net/released.h"
 
 namespace echolux {
 namespace {
 
-template <auto release>
-struct Release {
-    template <class Object>
-    void operator()(Object* object) const {
-        release(object);
-    }
-};
-using Bio = std::unique_ptr<BIO, Release<BIO_free>>;
-using Key = std::unique_ptr<EVP_PKEY, Release<EVP_PKEY_free>>;
-using Paper = std::unique_ptr<X509, Release<X509_free>>;
+using Bio = Released<BIO, BIO_free>;
+using Key = Released<EVP_PKEY, EVP_PKEY_free>;
+using X509Ptr = Released<X509, X509_free>;
 
 constexpr long lasts_s = 365L * 24 * 3600, renewed_before_s = 7L * 24 * 3600;
 constexpr std::uintmax_t max_bytes = 1 << 20;
@@ -40,8 +34,8 @@ std::string text_of(BIO* bio) {
     return {bytes, static_cast<std::size_t>(size)};
 }
 
-Paper paper_of(const std::string& pem) {
-    return Paper(PEM_read_bio_X509(reading(pem).get(), nullptr, nullptr, nullptr));
+X509Ptr x509_of(const std::string& pem) {
+    return X509Ptr(PEM_read_bio_X509(reading(pem).get(), nullptr, nullptr, nullptr));
 }
 
 Key key_of(const std::string& pem) {
@@ -50,15 +44,15 @@ Key key_of(const std::string& pem) {
 }
 
 bool fit(const Certificate& certificate) {
-    const Paper paper = paper_of(certificate.chain);
+    const X509Ptr x509 = x509_of(certificate.chain);
     const Key key = key_of(certificate.key);
-    return paper && key && X509_check_private_key(paper.get(), key.get()) == 1;
+    return x509 && key && X509_check_private_key(x509.get(), key.get()) == 1;
 }
 
 bool lasts(const Certificate& certificate) {
-    const Paper paper = paper_of(certificate.chain);
+    const X509Ptr x509 = x509_of(certificate.chain);
     std::time_t soon = std::time(nullptr) + renewed_before_s;
-    return paper && X509_cmp_time(X509_get0_notAfter(paper.get()), &soon) > 0;
+    return x509 && X509_cmp_time(X509_get0_notAfter(x509.get()), &soon) > 0;
 }
 
 std::string alternative_names(const std::vector<std::string>& names) {
@@ -70,39 +64,38 @@ std::string alternative_names(const std::vector<std::string>& names) {
     return text;
 }
 
-void add_extension(X509* paper, int kind, const std::string& value) {
+void add_extension(X509* x509, int kind, const std::string& value) {
     X509V3_CTX context;
     X509V3_set_ctx_nodb(&context);
-    X509V3_set_ctx(&context, paper, paper, nullptr, nullptr, 0);
-    const std::unique_ptr<X509_EXTENSION, Release<X509_EXTENSION_free>> extension(
+    X509V3_set_ctx(&context, x509, x509, nullptr, nullptr, 0);
+    const Released<X509_EXTENSION, X509_EXTENSION_free> extension(
         X509V3_EXT_conf_nid(nullptr, &context, kind, value.c_str()));
-    if (!extension || X509_add_ext(paper, extension.get(), -1) != 1)
+    if (!extension || X509_add_ext(x509, extension.get(), -1) != 1)
         throw Error(ErrorCode::device, fmt::format("no certificate can be made for {}", value), "tls");
 }
 
 Certificate made(const std::vector<std::string>& names) {
     const Key key(EVP_EC_gen("P-256"));
-    const Paper paper(X509_new());
+    const X509Ptr x509(X509_new());
     std::array<unsigned char, 16> serial{};
-    if (!key || !paper || RAND_bytes(serial.data(), static_cast<int>(serial.size())) != 1)
+    if (!key || !x509 || RAND_bytes(serial.data(), static_cast<int>(serial.size())) != 1)
         throw Error(ErrorCode::device, "OpenSSL failed to generate a key", "tls");
     serial[0] &= 0x7F;
-    const std::unique_ptr<BIGNUM, Release<BN_free>> number(
-        BN_bin2bn(serial.data(), static_cast<int>(serial.size()), nullptr));
-    BN_to_ASN1_INTEGER(number.get(), X509_get_serialNumber(paper.get()));
-    X509_set_version(paper.get(), 2);
-    X509_gmtime_adj(X509_getm_notBefore(paper.get()), -3600);
-    X509_gmtime_adj(X509_getm_notAfter(paper.get()), lasts_s);
-    X509_set_pubkey(paper.get(), key.get());
-    X509_NAME* name = X509_get_subject_name(paper.get());
+    const Released<BIGNUM, BN_free> number(BN_bin2bn(serial.data(), static_cast<int>(serial.size()), nullptr));
+    BN_to_ASN1_INTEGER(number.get(), X509_get_serialNumber(x509.get()));
+    X509_set_version(x509.get(), 2);
+    X509_gmtime_adj(X509_getm_notBefore(x509.get()), -3600);
+    X509_gmtime_adj(X509_getm_notAfter(x509.get()), lasts_s);
+    X509_set_pubkey(x509.get(), key.get());
+    X509_NAME* name = X509_get_subject_name(x509.get());
     X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>("Echolux"), -1, -1, 0);
-    X509_set_issuer_name(paper.get(), name);
-    add_extension(paper.get(), NID_basic_constraints, "critical,CA:FALSE");
-    add_extension(paper.get(), NID_ext_key_usage, "serverAuth");
-    add_extension(paper.get(), NID_subject_alt_name, alternative_names(names));
+    X509_set_issuer_name(x509.get(), name);
+    add_extension(x509.get(), NID_basic_constraints, "critical,CA:FALSE");
+    add_extension(x509.get(), NID_ext_key_usage, "serverAuth");
+    add_extension(x509.get(), NID_subject_alt_name, alternative_names(names));
     const Bio chain(BIO_new(BIO_s_mem())), secret(BIO_new(BIO_s_mem()));
-    const bool is_made = X509_sign(paper.get(), key.get(), EVP_sha256()) > 0 &&
-                         PEM_write_bio_X509(chain.get(), paper.get()) == 1 &&
+    const bool is_made = X509_sign(x509.get(), key.get(), EVP_sha256()) > 0 &&
+                         PEM_write_bio_X509(chain.get(), x509.get()) == 1 &&
                          PEM_write_bio_PrivateKey(secret.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr) == 1;
     if (!is_made) throw Error(ErrorCode::device, "OpenSSL failed to make a certificate", "tls");
     return {text_of(chain.get()), text_of(secret.get())};
@@ -116,7 +109,7 @@ std::string whole(const std::filesystem::path& path) {
 
 Certificate read_certificate(const std::filesystem::path& chain, const std::filesystem::path& key) {
     const Certificate read{whole(chain), whole(key)};
-    if (!paper_of(read.chain))
+    if (!x509_of(read.chain))
         throw Error(ErrorCode::bad_file, "holds no certificate as PEM", chain.string(), "give the chain as PEM");
     if (!fit(read))
         throw Error(ErrorCode::bad_file, "is not the key of the certificate, as PEM without a password", key.string(),
@@ -143,10 +136,10 @@ Certificate own_certificate(const std::filesystem::path& folder, const std::vect
 }
 
 std::string fingerprint_of(const Certificate& certificate) {
-    const Paper paper = paper_of(certificate.chain);
+    const X509Ptr x509 = x509_of(certificate.chain);
     std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
     unsigned size = 0;
-    if (!paper || X509_digest(paper.get(), EVP_sha256(), digest.data(), &size) != 1) return {};
+    if (!x509 || X509_digest(x509.get(), EVP_sha256(), digest.data(), &size) != 1) return {};
     std::string text;
     for (unsigned i = 0; i < size; ++i) text += fmt::format("{}{:02X}", i > 0 ? ":" : "", digest.at(i));
     return text;

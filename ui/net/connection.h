@@ -1,5 +1,5 @@
-// Somebody who is connected, whatever the line: a page, or a program that writes lines. Everything may be called on any
-// thread and returns at once; after the line is cut, what is sent goes nowhere.
+// A connected client: a page by WebSocket, or a program that writes lines. Everything may be called on any thread and
+// returns at once; what is sent after the connection has ended is dropped.
 #pragma once
 
 #include <cstddef>

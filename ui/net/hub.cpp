@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "engine/net/tcp.h"
+
 namespace echolux::net {
 namespace {
 
@@ -13,15 +15,21 @@ std::shared_ptr<void> counting(const std::shared_ptr<std::atomic<int>>& count) {
 
 }  // namespace
 
-std::shared_ptr<void> Hub::note_stranger(const std::shared_ptr<Stranger>& who) {
-    std::erase_if(strangers, [](const std::weak_ptr<Stranger>& one) { return one.expired(); });
-    while (std::ssize(strangers) >= limits().strangers) {
-        const std::shared_ptr<Stranger> oldest = strangers.front().lock();
-        strangers.pop_front();
+std::string peer_of(const boost::asio::ip::tcp::socket& socket) {
+    boost::system::error_code error;
+    const auto end = socket.remote_endpoint(error);
+    return error ? std::string() : NetAddress{end.address().to_string(), end.port()}.text();
+}
+
+std::shared_ptr<void> Hub::note_unauthenticated(const std::shared_ptr<Unauthenticated>& who) {
+    std::erase_if(unauthenticated, [](const std::weak_ptr<Unauthenticated>& one) { return one.expired(); });
+    while (std::ssize(unauthenticated) >= limits().unauthenticated) {
+        const std::shared_ptr<Unauthenticated> oldest = unauthenticated.front().lock();
+        unauthenticated.pop_front();
         if (oldest) oldest->drop();
     }
-    strangers.push_back(who);
-    return counting(stranger_count);
+    unauthenticated.push_back(who);
+    return counting(unauthenticated_count);
 }
 
 std::shared_ptr<void> Hub::note_client() {

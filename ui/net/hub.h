@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <chrono>
@@ -18,12 +19,14 @@
 
 namespace echolux::net {
 
-// Somebody who has not shown a token yet, and can be made to go.
-class Stranger {
+// An unauthenticated connection, which may be dropped.
+class Unauthenticated {
   public:
-    virtual ~Stranger() = default;
+    virtual ~Unauthenticated() = default;
     virtual void drop() = 0;
 };
+
+std::string peer_of(const boost::asio::ip::tcp::socket& socket);  // "127.0.0.1:51234", "[::1]:51234"
 
 inline std::chrono::nanoseconds in_time(double seconds) {
     return std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * seconds));
@@ -38,10 +41,10 @@ struct Hub {
     static double now_s() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
     const Limits& limits() const { return options.limits; }
 
-    // While one lives, it counts as a stranger; the oldest goes where there are too many.
-    std::shared_ptr<void> note_stranger(const std::shared_ptr<Stranger>& who);
+    // While what is returned lives, it counts as unauthenticated; the oldest is dropped where there are too many.
+    std::shared_ptr<void> note_unauthenticated(const std::shared_ptr<Unauthenticated>& who);
 
-    // While one lives, it counts as a client; nothing: there are enough.
+    // While what is returned lives, it counts as a client; nothing: there are too many.
     std::shared_ptr<void> note_client();
 
     // The connection that others get to see. `session` lives until it is closed, also while it neither reads nor
@@ -61,8 +64,8 @@ struct Hub {
     int web_port = 0;
     std::map<std::string, Rate> tries;  // of a password, by address
 
-    std::list<std::weak_ptr<Stranger>> strangers;  // oldest first
-    std::shared_ptr<std::atomic<int>> stranger_count = std::make_shared<std::atomic<int>>(0);
+    std::list<std::weak_ptr<Unauthenticated>> unauthenticated;  // oldest first
+    std::shared_ptr<std::atomic<int>> unauthenticated_count = std::make_shared<std::atomic<int>>(0);
     std::shared_ptr<std::atomic<int>> client_count = std::make_shared<std::atomic<int>>(0);
     std::map<std::shared_ptr<Outbox>, std::shared_ptr<void>> sessions;  // of open connections
     boost::asio::thread_pool disk{1};                                   // writes what is uploaded

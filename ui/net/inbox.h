@@ -1,9 +1,10 @@
-// Where what connections ask for waits for the one thread that answers, which is the window's. Bounded by what each
-// connection may have waiting: it is read on when an arrival, and all its copies, are gone.
+// What connections ask for waits here for the one thread that answers, which is the window's. Bounded by what each
+// connection may have waiting: reading resumes once all copies of a message are released.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -29,16 +30,17 @@ class Inbox {
 
     void put(Incoming arrival);  // any thread
 
-    // All that is there; waits for something at most so long. Whoever wake()s ends the waiting, with or without
-    // something.
+    // All that is there; waits for something at most so long.
     std::vector<Incoming> take(double max_s);
-    void wake();
+
+    // For a thread that waits elsewhere: called once, on any thread, with the next arrival; at once where one is there.
+    void tell(std::function<void()> arrived);
 
   private:
     std::mutex mutex_;
     std::condition_variable changed_;
     std::vector<Incoming> arrivals_;
-    bool is_woken_ = false;
+    std::function<void()> tell_;
 };
 
 }  // namespace echolux

@@ -165,8 +165,8 @@ int NetServer::clients() const {
     return *parts_->hub.client_count;
 }
 
-int NetServer::strangers() const {
-    return *parts_->hub.stranger_count;
+int NetServer::unauthenticated() const {
+    return *parts_->hub.unauthenticated_count;
 }
 
 std::string host_name() {

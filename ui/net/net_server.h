@@ -26,7 +26,6 @@ struct WebPage {
     std::string path;          // "/page.js"; "/" is the first
     std::string content_type;  // "text/javascript; charset=utf-8"
     std::string_view bytes;    // outlives the server
-    bool is_open = false;      // for strangers as well: what the form of the password needs
 };
 
 struct WebContent {
@@ -47,9 +46,9 @@ class NetServer {
     int serve_web(int port, WebContent content);
     int serve_lines(int port);
 
-    // Of connections that showed their token, and of all that did not (yet).
+    // Of connections that have shown a token, and of those that have not.
     int clients() const;
-    int strangers() const;
+    int unauthenticated() const;
 
   private:
     struct Parts;

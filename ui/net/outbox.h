@@ -1,5 +1,5 @@
-// The connection that others hold: what is to be sent waits here for the network's thread, which the session of the
-// line lives on. It outlives line and server; the session takes messages out, one at a time.
+// The connection as others hold it: messages wait here for the network's thread, where the session of the client takes
+// them out, one at a time. It outlives session and server.
 #pragma once
 
 #include <atomic>
@@ -43,10 +43,10 @@ class Outbox : public Connection, public std::enable_shared_from_this<Outbox> {
 
     // Called, on any thread, when there is something to send or to end.
     void attach(std::function<void()> wake);
-    // The line is cut, or the server goes: nothing is called any more.
+    // The connection has ended, or the server ends: nothing is called any more.
     void detach();
 
-    // Of a message that somebody has to answer: while what is returned lives.
+    // Of a message: it counts as unanswered while the returned handle lives.
     std::shared_ptr<void> note_unanswered();
     int unanswered() const { return unanswered_; }
 

@@ -1,4 +1,4 @@
-// So many events a second, with a second's worth at once; pure, of whatever clock.
+// A token bucket with a burst of one second; the caller passes the time.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@ namespace echolux {
 
 class Rate {
   public:
-    Rate(double per_s, double now_s) : per_s_(per_s), has_(per_s), at_s_(now_s) {}
+    Rate(double per_s, double now_s) : per_s_(per_s), has_(std::max(per_s, 1.0)), at_s_(now_s) {}
 
     // One more: how long it has to wait, 0: not at all.
     double take(double now_s) {

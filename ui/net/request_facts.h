@@ -1,4 +1,4 @@
-// What a request of Boost.Beast says, as judge() wants it: for the server, and for the fuzzer of what strangers send.
+// What a request of Boost.Beast says, as judge() wants it: for the server, and for the fuzzer of requests.
 #pragma once
 
 #include <boost/beast/http/message.hpp>

@@ -42,7 +42,7 @@ std::string shown_token(const WebRequest& request, const Target& target, int por
 
 constexpr const char* no_token = "missing or expired token: open the complete address that `echolux serve` printed";
 
-Verdict judge_stranger(const WebRequest& request, const Target& target, const Access& access) {
+Verdict judge_unauthenticated(const WebRequest& request, const Target& target, const Access& access) {
     if (!access.has_password()) return refused(403, no_token);
     if (request.method == WebRequest::Method::post && target.path == "/login") {
         Verdict verdict;
@@ -141,7 +141,7 @@ Verdict judge(const WebRequest& request, const Access& access, int port) {
 
     const std::string token = shown_token(request, *target, port);
     const std::optional<Right> right = access.right_of(token);
-    if (!right) return judge_stranger(request, *target, access);
+    if (!right) return judge_unauthenticated(request, *target, access);
 
     Verdict verdict;
     verdict.status = 200;

@@ -53,7 +53,7 @@ struct Verdict {
         page,     // a file of the page: path
         login,    // the password's form
         enter,    // the token came with the address: the page, and a cookie
-        check,    // the password came: to be looked at
+        check,    // a password was posted: check it
         socket,   // become a WebSocket
         upload,   // path: "/upload/NAME"
     };

@@ -14,7 +14,6 @@
 
 #include "compute/error.h"
 #include "ui/net/either_stream.h"
-#include "ui/net/line_peer.h"
 #include "ui/net/request_facts.h"
 #include "ui/net/socket_session.h"
 #include "ui/net/upload.h"
@@ -36,13 +35,13 @@ constexpr const char* policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; "
     "manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
 
-class WebSession : public Stranger, public std::enable_shared_from_this<WebSession> {
+class WebSession : public Unauthenticated, public std::enable_shared_from_this<WebSession> {
   public:
     WebSession(Hub& hub, asio::ip::tcp::socket&& socket)
         : hub_(hub), peer_(peer_of(socket)), stream_(std::move(socket)) {}
 
     void start() {
-        counted_ = hub_.note_stranger(shared_from_this());
+        counted_ = hub_.note_unauthenticated(shared_from_this());
         stream_.plain().expires_after(in_time(hub_.limits().introduction_s));
         if (!hub_.tls) return read_header();
         beast::async_detect_ssl(stream_.plain(), buffer_, [self = shared_from_this()](error_code error, bool is_tls) {
@@ -146,7 +145,7 @@ class WebSession : public Stranger, public std::enable_shared_from_this<WebSessi
         if (!parser_->content_length()) return answer(411, "Content-Length is required");
         place_ = hub_.note_client();
         if (!place_) return answer(503, "too many clients are connected");
-        counted_.reset();  // no stranger takes its place
+        counted_.reset();  // no new connection takes its place
         auto up = std::make_shared<Uploading>(std::move(*parser_), part_bytes);
         up->parser.body_limit(hub_.limits().upload_bytes);
         on_disk(up, [folder = hub_.content.upload_folder, name](Uploading& it) { it.file.emplace(folder, name); });
@@ -228,7 +227,7 @@ class WebSession : public Stranger, public std::enable_shared_from_this<WebSessi
         });
     }
 
-    // What is still coming is thrown away for a moment: a line that is cut earlier takes the answer with it.
+    // What is still coming is thrown away for a moment: a connection that is cut earlier takes the answer with it.
     void linger() {
         error_code ignored;
         stream_.plain().socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);

@@ -264,12 +264,12 @@ class AlignmentView : public NamedPanel {
         if (ImGui::Checkbox("hold peaks", &holds)) watch.hold_peaks(holds);
         note_place(context, "alignment.hold");
         ImGui::SameLine();
-        ImGui::Checkbox("stand still", &calibrating.is_still);
+        ImGui::Checkbox("pause", &calibrating.is_still);
         note_place(context, "alignment.still");
         const char* help = "keep the present A-scan for comparison, and show by how much values differ";
         if (plain_button(context, "alignment.freeze", "Freeze to compare", help)) watch.freeze();
         ImGui::SameLine();
-        if (plain_button(context, "alignment.thaw", "Let go", "", watch.frozen().has_value())) watch.thaw();
+        if (plain_button(context, "alignment.thaw", "Clear", "", watch.frozen().has_value())) watch.thaw();
     }
 
     static void draw_taken(const PanelContext& context, Spectrum which) {

@@ -58,8 +58,8 @@ void wish_to_save(const PanelContext& context, const char* title, const std::vec
 void draw_volume(const PanelContext& context) {
     Workspace& work = context.work;
     if (plain_button(context, "export.volume", "Save volume...",
-                     "NRRD, NIfTI, TIFF or MetaImage; the ending decides the format")) {
-        wish_to_save(context, "Save the volume", {".nrrd", ".nii.gz", ".nii", ".tif", ".mha"},
+                     ("the ending decides the format: " + endings_written()).c_str())) {
+        wish_to_save(context, "Save the volume", written_endings(),
                      [&work](const auto& path) { work.save_volume(path); });
     }
 }
@@ -118,7 +118,7 @@ class ExportPanel : public NamedPanel {
         if (plain_button(context, "export.picture", "Save picture...", help.c_str())) {
             const PictureBits bits =
                 choice_.bits == ExportChoice::Bits::sixteen ? PictureBits::sixteen : PictureBits::eight;
-            wish_to_save(context, "Save a picture", {".png", ".tif"},
+            wish_to_save(context, "Save a picture", {".png", ".tif", ".tiff"},
                          [&work = context.work, bits](const auto& path) { work.take_picture(path, bits); });
         }
     }

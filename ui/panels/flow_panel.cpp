@@ -14,23 +14,11 @@
 namespace echolux {
 namespace {
 
-void rows(const PanelContext& context, std::initializer_list<std::string_view> keys) {
-    for (const std::string_view key : keys) setting_row(context, key);
-}
-
-bool averages(FlowMethod method) {
-    return method == FlowMethod::doppler || method == FlowMethod::power_doppler || method == FlowMethod::cdv;
-}
-
-void draw_method(const PanelContext& context, const FlowRecipe& flow) {
-    setting_row(context, "flow.method");
-    if (flow.method == FlowMethod::none) return;
-    if (averages(flow.method)) rows(context, {"flow.window_depth", "flow.window_lines"});
-    setting_row(context, "flow.threshold_db");
-    if (averages(flow.method)) setting_row(context, "flow.bulk_motion");
-    if (flow.method == FlowMethod::doppler) rows(context, {"flow.unwrap", "flow.invert", "flow.angle_deg"});
-    if (flow.method == FlowMethod::decorrelation) setting_row(context, "flow.sub_bands");
-    if (flow.method == FlowMethod::correlation) setting_row(context, "flow.correlation_reach");
+void draw_method(const PanelContext& context) {
+    setting_rows(context,
+                 {"flow.method", "flow.window_depth", "flow.window_lines", "flow.threshold_db", "flow.bulk_motion",
+                  "flow.align", "flow.align_depth", "flow.align_lines", "flow.min_match", "flow.significance",
+                  "flow.unwrap", "flow.invert", "flow.angle_deg", "flow.sub_bands", "flow.correlation_reach"});
 }
 
 // From the fastest one way to the fastest the other way, with its ends in the unit of the flow.
@@ -87,14 +75,13 @@ class FlowPanel : public NamedPanel {
         const bool is_shown = scale || computes_flow(context.work);
         if (is_shown) {
             colour_bar(context, scale.value_or(FlowScale{.range = NAN, .unit = ""}));  // its room, before the first
-            rows(context, {"view.flow_shown", "view.flow_range", "view.flow_threshold", "view.flow_opacity",
-                           "view.flow_colour_map"});
+            setting_rows(context, {"view.flow_shown", "view.flow_range", "view.flow_threshold", "view.flow_opacity",
+                                   "view.flow_colour_map"});
             const auto grid = exhibit != nullptr ? exhibit->flow_grid() : std::nullopt;
             if (grid && grid->v_max <= 0 && is_phasor(*grid)) setting_row(context, "view.flow_v_max");
         }
         const Scan* scan = context.work.scan();
-        if (scan != nullptr && (!is_shown || section(context, "Computing", true)))
-            draw_method(context, FlowRecipe(scan->flow));
+        if (scan != nullptr && (!is_shown || section(context, "Computing", true))) draw_method(context);
     }
 };
 

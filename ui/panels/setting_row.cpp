@@ -150,4 +150,10 @@ void setting_row(const PanelContext& context, std::string_view key) {
     setting_row(context, key, "");
 }
 
+void setting_rows(const PanelContext& context, std::initializer_list<std::string_view> keys) {
+    for (const std::string_view key : keys) {
+        if (context.work.has_effect(key)) setting_row(context, key);
+    }
+}
+
 }  // namespace echolux

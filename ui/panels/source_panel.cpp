@@ -179,7 +179,7 @@ class SourcePanel : public NamedPanel {
     }
 
     void draw_recent(const PanelContext& context) {
-        const auto& recent = context.work.recent();
+        const std::vector<std::filesystem::path> recent = context.work.recent();
         muted_text(context, "Recent");
         std::filesystem::path wanted;
         const float top = ImGui::GetCursorPosY();

@@ -13,7 +13,6 @@ class RecentValues {
     // Twice a second at most; what is older than a minute is forgotten.
     void add(double now_s, double value);
 
-    double latest() const { return values_.empty() ? 0 : values_.back().value; }
     double max() const;
 
     struct At {

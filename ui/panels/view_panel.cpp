@@ -12,10 +12,6 @@ namespace {
 constexpr std::size_t max_slices = 4;
 constexpr std::size_t max_clip_planes = 6;
 
-void rows(const PanelContext& context, std::initializer_list<std::string_view> keys) {
-    for (const std::string_view key : keys) setting_row(context, key);
-}
-
 void draw_mode(const PanelContext& context) {
     setting_row(context, "view.mode");
     switch (context.work.view().mode) {
@@ -23,9 +19,12 @@ void draw_mode(const PanelContext& context) {
         case ViewMode::mida: return setting_row(context, "view.mida_balance");
         case ViewMode::points: return setting_row(context, "view.point_size");
         case ViewMode::traced:
-            return rows(context, {"view.paths", "view.sky", "view.lamp_brightness", "view.lamp_size_deg",
-                                  "view.scattering", "view.anisotropy", "view.roughness", "view.bounces",
-                                  "view.exposure_ev", "view.tone", "view.white_point", "view.seed"});
+            setting_rows(context, {"view.paths", "view.lights", "view.sky", "view.lamp_brightness"});
+            if (context.work.view().lights == Lights::lamp) setting_row(context, "view.lamp_size_deg");
+            if (context.work.view().lights == Lights::own) setting_row(context, "view.area_lights");
+            return setting_rows(context, {"view.scattering", "view.anisotropy", "view.roughness", "view.bounces",
+                                          "view.exposure_ev", "view.tone", "view.white_point", "view.aperture_um",
+                                          "view.focus_um", "view.denoise", "view.noise_target", "view.seed"});
         case ViewMode::isosurface: return setting_row(context, "view.isovalue");
         default: return;
     }
@@ -48,21 +47,22 @@ void draw_directions(const PanelContext& context) {
 
 void draw_camera(const PanelContext& context) {
     if (context.work.view().look == Look::free) {
-        rows(context, {"view.azimuth_deg", "view.elevation_deg", "view.roll_deg"});
+        setting_rows(context, {"view.azimuth_deg", "view.elevation_deg", "view.roll_deg"});
     }
-    rows(context, {"view.projection", "view.zoom", "view.fit"});
+    setting_rows(context, {"view.projection", "view.zoom", "view.fit"});
     if (context.work.view().projection == Projection::perspective) {
-        rows(context, {"view.fov_deg", "view.distance"});
+        setting_rows(context, {"view.fov_deg", "view.distance"});
     }
-    rows(context, {"view.target_um", "view.near_um"});
+    setting_rows(context, {"view.target_um", "view.near_um"});
 }
 
 void draw_light(const PanelContext& context) {
     const View& view = context.work.view();
     setting_row(context, "view.lighting");
     if (!view.lighting) return;
-    rows(context, {"view.lighting_strength", "view.gradient_radius", "view.ambient_occlusion", "view.lamp"});
-    if (view.lamp == Lamp::free) rows(context, {"view.lamp_azimuth_deg", "view.lamp_elevation_deg", "view.shadows"});
+    setting_rows(context, {"view.lighting_strength", "view.gradient_radius", "view.ambient_occlusion", "view.lamp"});
+    if (view.lamp == Lamp::free)
+        setting_rows(context, {"view.lamp_azimuth_deg", "view.lamp_elevation_deg", "view.shadows"});
 }
 
 void draw_clip_box(const PanelContext& context) {
@@ -98,14 +98,14 @@ void draw_flattening(const PanelContext& context) {
 
 void draw_cut(const PanelContext& context) {
     draw_clip_box(context);
-    rows(context, {"view.top_um", "view.top_from", "view.bottom_um", "view.bottom_from"});
+    setting_rows(context, {"view.top_um", "view.top_from", "view.bottom_um", "view.bottom_from"});
     draw_flattening(context);
     plane_list(context, "view.clip_planes", max_clip_planes, "Add a clip plane");
 }
 
 void draw_slices(const PanelContext& context) {
     plane_list(context, "view.slices", max_slices, "Add a slice");
-    rows(context, {"view.slices_cut", "view.slice_colours", "view.planes_opacity", "view.show"});
+    setting_rows(context, {"view.slices_cut", "view.slice_colours", "view.planes_opacity", "view.show"});
     const View& view = context.work.view();
     if (view.show == Shown::slice) {
         setting_row(context, "view.plane");
@@ -114,21 +114,21 @@ void draw_slices(const PanelContext& context) {
     }
     setting_row(context, "view.slab_um");
     setting_row(context, "window.link_levels");
-    if (!context.work.window().link_levels) rows(context, {"window.section_low", "window.section_high"});
+    if (!context.work.window().link_levels) setting_rows(context, {"window.section_low", "window.section_high"});
 }
 
 void draw_annotations(const PanelContext& context) {
-    rows(context,
-         {"view.box", "view.scale_bar", "view.axes", "view.colour_bar", "view.depth_ruler", "view.time_stamp"});
+    setting_rows(context,
+                 {"view.box", "view.scale_bar", "view.axes", "view.colour_bar", "view.depth_ruler", "view.time_stamp"});
     if (context.work.view().time_stamp) setting_row(context, "view.time_s");
     setting_row(context, "view.text");
     if (!context.work.view().text.empty()) setting_row(context, "view.text_at");
-    rows(context, {"view.text_size", "view.text_colour", "view.background"});
+    setting_rows(context, {"view.text_size", "view.text_colour", "view.background"});
 }
 
 void draw_quality(const PanelContext& context) {
-    rows(context,
-         {"view.step", "view.rest_samples", "view.frame_ms", "view.adaptive", "view.end_early", "view.skip_empty"});
+    setting_rows(context, {"view.step", "view.rest_samples", "view.frame_ms", "view.adaptive", "view.end_early",
+                           "view.skip_empty"});
 }
 
 class ViewPanel : public NamedPanel {

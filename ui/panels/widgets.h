@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,9 @@ void setting_row(const PanelContext& context, std::string_view key);
 
 // The same with a label of its own in place of the field's name.
 void setting_row(const PanelContext& context, std::string_view key, const std::string& label);
+
+// Rows of those that change anything as the others are.
+void setting_rows(const PanelContext& context, std::initializer_list<std::string_view> keys);
 
 // The same of a setting that is not the workspace's: of a proposal, of a source that is not open yet.
 using ChangeField = std::function<bool(const Value&, Edit)>;

@@ -72,7 +72,7 @@ void PictureStream::rest() {
 
 void PictureStream::shown(std::uint32_t picture) {
     const std::lock_guard lock(mutex_);
-    line_.shown(picture, now_s());
+    link_.shown(picture, now_s());
     changed_.notify_all();
 }
 
@@ -88,17 +88,17 @@ std::optional<PictureStream::Work> PictureStream::next(std::unique_lock<std::mut
         if (wanted_codecs_) {
             codecs_ = *std::exchange(wanted_codecs_, std::nullopt);
             encoder_.reset();
-            line_.forget();
+            link_.forget();
             video_ = still_ = 0;
         }
         const bool is_new = newest_ != nullptr && newest_->number != video_ && newest_->number != still_;
         const bool is_still = rests_ && newest_ != nullptr && newest_->number == video_ && video_ != still_;
-        if (is_new && line_.may_send() && to_->waiting_bytes() == 0)
+        if (is_new && link_.may_send() && to_->waiting_bytes() == 0)
             return Work{newest_, input_, std::exchange(drawing_s_, -1), codecs_.empty()};
-        if (is_still && line_.is_empty()) return Work{newest_, input_, -1, true};
+        if (is_still && link_.is_empty()) return Work{newest_, input_, -1, true};
         // Bytes that have left are not told of.
-        const bool waits_for_line = is_new && line_.may_send();
-        if (waits_for_line)
+        const bool waits_for_link = is_new && link_.may_send();
+        if (waits_for_link)
             changed_.wait_for(lock, std::chrono::milliseconds(1));
         else
             changed_.wait(lock);
@@ -108,26 +108,29 @@ std::optional<PictureStream::Work> PictureStream::next(std::unique_lock<std::mut
 void PictureStream::run() {
     std::unique_lock lock(mutex_);
     while (const std::optional<Work> work = next(lock)) {
-        const int level = wanted_level_.value_or(line_.level());
+        const int level = wanted_level_.value_or(link_.level());
         const bool is_still = work->is_still;
         if (!is_still || codecs_.empty()) video_ = work->picture->number;
         if (is_still) still_ = work->picture->number;
         lock.unlock();
         try {
             is_still ? send_still(*work) : send_video(*work, level);
-        } catch (const std::exception& error) {  // the next codec, at last PNG
-            encoder_.reset();
             lock.lock();
-            if (!codecs_.empty()) codecs_.erase(codecs_.begin());
-            video_ = still_ = 0;
-            if (codecs_.empty() && is_still) {
-                to_->close(error.what());
-                return;
-            }
-            continue;
+        } catch (const std::exception& error) {
+            lock.lock();
+            if (!take_next_codec(is_still)) return to_->close(error.what());
         }
-        lock.lock();
     }
+}
+
+// Of video: the next one, at last PNG. A still that cannot be made is left out, unless there is nothing else.
+bool PictureStream::take_next_codec(bool is_still) {
+    if (codecs_.empty()) return false;
+    if (is_still) return true;
+    encoder_.reset();
+    codecs_.erase(codecs_.begin());
+    video_ = still_ = 0;
+    return true;
 }
 
 void PictureStream::make_encoder(const ServedPicture& picture, int level) {
@@ -136,13 +139,13 @@ void PictureStream::make_encoder(const ServedPicture& picture, int level) {
     if (fits) return;
     format_ = {codecs_.front(), picture.width, picture.height, level};
     encoder_ = make_stream_encoder(format_);
-    told_.clear();
+    decoder_text_.clear();
 }
 
 void PictureStream::send_video(const Work& work, int level) {
     const double begun = now_s();
     make_encoder(*work.picture, level);
-    const bool is_first = told_.empty();
+    const bool is_first = decoder_text_.empty();
     const StreamedPicture encoded = encoder_->encode(work.picture->rgba, is_first);
     if (encoded.bytes.empty()) throw Error(ErrorCode::device, "keeps pictures back", "video");
     const double done = now_s();
@@ -160,19 +163,20 @@ void PictureStream::send_video(const Work& work, int level) {
     header.encoding_ms = in_ms(done - begun);
     {
         const std::lock_guard lock(mutex_);
-        line_.sent(header.picture, done);
+        link_.sent(header.picture, done);
     }
     if (is_first) {
-        told_ = encoder_->codec_text();
+        decoder_text_ = encoder_->codec_text();
         to_->send_text(fmt::format(R"({{"type":"stream","codec":"{}","decoder":"{}","encoder":"{}"}})",
-                                   name_of(format_.codec), told_, encoder_->name()));
+                                   name_of(format_.codec), decoder_text_, encoder_->name()));
     }
     to_->send_binary(framed(header, encoded.bytes));
 }
 
 void PictureStream::send_still(const Work& work) {
     const double begun = now_s();
-    const std::vector<std::byte> png = solid_png(work.picture->rgba, work.picture->width, work.picture->height);
+    const std::vector<std::byte> png =
+        png_bytes(work.picture->rgba, work.picture->width, work.picture->height, Alpha::dropped);
     FrameHeader header;
     header.kind = 1;
     header.is_key = 1;
@@ -185,7 +189,7 @@ void PictureStream::send_still(const Work& work) {
     header.encoding_ms = in_ms(now_s() - begun);
     {
         const std::lock_guard lock(mutex_);
-        line_.sent(header.picture, now_s());
+        link_.sent(header.picture, now_s());
     }
     to_->send_binary(framed(header, png));
 }

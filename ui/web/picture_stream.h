@@ -1,6 +1,6 @@
 // The pictures of one viewer, on a thread of their own: the newest one is encoded when the viewer has taken the ones
-// before, so that none waits behind others; what was shown at rest comes once more, without loss. How many may be under
-// way, and how good they are, follows from how soon the viewer says that it shows them.
+// before, so that none waits behind others; at rest the last one is sent once more, without loss. The number of
+// pictures in flight and their quality follow from how fast the viewer acknowledges them.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@
 
 #include "engine/io/video_stream.h"
 #include "ui/net/connection.h"
-#include "ui/web/line_quality.h"
+#include "ui/web/link_quality.h"
 
 namespace echolux {
 
@@ -49,7 +49,7 @@ class PictureStream {
     void rest();
 
     void shown(std::uint32_t picture);         // the viewer says so
-    void set_level(std::optional<int> level);  // nothing: by the line
+    void set_level(std::optional<int> level);  // nothing: by the connection
 
   private:
     struct Work {
@@ -61,6 +61,7 @@ class PictureStream {
 
     void run();
     std::optional<Work> next(std::unique_lock<std::mutex>& lock);
+    bool take_next_codec(bool is_still);  // false: there is none
     void send_video(const Work& work, int level);
     void send_still(const Work& work);
     void make_encoder(const ServedPicture& picture, int level);
@@ -74,7 +75,7 @@ class PictureStream {
     std::uint32_t input_ = 0, still_ = 0, video_ = 0;  // of the pictures that went last
     double drawing_s_ = -1;
     std::optional<int> wanted_level_;
-    LineQuality line_;
+    LinkQuality link_;
     std::optional<std::vector<StreamCodec>> wanted_codecs_;
     std::atomic<bool> has_ended_ = false;
 
@@ -82,7 +83,7 @@ class PictureStream {
     std::vector<StreamCodec> codecs_;
     std::unique_ptr<StreamEncoder> encoder_;
     StreamFormat format_;
-    std::string told_;  // how the page was told to decode
+    std::string decoder_text_;  // how the page was told to decode
     std::thread thread_;
 };
 

@@ -1,4 +1,4 @@
-// A window without a screen whose hands are elsewhere: it waits for what comes in over the net, and has all of it
+// A window without a screen whose input comes from browsers: it waits for what comes in over the net, and has all of it
 // handled on the window's own thread, between two pictures.
 #pragma once
 
@@ -18,7 +18,7 @@ class ServedWindow : public NativeWindow {
 
     // Called for each arrival, within take_events(); may push().
     std::function<void(const Incoming&)> on_arrival;
-    // What the window shows to hands: its pointer's shape, text for the clipboard.
+    // What the browser that steers is told: the pointer's shape, text for the clipboard.
     std::function<void(PointerShape)> on_pointer;
     std::function<void(const std::string&)> on_clipboard;
 
@@ -30,7 +30,9 @@ class ServedWindow : public NativeWindow {
     WindowSurface surface() override { return {}; }
     double now_s() const override { return seconds_of(Inbox::Clock::now()); }
     std::vector<HeardEvent> take_events(double max_s) override;
-    void look() override {}  // what comes meanwhile has its time from who heard it
+    void wake() override {}                             // what comes is in the inbox, which wakes it
+    bool keeps_size() const override { return false; }  // a phone's is not that of the window at the machine
+    void look() override {}                             // what comes meanwhile has its time from who heard it
     void set_size(std::int64_t width, std::int64_t height) override;
     void set_title(const std::string&) override {}
     void set_pointer(PointerShape shape) override;

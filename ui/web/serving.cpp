@@ -3,23 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "compute/error.h"
 #include "engine/version.h"
+#include "ui/control/message.h"
 
 namespace echolux {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr double answers_within_s = 10;  // who steers, when somebody else asks
 constexpr double idle_s = 60;            // then who asks steers at once
-
-std::string dumped(const Json& json) {
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 const char* name_of(PointerShape shape) {
     switch (shape) {
@@ -44,11 +38,11 @@ Serving::Serving(ServedWindow& native, Workspace& work, MainWindow& window, Serv
     : native_(native), work_(work), window_(window), options_(std::move(options)), others_(std::move(others)) {
     native_.on_arrival = [this](const Incoming& arrival) { take(arrival); };
     native_.on_pointer = [this](PointerShape shape) {
-        tell_steering(dumped({{"type", "pointer"}, {"shape", name_of(shape)}}));
+        tell_steering(line_of({{"type", "pointer"}, {"shape", name_of(shape)}}));
     };
     stream_codecs();  // looked up here, before somebody waits
     native_.on_clipboard = [this](const std::string& text) {
-        tell_steering(dumped({{"type", "clipboard"}, {"text", text}}));
+        tell_steering(line_of({{"type", "clipboard"}, {"text", text}}));
     };
 }
 
@@ -71,10 +65,10 @@ void Serving::tell_recording(bool is_asked) {
     const Action* record = work_.actions().find("source.record");
     if (record == nullptr) return;
     const std::string now =
-        dumped({{"type", "recording"}, {"is_possible", record->is_possible()}, {"is_on", record->is_on()}});
+        line_of({{"type", "recording"}, {"is_possible", record->is_possible()}, {"is_on", record->is_on()}});
     if (std::exchange(recording_, now) == now && !is_asked) return;
     for (auto& [id, viewer] : viewers_) {
-        if (viewer.stream != nullptr) viewer.line->send_text(now);
+        if (viewer.stream != nullptr) viewer.connection->send_text(now);
     }
 }
 
@@ -112,7 +106,7 @@ Serving::Viewer* Serving::viewer(std::uint64_t id) {
 
 void Serving::take(const Incoming& arrival) {
     if (arrival.from->is_page()) {
-        if (arrival.kind == Incoming::Kind::opened) viewers_[arrival.from->id()].line = arrival.from;
+        if (arrival.kind == Incoming::Kind::opened) viewers_[arrival.from->id()].connection = arrival.from;
         if (arrival.kind == Incoming::Kind::closed) leave(arrival.from->id());
     }
     const bool is_text = arrival.kind == Incoming::Kind::text;
@@ -126,13 +120,13 @@ void Serving::take(const Incoming& arrival) {
     try {
         take_message(*from, arrival);
     } catch (const Error& error) {
-        from->line->close(error.line());
+        from->connection->close(error.line());
     }
 }
 
 void Serving::take_message(Viewer& viewer, const Incoming& arrival) {
     const PageMessage message = parsed_page_message(arrival.bytes);
-    const bool steers = viewer.line->id() == steering_;
+    const bool steers = viewer.connection->id() == steering_;
     if (const auto* shown = std::get_if<PageShown>(&message)) {
         if (viewer.stream != nullptr) viewer.stream->shown(shown->picture);
     } else if (const auto* input = std::get_if<PageInput>(&message)) {
@@ -159,14 +153,14 @@ void Serving::take_message(Viewer& viewer, const Incoming& arrival) {
 
 void Serving::take_hello(Viewer& viewer, const PageHello& hello) {
     if (viewer.stream == nullptr)
-        viewer.stream = std::make_unique<PictureStream>(viewer.line, hello.codecs);
+        viewer.stream = std::make_unique<PictureStream>(viewer.connection, hello.codecs);
     else
         viewer.stream->set_codecs(hello.codecs);
     viewer.has_picture = false;
     viewer.heard_s = native_.now_s();
     viewer.page = hello.page;
     take_place_of_earlier(viewer);
-    if (steering_ == 0 && viewer.line->may_steer()) steering_ = viewer.line->id();
+    if (steering_ == 0 && viewer.connection->may_steer()) steering_ = viewer.connection->id();
     welcome(viewer);
     tell_roles();
 }
@@ -176,15 +170,15 @@ void Serving::take_place_of_earlier(const Viewer& viewer) {
     const auto earlier = std::ranges::find_if(viewers_, [&](const auto& entry) {
         const Viewer& other = entry.second;
         return &other != &viewer && !viewer.page.empty() && other.page == viewer.page &&
-               other.line->may_steer() == viewer.line->may_steer();
+               other.connection->may_steer() == viewer.connection->may_steer();
     });
     if (earlier == viewers_.end()) return;
     const std::uint64_t id = earlier->first;
-    earlier->second.line->close("the page has connected again");
+    earlier->second.connection->close("the page has connected again");
     let_go(std::move(earlier->second.stream));
     viewers_.erase(earlier);
-    if (asking_ == id) asking_ = viewer.line->id();
-    if (steering_ == id) steer(viewer.line->id());
+    if (asking_ == id) asking_ = viewer.connection->id();
+    if (steering_ == id) steer(viewer.connection->id());
 }
 
 void Serving::let_go(std::unique_ptr<PictureStream> stream) {
@@ -222,28 +216,28 @@ void Serving::run_action(const std::string& id) {
     }
 }
 
-// Whoever steers may hand over, or keep on; who does neither for a while hands over.
+// Whoever steers may hand over, or keep control; who does neither for a while hands over.
 void Serving::take_steer(Viewer& viewer, PageSteer::What what) {
-    const std::uint64_t id = viewer.line->id();
+    const std::uint64_t id = viewer.connection->id();
     Viewer* steers = this->viewer(steering_);
     if (what == PageSteer::What::ask) {
-        if (!viewer.line->may_steer() || id == steering_) return;
+        if (!viewer.connection->may_steer() || id == steering_) return;
         if (steers == nullptr || native_.now_s() > steers->heard_s + idle_s) return steer(id);
         if (asking_) return;
         asking_ = id;
         asked_s_ = native_.now_s();
-        steers->line->send_text(dumped({{"type", "asked"}, {"seconds", answers_within_s}}));
+        steers->connection->send_text(line_of({{"type", "asked"}, {"seconds", answers_within_s}}));
     } else if (id == steering_ && asking_) {
         const std::uint64_t asks = *asking_;
         if (what == PageSteer::What::give) return steer(asks);
         asking_.reset();
-        if (Viewer* other = this->viewer(asks)) other->line->send_text(dumped({{"type", "kept"}}));
+        if (Viewer* other = this->viewer(asks)) other->connection->send_text(line_of({{"type", "kept"}}));
     }
 }
 
 void Serving::steer(std::uint64_t id) {
     asking_.reset();
-    native_.push(FocusChanged{false}, Inbox::Clock::now());  // nothing is held by hands that are gone
+    native_.push(FocusChanged{false}, Inbox::Clock::now());  // no button stays pressed
     native_.push(FocusChanged{true}, Inbox::Clock::now());
     steering_ = id;
     if (const Viewer* now = viewer(id); now != nullptr && now->size) resize(*now->size);
@@ -260,26 +254,26 @@ void Serving::leave(std::uint64_t id) {
 }
 
 void Serving::welcome(Viewer& viewer) {
-    viewer.line->send_text(dumped({{"type", "welcome"},
-                                   {"version", version},
-                                   {"id", viewer.line->id()},
-                                   {"may_steer", viewer.line->may_steer()},
-                                   {"uploads", !options_.uploads.empty()},
-                                   {"watch", viewer.line->may_steer() ? options_.watch_token : ""}}));
+    viewer.connection->send_text(line_of({{"type", "welcome"},
+                                          {"version", version},
+                                          {"id", viewer.connection->id()},
+                                          {"may_steer", viewer.connection->may_steer()},
+                                          {"uploads", !options_.uploads.empty()},
+                                          {"watch", viewer.connection->may_steer() ? options_.watch_token : ""}}));
 }
 
 void Serving::tell_roles() {
     const auto viewers = std::ranges::count_if(viewers_, [](const auto& one) { return one.second.stream != nullptr; });
     for (auto& [id, viewer] : viewers_) {
         if (viewer.stream == nullptr) continue;
-        viewer.line->send_text(dumped(
+        viewer.connection->send_text(line_of(
             {{"type", "roles"}, {"steers", id == steering_}, {"is_steered", steering_ != 0}, {"viewers", viewers}}));
     }
     tell_recording(true);
 }
 
 void Serving::tell_steering(const std::string& text) {
-    if (Viewer* steers = viewer(steering_)) steers->line->send_text(text);
+    if (Viewer* steers = viewer(steering_)) steers->connection->send_text(text);
 }
 
 void Serving::resize(const PageSize& size) {

@@ -1,4 +1,4 @@
-// The window for people elsewhere: who is there, who steers, what their hands do, and what each gets to see. All of it
+// The window for people elsewhere: who is there, who steers, their input, and what each gets to see. All of it
 // on the window's thread, but for encoding.
 #pragma once
 
@@ -38,7 +38,7 @@ class Serving {
 
   private:
     struct Viewer {
-        ConnectionPtr line;
+        ConnectionPtr connection;
         std::unique_ptr<PictureStream> stream;  // once it has said hello
         std::uint32_t input = 0;                // the last that came
         double input_s = 0;                     // its time

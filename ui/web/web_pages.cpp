@@ -11,7 +11,7 @@ WebContent web_pages() {
     content.pages = {{"/", "text/html; charset=utf-8", shipped_file("web/index.html")},
                      {"/style.css", "text/css; charset=utf-8", shipped_file("web/style.css")},
                      {"/icon.svg", "image/svg+xml", shipped_file("web/icon.svg")}};
-    for (const char* name : {"main", "line", "video", "hands", "touch", "files", "shown"}) {
+    for (const char* name : {"main", "connection", "video", "input", "touch", "files", "shown"}) {
         const std::string file = std::string(name) + ".js";
         content.pages.push_back({"/" + file, script, shipped_file("web/" + file)});
     }

@@ -158,6 +158,8 @@ class GlfwWindow final : public NativeWindow {
         return std::exchange(events_, {});
     }
 
+    void wake() override { glfwPostEmptyEvent(); }
+
     void set_size(std::int64_t width, std::int64_t height) override {
         const double pixels = pixels_per_point();
         glfwSetWindowSize(window_, static_cast<int>(static_cast<double>(width) / pixels),

@@ -62,6 +62,9 @@ class NativeWindow {
     virtual std::int64_t width() const = 0;  // pixels; 0 while it is minimised
     virtual std::int64_t height() const = 0;
     virtual double scale() const = 0;  // of text and controls that the screen wants
+
+    // Whether its size is that of the user's own window, which opens as large the next time.
+    virtual bool keeps_size() const { return true; }
     virtual WindowSurface surface() = 0;
 
     // Seconds of a clock that never runs backwards: that of the events, and of all that the window does.
@@ -69,6 +72,9 @@ class NativeWindow {
 
     // What happened since the last call, in its order; waits for something at most so long.
     virtual std::vector<HeardEvent> take_events(double max_s) = 0;
+
+    // Ends the waiting of take_events(), or the next one. Any thread.
+    virtual void wake() = 0;
 
     // Notes what has happened so far, with its time. To be called where drawing takes long.
     virtual void look() = 0;

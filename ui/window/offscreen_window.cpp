@@ -42,9 +42,16 @@ class Offscreen final : public OffscreenWindow {
         const double waits_s = picture_s_ ? std::min(max_s, moment_s) : max_s;
         std::unique_lock lock(mutex_);
         const bool is_there = changed_.wait_for(lock, std::chrono::duration<double>(std::max(waits_s, 0.0)),
-                                                [this] { return !events_.empty(); });
+                                                [this] { return is_woken_ || !events_.empty(); });
+        is_woken_ = false;
         if (!is_there) by_hand_s_ += std::max(max_s, 0.0);
         return std::exchange(events_, {});
+    }
+
+    void wake() override {
+        const std::lock_guard lock(mutex_);
+        is_woken_ = true;
+        changed_.notify_all();
     }
 
     void look() override { by_hand_s_ += picture_s_.value_or(0); }
@@ -74,6 +81,7 @@ class Offscreen final : public OffscreenWindow {
     std::mutex mutex_;  // of what follows
     std::condition_variable changed_;
     std::vector<HeardEvent> events_;
+    bool is_woken_ = false;
 };
 
 }  // namespace

@@ -37,7 +37,7 @@ std::string effect_of(const Action* action, const std::string& key, const std::s
 
 }  // namespace
 
-void Palette::draw(const PanelContext& context, ImVec2 size) {
+void CommandPalette::draw(const PanelContext& context, ImVec2 size) {
     if (!is_open()) return;
     begin_sheet(context, size, "palette", {560, 440, 0.14f, true});
     if (is_new()) {
@@ -61,7 +61,7 @@ void Palette::draw(const PanelContext& context, ImVec2 size) {
 }
 
 // Settings are not listed before something is typed: there are hundreds.
-std::vector<Palette::Row> Palette::rows_for(Workspace& work) const {
+std::vector<CommandPalette::Row> CommandPalette::rows_for(Workspace& work) const {
     constexpr int action_first = 2;  // points, where a setting fits as well
     std::vector<Row> rows;
     for (const Action* action : work.actions().matching(typed_)) {
@@ -81,7 +81,7 @@ std::vector<Palette::Row> Palette::rows_for(Workspace& work) const {
     return rows;
 }
 
-void Palette::move_choice(int count) {
+void CommandPalette::move_choice(int count) {
     const int before = chosen_;
     if (is_pressed(ImGuiKey_DownArrow)) ++chosen_;
     if (is_pressed(ImGuiKey_UpArrow)) --chosen_;
@@ -91,7 +91,7 @@ void Palette::move_choice(int count) {
     chosen_ = std::clamp(chosen_, 0, std::max(count - 1, 0));
 }
 
-void Palette::draw_row(const PanelContext& context, const Row& row, bool is_chosen) {
+void CommandPalette::draw_row(const PanelContext& context, const Row& row, bool is_chosen) {
     const Style& style = context.style;
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -106,7 +106,7 @@ void Palette::draw_row(const PanelContext& context, const Row& row, bool is_chos
         draw_keys_right(style, {high.x - style.px(8), middle}, row.action->keys.front());
 }
 
-void Palette::draw_rows(const PanelContext& context) {
+void CommandPalette::draw_rows(const PanelContext& context) {
     const Style& style = context.style;
     const std::vector<Row> rows = rows_for(context.work);
     move_choice(static_cast<int>(rows.size()));
@@ -136,7 +136,7 @@ void Palette::draw_rows(const PanelContext& context) {
     if (wanted) choose(context, rows[*wanted]);
 }
 
-void Palette::choose(const PanelContext& context, const Row& row) {
+void CommandPalette::choose(const PanelContext& context, const Row& row) {
     if (row.action == nullptr) {
         setting_ = row.key;
         return;
@@ -149,7 +149,7 @@ void Palette::choose(const PanelContext& context, const Row& row) {
     });
 }
 
-void Palette::draw_setting(const PanelContext& context) {
+void CommandPalette::draw_setting(const PanelContext& context) {
     const BoundField* field = context.work.field(setting_);
     if (field == nullptr) return close();
     title(context, setting_.c_str());

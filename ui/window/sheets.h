@@ -24,7 +24,7 @@ class KeyMap : public Overlay {
 
 // The command palette: actions, panels and settings, by typing some of their words or what people call them. It says
 // what Enter will do. A setting that is chosen has its control here.
-class Palette : public Overlay {
+class CommandPalette : public Overlay {
   public:
     void draw(const PanelContext& context, ImVec2 size) override;
 

@@ -91,7 +91,7 @@ void MainWindow::Parts::note(const HeardEvent& heard) {
     const WindowEvent& event = heard.what;
     if (std::holds_alternative<CloseRequested>(event)) ask_to_close();
     if (const auto* resized = std::get_if<Resized>(&event)) {
-        if (resized->width > 0 && resized->height > 0 && !is_full_screen) {
+        if (resized->width > 0 && resized->height > 0 && !is_full_screen && native.keeps_size()) {
             work.change("window.width", resized->width, Edit::under_way);
             work.change("window.height", resized->height, Edit::under_way);
         }
@@ -242,6 +242,10 @@ void MainWindow::run() {
 
 bool MainWindow::turn(double max_wait_s) {
     return parts_->turn(max_wait_s);
+}
+
+void MainWindow::wake() {
+    parts_->native.wake();
 }
 
 Image MainWindow::picture() {

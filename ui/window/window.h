@@ -38,6 +38,9 @@ class MainWindow {
     // One turn; waits for events at most so long where there is nothing to draw. False: it is to be closed.
     bool turn(double max_wait_s);
 
+    // Ends the waiting of turn(), or the next one. Any thread.
+    void wake();
+
     Image picture();  // of the whole window, as it was shown last; empty while the graphics device is lost
     WindowStats stats() const;
 

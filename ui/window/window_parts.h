@@ -80,7 +80,7 @@ struct MainWindow::Parts {
     StatusLine status_line;
     StartPage start_page;
     Tour tour;
-    Palette palette;
+    CommandPalette palette;
     KeyMap key_map;
     About about;
     FileDialog files;

@@ -75,17 +75,17 @@ void add_time_actions(Workspace& work) {
     add(work, "timeline.first", "To the beginning", {"Home"}, [](Timeline& time) { time.go_to(time.first()); });
     add(work, "timeline.last", "To the end", {"End"}, [](Timeline& time) { time.go_to(time.last()); });
     add(
-        work, "timeline.loop", "Play again and again", {"Shift+L"},
-        [](Timeline& time) { time.set_loops(!time.loops()); }, [](const Timeline& time) { return time.loops(); });
+        work, "timeline.loop", "Loop", {"Shift+L"}, [](Timeline& time) { time.set_loops(!time.loops()); },
+        [](const Timeline& time) { return time.loops(); });
     add(work, "timeline.faster", "Play twice as fast", {"]"},
         [&work](Timeline& time) { time.set_speed(2 * time.speed(), work.now_s()); });
     add(work, "timeline.slower", "Play half as fast", {"["},
         [&work](Timeline& time) { time.set_speed(time.speed() / 2, work.now_s()); });
     add(work, "timeline.true_speed", "Play as fast as it was recorded", {"Backspace"},
         [&work](Timeline& time) { time.set_speed(1, work.now_s()); });
-    add(work, "timeline.begin_here", "Playing begins here", {"I"},
+    add(work, "timeline.begin_here", "Set start point", {"I"},
         [](Timeline& time) { time.set_ends(time.step(), time.last()); });
-    add(work, "timeline.end_here", "Playing ends here", {"O"},
+    add(work, "timeline.end_here", "Set end point", {"O"},
         [](Timeline& time) { time.set_ends(time.first(), time.step()); });
     add(work, "timeline.all", "Play all of it", {"Shift+I"},
         [](Timeline& time) { time.set_ends(0, time.steps() - 1); });

@@ -82,7 +82,7 @@ void add_camera_actions(Workspace& work) {
     add_action(work, "camera.turn_up", "Turn upwards", "Camera", {"Alt+Up"}, [&work] { turn(work, 0, 15); });
     add_action(work, "camera.turn_down", "Turn downwards", "Camera", {"Alt+Down"}, [&work] { turn(work, 0, -15); });
     add_action(
-        work, "camera.orthographic", "Without perspective", "Camera", {"P"},
+        work, "camera.orthographic", "Orthographic projection", "Camera", {"P"},
         [&work] {
             const bool is_flat = work.view().projection == Projection::orthographic;
             work.change("view.projection", std::string(is_flat ? "perspective" : "orthographic"));
@@ -106,14 +106,13 @@ void add_view_actions(Workspace& work) {
     add_action(work, "view.choose_range", "Automatic range of values", "View", {"Shift+R"}, [&work] {
         work.change_together("view.low", {{"view.low", lowest_value}, {"view.high", highest_value}});
     });
-    add_action(work, "view.no_clipping", "Cut nothing away", "View", {}, [&work] {
+    add_action(work, "view.no_clipping", "Clear clipping", "View", {}, [&work] {
         const View whole;
         work.change_together("view.clip", {{"view.clip_low", whole.clip_low},
                                            {"view.clip_high", whole.clip_high},
                                            {"view.clip_planes", whole.clip_planes}});
     });
-    add_action(work, "view.reset", "All of the view as at first", "View", {"Ctrl+Shift+R"},
-               [&work] { reset_view(work); });
+    add_action(work, "view.reset", "Reset view", "View", {"Ctrl+Shift+R"}, [&work] { reset_view(work); });
     add_camera_actions(work);
 }
 

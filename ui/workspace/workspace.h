@@ -101,10 +101,10 @@ class Workspace {
     void stop_source();
     LiveSession* live();  // what is open, where spectra make it; else nullptr
 
-    const std::vector<std::filesystem::path>& recent() const;  // newest first
-    struct RawProposal;                                        // ui/workspace/raw_proposal.h
-    RawProposal* raw_proposal();                               // that waits for an answer; nullptr: none
-    void accept_raw_proposal();                                // writes the TOML beside the file and opens it
+    std::vector<std::filesystem::path> recent() const;  // that may be opened, newest first
+    struct RawProposal;                                 // ui/workspace/raw_proposal.h
+    RawProposal* raw_proposal();                        // that waits for an answer; nullptr: none
+    void accept_raw_proposal();                         // writes the TOML beside the file and opens it
     void drop_raw_proposal();
 
     // ---- settings: sections view, window always; scan, calibration, recipe, flow where a scan or source is open.
@@ -112,7 +112,8 @@ class Workspace {
     View& view();  // for moving cameras: call view_edited() after
     void view_edited(Edit edit);
     const WindowSettings& window() const;
-    const Scan* scan() const;  // as it is set now; nullptr: no scan or source is open
+    bool has_effect(std::string_view key) const;  // as the other settings are; those of the view always
+    const Scan* scan() const;                     // as it is set now; nullptr: no scan or source is open
 
     const std::vector<BoundField>& fields() const;
     const BoundField* field(std::string_view key) const;  // nullptr: not there now

@@ -359,8 +359,10 @@ LiveSession* Workspace::live() {
     return parts_->live();
 }
 
-const std::vector<std::filesystem::path>& Workspace::recent() const {
-    return parts_->state.recent();
+std::vector<std::filesystem::path> Workspace::recent() const {
+    std::vector<std::filesystem::path> files = parts_->state.recent();
+    std::erase_if(files, [this](const std::filesystem::path& file) { return !parts_->is_allowed(file); });
+    return files;
 }
 
 }  // namespace echolux

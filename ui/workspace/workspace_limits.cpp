@@ -7,6 +7,7 @@
 #include "engine/acquire/source_kinds.h"
 #include "engine/io/allowed_folders.h"
 #include "engine/net/tcp.h"
+#include "engine/scan/file_settings.h"
 #include "ui/workspace/workspace_parts.h"
 
 namespace echolux {
@@ -19,8 +20,14 @@ const AllowedFolders* Workspace::Parts::folders() const {
 void Workspace::Parts::require_allowed(const std::filesystem::path& path) const {
     if (folders() == nullptr) return;
     std::error_code problem;
+    if (!is_allowed(path)) folders()->within(std::filesystem::absolute(path, problem));
+}
+
+bool Workspace::Parts::is_allowed(const std::filesystem::path& path) const {
+    if (folders() == nullptr) return true;
+    std::error_code problem;
     const std::filesystem::path whole = std::filesystem::weakly_canonical(path, problem);
-    if (std::ranges::count(allowed_files, whole) == 0) folders()->within(std::filesystem::absolute(path, problem));
+    return std::ranges::count(allowed_files, whole) > 0 || folders()->hold(std::filesystem::absolute(path, problem));
 }
 
 // A scan that lies in an allowed folder may name spectra and calibration elsewhere: all that would be read counts.
@@ -65,13 +72,11 @@ void Workspace::Parts::require_allowed_files(const Values& wanted) const {
     for (const auto& [key, value] : wanted) {
         const BoundField* field = book.field(key);
         const auto* name = std::get_if<std::string>(&value);
-        if (field == nullptr || name == nullptr || name->empty() || field->control.path == PathKind::none) continue;
-        const bool is_of_scan = field->section == "calibration" && book.scan() != nullptr;
-        const std::filesystem::path path =
-            (is_of_scan ? book.scan()->path.parent_path() : "") / std::filesystem::path(*name);
-        std::error_code problem;
-        const bool is_word = name->find('/') == std::string::npos && !std::filesystem::exists(path, problem);
-        if (!is_word && field->get() != value) require_allowed(path);
+        if (field == nullptr || name == nullptr) continue;
+        const bool is_of_view = field->section == "view" || field->section == "window";
+        const std::filesystem::path folder =
+            is_of_view || book.scan() == nullptr ? "" : book.scan()->path.parent_path();
+        if (is_file_name(*field, *name, folder) && field->get() != value) require_allowed(folder / *name);
     }
 }
 

@@ -60,6 +60,7 @@ struct Workspace::Parts {
                        const std::function<void()>& fails = {});
     const AllowedFolders* folders() const;
     void require_allowed(const std::filesystem::path& path) const;
+    bool is_allowed(const std::filesystem::path& path) const;
     void require_allowed(const WhatIsOpen& what) const;
     void require_allowed_source(const WhatIsOpen& what) const;
     void require_all_read(const std::filesystem::path& file, const std::string& assignments) const;

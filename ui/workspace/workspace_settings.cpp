@@ -5,6 +5,7 @@
 #include "app/open/height_maps.h"
 #include "app/transfer/transfer_text.h"
 #include "compute/error.h"
+#include "engine/scan/unused_settings.h"
 #include "ui/workspace/workspace_parts.h"
 
 namespace echolux {
@@ -238,6 +239,10 @@ View& Workspace::view() {
 
 const WindowSettings& Workspace::window() const {
     return parts_->book.window();
+}
+
+bool Workspace::has_effect(std::string_view key) const {
+    return scan() == nullptr || echolux::has_effect(*scan(), key);
 }
 
 const Scan* Workspace::scan() const {

@@ -196,11 +196,9 @@ std::string ReaderProcess::answer(Says expected, double longest_s) {
         if (frame.what() == Says::stopped) {
             const std::int64_t call = frame.number();
             end();
-            throw Error(
-                ErrorCode::bad_file,
-                fmt::format(
-                    "was being read when its reader tried what no reader does, and was stopped (system call {})", call),
-                order_.path, "do not trust this file; get it again from where it was made");
+            throw Error(ErrorCode::bad_file,
+                        fmt::format("reading was stopped: the reader process made a forbidden system call ({})", call),
+                        order_.path, "do not trust this file; get it again from where it was made");
         }
     } catch (const BadFrame&) {
     }

@@ -128,7 +128,7 @@ class Hdf5Reader : public ImageReader {
             max = ours ? INFINITY : extent->voxels();
         }
         if (best.empty() && !wanted.empty()) refuse("has no array of numbers named " + wanted);
-        if (best.empty()) refuse("holds no array of two to four dimensions of numbers", "name one with /volume");
+        if (best.empty()) refuse("contains no numeric dataset of 2 to 4 dimensions", "name one with /volume");
         return best;
     }
 

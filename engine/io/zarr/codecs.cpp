@@ -53,7 +53,7 @@ Codec codec_named(const std::string& name, const std::string& where) {
     if (name == "zlib") return {Codec::Kind::deflate, false};
     if (name == "crc32c") return {Codec::Kind::crc32c};
     if (name == "sharding_indexed") {
-        refuse("has shards within shards, or shards that are packed", where, "write it with one level of shards");
+        refuse("uses nested or compressed shards", where, "write it with one level of shards");
     }
     refuse("has chunks compressed with \"" + name.substr(0, 40) + "\"", where,
            "blosc, zstd, gzip, zlib and crc32c can be read");

@@ -108,8 +108,10 @@ TEST_P(SubmitAllocatesNothing, WithFlow) {
     spec.recipe.average = Average::power;
     for (const FlowMethod method :
          {FlowMethod::power_doppler, FlowMethod::speckle_variance, FlowMethod::decorrelation, FlowMethod::omag,
-          FlowMethod::cdv, FlowMethod::correlation, FlowMethod::phase_variance}) {
+          FlowMethod::cdv, FlowMethod::correlation, FlowMethod::phase_variance, FlowMethod::complex_decorrelation}) {
         spec.flow = {.method = method, .sub_bands = 3};
+        EXPECT_EQ(allocations_of_submit(spec), 0);
+        spec.flow.align = method != FlowMethod::power_doppler;
         EXPECT_EQ(allocations_of_submit(spec), 0);
     }
 }

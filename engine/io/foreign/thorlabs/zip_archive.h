@@ -25,7 +25,7 @@ class ZipArchive {
     // Unpacked, as the archive says. Throws Error{bad_file}: not there, or a size that the packed bytes cannot hold.
     std::int64_t size_of(const std::string& name) const;
 
-    // All of a small file. Throws Error{bad_file}: damaged (its check sum is compared), or larger than `most`.
+    // All of a small file. Throws Error{bad_file}: damaged (its check sum is compared), or larger than `max` bytes.
     std::vector<std::byte> read(const std::string& name, std::int64_t max) const;
 
   private:

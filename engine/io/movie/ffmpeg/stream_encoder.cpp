@@ -34,16 +34,15 @@ std::vector<Choice> choices_for(const StreamFormat& format) {
     std::vector<Choice> choices;
     switch (format.codec) {
         case StreamCodec::h264:
-            if (format.may_use_hardware)
-                choices.push_back({"h264_nvenc",
-                                   yuv,
-                                   {{"preset", "p1"},
-                                    {"tune", "ull"},
-                                    {"zerolatency", "1"},
-                                    {"delay", "0"},
-                                    {"rc", "constqp"},
-                                    {"qp", h264},
-                                    {"forced-idr", "1"}}});
+            choices.push_back({"h264_nvenc",
+                               yuv,
+                               {{"preset", "p1"},
+                                {"tune", "ull"},
+                                {"zerolatency", "1"},
+                                {"delay", "0"},
+                                {"rc", "constqp"},
+                                {"qp", h264},
+                                {"forced-idr", "1"}}});
             choices.push_back({"libx264",
                                yuv,
                                {{"preset", "ultrafast"}, {"tune", "zerolatency"}, {"crf", h264}, {"forced-idr", "1"}}});
@@ -59,15 +58,14 @@ std::vector<Choice> choices_for(const StreamFormat& format) {
                                 {"b", "40000000"}}});
             break;
         case StreamCodec::av1:
-            if (format.may_use_hardware)
-                choices.push_back({"av1_nvenc",
-                                   yuv,
-                                   {{"preset", "p1"},
-                                    {"tune", "ull"},
-                                    {"zerolatency", "1"},
-                                    {"delay", "0"},
-                                    {"rc", "constqp"},
-                                    {"qp", av1}}});
+            choices.push_back({"av1_nvenc",
+                               yuv,
+                               {{"preset", "p1"},
+                                {"tune", "ull"},
+                                {"zerolatency", "1"},
+                                {"delay", "0"},
+                                {"rc", "constqp"},
+                                {"qp", av1}}});
             choices.push_back({"libaom-av1",
                                yuv,
                                {{"usage", "realtime"},
@@ -100,20 +98,20 @@ class FfmpegStream : public StreamEncoder {
             const AVCodec* codec = ffmpeg().avcodec_find_encoder_by_name(choice.name);
             if (codec != nullptr && open(codec, choice)) return;
         }
-        throw Error(ErrorCode::device, fmt::format("the FFmpeg of this machine makes no {}", name_of(format.codec)),
-                    "video");
+        throw Error(ErrorCode::device,
+                    fmt::format("the FFmpeg of this machine has no {} encoder", name_of(format.codec)), "video");
     }
 
     std::string name() const override { return coder_->codec->name; }
     std::string codec_text() const override { return codec_text_; }
 
-    StreamedPicture encode(std::span<const std::uint8_t> rgba, bool needs_none) override {
+    StreamedPicture encode(std::span<const std::uint8_t> rgba, bool force_key_frame) override {
         if (std::ssize(rgba) != 4 * format_.width * format_.height)
             throw Error(ErrorCode::bad_setting, "a picture has another size than the video", "video");
         check(ffmpeg().av_frame_make_writable(picture_.get()));
         fill(rgba);
         picture_->pts = pictures_++;
-        picture_->pict_type = needs_none ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE;
+        picture_->pict_type = force_key_frame ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE;
         check(ffmpeg().avcodec_send_frame(coder_.get(), picture_.get()));
         StreamedPicture encoded;
         encoded.is_key = false;

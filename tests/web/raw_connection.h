@@ -12,9 +12,9 @@
 
 namespace echolux::test {
 
-class RawLine {
+class RawConnection {
   public:
-    explicit RawLine(int port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    explicit RawConnection(int port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
         const timeval patience{20, 0};
         setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
         sockaddr_in to{};
@@ -23,9 +23,9 @@ class RawLine {
         to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
         is_open_ = ::connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0;
     }
-    ~RawLine() { ::close(socket_); }
-    RawLine(const RawLine&) = delete;
-    RawLine& operator=(const RawLine&) = delete;
+    ~RawConnection() { ::close(socket_); }
+    RawConnection(const RawConnection&) = delete;
+    RawConnection& operator=(const RawConnection&) = delete;
 
     bool is_open() const { return is_open_; }
     bool send(std::string_view bytes) {

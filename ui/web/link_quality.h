@@ -1,8 +1,8 @@
-// How many pictures may be under way to a viewer, and how good they are, by how long each takes until the viewer says
-// that it is shown. What exceeds the shortest time seen lately is spent in queues: of the pictures under way so many
-// wait there, and one or two are enough to keep the line busy (as TCP Vegas holds its window, L. S. Brakmo and
-// L. L. Peterson, 1995). Where they wait long, multiplicative decrease (D.-M. Chiu and R. Jain, 1989). Pure, of
-// whatever clock.
+// How many pictures may be in flight to a viewer, and how good they are, by how long each takes until the viewer
+// acknowledges it. What exceeds the shortest time seen lately is spent in queues: of the pictures under way so many
+// wait there, and one or two are enough to keep the link busy (as TCP Vegas holds its window, L. S. Brakmo and
+// L. L. Peterson, 1995). Where they wait long, multiplicative decrease (D.-M. Chiu and R. Jain, 1989). The caller
+// passes the time.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace echolux {
 
-class LineQuality {
+class LinkQuality {
   public:
     bool may_send() const { return static_cast<double>(under_way_.size() + 1) <= window_; }
     bool is_empty() const { return under_way_.empty(); }

@@ -18,7 +18,7 @@ struct Segment {
 };
 
 // Depths from zero delay at the first and the last face of the volume, in their unit.
-struct DepthScale {
+struct DepthAxis {
     double first, last;
     LengthUnit unit;
 
@@ -26,9 +26,9 @@ struct DepthScale {
     double part(double depth) const { return (depth - first) / (last - first); }
 };
 
-class Stage {
+class AnnotationContext {
   public:
-    Stage(const View& view, const VolumeGrid& grid, const TransferFunction& function);
+    AnnotationContext(const View& view, const VolumeGrid& grid, const TransferFunction& function);
 
     const View& view;
     const VolumeGrid& grid;
@@ -37,7 +37,7 @@ class Stage {
     bool is_um() const;  // whether lengths are micrometres: else voxels
     const glm::dvec3& extent() const { return extent_; }
 
-    DepthScale depths() const;
+    DepthAxis depths() const;
 
     // From lengths from the middle of the first voxel to those from the volume's centre.
     glm::dvec3 from_centre(const glm::dvec3& place) const;
@@ -57,11 +57,11 @@ class Stage {
     Camera camera_;
 };
 
-void draw_scale_bar(Sheet& sheet, const Stage& stage);
-void draw_axes(Sheet& sheet, const Stage& stage);
-void draw_colour_bars(Sheet& sheet, const Stage& stage, const std::optional<FlowScale>& flow);
-void draw_depth_ruler(Sheet& sheet, const Stage& stage);
-void draw_texts(Sheet& sheet, const Stage& stage);
-void draw_measures(Sheet& sheet, const Stage& stage);
+void draw_scale_bar(Sheet& sheet, const AnnotationContext& context);
+void draw_axes(Sheet& sheet, const AnnotationContext& context);
+void draw_colour_bars(Sheet& sheet, const AnnotationContext& context, const std::optional<FlowScale>& flow);
+void draw_depth_ruler(Sheet& sheet, const AnnotationContext& context);
+void draw_texts(Sheet& sheet, const AnnotationContext& context);
+void draw_measures(Sheet& sheet, const AnnotationContext& context);
 
 }  // namespace echolux

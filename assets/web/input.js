@@ -21,20 +21,20 @@ export function keyName(event) {
   return key.length === 1 ? key.toUpperCase() : "";
 }
 
-export class Hands {
-  constructor(canvas, line, video) {
+export class Input {
+  constructor(canvas, connection, video) {
     this.canvas = canvas;
-    this.line = line;
+    this.connection = connection;
     this.isOn = false;
     this.number = 0;
-    this.times = new Map();  // number -> when hands did it
+    this.times = new Map();  // number -> when it happened
     this.onAnswered = () => {};
     this.paste = null;
-    line.on("open", () => {
+    connection.on("open", () => {
       this.number = 0;
       this.times.clear();
     });
-    line.on("pointer", (message) => (canvas.style.cursor = message.shape));
+    connection.on("pointer", (message) => (canvas.style.cursor = message.shape));
     const shown = video.onShown;
     video.onShown = (head) => {
       shown(head);
@@ -55,15 +55,15 @@ export class Hands {
     window.addEventListener("paste", (event) => this.pasted(event));
     window.addEventListener("blur", () => this.send([["f", 0]]));
     window.addEventListener("focus", () => this.send([["f", 1]]));
-    this.line.on("clipboard", (message) => this.copied(message.text));
+    this.connection.on("clipboard", (message) => this.copied(message.text));
   }
 
   send(events, at = performance.now()) {
-    if (!this.isOn || !this.line.isOpen) return;
+    if (!this.isOn || !this.connection.isOpen) return;
     this.number += 1;
     this.times.set(this.number, at);
     if (this.times.size > REMEMBERED) this.times.delete(this.times.keys().next().value);
-    this.line.send({ type: "input", number: this.number, events });
+    this.connection.send({ type: "input", number: this.number, events });
   }
 
   // How long the newest of what this picture shows has taken.
@@ -130,7 +130,7 @@ export class Hands {
     if (event.target !== this.canvas && event.target !== document.body && event.target.id !== "typed") return;
     event.preventDefault();
     clearTimeout(this.paste);
-    this.line.send({ type: "clipboard", text: event.clipboardData.getData("text/plain").slice(0, 100000) });
+    this.connection.send({ type: "clipboard", text: event.clipboardData.getData("text/plain").slice(0, 100000) });
     this.sendPaste(event.timeStamp);
   }
 

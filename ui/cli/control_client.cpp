@@ -1,4 +1,4 @@
-#include "ui/cli/control_line.h"
+#include "ui/cli/control_client.h"
 
 #include <algorithm>
 #include <array>
@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "app/seconds_since.h"
 #include "compute/error.h"
 #include "compute/error_name.h"
 #include "engine/io/json_text.h"
@@ -17,18 +18,15 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr double forever = std::numeric_limits<double>::infinity();
+constexpr double welcomes_within_s = 10;
 constexpr std::size_t longest_line = std::size_t{1} << 30;  // base64 of a volume may stand in one
 
 Error ended(const std::string& place) {
-    return {ErrorCode::device, "the line was cut", place, "see what the other side says of it"};
+    return {ErrorCode::device, "the connection was closed", place, "see what the other side says of it"};
 }
 
-void write_all(TcpConnection& to, std::string_view text, const std::string& place) {
-    while (!text.empty()) {
-        const std::optional<std::size_t> sent = to.send(std::as_bytes(std::span(text)), 1s);
-        if (!sent) throw ended(place);
-        text.remove_prefix(*sent);
-    }
+void write_all(ClientConnection& to, std::string_view text, const std::string& place) {
+    if (!to.send(text)) throw ended(place);
 }
 
 ErrorCode code_named(const std::string& name) {
@@ -48,23 +46,26 @@ Error error_of(const nlohmann::json& error) {
 
 }  // namespace
 
-ControlLine::ControlLine(const NetAddress& address, const std::string& token)
-    : place_(address.text()), connection_(connect_to(address, 10s, place_)) {
+ControlClient::ControlClient(const NetAddress& address, const std::string& token, const std::optional<TlsTrust>& trust)
+    : place_(address.text()), connection_(address, trust, 10s) {
     write_all(connection_, nlohmann::json{{"token", token}}.dump() + "\n", place_);
-    const nlohmann::json welcome = parsed_json(line(forever), place_, "is this the port of --control?");
+    const std::string first = line(welcomes_within_s);
+    constexpr const char* remedy = "is this the port of --control?";
+    if (first.empty()) throw Error(ErrorCode::device, "does not answer", place_, remedy);
+    const nlohmann::json welcome = parsed_json(first, place_, remedy);
     if (!welcome.contains("welcome")) throw error_of(welcome.value("error", nlohmann::json::object()));
 }
 
-bool ControlLine::fill(double max_s) {
+void ControlClient::fill(double max_s) {
     std::array<std::byte, 65536> some{};
     const auto patience = std::chrono::milliseconds(static_cast<int>(1e3 * std::min(max_s, 3600.)));
     const std::optional<std::size_t> count = connection_.receive(some, patience);
     if (!count) throw ended(place_);
     bytes_.append(reinterpret_cast<const char*>(some.data()), *count);
-    return *count > 0;
 }
 
-std::string ControlLine::line(double max_s) {
+std::string ControlClient::line(double max_s) {
+    const auto begin = std::chrono::steady_clock::now();
     std::size_t looked = 0;
     for (std::size_t end = bytes_.find('\n');; end = bytes_.find('\n', looked)) {
         if (end != std::string::npos) {
@@ -74,12 +75,14 @@ std::string ControlLine::line(double max_s) {
         }
         looked = bytes_.size();
         if (looked > longest_line) throw Error(ErrorCode::device, "sends a line without an end", place_);
-        if (!fill(max_s) && max_s < forever) return {};
+        const double left_s = max_s - seconds_since(begin);
+        if (left_s <= 0 && max_s < forever) return {};
+        fill(std::max(left_s, 0.));
     }
 }
 
 // The line {"binary": SIZE}, then so many bytes.
-ControlLine::Answer ControlLine::with_data(Answer answer) {
+ControlClient::Answer ControlClient::with_data(Answer answer) {
     if (!answer.json.is_object() || !answer.json.contains("bytes")) return answer;
     const std::size_t size = parsed_json(line(forever), place_, "").value("binary", std::size_t{0});
     while (bytes_.size() < size) fill(forever);
@@ -89,22 +92,22 @@ ControlLine::Answer ControlLine::with_data(Answer answer) {
     return answer;
 }
 
-ControlLine::Answer ControlLine::ask(const std::string& method, const nlohmann::json& params) {
+ControlClient::Answer ControlClient::ask(const std::string& method, const nlohmann::json& params) {
     const nlohmann::json request{{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", params}};
     write_all(connection_, request.dump() + "\n", place_);
     while (true) {
         nlohmann::json json = parsed_json(line(forever), place_, "");
         if (json.contains("error")) throw error_of(json["error"]);
         if (json.contains("result")) return with_data({std::move(json["result"]), method, {}});
-        with_data({json.value("params", nlohmann::json()), "", {}});  // news from before
+        with_data({json.value("params", nlohmann::json()), "", {}});  // a notification from before
     }
 }
 
-bool ControlLine::hear(Answer& news, double max_s) {
+bool ControlClient::hear(Answer& notification, double max_s) {
     const std::string text = line(max_s);
     if (text.empty()) return false;
     nlohmann::json json = parsed_json(text, place_, "");
-    news = with_data({json.value("params", nlohmann::json()), json.value("method", ""), {}});
+    notification = with_data({json.value("params", nlohmann::json()), json.value("method", ""), {}});
     return true;
 }
 

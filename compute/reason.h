@@ -11,7 +11,8 @@ enum class Reason : std::uint8_t {
     no_signal,     // nothing stands out from the noise
     ambiguous,     // two answers fit about as well
     weak_match,    // hardly anything speaks for any answer
-    out_of_range,  // it lies at the end of what was recorded, or beyond
+    out_of_range,  // it lies at the end of what was recorded or looked at, or beyond
+    too_few,       // fewer results fit than are needed
 };
 
 // Whether there is a value.
@@ -19,6 +20,17 @@ constexpr bool has_place(Reason reason) {
     return reason == Reason::ok || reason == Reason::ambiguous;
 }
 
-const char* name_of(Reason reason);  // as tables spell it: "no_signal"
+// As tables spell it: "no_signal".
+constexpr const char* name_of(Reason reason) {
+    switch (reason) {
+        case Reason::ok: return "ok";
+        case Reason::no_signal: return "no_signal";
+        case Reason::ambiguous: return "ambiguous";
+        case Reason::weak_match: return "weak_match";
+        case Reason::out_of_range: return "out_of_range";
+        case Reason::too_few: return "too_few";
+    }
+    return "";
+}
 
 }  // namespace echolux

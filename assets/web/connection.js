@@ -1,7 +1,7 @@
 // The WebSocket: text messages are objects with a "type", binary ones pictures. Cut, it comes back by itself.
 const FIRST_WAIT_MS = 250, LONGEST_WAIT_MS = 4000, ASKS_MS = 3000;
 
-export class Line {
+export class Connection {
   constructor() {
     this.listeners = new Map();
     this.steers = false;

@@ -1,0 +1,76 @@
+#include "app/jobs/attenuation_job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "app/open/files_read.h"
+#include "app/seconds_since.h"
+#include "compute/error.h"
+#include "engine/io/own_files.h"
+#include "engine/scan/settings.h"
+
+namespace echolux {
+namespace {
+
+std::vector<std::string> warnings_of(const AttenuationRecipe& recipe, const AttenuationStats& stats,
+                                     const VolumeGrid& grid) {
+    constexpr std::int64_t min_looks = 20;
+    constexpr double many = 0.5;
+    std::vector<std::string> warnings;
+    if (std::min(recipe.window_a_scans, grid.a_scans) * std::min(recipe.window_b_scans, grid.b_scans) < min_looks)
+        warnings.push_back(
+            "attenuation.window_a_scans: the mean of fewer than 20 A-scans leaves speckle in the result");
+    if (recipe.roll_off_db_per_mm == 0 && recipe.rayleigh_um == 0) {
+        warnings.push_back(
+            "attenuation.roll_off_db_per_mm: neither roll-off nor focus is corrected, and both count as attenuation");
+    }
+    if (stats.no_tail > many) {
+        warnings.push_back(
+            fmt::format("attenuation.tail_rows: {:.0f} % of the A-scans get no darker at their end, so that little is "
+                        "known of them",
+                        100 * stats.no_tail));
+    }
+    return warnings;
+}
+
+std::string corrections_of(const AttenuationRecipe& recipe) {
+    if (recipe.roll_off_db_per_mm == 0) return recipe.rayleigh_um == 0 ? "nothing" : "focus";
+    return recipe.rayleigh_um == 0 ? "roll-off" : "roll-off, focus";
+}
+
+std::string settings_of_attenuation(const AttenuationRecipe& recipe) {
+    AttenuationRecipe bound = recipe;
+    Settings settings;
+    settings.bind("attenuation", bound);
+    return settings.toml(true);
+}
+
+}  // namespace
+
+AttenuationFile run(const AttenuationJob& job, Progress& progress) {
+    check(job.recipe, "attenuation");
+    check_outputs({{job.output, is_own_volume}}, files_read(job), job.overwrites);
+    check_volume_output(job.output, VoxelType::f32);
+    const OpenedVolume opened = open_volume(job, progress);
+    AttenuationFile done;
+    const auto start = std::chrono::steady_clock::now();
+    Volume found = attenuation_of(opened.volume, job.recipe, done.stats, progress);
+    done.seconds = seconds_since(start);
+    if (done.stats.known == 0) {
+        throw Error(ErrorCode::bad_setting, "nothing stands out from the noise, so no attenuation was found",
+                    job.input.filename().string(), "look at it with `render`, or set attenuation.noise_floor_db");
+    }
+    done.warnings = opened.warnings;
+    for (std::string& warning : warnings_of(job.recipe, done.stats, opened.volume.grid))
+        done.warnings.push_back(std::move(warning));
+    found.provenance["attenuation"] = settings_of_attenuation(job.recipe);
+    found.provenance["attenuation_noise_floor_db"] = fmt::format("{:.2f}", done.stats.noise_floor_db);
+    found.provenance["attenuation_corrected"] = corrections_of(job.recipe);
+    write_volume(job.output, found, progress);
+    return done;
+}
+
+}  // namespace echolux

@@ -1,0 +1,141 @@
+#include "bench/light.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <vector>
+
+#include "bench/run.h"
+#include "bench/targets.h"
+#include "bench/volume.h"
+#include "compute/error.h"
+#include "compute/parallel_for.h"
+#include "render/renderer.h"
+
+namespace echolux {
+namespace {
+
+using VolumeSize = std::array<std::int64_t, 3>;
+
+struct LightPlan {
+    std::vector<VolumeSize> volumes;
+    std::int64_t width, height;
+    int repetitions;
+};
+
+LightPlan light_plan(bool gpu, bool quick) {
+    if (quick) return {{{48, 48, 48}}, 64, 48, 3};
+    if (!gpu) return {{{128, 128, 128}, {256, 256, 256}}, 640, 480, 5};
+    return {{{512, 512, 512}, {1024, 1836, 1000}}, 1920, 1080, 36};
+}
+
+std::string short_name(const VolumeSize& size) {
+    const auto [depth, a_scans, b_scans] = size;
+    return depth == a_scans && depth == b_scans ? std::to_string(depth)
+                                                : fmt::format("{}x{}x{}", depth, a_scans, b_scans);
+}
+
+class LightBench {
+  public:
+    LightBench(BenchBook& book, Renderer& renderer, const LightPlan& plan)
+        : book_(book), renderer_(renderer), plan_(plan) {}
+
+    void measure(const VolumeSize& size) {
+        const std::string name = short_name(size);
+        book_.begin("traced pictures of " + name, 3);
+        const std::string refusal = load(size);
+        const std::string picture = fmt::format("picture.traced/{}/{}x{}", name, plan_.width, plan_.height);
+        measured(
+            refusal, picture, "a path a pixel, up to 4 bounces, while the view turns once round",
+            [&](int i, View& view) { view.azimuth_deg = 360.0 * i / plan_.repetitions; }, traced_view());
+        measured(
+            refusal, "majorants/" + name, "what a changed curve costs before the first path",
+            [](int i, View& view) { view.opacity = 1 + 1e-3 * (i + 1); }, view_of_nothing());
+        measured(
+            refusal, "majorants.changing/" + name, "what a changed volume costs before the first path",
+            [](int, View&) {}, view_of_nothing(), VolumeState::changing);
+        book_.end();
+    }
+
+  private:
+    View traced_view() const {
+        View view;
+        view.mode = ViewMode::traced;
+        view.width = plan_.width;
+        view.height = plan_.height;
+        view.bounces = 4;
+        return view;
+    }
+
+    // Its one path begins behind the volume.
+    View view_of_nothing() const {
+        View view = traced_view();
+        view.width = view.height = 1;
+        view.near_um = 1e9;
+        return view;
+    }
+
+    template <class Change>
+    void measured(const std::string& refusal, const std::string& key, const std::string& meaning, const Change& change,
+                  View view, VolumeState state = VolumeState::still) {
+        if (!refusal.empty()) return book_.skip(key, meaning, refusal);
+        book_.figure(key, meaning, "s", [&] {
+            warm_up(view, state);
+            std::vector<double> found;
+            for (int i = 0; i < plan_.repetitions; ++i) {
+                book_.poll();
+                change(i, view);
+                if (const auto spent = renderer_.seconds_for(view, state)) found.push_back(*spent);
+            }
+            return found;
+        });
+    }
+
+    // Until the clock is up and the renderer knows how much fits into a submission.
+    void warm_up(const View& view, VolumeState state) {
+        const int passes = plan_.repetitions;
+        for (int i = 0; i < passes; ++i) renderer_.seconds_for(view, state);
+    }
+
+    // Why it cannot be; "" where it could.
+    std::string load(const VolumeSize& size) {
+        try {
+            const BenchVolume volume = speckled_tissue(size);
+            renderer_.set_volume(volume.grid, volume.voxels.data());
+            return "";
+        } catch (const Error& error) {
+            if (error.code() == ErrorCode::cancelled) throw;
+            return error.line();
+        }
+    }
+
+    BenchBook& book_;
+    Renderer& renderer_;
+    LightPlan plan_;
+};
+
+}  // namespace
+
+BenchReport run(const LightBenchJob& job, Progress& progress) {
+    DeviceChoice choice;
+    choice.name = job.device;
+    Renderer renderer(choice);
+    const bool gpu = !renderer.is_software();
+    const LightPlan plan = light_plan(gpu, job.quick);
+    BenchReport report;
+    report.machine.threads = thread_count();
+    report.machine.backend = renderer.device_name();
+    report.machine.processor = processor_name();
+    report.quick = job.quick;
+    report.conditions = fmt::format(
+        "Seconds of the device's own clock, medians of {}; u8 volumes of layered tissue in speckle, pictures of {} x "
+        "{}",
+        plan.repetitions, plan.width, plan.height);
+    BenchBook book(report, {}, progress);
+    LightBench bench(book, renderer, plan);
+    for (const VolumeSize& size : plan.volumes) bench.measure(size);
+    if (gpu && !job.quick) report.targets = judged_light(report);
+    return report;
+}
+
+}  // namespace echolux

@@ -1,0 +1,258 @@
+#include "engine/validation/repeats_scene.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <numbers>
+#include <random>
+
+#include "compute/reconstructor.h"
+#include "compute/stages.h"
+#include "engine/analysis/flow_values.h"
+
+namespace echolux {
+namespace {
+
+constexpr double point_sigma = 1.1;  // of the point spread in depth, bins
+constexpr double two_pi = 2 * std::numbers::pi;
+constexpr double turns_per_um = 2 * 1.38 / 0.8387;  // of the phase, with motion in depth
+
+struct Vessel {
+    double z, x, radius;
+};
+
+// The last lies below the first.
+constexpr Vessel vessels[] = {{40, 40, 6}, {40, 100, 3}, {60, 130, 4}, {85, 70, 4}, {85, 42, 3}};
+
+double outside(double z, double x) {  // of the nearest vessel, in samples; less than 0: inside
+    double nearest = 1e9;
+    for (const Vessel& one : vessels) nearest = std::min(nearest, std::hypot(z - one.z, x - one.x) - one.radius);
+    return nearest;
+}
+
+bool is_below(double z, double x, double margin) {
+    return std::ranges::any_of(vessels, [&](const Vessel& one) {
+        return z > one.z && std::abs(x - one.x) <= one.radius + margin && outside(z, x) > -margin;
+    });
+}
+
+double power_at(double z) {
+    const double layer = z < 15 ? 0.001 : z < 55 ? 1 : z < 75 ? 0.3 : 0.7;
+    return layer * std::exp(-0.006 * z);
+}
+
+struct Scatterer {
+    double z, x;
+    std::complex<double> in_plane, beside;  // what the beam sees of it, and of what lies beside the B-scan
+    bool flows, below;
+};
+
+class RepeatsPainter {
+  public:
+    explicit RepeatsPainter(const RepeatsScene& scene) : scene_(scene), random_(scene.seed) {}
+
+    PaintedRepeats painted() {
+        PaintedRepeats all;
+        all.bins.resize(static_cast<std::size_t>(scene_.b_scans * scene_.repeats * scene_.a_scans * scene_.depth));
+        for (std::int64_t b = 0; b < scene_.b_scans; ++b) {
+            fill_with_scatterers();
+            for (std::int64_t r = 0; r < scene_.repeats; ++r) {
+                if (r > 0) renew();
+                add_repeat(all, all.bins.data() + all.line(scene_, b, r));
+            }
+        }
+        for (std::int64_t x = 0; x < scene_.a_scans; ++x) {
+            for (std::int64_t z = 0; z < scene_.depth; ++z)
+                all.truth.push_back(tissue_at(static_cast<double>(z), static_cast<double>(x)));
+        }
+        return all;
+    }
+
+  private:
+    double normal() { return normal_(random_); }
+    double uniform() { return uniform_(random_); }
+    std::complex<double> any_phase() { return std::polar(1.0, two_pi * uniform()); }
+
+    RepeatsTissue tissue_at(double z, double x) const {
+        constexpr double margin = 3;
+        const double apart = outside(z, x);
+        if (z <= 17 || z >= static_cast<double>(scene_.depth) - margin) return RepeatsTissue::dark;
+        if (apart <= -1) return RepeatsTissue::flowing;
+        if (apart < margin) return RepeatsTissue::rim;
+        if (is_below(z, x, 0)) return RepeatsTissue::below_vessel;
+        return is_below(z, x, margin) ? RepeatsTissue::rim : RepeatsTissue::still;
+    }
+
+    void fill_with_scatterers() {
+        constexpr double per_sample = 1, margin = 12;
+        const double depth = static_cast<double>(scene_.depth), width = static_cast<double>(scene_.a_scans);
+        scatterers_.clear();
+        const auto count = static_cast<std::int64_t>(per_sample * (depth + 2 * margin) * (width + 2 * margin));
+        for (std::int64_t i = 0; i < count; ++i) {
+            const double z = uniform() * (depth + 2 * margin) - margin, x = uniform() * (width + 2 * margin) - margin;
+            const bool flows = outside(z, x) < 0;
+            const double amplitude = std::sqrt(power_at(z) * (flows ? 0.5 : 1));
+            scatterers_.push_back({z, x, amplitude * any_phase(), amplitude * any_phase(), flows, is_below(z, x, 0)});
+        }
+        // A mean power of 1 where it is 1: the point spread's power times the density is divided out.
+        const double beam = scene_.beam_radius_um / scene_.spacing_um;
+        scale_ = 1 / std::sqrt(per_sample * point_sigma * std::sqrt(std::numbers::pi) * beam *
+                               std::sqrt(std::numbers::pi) / 2);
+    }
+
+    void renew() {
+        for (Scatterer& one : scatterers_) {
+            if (!one.flows || uniform() < 0.5) continue;
+            one.in_plane = std::abs(one.in_plane) * any_phase();
+            one.beside = std::abs(one.beside) * any_phase();
+        }
+    }
+
+    void add_repeat(PaintedRepeats& all, std::complex<float>* bins) {
+        constexpr double out_of_plane = 0.3;
+        const double motion = scene_.motion_um;
+        const double z_um = motion * normal(), x_um = motion * normal(), y_um = out_of_plane * motion * normal();
+        const double drift_um = 0.1 * motion * normal();
+        all.z.push_back(z_um / scene_.depth_um);
+        all.x.push_back(-x_um / scene_.spacing_um);
+        const double same = std::exp(-std::pow(y_um / scene_.beam_radius_um, 2));
+        const std::vector<double> tail = tail_phases();
+        field_.assign(static_cast<std::size_t>(scene_.a_scans * scene_.depth), {});
+        for (const Scatterer& one : scatterers_) {
+            const std::complex<double> seen = same * one.in_plane + std::sqrt(1 - same * same) * one.beside;
+            add(one, scale_ * seen, z_um, x_um, drift_um, tail);
+        }
+        const double noise = std::pow(10, -scene_.snr_db / 20) * std::sqrt(0.5);
+        for (std::size_t i = 0; i < field_.size(); ++i)
+            bins[i] = std::complex<float>(field_[i] + std::complex<double>(noise * normal(), noise * normal()));
+    }
+
+    // rms tail_rad, as wide as a vessel's flow changes.
+    std::vector<double> tail_phases() {
+        std::vector<double> white(static_cast<std::size_t>(scene_.a_scans) + 4), phases;
+        for (double& value : white) value = normal();
+        for (std::size_t x = 0; x + 4 < white.size(); ++x) {
+            const double sum =
+                0.25 * white[x] + 0.5 * white[x + 1] + white[x + 2] + 0.5 * white[x + 3] + 0.25 * white[x + 4];
+            phases.push_back(scene_.tail_rad * sum / std::sqrt(0.125 + 0.5 + 1));
+        }
+        return phases;
+    }
+
+    void add(const Scatterer& one, std::complex<double> amplitude, double z_um, double x_um, double drift_um,
+             const std::vector<double>& tail) {
+        constexpr double reach_z = 4.5, reach_x = 6;
+        const double beam = scene_.beam_radius_um / scene_.spacing_um;
+        const double at_x = one.x - x_um / scene_.spacing_um;
+        const auto moved_um = [&](double x) {
+            return z_um + drift_um * (x / static_cast<double>(scene_.a_scans) - 0.5);
+        };
+        const double at_z = one.z + moved_um(at_x) / scene_.depth_um;
+        const auto top = std::max<std::int64_t>(0, std::llround(at_z - reach_z));
+        const auto bottom = std::min<std::int64_t>(scene_.depth - 1, std::llround(at_z + reach_z));
+        std::array<double, 12> weights{};  // half a turn a bin, as the middle of a spectrum has it, changes the sign
+        for (std::int64_t z = top; z <= bottom; ++z) {
+            const double deep = (static_cast<double>(z) - at_z) / point_sigma;
+            weights[static_cast<std::size_t>(z - top)] = (z % 2 == 0 ? 1 : -1) * std::exp(-deep * deep / 2);
+        }
+        const auto first = std::max<std::int64_t>(0, std::llround(at_x - reach_x));
+        const auto last = std::min<std::int64_t>(scene_.a_scans - 1, std::llround(at_x + reach_x));
+        for (std::int64_t x = first; x <= last; ++x) {
+            const double across = (static_cast<double>(x) - at_x) / beam;
+            const double turned = two_pi * turns_per_um * moved_um(static_cast<double>(x)) + std::numbers::pi * at_z +
+                                  (one.below ? tail[static_cast<std::size_t>(x)] : 0);
+            const std::complex<double> of_line = amplitude * std::polar(std::exp(-across * across), turned);
+            std::complex<double>* into = field_.data() + x * scene_.depth;
+            for (std::int64_t z = top; z <= bottom; ++z)
+                into[z] += weights[static_cast<std::size_t>(z - top)] * of_line;
+        }
+    }
+
+    const RepeatsScene& scene_;
+    std::mt19937 random_;
+    std::normal_distribution<double> normal_;
+    std::uniform_real_distribution<double> uniform_;
+    std::vector<Scatterer> scatterers_;
+    std::vector<std::complex<double>> field_;
+    double scale_ = 1;
+};
+
+}  // namespace
+
+PaintedRepeats painted_repeats(const RepeatsScene& scene) {
+    return RepeatsPainter(scene).painted();
+}
+
+ReconstructionSpec spec_of(const RepeatsScene& scene, const FlowRecipe& flow) {
+    ReconstructionSpec spec;
+    spec.format.sample_format = SampleFormat::f32;
+    spec.geometry.samples = 2 * scene.depth;
+    spec.geometry.a_scans = scene.a_scans;
+    spec.geometry.b_scans = scene.b_scans;
+    spec.geometry.b_repeats = scene.repeats;
+    spec.recipe.background = Background::none;
+    spec.recipe.resample = Resample::none;
+    spec.recipe.window = Window::rect;
+    spec.recipe.quantity = Quantity::intensity;
+    spec.recipe.levels = Levels::fixed;
+    spec.recipe.average = Average::power;
+    // In spectra all of whose samples are 1, bins are as large as their number; the floor is a median.
+    spec.recipe.noise_floor_db = -scene.snr_db + 10 * std::log10(std::numbers::ln2);
+    spec.flow = flow;
+    spec.block_b_scans = scene.b_scans;
+    return spec;
+}
+
+std::vector<float> flow_of(const RepeatsScene& scene, const PaintedRepeats& painted, const FlowRecipe& flow,
+                           std::vector<RepeatReport>* reports) {
+    const ReconstructionSpec spec = spec_of(scene, flow);
+    auto stages = std::make_shared<Stages>();
+    stages->bins = [&](const StagedBins& staged) {
+        const auto factor = static_cast<float>(1 / staged.scale);
+        for (std::size_t i = 0; i < painted.bins.size(); ++i) staged.bins[i] = factor * painted.bins[i];
+    };
+    const auto reconstructor = plan_on_cpu(spec, stages);
+    Volume structure{reconstructor->grid(), {}, {}}, found{*reconstructor->flow_grid(), {}, {}};
+    structure.voxels.resize(static_cast<std::size_t>(structure.grid.bytes()));
+    found.voxels.resize(static_cast<std::size_t>(found.grid.bytes()));
+    const std::vector<float> spectra(
+        static_cast<std::size_t>(scene.b_scans * scene.repeats * scene.a_scans * 2 * scene.depth));
+    Block block;
+    block.data = reinterpret_cast<const std::byte*>(spectra.data());
+    block.bytes = std::ssize(spectra) * std::int64_t{sizeof(float)};
+    block.b_scans = scene.b_scans;
+    Places places(packed_place(structure.voxels.data(), structure.grid), packed_place(found.voxels.data(), found.grid));
+    if (reports != nullptr) {
+        reports->assign(static_cast<std::size_t>(scene.b_scans * scene.repeats), {});
+        places.repeats = RepeatReports{reports->data(), 0};
+    }
+    reconstructor->wait(reconstructor->submit(block, places));
+    const Volume values = flow_values(found);
+    const auto* first = reinterpret_cast<const float*>(values.voxels.data());
+    return {first, first + values.grid.voxels()};
+}
+
+VesselContrast contrast_of(const PaintedRepeats& painted, const std::vector<float>& flow) {
+    struct Sums {
+        double count = 0, sum = 0, squares = 0, shown = 0;
+        double mean() const { return sum / count; }
+    };
+    Sums sums[5];
+    for (std::size_t i = 0; i < flow.size(); ++i) {
+        Sums& of = sums[static_cast<std::size_t>(painted.truth[i % painted.truth.size()])];
+        const auto value = static_cast<double>(flow[i]);
+        of.count += 1;
+        of.sum += value;
+        of.squares += value * value;
+        of.shown += value > 0;
+    }
+    const auto of = [&](RepeatsTissue kind) { return sums[static_cast<std::size_t>(kind)]; };
+    const Sums still = of(RepeatsTissue::still), flowing = of(RepeatsTissue::flowing),
+               below = of(RepeatsTissue::below_vessel);
+    const double deviation = std::sqrt(still.squares / still.count - still.mean() * still.mean());
+    return {(flowing.mean() - still.mean()) / deviation, flowing.shown / flowing.count, still.shown / still.count,
+            below.shown / below.count};
+}
+
+}  // namespace echolux

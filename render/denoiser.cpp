@@ -1,0 +1,172 @@
+#include "render/denoiser.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "render/frame/parts.h"
+#include "shaders/spirv.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::array denoise_types = [] {
+    std::array<vk::DescriptorType, shared::denoise_bindings> types{};
+    types.fill(vk::DescriptorType::eSampledImage);
+    types[shared::binding_denoise_light_target] = vk::DescriptorType::eStorageImage;
+    types[shared::binding_denoise_variance_target] = vk::DescriptorType::eStorageImage;
+    types[shared::binding_denoise_worst] = vk::DescriptorType::eStorageBuffer;
+    return types;
+}();
+
+constexpr std::int64_t min_paths = 2;
+constexpr std::int64_t min_judged = 16;
+constexpr std::int64_t max_filtered = 1023;
+
+// Taps of the second level share what the first has spread; of two B-splines, side by side: 0.01525 / 0.00559.
+constexpr float variance_of_levels = 2.73F;
+static_assert(filter_levels == 2);
+
+// On software Vulkan some tens of milliseconds.
+constexpr std::int64_t pixels_at_once = 1 << 16;
+
+gpu::DeviceImage filter_image(const gpu::Device& device, vk::Extent3D size, vk::Format format) {
+    return {device,
+            {.type = vk::ImageType::e2D,
+             .format = format,
+             .extent = size,
+             .usage = vk::ImageUsageFlagBits::eStorage | vk::ImageUsageFlagBits::eSampled},
+            "filtered light"};
+}
+
+gpu::Bindings denoise_bindings(const gpu::Device& device) {
+    return {device, denoise_types, sizeof(shared::DenoisePart)};
+}
+
+// From one to the other.
+struct Way {
+    const gpu::DeviceImage &light, &variance, &to_light, &to_variance;
+};
+
+void bind_way(gpu::Bindings& bindings, const AccumulationBuffer& accumulation, const FilteredLight& filtered,
+              const Way& way) {
+    const PathFeatures& features = *accumulation.features;
+    bindings.set_image(shared::binding_denoise_light, way.light.view());
+    bindings.set_image(shared::binding_denoise_variance, way.variance.view());
+    bindings.set_image(shared::binding_denoise_albedo, features.albedo.view());
+    bindings.set_image(shared::binding_denoise_normals, features.normals.view());
+    bindings.set_image(shared::binding_denoise_squares, features.squares.view());
+    bindings.set_image(shared::binding_denoise_raw, accumulation.mean.view());
+    bindings.set_image(shared::binding_denoise_light_target, way.to_light.view());
+    bindings.set_image(shared::binding_denoise_variance_target, way.to_variance.view());
+    bindings.set_buffer(shared::binding_denoise_worst, filtered.worst.handle());
+}
+
+std::uint32_t groups_of(std::int64_t pixels, std::int64_t group) {
+    return static_cast<std::uint32_t>((pixels + group - 1) / group);
+}
+
+void record_to_host(const vk::raii::CommandBuffer& commands, vk::Buffer from, vk::Buffer to) {
+    commands.copyBuffer(from, to, vk::BufferCopy{.size = sizeof(float)});
+    const vk::MemoryBarrier2 to_host{.srcStageMask = vk::PipelineStageFlagBits2::eCopy,
+                                     .srcAccessMask = vk::AccessFlagBits2::eTransferWrite,
+                                     .dstStageMask = vk::PipelineStageFlagBits2::eHost,
+                                     .dstAccessMask = vk::AccessFlagBits2::eHostRead};
+    commands.pipelineBarrier2({.memoryBarrierCount = 1, .pMemoryBarriers = &to_host});
+}
+
+}  // namespace
+
+bool is_filtered(const View& view, std::int64_t paths) {
+    return view.denoise && paths >= min_paths && paths <= max_filtered;
+}
+
+bool is_time_to_judge(const View& view, std::int64_t paths) {
+    if (view.noise_target == 0 || paths < min_judged) return false;
+    return std::has_single_bit(static_cast<std::uint64_t>(paths)) || paths % 64 == 0;
+}
+
+FilteredLight::FilteredLight(const gpu::Device& device, const AccumulationBuffer& accumulation)
+    : light{filter_image(device, accumulation.mean.shape().extent, vk::Format::eR32G32B32A32Sfloat),
+            filter_image(device, accumulation.mean.shape().extent, vk::Format::eR32G32B32A32Sfloat)},
+      variances{filter_image(device, accumulation.mean.shape().extent, vk::Format::eR32G32Sfloat),
+                filter_image(device, accumulation.mean.shape().extent, vk::Format::eR32G32Sfloat)},
+      worst(device, sizeof(float), vk::BufferUsageFlagBits::eStorageBuffer | vk::BufferUsageFlagBits::eTransferSrc),
+      read(device, sizeof(float), vk::BufferUsageFlagBits::eTransferDst), of_variance(denoise_bindings(device)),
+      of_noise(denoise_bindings(device)), of_raw_noise(denoise_bindings(device)) {
+    bind_way(of_variance, accumulation, *this, {accumulation.mean, variances[1], light[0], variances[0]});
+    bind_way(of_raw_noise, accumulation, *this, {accumulation.mean, variances[0], light[0], variances[1]});
+    for (std::size_t i = 0; i < filter_levels; ++i) {
+        const gpu::DeviceImage& from = i == 0 ? accumulation.mean : light[(i + 1) % 2];
+        bind_way(of_levels.emplace_back(denoise_bindings(device)), accumulation, *this,
+                 {from, variances[i % 2], light[i % 2], variances[(i + 1) % 2]});
+    }
+    constexpr std::size_t last = filter_levels - 1;
+    bind_way(of_noise, accumulation, *this,
+             {light[last % 2], variances[(last + 1) % 2], light[(last + 1) % 2], variances[last % 2]});
+}
+
+Denoiser::Denoiser(const gpu::Device& device, gpu::Queue& queue, gpu::ReadBack& read_back)
+    : device_(device), queue_(queue), read_back_(read_back), layout_(denoise_bindings(device)),
+      variance_(gpu::compute_pipeline(device, layout_, spirv::path_variance, {})),
+      level_(gpu::compute_pipeline(device, layout_, spirv::denoise, {})),
+      noise_(gpu::compute_pipeline(device, layout_, spirv::noise, {})) {}
+
+// In strips, each submitted by itself.
+std::uint64_t Denoiser::submit(const gpu::Bindings& bindings, const vk::raii::Pipeline& pipeline,
+                               const shared::DenoisePart& part, vk::Extent3D size, int group) {
+    const std::uint32_t columns = groups_of(size.width, group), rows = groups_of(size.height, group);
+    const std::uint32_t rows_at_once =
+        device_.is_software() ? std::max<std::uint32_t>(1, pixels_at_once / (columns * group * group)) : rows;
+    std::uint64_t value = 0;
+    for (std::uint32_t first = 0; first < rows; first += rows_at_once) {
+        value = queue_.submit([&](const vk::raii::CommandBuffer& commands) {
+            commands.bindPipeline(vk::PipelineBindPoint::eCompute, *pipeline);
+            commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings.layout(), 0, bindings.set(), {});
+            commands.pushConstants<shared::DenoisePart>(bindings.layout(), vk::ShaderStageFlagBits::eCompute, 0, part);
+            commands.dispatchBase(0, first, 0, columns, std::min(rows_at_once, rows - first), 1);
+        });
+    }
+    return value;
+}
+
+Denoiser::Light Denoiser::light(AccumulationBuffer& accumulation, const View& view, std::int64_t paths) {
+    const bool filters = is_filtered(view, paths);
+    if (!accumulation.features || paths < min_paths || (!filters && view.noise_target == 0))
+        return {&accumulation.mean, 0};
+    if (!accumulation.filtered) accumulation.filtered = std::make_unique<FilteredLight>(device_, accumulation);
+    FilteredLight& filtered = *accumulation.filtered;
+    const vk::Extent3D size = accumulation.mean.shape().extent;
+    const std::vector<double>& colour = view.background;
+    shared::DenoisePart part{{static_cast<float>(1.0 / static_cast<double>(paths - 1)), 1, 0, 0},
+                             tone_of(view),
+                             glm::vec4(glm::dvec4(colour[0], colour[1], colour[2], view.transparent ? 0 : 1))};
+    queue_.submit([&](const vk::raii::CommandBuffer& commands) {
+        if (filtered.is_fresh) {
+            for (const auto* images : {&filtered.light, &filtered.variances})
+                for (const gpu::DeviceImage& image : *images) image.record_first_use(commands);
+        }
+        commands.fillBuffer(filtered.worst.handle(), 0, sizeof(float), 0);
+    });
+    filtered.is_fresh = false;
+    submit(filtered.of_variance, variance_, part, size, shared::denoise_group);
+    for (std::size_t i = 0; filters && i < filtered.of_levels.size(); ++i) {
+        part.pass.y = static_cast<float>(1 << i);
+        submit(filtered.of_levels[i], level_, part, size, shared::denoise_group);
+    }
+    part.pass.w = filters ? variance_of_levels : 1.0F;
+    submit(filters ? filtered.of_noise : filtered.of_raw_noise, noise_, part, size, shared::noise_tile);
+    const std::uint64_t value = queue_.submit([&](const vk::raii::CommandBuffer& commands) {
+        record_to_host(commands, filtered.worst.handle(), filtered.read.handle());
+    });
+    return {filters ? &filtered.light[(filter_levels - 1) % 2] : &accumulation.mean, value};
+}
+
+double Denoiser::noise(const AccumulationBuffer& accumulation) {
+    float square = 0;
+    std::memcpy(&square, read_back_.statistics(accumulation.filtered->read).data(), sizeof square);
+    return std::sqrt(square);
+}
+
+}  // namespace echolux

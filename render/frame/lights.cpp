@@ -1,0 +1,105 @@
+// Lights that have a size, as the path tracer has to know them: where they stand about the volume, how bright they are,
+// and how often each is looked for.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <glm/geometric.hpp>
+#include <glm/trigonometric.hpp>
+#include <numbers>
+#include <span>
+#include <vector>
+
+#include "render/camera.h"
+#include "render/frame/parts.h"
+
+namespace echolux {
+namespace {
+
+// As in view.area_lights.
+struct AreaLight {
+    double azimuth_deg, elevation_deg;
+    double distance, width, height;
+    std::array<double, 3> colour;
+};
+
+constexpr std::array about_the_eye{AreaLight{0, 0, 4, 0.8, 0, {1, 1, 1}}};
+constexpr std::array key_fill_back{AreaLight{40, 35, 3, 1.2, 1.2, {1, 0.96, 0.9}},
+                                   AreaLight{-50, 10, 3, 2.5, 2.5, {0.25, 0.27, 0.3}},
+                                   AreaLight{160, 45, 3, 1.2, 1.2, {0.8, 0.8, 0.8}}};
+constexpr std::array goosenecks_and_disc{AreaLight{60, 50, 2.5, 0.4, 0, {0.8, 0.77, 0.7}},
+                                         AreaLight{-60, 50, 2.5, 0.4, 0, {0.8, 0.77, 0.7}},
+                                         AreaLight{0, 0, 4, 0.6, 0, {0.25, 0.25, 0.25}}};
+
+std::vector<AreaLight> listed_lights(const std::vector<double>& numbers) {
+    std::vector<AreaLight> lights;
+    for (std::size_t i = 0; i + area_light_numbers <= numbers.size(); i += area_light_numbers) {
+        const auto of = std::span(numbers).subspan(i, area_light_numbers);
+        lights.push_back({of[0], of[1], of[2], of[3], of[4], {of[5], of[6], of[7]}});
+    }
+    return lights;
+}
+
+std::vector<AreaLight> area_lights(const View& view) {
+    const auto all = [](const auto& lights) { return std::vector<AreaLight>(lights.begin(), lights.end()); };
+    switch (view.lights) {
+        case Lights::headlight: return all(about_the_eye);
+        case Lights::three_point: return all(key_fill_back);
+        case Lights::dissection_microscope: return all(goosenecks_and_disc);
+        case Lights::own: return listed_lights(view.area_lights);
+        default: return {};
+    }
+}
+
+// Of all light that a facing surface at the volume's middle could get, from a disc or a rectangle of radiance 1.
+double share_of_light(const AreaLight& light) {
+    const double a = 0.5 * light.width / light.distance;
+    if (light.height == 0) return a * a / (1 + a * a);
+    const double b = 0.5 * light.height / light.distance;
+    const double beside_a = std::sqrt(1 + a * a), beside_b = std::sqrt(1 + b * b);
+    return 2 / std::numbers::pi * (a / beside_a * std::atan(b / beside_a) + b / beside_b * std::atan(a / beside_b));
+}
+
+double luminance(const AreaLight& light) {
+    const auto [red, green, blue] = light.colour;
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+glm::dvec3 direction_of(const AreaLight& light, const Orientation& eye) {
+    const double azimuth = glm::radians(light.azimuth_deg), elevation = glm::radians(light.elevation_deg);
+    const glm::dvec3 level = std::sin(azimuth) * eye.right + std::cos(azimuth) * eye.towards;
+    return std::cos(elevation) * level + std::sin(elevation) * eye.up;
+}
+
+}  // namespace
+
+void set_lights(shared::TraceFrame& frame, const View& view, const glm::dvec3& extent) {
+    const std::vector<AreaLight> lights = area_lights(view);
+    const auto packed = [](const glm::dvec3& v, double w) { return glm::vec4(glm::dvec4(v, w)); };
+    const Orientation eye = orientation_of(view);
+    const double unit = 0.5 * glm::length(extent);
+    double all = 0;
+    for (const AreaLight& light : lights) all += luminance(light);
+    double chosen = 0;
+    for (std::size_t i = 0; i < std::size_t{shared::max_lights}; ++i) {
+        shared::AreaLightFrame& to = frame.lights[i];
+        to = {packed({0, 0, 0}, 1), {}, {0, 0, 0, 1}, {}, {}};
+        if (i >= lights.size()) continue;
+        const AreaLight& light = lights[i];
+        const double chance = all > 0 ? luminance(light) / all : 0;
+        chosen = i + 1 == lights.size() ? 1 : chosen + chance;
+        const glm::dvec3 towards = direction_of(light, eye);
+        const glm::dvec3 beside = glm::cross(eye.up, towards);
+        const glm::dvec3 across = glm::length(beside) > 1e-6 ? glm::normalize(beside) : eye.right;
+        const glm::dvec3 along = glm::cross(towards, across);
+        const bool is_disc = light.height == 0;
+        const double half_width = 0.5 * light.width * unit;
+        const double half_height = is_disc ? half_width : 0.5 * light.height * unit;
+        const double area = (is_disc ? std::numbers::pi : 4.0) * half_width * half_height;
+        const double radiance = view.lamp_brightness / share_of_light(light);
+        to = {packed(light.distance * unit * towards, chosen), packed(half_width * across, is_disc ? 1 : 0),
+              packed(half_height * along, area), packed(-towards, chance),
+              packed(radiance * glm::dvec3(light.colour[0], light.colour[1], light.colour[2]), 0)};
+    }
+}
+
+}  // namespace echolux

@@ -1,0 +1,13 @@
+// Through a thin lens in the eye's place: the rays of a pixel meet where it is sharp, at the target or `view.focus_um` behind
+// it. R. Cook et al., "Distributed ray tracing", SIGGRAPH 1984.
+
+Ray through_lens(vec2 pixel) {
+    Ray middle = ray_of(pixel);
+    vec3 start = (middle.start - 0.5) / frame.per_extent.xyz;
+    vec3 sharp = start + middle.unit * (frame.trace.lens.y / dot(middle.unit, frame.ray.xyz));
+    vec4 u = draw();
+    float beside = frame.trace.lens.x * sqrt(u.x);
+    start += beside * cos(2.0 * pi * u.y) * normalize(frame.eye_x.xyz + frame.ray_x.xyz) +
+             beside * sin(2.0 * pi * u.y) * normalize(frame.eye_y.xyz + frame.ray_y.xyz);
+    return ray_from(start, normalize(sharp - start), pixel);
+}

@@ -1,0 +1,63 @@
+// The last row and column of a coarse picture: the buffer is larger than its rays, and what lies beyond them is of
+// another picture, or of nobody.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "render/resolver.h"
+#include "render/slots/upload.h"
+#include "render/vk/read_back.h"
+#include "rendering.h"
+
+namespace echolux::test {
+namespace {
+
+// An empty volume before a background, so that every pixel of a picture is the same.
+TEST(CoarseEdges, ShowNothingOfWhatLiesBeyondTheRays) {
+    DeviceChoice choice;
+    choice.validation = true;
+    choice.on_message = [](const std::string& text) { ADD_FAILURE() << "validation layer: " << text; };
+    const gpu::Device device(choice);
+    gpu::Queue queue(device);
+    gpu::ReadBack read_back(device, queue);
+    BrickBuilder builder(device);
+    Raycaster raycaster(device, queue);
+    Resolver resolver(device, queue);
+    ResolvedPictures pictures(device);
+    const VolumeGrid grid = db_grid(8, 8, 8);
+    const VolumeTexture volume(device, grid, {0, 40});
+    const auto nothing = [](std::int64_t, std::int64_t, std::int64_t) { return 0.; };
+    upload(device, queue, builder, volume, *voxels_in_memory(grid, voxels(grid, nothing).data()));
+    const Scene scene(volume);
+    std::int64_t wrong = 0;
+    for (const std::int64_t edge : {47, 61, 96}) {
+        AccumulationBuffer accumulation(device, edge, edge);
+        View view = voxel_view(grid, edge, edge);
+        for (int step = 0; step <= 75; step += 3) {
+            const double pitch = 1.25 + 0.01 * step;
+            const auto cast = [&](double red, double apart) {
+                view.background = {red, 0.5, 0.5};
+                queue.wait(
+                    raycaster
+                        .cast({.scene = scene, .view = view, .pass = {.accumulation = &accumulation, .pitch = apart}})
+                        .value);
+            };
+            cast(std::numeric_limits<double>::quiet_NaN(), 1);
+            cast(0.25, pitch);
+            const ResolvedPicture picture = resolver.resolve(pictures, accumulation, pitch, {0, 0, edge, edge},
+                                                             sheet_of({.scene = scene, .view = view}));
+            const std::span<const std::byte> pixels = read_back.pixels(*picture.image);
+            for (std::int64_t y = 0; y < edge; ++y) {
+                for (std::int64_t x = 0; x < edge; ++x) {
+                    const bool is_last = x == edge - 1 || y == edge - 1;
+                    const auto red = std::to_integer<int>(pixels[static_cast<std::size_t>(4 * (y * edge + x))]);
+                    if (is_last && red != 64) ++wrong;
+                }
+            }
+        }
+    }
+    EXPECT_EQ(wrong, 0) << "pixels";
+}
+
+}  // namespace
+}  // namespace echolux::test

@@ -1,0 +1,269 @@
+// The denoiser, the estimate of noise that ends pictures, and how traced pictures are refined and shown.
+#include <algorithm>
+#include <cmath>
+
+#include "render/denoiser.h"
+#include "render/raycaster.h"
+#include "slots_fixture.h"
+#include "traced.h"
+
+namespace echolux::test {
+namespace {
+
+// Root of the mean square difference of levels, in steps of 8 bits.
+double apart(const Image& a, const Image& b) {
+    double squares = 0;
+    for (std::size_t i = 0; i < a.pixels.size(); ++i) squares += std::pow(double(a.pixels[i]) - b.pixels[i], 2);
+    return std::sqrt(squares / static_cast<double>(a.pixels.size()) * 4 / 3);  // opacity is 255 everywhere
+}
+
+// The same where they differ most, over squares of 16 pixels.
+double worst_apart(const Image& a, const Image& b) {
+    double worst = 0;
+    for (std::int64_t top = 0; top < a.height; top += 16) {
+        for (std::int64_t left = 0; left < a.width; left += 16) {
+            double squares = 0, count = 0;
+            for (std::int64_t y = top; y < std::min(top + 16, a.height); ++y) {
+                for (std::int64_t x = left; x < std::min(left + 16, a.width); ++x, ++count) {
+                    const auto at = static_cast<std::size_t>(4 * (y * a.width + x) + 1);
+                    squares += std::pow(double(a.pixels[at]) - b.pixels[at], 2);
+                }
+            }
+            worst = std::max(worst, std::sqrt(squares / count));
+        }
+    }
+    return worst;
+}
+
+class Denoised : public Traced {
+  protected:
+    void SetUp() override {
+        Traced::SetUp();
+        const VolumeGrid grid = db_grid(48, 48, 48);
+        set_volume(grid, [&](std::int64_t z, std::int64_t a, std::int64_t b) {
+            return std::max(ball(grid, 22)(z, a, b), (a / 8 + b / 8) % 2 == 0 && z > 30 ? 30. : 0.);
+        });
+        set_curve({{0, 1, 1, 1, 0}, {.3, .9, .4, .3, 0}, {.35, .9, .4, .3, 60}, {1, 1, 1, .9, 60}}, 0);
+        view_.transparent = false;
+        view_.look = Look::free;
+        view_.lighting = true;
+        view_.zoom = 4;
+        view_.width = 48;
+        view_.height = 32;
+        view_.exposure_ev = 0;
+        view_.tone = Tone::reinhard;
+        view_.lamp = Lamp::free;
+        view_.lamp_elevation_deg = 50;
+        view_.lamp_brightness = 3;
+        view_.bounces = 8;
+        view_.denoise = true;
+    }
+
+    Image render(bool denoise, std::int64_t paths) {
+        view_.denoise = denoise;
+        view_.paths = paths;
+        return renderer().render(view_);
+    }
+
+    FollowedPicture followed(double& now_s, int* updates = nullptr) {
+        FollowedPicture shown = renderer().follow(view_, now_s);
+        for (int i = 0; i < 1000 && !shown.is_final; ++i) {
+            shown = renderer().follow(view_, now_s += .1);
+            renderer().wait(shown.drawing);
+            renderer().read(shown.drawing);
+            if (updates != nullptr) ++*updates;
+        }
+        EXPECT_TRUE(shown.is_final);
+        return shown;
+    }
+};
+
+TEST_F(Denoised, AFewPathsComeNearToMany) {
+    const Image many = render(false, 256);
+    view_.seed = 1;
+    const double raw = apart(render(false, 24), many);
+    const double filtered = apart(render(true, 24), many);
+    EXPECT_GT(raw, 4);
+    EXPECT_LT(filtered, 0.6 * raw);
+}
+
+TEST_F(Denoised, ManyPathsAreLeftAloneAndOneSaysNothing) {
+    EXPECT_TRUE(is_filtered(view_, 2));
+    EXPECT_TRUE(is_filtered(view_, 1023));
+    EXPECT_FALSE(is_filtered(view_, 1));
+    EXPECT_FALSE(is_filtered(view_, 1024));
+    view_.denoise = false;
+    EXPECT_FALSE(is_filtered(view_, 32));
+}
+
+// A picture that has reached its target differs from those of other seeds by about as much; a window and a still follow
+// as many paths for it.
+TEST_F(Denoised, PicturesEndWhereNoiseIsAsLittleAsIsWanted) {
+    double now_s = 10;
+    view_.paths = 200;
+    view_.noise_target = 6;
+    const auto picture = [&](std::int64_t seed) {
+        view_.seed = seed;
+        const FollowedPicture shown = followed(now_s);
+        EXPECT_LT(shown.passes, 200);
+        EXPECT_GE(shown.passes, 16);
+        return renderer().read(shown.drawing);
+    };
+    const Image one = picture(1);
+    EXPECT_EQ(renderer().render(view_).pixels, one.pixels);
+    const double found = worst_apart(one, picture(2)) / std::sqrt(2.);
+    EXPECT_LT(found, 1.5 * view_.noise_target);
+    EXPECT_GT(found, 0.2 * view_.noise_target);
+    view_.noise_target = 0.01;
+    view_.paths = 33;
+    EXPECT_EQ(followed(now_s).passes, 33);
+}
+
+// More columns than a tile has, and the rims of tiles: the whole picture bit for bit.
+TEST_F(Denoised, TilesAreTheWholePicture) {
+    view_.width = 4096 + 40;
+    view_.height = 12;
+    view_.zoom = 20;
+    view_.paths = 2;
+    double now_s = 10;
+    const FollowedPicture whole = followed(now_s);
+    EXPECT_EQ(renderer().render(view_).pixels, renderer().read(whole.drawing).pixels);
+}
+
+// What only the display has to know of asks for no paths.
+TEST_F(Denoised, ExposureAndToneKeepThePathsThatAreThere) {
+    view_.box = true;
+    view_.slices = {1, 0, 0, 5};
+    view_.paths = 4;
+    double now_s = 10;
+    const auto expect_kept = [&](const char* what) {
+        const FollowedPicture shown = renderer().follow(view_, now_s += .001);
+        renderer().wait(shown.drawing);
+        EXPECT_EQ(shown.passes, 4) << what;
+        EXPECT_TRUE(shown.is_final) << what;
+        EXPECT_EQ(renderer().read(shown.drawing).pixels, renderer().render(view_).pixels) << what;
+    };
+    followed(now_s);
+    view_.exposure_ev = 1;
+    expect_kept("exposure");
+    view_.tone = Tone::filmic;
+    expect_kept("tone");
+    view_.white_point = 9;
+    expect_kept("white point");
+    view_.background = {.4, .2, .6};
+    expect_kept("background");
+    view_.denoise = false;
+    expect_kept("denoiser");
+    view_.transparent = true;
+    expect_kept("transparency");
+    view_.transparent = false;
+    view_.background = {1, 1, 1};  // on which lines are dark
+    EXPECT_FALSE(renderer().follow(view_, now_s += .001).is_final);
+    followed(now_s);
+    view_.box = false;  // paths ended at its lines
+    EXPECT_FALSE(renderer().follow(view_, now_s += .001).is_final);
+    followed(now_s);
+    view_.scattering = .5;
+    EXPECT_FALSE(renderer().follow(view_, now_s += .001).is_final);
+}
+
+// Slices are what they are without light, whatever the tone: but for their edges, which are mixed without gamma.
+TEST_F(Denoised, SlicesAreColoursOfTheDisplay) {
+    set_curve({{0, 1, 1, 1, 0}, {.3, .9, .4, .3, 0}, {1, 1, 1, .9, 0}}, 0);  // nothing before them
+    view_.slices = {1, 0, 0, 5};
+    view_.paths = 4;
+    view_.tone = Tone::filmic;
+    view_.exposure_ev = 3;
+    const Image traced = renderer().render(view_);
+    view_.mode = ViewMode::composite;
+    view_.samples = 4;
+    const Image cast = renderer().render(view_);
+    std::size_t bright = 0, other = 0;
+    for (std::size_t i = 0; i < cast.pixels.size(); ++i) {
+        bright += i % 4 != 3 && cast.pixels[i] > 60;
+        other += std::abs(traced.pixels[i] - cast.pixels[i]) > 2;
+    }
+    EXPECT_GT(bright, cast.pixels.size() / 10);
+    EXPECT_LT(other, cast.pixels.size() / 20);
+}
+
+TEST_F(Denoised, SeveralPassesFitIntoAFrame) {
+    view_.width = view_.height = 16;
+    view_.paths = 64;
+    view_.frame_ms = 1000;
+    double now_s = 10;
+    int updates = 0;
+    followed(now_s, &updates);
+    EXPECT_LT(updates, 30);
+}
+
+TEST_F(Denoised, FramesOfMoviesHaveNoiseOfTheirOwn) {
+    const Image first = render(false, 2);
+    view_.frame = 1;
+    EXPECT_NE(render(false, 2).pixels, first.pixels);
+}
+
+// What near hides from the eye is not there for light either: as if it were cut away.
+TEST_F(Denoised, WhatIsTooNearIsNowhere) {
+    set_slab();
+    set_white(4, 64);
+    view_.transparent = true;
+    view_.zoom = 20;
+    view_.look = Look::top;
+    view_.lighting = false;
+    view_.tone = Tone::linear;
+    view_.exposure_ev = stops;
+    view_.paths = 32;
+    view_.denoise = false;
+    view_.lamp_brightness = 0;
+    view_.clip_low = {.5, 0, 0};
+    const Mean cut = mean();
+    view_.clip_low = {0, 0, 0};
+    const double diagonal = std::sqrt(64. * 64 + 2 * 64000. * 64000);
+    view_.near_um = diagonal;  // as far as the middle is from the eye
+    const Mean near = mean();
+    EXPECT_NEAR(near.light, cut.light, 4 * std::hypot(near.sigma, cut.sigma) + 1e-3 * cut.light);
+    view_.near_um = 0;
+    EXPECT_GT(std::abs(mean().light - cut.light), 0.1 * cut.light);
+}
+
+// At rest too: light from around, and as many rays as of a composite.
+TEST_F(Slots, VolumesThatAreNotWholeAreCast) {
+    make(small_grid());
+    write(0, noise_voxels(grid_, 1));
+    View view = small_view();
+    view.ambient_occlusion = 1;
+    view.rest_samples = 5;
+    view.frame_ms = 1000;
+    const auto at_rest = [&](std::size_t pane) {
+        double now_s = 10;
+        FollowedPicture picture;
+        for (int i = 0; i < 100 && !picture.is_final; ++i) {
+            picture = with_next_signal(
+                {.newest = {0, 1, 6}, .previous = {}, .wait = written_, .signal = 0}, read_,
+                [&](const ShownSlots& slots) { return renderer().follow(view, now_s += .1, pane, slots); });
+            renderer().wait(picture.drawing);
+        }
+        EXPECT_EQ(picture.passes, 5);
+        return renderer().read(picture.drawing);
+    };
+    const Image cast = at_rest(0);
+    view.mode = ViewMode::traced;
+    EXPECT_EQ(at_rest(1).pixels, cast.pixels);
+}
+
+// Dense tissue after empty space: what was learned of the one is not believed of the other.
+TEST(Paces, AreDoubtedButNeverBeyondASlowDevice) {
+    Pace pace;
+    pace.learn(1e6, 1e-3, 0);  // 1 ns
+    pace.doubt(8);
+    EXPECT_NEAR(pace.seconds(1), 8e-9, 1e-12);
+    pace.doubt(8);
+    EXPECT_NEAR(pace.seconds(1), 1e-8, 1e-12);
+    pace.learn(1, 1e-6, 0);
+    pace.doubt(8);
+    EXPECT_NEAR(pace.seconds(1), 1e-6, 1e-12);
+}
+
+}  // namespace
+}  // namespace echolux::test

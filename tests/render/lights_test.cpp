@@ -1,0 +1,155 @@
+// Lights that have a size, and the lens: against closed forms, the sky in their place, and geometry.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "compute/error.h"
+#include "traced.h"
+
+namespace echolux::test {
+namespace {
+
+class TracedLights : public Traced {
+  protected:
+    void SetUp() override {
+        Traced::SetUp();
+        view_.sky = 0;
+        view_.lights = Lights::own;
+        view_.lamp_brightness = 1;
+        view_.paths = 64;
+    }
+
+    // Six squares that leave nothing open, each as bright as a sky of 1.
+    void set_box_of_lights() {
+        const double share = 2 / std::numbers::pi * std::numbers::sqrt2 * std::atan(1 / std::numbers::sqrt2);
+        view_.area_lights.clear();
+        constexpr std::array<std::array<double, 2>, 6> sides{{{0, 0}, {90, 0}, {180, 0}, {-90, 0}, {0, 90}, {0, -90}}};
+        for (const auto& [azimuth, elevation] : sides) {
+            for (const double number : {azimuth, elevation, 2., 4., 4., share, share, share})
+                view_.area_lights.push_back(number);
+        }
+    }
+};
+
+// A disc far away that fills 45 degrees about the eye: one scattering, against quadrature of its closed form.
+TEST_F(TracedLights, ADiscFarAwayIsACapOfTheSky) {
+    set_slab();
+    set_white(1, 64);
+    view_.bounces = 1;
+    view_.scattering = .8;
+    constexpr double far = 1e4;
+    view_.area_lights = {0, 0, far, 2 * far, 0, .5, .5, .5};  // half of it would fill all a surface sees
+    expect_light(.047674, "45 degrees");
+}
+
+// Whatever stands in a closed box of lights gets as much light as under a sky, by looks for them and by paths that meet
+// them, tissue and surfaces, forwards and to all sides.
+TEST_F(TracedLights, ABoxOfLightsIsAFurnace) {
+    const VolumeGrid grid = db_grid(40, 40, 40);
+    set_volume(grid, ball(grid, 18));
+    set_curve({{0, 1, 1, 1, 0}, {.3, 1, 1, 1, 0}, {.35, 1, 1, 1, 20}, {1, 1, 1, 1, 20}}, 0);
+    view_.look = Look::free;
+    view_.scattering = 1;
+    view_.zoom = 2;
+    set_box_of_lights();
+    view_.lighting_strength = 1;
+    view_.roughness = .2;
+    view_.width = view_.height = 32;
+    for (const double anisotropy : {0., .9}) {
+        for (const bool surfaces : {false, true}) {
+            view_.anisotropy = anisotropy;
+            view_.lighting = surfaces;
+            double sum = 0, squares = 0, opacity = 0;
+            for (const Pixel& pixel : pixels()) {
+                sum += pixel.light - pixel.opacity;
+                squares += std::pow(pixel.light - pixel.opacity, 2);
+                opacity += pixel.opacity;
+            }
+            EXPECT_GT(opacity, 100);
+            EXPECT_NEAR(sum / opacity, 0, 4 * std::sqrt(squares) / opacity) << anisotropy << surfaces;
+            EXPECT_LT(4 * std::sqrt(squares) / opacity, .02);
+        }
+    }
+}
+
+// The eye sees none of them, and their number says nothing: half as bright, twice.
+TEST_F(TracedLights, LightsAddUp) {
+    view_.paths = 32;
+    set_slab();
+    set_white(3, 64);
+    view_.area_lights = {30, 40, 3, 1, 2, 1, 1, 1};
+    const Mean one = mean();
+    view_.area_lights = {30, 40, 3, 1, 2, .25, .25, .25, 30, 40, 3, 1, 2, .75, .75, .75};
+    const Mean two = mean();
+    EXPECT_GT(one.light, 0.05);
+    EXPECT_NEAR(two.light, one.light, 4 * std::hypot(one.sigma, two.sigma));
+    EXPECT_EQ(two.opacity, one.opacity);
+}
+
+TEST_F(TracedLights, PresetsGiveLight) {
+    set_slab();
+    set_white(3, 64);
+    view_.paths = 8;
+    std::vector<double> found;
+    for (const Lights lights : {Lights::headlight, Lights::three_point, Lights::dissection_microscope}) {
+        view_.lights = lights;
+        found.push_back(mean().light);
+        EXPECT_GT(found.back(), 0.02);
+        EXPECT_EQ(std::ranges::count(found, found.back()), 1);
+    }
+}
+
+TEST_F(TracedLights, LightsThatCannotBeAreRefused) {
+    set_slab();
+    const auto refused = [&](std::vector<double> numbers) {
+        view_.area_lights = std::move(numbers);
+        try {
+            check_view(view_);
+        } catch (const Error& error) {
+            return error.where() == "view.area_lights";
+        }
+        return false;
+    };
+    EXPECT_FALSE(refused({}));
+    EXPECT_TRUE(refused({1, 2, 3}));
+    EXPECT_TRUE(refused({0, 0, .5, 1, 1, 1, 1, 1}));
+    EXPECT_TRUE(refused({0, 0, 2, 0, 1, 1, 1, 1}));
+    EXPECT_TRUE(refused({0, 0, 2, 1, 1, 1, -1, 1}));
+    EXPECT_FALSE(refused({0, 0, 2, 1, 1, 1, 1, 1}));
+}
+
+// A point out of focus is a disc: of the lens, as large as the ratio of the ways from the point and from what is sharp
+// to it says. In focus it stays a point.
+TEST_F(TracedLights, WhatIsOutOfFocusIsADisc) {
+    const VolumeGrid grid = db_grid(65, 65, 65);
+    set_volume(grid,
+               [](std::int64_t z, std::int64_t a, std::int64_t b) { return z == 32 && a == 32 && b == 32 ? 40 : 0; });
+    set_curve({{0, 1, 1, 1, 0}, {.2, 1, 1, 1, 0}, {.3, 1, 1, 1, 2000}, {1, 1, 1, 1, 2000}}, 65);
+    view_.lights = Lights::lamp;
+    view_.projection = Projection::perspective;
+    view_.zoom = 4;
+    view_.paths = 100;
+    const auto spread = [&] {  // of its opacity, root of the mean square distance from the middle in pixels
+        double squares = 0, sum = 0;
+        const std::vector<Pixel> all = pixels();
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const double x = static_cast<double>(i % 48) - 23.5, y = static_cast<double>(i / 48) - 23.5;
+            squares += all[i].opacity * (x * x + y * y);
+            sum += all[i].opacity;
+        }
+        return std::sqrt(squares / sum);
+    };
+    const double sharp = spread();
+    view_.aperture_um = 40;
+    EXPECT_NEAR(spread(), sharp, 0.1 * sharp);
+    const double radius = 0.5 * std::sqrt(3.) * 65, eye = radius / std::sin(15 * std::numbers::pi / 180);
+    const double pixel = eye * std::tan(15 * std::numbers::pi / 180) / 24 / view_.zoom;
+    view_.focus_um = 60;
+    const double blur = 20 * view_.focus_um / (eye + view_.focus_um) / pixel;  // radius, pixels
+    EXPECT_GT(blur, 3 * sharp);
+    EXPECT_NEAR(spread(), std::hypot(sharp, blur / std::numbers::sqrt2), 0.1 * blur);
+}
+
+}  // namespace
+}  // namespace echolux::test

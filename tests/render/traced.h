@@ -1,0 +1,121 @@
+// What tests of traced light share: white volumes under an even sky, and the light of pixels, linear.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "rendering.h"
+
+namespace echolux::test {
+
+// Light of a pixel and how much of what is behind it is hidden.
+struct Pixel {
+    double light = 0, opacity = 0;
+};
+
+class Traced : public Rendering {
+  protected:
+    static constexpr int stops = -3;  // so that nothing is cut off at white
+
+    void SetUp() override {
+        Rendering::SetUp();
+        view_.mode = ViewMode::traced;
+        view_.projection = Projection::orthographic;
+        view_.look = Look::top;
+        view_.box = view_.lighting = false;
+        view_.transparent = true;
+        view_.width = view_.height = 48;
+        view_.sky = 1;
+        view_.lamp_brightness = 0;
+        view_.bounces = 0;
+        view_.tone = Tone::linear;
+        view_.exposure_ev = stops;
+        view_.paths = 16;
+        view_.denoise = false;
+        view_.noise_target = 0;
+    }
+
+    // White everywhere, of this extinction over `length`.
+    void set_curve(std::vector<TransferNode> nodes, double length) {
+        view_.transfer = "test";
+        view_.transfer_curve = TransferCurve{std::move(nodes), "", true, length};
+    }
+    void set_white(double extinction, double length) {
+        set_curve({{0, 1, 1, 1, extinction}, {1, 1, 1, 1, extinction}}, length);
+    }
+
+    void set_volume(const VolumeGrid& grid, const ValueAt& value) {
+        view_.low = 0;
+        view_.high = 40;
+        renderer().set_volume(grid, voxels(grid, value).data());
+    }
+
+    // 64 um deep and so wide that its sides are far away.
+    void set_slab() {
+        VolumeGrid grid = db_grid(64, 64, 64);
+        grid.spacing_um = {1, 1000, 1000};
+        set_volume(grid, [](auto...) { return 20; });
+        view_.zoom = 20;
+    }
+
+    std::vector<Pixel> pixels() {
+        std::vector<Pixel> found;
+        renderer().render(view_, PictureBits::sixteen,
+                          [&](const PictureRows& rows) {
+                              for (std::size_t i = 0; i + 8 <= rows.pixels.size(); i += 8) {
+                                  std::array<std::uint16_t, 4> codes{};
+                                  std::memcpy(codes.data(), rows.pixels.data() + i, sizeof codes);
+                                  const double shown = codes[1] / 65535.0;
+                                  const double straight =
+                                      shown <= 0.04045 ? shown / 12.92 : std::pow((shown + 0.055) / 1.055, 2.4);
+                                  const double opacity = codes[3] / 65535.0;
+                                  found.push_back({straight * std::exp2(-stops) * opacity, opacity});
+                              }
+                          },
+                          {});
+        return found;
+    }
+
+    struct Mean {
+        double light = 0, opacity = 0, sigma = 0;  // of the light
+    };
+    Mean mean() {
+        const std::vector<Pixel> all = pixels();
+        const auto count = static_cast<double>(all.size());
+        Mean mean;
+        double squares = 0;
+        for (const Pixel& pixel : all) {
+            mean.light += pixel.light / count;
+            mean.opacity += pixel.opacity / count;
+            squares += pixel.light * pixel.light / count;
+        }
+        mean.sigma = std::sqrt((squares - mean.light * mean.light) / count);
+        return mean;
+    }
+
+    // A lamp at the eye and one behind the volume, each half of a sky.
+    Mean mean_of_lamps_all_around() {
+        view_.sky = 0;
+        view_.lamp_size_deg = 90;
+        view_.lamp_brightness = 1;
+        const Mean before = mean();
+        view_.lamp = Lamp::free;
+        view_.lamp_azimuth_deg = 180;
+        view_.lamp_elevation_deg = 0;
+        const Mean behind = mean();
+        return {before.light + behind.light, before.opacity, std::hypot(before.sigma, behind.sigma)};
+    }
+
+    void expect_light(double expected, const std::string& of) {
+        const Mean found = mean();
+        EXPECT_NEAR(found.light, expected, 4 * found.sigma + 2e-5) << of;
+        EXPECT_LT(found.sigma, 0.02 * std::max(expected, 0.05)) << of;
+    }
+
+    View view_;
+};
+
+}  // namespace echolux::test

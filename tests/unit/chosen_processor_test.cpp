@@ -1,0 +1,50 @@
+// Work that both processors do: on the one that is asked for, and on the CPU where there is no other.
+#include "compute/chosen_processor.h"
+
+#include <gtest/gtest.h>
+
+#include "compute/error.h"
+
+namespace echolux {
+namespace {
+
+struct Work {
+    int on_gpu = 0, on_cpu = 0;
+
+    ProcessorUsed on(const BackendChoice& choice) {
+        return on_gpu_or_cpu(
+            choice, [&] { ++on_gpu; }, [&] { ++on_cpu; });
+    }
+};
+
+TEST(ChosenProcessor, IsTheCpuWhereItIsAskedFor) {
+    Work work;
+    const ProcessorUsed used = work.on({.backend = Backend::cpu});
+    EXPECT_EQ(used.processor, Backend::cpu);
+    EXPECT_EQ(used.reason, "");
+    EXPECT_EQ(work.on_cpu, 1);
+    EXPECT_EQ(work.on_gpu, 0);
+    EXPECT_THROW(work.on({.backend = Backend::cpu, .gpus = 2}), Error);
+    EXPECT_EQ(work.on_cpu, 1);
+}
+
+TEST(ChosenProcessor, IsTheCpuWithAReasonWhereThereIsNoGpu) {
+    if (!surveyed_gpus().usable.empty()) GTEST_SKIP() << "there is a GPU";
+    Work work;
+    const ProcessorUsed used = work.on({});
+    EXPECT_EQ(used.processor, Backend::cpu);
+    EXPECT_EQ(used.reason, surveyed_gpus().refusal);
+    EXPECT_EQ(work.on_cpu, 1);
+    EXPECT_THROW(work.on({.backend = Backend::cuda}), Error);
+    EXPECT_EQ(work.on_cpu, 1);
+    EXPECT_EQ(work.on_gpu, 0);
+}
+
+TEST(ChosenProcessor, PassesOnWhatTheWorkThrows) {
+    EXPECT_THROW(on_gpu_or_cpu(
+                     {.backend = Backend::cpu}, [] {}, [] { throw Error(ErrorCode::cancelled, "stopped"); }),
+                 Error);
+}
+
+}  // namespace
+}  // namespace echolux

@@ -1,0 +1,71 @@
+// What a viewer is sent when something goes wrong while a picture is encoded.
+#include "ui/web/picture_stream.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <thread>
+
+#include "ui/web/frame_header.h"
+
+namespace echolux::test {
+namespace {
+
+class Viewer : public Connection {
+  public:
+    std::uint64_t id() const override { return 1; }
+    bool may_steer() const override { return true; }
+    bool is_page() const override { return true; }
+    const std::string& peer() const override { return peer_; }
+    void send_text(std::string) override {}
+    void send_binary(SharedBytes bytes) override {
+        FrameHeader header;
+        std::memcpy(&header, bytes->data(), sizeof header);
+        last = header.picture * 2 + header.kind;
+    }
+    void send_both(std::string, SharedBytes) override {}
+    std::size_t waiting_bytes() const override { return 0; }
+    void close(const std::string&) override { is_open_ = false; }
+    bool is_open() const override { return is_open_; }
+
+    // Whether that picture comes, as video (0) or as a still (1).
+    bool gets(std::uint32_t picture, std::uint32_t kind) const {
+        for (int i = 0; i < 500 && last != picture * 2 + kind; ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        return last == picture * 2 + kind;
+    }
+
+    std::atomic<std::uint32_t> last = 0;
+
+  private:
+    std::string peer_;
+    std::atomic<bool> is_open_ = true;
+};
+
+std::shared_ptr<ServedPicture> picture_of(std::uint32_t number) {
+    return std::make_shared<ServedPicture>(
+        ServedPicture{number, 64, 48, std::vector<std::uint8_t>(std::size_t{4} * 64 * 48, 100), 0});
+}
+
+TEST(PictureStream, AStillThatCannotBeMadeCostsNoCodec) {
+    if (stream_codecs().empty()) GTEST_SKIP() << "no FFmpeg on this machine";
+    const auto viewer = std::make_shared<Viewer>();
+    PictureStream stream(viewer, {StreamCodec::jpeg});
+    const auto broken = picture_of(1);
+    stream.offer(broken, 0, 0);
+    ASSERT_TRUE(viewer->gets(1, 0));
+    broken->rgba.clear();  // the still of it fails, as without memory
+    stream.rest();
+    stream.shown(1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    stream.offer(picture_of(2), 0, 0);
+    EXPECT_TRUE(viewer->gets(2, 0));
+    stream.rest();
+    stream.shown(2);
+    EXPECT_TRUE(viewer->gets(2, 1));
+    EXPECT_TRUE(viewer->is_open());
+}
+
+}  // namespace
+}  // namespace echolux::test
