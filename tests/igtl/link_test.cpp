@@ -216,6 +216,7 @@ TEST(IgtlLink, AVolumeThatIsLostOnItsWayIsLeftOut) {
     ASSERT_TRUE(until([&] { return link->stats().left_out == 1 && link->is_hungry(); }));
     link->offer(offered(small_grid(), 2));
     EXPECT_EQ(number_of(program.next("STRING", "Echolux_note")), 2);
+    EXPECT_EQ(program.next("IMAGE", "Echolux").body.size(), 132U);  // what is told overtakes what still waits
     link->tell(Error(ErrorCode::bad_setting, "has voxels of a type", "x"));
     link->tell(Error(ErrorCode::bad_setting, "has voxels of a type", "x"));
     EXPECT_EQ(program.next("STATUS").body.substr(0, 2), big(2, 2));
