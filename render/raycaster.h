@@ -16,6 +16,7 @@
 #include "render/bricks.h"
 #include "render/light_volume.h"
 #include "render/majorants.h"
+#include "render/pace.h"
 #include "render/raycast_programs.h"
 #include "render/region.h"
 #include "render/scene.h"
@@ -63,35 +64,6 @@ struct CastPicture {
     const gpu::DeviceImage* image = nullptr;  // of the region; measures: `measure_pixels` a ray
     std::uint64_t value = 0;
     const gpu::Stopwatch* stopwatch = nullptr;
-};
-
-// How fast a variant of the ray caster is on this device, from pictures that it has finished, and so how much of one
-// fits into a time. Before the first is finished a slow device is assumed.
-class Pace {
-  public:
-    // `work`: rays times the most samples that one may take.
-    double seconds(double work) const { return work * seconds_per_sample_; }
-    bool is_known() const { return known_; }
-
-    // `kept`: the part of what was known that stays where less was taken. Paths through one part of a picture say
-    // little of those through the next.
-    void learn(double work, std::optional<double> seconds, double kept) {
-        if (!seconds || !(work > 0)) return;
-        seconds_per_sample_ = std::max({*seconds / work, kept * seconds_per_sample_, min_seconds});
-        known_ = true;
-    }
-
-    // What comes may take so many times as long.
-    void doubt(double factor) {
-        seconds_per_sample_ = std::max(seconds_per_sample_, std::min(factor * seconds_per_sample_, slow));
-    }
-
-  private:
-    static constexpr double min_seconds = 1e-15;
-    static constexpr double slow = 1e-8;  // of software Vulkan on one core
-
-    double seconds_per_sample_ = slow;
-    bool known_ = false;
 };
 
 class Raycaster {

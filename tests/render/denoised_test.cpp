@@ -252,18 +252,5 @@ TEST_F(Slots, VolumesThatAreNotWholeAreCast) {
     EXPECT_EQ(at_rest(1).pixels, cast.pixels);
 }
 
-// Dense tissue after empty space: what was learned of the one is not believed of the other.
-TEST(Paces, AreDoubtedButNeverBeyondASlowDevice) {
-    Pace pace;
-    pace.learn(1e6, 1e-3, 0);  // 1 ns
-    pace.doubt(8);
-    EXPECT_NEAR(pace.seconds(1), 8e-9, 1e-12);
-    pace.doubt(8);
-    EXPECT_NEAR(pace.seconds(1), 1e-8, 1e-12);
-    pace.learn(1, 1e-6, 0);
-    pace.doubt(8);
-    EXPECT_NEAR(pace.seconds(1), 1e-6, 1e-12);
-}
-
 }  // namespace
 }  // namespace echolux::test
