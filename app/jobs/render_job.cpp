@@ -108,7 +108,7 @@ RenderedFile run(const RenderJob& job, Progress& progress) {
     check_names(job);
     const View view = view_of(job);
     if (!job.probes.empty() && view.stereo != Stereo::off) {
-        throw Error(ErrorCode::bad_setting, "a pixel of a picture for two eyes is no one place", "probe, view.stereo",
+        throw Error(ErrorCode::bad_setting, "is not one place in a picture for two eyes", "probe, view.stereo",
                     "probe a picture with view.stereo = off");
     }
     for (const auto& [x, y] : job.probes) check_pixel(view, x, y);
