@@ -68,6 +68,7 @@ Camera::Camera(const View& view, const glm::dvec3& extent)
     per_pixel_ = (perspective_ ? std::tan(half_angle) : radius) / half_side;
     if (view.fit) fit(0.5 * static_cast<double>(view.width), 0.5 * static_cast<double>(view.height));
     per_pixel_ /= view.zoom;
+    aside_ = view.eye * view.eyes_apart * distance_;
 
     const glm::dvec3 x = orientation_.right * per_pixel_;
     const glm::dvec3 y = -orientation_.up * per_pixel_;
@@ -75,7 +76,7 @@ Camera::Camera(const View& view, const glm::dvec3& extent)
     rays_ = {eye(),
              perspective_ ? none : x,
              perspective_ ? none : y,
-             -orientation_.towards,
+             -orientation_.towards - aside_ / std::max(distance_, 1e-12) * orientation_.right,
              perspective_ ? x : none,
              perspective_ ? y : none};
 }
@@ -96,8 +97,10 @@ void Camera::fit(double half_width, double half_height) {
 
 glm::dvec2 Camera::project(const glm::dvec3& point) const {
     const glm::dvec3 from = point - target_;
-    const double scale = per_pixel_ * (perspective_ ? depth_of(point) : 1);
-    return {glm::dot(from, orientation_.right) / scale, -glm::dot(from, orientation_.up) / scale};
+    const double depth = depth_of(point);
+    const double scale = per_pixel_ * (perspective_ ? depth : 1);
+    const double aside = aside_ * (1 - depth / std::max(distance_, 1e-12));  // of that eye's ray through the target
+    return {(glm::dot(from, orientation_.right) - aside) / scale, -glm::dot(from, orientation_.up) / scale};
 }
 
 double Camera::depth_of(const glm::dvec3& point) const {

@@ -64,7 +64,7 @@ class Camera {
     double length_per_pixel() const { return per_pixel_ * (perspective_ ? distance_ : 1); }
 
     const Orientation& orientation() const { return orientation_; }
-    glm::dvec3 eye() const { return target_ + distance_ * orientation_.towards; }
+    glm::dvec3 eye() const { return target_ + distance_ * orientation_.towards + aside_ * orientation_.right; }
 
   private:
     void fit(double half_width, double half_height);
@@ -74,6 +74,7 @@ class Camera {
     glm::dvec3 extent_;
     glm::dvec3 target_;
     double distance_ = 0;   // from the eye to the target
+    double aside_ = 0;      // of the eye, to the right
     double per_pixel_ = 0;  // lengths (orthographic) or slope (perspective)
     double near_ = 0;
     bool perspective_ = true;

@@ -145,6 +145,8 @@ struct Renderer::Parts {
     Scene scene_of_slots(const ShownSlots& shown);
     std::span<const std::byte> pixels_of(const Shot& shot, const gpu::Chain& chain, PictureDepth depth,
                                          const std::function<void(std::int64_t passes)>& pause);
+    std::vector<std::byte> band_of(const Shot& band, PictureBits bits, const gpu::Chain& chain,
+                                   const std::function<void(std::int64_t columns)>& done);
     std::int64_t rows_at_a_time(const Shot& shot);
 };
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "render/renderer_parts.h"
+#include "render/stereo.h"
 
 namespace echolux {
 namespace {
@@ -196,32 +197,46 @@ std::span<const std::byte> Renderer::Parts::pixels_of(const Shot& shot, const gp
     }
 }
 
+// Rows of one eye's picture, those of `band`, tile by tile.
+std::vector<std::byte> Renderer::Parts::band_of(const Shot& band, PictureBits bits, const gpu::Chain& chain,
+                                                const std::function<void(std::int64_t columns)>& done) {
+    const PictureDepth depth = bits == PictureBits::sixteen ? PictureDepth::floats : PictureDepth::codes;
+    const std::int64_t passes = passes_when_saved(band.view), width = band.view.width;
+    std::vector<std::byte> rows(static_cast<std::size_t>(width * band.region.height) * bytes_per_pixel(bits));
+    Region tile = band.region;
+    for (tile.left = 0; tile.left < width; tile.left += tile.width) {
+        tile.width = std::min(max_columns, width - tile.left);
+        const auto pause = [&](std::int64_t number) { done(tile.left + tile.width * number / passes); };
+        const gpu::Chain part = gpu::share_of(chain, tile.left == 0, tile.left + tile.width == width);
+        place(rows, width, bits, tile,
+              pixels_of({.scene = band.scene, .view = band.view, .region = tile}, part, depth, pause));
+    }
+    return rows;
+}
+
 void Renderer::Parts::still(const Scene& scene, const View& view, PictureBits bits, const TakeRows& take,
                             const gpu::Chain& chain) {
-    const PictureDepth depth = bits == PictureBits::sixteen ? PictureDepth::floats : PictureDepth::codes;
-    const std::int64_t passes = passes_when_saved(view);
-    std::vector<std::byte> rows;
-    bool is_first = true;
-    for (Region tile{0, 0, 0, 0}; tile.top < view.height; tile.top += tile.height) {
-        tile.height = view.height - tile.top;
-        tile.width = std::min(max_columns, view.width);
-        tile.height = rows_at_a_time({.scene = scene, .view = view, .region = tile});
-        rows.resize(static_cast<std::size_t>(view.width * tile.height) * bytes_per_pixel(bits));
+    const std::vector<View> eyes = eyes_of(view);
+    const std::int64_t columns = std::ssize(eyes) * eyes.front().width;
+    for (Region band{0, 0, eyes.front().width, 0}; band.top < view.height; band.top += band.height) {
+        band.height = view.height - band.top;
+        Region tile = band;
+        tile.width = std::min(max_columns, band.width);
+        band.height = rows_at_a_time({.scene = scene, .view = eyes.front(), .region = tile});
         std::int64_t told = 0;
-        for (tile.left = 0; tile.left < view.width; tile.left += tile.width) {
-            tile.width = std::min(max_columns, view.width - tile.left);
-            const bool is_last = tile.top + tile.height == view.height && tile.left + tile.width == view.width;
-            const Shot shot{.scene = scene, .view = view, .region = tile};
-            const auto pause = [&](std::int64_t done) {
-                const std::int64_t columns = tile.left + tile.width * done / passes;
-                const std::int64_t worth = tile.height * columns / view.width - told;
+        std::vector<std::vector<std::byte>> rows;
+        for (const View& eye : eyes) {
+            const bool is_first = band.top == 0 && rows.empty();
+            const bool is_last = band.top + band.height == view.height && rows.size() + 1 == eyes.size();
+            const auto tell = [&, before = std::ssize(rows) * eye.width](std::int64_t done) {
+                const std::int64_t worth = band.height * (before + done) / columns - told;
                 told += worth;
                 take({0, {}, worth});
             };
-            place(rows, view.width, bits, tile,
-                  pixels_of(shot, gpu::share_of(chain, std::exchange(is_first, false), is_last), depth, pause));
+            rows.push_back(band_of({.scene = scene, .view = eye, .region = band}, bits,
+                                   gpu::share_of(chain, is_first, is_last), tell));
         }
-        take({tile.height, rows, tile.height - told});
+        take({band.height, joined(view, bits, std::move(rows)), band.height - told});
     }
 }
 
@@ -254,14 +269,25 @@ std::function<Image()> Renderer::begin(const View& wanted, const Subject& subjec
         const View view = parts_->resolved(wanted, subject);
         const PagesShown pages = parts_->bring_in(view, subject);
         const Scene scene = parts_->scene_of(subject, view);
-        const gpu::ComingPixels coming = parts_->with_chain(subject, [&](const gpu::Chain& chain) {
-            return parts_->read_back.begin(submitted(*parts_, {.scene = scene, .view = view}, chain, pause));
+        std::vector<gpu::ComingPixels> coming = parts_->with_chain(subject, [&](const gpu::Chain& chain) {
+            std::vector<gpu::ComingPixels> begun;
+            for (const std::vector<View> eyes = eyes_of(view); const View& eye : eyes) {
+                const gpu::Chain part = gpu::share_of(chain, begun.empty(), begun.size() + 1 == eyes.size());
+                begun.push_back(
+                    parts_->read_back.begin(submitted(*parts_, {.scene = scene, .view = eye}, part, pause)));
+            }
+            return begun;
         });
-        return [coming, pages, width = view.width, height = view.height] {
+        return [coming = std::move(coming), pages, view] {
             return gpu::reporting("reading a picture", [&] {
-                const std::span<const std::byte> pixels = coming.wait();
+                std::vector<std::vector<std::byte>> eyes;
+                for (const gpu::ComingPixels& eye : coming) {
+                    const std::span<const std::byte> pixels = eye.wait();
+                    eyes.emplace_back(pixels.begin(), pixels.end());
+                }
+                const std::vector<std::byte> pixels = joined(view, PictureBits::eight, std::move(eyes));
                 const auto* first = reinterpret_cast<const std::uint8_t*>(pixels.data());
-                return Image{width, height, {first, first + pixels.size()}, pages};
+                return Image{view.width, view.height, {first, first + pixels.size()}, pages};
             });
         };
     });

@@ -107,6 +107,10 @@ std::optional<Volume> flow_of(const RenderJob& job, const View& view) {
 RenderedFile run(const RenderJob& job, Progress& progress) {
     check_names(job);
     const View view = view_of(job);
+    if (!job.probes.empty() && view.stereo != Stereo::off) {
+        throw Error(ErrorCode::bad_setting, "is not one place in a picture for two eyes", "probe, view.stereo",
+                    "probe a picture with view.stereo = off");
+    }
     for (const auto& [x, y] : job.probes) check_pixel(view, x, y);
     const std::optional<Volume> flow = flow_of(job, view);
     Renderer renderer(job.device);  // before the reconstruction: a missing device is known at once

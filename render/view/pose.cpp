@@ -36,6 +36,11 @@ const std::vector<Field<Pose>>& describe<Pose>() {
                      "field of view along the shorter side of the picture at zoom 1, in perspective"),
         number<Pose>("near_um", &Pose::near_um, 0, 1e9, "um", view,
                      "distance from the eye within which nothing is shown, e.g. inside the volume"),
+        number<Pose>(
+            "eyes_apart", &Pose::eyes_apart, 0, 1, "", view,
+            "how far the eyes of a stereo picture are apart, as a part of their distance from the target: 1/30 "
+            "is easy to look at; what lies at the target is seen in the plane of the picture")
+            .soft(0, 0.1),
     };
     return fields;
 }

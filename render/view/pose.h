@@ -26,6 +26,8 @@ struct Pose {
     Projection projection = Projection::perspective;
     double fov_deg = 30;
     double near_um = 0;
+    double eyes_apart = 1.0 / 30;
+    double eye = 0;  // of those apart, from the middle to the right: -0.5, 0.5, or 0; no setting, see stereo.h
 };
 
 template <>

@@ -24,6 +24,10 @@ const std::vector<Field<Canvas>>& describe<Canvas>() {
             "its depth; isosurface: where isovalue is first reached; mida: between composite and mip; "
             "points: a point for each visible voxel; traced: by the paths of light, composite while it moves"),
         numbers<Canvas>("background", &Canvas::background, 0, 1, "", view, "background colour: red, green, blue"),
+        choice<Canvas>(
+            "stereo", &Canvas::stereo, {"off", "side-by-side", "anaglyph"}, view,
+            "what two eyes see, in saved pictures and movies; side-by-side: the left eye's in the left half; "
+            "anaglyph: for glasses with a red glass on the left and a cyan one on the right"),
         flag<Canvas>("transparent", &Canvas::transparent, view, "no background: the picture gets an alpha channel"),
         integer<Canvas>("width", &Canvas::width, 1, 16384, "pixels", view, "width of the picture").soft(256, 8192),
         integer<Canvas>("height", &Canvas::height, 1, 16384, "pixels", view, "height of the picture").soft(256, 8192),
@@ -92,11 +96,19 @@ bool has_same_paths(const View& a, const View& b) {
            });
 }
 
-void check_view(const View& view) {
-    check(view, "view");
-    if (view.background.size() != 3) {
+void check_part(const Canvas& canvas) {
+    if (canvas.background.size() != 3) {
         throw Error(ErrorCode::bad_setting, "a colour has three numbers", "view.background", "e.g. [0, 0, 0]");
     }
+    if (canvas.stereo == Stereo::side_by_side && canvas.width % 2 != 0) {
+        throw Error(ErrorCode::bad_setting, "two eyes cannot share an odd number of columns", "view.width",
+                    "choose an even one, or view.stereo = anaglyph");
+    }
+}
+
+void check_view(const View& view) {
+    check(view, "view");
+    check_part(static_cast<const Canvas&>(view));
     check_part(static_cast<const Pose&>(view));
     check_part(static_cast<const Modes&>(view));
     check_part(static_cast<const Curve&>(view));

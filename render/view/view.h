@@ -18,6 +18,9 @@
 
 namespace echolux {
 
+// What two eyes see, for those who look with both; each in half of the picture, or in colours of their own.
+enum class Stereo { off, side_by_side, anaglyph };
+
 enum class ViewMode { composite, mip, minip, average, attenuated_mip, depth_mip, isosurface, mida, points, traced };
 
 // The picture itself.
@@ -25,6 +28,7 @@ struct Canvas {
     ViewMode mode = ViewMode::composite;
     std::vector<double> background{0.04, 0.045, 0.055};
     bool transparent = false;
+    Stereo stereo = Stereo::off;
     std::int64_t width = 1024;
     std::int64_t height = 1024;
 };
@@ -33,6 +37,9 @@ struct View : Canvas, Pose, Modes, Curve, Light, Cut, Slices, FlowOverlay, Annot
 
 template <>
 const std::vector<Field<View>>& describe<View>();
+
+// What its fields' ranges do not say. Throws Error{bad_setting} naming the key.
+void check_part(const Canvas& canvas);
 
 // Rays of a pixel, or paths of light: of a picture that is saved, and of one in a window at rest.
 std::int64_t passes_when_saved(const View& view);

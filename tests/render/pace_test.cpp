@@ -1,3 +1,4 @@
+// How much of a picture fits into a submission: what is learned, doubted and forgotten.
 #include "render/pace.h"
 
 #include <gtest/gtest.h>

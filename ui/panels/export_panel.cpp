@@ -107,9 +107,10 @@ class ExportPanel : public NamedPanel {
     }
 
     void draw_picture(const PanelContext& context) {
-        for (const char* key : {"view.width", "view.height", "view.samples", "view.transparent"}) {
+        for (const char* key : {"view.width", "view.height", "view.samples", "view.transparent", "view.stereo"}) {
             setting_row(context, key);
         }
+        if (context.work.view().stereo != Stereo::off) setting_row(context, "view.eyes_apart");
         own_row(context, "export.bits");
         const std::string help =
             "PNG or TIFF at this size, with at least as many rays per pixel as a pane at rest. The file stores all "

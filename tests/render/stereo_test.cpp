@@ -1,0 +1,153 @@
+// Pictures for two eyes: where points land, and that each eye's part is the picture of that eye.
+#include "render/stereo.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <glm/geometric.hpp>
+
+#include "compute/error.h"
+#include "render/camera.h"
+#include "rendering.h"
+
+namespace echolux::test {
+namespace {
+
+constexpr std::size_t channels = 4;
+
+class StereoPictures : public Rendering {
+  protected:
+    void SetUp() override {
+        Rendering::SetUp();
+        const VolumeGrid grid = db_grid(24, 24, 24);
+        renderer().set_volume(grid, voxels(grid, [](auto z, auto a, auto b) { return 40 * noise(z, a, b); }).data());
+        view_.preset = "tissue";
+        view_.low = 0;
+        view_.high = 40;
+        view_.width = 96;
+        view_.height = 200;  // several bands
+        view_.eyes_apart = 0.1;
+    }
+
+    Image of_eye(double eye) {
+        View view = view_;
+        view.eye = eye;
+        return renderer().render(view);
+    }
+
+    View view_;
+};
+
+TEST(StereoRays, GoThroughThePointsThatLandOnTheirPixels) {
+    const glm::dvec3 extent{300, 200, 250};
+    for (const Projection projection : {Projection::perspective, Projection::orthographic}) {
+        View view;
+        view.projection = projection;
+        view.roll_deg = 20;
+        view.target_um = {20, -15, 30};
+        view.eyes_apart = 0.2;
+        for (const double eye : {-0.5, 0.5}) {
+            view.eye = eye;
+            const Camera camera(view, extent);
+            const Camera::Rays& rays = camera.rays();
+            for (const glm::dvec3 point : {glm::dvec3{0, 0, 0}, glm::dvec3{140, -90, 100}, glm::dvec3{-60, 20, -120}}) {
+                const glm::dvec2 pixel = camera.project(point);
+                const glm::dvec3 start = rays.eye + pixel.x * rays.eye_x + pixel.y * rays.eye_y;
+                const glm::dvec3 along = glm::normalize(rays.ray + pixel.x * rays.ray_x + pixel.y * rays.ray_y);
+                EXPECT_LT(glm::length(glm::cross(point - start, along)), 1e-9);
+            }
+        }
+    }
+}
+
+// The target lies in the picture's plane; what is at half its distance lies before it by as much as the eyes are apart.
+TEST(StereoRays, PointsAreDisplacedByTheirDistanceFromTheTarget) {
+    View view;
+    view.look = Look::front;
+    view.eyes_apart = 0.1;
+    const glm::dvec3 extent{300, 300, 300};
+    View left = view, right = view;
+    left.eye = -0.5;
+    right.eye = 0.5;
+    const Camera middle(view, extent), of_left(left, extent), of_right(right, extent);
+    EXPECT_LT(glm::length(of_left.project({0, 0, 0})), 1e-9);
+    EXPECT_LT(glm::length(of_right.project({0, 0, 0})), 1e-9);
+    const double distance = glm::length(middle.eye());
+    const glm::dvec3 near_one = 0.5 * middle.eye();
+    const double displaced = (of_left.project(near_one) - of_right.project(near_one)).x;
+    EXPECT_NEAR(displaced * middle.length_per_pixel(), 0.1 * distance, 1e-9 * distance);
+    EXPECT_NEAR(glm::distance(of_left.eye(), of_right.eye()), 0.1 * distance, 1e-9 * distance);
+}
+
+TEST_F(StereoPictures, HalvesAreWhatEachEyeSees) {
+    const Image left = of_eye(-0.5), right = of_eye(0.5);
+    ASSERT_NE(left.pixels, right.pixels);
+    View both = view_;
+    both.stereo = Stereo::side_by_side;
+    both.width = 2 * view_.width;
+    const Image rendered = renderer().render(both);
+    EXPECT_EQ(renderer().begin(both)().pixels, rendered.pixels);
+    ASSERT_EQ(rendered.width, both.width);
+    const std::size_t bytes = channels * static_cast<std::size_t>(view_.width);
+    for (std::size_t row = 0; row < static_cast<std::size_t>(view_.height); ++row) {
+        const auto at = rendered.pixels.begin() + static_cast<std::ptrdiff_t>(2 * row * bytes);
+        const auto of_row = static_cast<std::ptrdiff_t>(row * bytes);
+        ASSERT_TRUE(std::equal(at, at + static_cast<std::ptrdiff_t>(bytes), left.pixels.begin() + of_row)) << row;
+        ASSERT_TRUE(std::equal(at + static_cast<std::ptrdiff_t>(bytes), at + static_cast<std::ptrdiff_t>(2 * bytes),
+                               right.pixels.begin() + of_row))
+            << row;
+    }
+}
+
+TEST_F(StereoPictures, AnaglyphsHaveTheLeftEyesLuminanceInRed) {
+    view_.transparent = true;
+    const Image left = of_eye(-0.5), right = of_eye(0.5);
+    View both = view_;
+    both.stereo = Stereo::anaglyph;
+    const Image rendered = renderer().render(both);
+    EXPECT_EQ(renderer().begin(both)().pixels, rendered.pixels);
+    ASSERT_EQ(rendered.pixels.size(), left.pixels.size());
+    for (std::size_t i = 0; i < rendered.pixels.size(); i += channels) {
+        const std::uint8_t* l = &left.pixels[i];
+        const std::uint8_t* r = &right.pixels[i];
+        const double luminance = 0.299 * l[0] + 0.587 * l[1] + 0.114 * l[2];
+        ASSERT_NEAR(rendered.pixels[i], luminance, 0.5 + 1e-9);
+        ASSERT_EQ(rendered.pixels[i + 1], r[1]);
+        ASSERT_EQ(rendered.pixels[i + 2], r[2]);
+        ASSERT_EQ(rendered.pixels[i + 3], std::max(l[3], r[3]));
+    }
+}
+
+TEST_F(StereoPictures, SixteenBitsHoldTheSameFiner) {
+    for (const Stereo stereo : {Stereo::side_by_side, Stereo::anaglyph}) {
+        view_.stereo = stereo;
+        const Image coarse = renderer().render(view_);
+        std::vector<std::uint16_t> codes;
+        std::int64_t worth = 0;
+        renderer().render(view_, PictureBits::sixteen, [&](const PictureRows& rows) {
+            worth += rows.worth;
+            const std::size_t before = codes.size();
+            codes.resize(before + rows.pixels.size() / 2);
+            std::memcpy(codes.data() + before, rows.pixels.data(), rows.pixels.size());
+        });
+        EXPECT_EQ(worth, view_.height);
+        ASSERT_EQ(codes.size(), coarse.pixels.size());
+        int most = 0;
+        for (std::size_t i = 0; i < codes.size(); ++i)
+            most = std::max(most, std::abs(codes[i] - 257 * coarse.pixels[i]));
+        EXPECT_LE(most, 129 + 129) << "the luminance of three rounded codes, and its own rounding";
+    }
+}
+
+TEST(StereoViews, OddWidthsCannotBeShared) {
+    View view;
+    view.width = 101;
+    view.stereo = Stereo::anaglyph;
+    EXPECT_NO_THROW(check_view(view));
+    view.stereo = Stereo::side_by_side;
+    EXPECT_THROW(check_view(view), Error);
+}
+
+}  // namespace
+}  // namespace echolux::test
