@@ -8,8 +8,8 @@
 // The volume goes on beyond its ends. Its power is scaled so that products of patches' rows stay normal numbers.
 #pragma once
 
+#include "compute/cuda/filter_box.cuh"
 #include "compute/cuda/launch.h"
-#include "compute/cuda/voxel_box.cuh"
 #include "compute/steps/speckle.h"
 
 namespace echolux::cuda {
@@ -49,7 +49,7 @@ struct SimilarTile {
 };
 
 struct SimilarWork {
-    VoxelBox box;
+    FilterBox box;
     SimilarTile tile;
     const float* power;
     const float* logs;  // of patches, by of_patches()

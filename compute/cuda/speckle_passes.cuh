@@ -3,8 +3,8 @@
 // caches.
 #pragma once
 
+#include "compute/cuda/filter_box.cuh"
 #include "compute/cuda/launch.h"
-#include "compute/cuda/voxel_box.cuh"
 #include "compute/steps/speckle.h"
 
 namespace echolux::cuda {
@@ -12,11 +12,11 @@ namespace echolux::cuda {
 // Of cubes of `edge` voxels.
 template <int edge>
 __global__ void __launch_bounds__(threads_of_a_range)
-    median_of_cube(VoxelBox box, const float* power, float scale, float* out) {
+    median_of_cube(FilterBox box, const float* power, float scale, float* out) {
     constexpr int reach = edge / 2;
     const std::int64_t voxel = element();
     if (voxel >= box.voxels()) return;
-    const VoxelBox::At at = box.at(voxel);
+    const FilterBox::At at = box.at(voxel);
     int rows[edge];
 #pragma unroll
     for (int i = 0; i < edge; ++i) rows[i] = box.row(at.z + i - reach);
@@ -28,17 +28,17 @@ __global__ void __launch_bounds__(threads_of_a_range)
 
 // What the bilateral filter compares, before it is smoothed.
 __global__ void __launch_bounds__(threads_of_a_range)
-    begin_guide(VoxelBox box, const float* power, float margin, float* guide) {
+    begin_guide(FilterBox box, const float* power, float margin, float* guide) {
     const std::int64_t voxel = element();
     if (voxel < box.voxels()) guide[voxel] = Decibel{}(power[voxel] + margin);
 }
 
 // Along one axis: 0 the depth, 1 A-scans, 2 B-scans. `weights`: 2 reach + 1.
 __global__ void __launch_bounds__(threads_of_a_range)
-    smooth_guide(VoxelBox box, const float* from, int axis, int reach, const float* weights, float* to) {
+    smooth_guide(FilterBox box, const float* from, int axis, int reach, const float* weights, float* to) {
     const std::int64_t voxel = element();
     if (voxel >= box.voxels()) return;
-    const VoxelBox::At at = box.at(voxel);
+    const FilterBox::At at = box.at(voxel);
     float sum = 0;
     for (int d = -reach; d <= reach; ++d) {
         const int z = axis == 0 ? d : 0, a = axis == 1 ? d : 0, b = axis == 2 ? d : 0;
@@ -52,11 +52,11 @@ struct BilateralReach {
 };
 
 __global__ void __launch_bounds__(threads_of_a_range)
-    mean_of_alike(VoxelBox box, const float* power, const float* guide, BilateralReach reach, BilateralWeight weight,
+    mean_of_alike(FilterBox box, const float* power, const float* guide, BilateralReach reach, BilateralWeight weight,
                   float* out) {
     const std::int64_t voxel = element();
     if (voxel >= box.voxels()) return;
-    const VoxelBox::At at = box.at(voxel);
+    const FilterBox::At at = box.at(voxel);
     const float own = guide[voxel];
     float values = 0, weights = 0;
     const int last_b = min(box.b_scans - 1, at.b + reach.b_scans), last_a = min(box.a_scans - 1, at.a + reach.a_scans),
@@ -85,18 +85,18 @@ struct SimilarOffset {
 };
 
 struct SimilarPass {
-    VoxelBox box;
+    FilterBox box;
     int patch;
     const float *power, *logs;  // with the margin
 
-    __host__ __device__ VoxelBox around() const {
+    __host__ __device__ FilterBox around() const {
         return {box.depth, box.a_scans + 2 * patch, box.b_scans + 2 * patch};
     }
-    __host__ __device__ VoxelBox along_a() const { return {box.depth, box.a_scans, box.b_scans + 2 * patch}; }
+    __host__ __device__ FilterBox along_a() const { return {box.depth, box.a_scans, box.b_scans + 2 * patch}; }
 };
 
 __global__ void __launch_bounds__(threads_of_a_range)
-    begin_similar(VoxelBox box, const float* from, float margin, float* power, float* logs) {
+    begin_similar(FilterBox box, const float* from, float margin, float* power, float* logs) {
     const std::int64_t voxel = element();
     if (voxel >= box.voxels()) return;
     power[voxel] = from[voxel] + margin;
@@ -107,9 +107,9 @@ __global__ void __launch_bounds__(threads_of_a_range)
 __global__ void __launch_bounds__(threads_of_a_range)
     sum_rows_of_patches(SimilarPass pass, SimilarOffset offset, float* sums) {
     const std::int64_t i = element();
-    const VoxelBox around = pass.around();
+    const FilterBox around = pass.around();
     if (i >= around.voxels()) return;
-    const VoxelBox::At at = around.at(i);
+    const FilterBox::At at = around.at(i);
     const int a = at.a - pass.patch, b = at.b - pass.patch;
     const std::int64_t own = pass.box.line(b, a), other = pass.box.line(b + offset.b, a + offset.a);
     float sum = 0;
@@ -123,9 +123,9 @@ __global__ void __launch_bounds__(threads_of_a_range)
 __global__ void __launch_bounds__(threads_of_a_range)
     sum_a_scans_of_patches(SimilarPass pass, const float* of_rows, float* sums) {
     const std::int64_t i = element();
-    const VoxelBox along_a = pass.along_a(), around = pass.around();
+    const FilterBox along_a = pass.along_a(), around = pass.around();
     if (i >= along_a.voxels()) return;
-    const VoxelBox::At at = along_a.at(i);
+    const FilterBox::At at = along_a.at(i);
     float sum = 0;
     for (int d = 0; d <= 2 * pass.patch; ++d) sum += of_rows[around.line(at.b, at.a + d) + at.z];
     sums[i] = sum;
@@ -136,9 +136,9 @@ __global__ void __launch_bounds__(threads_of_a_range)
                float* weights) {
     const std::int64_t voxel = element();
     if (voxel >= pass.box.voxels()) return;
-    const VoxelBox::At at = pass.box.at(voxel);
+    const FilterBox::At at = pass.box.at(voxel);
     if (!pass.box.has(at.z + offset.z, at.a + offset.a, at.b + offset.b)) return;
-    const VoxelBox along_a = pass.along_a();
+    const FilterBox along_a = pass.along_a();
     float sum = 0;
     for (int d = 0; d <= 2 * pass.patch; ++d) sum += of_a_scans[along_a.line(at.b + d, at.a) + at.z];
     const auto edge = static_cast<float>(2 * pass.patch + 1);
@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(threads_of_a_range)
 }
 
 __global__ void __launch_bounds__(threads_of_a_range)
-    end_similar(VoxelBox box, const float* values, const float* weights, float margin, float* out) {
+    end_similar(FilterBox box, const float* values, const float* weights, float margin, float* out) {
     const std::int64_t voxel = element();
     if (voxel < box.voxels()) out[voxel] = fmaxf(0.0f, values[voxel] / weights[voxel] - margin);
 }

@@ -9,6 +9,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/parallel_for.h"
 #include "engine/layers/boundary_costs.h"
 #include "engine/layers/boundary_search.h"
 #include "engine/layers/coarse_layers.h"
@@ -174,16 +175,17 @@ class SurfaceFinder {
     // Beside voxels that were never recorded there is no telling where a surface lies.
     void mark_missing(const BoundaryRows& rows, Surfaces& surfaces) const {
         constexpr std::int64_t reach = 2;  // rows on either side
-        for (std::size_t k = 0; k < rows.size(); ++k) {
-            for (std::size_t line = 0; line < rows[k].size(); ++line) {
+        parallel_for(0, map().count(), [&](std::int64_t of_map) {
+            const auto line = static_cast<std::size_t>(of_map);
+            for (std::size_t k = 0; k < rows.size(); ++k) {
                 const std::int64_t at = rows[k][line], first = std::max<std::int64_t>(0, at - reach),
                                    last = std::min(size_[0], at + reach);
-                const float* of_line = intensity_.data() + static_cast<std::int64_t>(line) * size_[0];
+                const float* of_line = intensity_.data() + of_map * size_[0];
                 if (first < last &&
                     std::any_of(of_line + first, of_line + last, [](float value) { return !std::isfinite(value); }))
                     surfaces.all[k].reasons[line] = Reason::out_of_range;
             }
-        }
+        });
     }
 
     // Voxel i reaches from i - 1/2 to i + 1/2: a boundary above it lies at i - 1/2.

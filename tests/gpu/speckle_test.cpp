@@ -98,7 +98,8 @@ TEST_F(SpeckleOnGpu, OfNothingIsNothing) {
     for (const FilterMethod method : {FilterMethod::nlm, FilterMethod::median, FilterMethod::bilateral}) {
         SpeckleFilter filter;
         filter.method = method;
-        for (const float value : filtered(nothing, {24, 20, 3}, filter, on_gpu, silent).power) ASSERT_EQ(value, 0);
+        for (const float value : filtered(nothing, {24, 20, 3}, filter, on_gpu, silent).power)
+            ASSERT_LE(value, 1e-35f);  // what rounding leaves of a margin of 1e-30
         EXPECT_TRUE(filtered({}, {24, 20, 0}, filter, on_gpu, silent).power.empty());
     }
 }

@@ -5,7 +5,7 @@
 
 namespace echolux::cuda {
 
-struct VoxelBox {
+struct FilterBox {
     int depth, a_scans, b_scans;
 
     __host__ __device__ std::int64_t columns() const { return std::int64_t{depth} * a_scans; }
