@@ -6,8 +6,10 @@
 #include <cmath>
 #include <functional>
 
-#include "compute/error.h"
+#include "compute/layers.h"
 #include "compute/parallel_for.h"
+#include "compute/speckle.h"
+#include "engine/layers/boundary_costs.h"
 #include "engine/layers/find_surfaces.h"
 #include "engine/simulate/counter_random.h"
 #include "engine/speckle/speckle_filter.h"
@@ -16,12 +18,15 @@
 namespace echolux {
 namespace {
 
-Size3 filtered_size(bool quick) {
-    return quick ? Size3{64, 32, 8} : Size3{128, 64, 16};
+// What the CPU and what a GPU takes on.
+Size3 filtered_size(bool gpu, bool quick) {
+    if (quick) return {64, 32, 8};
+    return gpu ? Size3{512, 512, 512} : Size3{128, 64, 16};
 }
 
-Size3 searched_size(bool quick) {
-    return quick ? Size3{128, 32, 8} : Size3{256, 128, 64};
+Size3 searched_size(bool gpu, bool quick) {
+    if (quick) return {128, 32, 8};
+    return gpu ? Size3{512, 512, 256} : Size3{256, 128, 64};
 }
 
 double voxels_of(const Size3& size) {
@@ -101,34 +106,79 @@ void measure_filters(BenchBook& book, const Size3& size) {
     }
 }
 
-void measure_layers(BenchBook& book, const Size3& size) {
-    constexpr double snr_db = 20;
-    const LayeredScene scene = retina_scene(size, 1, snr_db);
+// In the GPU's memory, as a chain of steps has them; the first once more with the copies from and to the host.
+void measure_filters_on_gpu(BenchBook& book, const Size3& size, const BackendChoice& choice) {
+    const std::vector<float> power = layered_speckle(size);
+    const auto bytes = static_cast<std::int64_t>(power.size() * sizeof(float));
+    const BlockMemory from = device_memory(bytes, choice.gpu), to = device_memory(bytes, choice.gpu);
+    copy_memory(from.data, reinterpret_cast<const std::byte*>(power.data()), bytes);
+    for (const FilterCase& one : filter_cases()) {
+        const auto filter = speckle_filter_on_gpu(size, tables_of(power, size, one.filter), choice);
+        measure(book, one.key, one.meaning, voxels_of(size),
+                [&] { (*filter)(reinterpret_cast<const float*>(from.data), reinterpret_cast<float*>(to.data)); });
+    }
+    const SpeckleTables tables = tables_of(power, size, filter_cases().front().filter);
+    measure(book, "filter/nlm.copied", "the first from host memory to host memory", voxels_of(size),
+            [&] { filtered_on_gpu(power, size, tables, choice); });
+}
+
+SurfaceSearch retina_search(const BackendChoice& choice) {
     SurfaceSearch search;
     for (const int polarity : retina_polarities)
         search.wanted.push_back({std::to_string(search.wanted.size() + 1), polarity, 3, 0, 1});
+    search.processor = choice;
+    return search;
+}
+
+// A retina whose speckle is drawn voxel by voxel, since a random field of this size would take longer than the search.
+LayeredScene speckled_retina(const Size3& size) {
+    LayeredScene scene = painted_retina(size, 1, 0);
+    const std::vector<float> speckle = layered_speckle({size[0], size[1], size[2]});
+    for (std::size_t i = 0; i < speckle.size(); ++i) {
+        const auto z = static_cast<std::int64_t>(i) % size[0];
+        const auto mean = static_cast<float>(std::pow(4.0, static_cast<double>(8 * z / size[0])));
+        scene.intensity[i] = (scene.intensity[i] + 0.01f) * speckle[i] / mean;
+    }
+    return scene;
+}
+
+void measure_layers(BenchBook& book, const Size3& size, const BackendChoice& choice) {
+    const bool is_gpu = choice.backend == Backend::cuda;
+    constexpr double snr_db = 20;
+    const LayeredScene scene = is_gpu ? speckled_retina(size) : retina_scene(size, 1, snr_db);
+    const SurfaceSearch search = retina_search(choice);
     SilentProgress silent;
     measure(book, "segment/retina",
             fmt::format("{} surfaces in {} x {} x {} voxels", search.wanted.size(), size[0], size[1], size[2]),
             voxels_of(size), [&] { find_surfaces(scene.intensity, size, search, silent); });
+    if (!is_gpu) return;
+    BoundaryRows rows;
+    for (const std::vector<float>& boundary : scene.boundaries) rows.emplace_back(boundary.begin(), boundary.end());
+    const LayerTables tables{size, std::vector<std::uint8_t>(rows[0].size(), 1), layer_mean_weights(), 1e-5f};
+    const auto on_gpu = boundary_search_on_gpu(scene.intensity, tables, choice);
+    const std::vector<SweepStep> steps(rows.size());
+    measure(book, "segment/retina.sweeps", "its costs and sweeps, twice, the volume in the GPU's memory",
+            voxels_of(size), [&] {
+                for (int pass = 0; pass < 2; ++pass) on_gpu->swept(rows, steps, [] {});
+            });
 }
 
 }  // namespace
 
 BenchReport run_processing(const BenchJob& job, Progress& progress) {
-    if (job.backend == Backend::cuda) {
-        throw Error(ErrorCode::device, "filters and surfaces are the CPU's", "backend", "choose auto or cpu");
-    }
-    BenchJob on_cpu = job;
-    on_cpu.backend = Backend::cpu;
-    BenchStart start = start_of(on_cpu);
+    BenchStart start = start_of(job);
     start.report.a_scans = start.report.b_scans = start.report.block_b_scans = 0;
     BenchBook book(start.report, start.extent.effort, progress);
-    const Size3 size = filtered_size(job.quick);
-    start.report.conditions = fmt::format("Filters of {} x {} x {} voxels of linear power", size[0], size[1], size[2]);
-    book.begin("processing", (std::ssize(filter_cases()) + 1) * 2);
-    measure_filters(book, size);
-    measure_layers(book, searched_size(job.quick));
+    const bool is_gpu = start.processor.is_gpu();
+    const Size3 size = filtered_size(is_gpu, job.quick);
+    start.report.conditions = fmt::format("Filters of {} x {} x {} voxels of linear power in {}", size[0], size[1],
+                                          size[2], start.processor.home_name());
+    book.begin("processing", (std::ssize(filter_cases()) + (is_gpu ? 3 : 1)) * 2);
+    if (is_gpu)
+        measure_filters_on_gpu(book, size, start.processor.choice);
+    else
+        measure_filters(book, size);
+    measure_layers(book, searched_size(is_gpu, job.quick), start.processor.choice);
     book.end();
     return start.report;
 }

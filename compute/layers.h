@@ -3,11 +3,14 @@
 // engine/layers.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "compute/backend.h"
 #include "compute/steps/layers.h"
 
 namespace echolux {
@@ -32,5 +35,18 @@ class BoundarySearch {
     virtual std::vector<SweptBoundary> swept(const BoundaryRows& rows, std::span<const SweepStep> steps,
                                              const BoundaryDone& done) = 0;
 };
+
+// What a search works on.
+struct LayerTables {
+    std::array<std::int64_t, 3> size{};    // rows, A-scans, B-scans
+    std::vector<std::uint8_t> has_signal;  // of each A-scan
+    std::vector<float> mean_weights;       // how neighbours count in the mean of a layer: the middle, each distance
+    float least_mean = 0;                  // of a layer
+};
+
+// `intensity`: [b_scan][a_scan][depth], linear, which is copied. Throws Error{device, out_of_memory}; where there is no
+// GPU that is Error{device}.
+std::unique_ptr<BoundarySearch> boundary_search_on_gpu(const std::vector<float>& intensity, const LayerTables& tables,
+                                                       const BackendChoice& choice);
 
 }  // namespace echolux

@@ -49,7 +49,7 @@ Volume filtered_volume(const FilterJob& job, FilteredFile& done, Progress& progr
     OpenedVolume opened = open_volume(job, progress);
     done.warnings = std::move(opened.warnings);
     const auto start = std::chrono::steady_clock::now();
-    filter_volume(opened.volume, job.filter, progress);
+    done.used = filter_volume(opened.volume, job.filter, progress, job.backend);
     done.seconds = seconds_since(start);
     opened.volume.provenance["filter"] = settings_of(job.filter);
     return std::move(opened.volume);
@@ -59,6 +59,7 @@ Volume filtered_volume(const FilterJob& job, FilteredFile& done, Progress& progr
 
 FilteredFile run(const FilterJob& job, Progress& progress) {
     check_filter(job.filter);
+    require_backend(job.backend);
     FileNames inputs = files_read(job);
     for (const std::filesystem::path& other : job.others) {
         const FileNames of_other = files_read(other, job.settings);

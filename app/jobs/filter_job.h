@@ -17,6 +17,7 @@ struct FilterJob : VolumeSource {
     bool all_volumes = false;                   // every volume of `input`, a series, is a look
     std::filesystem::path output;
     SpeckleFilter filter;
+    BackendChoice backend;    // that filters
     bool overwrites = false;  // replaces what is there, whoever made it
 };
 
@@ -25,6 +26,7 @@ struct FilteredFile {
     std::int64_t looks = 1;      // that were averaged
     double effective_looks = 1;  // as how many independent ones they count
     double seconds = 0;          // of filtering alone
+    ProcessorUsed used{};        // that filtered
 };
 
 // Throws Error; nothing is left under the output's name unless it is complete.

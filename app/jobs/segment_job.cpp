@@ -110,7 +110,7 @@ Surfaces surfaces_for(const SegmentJob& job, const Volume& volume, SegmentedLaye
     if (volume.grid.quantity.empty())
         done.warnings.push_back("layers: the volume does not say what its voxels hold; they are taken as intensities");
     const auto start = std::chrono::steady_clock::now();
-    Surfaces surfaces = find_surfaces(volume, job.recipe, progress);
+    Surfaces surfaces = find_surfaces(volume, job.recipe, progress, job.backend);
     done.seconds = seconds_since(start);
     require_signal(surfaces, job.input.filename().string());
     return surfaces;
@@ -269,6 +269,7 @@ void write_picture(const SegmentJob& job, const Volume& volume, const Surfaces& 
 SegmentedLayers run(const SegmentJob& job, Progress& progress) {
     check_wanted(job);
     check_names(job);
+    require_backend(job.backend);
     OpenedVolume opened = open_volume(job, progress);
     Volume& volume = opened.volume;
     if (job.tail_gap_um > 0) remove_tails(volume, job.tail_gap_um);
@@ -294,6 +295,7 @@ SegmentedLayers run(const SegmentJob& job, Progress& progress) {
     done.a_scans = surfaces.a_scans;
     done.b_scans = surfaces.b_scans;
     done.moved = surfaces.moved;
+    done.used = surfaces.searched_on;
     done.ambiguous = share_of(surfaces, Reason::ambiguous);
     done.weak = share_of(surfaces, Reason::weak_match);
     done.missing = std::max(0.0, 1 - share_found(surfaces));

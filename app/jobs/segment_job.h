@@ -18,6 +18,7 @@ namespace echolux {
 
 struct SegmentJob : VolumeSource {
     LayerRecipe recipe;
+    BackendChoice backend;           // that looks for surfaces
     std::filesystem::path surfaces;  // of a file, instead of a search; empty: they are looked for
 
     // What is written; empty: not wanted. Figures are *.pdf, *.svg, *.png, all others volumes.
@@ -48,6 +49,7 @@ struct SegmentedLayers {
     double ambiguous = 0, weak = 0, missing = 0;  // shares of all places
     std::optional<VesselStats> vessels;           // where they are asked for
     double seconds = 0;                           // that the search took; 0: there was none
+    ProcessorUsed used{};                         // that searched
 };
 
 // Throws Error; nothing is left under an output's name unless it is complete. Where nothing stands out from the noise

@@ -3,7 +3,8 @@
 // coupled as semi-global matching couples pixels (Hirschmueller, IEEE TPAMI 30, 2008).
 #pragma once
 
-#include <cmath>
+#include <bit>
+#include <cstdint>
 
 #include "compute/host_device.h"
 #include "compute/steps/depth.h"
@@ -17,14 +18,21 @@ inline constexpr int boundary_lanes = 24;        // labels and what fills up a v
 inline constexpr float impossible = 1e4f;        // cost of what cannot be, in nats
 inline constexpr int boundary_window_rows = 24;  // that count on either side of a boundary
 
-// a b, not fused with a sum.
-ECHOLUX_HD inline float unfused_product(float a, float b) {
-#ifdef __CUDA_ARCH__
-    return __fmul_rn(a, b);
-#else
-    return a * b;
-#endif
-}
+// ln of a positive normal number, relative error below 3e-7: m = 2^e f with f in sqrt(1/2) .. sqrt(2), ln f = 2 artanh
+// s, s = (f - 1) / (f + 1). Our own, so that every processor finds the same bits: products are not fused with sums
+// where these steps are compiled.
+struct NaturalLog {
+    ECHOLUX_HD float operator()(float m) const {
+        constexpr std::int32_t sqrt_half = 0x3f3504f3;
+        constexpr float ln_2 = 0.69314718f;
+        const auto bits = std::bit_cast<std::int32_t>(m);
+        const std::int32_t exponent = (bits - sqrt_half) >> 23;
+        const float f = std::bit_cast<float>(bits - exponent * (1 << 23));
+        const float s = (f - 1) / (f + 1), t = s * s;
+        const float series = 2 * s * (1 + t * (1.0f / 3 + t * (1.0f / 5 + t * (1.0f / 7 + t * (1.0f / 9)))));
+        return static_cast<float>(exponent) * ln_2 + series;
+    }
+};
 
 // Rows that tell how bright the layer between two edges is: those at its edges belong to the point spread.
 struct LayerInside {
@@ -65,8 +73,8 @@ struct BoundaryWindow {
         window.last = last < under ? last : under;
         window.mean_above = above > below / most_contrast ? above : below / most_contrast;
         window.mean_below = below > above / most_contrast ? below : above / most_contrast;
-        window.log_above = std::log(window.mean_above);
-        window.log_below = std::log(window.mean_below);
+        window.log_above = NaturalLog{}(window.mean_above);
+        window.log_below = NaturalLog{}(window.mean_below);
         return window;
     }
 };
@@ -95,7 +103,7 @@ struct SweepStep {
         float best = previous[0];
         for (int step = 1; step <= 3; ++step) {
             constexpr float penalties[4] = {0, 2, 4.5f, 9};
-            const float penalty = unfused_product(penalties[step], smoothness);
+            const float penalty = penalties[step] * smoothness;
             const float nearer = previous[-step] < previous[step] ? previous[-step] : previous[step];
             best = nearer + penalty < best ? nearer + penalty : best;
         }

@@ -173,8 +173,11 @@ std::vector<float> contrast_db(const std::vector<float>& intensity, const Size3&
     smooth_map(above, map, sigma, sigma);
     smooth_map(below, map, sigma, sigma);
     const auto margin = static_cast<float>(std::max(0.01 * floor, 1e-30));
-    for (std::size_t i = 0; i < above.size(); ++i)
-        above[i] = tells[i] != 0 ? 10 * std::log10((below[i] + margin) / (above[i] + margin)) : untold;
+    parallel_for(0, map.b_scans, [&](std::int64_t b) {
+        for (auto i = static_cast<std::size_t>(b * map.a_scans); i < static_cast<std::size_t>((b + 1) * map.a_scans);
+             ++i)
+            above[i] = tells[i] != 0 ? 10 * std::log10((below[i] + margin) / (above[i] + margin)) : untold;
+    });
     return above;
 }
 

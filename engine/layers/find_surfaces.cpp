@@ -9,6 +9,7 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/parallel_for.h"
 #include "engine/layers/boundary_costs.h"
 #include "engine/layers/boundary_search.h"
 #include "engine/layers/coarse_layers.h"
@@ -71,8 +72,7 @@ class SurfaceFinder {
         if (coarse.is_found) {
             BoundaryRows rows = whole_rows(coarse.places);
             put_in_order(rows, search_.wanted);
-            const auto search = boundary_search_on_cpu(intensity_, size_, coarse);
-            for (int pass = 0; pass < passes; ++pass) sweep(rows, *search, surfaces, progress);
+            sweep(rows, coarse, surfaces, progress);
             mark_weak(rows, coarse, surfaces);
             mark_missing(rows, surfaces);
             finish(rows, coarse.has_signal, surfaces);
@@ -85,7 +85,7 @@ class SurfaceFinder {
     MapSize map() const { return {size_[1], size_[2]}; }
 
     Surfaces empty() const {
-        Surfaces surfaces{size_[1], size_[2], {}, 0};
+        Surfaces surfaces{size_[1], size_[2], {}, 0, {}};
         const auto lines = static_cast<std::size_t>(surfaces.lines());
         for (const WantedBoundary& wanted : search_.wanted) {
             surfaces.all.push_back({wanted.name, std::vector<float>(lines, none), std::vector<float>(lines),
@@ -94,10 +94,28 @@ class SurfaceFinder {
         return surfaces;
     }
 
-    void sweep(BoundaryRows& rows, BoundarySearch& search, Surfaces& surfaces, Progress& progress) const {
+    void sweep(BoundaryRows& rows, const CoarseLayers& coarse, Surfaces& surfaces, Progress& progress) const {
+        const BoundaryRows first = rows;
+        surfaces.searched_on = on_gpu_or_cpu(
+            search_.processor,
+            [&] {
+                const auto search = boundary_search_on_gpu(
+                    intensity_, {size_, coarse.has_signal, layer_mean_weights(), least_layer_mean(coarse.floor)},
+                    search_.processor);
+                for (int pass = 0; pass < passes; ++pass) sweep(rows, *search, surfaces, [&] { progress.advance(0); });
+                progress.advance(passes * std::ssize(rows));
+            },
+            [&] {
+                rows = first;
+                const auto search = boundary_search_on_cpu(intensity_, size_, coarse);
+                for (int pass = 0; pass < passes; ++pass) sweep(rows, *search, surfaces, [&] { progress.advance(1); });
+            });
+    }
+
+    void sweep(BoundaryRows& rows, BoundarySearch& search, Surfaces& surfaces, const BoundaryDone& done) const {
         std::vector<SweepStep> steps;
         for (const WantedBoundary& wanted : search_.wanted) steps.push_back({static_cast<float>(wanted.smoothness)});
-        std::vector<SweptBoundary> found = search.swept(rows, steps, [&] { progress.advance(1); });
+        std::vector<SweptBoundary> found = search.swept(rows, steps, done);
         for (std::size_t k = 0; k < rows.size(); ++k) {
             for (std::size_t line = 0; line < rows[k].size(); ++line) {
                 rows[k][line] += found[k].labels[line] - boundary_reach;
@@ -157,16 +175,17 @@ class SurfaceFinder {
     // Beside voxels that were never recorded there is no telling where a surface lies.
     void mark_missing(const BoundaryRows& rows, Surfaces& surfaces) const {
         constexpr std::int64_t reach = 2;  // rows on either side
-        for (std::size_t k = 0; k < rows.size(); ++k) {
-            for (std::size_t line = 0; line < rows[k].size(); ++line) {
+        parallel_for(0, map().count(), [&](std::int64_t of_map) {
+            const auto line = static_cast<std::size_t>(of_map);
+            for (std::size_t k = 0; k < rows.size(); ++k) {
                 const std::int64_t at = rows[k][line], first = std::max<std::int64_t>(0, at - reach),
                                    last = std::min(size_[0], at + reach);
-                const float* of_line = intensity_.data() + static_cast<std::int64_t>(line) * size_[0];
+                const float* of_line = intensity_.data() + of_map * size_[0];
                 if (first < last &&
                     std::any_of(of_line + first, of_line + last, [](float value) { return !std::isfinite(value); }))
                     surfaces.all[k].reasons[line] = Reason::out_of_range;
             }
-        }
+        });
     }
 
     // Voxel i reaches from i - 1/2 to i + 1/2: a boundary above it lies at i - 1/2.
@@ -227,10 +246,12 @@ Surfaces find_surfaces(const std::vector<float>& intensity, const Size3& size, c
     return SurfaceFinder(intensity, size, search).found(progress);
 }
 
-Surfaces find_surfaces(const Volume& volume, const LayerRecipe& recipe, Progress& progress) {
+Surfaces find_surfaces(const Volume& volume, const LayerRecipe& recipe, Progress& progress,
+                       const BackendChoice& processor) {
     const VolumeGrid& grid = volume.grid;
     require_brightness(grid);
-    const SurfaceSearch search{wanted_boundaries(recipe, grid.spacing_um[0]), recipe.tissue_below, floor_of(grid)};
+    const SurfaceSearch search{wanted_boundaries(recipe, grid.spacing_um[0]), recipe.tissue_below, floor_of(grid),
+                               processor};
     return find_surfaces(linear_intensity(volume), {grid.depth, grid.a_scans, grid.b_scans}, search, progress);
 }
 

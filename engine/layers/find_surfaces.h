@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "compute/chosen_processor.h"
 #include "engine/analysis/intensity.h"
 #include "engine/layers/layer_recipe.h"
 #include "engine/layers/surfaces.h"
@@ -18,15 +19,17 @@ struct SurfaceSearch {
     std::vector<WantedBoundary> wanted;
     bool tissue_below = false;
     std::optional<double> floor{};  // mean intensity of noise, where it is known
+    BackendChoice processor{.backend = Backend::cpu};
 };
 
-// `intensity`: [b_scan][a_scan][depth], linear. The same bits for any number of threads. Where nothing stands out from
-// the noise there are no rows: reasons say no_signal. Voxels that are no numbers were not recorded: beside them there
-// are no rows. Throws Error{bad_setting} for fewer rows than boundaries need.
+// `intensity`: [b_scan][a_scan][depth], linear. The same bits for any number of threads and on a GPU. Where nothing
+// stands out from the noise there are no rows: reasons say no_signal. Voxels that are no numbers were not recorded:
+// beside them there are no rows. Throws Error{bad_setting} for fewer rows than boundaries need.
 Surfaces find_surfaces(const std::vector<float>& intensity, const Size3& size, const SurfaceSearch& search,
                        Progress& progress);
 
 // Of a volume of dB, intensity or amplitude; one that does not say is taken as intensity. Throws for all others.
-Surfaces find_surfaces(const Volume& volume, const LayerRecipe& recipe, Progress& progress);
+Surfaces find_surfaces(const Volume& volume, const LayerRecipe& recipe, Progress& progress,
+                       const BackendChoice& processor = {.backend = Backend::cpu});
 
 }  // namespace echolux

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compute/chosen_processor.h"
 #include "compute/reason.h"
 #include "engine/io/volume_file.h"
 
@@ -22,6 +23,7 @@ struct Surfaces {
     std::int64_t a_scans = 0, b_scans = 0;
     std::vector<Surface> all;  // from above; they touch, but never cross
     std::int64_t moved = 0;    // places that were moved down to where the surface above them lies
+    ProcessorUsed searched_on{};
 
     std::int64_t lines() const { return a_scans * b_scans; }
 };

@@ -136,11 +136,14 @@ void set_power(Volume& volume, StoredAs stored_as, const std::vector<float>& pow
     });
 }
 
-void filter_volume(Volume& volume, const SpeckleFilter& filter, Progress& progress) {
+ProcessorUsed filter_volume(Volume& volume, const SpeckleFilter& filter, Progress& progress,
+                            const BackendChoice& choice) {
     check_filter(filter);
     const VolumeGrid& grid = volume.grid;
     const std::vector<float> power = power_of(volume, filter.stored_as);
-    set_power(volume, filter.stored_as, filtered(power, {grid.depth, grid.a_scans, grid.b_scans}, filter, progress));
+    const FilteredPower done = filtered(power, {grid.depth, grid.a_scans, grid.b_scans}, filter, choice, progress);
+    set_power(volume, filter.stored_as, done.power);
+    return done.used;
 }
 
 void Compound::add(const Volume& volume, StoredAs stored_as) {

@@ -16,7 +16,8 @@ std::vector<float> power_of(const Volume& volume, StoredAs stored_as);
 void set_power(Volume& volume, StoredAs stored_as, const std::vector<float>& power);
 
 // Throws what power_of() and filtered() throw.
-void filter_volume(Volume& volume, const SpeckleFilter& filter, Progress& progress);
+ProcessorUsed filter_volume(Volume& volume, const SpeckleFilter& filter, Progress& progress,
+                            const BackendChoice& choice = {.backend = Backend::cpu});
 
 // The mean power of several looks at the same tissue: registered volumes of a series, or of several angles.
 class Compound {

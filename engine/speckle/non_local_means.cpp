@@ -1,5 +1,5 @@
 // Non-local means in tiles that fit the cache: for each offset the distances of all voxels, summed over cubes axis by
-// axis.
+// axis. Beyond its ends the volume goes on with its end values, and patches that reach there are compared there.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -115,11 +115,8 @@ class Tile {
 
     // Of the slice `b` of the tile and its margin: sums over patches in depth and along A-scans.
     void sum_slice(std::int64_t b, const Offset& offset) {
-        const std::int64_t y = std::clamp<std::int64_t>(first_b_ + b - reach_, 0, volume_.size()[2] - 1);
-        for (std::int64_t a = 0; a < count_a_ + 2 * reach_; ++a) {
-            const std::int64_t x = std::clamp<std::int64_t>(first_a_ + a - reach_, 0, volume_.size()[1] - 1);
-            sum_in_depth(y, x, offset, of_lines_.data() + a * rows_);
-        }
+        for (std::int64_t a = 0; a < count_a_ + 2 * reach_; ++a)
+            sum_in_depth(first_b_ + b - reach_, first_a_ + a - reach_, offset, of_lines_.data() + a * rows_);
         for (std::int64_t a = 0; a < count_a_; ++a) {
             float* out = of_slices_.data() + (b * count_a_ + a) * rows_;
             add_up(of_lines_.data() + a * rows_, rows_, out);

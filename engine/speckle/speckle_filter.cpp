@@ -75,8 +75,22 @@ SpeckleTables tables_of(const std::vector<float>& power, const Size3& size, cons
 
 std::vector<float> filtered(const std::vector<float>& power, const Size3& size, const SpeckleFilter& filter,
                             Progress& progress) {
+    return filtered(power, size, filter, {.backend = Backend::cpu}, progress).power;
+}
+
+FilteredPower filtered(const std::vector<float>& power, const Size3& size, const SpeckleFilter& filter,
+                       const BackendChoice& choice, Progress& progress) {
     const SpeckleTables tables = tables_of(power, size, filter);
-    return std::visit([&](const auto& of) { return filtered(power, size, of, progress); }, tables);
+    FilteredPower done;
+    done.used = on_gpu_or_cpu(
+        choice,
+        [&] {
+            progress.begin("filter on the GPU", 0, "");
+            done.power = filtered_on_gpu(power, size, tables, choice);
+            progress.end();
+        },
+        [&] { done.power = std::visit([&](const auto& of) { return filtered(power, size, of, progress); }, tables); });
+    return done;
 }
 
 }  // namespace echolux

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "compute/chosen_processor.h"
 #include "compute/plan/describe.h"
 #include "compute/speckle.h"
 #include "engine/analysis/intensity.h"
@@ -34,6 +35,14 @@ void check_filter(const SpeckleFilter& filter);
 // `power`: [b_scan][a_scan][depth], linear, 0 or more. The same bits for any number of threads.
 std::vector<float> filtered(const std::vector<float>& power, const Size3& size, const SpeckleFilter& filter,
                             Progress& progress);
+
+// On the processor that is asked for, whose results differ by less than 1e-5 of the values.
+struct FilteredPower {
+    std::vector<float> power;
+    ProcessorUsed used;
+};
+FilteredPower filtered(const std::vector<float>& power, const Size3& size, const SpeckleFilter& filter,
+                       const BackendChoice& choice, Progress& progress);
 
 // What filters work by.
 SpeckleTables tables_of(const std::vector<float>& power, const Size3& size, const SpeckleFilter& filter);

@@ -1,4 +1,5 @@
 """Speckle filters from the command line: what they gain, next to NumPy, and what is refused."""
+import json
 import re
 
 import numpy as np
@@ -38,6 +39,16 @@ class Filter(ProgramCase):
         np.testing.assert_allclose(read_volume(self.folder / "mean.nrrd"), mean, atol=1e-3)
         told = self.succeed("filter", "v.nrrd", "v.nrrd", "v.nrrd", "-o", "same.nrrd").out
         self.assertIn("as good as 1.0", told)
+
+    def test_the_processor_is_chosen(self):
+        line = ["filter", "v.nrrd", "--method", "median"]
+        self.assertEqual(json.loads(self.succeed(*line, "-o", "cpu.nrrd", "--backend", "cpu", "--json").out)["backend"], "cpu")
+        told = self.run_program(*line, "-o", "cuda.nrrd", "--backend", "cuda", "--json")
+        if told.code != 0:
+            self.assertIn("cuda", told.err.lower())
+            self.assertFalse((self.folder / "cuda.nrrd").exists())
+            told = self.succeed(*line, "-o", "cuda.nrrd", "--json")
+        np.testing.assert_allclose(read_volume(self.folder / "cuda.nrrd"), read_volume(self.folder / "cpu.nrrd"), atol=1e-3)
 
     def test_what_is_no_speckle_is_refused(self):
         write_nrrd(self.folder / "gray.nrrd", self.db, quantity="", unit="")

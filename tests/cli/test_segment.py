@@ -1,5 +1,6 @@
 """Surfaces between layers: against the simulator's truth, against the exact path that NumPy finds in a B-scan, and what is
 said of input that has none."""
+import json
 import re
 
 import numpy as np
@@ -111,6 +112,19 @@ class Segment(ProgramCase):
         self.succeed("segment", "flat.nrrd", "--surfaces", "s.nrrd", "--unflatten", "back.nrrd")
         difference = read_nrrd(self.folder / "back.nrrd") - read_nrrd(self.folder / "v.nrrd")
         self.assertLess(np.sqrt((difference[:, 5:85] ** 2).mean()), 3)  # dB of speckle that was interpolated twice
+
+    def test_the_processor_is_chosen(self):
+        boundaries = np.stack([np.full((8, 24), 20.5), np.full((8, 24), 40.5)])
+        db, _ = speckled([0, 1, 0], boundaries, 64, seed=5)
+        write_nrrd(self.folder / "v.nrrd", db)
+        line = ["segment", "v.nrrd", "--preset", "layers", "--count", "2"]
+        self.assertEqual(json.loads(self.succeed(*line, "-o", "cpu.nrrd", "--backend", "cpu", "--json").out)["backend"], "cpu")
+        told = self.run_program(*line, "-o", "cuda.nrrd", "--backend", "cuda", "--json")
+        if told.code != 0:
+            self.assertIn("cuda", told.err.lower())
+            self.assertFalse((self.folder / "cuda.nrrd").exists())
+            self.succeed(*line, "-o", "cuda.nrrd", "--json")
+        np.testing.assert_array_equal(surfaces(self.folder / "cuda.nrrd")[0], surfaces(self.folder / "cpu.nrrd")[0])
 
     def test_noise_has_no_surfaces(self):
         db, _ = speckled([0], np.zeros((0, 8, 40)), 200, seed=6)

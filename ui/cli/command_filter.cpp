@@ -23,6 +23,7 @@ struct Options {
     std::string output;
     std::int64_t volume = 0;
     bool all_volumes = false, overwrites = false;
+    Backend backend = Backend::automatic;
     std::vector<std::string> assignments;
 };
 
@@ -34,6 +35,7 @@ FilterJob job_from(const Options& options) {
     job.part.volume = options.volume;
     job.all_volumes = options.all_volumes;
     job.overwrites = options.overwrites;
+    job.backend.backend = options.backend;
     Settings settings;
     settings.bind("filter", job.filter);
     for (const std::string& assignment : options.assignments) {
@@ -56,12 +58,13 @@ void filter(const Options& options) {
         close_with("mean of {}, as good as {:.1f} independent ones\n", counted(done.looks, "looks"),
                    done.effective_looks);
     else if (done.seconds > 0)
-        close_with("filtered in {:.2f} s\n", done.seconds);
+        close_with("filtered in {:.2f} s on the {}\n", done.seconds, name_of(done.used.processor));
     close_with("{}\n", job.output.string());
     give({{"files", names_of({job.output})},
           {"looks", done.looks},
           {"effective_looks", done.effective_looks},
           {"seconds", done.seconds},
+          {"backend", word_for(done.used.processor)},
           {"warnings", lines_of(done.warnings)}});
 }
 
@@ -87,6 +90,7 @@ void add_filter(CLI::App& program) {
     command->add_flag("--all-volumes", options->all_volumes, "average all volumes of a series");
     add_data_folder_option(*command);
     add_overwrite_option(*command, options->overwrites);
+    add_backend_option(*command, options->backend, "filters");
     add_recipe_option(*command, options->assignments);
     add_set_option(*command, options->assignments);
     SpeckleFilter defaults;

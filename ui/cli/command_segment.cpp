@@ -75,8 +75,9 @@ void segment(const Options& options) {
                fmt::join(done.names, ", "));
     if (done.seconds > 0) {
         close_with(
-            "found in {:.2f} s; {:.1f} % ambiguous; {:.1f} % without a surface, {:.1f} % for too little contrast\n",
-            done.seconds, 100 * done.ambiguous, 100 * done.missing, 100 * done.weak);
+            "found in {:.2f} s on the {}; {:.1f} % ambiguous; {:.1f} % without a surface, {:.1f} % for too little "
+            "contrast\n",
+            done.seconds, name_of(done.used.processor), 100 * done.ambiguous, 100 * done.missing, 100 * done.weak);
     }
     if (done.vessels) {
         close_with("vessels: {:.1f} % of {:.3g} mm2, {:.3g} mm/mm2, relative flux {:.3g}\n",
@@ -84,10 +85,15 @@ void segment(const Options& options) {
                    done.vessels->flux);
     }
     for (const auto& file : done.files) close_with("{}\n", file.string());
-    nlohmann::ordered_json told = {{"files", names_of(done.files)}, {"surfaces", done.names},
-                                   {"ambiguous", done.ambiguous},   {"weak", done.weak},
-                                   {"missing", done.missing},       {"moved", done.moved},
-                                   {"seconds", done.seconds},       {"warnings", lines_of(done.warnings)}};
+    nlohmann::ordered_json told = {{"files", names_of(done.files)},
+                                   {"surfaces", done.names},
+                                   {"ambiguous", done.ambiguous},
+                                   {"weak", done.weak},
+                                   {"missing", done.missing},
+                                   {"moved", done.moved},
+                                   {"seconds", done.seconds},
+                                   {"backend", word_for(done.used.processor)},
+                                   {"warnings", lines_of(done.warnings)}};
     if (done.vessels) told["vessels"] = object_of(*done.vessels);
     give(told);
 }
@@ -162,6 +168,7 @@ void add_segment(CLI::App& program) {
     command->add_option("--volume", options->volume, "volume of a scan or series, counted from 0 [0]")->type_name("N");
     add_data_folder_option(*command);
     add_overwrite_option(*command, options->job.overwrites);
+    add_backend_option(*command, options->job.backend.backend, "looks for surfaces");
     add_recipe_option(*command, options->assignments);
     add_set_option(*command, options->assignments);
     LayerRecipe recipe;

@@ -37,4 +37,8 @@ std::pair<std::int64_t, std::int64_t> parsed_pixel(
 // "auto", "cpu" or "cuda", checked before.
 Backend parsed_backend(const std::string& name);
 
+// "cpu" or "cuda", and for people "CPU" or "GPU".
+const char* word_for(Backend processor);
+const char* name_of(Backend processor);
+
 }  // namespace echolux

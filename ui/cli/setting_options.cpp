@@ -169,11 +169,11 @@ void add_overwrite_option(CLI::App& command, bool& overwrites) {
     command.add_flag("--overwrite", overwrites, "replace what is there, whoever made it; never an input");
 }
 
-CLI::Option* add_backend_option(CLI::App& command, Backend& backend) {
+CLI::Option* add_backend_option(CLI::App& command, Backend& backend, const std::string& work) {
     return command
         .add_option_function<std::string>(
             "--backend", [&backend](const std::string& name) { backend = parsed_backend(name); },
-            "device that reconstructs [auto]")
+            "device that " + work + " [auto]")
         ->check(one_of({"auto", "cpu", "cuda"}))
         ->type_name("auto|cpu|cuda");
 }

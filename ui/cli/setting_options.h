@@ -33,8 +33,8 @@ CLI::Option* add_set_option(CLI::App& command, std::vector<std::string>& assignm
 // `--recipe NAME`: a recipe's settings, before all others.
 void add_recipe_option(CLI::App& command, std::vector<std::string>& assignments);
 
-// `--backend auto|cpu|cuda`.
-CLI::Option* add_backend_option(CLI::App& command, Backend& backend);
+// `--backend auto|cpu|cuda`: the device that does the work.
+CLI::Option* add_backend_option(CLI::App& command, Backend& backend, const std::string& work = "reconstructs");
 
 // `--overwrite`, the user's word of engine/io/output_rule.h.
 void add_overwrite_option(CLI::App& command, bool& overwrites);

@@ -1,0 +1,26 @@
+#include "compute/layers.h"
+
+#include "compute/error.h"
+#ifdef ECHOLUX_CUDA
+#include "compute/cuda/boundaries.h"
+#endif
+
+namespace echolux {
+
+#ifdef ECHOLUX_CUDA
+
+std::unique_ptr<BoundarySearch> boundary_search_on_gpu(const std::vector<float>& intensity, const LayerTables& tables,
+                                                       const BackendChoice& choice) {
+    return cuda::boundary_search(intensity, tables, choice);
+}
+
+#else
+
+std::unique_ptr<BoundarySearch> boundary_search_on_gpu(const std::vector<float>&, const LayerTables&,
+                                                       const BackendChoice&) {
+    throw Error(ErrorCode::device, "this build has no CUDA backend", "cuda");  // no GPU is ever found
+}
+
+#endif
+
+}  // namespace echolux

@@ -1,0 +1,118 @@
+// Boundaries between layers on the GPU: the CPU's labels, qualities and surfaces to the last bit, for volumes that fill
+// no warp, single B-scans and A-scans, and volumes with voxels that were never recorded.
+#include "compute/layers.h"
+
+#include <limits>
+
+#include "engine/layers/boundary_costs.h"
+#include "engine/layers/boundary_search.h"
+#include "engine/layers/find_surfaces.h"
+#include "engine/validation/tissue_scene.h"
+#include "tests/gpu/gpu_run.h"
+
+namespace echolux {
+namespace {
+
+const BackendChoice on_gpu{.backend = Backend::cuda}, on_cpu{.backend = Backend::cpu};
+
+class LayersOnGpu : public GpuTest {};
+
+void leave_gaps(LayeredScene& scene) {
+    constexpr float none = std::numeric_limits<float>::quiet_NaN();
+    for (std::int64_t line = 0; line < scene.lines(); ++line) {
+        float* values = scene.intensity.data() + line * scene.size[0];
+        if (line % 5 == 1) std::fill_n(values, line % 40, none);
+        if (line % 7 == 2) values[line % scene.size[0]] = none;
+        if (line % 11 == 3) std::fill_n(values, scene.size[0], none);
+        if (line % 13 == 4) values[40] = std::numeric_limits<float>::infinity();
+    }
+}
+
+// Rows as a coarse cut gives them, some of them at the ends and beyond, some on each other.
+BoundaryRows rows_near(const LayeredScene& scene, unsigned seed) {
+    std::mt19937 random(seed);
+    BoundaryRows rows;
+    for (const std::vector<float>& boundary : scene.boundaries) {
+        rows.emplace_back();
+        for (const float at : boundary)
+            rows.back().push_back(static_cast<std::int32_t>(at) + static_cast<std::int32_t>(random() % 7) - 3);
+    }
+    for (std::size_t line = 0; line < rows[0].size(); line += 17) {
+        rows[0][line] = -2;
+        rows.back()[line] = static_cast<std::int32_t>(scene.size[0]) + 3;
+        rows[1][line] = rows[2][line];
+    }
+    for (std::size_t k = 1; k < rows.size(); ++k) {
+        for (std::size_t line = 0; line < rows[k].size(); ++line)
+            rows[k][line] = std::max(rows[k][line], rows[k - 1][line]);
+    }
+    return rows;
+}
+
+void expect_same_labels(const Size3& size, bool has_gaps) {
+    LayeredScene scene = retina_scene(size, 3, 20);
+    if (has_gaps) leave_gaps(scene);
+    CoarseLayers coarse;
+    coarse.floor = 0.003;
+    coarse.has_signal.assign(static_cast<std::size_t>(scene.lines()), 1);
+    for (std::size_t line = 9; line < coarse.has_signal.size(); line += 23) coarse.has_signal[line] = 0;
+    const auto cpu = boundary_search_on_cpu(scene.intensity, size, coarse);
+    const auto gpu = boundary_search_on_gpu(
+        scene.intensity, {size, coarse.has_signal, layer_mean_weights(), least_layer_mean(coarse.floor)}, on_gpu);
+    std::vector<SweepStep> steps;
+    for (std::size_t k = 0; k < scene.boundaries.size(); ++k)
+        steps.push_back({k % 3 == 0 ? 1 : 0.37f * static_cast<float>(k)});
+    for (const unsigned seed : {1U, 2U}) {  // twice, as a search does
+        const BoundaryRows rows = rows_near(scene, seed);
+        int told = 0;
+        const auto found = gpu->swept(rows, steps, [&] { ++told; });
+        const auto expected = cpu->swept(rows, steps, [] {});
+        EXPECT_EQ(told, std::ssize(rows));
+        ASSERT_EQ(found.size(), expected.size());
+        for (std::size_t k = 0; k < found.size(); ++k) {
+            EXPECT_EQ(found[k].labels, expected[k].labels) << k << " of " << size[1] << " x " << size[2];
+            EXPECT_EQ(found[k].quality, expected[k].quality) << k << " of " << size[1] << " x " << size[2];
+            EXPECT_EQ(found[k].is_ambiguous, expected[k].is_ambiguous) << k;
+        }
+    }
+}
+
+TEST_F(LayersOnGpu, LabelsAreTheCpus) {
+    for (const Size3& size : {Size3{160, 48, 24}, Size3{131, 37, 5}, Size3{160, 65, 1}, Size3{129, 1, 33},
+                              Size3{160, 1, 1}, Size3{257, 33, 31}}) {
+        expect_same_labels(size, false);
+        expect_same_labels(size, true);
+    }
+}
+
+void expect_same_surfaces(const LayeredScene& scene, SurfaceSearch search) {
+    SilentProgress silent;
+    search.processor = on_gpu;
+    const Surfaces gpu = find_surfaces(scene.intensity, scene.size, search, silent);
+    search.processor = on_cpu;
+    const Surfaces cpu = find_surfaces(scene.intensity, scene.size, search, silent);
+    EXPECT_EQ(gpu.searched_on.processor, Backend::cuda);
+    EXPECT_EQ(cpu.searched_on.processor, Backend::cpu);
+    EXPECT_EQ(gpu.moved, cpu.moved);
+    for (std::size_t k = 0; k < cpu.all.size(); ++k) {
+        EXPECT_EQ(std::memcmp(gpu.all[k].rows.data(), cpu.all[k].rows.data(), 4 * cpu.all[k].rows.size()), 0) << k;
+        EXPECT_EQ(gpu.all[k].reasons, cpu.all[k].reasons) << k;
+        EXPECT_EQ(gpu.all[k].quality, cpu.all[k].quality) << k;
+    }
+}
+
+TEST_F(LayersOnGpu, SurfacesAreTheCpus) {
+    SurfaceSearch search;
+    for (const int polarity : retina_polarities)
+        search.wanted.push_back({std::to_string(search.wanted.size() + 1), polarity, 3, 0, 1});
+    for (const Size3& size : {Size3{256, 64, 32}, Size3{255, 97, 1}}) {
+        LayeredScene scene = retina_scene(size, 7, 20);
+        expect_same_surfaces(scene, search);
+        for (std::int64_t line = 0; line < scene.lines(); line += 3)
+            std::fill_n(scene.intensity.begin() + line * size[0], line % 9, std::numeric_limits<float>::quiet_NaN());
+        expect_same_surfaces(scene, search);
+    }
+}
+
+}  // namespace
+}  // namespace echolux

@@ -1,0 +1,178 @@
+// Speckle filters on the GPU against the CPU's, for volumes that fill no tile, of one B-scan, of one A-scan and of one
+// voxel, for what the tiles cannot take, and for codes.
+#include "compute/speckle.h"
+
+#include <limits>
+
+#include "compute/error.h"
+#include "engine/speckle/filter_volume.h"
+#include "tests/gpu/gpu_run.h"
+
+namespace echolux {
+namespace {
+
+const BackendChoice on_gpu{.backend = Backend::cuda}, on_cpu{.backend = Backend::cpu};
+
+// Speckle of layers, with some voxels of nothing and one that outshines all.
+std::vector<float> speckle_of(const Size3& size, unsigned seed = 3) {
+    std::mt19937 random(seed);
+    std::exponential_distribution<float> speckle(1);
+    std::vector<float> power(static_cast<std::size_t>(size[0] * size[1] * size[2]));
+    for (std::size_t i = 0; i < power.size(); ++i) {
+        const auto z = static_cast<std::int64_t>(i) % size[0];
+        power[i] = i % 97 == 5 ? 0 : speckle(random) * (z * 3 / size[0] == 1 ? 30.0f : 0.4f);
+    }
+    power[power.size() / 2] = 3e5f;
+    return power;
+}
+
+// Larger patches are surer of what is alike, and what rounding does to their sums counts more.
+void expect_close(const std::vector<float>& found, const std::vector<float>& expected, double margin,
+                  const std::string& of, double most = 1e-5) {
+    ASSERT_EQ(found.size(), expected.size());
+    double worst = 0;
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const auto truth = static_cast<double>(expected[i]);
+        const double error = std::abs(static_cast<double>(found[i]) - truth) / (std::abs(truth) + margin);
+        if (error <= worst) continue;
+        worst = error;
+        at = i;
+    }
+    EXPECT_LE(worst, most) << of << ": voxel " << at << ", " << found[at] << " instead of " << expected[at];
+    ::testing::Test::RecordProperty(of, std::to_string(worst));
+}
+
+void expect_same(const Size3& size, const SpeckleFilter& filter, const std::string& of) {
+    SilentProgress silent;
+    const std::vector<float> power = speckle_of(size);
+    const FilteredPower gpu = filtered(power, size, filter, on_gpu, silent);
+    EXPECT_EQ(gpu.used.processor, Backend::cuda);
+    const std::string name =
+        of + " " + std::to_string(size[0]) + "x" + std::to_string(size[1]) + "x" + std::to_string(size[2]);
+    expect_close(gpu.power, filtered(power, size, filter, on_cpu, silent).power, static_cast<double>(log_margin(power)),
+                 name, filter.method == FilterMethod::nlm && filter.patch > 3 ? 3e-5 : 1e-5);
+}
+
+const Size3 sizes[] = {{64, 60, 8}, {77, 61, 9},  {33, 31, 1}, {130, 1, 1},
+                       {1, 45, 5},  {200, 1, 11}, {1, 1, 1},   {31, 5, 3}};
+
+SpeckleFilter non_local(std::int64_t across, std::int64_t b_scans, std::int64_t patch, double strength) {
+    SpeckleFilter filter;
+    filter.search_depth = filter.search_a_scans = across;
+    filter.search_b_scans = b_scans;
+    filter.patch = patch;
+    filter.strength = strength;
+    return filter;
+}
+
+class SpeckleOnGpu : public GpuTest {};
+
+TEST_F(SpeckleOnGpu, NonLocalMeansAreTheCpus) {
+    for (const Size3& size : sizes) {
+        expect_same(size, non_local(7, 3, 3, 0.2), "7x7x3 patch 3");
+        expect_same(size, non_local(7, 3, 5, 0.1), "7x7x3 patch 5");
+    }
+    expect_same({50, 40, 12}, non_local(11, 7, 5, 0.1), "11x11x7 patch 5");
+    expect_same({50, 40, 12}, non_local(1, 1, 3, 0.2), "1x1x1 patch 3");
+    expect_same({50, 40, 12}, non_local(3, 5, 3, 0.2), "3x3x5 patch 3");
+}
+
+// What the tiles do not take: other patches, wide searches, powers that differ by more than their products hold.
+TEST_F(SpeckleOnGpu, NonLocalMeansOfAnyPatchAreTheCpus) {
+    expect_same({37, 21, 5}, non_local(5, 3, 1, 0.2), "5x5x3 patch 1");
+    expect_same({37, 21, 5}, non_local(5, 3, 7, 0.1), "5x5x3 patch 7");
+    expect_same({90, 80, 7}, non_local(29, 7, 3, 0.2), "29x29x7 patch 3");
+    SilentProgress silent;
+    const Size3 size{40, 30, 4};
+    std::vector<float> power(static_cast<std::size_t>(size[0] * size[1] * size[2]));
+    for (std::size_t i = 0; i < power.size(); i += 211) power[i] = 1 + static_cast<float>(i % 7);
+    const SpeckleFilter filter = non_local(7, 3, 3, 0.2);
+    expect_close(filtered(power, size, filter, on_gpu, silent).power,
+                 filtered(power, size, filter, on_cpu, silent).power, 1e-20, "hardly any power");
+}
+
+TEST_F(SpeckleOnGpu, OfNothingIsNothing) {
+    SilentProgress silent;
+    const std::vector<float> nothing(24 * 20 * 3);
+    for (const FilterMethod method : {FilterMethod::nlm, FilterMethod::median, FilterMethod::bilateral}) {
+        SpeckleFilter filter;
+        filter.method = method;
+        for (const float value : filtered(nothing, {24, 20, 3}, filter, on_gpu, silent).power)
+            ASSERT_LE(value, 1e-35f);  // what rounding leaves of a margin of 1e-30
+        EXPECT_TRUE(filtered({}, {24, 20, 0}, filter, on_gpu, silent).power.empty());
+    }
+}
+
+TEST_F(SpeckleOnGpu, MediansAreTheCpus) {
+    SpeckleFilter filter;
+    filter.method = FilterMethod::median;
+    for (const Size3& size : sizes) {
+        for (const std::int64_t edge : {3, 5}) {
+            filter.median_size = edge;
+            expect_same(size, filter, "median " + std::to_string(edge));
+        }
+    }
+}
+
+TEST_F(SpeckleOnGpu, BilateralMeansAreTheCpus) {
+    SpeckleFilter filter;
+    filter.method = FilterMethod::bilateral;
+    for (const Size3& size : sizes) {
+        for (const double sigma : {0.5, 2.0}) {
+            filter.sigma = sigma;
+            expect_same(size, filter, "bilateral " + std::to_string(sigma));
+        }
+    }
+}
+
+// Codes are those of the CPU, but where a value lies between two.
+template <class Code>
+void expect_same_codes(VoxelType type, const char* quantity, double scale, double offset) {
+    SilentProgress silent;
+    const Size3 size{50, 33, 5};
+    Volume volume;
+    volume.grid.depth = size[0];
+    volume.grid.a_scans = size[1];
+    volume.grid.b_scans = size[2];
+    volume.grid.type = type;
+    volume.grid.quantity = quantity;
+    volume.grid.scale = scale;
+    volume.grid.offset = offset;
+    volume.voxels.resize(static_cast<std::size_t>(volume.grid.bytes()));
+    std::mt19937 random(9);
+    auto* codes = reinterpret_cast<Code*>(volume.voxels.data());
+    for (std::int64_t i = 0; i < volume.grid.voxels(); ++i) codes[i] = static_cast<Code>(random() % 250);
+    if constexpr (std::is_floating_point_v<Code>) codes[77] = std::numeric_limits<Code>::quiet_NaN();
+    for (const FilterMethod method : {FilterMethod::nlm, FilterMethod::median, FilterMethod::bilateral}) {
+        SpeckleFilter filter;
+        filter.method = method;
+        Volume gpu = volume, cpu = volume;
+        EXPECT_EQ(filter_volume(gpu, filter, silent, on_gpu).processor, Backend::cuda);
+        EXPECT_EQ(filter_volume(cpu, filter, silent, on_cpu).processor, Backend::cpu);
+        const auto *found = reinterpret_cast<const Code*>(gpu.voxels.data()),
+                   *expected = reinterpret_cast<const Code*>(cpu.voxels.data());
+        std::int64_t others = 0;
+        for (std::int64_t i = 0; i < volume.grid.voxels(); ++i) {
+            const auto a = static_cast<double>(found[i]), b = static_cast<double>(expected[i]);
+            if (std::isnan(b)) {
+                EXPECT_TRUE(std::isnan(a));
+                continue;
+            }
+            ASSERT_LE(std::abs(a - b), std::is_integral_v<Code> ? 1 : 1e-5 * std::abs(b) + 1e-4) << quantity << i;
+            others += a != b ? 1 : 0;
+        }
+        if constexpr (std::is_integral_v<Code>) {
+            EXPECT_LE(others, volume.grid.voxels() / 1000) << quantity;
+        }
+    }
+}
+
+TEST_F(SpeckleOnGpu, CodesAreTheCpus) {
+    expect_same_codes<std::uint8_t>(VoxelType::u8, "db", 0.2, -10);
+    expect_same_codes<std::uint16_t>(VoxelType::u16, "amplitude", 0.01, 0);
+    expect_same_codes<float>(VoxelType::f32, "intensity", 1, 0);
+}
+
+}  // namespace
+}  // namespace echolux
