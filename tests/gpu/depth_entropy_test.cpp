@@ -67,7 +67,7 @@ TEST_F(EntropyOnGpu, IsTheCpus) {
 
 // Every line of a B-scan of 512 A-scans counts. The time is told, not judged.
 TEST_F(EntropyOnGpu, SearchFindsWhatTheCpuFinds) {
-    const Instrument instrument;
+    const ClosedFormInstrument instrument;
     std::vector<double> theta;
     const auto& k = instrument.uniform_k;
     for (const double at : k) {
@@ -83,7 +83,7 @@ TEST_F(EntropyOnGpu, SearchFindsWhatTheCpuFinds) {
         const std::vector<float> far = instrument.fringe(k, 500 - 0.2 * static_cast<double>(line), theta);
         for (std::size_t j = 0; j < near.size(); ++j) spectra.push_back(near[j] + 0.4F * far[j] + noise(random));
     }
-    ReconstructionSpec spec = plain_spec(Instrument::samples, a_scans);
+    ReconstructionSpec spec = plain_spec(ClosedFormInstrument::samples, a_scans);
     spec.recipe.window = Window::hann;
     const auto searched = [&](Backend backend, std::int64_t lines) {
         DispersionSearch search;

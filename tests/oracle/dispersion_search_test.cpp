@@ -19,7 +19,7 @@ namespace {
 class DispersionSearched : public testing::Test {
   protected:
     static constexpr double a2 = 38, a3 = -9;
-    const Instrument instrument;
+    const ClosedFormInstrument instrument;
 
     std::vector<double> theta_of(double second, double third) const {
         std::vector<double> theta;
@@ -54,7 +54,7 @@ class DispersionSearched : public testing::Test {
     }
 
     static ReconstructionSpec hann_spec(int count) {
-        ReconstructionSpec spec = plain_spec(Instrument::samples, count);
+        ReconstructionSpec spec = plain_spec(ClosedFormInstrument::samples, count);
         spec.recipe.window = Window::hann;
         return spec;
     }
@@ -226,8 +226,8 @@ TEST_F(DispersionSearched, AWrongKMapIsNoDispersion) {
     const auto spectra = lines({{200, 1}, {300, 0.5}, {600, 1}}, theta_of(0, 0), 0.05, 16);
     ReconstructionSpec spec = hann_spec(16);
     spec.recipe.resample = Resample::spline;
-    const auto last = static_cast<double>(Instrument::samples - 1);
-    for (std::int64_t j = 0; j < Instrument::samples; ++j) {
+    const auto last = static_cast<double>(ClosedFormInstrument::samples - 1);
+    for (std::int64_t j = 0; j < ClosedFormInstrument::samples; ++j) {
         const double u = 2 * static_cast<double>(j) / last - 1;
         spec.calibration.k_positions.push_back(static_cast<double>(j) + 60 * (1 - u * u));
     }
@@ -255,7 +255,7 @@ TEST_F(DispersionSearched, TwoAnswersAreNone) {
 
 TEST_F(DispersionSearched, StopsWhenAskedTo) {
     const std::vector<float> spectra = lines({{200, 1}}, 0, 1);
-    const ReconstructionSpec spec = plain_spec(Instrument::samples, 1);
+    const ReconstructionSpec spec = plain_spec(ClosedFormInstrument::samples, 1);
     int asked = 0;
     try {
         searched_dispersion(spec, block_of(bytes_of_lines(spectra), 0, 1), {}, [&](double) { return ++asked < 5; });
@@ -267,7 +267,7 @@ TEST_F(DispersionSearched, StopsWhenAskedTo) {
 }
 
 TEST_F(DispersionSearched, RefusesEmptiness) {
-    EXPECT_THROW(found(std::vector<float>(Instrument::samples, 0.0F), 1), Error);
+    EXPECT_THROW(found(std::vector<float>(ClosedFormInstrument::samples, 0.0F), 1), Error);
 }
 
 }  // namespace

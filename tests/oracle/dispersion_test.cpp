@@ -14,7 +14,7 @@ namespace {
 
 class Dispersion : public testing::Test {
   protected:
-    const Instrument instrument;
+    const ClosedFormInstrument instrument;
     const double depth_um = 0.2 * instrument.depth_limit_um;
 
     std::vector<double> theta(double a2, double a3) const {
@@ -24,7 +24,7 @@ class Dispersion : public testing::Test {
     }
 
     ReconstructionSpec spec() const {
-        ReconstructionSpec spec = plain_spec(Instrument::samples, 1);
+        ReconstructionSpec spec = plain_spec(ClosedFormInstrument::samples, 1);
         spec.recipe.window = Window::hann;
         spec.recipe.zero_padding = 4;
         return spec;
@@ -92,8 +92,8 @@ TEST_F(Dispersion, CoefficientsCountFromTheMiddleOfTheBand) {
     with.recipe.a2_rad = 38;
     with.recipe.a3_rad = -9;
     std::vector<double> phase;
-    for (int j = 0; j < Instrument::samples; ++j) {
-        const double edge = 2.0 * j / (Instrument::samples - 1) - 1;
+    for (int j = 0; j < ClosedFormInstrument::samples; ++j) {
+        const double edge = 2.0 * j / (ClosedFormInstrument::samples - 1) - 1;
         phase.push_back((38 - 9 * edge) * edge * edge);
     }
     const Peak restored = power_peak(with, instrument.fringe(instrument.uniform_k, depth_um, phase));
@@ -114,7 +114,7 @@ TEST_F(Dispersion, ResidualQuadraticPhaseWidensAsTabled) {
 
 // A Gaussian so narrow that its ends do not matter: width and height follow in closed form.
 TEST_F(Dispersion, GaussianBroadensByTheFormula) {
-    constexpr std::size_t n = Instrument::samples;
+    constexpr std::size_t n = ClosedFormInstrument::samples;
     constexpr double width = 0.4;  // FWHM of the power spectrum in units of the half band
     for (const double a2 : {10.0, 40.0, 100.0}) {
         std::vector<float> sharp, dispersed;

@@ -19,7 +19,7 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t n = Instrument::samples, modes = n / 2;
+constexpr std::int64_t n = ClosedFormInstrument::samples, modes = n / 2;
 
 template <class T>
 void write(const std::filesystem::path& path, const std::vector<T>& values) {
@@ -105,7 +105,7 @@ class Finufft : public testing::Test {
         return found;
     }
 
-    const Instrument instrument;
+    const ClosedFormInstrument instrument;
     std::vector<float> samples;
     std::vector<std::complex<float>> profile;
     std::vector<std::complex<double>> type1;

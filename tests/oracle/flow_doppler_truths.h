@@ -21,7 +21,7 @@ class Doppler : public testing::TestWithParam<FlowMachine> {
     static constexpr double refractive_index = 1.38, depth_um = 500;
     static constexpr std::int64_t lines = 8;
 
-    const Instrument instrument;
+    const ClosedFormInstrument instrument;
 
     FlowVolumes run(const ReconstructionSpec& spec, const std::vector<float>& spectra) const {
         return flow_of(GetParam(), spec, bytes_of_lines(spectra));
@@ -32,7 +32,7 @@ class Doppler : public testing::TestWithParam<FlowMachine> {
 
     // The instrument at 70 kHz, looking at `b_scans` reflectors.
     ReconstructionSpec instrument_spec(std::int64_t b_scans) const {
-        ReconstructionSpec spec = plain_spec(Instrument::samples, lines);
+        ReconstructionSpec spec = plain_spec(ClosedFormInstrument::samples, lines);
         spec.geometry.b_scans = b_scans;
         spec.geometry.refractive_index = refractive_index;
         spec.geometry.line_rate_hz = 70'000;
@@ -97,7 +97,7 @@ class Doppler : public testing::TestWithParam<FlowMachine> {
         ReconstructionSpec spec = instrument_spec(1);
         const double signal = double{run(spec, moving(spec, {0.0}, 0)).structure[static_cast<std::size_t>(bin())]};
         constexpr double hann_noise = 1.5;  // mean of w^2 over the square of the mean of w
-        return std::sqrt(signal * std::pow(10, -snr_db / 10) * Instrument::samples / hann_noise);
+        return std::sqrt(signal * std::pow(10, -snr_db / 10) * ClosedFormInstrument::samples / hann_noise);
     }
 };
 
@@ -141,7 +141,7 @@ TEST_P(Doppler, TellsDirections) {
     spec.flow.invert = true;
     EXPECT_NEAR(std::arg(run(spec, away).phasor(4, bin())), -pi / 3, 0.02);
     spec.geometry.depth_flip = true;
-    const std::int64_t row = Instrument::samples / 2 - 1 - bin();
+    const std::int64_t row = ClosedFormInstrument::samples / 2 - 1 - bin();
     EXPECT_NEAR(std::arg(run(spec, away).phasor(4, row)), pi / 3, 0.02);
 }
 

@@ -30,7 +30,7 @@ double k_of(double nm) {
 
 }  // namespace
 
-Instrument::Instrument() {
+ClosedFormInstrument::ClosedFormInstrument() {
     const double last = samples - 1;
     for (int p = 0; p < samples; ++p) {
         wavelengths_nm.push_back(wavelength_at(2 * p / last - 1));
@@ -45,18 +45,18 @@ Instrument::Instrument() {
     depth_limit_um = pi / 2 / (uniform_k[1] - uniform_k[0]);
 }
 
-double Instrument::source(double k) const {
+double ClosedFormInstrument::source(double k) const {
     const double fwhm = 2000 * pi * width_nm / (centre_nm * centre_nm);
     const double x = (k - k_of(centre_nm)) / fwhm;
     return std::exp(-4 * std::numbers::ln2 * x * x);
 }
 
-double Instrument::bin_of(double depth_um) const {
+double ClosedFormInstrument::bin_of(double depth_um) const {
     return depth_um * samples * (uniform_k[1] - uniform_k[0]) / pi;
 }
 
-std::vector<float> Instrument::fringe(const std::vector<double>& k, double depth_um,
-                                      const std::vector<double>& theta) const {
+std::vector<float> ClosedFormInstrument::fringe(const std::vector<double>& k, double depth_um,
+                                                const std::vector<double>& theta) const {
     std::vector<float> line;
     for (std::size_t i = 0; i < k.size(); ++i) {
         const double phase = 2 * k[i] * depth_um + (theta.empty() ? 0 : theta[i]);

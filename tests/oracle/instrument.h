@@ -6,10 +6,10 @@
 
 namespace echolux {
 
-struct Instrument {
+struct ClosedFormInstrument {
     static constexpr int samples = 2048;
 
-    Instrument();
+    ClosedFormInstrument();
 
     std::vector<double> wavelengths_nm;  // of the pixels, ascending
     std::vector<double> pixel_k;         // rad/um of the pixels, descending

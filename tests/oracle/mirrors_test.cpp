@@ -25,7 +25,7 @@ constexpr double a2 = 38, a3 = -9;
 
 class Mirrors : public testing::Test {
   protected:
-    const Instrument instrument;
+    const ClosedFormInstrument instrument;
 
     // Phase of the sample arm at each pixel, zero in the middle of the band.
     std::vector<double> theta(double sign) const {

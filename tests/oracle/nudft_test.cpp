@@ -30,8 +30,8 @@ std::vector<std::complex<double>> in_double(const Field& field) {
 
 class ExactTransform : public testing::Test {
   protected:
-    const Instrument instrument;
-    const std::int64_t n = Instrument::samples;
+    const ClosedFormInstrument instrument;
+    const std::int64_t n = ClosedFormInstrument::samples;
 
     ReconstructionSpec spec_for(Resample resample, std::int64_t zero_padding) const {
         ReconstructionSpec spec = plain_spec(n, 1);

@@ -18,9 +18,9 @@
 namespace echolux {
 
 struct SampledNoise {
-    static constexpr std::int64_t n = Instrument::samples;
+    static constexpr std::int64_t n = ClosedFormInstrument::samples;
 
-    const Instrument instrument;
+    const ClosedFormInstrument instrument;
     const std::vector<float> noise = [] {
         std::mt19937 random(5);
         std::normal_distribution<float> value;

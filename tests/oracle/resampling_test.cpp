@@ -41,10 +41,10 @@ std::ostream& operator<<(std::ostream& out, const Method& one) {
 
 class Resampling : public testing::TestWithParam<Method> {
   protected:
-    const Instrument instrument;
+    const ClosedFormInstrument instrument;
 
     ReconstructionSpec spec_for(Resample resample, std::int64_t upsample, std::int64_t zero_padding) const {
-        ReconstructionSpec spec = plain_spec(Instrument::samples, 1);
+        ReconstructionSpec spec = plain_spec(ClosedFormInstrument::samples, 1);
         spec.recipe.window = Window::hann;
         spec.recipe.resample = resample;
         spec.recipe.upsample = upsample;
@@ -96,10 +96,10 @@ INSTANTIATE_TEST_SUITE_P(Methods, Resampling, testing::ValuesIn(methods),
 // The same map, given as wavelengths: what the program makes of them must lead to the same depth and the same
 // sharpness.
 TEST(ResamplingFromWavelengths, AgreesWithThePositions) {
-    const Instrument instrument;
+    const ClosedFormInstrument instrument;
     const double depth_um = 0.4 * instrument.depth_limit_um;
     for (const Resample resample : {Resample::linear_wavelength, Resample::linear, Resample::lagrange3}) {
-        ReconstructionSpec spec = plain_spec(Instrument::samples, 1);
+        ReconstructionSpec spec = plain_spec(ClosedFormInstrument::samples, 1);
         spec.recipe.window = Window::hann;
         spec.recipe.resample = resample;
         spec.recipe.zero_padding = 4;

@@ -20,9 +20,9 @@ struct SensedScene {
     using Field = std::vector<std::complex<float>>;
     using Profile = std::vector<std::complex<double>>;
     static constexpr double pi = std::numbers::pi;
-    static constexpr std::int64_t n = Instrument::samples;
+    static constexpr std::int64_t n = ClosedFormInstrument::samples;
 
-    const Instrument instrument;
+    const ClosedFormInstrument instrument;
 
     // Where the pixels lie on the uniform grid.
     std::vector<double> points() const {
