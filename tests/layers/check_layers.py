@@ -211,14 +211,24 @@ def types_defined(path, text):
             yield "::".join([*spaces, match[1]]), f"{path}:{number}"
 
 
-def findings(root):
+def types_defined_twice(root):
+    """In the rooms, or in the rooms and in a test: programs of tests hold both. Tests are programs of their own."""
     types = {}
+    for of_tests in (False, True):
+        for path in sources(root):
+            if path.parts[0] not in ({"tests"} if of_tests else ROOMS):
+                continue
+            for name, place in types_defined(path, (root / path).read_text(encoding="utf-8")):
+                if name in types:
+                    yield f"{place}: {name} is defined in {types[name]} too; a program that holds both is undefined behaviour"
+                elif not of_tests:
+                    types[name] = place
+
+
+def findings(root):
+    yield from types_defined_twice(root)
     for path in sources(root):
         text = (root / path).read_text(encoding="utf-8")
-        for name, place in types_defined(path, text) if path.parts[0] in ROOMS else ():
-            if name in types:
-                yield f"{place}: {name} is defined in {types[name]} too; a program that holds both is undefined behaviour"
-            types.setdefault(name, place)
         yield from elsewhere_than_its_place(path, text)
         for number, quote, name in includes(text):
             reason = wrong_include(path, quote, name)

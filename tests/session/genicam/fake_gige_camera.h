@@ -36,19 +36,19 @@ inline bool has_own_network() {
 }
 
 // Where tests that run side by side share a network, they take turns.
-class Turn {
+class OneAtATime {
   public:
-    Turn() {
+    OneAtATime() {
         if (has_own_network()) return;
         descriptor_ = open((std::filesystem::temp_directory_path() / "echolux-gige-vision").c_str(),
                            O_CREAT | O_RDWR | O_CLOEXEC, 0666);
         flock(descriptor_, LOCK_EX);
     }
-    ~Turn() {
+    ~OneAtATime() {
         if (descriptor_ >= 0) close(descriptor_);
     }
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
+    OneAtATime(const OneAtATime&) = delete;
+    OneAtATime& operator=(const OneAtATime&) = delete;
 
   private:
     int descriptor_ = -1;

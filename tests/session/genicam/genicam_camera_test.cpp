@@ -89,7 +89,7 @@ class GenicamCameraTest : public testing::Test {
         camera_ = std::make_unique<FakeCamera>(genicam);
     }
 
-    Turn turn_;
+    OneAtATime turn_;
     std::unique_ptr<FakeCamera> camera_;
 };
 
