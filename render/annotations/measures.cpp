@@ -1,4 +1,4 @@
-// Distances and angles, drawn where they were measured and named with their values.
+// Distances and angles, drawn where they were measured and named with their values; arrows along vessels.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -7,6 +7,7 @@
 
 #include "render/annotations/context.h"
 #include "render/annotations/quantities.h"
+#include "render/colour_maps.h"
 
 namespace echolux {
 namespace {
@@ -77,9 +78,26 @@ void draw_angle(Sheet& sheet, const AnnotationContext& context, const glm::dvec3
                 0.5 - 0.5 * unit);
 }
 
+// Of flow this fast, in parts of the range: clearly one side or the other.
+constexpr double arrow_speed = 0.7;
+
+void draw_flow_arrows(Sheet& sheet, const AnnotationContext& context) {
+    const std::vector<double>& arrows = context.view.flow_arrows;
+    if (arrows.empty()) return;
+    const ColourMap colours = colour_map(context.view.flow_colour_map);
+    for (std::size_t i = 0; i + 6 <= arrows.size(); i += 6) {
+        const glm::dvec3 from = place_at(arrows, i), to = place_at(arrows, i + 3);
+        const std::optional<Segment> line = context.seen(context.from_centre(from), context.from_centre(to));
+        if (!line) continue;
+        const double side = to.x < from.x ? -arrow_speed : arrow_speed;  // x: depth
+        sheet.arrow(line->from, line->to, glm::vec3(colour_at(colours, 0.5 + 0.5 * side)));
+    }
+}
+
 }  // namespace
 
 void draw_measures(Sheet& sheet, const AnnotationContext& context) {
+    draw_flow_arrows(sheet, context);
     const std::vector<double>& distances = context.view.distances;
     for (std::size_t i = 0; i + 6 <= distances.size(); i += 6) {
         draw_distance(sheet, context, place_at(distances, i), place_at(distances, i + 3));
