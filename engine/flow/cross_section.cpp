@@ -22,7 +22,7 @@ constexpr double max_unknown = 0.4;      // share of a lumen without velocities
 constexpr double max_noise = 0.22;       // of v_max: velocities are hardly more than noise; of noise alone 0.3
 constexpr double max_angle_error = 0.5;  // relative
 constexpr double smoothed_over = 3;      // planes of MeanVelocity that share their noise
-constexpr double depth_step_um = 2;
+constexpr double ring_um = 2;
 constexpr std::size_t least_planes = 5;  // that a course is fitted to
 
 double median_of(std::vector<double> values) {
@@ -150,7 +150,7 @@ void VesselFlow::cut(const MeanVelocity& mean) {
         plane.is_cut = lumen.touches_edge();
         plane.counted = widened(lumen, recipe_.margin_um / planes.spacing(planes.in[0]),
                                 recipe_.margin_um / planes.spacing(planes.in[1]));
-        plane.depths = depth_within(lumen, plane.counted, planes, depth_step_um);
+        plane.rings = rings_of(lumen, plane.counted, planes, ring_um);
         plane.lumen = std::move(lumen);
         planes_.push_back(std::move(plane));
         return &planes_.back();
@@ -245,7 +245,8 @@ void VesselFlow::orient(const MeanVelocity&) {
     }
 }
 
-// Of the power of each depth within the lumen, over that of its core.
+// The power of each ring over that of the core. Within, it changes with depth and not by blur, so no ring outweighs
+// the core.
 std::map<std::int32_t, float> VesselFlow::blood_weights(const std::vector<float>& power) const {
     constexpr double core = 0.5;  // of the way in
     std::map<std::int32_t, float> weights;
@@ -255,21 +256,22 @@ std::map<std::int32_t, float> VesselFlow::blood_weights(const std::vector<float>
     for (const Plane& plane : planes_) {
         const std::vector<float> here = values_in(power, planes, plane.number);
         for (std::size_t k = 0; k < here.size(); ++k) {
-            if (plane.is_cut || plane.depths[k] == nowhere) continue;
-            auto& [sum, count] = sums[plane.depths[k]];
+            if (plane.is_cut || plane.rings[k] == nowhere) continue;
+            auto& [sum, count] = sums[plane.rings[k]];
             sum += static_cast<double>(here[k]);
             count += 1;
         }
     }
     if (sums.empty()) return weights;
     double sum = 0, count = 0;
-    for (const auto& [depth, of_depth] : sums) {
-        if (static_cast<double>(depth) < core * static_cast<double>(sums.rbegin()->first)) continue;
-        sum += of_depth.first;
-        count += of_depth.second;
+    for (const auto& [ring, of_ring] : sums) {
+        if (static_cast<double>(ring) < core * static_cast<double>(sums.rbegin()->first)) continue;
+        sum += of_ring.first;
+        count += of_ring.second;
     }
-    for (const auto& [depth, of_depth] : sums)
-        weights[depth] = static_cast<float>(of_depth.first / of_depth.second * count / std::max(sum, 1e-300));
+    for (const auto& [ring, of_ring] : sums)
+        weights[ring] =
+            static_cast<float>(std::min(1.0, of_ring.first / of_ring.second * count / std::max(sum, 1e-300)));
     return weights;
 }
 
@@ -298,7 +300,8 @@ FlowValue VesselFlow::through_plane(const Plane& plane, const std::vector<float>
     double sum = 0, within = 0;
     for (std::size_t k = 0; k < here.size(); ++k) {
         if (plane.counted.inside[k] == 0) continue;
-        sum += static_cast<double>(here[k]) * (weights.empty() ? 1 : static_cast<double>(weights.at(plane.depths[k])));
+        sum += static_cast<double>(here[k]) *
+               (weights.empty() || plane.is_cut ? 1 : static_cast<double>(weights.at(plane.rings[k])));
         if (plane.lumen.inside[k] != 0) within += static_cast<double>(here[k]);
     }
     constexpr double um2_of_mm2 = 1e6;

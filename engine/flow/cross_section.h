@@ -114,14 +114,14 @@ class VesselFlow {
   private:
     struct Plane {
         std::int64_t number = 0;
-        LumenMask lumen, counted;          // the latter with a margin
-        std::vector<std::int64_t> order;   // from_rim()
-        std::vector<std::int32_t> depths;  // depth_within()
-        double factor = 0;                 // of an axial velocity, to that at right angles to the plane
-        double direction = 0;              // to that along the vessel
-        double row = 0, column = 0;        // centre of the lumen
-        bool is_cut = false;               // by the edge of the volume
-        bool is_flat = false;              // the vessel hardly rises or falls here
+        LumenMask lumen, counted;         // the latter with a margin
+        std::vector<std::int64_t> order;  // from_rim()
+        std::vector<std::int32_t> rings;  // rings_of()
+        double factor = 0;                // of an axial velocity, to that at right angles to the plane
+        double direction = 0;             // to that along the vessel
+        double row = 0, column = 0;       // centre of the lumen
+        bool is_cut = false;              // by the edge of the volume
+        bool is_flat = false;             // the vessel hardly rises or falls here
     };
 
     void find_lumen(const MeanVelocity& mean, const std::optional<VoxelPlace>& through);

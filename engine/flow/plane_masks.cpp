@@ -84,38 +84,42 @@ void keep_faster(LumenMask& lumen, const std::vector<float>& velocities, double 
     }
 }
 
-std::vector<std::int32_t> depth_within(const LumenMask& lumen, const LumenMask& counted, const GridPlanes& planes,
-                                       double step_um) {
+std::vector<std::int32_t> rings_of(const LumenMask& lumen, const LumenMask& counted, const GridPlanes& planes,
+                                   double step_um) {
     struct Edge {
         double x, y;
+        int side;
     };
     const double dx = planes.spacing(planes.in[0]), dy = planes.spacing(planes.in[1]);
     std::vector<Edge> edge;  // between pixels of the lumen and others
-    const auto place = [&](double i, double j) { return Edge{i * dx, j * dy}; };
     for (std::int64_t j = 0; j < lumen.height; ++j) {
         for (std::int64_t i = 0; i < lumen.width; ++i) {
             if (!lumen.at(i, j)) continue;
             const auto x = static_cast<double>(i), y = static_cast<double>(j);
-            if (!lumen.at(i - 1, j)) edge.push_back(place(x - 0.5, y));
-            if (!lumen.at(i + 1, j)) edge.push_back(place(x + 0.5, y));
-            if (!lumen.at(i, j - 1)) edge.push_back(place(x, y - 0.5));
-            if (!lumen.at(i, j + 1)) edge.push_back(place(x, y + 0.5));
+            if (!lumen.at(i - 1, j)) edge.push_back({(x - 0.5) * dx, y * dy, 0});
+            if (!lumen.at(i + 1, j)) edge.push_back({(x + 0.5) * dx, y * dy, 0});
+            if (!lumen.at(i, j - 1)) edge.push_back({x * dx, (y - 0.5) * dy, 1});
+            if (!lumen.at(i, j + 1)) edge.push_back({x * dx, (y + 0.5) * dy, 1});
         }
     }
-    std::vector<std::int32_t> depths(lumen.inside.size(), nowhere);
+    std::vector<std::int32_t> rings(lumen.inside.size(), nowhere);
     for (std::int64_t j = 0; j < lumen.height; ++j) {
         for (std::int64_t i = 0; i < lumen.width; ++i) {
             if (!counted.at(i, j)) continue;
-            const Edge here = place(static_cast<double>(i), static_cast<double>(j));
             double square = 1e300;
-            for (const Edge& one : edge)
-                square = std::min(square, std::pow(one.x - here.x, 2) + std::pow(one.y - here.y, 2));
+            int side = 0;
+            for (const Edge& one : edge) {
+                const double x = one.x - static_cast<double>(i) * dx, y = one.y - static_cast<double>(j) * dy;
+                if (x * x + y * y >= square) continue;
+                square = x * x + y * y;
+                side = one.side;
+            }
             const double um = lumen.at(i, j) ? std::sqrt(square) : -std::sqrt(square);
-            depths[static_cast<std::size_t>(j * lumen.width + i)] =
-                static_cast<std::int32_t>(std::lround(um / step_um));
+            rings[static_cast<std::size_t>(j * lumen.width + i)] =
+                2 * static_cast<std::int32_t>(std::lround(um / step_um)) + side;
         }
     }
-    return depths;
+    return rings;
 }
 
 }  // namespace echolux

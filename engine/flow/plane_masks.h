@@ -19,10 +19,11 @@ LumenMask piece_near(const LumenMask& mask, double column, double row, double re
 struct LumenCentre {
     double column = 0, row = 0, sum = 0;
 };
-// How deep within the lumen each pixel lies that counts, in steps from its edge, negative outside.
+// In which ring of the lumen each pixel lies that counts: twice the steps from its edge, negative outside, and 1 more
+// where that edge lies above or below and not beside it, since beams and windows are wider than deep.
 constexpr std::int32_t nowhere = -1'000'000;
-std::vector<std::int32_t> depth_within(const LumenMask& lumen, const LumenMask& counted, const GridPlanes& planes,
-                                       double step_um);
+std::vector<std::int32_t> rings_of(const LumenMask& lumen, const LumenMask& counted, const GridPlanes& planes,
+                                   double step_um);
 
 // Leaves out what is slow beside the fastest, and vessels that run the other way.
 void keep_faster(LumenMask& lumen, const std::vector<float>& velocities, double sign);
