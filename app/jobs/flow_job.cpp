@@ -336,7 +336,7 @@ MeasuredFlow run(const FlowJob& job, Progress& progress) {
     find_heart(measured, series, recipe);
     warn(recipe, series.grid(), series, measured);
     if (!job.table.empty()) write_lines(job.table, table_of(measured));
-    if (!job.arrows.empty()) write_lines(job.arrows, view_with(vessel.arrows(measured.along, job.arrow_count)));
+    if (!job.arrows.empty()) write_lines(job.arrows, view_with(vessel.arrows(job.arrow_count)));
     if (!job.plot.empty()) plot_flow(job.plot, measured);
     return measured;
 }

@@ -100,10 +100,10 @@ class VesselFlow {
     std::vector<FlowValue> along(const std::vector<float>& velocities, const std::vector<float>& power) const;
     FlowValue section(const std::vector<FlowValue>& along) const;
 
-    // Of the lumen's centres along the course, from the first plane with a flow to the last: arrows in the direction of
+    // Of the lumen's centres along the course, from the first whole plane to the last: arrows in the direction of
     // the flow, `count` of them; six numbers each, from and to, in micrometres from the middle of the first voxel along
     // depth, A-scans, B-scans.
-    std::vector<double> arrows(const std::vector<FlowValue>& along, std::int64_t count) const;
+    std::vector<double> arrows(std::int64_t count) const;
 
     // Through planes of constant depth, which needs no angle; NaN where no such plane holds the whole lumen.
     double en_face_ul_s(const MeanVelocity& mean) const;

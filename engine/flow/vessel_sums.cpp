@@ -7,22 +7,13 @@
 #include "engine/flow/plane_masks.h"
 
 namespace echolux {
-namespace {
 
-double middle_of(std::vector<double> values) {
-    const auto middle = values.begin() + std::ssize(values) / 2;
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
-
-}  // namespace
-
-std::vector<double> VesselFlow::arrows(const std::vector<FlowValue>& along, std::int64_t count) const {
+std::vector<double> VesselFlow::arrows(std::int64_t count) const {
     constexpr double shaft = 0.7;  // of the distance from one arrow to the next
     const GridPlanes planes(grid_, course_.across);
     std::vector<std::array<double, 3>> centres;
     for (std::size_t k = 0; k < planes_.size(); ++k) {
-        if (!std::isfinite(along[k].flow_ul_s)) continue;
+        if (planes_[k].is_cut) continue;
         std::array<double, 3> centre{};
         centre.at(static_cast<std::size_t>(course_.across)) =
             static_cast<double>(planes_[k].number) * planes.spacing(course_.across);
@@ -69,8 +60,14 @@ double VesselFlow::en_face_ul_s(const MeanVelocity& mean) const {
         constexpr double um2_of_mm2 = 1e6;
         if (is_whole) flows.push_back(std::abs(sum) * planes.pixel_um2() / um2_of_mm2);
     }
+    // Where blood only seems to end in the volume, since its course is level there, the planes differ.
     constexpr std::size_t enough = 5;
-    return flows.size() < enough ? std::numeric_limits<double>::quiet_NaN() : middle_of(flows);
+    constexpr double alike = 0.15;  // half of them lie within it, relative
+    if (flows.size() < enough) return std::numeric_limits<double>::quiet_NaN();
+    std::ranges::sort(flows);
+    const double median = flows[flows.size() / 2];
+    const bool agree = flows[3 * flows.size() / 4] - flows[flows.size() / 4] < alike * median;
+    return agree ? median : std::numeric_limits<double>::quiet_NaN();
 }
 
 double VesselFlow::mean_within(const std::vector<float>& power) const {

@@ -7,7 +7,6 @@
 
 #include "render/annotations/context.h"
 #include "render/annotations/quantities.h"
-#include "render/colour_maps.h"
 
 namespace echolux {
 namespace {
@@ -78,19 +77,13 @@ void draw_angle(Sheet& sheet, const AnnotationContext& context, const glm::dvec3
                 0.5 - 0.5 * unit);
 }
 
-// Of flow this fast, in parts of the range: clearly one side or the other.
-constexpr double arrow_speed = 0.7;
-
+// In the colour of text: that of the flow tells the side, and has to be seen beside it.
 void draw_flow_arrows(Sheet& sheet, const AnnotationContext& context) {
     const std::vector<double>& arrows = context.view.flow_arrows;
-    if (arrows.empty()) return;
-    const ColourMap colours = colour_map(context.view.flow_colour_map);
     for (std::size_t i = 0; i + 6 <= arrows.size(); i += 6) {
-        const glm::dvec3 from = place_at(arrows, i), to = place_at(arrows, i + 3);
-        const std::optional<Segment> line = context.seen(context.from_centre(from), context.from_centre(to));
-        if (!line) continue;
-        const double side = to.x < from.x ? -arrow_speed : arrow_speed;  // x: depth
-        sheet.arrow(line->from, line->to, glm::vec3(colour_at(colours, 0.5 + 0.5 * side)));
+        const glm::dvec3 from = context.from_centre(place_at(arrows, i));
+        const std::optional<Segment> line = context.seen(from, context.from_centre(place_at(arrows, i + 3)));
+        if (line) sheet.arrow(line->from, line->to, sheet.ink());
     }
 }
 

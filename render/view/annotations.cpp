@@ -42,9 +42,9 @@ const std::vector<Field<Annotations>>& describe<Annotations>() {
         numbers<A>(
             "angles", &A::angles, -1e9, 1e9, "um", view,
             "angles to measure and draw, nine numbers each: a point on one leg, the vertex, a point on the other leg"),
-        numbers<A>("flow_arrows", &A::flow_arrows, -1e9, 1e9, "um", view,
-                   "arrows along vessels, six numbers each as of distances: from and to, in the colours of flow by "
-                   "whether they lead towards zero delay or away from it"),
+        numbers<A>(
+            "flow_arrows", &A::flow_arrows, -1e9, 1e9, "um", view,
+            "arrows along vessels in the direction of their flow, six numbers each as of distances: from and to"),
         number<A>("text_size", &A::text_size, 0.005, 0.2, "", view,
                   "height of the text as a fraction of the picture's shorter side")
             .soft(0.01, 0.1),

@@ -68,19 +68,6 @@ TEST(Annotations, AMeasureLiesBetweenItsPlaces) {
     EXPECT_NEAR(line.at.w, 100 - 32 + 10.5, 1e-3);
 }
 
-TEST(Annotations, FlowArrowsHaveTheColourOfTheirDirection) {
-    View view = voxel_view(db_grid(64, 64, 64), 200, 200);
-    view.flow_arrows = {10, 5, 0, 20, 45, 0};  // away from zero delay
-    const Sheet away = sheet_of(view, db_grid(64, 64, 64));
-    const shared::Shape& head = away.shapes().back();
-    EXPECT_NEAR(head.at.x, 100 - 32 + 45.5, 1e-3);
-    EXPECT_NEAR(head.at.y, 100 - 32 + 20.5, 1e-3);
-    EXPECT_GT(head.colour.r, head.colour.b);
-    view.flow_arrows = {20, 5, 0, 10, 45, 0};
-    const Sheet towards = sheet_of(view, db_grid(64, 64, 64));
-    EXPECT_LT(towards.shapes().back().colour.r, towards.shapes().back().colour.b);
-}
-
 TEST(Annotations, AxesPointWhereTheCameraSaysThatTheyPoint) {
     for (const Projection projection : {Projection::perspective, Projection::orthographic}) {
         View view;
@@ -206,9 +193,6 @@ TEST(Annotations, NumbersThatAreNoPlacesNameTheKey) {
     view = {};
     view.angles = {1, 2, 3, 4, 5, 6};
     EXPECT_THAT(refusal(view), testing::HasSubstr("view.angles"));
-    view = {};
-    view.flow_arrows = {1, 2, 3};
-    EXPECT_THAT(refusal(view), testing::HasSubstr("view.flow_arrows"));
     view = {};
     view.text_at = {1};
     EXPECT_THAT(refusal(view), testing::HasSubstr("view.text_at"));

@@ -104,6 +104,20 @@ TEST(CrossSection, gives_the_flow_of_a_tilted_tube) {
     }
 }
 
+// Sections of constant depth need no angle; they must lie within the volume.
+TEST(CrossSection, is_the_same_through_planes_of_constant_depth) {
+    const auto en_face = [](const Tubing& tube) {
+        const VolumeGrid grid = grid_of(tube);
+        VelocitySum sum(grid);
+        sum.add(velocities_in(tube));
+        const MeanVelocity mean = sum.mean();
+        return VesselFlow(grid, mean, {}, std::nullopt, std::nullopt).en_face_ul_s(mean);
+    };
+    const Tubing steep{.radius_um = 30, .down = 1.2, .sideways = 0};
+    EXPECT_NEAR(en_face(steep) / true_flow_of(steep), 1, 0.06);
+    EXPECT_TRUE(std::isnan(en_face({})));
+}
+
 TEST(CrossSection, has_the_same_flow_in_every_plane_of_a_bent_tube) {
     const Tubing tube{.down = 0.15, .bend = 2e-4};
     for (const FlowValue& value : found_in(tube).along) {
