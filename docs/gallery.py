@@ -48,7 +48,7 @@ the settings.
 OCT = "oct.nrrd --fit"
 RETINA = "retina.nrrd --azimuth 30 --elevation 30 --fit"
 VESSEL = "vessel.nrrd --azimuth 35 --elevation 30 --fit"
-FLOW = "--preset oct-gray --opacity 0.03 --flow-range 0.5 --flow-threshold 0.02 --colour-bar --text-size 0.032"
+FLOW = "--preset oct-gray --opacity 0.012 --flow-range 0.5 --flow-threshold 0.02 --colour-bar --text-size 0.032"
 ENGINE = "engine.nii.gz --azimuth 40 --elevation 35 --fit"
 BONSAI = "bonsai.nii.gz --azimuth 110 --elevation 55 --roll -106.6 --fit --low 28"
 
@@ -104,6 +104,8 @@ SECTIONS = {
          f"retina.nrrd --flow retina/velocity.nrrd --azimuth 30 --elevation 45 --fit --top-from surface --top 20 {FLOW}"),
         ("flow-vessel", "two vessels below the peeled surface",
          f"vessel.nrrd --flow vessel/velocity.nrrd --azimuth 35 --elevation 40 --fit --top-from surface --top 110 {FLOW}"),
+        ("flow-arrows", "which way it flows: arrows along the larger vessel by `echolux flow vessel/velocity.nrrd --through 74,64,266 --arrows arrows.toml`",
+         f"vessel.nrrd --flow vessel/velocity.nrrd --azimuth 35 --elevation 40 --fit --top-from surface --top 110 {FLOW} --view arrows.toml"),
         ("flow-b-scan", "on a B-scan",
          "vessel.nrrd --flow vessel/velocity.nrrd --show slice --zoom 0.62 --flow-range 0.6 --colour-bar --text-size 0.032"),
     ],
@@ -162,7 +164,8 @@ def prepare(program, data, folder):
             link.symlink_to(data / "volumes" / name)
     (folder / "oct.toml").write_text(SCAN.format(folder=data / "sd-oct-volume"))
     for words in (["reconstruct", "oct.toml", "-o", "oct.nrrd"],
-                  *simulated("retina"), *simulated("vessel")):
+                  *simulated("retina"), *simulated("vessel"),
+                  ["flow", "vessel/velocity.nrrd", "--through", "74,64,266", "--arrows", "arrows.toml"]):
         if not (folder / words[-1]).exists():
             run(program, words, folder)
 

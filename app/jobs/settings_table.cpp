@@ -7,6 +7,7 @@
 
 #include "engine/acquire/source.h"
 #include "engine/attenuation/attenuation.h"
+#include "engine/flow/cross_section.h"
 #include "engine/layers/layer_recipe.h"
 #include "engine/registration/registration.h"
 #include "engine/scan/scan.h"
@@ -56,6 +57,7 @@ struct CommandSettings {
         settings.bind("filter", filter);
         settings.bind("registration", registration);
         settings.bind("attenuation", attenuation);
+        settings.bind("cross_section", cross_section);
     }
     CommandSettings(const CommandSettings&) = delete;
     CommandSettings& operator=(const CommandSettings&) = delete;
@@ -64,6 +66,7 @@ struct CommandSettings {
     SpeckleFilter filter;
     RegistrationSettings registration;
     AttenuationRecipe attenuation;
+    CrossSectionRecipe cross_section;
     Settings settings;
 };
 
@@ -100,8 +103,8 @@ std::vector<ListedSetting> listed(const Settings& settings) {
 
 void check_assignment(std::string_view assignment) {
     const std::string_view section = section_of(assignment.substr(0, assignment.find('=')));
-    const bool is_of_command =
-        section == "layers" || section == "filter" || section == "registration" || section == "attenuation";
+    const bool is_of_command = section == "layers" || section == "filter" || section == "registration" ||
+                               section == "attenuation" || section == "cross_section";
     if (is_of_command) return CommandSettings().settings.set_assignment(assignment);
     AllSettings().settings.set_assignment(assignment);
 }

@@ -1,4 +1,4 @@
-// Distances and angles, drawn where they were measured and named with their values.
+// Distances and angles, drawn where they were measured and named with their values; arrows along vessels.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -77,9 +77,20 @@ void draw_angle(Sheet& sheet, const AnnotationContext& context, const glm::dvec3
                 0.5 - 0.5 * unit);
 }
 
+// In the colour of text: that of the flow tells the side, and has to be seen beside it.
+void draw_flow_arrows(Sheet& sheet, const AnnotationContext& context) {
+    const std::vector<double>& arrows = context.view.flow_arrows;
+    for (std::size_t i = 0; i + 6 <= arrows.size(); i += 6) {
+        const glm::dvec3 from = context.from_centre(place_at(arrows, i));
+        const std::optional<Segment> line = context.seen(from, context.from_centre(place_at(arrows, i + 3)));
+        if (line) sheet.arrow(line->from, line->to, sheet.ink());
+    }
+}
+
 }  // namespace
 
 void draw_measures(Sheet& sheet, const AnnotationContext& context) {
+    draw_flow_arrows(sheet, context);
     const std::vector<double>& distances = context.view.distances;
     for (std::size_t i = 0; i + 6 <= distances.size(); i += 6) {
         draw_distance(sheet, context, place_at(distances, i), place_at(distances, i + 3));

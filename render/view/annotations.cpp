@@ -42,6 +42,9 @@ const std::vector<Field<Annotations>>& describe<Annotations>() {
         numbers<A>(
             "angles", &A::angles, -1e9, 1e9, "um", view,
             "angles to measure and draw, nine numbers each: a point on one leg, the vertex, a point on the other leg"),
+        numbers<A>(
+            "flow_arrows", &A::flow_arrows, -1e9, 1e9, "um", view,
+            "arrows along vessels in the direction of their flow, six numbers each as of distances: from and to"),
         number<A>("text_size", &A::text_size, 0.005, 0.2, "", view,
                   "height of the text as a fraction of the picture's shorter side")
             .soft(0.01, 0.1),
@@ -54,6 +57,7 @@ const std::vector<Field<Annotations>>& describe<Annotations>() {
 void check_part(const Annotations& annotations) {
     check_groups(annotations.distances, 6, "view.distances", "six numbers for each distance: from and to");
     check_groups(annotations.angles, 9, "view.angles", "nine numbers for each angle: leg, vertex, leg");
+    check_groups(annotations.flow_arrows, 6, "view.flow_arrows", "six numbers for each arrow: from and to");
     if (annotations.text_at.size() != 2) {
         throw Error(ErrorCode::bad_setting, "a position in the picture has two numbers", "view.text_at",
                     "e.g. [0.5, 0]");

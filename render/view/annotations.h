@@ -10,8 +10,8 @@
 
 namespace echolux {
 
-// Places of `distances` and `angles` are lengths from the middle of the first voxel, as the probe reports them: index
-// times voxel edge along depth, A-scans, B-scans.
+// Places of `distances`, `angles` and `flow_arrows` are lengths from the middle of the first voxel, as the probe
+// reports them: index times voxel edge along depth, A-scans, B-scans.
 struct Annotations {
     bool box = true;
     bool scale_bar = false;
@@ -25,6 +25,7 @@ struct Annotations {
     std::vector<double> text_at{0.5, 0};
     std::vector<double> distances;
     std::vector<double> angles;
+    std::vector<double> flow_arrows;
     double text_size = 0.025;
     std::vector<double> text_colour;
 };

@@ -77,6 +77,7 @@ CASES = [
     Case([*SEGMENT, "--surfaces", "known.nrrd"], [("--unflatten", "u.nrrd", True)], ["v.nrrd", "known.nrrd"]),
     Case([*VESSELS], [("--density", "d.png", True), ("--flux", "x.nrrd", True), ("--vessels", "v.csv", True)], ["flow.nrrd", "slab.nrrd"]),
     Case(["attenuation", "decay.nrrd"], [("-o", "mu.nrrd", True)], ["decay.nrrd"]),
+    Case(["flow", "tube.nrrd", "--through", "12,4,32"], [("-o", "q.csv", True), ("--plot", "q.svg", True)], ["tube.nrrd"]),
     Case(["filter", "v.nrrd", "--method", "median"], [("-o", "smooth.nrrd", True)], ["v.nrrd"]),
     Case(["filter", "v.nrrd", "v2.nrrd"], [("-o", "mean.mha", True)], ["v.nrrd", "v2.nrrd"]),
     Case(["calibrate", "background", "scan.toml"], [("-o", "mean.csv", True)], SCAN_FILES),
@@ -118,6 +119,15 @@ def listed(words):
     return [match[1] for match in (re.match(r"^  ([a-z]+) ", line) for line in lines) if match]
 
 
+def tube_velocities(a_scans, b_scans, depth, radius_um=25, peak_mm_s=10, slope=0.2):
+    """Axial velocities of laminar flow along the B-scans [b][a][z], voxels of 1.4 x 5 x 5 um, in the middle of the volume. What
+    stands still moves by next to nothing: 0 is unknown."""
+    b, a, z = np.meshgrid(np.arange(b_scans), np.arange(a_scans), np.arange(depth), indexing="ij")
+    y = 5 * (b - b_scans // 2)
+    r = np.hypot(5 * (a - a_scans // 2), 1.4 * (z - depth // 2) - slope * y) / radius_um
+    return np.where(r < 1, peak_mm_s * (1 - r * r) * slope, 0) + 1e-6
+
+
 def write_tissue(folder, random):
     """Two layers, a vessel between them, and light that decays."""
     depth, a_scans, b_scans = 64, 24, 6
@@ -128,6 +138,7 @@ def write_tissue(folder, random):
     flow = np.zeros((b_scans, a_scans, depth))
     flow[:, 8:14, 20:28] = 0.4
     write_nrrd(folder / "flow.nrrd", flow, unit="", quantity="complex_decorrelation")
+    write_nrrd(folder / "tube.nrrd", tube_velocities(24, 8, depth), unit="mm/s", quantity="velocity")
 
 
 def prepare(folder):

@@ -11,6 +11,7 @@ import numpy as np
 
 import commands
 from support import Finished, ProgramCase, extend, start, write_scan
+from test_segment import write_nrrd
 
 # What takes a while, with its outputs.
 ENDLESS = {
@@ -23,6 +24,7 @@ ENDLESS = {
     "figure": ["figure", "long.toml", "-o", "f.png", "--layout", "enface"],
     "segment": ["segment", "long.toml", "-o", "s.nrrd"],
     "attenuation": ["attenuation", "long.toml", "-o", "mu.nrrd"],
+    "flow": ["flow", *["rush.nrrd"] * 60, "-o", "q.csv"],
     "filter": ["filter", "long.toml", "-o", "smooth.nrrd"],
     "calibrate background": ["calibrate", "background", "long.toml", "-o", "mean.csv"],
     "calibrate noise": ["calibrate", "noise", "long.toml", "-o", "noise.csv"],
@@ -110,6 +112,7 @@ class ExitCodes(ProgramCase):
         self.rename_scan(write_scan(self.folder, noise), "slow")
         (self.folder / "long.nhdr").write_text(
             "NRRD0004\ntype: uint8\ndimension: 3\nsizes: 4096 4096 1000\nencoding: raw\ndata file: long.raw\n\n")
+        write_nrrd(self.folder / "rush.nrrd", commands.tube_velocities(96, 64, 512), unit="mm/s", quantity="velocity")
         np.save(self.folder / "speckle.npy", np.random.default_rng(2).integers(0, 255, (128, 256, 256), "u1"))
         self.succeed("render", "v.nrrd", "-o", "slow.png", "--size", "4096x4096", "--samples", 2)
 

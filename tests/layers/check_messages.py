@@ -13,7 +13,7 @@ from pathlib import Path
 ROOMS = ["assets", "compute", "engine", "render", "app", "library", "bench", "ui", "include"]
 BELOW_UI = {"assets", "compute", "engine", "render", "app", "library", "bench"}
 
-COMMANDS = ("demo|info|simulate|calibrate|reconstruct|batch|convert|register|segment|filter|render|reproduce|figure|view|serve|live|"
+COMMANDS = ("demo|info|simulate|calibrate|reconstruct|batch|convert|register|segment|filter|flow|attenuation|render|reproduce|figure|view|serve|live|"
             "record|ctl|bench|validate")
 OPTION = re.compile(r"(?<![\w-])--[a-z]")
 COMMAND = re.compile(rf"\becholux (?:{COMMANDS})\b")

@@ -47,17 +47,20 @@ def strongest(lightness, hue):
     return low
 
 
-def flow_colours(at, low_hue=252, high_hue=58):
+def flow_colours(at, low_hue=(256, 218), high_hue=(48, 92)):
     """Towards one side blue, towards the other orange, a dark gray that is still seen in between. Lightness is the same
-    on both sides at the same distance from the middle and grows evenly; so does chroma, as far as both hues have it.
+    on both sides at the same distance from the middle. What moves at all is bright and as colourful as can be, so that it
+    stands out from gray tissue; speed is told by lightness, and by hue, which goes from the first to the second of each pair.
     Blue and orange are told apart by every kind of dichromat; blue and red, as clinical Doppler has them, by most."""
-    blue, orange = np.radians(low_hue), np.radians(high_hue)
+    moving = 0.12  # of the range
     colours = []
     for level in at:
         away = 2 * level - 1
-        lightness = 0.40 + 0.40 * abs(away)
-        chroma = min(0.98 * min(strongest(lightness, blue), strongest(lightness, orange)), 0.30 * abs(away))
-        hue = orange if away > 0 else blue
+        full = min(1.0, abs(away) / moving)
+        lightness = 0.40 + 0.20 * full + 0.26 * max(0.0, abs(away) - moving) / (1 - moving)
+        slow, fast = high_hue if away > 0 else low_hue
+        hue = np.radians(slow + (fast - slow) * abs(away))
+        chroma = 0.98 * full * strongest(lightness, hue)
         colours.append(srgb_of_oklab(lightness, chroma * np.cos(hue), chroma * np.sin(hue)))
     return np.clip(np.array(colours), 0, 1)
 
@@ -68,7 +71,7 @@ def nodes_of(name):
     if name == "flow":
         return flow_colours(places)
     if name == "flow-red-blue":
-        return flow_colours(places, 262, 25)
+        return flow_colours(places, (264, 225), (27, 60))
     weights = np.stack([np.interp(levels, places, row) for row in np.eye(node_count)], axis=1)
     return np.clip(np.linalg.lstsq(weights, matplotlib_colours(name), rcond=None)[0], 0, 1)
 

@@ -19,6 +19,7 @@ void add_convert(CLI::App& program);
 void add_demo(CLI::App& program);
 void add_figure(CLI::App& program);
 void add_filter(CLI::App& program);
+void add_flow(CLI::App& program);
 void add_info(CLI::App& program);
 void add_segment(CLI::App& program);
 void add_serve(CLI::App& program);

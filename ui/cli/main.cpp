@@ -142,6 +142,7 @@ int run(int argc, char** argv) {
     echolux::add_convert(program);
     echolux::add_filter(program);
     echolux::add_attenuation(program);
+    echolux::add_flow(program);
     echolux::add_register(program);
 #ifdef ECHOLUX_RENDER
     echolux::add_render(program);

@@ -11,7 +11,7 @@ struct OptionWord {
     std::string_view key, option;
 };
 
-constexpr std::array<OptionWord, 50> option_words{{
+constexpr std::array<OptionWord, 53> option_words{{
     {"ECHOLUX_DATA_FOLDERS", "--data-folder"},
     {"a_scan", "--a-scan"},
     {"attenuation_db", "--attenuation-db"},
@@ -58,9 +58,12 @@ constexpr std::array<OptionWord, 50> option_words{{
     {"scan", "--scan"},
     {"seconds", "--seconds"},
     {"sources", "`echolux info --sources`"},
+    {"step_s", "--step"},
     {"step_time", "--step-time"},
     {"surfaces", "--surfaces"},
+    {"through", "--through"},
     {"time", "--time"},
+    {"towards", "--towards"},
     {"type", "--type"},
 }};
 

@@ -139,6 +139,8 @@ class MeasurePanel : public NamedPanel {
                   [has_unit](auto places) { return length_text(length_of(places), has_unit); });
         draw_list(context, "view.angles", 9, "angle",
                   [](auto places) { return fmt::format("{:.1f}°", angle_deg_of(places)); });
+        draw_list(context, "view.flow_arrows", 6, "flow arrow",
+                  [has_unit](auto places) { return length_text(length_of(places), has_unit); });
         draw_probes(context);
         draw_profile(context);
         const View& view = context.work.view();

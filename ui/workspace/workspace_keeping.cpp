@@ -156,9 +156,9 @@ void Workspace::restore_last_session() {
 void Workspace::save_preset(const std::string& name) {
     parts_->attempt("files", [&] {
         const auto is_of_preset = [](const BoundField& field) {
-            constexpr std::array<std::string_view, 13> of_one_volume{
-                "width",       "height",          "target_um", "near_um", "slices", "clip_low", "clip_high",
-                "clip_planes", "plane_offset_um", "distances", "angles",  "time_s", "text"};
+            constexpr std::array<std::string_view, 14> of_one_volume{
+                "width",       "height",          "target_um", "near_um", "slices",      "clip_low", "clip_high",
+                "clip_planes", "plane_offset_um", "distances", "angles",  "flow_arrows", "time_s",   "text"};
             const bool is_of_one = field.section == "view" && std::ranges::count(of_one_volume, field.name) > 0;
             return !is_of_one && (field.section == "view" || is_recipe_section(field.section));
         };

@@ -1,0 +1,13 @@
+// The flow through a vessel as a figure: over time, with the heart's beat through it, and along the vessel.
+#pragma once
+
+#include <filesystem>
+
+#include "app/jobs/flow_job.h"
+
+namespace echolux {
+
+// Throws what Paper throws.
+void plot_flow(const std::filesystem::path& path, const MeasuredFlow& measured);
+
+}  // namespace echolux

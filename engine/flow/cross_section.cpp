@@ -1,0 +1,358 @@
+#include "engine/flow/cross_section.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "compute/error.h"
+#include "engine/flow/grid_planes.h"
+#include "engine/flow/line_fit.h"
+#include "engine/flow/lumen.h"
+#include "engine/flow/plane_masks.h"
+
+namespace echolux {
+
+namespace {
+
+constexpr double degrees = 180 / std::numbers::pi;
+constexpr double max_torn = 0.1;         // share of a lumen whose velocities cannot be put in order
+constexpr double max_unknown = 0.4;      // share of a lumen without velocities
+constexpr double max_noise = 0.22;       // of v_max: velocities are hardly more than noise; of noise alone 0.3
+constexpr double max_angle_error = 0.5;  // relative
+constexpr double smoothed_over = 3;      // planes of MeanVelocity that share their noise
+constexpr double ring_um = 2;
+constexpr std::size_t least_planes = 5;  // that a course is fitted to
+
+double median_of(std::vector<double> values) {
+    const auto middle = values.begin() + std::ssize(values) / 2;
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+// Standard deviation of noise in values along a vessel, which itself changes evenly.
+double scatter_of(const std::vector<FlowValue>& values) {
+    std::vector<double> squares;
+    for (std::size_t i = 1; i + 1 < values.size(); ++i) {
+        const double difference = values[i - 1].flow_ul_s - 2 * values[i].flow_ul_s + values[i + 1].flow_ul_s;
+        if (std::isfinite(difference)) squares.push_back(difference * difference / 6);
+    }
+    if (squares.empty()) return std::numeric_limits<double>::quiet_NaN();
+    double sum = 0;
+    for (const double square : squares) sum += square;
+    return std::sqrt(sum / static_cast<double>(squares.size()));
+}
+
+}  // namespace
+
+VesselFlow::VesselFlow(const VolumeGrid& grid, const MeanVelocity& mean, const CrossSectionRecipe& recipe,
+                       const std::optional<VoxelPlace>& through, const std::optional<VoxelPlace>& towards)
+    : grid_(grid), recipe_(recipe), single_noise_(mean.single_mm_s) {
+    find_lumen(mean, through);
+    if (towards)
+        take_course(*towards);
+    else
+        choose_axis();
+    cut(mean);
+    if (!towards) fit_course(mean);
+    if (reason_ == FlowReason::ok) orient(mean);
+}
+
+void VesselFlow::find_lumen(const MeanVelocity& mean, const std::optional<VoxelPlace>& through) {
+    Lumen lumen = lumen_around(grid_, mean, recipe_, through);
+    inside_ = std::move(lumen.inside);
+    place_ = lumen.start;
+    if (v_max_of(grid_) > 0 && mean.single_mm_s > max_noise * v_max_of(grid_)) reason_ = FlowReason::no_signal;
+}
+
+// The axis whose ends the lumen reaches, where it is the only one; else that of its greatest extent.
+void VesselFlow::choose_axis() {
+    std::array<double, 3> sum{}, square{};
+    std::array<std::int64_t, 3> low{grid_.depth, grid_.a_scans, grid_.b_scans}, high{};
+    const std::array<std::int64_t, 3> size = low;
+    double count = 0;
+    for (std::int64_t k = 0; k < grid_.voxels(); ++k) {
+        if (inside_[static_cast<std::size_t>(k)] == 0) continue;
+        const std::array<std::int64_t, 3> at{k % grid_.depth, k / grid_.depth % grid_.a_scans,
+                                             k / grid_.depth / grid_.a_scans};
+        count += 1;
+        for (std::size_t a = 0; a < 3; ++a) {
+            const double um = static_cast<double>(at[a]) * grid_.spacing_um[a];
+            sum[a] += um;
+            square[a] += um * um;
+            low[a] = std::min(low[a], at[a]);
+            high[a] = std::max(high[a], at[a]);
+        }
+    }
+    int spanned = -1, spans = 0;
+    std::size_t longest = 2;
+    for (std::size_t a = 0; a < 3; ++a) {
+        const auto variance = [&](std::size_t axis) { return square[axis] / count - std::pow(sum[axis] / count, 2); };
+        if (variance(a) > variance(longest)) longest = a;
+        if (low[a] > 0 || high[a] < size[a] - 1) continue;
+        ++spans;
+        spanned = static_cast<int>(a);
+    }
+    course_.across = spans == 1 ? spanned : static_cast<int>(longest);
+}
+
+void VesselFlow::take_course(const VoxelPlace& towards) {
+    const std::array<double, 3> from = in_um(place_, grid_), to = in_um(towards, grid_);
+    std::array<double, 3> way{};
+    double square = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+        way[k] = to[k] - from[k];
+        square += way[k] * way[k];
+    }
+    if (!(square > 0)) {
+        throw Error(ErrorCode::bad_setting, "the two points that give the course of the vessel are the same", "towards",
+                    "give another point of the vessel's axis");
+    }
+    std::size_t most = 0;
+    for (std::size_t k = 1; k < 3; ++k) {
+        if (std::abs(way[k]) > std::abs(way[most])) most = k;
+    }
+    course_.across = static_cast<int>(most);
+    course_.is_given = true;
+    const GridPlanes planes(grid_, course_.across);
+    for (std::size_t c = 0; c < 2; ++c) fit_[c] = {0, way.at(static_cast<std::size_t>(planes.in[c])) / way[most], 0};
+}
+
+// From the point's plane on, both ways, as long as each piece of the lumen lies beside the one before.
+void VesselFlow::cut(const MeanVelocity& mean) {
+    const GridPlanes planes(grid_, course_.across);
+    const std::array<double, 3> at{place_.row, place_.a_scan, place_.b_scan};
+    const auto first = static_cast<std::int64_t>(at.at(static_cast<std::size_t>(course_.across)));
+    double sign = 0;
+    const auto add = [&](std::int64_t number, double column, double row) -> const Plane* {
+        LumenMask lumen = piece_near(mask_in(inside_, planes, number), column, row, 8);
+        if (lumen.area() == 0) return nullptr;
+        fill_holes(lumen);
+        std::vector<float> velocities = values_in(mean.mm_s, planes, number);
+        unwrap_plane(velocities, lumen, from_rim(lumen), v_max_of(grid_));
+        if (sign == 0) {
+            double sum = 0;
+            for (std::size_t k = 0; k < velocities.size(); ++k)
+                sum += static_cast<double>(velocities[k]) * lumen.inside[k];
+            sign = sum < 0 ? -1 : 1;
+        }
+        keep_faster(lumen, velocities, sign);
+        lumen = piece_near(lumen, column, row, 1e9);
+        if (lumen.area() == 0) return nullptr;
+        fill_holes(lumen);
+        const LumenCentre centre = centre_of(lumen, velocities, sign);
+        Plane plane;
+        plane.number = number;
+        plane.order = from_rim(lumen);
+        plane.row = centre.row;
+        plane.column = centre.column;
+        plane.is_cut = lumen.touches_edge();
+        plane.counted = widened(lumen, recipe_.margin_um / planes.spacing(planes.in[0]),
+                                recipe_.margin_um / planes.spacing(planes.in[1]));
+        plane.rings = rings_of(lumen, plane.counted, planes, ring_um);
+        plane.lumen = std::move(lumen);
+        planes_.push_back(std::move(plane));
+        return &planes_.back();
+    };
+    const Plane* start =
+        add(first, at.at(static_cast<std::size_t>(planes.in[0])), at.at(static_cast<std::size_t>(planes.in[1])));
+    if (start == nullptr) return;
+    for (const std::int64_t step : {-1, 1}) {
+        double column = planes_.front().column, row = planes_.front().row;
+        for (std::int64_t number = first + step; number >= 0 && number < planes.count(); number += step) {
+            const Plane* next = add(number, column, row);
+            if (next == nullptr) break;
+            column = next->column;
+            row = next->row;
+        }
+    }
+    std::ranges::sort(planes_, {}, &Plane::number);
+    sign_ = sign;
+}
+
+void VesselFlow::fit_course(const MeanVelocity&) {
+    const GridPlanes planes(grid_, course_.across);
+    const std::array<double, 3> at = in_um(place_, grid_);
+    std::vector<double> s, columns, rows, areas;
+    for (const Plane& plane : planes_) areas.push_back(static_cast<double>(plane.lumen.area()));
+    for (std::size_t k = 0; k < planes_.size(); ++k) {
+        constexpr double alike = 2;  // of the median area
+        const Plane& plane = planes_[k];
+        const double area = areas[k] / median_of(areas);
+        if (plane.is_cut || area > alike || area < 1 / alike) continue;
+        s.push_back(static_cast<double>(plane.number) * planes.spacing(course_.across) -
+                    at.at(static_cast<std::size_t>(course_.across)));
+        columns.push_back(plane.column * planes.spacing(planes.in[0]));
+        rows.push_back(plane.row * planes.spacing(planes.in[1]));
+    }
+    course_.planes = std::ssize(s);
+    if (s.size() < least_planes) {
+        const auto cut_off = std::ranges::count_if(planes_, &Plane::is_cut);
+        if (reason_ == FlowReason::ok)
+            reason_ = 2 * cut_off > std::ssize(planes_) ? FlowReason::out_of_range : FlowReason::too_few;
+        return;
+    }
+    const LineFit column = fitted_line(s, columns, smoothed_over), row = fitted_line(s, rows, smoothed_over);
+    fit_ = {column.by_power, row.by_power};
+    const double slope = row.by_power[1], sideways = column.by_power[1];
+    if (course_.across != 0) {
+        course_.tilt_error_deg = degrees * row.slope_error / (1 + slope * slope);
+    } else {
+        course_.tilt_error_deg = degrees * std::hypot(column.slope_error * sideways, row.slope_error * slope) /
+                                 std::max(1e-9, std::hypot(sideways, slope));
+    }
+}
+
+double VesselFlow::slope_at(int coordinate, double place_um) const {
+    const auto& line = fit_.at(static_cast<std::size_t>(coordinate));
+    return line[1] + 2 * line[2] * place_um;
+}
+
+// Of the course: what it makes of axial velocities, and its direction in that of the flow.
+void VesselFlow::orient(const MeanVelocity&) {
+    const GridPlanes planes(grid_, course_.across);
+    const std::array<double, 3> at = in_um(place_, grid_);
+    const auto direction_at = [&](double place_um) {
+        std::array<double, 3> way{};
+        way.at(static_cast<std::size_t>(course_.across)) = 1;
+        for (std::size_t c = 0; c < 2; ++c)
+            way.at(static_cast<std::size_t>(planes.in[c])) = slope_at(static_cast<int>(c), place_um);
+        const double length = std::hypot(way[0], way[1], way[2]);
+        for (double& one : way) one /= length;
+        return way;
+    };
+    course_.direction = direction_at(0);
+    const double downwards = course_.direction[0];
+    course_.tilt_deg = degrees * std::asin(std::abs(downwards));
+    const double tilt = course_.tilt_deg / degrees;
+    const double uncertain = std::hypot(course_.tilt_error_deg, recipe_.angle_error_deg) / degrees;
+    angle_error_ = course_.across == 0 ? 0 : uncertain / std::max(1e-9, std::sin(tilt) * std::cos(tilt));
+    if (course_.tilt_deg < recipe_.min_tilt_deg || angle_error_ > max_angle_error) {
+        reason_ = FlowReason::angle;
+        return;
+    }
+    const double with_flow = downwards * sign_ < 0 ? -1 : 1;  // blood that nears zero delay rises
+    for (double& one : course_.direction) one *= with_flow;
+    for (Plane& plane : planes_) {
+        const double place_um = static_cast<double>(plane.number) * planes.spacing(course_.across) -
+                                at.at(static_cast<std::size_t>(course_.across));
+        const std::array<double, 3> way = direction_at(place_um);
+        const double down = way[0] * with_flow;
+        plane.is_flat = degrees * std::asin(std::abs(way[0])) < recipe_.min_tilt_deg;
+        plane.direction = 1 / down;
+        plane.factor = sign_ * std::abs(way.at(static_cast<std::size_t>(course_.across)) / down);
+    }
+}
+
+// The power of each ring over that of the core. Within, it changes with depth and not by blur, so no ring outweighs
+// the core.
+std::map<std::int32_t, float> VesselFlow::blood_weights(const std::vector<float>& power) const {
+    constexpr double core = 0.5;  // of the way in
+    std::map<std::int32_t, float> weights;
+    if (power.empty()) return weights;
+    const GridPlanes planes(grid_, course_.across);
+    std::map<std::int32_t, std::pair<double, double>> sums;
+    for (const Plane& plane : planes_) {
+        const std::vector<float> here = values_in(power, planes, plane.number);
+        for (std::size_t k = 0; k < here.size(); ++k) {
+            if (plane.is_cut || plane.rings[k] == nowhere) continue;
+            auto& [sum, count] = sums[plane.rings[k]];
+            sum += static_cast<double>(here[k]);
+            count += 1;
+        }
+    }
+    if (sums.empty()) return weights;
+    double sum = 0, count = 0;
+    for (const auto& [ring, of_ring] : sums) {
+        if (static_cast<double>(ring) < core * static_cast<double>(sums.rbegin()->first)) continue;
+        sum += of_ring.first;
+        count += of_ring.second;
+    }
+    for (const auto& [ring, of_ring] : sums)
+        weights[ring] =
+            static_cast<float>(std::min(1.0, of_ring.first / of_ring.second * count / std::max(sum, 1e-300)));
+    return weights;
+}
+
+FlowValue VesselFlow::through_plane(const Plane& plane, const std::vector<float>& velocities,
+                                    const std::map<std::int32_t, float>& weights) const {
+    const GridPlanes planes(grid_, course_.across);
+    FlowValue value;
+    value.plane = plane.number;
+    const std::array<double, 3> at = in_um(place_, grid_);
+    value.place_um = static_cast<double>(plane.number) * planes.spacing(course_.across) -
+                     at.at(static_cast<std::size_t>(course_.across));
+    const double b_scan = course_.across == 2   ? static_cast<double>(plane.number)
+                          : course_.across == 1 ? plane.column
+                                                : plane.row;
+    value.when = (b_scan + 0.5) / static_cast<double>(grid_.b_scans);
+    if (plane.is_cut || plane.is_flat) {
+        value.reason = plane.is_cut ? FlowReason::out_of_range : FlowReason::angle;
+        return value;
+    }
+    std::vector<float> here = values_in(velocities, planes, plane.number);
+    const PlaneVelocities unwrapped = unwrap_plane(here, plane.lumen, plane.order, v_max_of(grid_));
+    value.wrapped = unwrapped.unwrapped;
+    if (unwrapped.unknown > max_unknown) value.reason = FlowReason::no_signal;
+    if (unwrapped.torn > max_torn) value.reason = FlowReason::wrapped;
+    if (value.reason != FlowReason::ok) return value;
+    double sum = 0, within = 0;
+    for (std::size_t k = 0; k < here.size(); ++k) {
+        if (plane.counted.inside[k] == 0) continue;
+        sum += static_cast<double>(here[k]) *
+               (weights.empty() || plane.is_cut ? 1 : static_cast<double>(weights.at(plane.rings[k])));
+        if (plane.lumen.inside[k] != 0) within += static_cast<double>(here[k]);
+    }
+    constexpr double um2_of_mm2 = 1e6;
+    const double area = static_cast<double>(plane.lumen.area());
+    value.flow_ul_s = plane.factor * sum * planes.pixel_um2() / um2_of_mm2;
+    value.mean_mm_s = plane.direction * within / area;
+    value.area_mm2 = area * planes.pixel_um2() / um2_of_mm2 * std::abs(plane.factor / plane.direction);
+    return value;
+}
+
+std::vector<FlowValue> VesselFlow::along(const std::vector<float>& velocities, const std::vector<float>& power) const {
+    std::vector<FlowValue> values;
+    const std::map<std::int32_t, float> weights = blood_weights(power);
+    for (const Plane& plane : planes_) values.push_back(through_plane(plane, velocities, weights));
+    const double scatter = scatter_of(values);
+    for (FlowValue& value : values) {
+        if (value.reason == FlowReason::ok) value.error_ul_s = scatter;
+    }
+    return values;
+}
+
+FlowValue VesselFlow::section(const std::vector<FlowValue>& along) const {
+    FlowValue mean;
+    const double half = std::max(recipe_.thickness_um / 2, 1e-6);
+    double count = 0, nearest_um = 1e300;
+    double flow = 0, speed = 0, area = 0, wrapped = 0, when = 0, scatter = 0;
+    for (const FlowValue& value : along) {
+        if (std::abs(value.place_um) < nearest_um) {
+            nearest_um = std::abs(value.place_um);
+            mean.reason = value.reason;
+        }
+        if (std::abs(value.place_um) > half || value.reason != FlowReason::ok) continue;
+        count += 1;
+        flow += value.flow_ul_s;
+        speed += value.mean_mm_s;
+        area += value.area_mm2;
+        wrapped += value.wrapped;
+        when += value.when;
+        scatter = value.error_ul_s;
+    }
+    if (along.empty()) mean.reason = FlowReason::no_signal;
+    if (count == 0) return mean;
+    constexpr double shared = 2;  // neighbouring planes see the same blood
+    mean.reason = FlowReason::ok;
+    mean.flow_ul_s = flow / count;
+    mean.error_ul_s = scatter / std::sqrt(std::max(1.0, count / shared));
+    mean.mean_mm_s = speed / count;
+    mean.area_mm2 = area / count;
+    mean.wrapped = wrapped / count;
+    mean.when = when / count;
+    return mean;
+}
+
+}  // namespace echolux

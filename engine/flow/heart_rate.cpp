@@ -1,0 +1,168 @@
+#include "engine/flow/heart_rate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "engine/flow/line_fit.h"
+
+namespace echolux {
+namespace {
+
+constexpr double least_beats = 2, values_a_beat = 4;
+constexpr double max_chance = 0.01;
+constexpr double told_apart = 3;  // rates for each beat that more fits in
+constexpr std::size_t unknowns = 5, least_values = unknowns + 3;
+
+struct FlowOverTime {
+    std::vector<double> times, flow, weights;
+
+    double duration() const { return times.back() - times.front(); }
+    std::size_t count() const { return times.size(); }
+};
+
+std::vector<std::vector<double>> waves(const FlowOverTime& series, double hz) {
+    std::vector<std::vector<double>> columns(unknowns, std::vector<double>(series.count(), 1));
+    for (std::size_t i = 0; i < series.count(); ++i) {
+        const double phase = 2 * std::numbers::pi * hz * (series.times[i] - series.times.front());
+        columns[1][i] = std::sin(phase);
+        columns[2][i] = std::cos(phase);
+        columns[3][i] = std::sin(2 * phase);
+        columns[4][i] = std::cos(2 * phase);
+    }
+    return columns;
+}
+
+Coefficients fit_at(const FlowOverTime& series, double hz) {
+    return least_squares(waves(series, hz), series.flow, series.weights);
+}
+
+double residual_at(const FlowOverTime& series, double hz) {
+    const Coefficients fit = fit_at(series, hz);
+    return fit.values.empty() ? 1e300 : fit.residual;
+}
+
+// Steps of `step` from low to high, then ever finer around the best.
+double best_between(const FlowOverTime& series, double low, double high, double step) {
+    double best = low, least = residual_at(series, low);
+    const auto try_at = [&](double hz) {
+        const double residual = residual_at(series, hz);
+        if (residual < least) {
+            least = residual;
+            best = hz;
+        }
+    };
+    for (double hz = low; hz <= high; hz += step) try_at(hz);
+    for (int round = 0; round < 3; ++round) {
+        const double middle = best;
+        for (int k = -10; k <= 10; ++k) try_at(std::clamp(middle + k * step / 10, low, high));
+        step /= 10;
+    }
+    return best;
+}
+
+// Standard deviation of the rate by that of the noise (D. C. Rife and R. R. Boorstyn, IEEE Trans. Inf. Theory 20,
+// 1974).
+double rate_error(const FlowOverTime& series, const Coefficients& fit) {
+    const auto n = static_cast<double>(series.count());
+    const double noise = std::sqrt(fit.residual / std::max(1.0, n - static_cast<double>(unknowns) - 1));
+    const double amplitude =
+        std::hypot(std::hypot(fit.values[1], fit.values[2]), 2 * std::hypot(fit.values[3], fit.values[4]));
+    return std::sqrt(24 / n) * noise / (amplitude * series.duration() * 2 * std::numbers::pi);
+}
+
+// That noise fits as well: the F test of the four waves, for as many rates as the range tells apart.
+double chance_of(const FlowOverTime& series, double with, double range_hz) {
+    double mean = 0, without = 0;
+    for (const double one : series.flow) mean += one / static_cast<double>(series.count());
+    for (const double one : series.flow) without += (one - mean) * (one - mean);
+    if (without <= 0) return 1;
+    const double share = with / without, half = (static_cast<double>(series.count()) - unknowns) / 2;
+    const double once = std::min(1.0, std::pow(share, half) * (1 + half * (1 - share)));
+    return 1 - std::pow(1 - once, std::max(1.0, told_apart * range_hz * series.duration()));
+}
+
+FlowOverTime known_of(const std::vector<double>& times_s, const std::vector<double>& flow) {
+    FlowOverTime series;
+    for (std::size_t i = 0; i < flow.size(); ++i) {
+        if (!std::isfinite(flow[i]) || !std::isfinite(times_s[i])) continue;
+        series.times.push_back(times_s[i]);
+        series.flow.push_back(flow[i]);
+        series.weights.push_back(1);
+    }
+    return series;
+}
+
+double median_step(const std::vector<double>& times) {
+    std::vector<double> steps;
+    for (std::size_t i = 1; i < times.size(); ++i) steps.push_back(times[i] - times[i - 1]);
+    const auto middle = steps.begin() + std::ssize(steps) / 2;
+    std::nth_element(steps.begin(), middle, steps.end());
+    return *middle;
+}
+
+}  // namespace
+
+double HeartRate::at(double time_s) const {
+    const double phase = 2 * std::numbers::pi * hz * time_s;
+    return beat[0] + beat[1] * std::sin(phase) + beat[2] * std::cos(phase) + beat[3] * std::sin(2 * phase) +
+           beat[4] * std::cos(2 * phase);
+}
+
+HeartRate heart_rate_of(const std::vector<double>& times_s, const std::vector<double>& flow, double min_hz,
+                        double max_hz) {
+    HeartRate rate;
+    const FlowOverTime series = known_of(times_s, flow);
+    if (series.count() < least_values) {
+        rate.problem = fmt::format("{} over time {} too few for a heart rate, which needs {}", series.count(),
+                                   series.count() == 1 ? "value is" : "values are", least_values);
+        return rate;
+    }
+    const double low = std::max(min_hz, least_beats / series.duration());
+    const double high = std::min(max_hz, 1 / (values_a_beat * median_step(series.times)));
+    if (!(low < high)) {
+        rate.problem = fmt::format(
+            "{:.3g} s with a value every {:.3g} s hold no two beats of four values each between {:g} and {:g} Hz",
+            series.duration(), median_step(series.times), min_hz, max_hz);
+        return rate;
+    }
+    const double step = 1 / (10 * series.duration());
+    double hz = best_between(series, low, high, step);
+    Coefficients fit = fit_at(series, hz);
+    // Half of the rate fits as well by its overtone.
+    if (!fit.values.empty() && 2 * hz <= max_hz &&
+        std::hypot(fit.values[1], fit.values[2]) < 0.3 * std::hypot(fit.values[3], fit.values[4])) {
+        hz = best_between(series, std::max(low, 2 * hz - step), std::min(max_hz, 2 * hz + step), step / 5);
+        fit = fit_at(series, hz);
+    }
+    if (!fit.values.empty()) rate.chance = chance_of(series, fit.residual, high - low);
+    if (rate.chance > max_chance) {
+        rate.problem =
+            fmt::format("nothing beats between {:.3g} and {:.3g} Hz: noise fits as well with a chance of {:.2g}", low,
+                        high, rate.chance);
+        return rate;
+    }
+    rate.hz = hz;
+    rate.error_hz = rate_error(series, fit);
+    // Of the time itself, not of that since the first value.
+    const double turn = -2 * std::numbers::pi * hz * series.times.front();
+    rate.beat[0] = fit.values[0];
+    for (const std::size_t k : {1U, 3U}) {
+        const double by = k == 1 ? turn : 2 * turn;
+        rate.beat.at(k) = fit.values[k] * std::cos(by) - fit.values[k + 1] * std::sin(by);
+        rate.beat.at(k + 1) = fit.values[k] * std::sin(by) + fit.values[k + 1] * std::cos(by);
+    }
+    double least = rate.at(0), most = least;
+    constexpr int steps = 64;
+    for (int k = 1; k < steps; ++k) {
+        const double value = rate.at(k / (steps * hz));
+        least = std::min(least, value);
+        most = std::max(most, value);
+    }
+    if (rate.beat[0] != 0) rate.pulsatility = (most - least) / std::abs(rate.beat[0]);
+    return rate;
+}
+
+}  // namespace echolux

@@ -1,0 +1,97 @@
+"""Flow through a vessel from the command line: values over time, the heart rate, and everything that has neither."""
+import csv
+import json
+import unittest
+
+import numpy as np
+
+from commands import tube_velocities
+from support import ProgramCase
+from test_segment import write_nrrd
+
+RADIUS_UM, PEAK = 25, 10
+TRUE_UL_S = np.pi * RADIUS_UM**2 * PEAK / 2 * 1e-6
+
+
+def rows_of(path):
+    return list(csv.DictReader(line for line in path.read_text().splitlines() if not line.startswith("#")))
+
+
+class Flow(ProgramCase):
+    def put(self, name, factor=1.0, slope=0.2, b_scans=12, unit="mm/s", noise=0.01, seed=1, **spacing):
+        velocities = factor * tube_velocities(32, b_scans, 64, RADIUS_UM, PEAK, slope)
+        velocities += np.random.default_rng(seed).normal(0, noise, velocities.shape)
+        write_nrrd(self.folder / name, velocities, unit=unit, quantity="velocity", **spacing)
+
+    def beats(self, volumes, hz=1.2, step_s=0.1):
+        for v in range(volumes):
+            self.put(f"v_{v:03}.nrrd", 1 + 0.5 * np.sin(2 * np.pi * hz * step_s * v), seed=v)
+
+    def test_a_volume_has_a_flow_and_no_heart_rate(self):
+        self.put("v.nrrd")
+        told = self.succeed("flow", "v.nrrd", "--through", "16,6,32", "-o", "q.csv", "--plot", "q.svg")
+        row = rows_of(self.folder / "q.csv")[0]
+        self.assertAlmostEqual(float(row["flow_ul_s"]) / TRUE_UL_S, 1, delta=0.04)
+        self.assertEqual(row["reason"], "ok")
+        self.assertIn("no heart rate: a single volume", told.out)
+        self.assertIn("Echolux", (self.folder / "q.svg").read_text()[-100:])
+        found = json.loads(self.succeed("flow", "v.nrrd", "--json").out)
+        self.assertAlmostEqual(found["angle_deg"], 90 - np.degrees(np.arctan(0.2)), delta=0.6)
+        self.assertIsNone(found["heart_rate_hz"])
+
+    def test_a_series_has_a_heart_rate(self):
+        self.beats(40)
+        found = json.loads(self.succeed("flow", "v_*.nrrd", "--step", "0.1", "-o", "q.csv", "--json").out)
+        self.assertAlmostEqual(found["heart_rate_hz"] / 1.2, 1, delta=0.02)
+        self.assertAlmostEqual(found["pulsatility"], 1, delta=0.05)
+        rows = rows_of(self.folder / "q.csv")
+        times = np.array([float(row["time_s"]) for row in rows])
+        self.assertEqual(len(rows), 40)
+        begins = 0.1 * np.arange(40)
+        np.testing.assert_allclose(times - begins, 0.05, atol=0.01)
+        expected = TRUE_UL_S * (1 + 0.5 * np.sin(2 * np.pi * 1.2 * begins))
+        np.testing.assert_allclose([float(row["flow_ul_s"]) for row in rows], expected, rtol=0.05)
+        self.succeed("flow", "v_*.nrrd", "--step", "0.1", "--each", "b-scan", "-o", "b.csv")
+        self.assertEqual(len(rows_of(self.folder / "b.csv")), 40 * 12)
+
+    def test_what_has_no_flow_is_said(self):
+        self.put("v.nrrd")
+        self.put("flat.nrrd", slope=0.02, noise=0.0005)
+        self.put("single.nrrd", b_scans=1)
+        self.put("structure.nrrd", unit="dB")
+        self.put("noise.nrrd", factor=0)
+        write_nrrd(self.folder / "nothing.nrrd", np.zeros((12, 32, 64)), unit="mm/s", quantity="velocity")
+        for arguments, names in [
+            (["flat.nrrd"], ["degrees to the beam", "90"]),
+            (["single.nrrd"], ["single B-scan", "angle"]),
+            (["structure.nrrd"], ["velocities in mm/s", "echolux reconstruct"]),
+            (["nothing.nrrd"], ["moves faster than noise"]),
+            (["noise.nrrd", "--through", "16,6,32"], []),
+            (["v.nrrd", "--through", "2,6,5"], ["--through", "moves faster than noise"]),
+            (["v.nrrd", "--through", "200,6,5"], ["--through", "outside"]),
+            (["v.nrrd", "--through", "2,6"], ["--through", "A,B,ROW"]),
+            (["v.nrrd", "--structure", "single.nrrd"], ["single.nrrd", "another size"]),
+            (["v.nrrd", "single.nrrd"], ["single B-scan"]),
+            (["gone.nrrd"], ["gone.nrrd"]),
+        ]:
+            with self.subTest(arguments=arguments):
+                self.refuse("flow", *arguments, "-o", "q.csv", lines=None, names=names)
+                self.assertFalse((self.folder / "q.csv").exists())
+
+    def test_series_that_are_too_short_have_no_heart_rate(self):
+        self.beats(8)
+        short = json.loads(self.succeed("flow", "v_*.nrrd", "--step", "0.1", "--json").out)
+        self.assertIsNone(short["heart_rate_hz"])
+        self.assertIn("no two beats", short["no_heart_rate"])
+        unknown = json.loads(self.succeed("flow", "v_*.nrrd", "--json").out)
+        self.assertIn("do not say when", unknown["no_heart_rate"])
+
+    def test_the_settings_are_listed_and_taken(self):
+        self.assertIn("`cross_section.margin_um`", self.succeed("info", "--settings").out)
+        self.put("v.nrrd")
+        self.succeed("flow", "v.nrrd", "--set", "cross_section.margin_um=0")
+        self.refuse("flow", "v.nrrd", "--heart-min-hz", "3", lines=None, names=["heart_max_hz"])
+
+
+if __name__ == "__main__":
+    unittest.main()
