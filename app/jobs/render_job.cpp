@@ -99,7 +99,8 @@ std::optional<Volume> flow_of(const RenderJob& job, const View& view) {
         throw Error(ErrorCode::bad_setting, "flow cannot be flattened", "flow",
                     "leave it out, or leave out view.flatten");
     }
-    return read_volume(job.flow);
+    SeriesFile flows(job.flow);
+    return flows.read(flows.time_points() > 1 ? job.part.volume : 0);
 }
 
 }  // namespace

@@ -1,10 +1,13 @@
 #include "app/movie/movie_scene.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "app/open/height_maps.h"
 #include "app/open/scan_poses.h"
+#include "compute/counted.h"
 #include "compute/error.h"
 
 namespace echolux {
@@ -12,9 +15,7 @@ namespace echolux {
 MovieScene::MovieScene(const MovieJob& job, const MoviePath& path, Progress& progress)
     : job_(job), renderer_(job.device), volumes_(movie_volumes(job, path.goes_through_time, progress)),
       chosen_(job.chosen) {
-    if (!job.flow.empty() && path.goes_through_time)
-        throw Error(ErrorCode::bad_setting, "one volume of flow cannot be shown over several time points", "flow",
-                    "leave it out");
+    if (!job.flow.empty() && path.goes_through_time) open_flows();
     for (first_step_ = 0; first_step_ < volumes_->steps() && !first_; ++first_step_) {
         first_ = volumes_->read(first_step_, progress);
         collect_warnings();
@@ -24,6 +25,15 @@ MovieScene::MovieScene(const MovieJob& job, const MoviePath& path, Progress& pro
                     warnings_.empty() ? "" : warnings_.back());
     }
     shown_.step = path.goes_through_time ? first_step_ - 1 : job.part.volume;
+}
+
+void MovieScene::open_flows() {
+    flows_ = std::make_unique<SeriesFile>(job_.flow);
+    if (flows_->time_points() == volumes_->steps()) return;
+    throw Error(ErrorCode::bad_setting,
+                fmt::format("has {}, and the structure has {}: each needs its own flow",
+                            counted(flows_->time_points(), "time points"), volumes_->steps()),
+                "flow", "give the flow of the same volumes, or leave it out");
 }
 
 void MovieScene::show(std::int64_t step, const View& view, Progress& progress) {
@@ -54,7 +64,9 @@ void MovieScene::put_on(const MovieVolume& shown, const View& view) {
 }
 
 void MovieScene::set_flow(const MovieVolume& shown, const View& view) {
-    const auto flow = job_.flow.empty() ? shown.flow : std::make_shared<const Volume>(read_volume(job_.flow));
+    const auto flow = flows_              ? std::make_shared<const Volume>(flows_->read(shown_.step))
+                      : job_.flow.empty() ? shown.flow
+                                          : std::make_shared<const Volume>(read_volume(job_.flow));
     if (flow != nullptr) renderer_.set_flow(flow->grid, flow->voxels.data());
     if (flow != nullptr && !flow_scale_) flow_scale_ = renderer_.flow_scale(view);
 }

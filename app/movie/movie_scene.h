@@ -11,6 +11,7 @@
 #include "app/movie/movie_job.h"
 #include "app/movie/movie_plan.h"
 #include "app/movie/movie_volumes.h"
+#include "engine/io/volume_file.h"
 #include "engine/progress.h"
 #include "render/renderer.h"
 
@@ -43,11 +44,13 @@ class MovieScene {
   private:
     void put_on(const MovieVolume& shown, const View& view);
     void set_flow(const MovieVolume& shown, const View& view);
+    void open_flows();
     void collect_warnings();
 
     const MovieJob& job_;
     Renderer renderer_;
     std::unique_ptr<MovieVolumes> volumes_;
+    std::unique_ptr<SeriesFile> flows_;  // of all time points, from a file; nullptr: those of the volumes, or one
     std::optional<MovieVolume> first_;
     std::int64_t first_step_ = 0;  // after the first that could be read, which stands for all before it
     std::int64_t step_ = -1;       // that was asked for

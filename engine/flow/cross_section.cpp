@@ -55,8 +55,8 @@ VesselFlow::VesselFlow(const VolumeGrid& grid, const MeanVelocity& mean, const C
     else
         choose_axis();
     cut(mean);
-    if (!towards) fit_course(mean);
-    if (reason_ == FlowReason::ok) orient(mean);
+    if (!towards) fit_course();
+    if (reason_ == FlowReason::ok) orient();
 }
 
 void VesselFlow::find_lumen(const MeanVelocity& mean, const std::optional<VoxelPlace>& through) {
@@ -171,7 +171,7 @@ void VesselFlow::cut(const MeanVelocity& mean) {
     sign_ = sign;
 }
 
-void VesselFlow::fit_course(const MeanVelocity&) {
+void VesselFlow::fit_course() {
     const GridPlanes planes(grid_, course_.across);
     const std::array<double, 3> at = in_um(place_, grid_);
     std::vector<double> s, columns, rows, areas;
@@ -210,7 +210,7 @@ double VesselFlow::slope_at(int coordinate, double place_um) const {
 }
 
 // Of the course: what it makes of axial velocities, and its direction in that of the flow.
-void VesselFlow::orient(const MeanVelocity&) {
+void VesselFlow::orient() {
     const GridPlanes planes(grid_, course_.across);
     const std::array<double, 3> at = in_um(place_, grid_);
     const auto direction_at = [&](double place_um) {

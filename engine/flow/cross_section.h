@@ -90,13 +90,11 @@ class VesselFlow {
     const VesselCourse& course() const { return course_; }
     const VoxelPlace& place() const { return place_; }
     double angle_error() const { return angle_error_; }  // relative, with recipe.angle_error_deg
-    std::int64_t planes() const { return std::ssize(planes_); }
-    std::int64_t plane(std::int64_t number) const { return planes_[static_cast<std::size_t>(number)].number; }
-    const LumenMask& lumen(std::int64_t number) const { return planes_[static_cast<std::size_t>(number)].lumen; }
 
     // Through each plane along the course, then through the section: the mean over those within thickness_um.
     // `power`: linear intensities of the same volume, or none. Beam and windows blur bright blood into dark tissue,
     // where velocities are means weighted by power; their sum weighted by power over that of blood is not blurred.
+    // The power is the mean over rings of the lumen, so that speckle does not weigh.
     std::vector<FlowValue> along(const std::vector<float>& velocities, const std::vector<float>& power) const;
     FlowValue section(const std::vector<FlowValue>& along) const;
 
@@ -127,9 +125,9 @@ class VesselFlow {
     void find_lumen(const MeanVelocity& mean, const std::optional<VoxelPlace>& through);
     void choose_axis();
     void cut(const MeanVelocity& mean);
-    void fit_course(const MeanVelocity& mean);
+    void fit_course();
     void take_course(const VoxelPlace& towards);
-    void orient(const MeanVelocity& mean);
+    void orient();
     double slope_at(int coordinate, double place_um) const;
     FlowValue through_plane(const Plane& plane, const std::vector<float>& velocities,
                             const std::map<std::int32_t, float>& weights) const;

@@ -6,7 +6,7 @@ import unittest
 import numpy as np
 
 from commands import tube_velocities
-from support import ProgramCase
+from support import ProgramCase, read_png
 from test_segment import write_nrrd
 
 RADIUS_UM, PEAK = 25, 10
@@ -91,6 +91,21 @@ class Flow(ProgramCase):
         self.put("v.nrrd")
         self.succeed("flow", "v.nrrd", "--set", "cross_section.margin_um=0")
         self.refuse("flow", "v.nrrd", "--heart-min-hz", "3", lines=None, names=["heart_max_hz"])
+
+    def test_a_movie_through_time_shows_the_flow_of_each_volume(self):
+        for v, factor in enumerate((1, 0, 1)):
+            self.put(f"v_{v}.nrrd", factor, noise=0)
+            write_nrrd(self.folder / f"s_{v}.nrrd", np.zeros((12, 32, 64)))
+        self.succeed("convert", "v_*.nrrd", "velocity.nrrd")
+        self.succeed("convert", "s_*.nrrd", "structure.nrrd")
+        movie = ["render", "structure.nrrd", "--movie", "f_%02d.png", "--path", "time", "--frames", "3", "--size", "32x32", "--flow-range", "2"]
+        self.succeed(*movie, "--flow", "velocity.nrrd")
+        frames = [(self.folder / f"f_{i:02}.png") for i in range(3)]
+        colours = [read_png(frame)[..., :3].astype(int) for frame in frames]
+        self.assertGreater(np.ptp(colours[0], axis=2).max(), 100)  # orange
+        self.assertLess(np.ptp(colours[1], axis=2).max(), 40)
+        np.testing.assert_array_equal(colours[0], colours[2])
+        self.refuse(*movie, "--flow", "v_0.nrrd", "--overwrite", lines=None, names=["--flow", "1 time point"])
 
 
 if __name__ == "__main__":
