@@ -57,8 +57,8 @@ class WorkspaceTissue : public WorkspaceTest {
         work().change_together(
             "layers", {{"layers.names", std::string("front back")}, {"layers.polarity", std::vector<double>{1, -1}}});
         work().layering().find(work());
-        ASSERT_TRUE(until([this] { return work().layering().surfaces() != nullptr || !troubles().empty(); }));
-        ASSERT_EQ(troubles(), "");
+        ASSERT_TRUE(until([this] { return work().layering().surfaces() != nullptr || !standing("layers").empty(); }));
+        ASSERT_EQ(standing("layers"), "");
     }
     float row(std::size_t surface, std::int64_t a, std::int64_t b) {
         return work().layering().surfaces()->all[surface].rows[static_cast<std::size_t>(b * layered_a_scans + a)];

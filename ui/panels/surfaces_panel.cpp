@@ -134,9 +134,10 @@ class SurfacesPanel : public NamedPanel {
   private:
     void choose(const PanelContext& context, const char* key, const char* label, const Surfaces& found,
                 std::size_t& chosen) {
+        const RowPlaces places = row_places(context.style);
         row_label(context, label);
-        ImGui::SameLine(row_places(context.style).control);
-        ImGui::SetNextItemWidth(row_places(context.style).right - row_places(context.style).control);
+        ImGui::SameLine(places.control);
+        ImGui::SetNextItemWidth(places.right - places.control);
         const bool is_open = ImGui::BeginCombo((std::string("##") + key).c_str(), found.all[chosen].name.c_str());
         note_place(context, key);
         if (!is_open) return;

@@ -235,14 +235,15 @@ void Layering::renew_heights(Workspace& work) {
     }
 }
 
+// Offsets of nothing, not none: the en face view shows a slab only where both are given.
 void Layering::show_between(Workspace& work, std::size_t upper, std::size_t lower) {
     const Surfaces* found = surfaces();
     if (found == nullptr) return;
     const std::string prefix(layer_prefix);
     work.change_together("view.top_from", {{"view.top_from", prefix + found->all.at(upper).name},
                                            {"view.bottom_from", prefix + found->all.at(lower).name},
-                                           {"view.top_um", above_all_um},
-                                           {"view.bottom_um", below_all_um},
+                                           {"view.top_um", 0.0},
+                                           {"view.bottom_um", 0.0},
                                            {"view.heights_cut", true}});
 }
 
