@@ -13,12 +13,6 @@ from pathlib import Path
 PICTURES = Path(__file__).resolve().parent / "pictures" / "window"
 SIZE = "1280x800"
 
-# What assets/layers/retina.toml looks for, and the words that find the search in the palette.
-RETINA = ("--set 'layers.names=ILM NFL IPL INL OPL ISOS OS RPE-top RPE-bottom' --set layers.polarity=1,-1,-1,1,-1,1,-1,1,-1"
-          " --set layers.min_um=0,4,15,10,6,20,6,6,6 --set layers.max_um=0,200,250,150,110,250,90,100,100"
-          " --set layers.tissue_below=true --press Ctrl+K"
-          + "".join(f" --press {letter}" for letter in "findlayers") + " --press Enter")
-
 # Name: what is opened, how it is set, what is pressed. {folder} holds a simulated scan, its volume and a series.
 WINDOWS = {
     "start": "",
@@ -26,9 +20,6 @@ WINDOWS = {
     "palette": "{folder}/volume.nrrd --press Ctrl+K --press d --press i",
     "transfer": "{folder}/volume.nrrd --set view.preset=tissue --set window.open_panels=transfer,source",
     "time": "{folder}/scan.toml --after 4 --press Right --press Right",
-    "layers": "{folder}/retina.nrrd --set window.open_panels=surfaces " + RETINA + " --after 25",
-    "filters": "{folder}/retina.nrrd --set window.open_panels=filters --set filter.shown=true --after 25",
-    "stabilise": "{folder}/moving.nrrd --set window.open_panels=stabilise --set registration.shown=true --after 25",
     "flow": "--source sim:capillary --after 12 --set window.open_panels=flow,source",
     "recording": "--source sim:retina --set window.record_folder={folder} --after 6 --press Ctrl+R"
     " --set window.open_panels=source,statistics",
@@ -37,12 +28,6 @@ WINDOWS = {
 
 
 def simulate(program, folder):
-    for name, options in {"retina": [], "moving": ["--motion-axial", "20", "--motion-lateral", "8"]}.items():
-        scan = folder / name / "scan.toml"
-        subprocess.run([program, "simulate", "retina", "-o", scan, "--a-scans", "128", "--b-scans", "64", *options],
-                       check=True, stderr=subprocess.DEVNULL)
-        subprocess.run([program, "reconstruct", scan, "-o", folder / f"{name}.nrrd"], check=True,
-                       stderr=subprocess.DEVNULL)
     scan = folder / "scan.toml"
     subprocess.run([program, "simulate", "vessel", "-o", scan, "--volumes", "6", "--a-scans", "160",
                     "--b-scans", "96"], check=True, stderr=subprocess.DEVNULL)
