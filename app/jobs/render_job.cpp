@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/jobs/tissue_shown.h"
 #include "app/open/files_read.h"
 #include "app/open/open_volume.h"
 #include "app/open/show_opened.h"
@@ -93,6 +94,24 @@ void write_picture(Renderer& renderer, const RenderJob& job, const View& view, c
     done.fingerprint = writer->finish();
 }
 
+// What is in memory has been filtered, if it is to be. Flow belongs to the raw volume alone, as in the window.
+void show_tissue(const RenderJob& job, OpenedVolume& opened, Progress& progress) {
+    const TissueSettings& tissue = job.tissue;
+    if (job.shown || !(tissue.filter_display.shown || tissue.registration_display.shown)) return;
+    opened.flow.reset();
+    if (tissue.registration_display.shown) {
+        std::optional<OpenedVolume> reference;
+        if (tissue.registration_display.reference >= 0) {
+            VolumeSource source = job;
+            source.part.volume = tissue.registration_display.reference;
+            reference = open_volume(source, progress);
+        }
+        opened.volume =
+            *stabilised(opened.volume, reference ? &reference->volume : nullptr, tissue.registration, progress).volume;
+    }
+    if (tissue.filter_display.shown) opened.volume = *filtered_copy(opened.volume, tissue.filter, progress);
+}
+
 std::optional<Volume> flow_of(const RenderJob& job, const View& view) {
     if (job.flow.empty()) return {};
     if (!view.flatten.empty()) {
@@ -117,6 +136,7 @@ RenderedFile run(const RenderJob& job, Progress& progress) {
     Renderer renderer(job.device);  // before the reconstruction: a missing device is known at once
     PictureRecord record = job.output.empty() ? PictureRecord{} : record_of(job);
     OpenedVolume opened = open_volume(job, progress);
+    show_tissue(job, opened, progress);
     record.device = renderer.device_name();
     if (job.backend.empty()) record.backend = opened.stats.backend;
     record.made_by = text_of_map(opened.volume.provenance);

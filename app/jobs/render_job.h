@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/open/open_volume.h"
+#include "app/session/tissue_settings.h"
 #include "engine/io/output_rule.h"
 #include "engine/progress.h"
 #include "render/device_choice.h"
@@ -22,6 +23,7 @@ struct RenderJob : VolumeSource {
     PictureBits bits = PictureBits::eight;                      // of it
     std::vector<std::pair<std::int64_t, std::int64_t>> probes;  // pixels: x, y from the left top one
     View view;
+    TissueSettings tissue;                // of it, what is shown in place of the raw volume that is opened
     std::filesystem::path key_frames;     // a file that moves the view; empty: none
     double at_s = 0;                      // the moment of that
     std::filesystem::path save_transfer;  // where the transfer function in use is written; empty: nowhere

@@ -59,6 +59,7 @@ RenderJob render_job_of(const ReproduceJob& job, const RestoredSession& session)
     again.output = output_of(job);
     again.bits = session.picture.bits > 8 ? PictureBits::sixteen : PictureBits::eight;
     again.view = view_of(session);
+    again.tissue = tissue_of(session.view_values);
     if (session.picture.samples > 0) again.view.samples = session.picture.samples;
     if (session.picture.flow_range > 0) again.view.flow_range = session.picture.flow_range;
     if (session.picture.flow_threshold >= 0) again.view.flow_threshold = session.picture.flow_threshold;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "engine/acquire/source.h"
@@ -15,6 +17,7 @@
 #include "engine/speckle/speckle_filter.h"
 #ifdef ECHOLUX_RENDER
 #include "app/figure/figure_style.h"
+#include "app/session/tissue_settings.h"
 #include "app/session/window_settings.h"
 #include "render/view/view.h"
 #endif
@@ -32,6 +35,7 @@ struct AllSettings {
         settings.bind("view", view);
         settings.bind("window", window);
         settings.bind("figure", figure);
+        bind(settings, tissue);
 #endif
         settings.bind("simulation", simulation);
         settings.bind("source", source);
@@ -46,25 +50,30 @@ struct AllSettings {
     View view;
     WindowSettings window;
     FigureStyle figure;
+    TissueSettings tissue;
 #endif
     Settings settings;
 };
 
-// Of commands that no window has.
+// Of commands that no window has; without a window, also of those that it would have.
 struct CommandSettings {
     CommandSettings() {
+#ifndef ECHOLUX_RENDER
         settings.bind("layers", layers);
         settings.bind("filter", filter);
         settings.bind("registration", registration);
+#endif
         settings.bind("attenuation", attenuation);
         settings.bind("cross_section", cross_section);
     }
     CommandSettings(const CommandSettings&) = delete;
     CommandSettings& operator=(const CommandSettings&) = delete;
 
+#ifndef ECHOLUX_RENDER
     LayerRecipe layers;
     SpeckleFilter filter;
     RegistrationSettings registration;
+#endif
     AttenuationRecipe attenuation;
     CrossSectionRecipe cross_section;
     Settings settings;
@@ -103,9 +112,9 @@ std::vector<ListedSetting> listed(const Settings& settings) {
 
 void check_assignment(std::string_view assignment) {
     const std::string_view section = section_of(assignment.substr(0, assignment.find('=')));
-    const bool is_of_command = section == "layers" || section == "filter" || section == "registration" ||
-                               section == "attenuation" || section == "cross_section";
-    if (is_of_command) return CommandSettings().settings.set_assignment(assignment);
+    CommandSettings of_commands;
+    if (std::ranges::count(of_commands.settings.fields(), section, &BoundField::section) > 0)
+        return of_commands.settings.set_assignment(assignment);
     AllSettings().settings.set_assignment(assignment);
 }
 

@@ -33,6 +33,8 @@ void LiveSteering::set(const Values& values) {
     for (const auto& [key, value] : values) {
         if (section_of(key) == "window" || section_of(key) == "source")
             throw Error(ErrorCode::bad_setting, "cannot be changed while it runs", key, "begin with another value");
+        if (is_tissue_section(section_of(key)))
+            throw Error(ErrorCode::bad_setting, "applies to volumes in the window", key, "open one there");
     }
     const std::scoped_lock lock(mutex_);
     book_.apply(values, [this](const Change& change) { bring_about(change); });

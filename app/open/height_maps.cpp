@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "compute/error.h"
 #include "engine/analysis/flatten.h"
 #include "engine/analysis/tissue_surface.h"
 #include "engine/io/height_file.h"
@@ -25,6 +26,10 @@ struct Scale {
 
 Rows rows_of(const std::string& name, const Volume& volume) {
     if (name == "surface") return tissue_surface(volume);
+    if (name.starts_with("layers:")) {
+        throw Error(ErrorCode::bad_setting, "is a surface that was found in the window, and in no file", name,
+                    "choose \"surface\", or a height map");
+    }
     Rows rows = read_heights(name, volume.grid.a_scans, volume.grid.b_scans);
     const Scale scale(volume.grid);
     for (float& height : rows) height = scale.row(height);

@@ -51,7 +51,8 @@ std::string section_toml(const std::string& name, S part) {
 
 View that_stands_alone(View view) {
     for (std::string* file : {&view.top_from, &view.bottom_from, &view.flatten}) {
-        if (!file->empty() && *file != "surface") *file = std::filesystem::absolute(*file).lexically_normal().string();
+        if (!file->empty() && *file != "surface" && !file->starts_with("layers:"))
+            *file = std::filesystem::absolute(*file).lexically_normal().string();
     }
     if (view.transfer_curve) view.transfer.clear();
     return view;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "app/session/tissue_settings.h"
 #include "app/transfer/transfer_text.h"
 #include "compute/error.h"
 #include "render/view/view.h"
@@ -21,6 +22,7 @@ struct Scratch {
     SourceSettings source;
     Scan scan;
     PictureRecord picture;
+    TissueSettings tissue;
     Settings settings;
 
     Scratch() {
@@ -31,6 +33,7 @@ struct Scratch {
         settings.bind("source", source);
         settings.bind("picture", picture);
         bind(settings, scan);
+        bind(settings, tissue);
     }
 };
 
@@ -95,7 +98,8 @@ RestoredSession session_of(const std::vector<TomlEntry>& entries, const std::str
     RestoredSession session{scratch.open, scratch.source, {}, {}, scratch.picture};
     for (const TomlEntry& entry : entries) {
         const std::string_view section = section_of(entry.name);
-        if (section == "view" || section == "window") session.view_values[entry.name] = entry.value;
+        if (section == "view" || section == "window" || is_tissue_section(section))
+            session.view_values[entry.name] = entry.value;
         if (is_of_scan(entry.name)) session.scan[entry.name] = entry.value;
     }
     if (!scratch.transfer.colours.empty()) {

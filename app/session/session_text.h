@@ -46,7 +46,7 @@ std::string session_toml(const WhatIsOpen& open, const View& view, const std::st
 struct RestoredSession {
     WhatIsOpen open;
     SourceSettings source;
-    Values view_values;  // of view and window, the curve among them
+    Values view_values;  // of view and window, the curve among them, and of what is made of tissue
     Values scan;         // of calibration, recipe and flow
     PictureRecord picture{};
 };

@@ -31,6 +31,7 @@ constexpr std::array calibration_parts{
 
 bool is_undone(std::string_view key) {
     constexpr std::array<std::string_view, 3> sections{"view", "window", "calibration"};
+    if (is_tissue_section(section_of(key))) return true;
     if (key == "window.width" || key == "window.height" || key == "window.save_folder") return false;
     return std::ranges::count(sections, section_of(key)) > 0 || is_recipe_section(section_of(key));
 }
@@ -53,7 +54,7 @@ void check_window(const WindowSettings& window) {
 const Values& default_view_values() {
     static const Values view_values = [] {
         const View view;
-        Values values;
+        Values values = default_tissue_values();
         for (const Field<View>& field : describe<View>()) values["view." + std::string(field.name)] = field.get(view);
         return values;
     }();
@@ -68,6 +69,7 @@ void SettingsBook::bind_all() {
     settings_ = {};
     settings_.bind("view", view_);
     settings_.bind("window", window_);
+    bind(settings_, tissue_);
     if (scan_) {
         bind(settings_, *scan_);
         settings_.bind("source", source_);
@@ -150,6 +152,7 @@ Change SettingsBook::apply(const Values& wanted, const std::function<void(const 
     const View view = view_;
     const WindowSettings window = window_;
     const SourceSettings source = source_;
+    const TissueSettings tissue = tissue_;
     const std::optional<Scan> scan = scan_;
     const Values before = undoable();
     try {
@@ -164,6 +167,7 @@ Change SettingsBook::apply(const Values& wanted, const std::function<void(const 
         view_ = view;
         window_ = window;
         source_ = source;
+        tissue_ = tissue;
         if (scan) *scan_ = *scan;  // fields are bound to where it lies
         throw;
     }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/session/tissue_settings.h"
 #include "app/session/undo.h"
 #include "app/session/window_settings.h"
 #include "engine/acquire/source.h"
@@ -28,6 +29,7 @@ class SettingsBook {
     const View& view() const { return view_; }
     const WindowSettings& window() const { return window_; }
     const SourceSettings& source() const { return source_; }
+    const TissueSettings& tissue() const { return tissue_; }
     const Scan* scan() const { return scan_ ? &*scan_ : nullptr; }
 
     // What is open from now on: its settings as it has them; nothing: no scan.
@@ -67,6 +69,7 @@ class SettingsBook {
     View view_;
     WindowSettings window_;
     SourceSettings source_;
+    TissueSettings tissue_;
     std::optional<Scan> scan_;
     std::optional<Scan> as_opened_;
     Values scan_values_;  // as opened, by key
@@ -76,7 +79,7 @@ class SettingsBook {
     Values settled_;
 };
 
-// Every field of the view at its default.
+// Every field of the view at its default, and of what is made of tissue.
 const Values& default_view_values();
 
 }  // namespace echolux

@@ -63,6 +63,9 @@ class Exhibit {
     virtual void set_heights(const HeightMaps& maps) = 0;
     virtual bool has_heights() const = 0;
 
+    // Another volume was on its renderer meanwhile.
+    virtual void show_again() {}
+
     // A kept picture at full quality. Throws as Renderer::render().
     virtual Image still(const View& view) = 0;
 

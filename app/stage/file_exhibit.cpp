@@ -127,6 +127,10 @@ void FileExhibit::show(std::shared_ptr<const OnDevice> next) {
     if (ahead_ && before) ahead_->let_go(before);
 }
 
+void FileExhibit::show_again() {
+    if (shown_) renderer_.show(shown_->volume);
+}
+
 std::optional<FollowedPicture> FileExhibit::follow(const View& view, double now_s, std::size_t pane) {
     if (!shown_) return {};
     const FollowedPicture picture = renderer_.follow(view, now_s, pane);

@@ -43,6 +43,7 @@ class FileExhibit : public Exhibit {
     std::optional<Histogram> histogram() override;
     void set_heights(const HeightMaps& maps) override;
     bool has_heights() const override { return has_heights_; }
+    void show_again() override;
     Image still(const View& view) override { return renderer_.render(view); }
     VolumeToCome begin_reading() override;
 

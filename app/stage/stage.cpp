@@ -18,7 +18,7 @@ void Stage::show(MakeExhibit make) {
         throw Error(ErrorCode::device, "the graphics device is lost", "display",
                     "open it again when pictures are back");
     }
-    exhibit_ = make(*renderer_);
+    exhibit_ = std::make_unique<StandIn>(make(*renderer_), *renderer_);
     make_ = std::move(make);
 }
 
@@ -32,7 +32,7 @@ void Stage::revive() {
     exhibit_.reset();
     renderer_.reset();
     auto renderer = std::make_unique<Renderer>(device_);
-    if (make_) exhibit_ = make_(*renderer);
+    if (make_) exhibit_ = std::make_unique<StandIn>(make_(*renderer), *renderer);
     renderer_ = std::move(renderer);
 }
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "app/stage/exhibit.h"
+#include "app/stage/stand_in.h"
 #include "compute/backend.h"
 #include "render/device_choice.h"
 #include "render/renderer.h"
@@ -28,6 +28,7 @@ class Stage {
     const BackendChoice& backend() const { return backend_; }
 
     Exhibit* exhibit() { return exhibit_.get(); }
+    StandIn* stand_in() { return exhibit_.get(); }  // the same
 
     // In place of what was shown, which is gone when this throws (memory may not hold both).
     void show(MakeExhibit make);
@@ -42,7 +43,7 @@ class Stage {
     BackendChoice backend_;
     std::unique_ptr<Renderer> renderer_;
     MakeExhibit make_;
-    std::unique_ptr<Exhibit> exhibit_;  // goes first
+    std::unique_ptr<StandIn> exhibit_;  // goes first
 };
 
 }  // namespace echolux

@@ -38,11 +38,11 @@ TEST(Assets, KeepTheirOrderAndAUsersOwnComeAfterThem) {
         config.write(name, "");
     }
     const std::vector<Asset> assets = assets_of(recipe_files, config.path());
-    EXPECT_THAT(names_of(assets),
-                ElementsAre("ao-oct", "ss-oct", "defr", "nufft", "nudft", "compressive", "doppler", "apple", "zebra"));
+    EXPECT_THAT(names_of(assets), ElementsAre("ao-oct", "ss-oct", "defr", "nufft", "nudft", "compressive", "doppler",
+                                              "retina-octa", "skin-octa", "ao-retina", "apple", "zebra"));
     EXPECT_EQ(origin_of(assets[0]), "shipped");
     EXPECT_EQ(origin_of(assets[2]), (config / "recipes/defr.toml").string() + ", in place of the shipped one");
-    EXPECT_EQ(origin_of(assets[7]), (config / "recipes/apple.toml").string());
+    EXPECT_EQ(origin_of(assets[10]), (config / "recipes/apple.toml").string());
     EXPECT_EQ(own_file(recipe_files, "defr", config.path()), config / "recipes/defr.toml");
     EXPECT_EQ(own_file(recipe_files, "nufft", config.path()), "");
     EXPECT_EQ(own_file(recipe_files, "note", config.path()), "");

@@ -146,6 +146,9 @@ class Monkey {
         view.frame_ms = std::clamp(view.frame_ms, 5.0, 33.0);
         work_.view_edited(Edit::done);
         if (work_.scan() != nullptr && work_.scan()->recipe.zero_padding > 2) work_.reset("recipe.zero_padding");
+        for (const char* key :
+             {"filter.search_depth", "filter.search_a_scans", "filter.search_b_scans", "filter.patch"})
+            work_.reset(key);
         if (work_.jobs().states().size() > 4) work_.jobs().cancel_all();
     }
 

@@ -175,10 +175,11 @@ TEST_F(PanelsTest, PanelsThatMeanNothingNowAreNotThere) {
     };
     EXPECT_EQ(there(), "source statistics log ");
     open_volume();
-    EXPECT_EQ(there(), "source statistics log view transfer measure export ");
+    EXPECT_EQ(there(), "source statistics log view transfer measure stabilise filters surfaces export ");
     work().close();
     open_source();
-    EXPECT_EQ(there(), "source processing statistics log view transfer measure flow export time ");
+    EXPECT_EQ(there(),
+              "source processing statistics log view transfer measure flow stabilise filters surfaces export time ");
 }
 
 TEST_F(PanelsTest, ADraggedNumberIsOneStepOfUndo) {

@@ -170,7 +170,8 @@ void serve(const Options& options) {
     const std::shared_ptr<const AllowedFolders> folders = allowed_folders(options);
     Workspace work(workspace_options(options));
     MainWindow window(native, work);
-    if (!options.source.name.empty()) work.open_source(source_wanted(options.source, {"view.", "window."}));
+    if (!options.source.name.empty())
+        work.open_source(source_wanted(options.source, {"view.", "window.", "filter.", "layers.", "registration."}));
     std::vector<std::filesystem::path> named = files_read(options.file);
     std::ranges::move(files_read(options.source.scan), std::back_inserter(named));
     work.limit_to(folders, options.source.name, named);

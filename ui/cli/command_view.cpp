@@ -66,7 +66,8 @@ WorkspaceOptions workspace_options(const Options& options, NativeWindow& native)
 }
 
 void open_inputs(const Options& options, Workspace& work) {
-    if (!options.source.name.empty()) work.open_source(source_wanted(options.source, {"view.", "window."}));
+    if (!options.source.name.empty())
+        work.open_source(source_wanted(options.source, {"view.", "window.", "filter.", "layers.", "registration."}));
     if (!options.file.empty()) work.open(options.file);
 }
 

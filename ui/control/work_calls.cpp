@@ -28,7 +28,7 @@ Json running_object(Workspace& work) {
 }
 
 bool is_of_view(std::string_view key) {
-    return section_of(key) == "view" || section_of(key) == "window";
+    return section_of(key) == "view" || section_of(key) == "window" || is_tissue_section(section_of(key));
 }
 
 // Settings of what is opened: as a command line gives them.

@@ -45,7 +45,8 @@ View dragged(const View& view, Drag drag, const glm::dvec2& pixels, const glm::d
         case Drag::zoom: return dollied(view, zoom_factor(pixels.y), {0, 0}, extent);
         case Drag::none:
         case Drag::cross:
-        case Drag::values: break;
+        case Drag::values:
+        case Drag::surface: break;
     }
     return view;
 }

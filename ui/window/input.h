@@ -11,7 +11,7 @@
 
 namespace echolux {
 
-enum class Drag { none, rotate, roll, pan, zoom, cross, values };
+enum class Drag { none, rotate, roll, pan, zoom, cross, values, surface };
 
 struct Grip {
     int button = 0;  // 0 left, 1 right, 2 middle

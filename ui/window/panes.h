@@ -60,7 +60,10 @@ class Panes {
     void drag_splits(const PanelContext& context, const PanePlan& plan);
 
     void handle(const PanelContext& context, const VolumeGrid& grid, Pane& pane);
-    void begin_drag(const PanelContext& context, const Pane& pane);
+    void begin_drag(const PanelContext& context, const VolumeGrid& grid, const Pane& pane);
+    bool begin_surface_drag(const PanelContext& context, const VolumeGrid& grid, const Pane& pane);
+    static void drag_surface(const PanelContext& context, const VolumeGrid& grid, const Pane& pane,
+                             const glm::dvec2& at);
     void drag_on(const PanelContext& context, const VolumeGrid& grid, Pane& pane);
     void drag_values(const PanelContext& context, const Pane& pane, const glm::dvec2& by, Edit edit);
     void wheel(const PanelContext& context, const VolumeGrid& grid, Pane& pane, float notches);
@@ -72,6 +75,7 @@ class Panes {
     bool has_dragged(const PanelContext& context) const;
 
     void draw_flow_bar(const PanelContext& context, const Pane& pane) const;
+    void draw_surfaces(const PanelContext& context, const VolumeGrid& grid, const Pane& pane) const;
     void draw_tool(const PanelContext& context, const VolumeGrid& grid, const Pane& pane) const;
     float draw_title(const PanelContext& context, const VolumeGrid& grid, const Pane& pane) const;
     void draw_read_out(const PanelContext& context, const Pane& pane, float top) const;

@@ -12,6 +12,7 @@
 #include "ui/panels/value_text.h"
 #include "ui/panels/volume_facts.h"
 #include "ui/window/panes.h"
+#include "ui/workspace/layering.h"
 
 namespace echolux {
 namespace {
@@ -76,13 +77,14 @@ void Panes::handle(const PanelContext& context, const VolumeGrid& grid, Pane& pa
         toggle_full_size(pane.kind);
         return;
     }
-    if (ImGui::IsItemActivated()) begin_drag(context, pane);
+    if (ImGui::IsItemActivated()) begin_drag(context, grid, pane);
     if (ImGui::IsItemActive() && drag_ != Drag::none) drag_on(context, grid, pane);
     if (ImGui::IsItemDeactivated()) {
         if (has_moved_ && drag_ == Drag::values)
             drag_values(context, pane, {0, 0}, Edit::done);
         else if (has_moved_ && pane.kind == PaneKind::volume)
             context.work.view_edited(Edit::done);
+        if (drag_ == Drag::surface) context.work.layering().end_drag(context.work);
         if (!has_moved_ && is_measuring(context)) measure_under_pointer(context);
         drag_ = Drag::none;
     }
@@ -90,12 +92,13 @@ void Panes::handle(const PanelContext& context, const VolumeGrid& grid, Pane& pa
     if (is_hovered && notches != 0) wheel(context, grid, pane, notches);
 }
 
-void Panes::begin_drag(const PanelContext& context, const Pane& pane) {
+void Panes::begin_drag(const PanelContext& context, const VolumeGrid& grid, const Pane& pane) {
     const ImGuiIO& io = ImGui::GetIO();
     const Grip grip{pressed_button().value_or(0), io.KeyShift, io.KeyCtrl};
     drag_ = pane.kind == PaneKind::volume ? drag_in_volume(grip, context.work.window().mouse_slicer)
                                           : drag_in_section(grip);
     if (drag_ == Drag::cross && is_measuring(context)) drag_ = Drag::none;
+    if (drag_ == Drag::cross && begin_surface_drag(context, grid, pane)) drag_ = Drag::surface;
     has_moved_ = false;
 }
 
@@ -117,6 +120,8 @@ void Panes::drag_on(const PanelContext& context, const VolumeGrid& grid, Pane& p
         const glm::dvec2 middle(0.5 * static_cast<double>(pane.place.width),
                                 0.5 * static_cast<double>(pane.place.height));
         pane.look = look_enlarged(pane.look, pane.view, grid, middle, zoom_factor(by.y));
+    } else if (drag_ == Drag::surface) {
+        drag_surface(context, grid, pane, at);
     } else if (drag_ == Drag::values) {
         drag_values(context, pane, by, Edit::under_way);
     }

@@ -11,6 +11,7 @@
 #include "compute/error.h"
 #include "ui/window/theme.h"
 #include "ui/window/window_parts.h"
+#include "ui/workspace/layering.h"
 
 namespace echolux {
 namespace {
@@ -118,9 +119,10 @@ void MainWindow::Parts::watch() {
         }
         if (LiveSession* live = exhibit->live()) now += fmt::format(" {} {}", live->is_running(), live->is_recording());
     }
-    now += fmt::format(" {}", work.raw_proposal() != nullptr);
+    now += fmt::format(" {} {}", work.raw_proposal() != nullptr, work.layering().changes());
     for (const BoundField& field : work.fields()) {
-        if (field.section == "view" || field.section == "window") now += " " + spelled(field.get());
+        if (field.section == "view" || field.section == "window" || is_tissue_section(field.section))
+            now += " " + spelled(field.get());
     }
     if (now == watched) return;
     watched = now;

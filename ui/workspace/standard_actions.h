@@ -34,4 +34,7 @@ void add_layout_actions(Workspace& work);
 // For the calibration of the instrument that is open: "calibrate.take_dark" and so on.
 void add_calibration_actions(Workspace& work);
 
+// For what is made of the tissue that is shown.
+void add_tissue_actions(Workspace& work);
+
 }  // namespace echolux

@@ -80,6 +80,7 @@ void Workspace::Parts::set_cross(const std::array<double, 3>& wanted) {
 Workspace::Workspace(const WorkspaceOptions& options) : parts_(std::make_unique<Parts>(options)) {
     add_standard_actions(*this);
     add_calibration_actions(*this);
+    add_tissue_actions(*this);
 }
 
 Workspace::~Workspace() = default;
@@ -102,6 +103,14 @@ Actions& Workspace::actions() {
 
 Calibrating& Workspace::calibrating() {
     return parts_->calibrating;
+}
+
+Filtering& Workspace::filtering() {
+    return parts_->filtering;
+}
+
+Layering& Workspace::layering() {
+    return parts_->layering;
 }
 
 void Workspace::perform(const std::shared_ptr<Operation>& operation, const std::function<void()>& work) {
@@ -128,7 +137,7 @@ double Workspace::now_s() const {
 
 bool Workspace::is_busy() const {
     return !parts_->jobs.is_idle() || !parts_->state.is_idle() || !parts_->to_keep.empty() ||
-           (parts_->proposal && parts_->proposal->is_stale);
+           (parts_->proposal && parts_->proposal->is_stale) || parts_->filtering.is_under_way();
 }
 
 void Workspace::update(double now_s) {
@@ -154,12 +163,14 @@ void Workspace::update(double now_s) {
         watch("files", [&] { exhibit->update(parts.now_s); });
         for (const std::string& line : exhibit->take_problems()) parts.notices.trouble("files", line);
         if (!parts.is_cross_inside) parts.set_cross(parts.cross_um);
+        watch("filter", [&] { parts.filtering.update(*this); });
+        watch("layers", [&] { parts.layering.update(*this); });
     }
     parts.find_missing_heights();
     parts.hear_session();
     watch("calibration", [&] { parts.calibrating.update(*this); });
     parts.preview_proposal();
-    watch("export", [&] { parts.draw_picture_to_keep(); });
+    if (!parts.filtering.is_under_way()) watch("export", [&] { parts.draw_picture_to_keep(); });
     parts.autosave();
     for (const Error& problem : parts.state.take_problems()) parts.notices.trouble("files", problem);
 }

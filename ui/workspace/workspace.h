@@ -16,6 +16,7 @@
 
 #include "app/figure/figure_job.h"
 #include "app/jobs/jobs.h"
+#include "app/session/tissue_settings.h"
 #include "app/session/undo.h"
 #include "app/session/window_settings.h"
 #include "app/stage/stage.h"
@@ -30,9 +31,12 @@
 
 namespace echolux {
 
-class Calibrating;  // ui/workspace/calibrating.h
-struct MovieSpec;   // app/movie/movie_plan.h
-struct View;        // render/view/view.h
+class Calibrating;    // ui/workspace/calibrating.h
+class Filtering;      // ui/workspace/filtering.h
+class Layering;       // ui/workspace/layering.h
+struct MovieSpec;     // app/movie/movie_plan.h
+struct View;          // render/view/view.h
+struct VolumeSource;  // app/open/open_volume.h
 
 struct KeptRecording {
     std::filesystem::path file;  // the scan's TOML
@@ -63,6 +67,8 @@ class Workspace {
     Notices& notices();
     Actions& actions();  // the window adds its own
     Calibrating& calibrating();
+    Filtering& filtering();
+    Layering& layering();
 
     // Once a picture: takes what jobs and sessions have ready, saves now and then. `now_s`: seconds that never run
     // backwards. Throws Error{device} where the graphics device is lost.
@@ -101,6 +107,8 @@ class Workspace {
     void stop_source();
     LiveSession* live();  // what is open, where spectra make it; else nullptr
 
+    // Another time point of the file that is open; nothing: a live source keeps none.
+    std::optional<VolumeSource> time_point(std::int64_t step) const;
     std::vector<std::filesystem::path> recent() const;  // that may be opened, newest first
     struct RawProposal;                                 // ui/workspace/raw_proposal.h
     RawProposal* raw_proposal();                        // that waits for an answer; nullptr: none
@@ -112,6 +120,7 @@ class Workspace {
     View& view();  // for moving cameras: call view_edited() after
     void view_edited(Edit edit);
     const WindowSettings& window() const;
+    const TissueSettings& tissue() const;
     bool has_effect(std::string_view key) const;  // as the other settings are; those of the view always
     const Scan* scan() const;                     // as it is set now; nullptr: no scan or source is open
 
@@ -131,6 +140,8 @@ class Workspace {
 
     bool can_undo() const;
     bool can_redo() const;
+    // Something that is no setting: its values name states to which take_or_throw() goes, see Layering.
+    void add_to_history(const Change& change);
     void undo();
     void redo();
 
@@ -144,6 +155,8 @@ class Workspace {
     void check_kept_name(const std::filesystem::path& path) const;
     void save_session(const std::filesystem::path& path);  // everything as one TOML: a job
     void save_volume(const std::filesystem::path& path);   // what is shown now: a job
+    // Any other file that `work` writes on a job's thread.
+    void write_beside(const std::filesystem::path& path, const std::function<void(Progress&)>& work);
     // The view at full quality, with all settings in it: jobs. Up to 4096 x 4096 pixels of 8 bits it is drawn between
     // the pictures of the window; others have a renderer of their own. PNG or TIFF, by the name.
     void take_screenshot(const std::filesystem::path& path);  // of 8 bits

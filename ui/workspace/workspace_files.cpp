@@ -32,7 +32,8 @@ std::vector<TomlEntry> entries_of_picture(const std::filesystem::path& path) {
 
 bool is_of_exhibit(std::string_view key) {
     const std::string_view section = section_of(key);
-    return section != "view" && section != "window" && section != "source" && section != "session";
+    return section != "view" && section != "window" && section != "source" && section != "session" &&
+           !is_tissue_section(section);
 }
 
 // A file from elsewhere may arrange the panes of the window, but not choose its folders and sizes.
@@ -309,7 +310,11 @@ void Workspace::Parts::close() {
     drop_pictures_to_keep();
     book.set_scan(std::nullopt);
     calibrating.forget();
-    for (const char* place : {"source", "scan", "calibration", "recipe", "flow", "view"}) notices.close(place);
+    filtering.forget();
+    layering.forget();
+    for (const char* place :
+         {"source", "scan", "calibration", "recipe", "flow", "view", "filter", "layers", "registration"})
+        notices.close(place);
 }
 
 void Workspace::Parts::note_recent(const std::filesystem::path& path) {

@@ -160,7 +160,8 @@ void Workspace::save_preset(const std::string& name) {
                 "width",       "height",          "target_um", "near_um", "slices",      "clip_low", "clip_high",
                 "clip_planes", "plane_offset_um", "distances", "angles",  "flow_arrows", "time_s",   "text"};
             const bool is_of_one = field.section == "view" && std::ranges::count(of_one_volume, field.name) > 0;
-            return !is_of_one && (field.section == "view" || is_recipe_section(field.section));
+            return !is_of_one && (field.section == "view" || is_recipe_section(field.section) ||
+                                  (is_tissue_section(field.section) && field.name != "shown"));
         };
         std::string text = "# A preset for Echolux.\n\n" + parts_->book.settings().toml_where(is_of_preset);
         if (view().transfer.empty() && view().transfer_curve) text += "\n" + toml_of(view().transfer_curve);

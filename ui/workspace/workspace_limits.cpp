@@ -73,7 +73,8 @@ void Workspace::Parts::require_allowed_files(const Values& wanted) const {
         const BoundField* field = book.field(key);
         const auto* name = std::get_if<std::string>(&value);
         if (field == nullptr || name == nullptr) continue;
-        const bool is_of_view = field->section == "view" || field->section == "window";
+        const bool is_of_view =
+            field->section == "view" || field->section == "window" || is_tissue_section(field->section);
         const std::filesystem::path folder =
             is_of_view || book.scan() == nullptr ? "" : book.scan()->path.parent_path();
         if (is_file_name(*field, *name, folder) && field->get() != value) require_allowed(folder / *name);

@@ -18,6 +18,8 @@
 #include "app/session/settings_book.h"
 #include "app/stage/live_session.h"
 #include "ui/workspace/calibrating.h"
+#include "ui/workspace/filtering.h"
+#include "ui/workspace/layering.h"
 #include "ui/workspace/raw_proposal.h"
 #include "ui/workspace/state_folder.h"
 #include "ui/workspace/workspace.h"
@@ -68,6 +70,7 @@ struct Workspace::Parts {
     void take_with_heights(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
                            const std::function<void()>& fails);
     void find_missing_heights();
+    void renew_layer_heights();
     void set_values(const Values& wanted, const std::string& title, std::optional<Edit> recorded);
     void bring_about(const Change& change);
     void restore_window();
@@ -171,6 +174,8 @@ struct Workspace::Parts {
     std::string autosaved;
     double autosaved_s = 0;
     Calibrating calibrating;
+    Filtering filtering;
+    Layering layering;
     std::deque<double> losses_s;  // of the graphics device, lately
 
     mutable Stage stage;

@@ -50,6 +50,10 @@ void Workspace::take_picture(const std::filesystem::path& path, PictureBits bits
         parts.check_kept_name(path);
         check_picture_output(path);
         const View& view = parts.book.view();
+        if (bits != PictureBits::eight && parts.filtering.is_under_way()) {
+            throw Error(ErrorCode::bad_setting, "the volume that settings ask for is not there yet", path.string(),
+                        "wait for its job, then save again");
+        }
         if (bits != PictureBits::eight || view.width * view.height > max_followed) {
             return parts.draw_picture_beside(path, bits);
         }
@@ -138,6 +142,22 @@ void Workspace::Parts::draw_picture_beside(const std::filesystem::path& path, Pi
     job.device = options.device;
     job.overwrites = true;
     start_export(path, [job](Progress& progress) { run(job, progress); });
+}
+
+void Workspace::write_beside(const std::filesystem::path& path, const std::function<void(Progress&)>& work) {
+    Parts& parts = *parts_;
+    parts.attempt("export", [&] {
+        parts.check_kept_name(path);
+        parts.start_export(path, work);
+    });
+}
+
+std::optional<VolumeSource> Workspace::time_point(std::int64_t step) const {
+    VolumeSource source = parts_->file_shown();
+    if (source.input.empty()) return {};
+    source.part.volume = step;
+    source.chosen.reset();
+    return source;
 }
 
 // `work` writes the file of that name.

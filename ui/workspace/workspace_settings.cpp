@@ -34,9 +34,12 @@ Values Workspace::Parts::asked_view_values() const {
     settings.bind("view", view);
     WindowSettings window;
     settings.bind("window", window);
+    TissueSettings tissue;
+    bind(settings, tissue);
     Values values;
     for (const std::string& assignment : options.assignments) {
-        if (section_of(assignment) != "view" && !assignment.starts_with("window.section_")) continue;
+        const bool is_of_look = section_of(assignment) == "view" || is_tissue_section(section_of(assignment));
+        if (!is_of_look && !assignment.starts_with("window.section_")) continue;
         settings.set_assignment(assignment);
         const std::string key = assignment.substr(0, assignment.find('='));
         for (const BoundField& field : settings.fields()) {
@@ -82,6 +85,10 @@ bool Workspace::Parts::take(const Values& wanted, const std::string& title, std:
 
 void Workspace::Parts::take_or_throw(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
                                      const std::function<void()>& fails) {
+    if (const auto state = wanted.find(std::string(surfaces_key)); state != wanted.end()) {
+        layering.go_to(std::get<std::int64_t>(state->second));
+        return renew_layer_heights();
+    }
     const bool moves_heights =
         std::ranges::any_of(height_keys, [&](const char* key) { return changes(wanted, key, book); });
     if (std::ranges::any_of(height_keys, [&](const char* key) { return wanted.contains(key); })) wanted_heights.clear();
@@ -125,6 +132,12 @@ void Workspace::Parts::take_with_heights(const Values& wanted, const std::string
         if (stage.exhibit() != nullptr) stage.exhibit()->set_heights({});
         return;
     }
+    if (stage.exhibit() != nullptr && stage.exhibit()->grid()) {
+        if (const std::optional<HeightMaps> maps = layering.heights_of(cut)) {
+            stage.exhibit()->set_heights(*maps);
+            return set_values(wanted, title, recorded);
+        }
+    }
     if (stage.exhibit() == nullptr) {
         throw Error(ErrorCode::bad_setting, "there is no volume to find a surface in",
                     "view.top_from, view.bottom_from", "open one first");
@@ -150,6 +163,12 @@ void Workspace::Parts::take_with_heights(const Values& wanted, const std::string
             notices.trouble("view", error);
             if (fails) fails();
         });
+}
+
+// What is cut between surfaces follows them.
+void Workspace::Parts::renew_layer_heights() {
+    if (stage.exhibit() == nullptr || layering.surfaces() == nullptr) return;
+    if (const std::optional<HeightMaps> maps = layering.heights_of(book.view())) stage.exhibit()->set_heights(*maps);
 }
 
 // A view may count from a surface only where its maps are on the device: until they are, again or for the first time,
@@ -207,6 +226,10 @@ void Workspace::view_edited(Edit edit) {
     });
 }
 
+void Workspace::add_to_history(const Change& change) {
+    parts_->history.add(change, true);
+}
+
 void Workspace::undo() {
     if (!can_undo()) return;
     const Change step = parts_->history.undo();
@@ -243,6 +266,10 @@ const WindowSettings& Workspace::window() const {
 
 bool Workspace::has_effect(std::string_view key) const {
     return scan() == nullptr || echolux::has_effect(*scan(), key);
+}
+
+const TissueSettings& Workspace::tissue() const {
+    return parts_->book.tissue();
 }
 
 const Scan* Workspace::scan() const {

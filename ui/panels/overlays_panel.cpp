@@ -105,9 +105,9 @@ void draw_layer(const PanelContext& context, const Layer& layer, bool is_top) {
     context.work.change("view.flow_shown", std::string(is_under ? "overlay" : "under"));
 }
 
-class LayersPanel : public NamedPanel {
+class OverlaysPanel : public NamedPanel {
   public:
-    LayersPanel() : NamedPanel("layers", "Layers", PanelSide::right) {}
+    OverlaysPanel() : NamedPanel("layers", "Shown together", PanelSide::right) {}
 
     bool is_there(Workspace& work) const override {
         return work.is_open() && (work.stage().exhibit()->flow_grid() || has_heights(work.view()));
@@ -121,8 +121,8 @@ class LayersPanel : public NamedPanel {
 
 }  // namespace
 
-std::unique_ptr<Panel> make_layers_panel() {
-    return std::make_unique<LayersPanel>();
+std::unique_ptr<Panel> make_overlays_panel() {
+    return std::make_unique<OverlaysPanel>();
 }
 
 }  // namespace echolux

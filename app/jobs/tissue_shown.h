@@ -1,0 +1,28 @@
+// What a picture shows of a volume where [registration] or [filter] say so: stabilised, then filtered. The same for the
+// window and for pictures that are made again from their records.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "app/session/tissue_settings.h"
+#include "engine/io/volume_file.h"
+#include "engine/progress.h"
+
+namespace echolux {
+
+struct StabilisedVolume {
+    std::shared_ptr<const Volume> volume;  // B-scans where they belong, NaN where none came
+    std::vector<RowShift> rows;            // one for each B-scan
+    std::int64_t used = 0;                 // of them
+};
+
+// B-scans against those of `reference`, or against their neighbours where there is none. Throws what registration
+// throws, and Error{bad_setting} where nothing fits.
+StabilisedVolume stabilised(const Volume& volume, const Volume* reference, const RegistrationSettings& settings,
+                            Progress& progress);
+
+// A copy, with the filter in its provenance. Throws what filter_volume() throws.
+std::shared_ptr<const Volume> filtered_copy(const Volume& volume, const SpeckleFilter& filter, Progress& progress);
+
+}  // namespace echolux

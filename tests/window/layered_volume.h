@@ -1,0 +1,45 @@
+// A volume of flat layers under speckle, in a file: surfaces at known rows, for tests of what is made of tissue.
+#pragma once
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <random>
+#include <vector>
+
+#include "engine/io/volume_file.h"
+
+namespace echolux::test {
+
+constexpr std::int64_t layered_depth = 96, layered_a_scans = 40, layered_b_scans = 24;
+constexpr double first_surface = 29.5, second_surface = 59.5;  // rows: bright begins, and ends
+
+// Intensities: noise of mean 1, 100 between the surfaces; exponential. `shifts`: of each B-scan in depth, rows.
+inline Volume layered_volume(unsigned seed = 1, const std::vector<int>& shifts = {}) {
+    Volume volume;
+    volume.grid.depth = layered_depth;
+    volume.grid.a_scans = layered_a_scans;
+    volume.grid.b_scans = layered_b_scans;
+    volume.grid.spacing_um = {2, 5, 5};
+    volume.grid.quantity = "intensity";
+    std::mt19937 random(seed);
+    std::exponential_distribution<float> speckle(1);
+    std::vector<float> values, line(static_cast<std::size_t>(layered_depth));
+    for (std::int64_t b = 0; b < layered_b_scans; ++b) {
+        const int by = shifts.empty() ? 0 : shifts[static_cast<std::size_t>(b)];
+        for (std::int64_t a = 0; a < layered_a_scans; ++a) {
+            for (std::int64_t z = 0; z < layered_depth; ++z) {
+                const bool is_bright =
+                    static_cast<double>(z) > first_surface && static_cast<double>(z) < second_surface;
+                line[static_cast<std::size_t>(z)] = (is_bright ? 100.0f : 1.0f) * speckle(random);
+            }
+            for (std::int64_t z = 0; z < layered_depth; ++z)
+                values.push_back(line[static_cast<std::size_t>((z - by + layered_depth) % layered_depth)]);
+        }
+    }
+    volume.voxels.resize(values.size() * sizeof(float));
+    std::memcpy(volume.voxels.data(), values.data(), volume.voxels.size());
+    return volume;
+}
+
+}  // namespace echolux::test

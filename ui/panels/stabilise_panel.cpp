@@ -1,0 +1,137 @@
+// Motion of the B-scans of the volume that is shown: what they are compared with, how far they were shifted, how sure
+// that is, and whether the stabilised volume or the raw one is seen.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "ui/panels/panel_list.h"
+#include "ui/panels/plot.h"
+#include "ui/panels/widgets.h"
+#include "ui/workspace/filtering.h"
+
+namespace echolux {
+namespace {
+
+constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
+
+std::string state_of_motion(Workspace& work) {
+    const Filtering& filtering = work.filtering();
+    const std::string obstacle = Filtering::obstacle(work);
+    const bool is_wanted = work.tissue().registration_display.shown;
+    if (is_wanted && filtering.is_stabilised(work))
+        return filtering.is_under_way() ? "Working: shown is the one before." : "Shown: the stabilised volume.";
+    if (!obstacle.empty()) return obstacle;
+    if (!is_wanted) return "Shown: the raw volume.";
+    return filtering.is_under_way() ? "Working: shown is the raw volume." : "Ended early: shown is the raw volume.";
+}
+
+class StabilisePanel : public NamedPanel {
+  public:
+    StabilisePanel() : NamedPanel("stabilise", "Stabilise", PanelSide::right) {}
+    bool is_there(Workspace& work) const override { return work.is_open() && !work.stage().exhibit()->has_planes(); }
+
+    void draw(const PanelContext& context) override {
+        Workspace& work = context.work;
+        setting_row(context, "registration.shown", "show stabilised");
+        if (work.stage().exhibit()->timeline() != nullptr)
+            setting_row(context, "registration.reference", "compare with");
+        if (section(context, "Ranges", false)) {
+            for (const char* key : {"registration.axial_range", "registration.lateral_range", "registration.row_range"})
+                setting_row(context, key);
+            odd_strip(context);
+            setting_row(context, "registration.min_quality");
+            setting_row(context, "registration.saccade_speed");
+        }
+        draw_buttons(context);
+        muted_text(context, state_of_motion(work));
+        if (const StabilisedVolume* found = work.filtering().stabilised()) draw_result(context, *found);
+    }
+
+  private:
+    static void odd_strip(const PanelContext& context) {
+        const BoundField* field = context.work.field("registration.strip");
+        if (field == nullptr) return;
+        setting_row(context, *field, [&](const Value& value, Edit edit) {
+            return context.work.change("registration.strip", Value(std::get<std::int64_t>(value) | 1), edit);
+        });
+    }
+
+    static void draw_buttons(const PanelContext& context) {
+        Workspace& work = context.work;
+        Filtering& filtering = work.filtering();
+        const bool is_shown = work.tissue().registration_display.shown, is_there = filtering.stabilised() != nullptr;
+        const bool can_begin = Filtering::obstacle(work).empty() && !filtering.is_under_way() && !is_there;
+        if (plain_button(context, "registration.measure", "Measure motion",
+                         "finds the shifts; the raw volume stays in view", can_begin))
+            is_shown ? filtering.again() : filtering.measure(work);
+        ImGui::SameLine();
+        if (plain_button(context, "registration.cancel", "Cancel", "ends what is under way", filtering.is_under_way()))
+            work.jobs().cancel(filtering.stabilise_job());
+    }
+
+    void draw_result(const PanelContext& context, const StabilisedVolume& found) {
+        const auto saccades = std::ranges::count_if(found.rows, &RowShift::is_saccade);
+        figure(context, "B-scans with a place", fmt::format("{} of {}", found.used, found.rows.size()));
+        figure(context, "in saccades", fmt::format("{}", saccades));
+        if (of_ != found.volume) read(found);
+        const float width = ImGui::GetContentRegionAvail().x;
+        const double rows = std::max<double>(1, static_cast<double>(found.rows.size()) - 1);
+        const Style& style = context.style;
+        const Plot shifts{
+            .title = "shifts",
+            .across = {"B-scan", ""},
+            .up = {"shift", "voxels"},
+            .whole_across = {0, rows},
+            .traces = {{"depth", {z_}, style.accent}, {"A-scans", {x_}, style.good}, {"B-scans", {y_}, style.trouble}}};
+        draw_plot(context, shifts, shifts_zoom_, {width, style.px(170)});
+        note_place(context, "registration.shifts");
+        const Plot quality{.title = "quality",
+                           .across = {"B-scan", ""},
+                           .up = {"quality", ""},
+                           .whole_across = {0, rows},
+                           .up_range = PlotRange{0, 1},
+                           .traces = {{"correlation", {quality_}, style.accent}}};
+        draw_plot(context, quality, quality_zoom_, {width, style.px(120)});
+        note_place(context, "registration.quality");
+        draw_reasons(context, found);
+        muted_text(context,
+                   "Slow motion and slopes of the tissue look the same from within one volume: what is slower "
+                   "than a sixteenth of it is left, unless another time point is compared with.");
+    }
+
+    static void draw_reasons(const PanelContext& context, const StabilisedVolume& found) {
+        std::map<std::string, int> without;
+        for (const RowShift& row : found.rows) {
+            if (!row.is_valid()) ++without[std::string(name_of(row.reason))];
+        }
+        for (const auto& [reason, count] : without) figure(context, reason.c_str(), std::to_string(count), "B-scans");
+    }
+
+    // B-scans without a place are gaps.
+    void read(const StabilisedVolume& found) {
+        of_ = found.volume;
+        for (std::vector<float>* curve : {&z_, &x_, &y_, &quality_}) curve->clear();
+        for (const RowShift& row : found.rows) {
+            const bool is_there = row.is_valid();
+            z_.push_back(is_there ? static_cast<float>(row.z) : unknown);
+            x_.push_back(is_there ? static_cast<float>(row.x) : unknown);
+            y_.push_back(is_there ? static_cast<float>(row.y) : unknown);
+            quality_.push_back(static_cast<float>(row.quality));
+        }
+    }
+
+    PlotZoom shifts_zoom_, quality_zoom_;
+    std::shared_ptr<const Volume> of_;  // of that volume the curves are
+    std::vector<float> z_, x_, y_, quality_;
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_stabilise_panel() {
+    return std::make_unique<StabilisePanel>();
+}
+
+}  // namespace echolux

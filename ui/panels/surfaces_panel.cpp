@@ -1,0 +1,200 @@
+// Layers of the tissue that is shown: what is looked for, the surfaces that were found, drawn over the sections and
+// dragged there by hand, and what lies between two of them: its thickness as a map, the volume cut to it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/panels/map_picture.h"
+#include "ui/panels/panel_list.h"
+#include "ui/panels/surface_colours.h"
+#include "ui/panels/value_text.h"
+#include "ui/panels/widgets.h"
+#include "ui/workspace/filtering.h"
+#include "ui/workspace/layering.h"
+
+namespace echolux {
+namespace {
+
+constexpr const char* file_help =
+    "a table (.csv) with a line for each place, or a volume file (.nrrd, ...) with a slice for each surface";
+
+void draw_presets_of_layers(const PanelContext& context) {
+    static const std::vector<std::string> presets = Layering::presets();
+    const float gap = context.style.px(4);
+    for (const std::string& preset : presets) {
+        const float width = ImGui::CalcTextSize(preset.c_str()).x + 2 * ImGui::GetStyle().FramePadding.x;
+        if (&preset != presets.data()) same_line_where_fits(context, width, gap);
+        if (plain_button(context, "layers.preset=" + preset, preset.c_str(), "takes over what this preset looks for"))
+            attempt(context, "layers", [&] { context.work.layering().take_preset(context.work, preset); });
+    }
+}
+
+void draw_wanted(const PanelContext& context) {
+    draw_presets_of_layers(context);
+    const bool has_names = !context.work.tissue().layers.names.empty();
+    setting_row(context, "layers.names");
+    if (!has_names) setting_row(context, "layers.count");
+    for (const char* key : {"layers.polarity", "layers.min_um", "layers.max_um", "layers.smoothness",
+                            "layers.tissue_below", "layers.row_um"}) {
+        setting_row(context, key);
+    }
+}
+
+// One line in every state.
+std::string state_of_search(Workspace& work) {
+    const Layering& layering = work.layering();
+    const std::string obstacle = Filtering::obstacle(work);
+    if (layering.is_finding(work)) return "Looking for surfaces.";
+    if (const Surfaces* found = layering.surfaces())
+        return fmt::format("{} surfaces, {:.0f} % of all places known.", found->all.size(), 100 * share_found(*found));
+    if (layering.has_others()) return "The surfaces belong to another volume.";
+    return obstacle.empty() ? "Nothing was looked for yet." : obstacle;
+}
+
+void draw_search(const PanelContext& context) {
+    Workspace& work = context.work;
+    Layering& layering = work.layering();
+    const float gap = context.style.px(4);
+    const bool runs = layering.is_finding(work), has_surfaces = layering.surfaces() != nullptr;
+    if (plain_button(context, "layers.find", "Find layers", "in the volume that is shown, without its filter",
+                     layering.can_find(work)))
+        layering.find(work);
+    ImGui::SameLine(0, gap);
+    if (plain_button(context, "layers.cancel", "Cancel", "ends the search", runs)) work.jobs().cancel(layering.job());
+    const auto width_of = [](const char* label) {
+        return ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
+    };
+    same_line_where_fits(context, width_of("Open..."), gap);
+    if (plain_button(context, "layers.open", "Open...", "surfaces of a volume file", !runs)) {
+        context.state.file_wish = FileWish{.kind = FileWish::Kind::open,
+                                           .title = "Open surfaces",
+                                           .endings = written_endings(),
+                                           .chosen = [&work](const auto& path) { work.layering().open(work, path); }};
+    }
+    same_line_where_fits(context, width_of("Save..."), gap);
+    if (plain_button(context, "layers.save", "Save...", file_help, has_surfaces)) {
+        std::vector<std::string> endings = written_endings();
+        endings.insert(endings.begin(), ".csv");
+        context.state.file_wish = FileWish{.kind = FileWish::Kind::save,
+                                           .title = "Save the surfaces",
+                                           .suggested = "surfaces.csv",
+                                           .endings = endings,
+                                           .chosen = [&work](const auto& path) { work.layering().save(work, path); }};
+    }
+    muted_text(context, state_of_search(work));
+}
+
+// Name and colour of each, and how much of it is known.
+void draw_found(const PanelContext& context, const Surfaces& found) {
+    for (std::size_t k = 0; k < found.all.size(); ++k) {
+        const Surface& surface = found.all[k];
+        const auto known = std::ranges::count_if(surface.rows, [](float row) { return std::isfinite(row); });
+        const double share = static_cast<double>(known) / static_cast<double>(std::max<std::int64_t>(found.lines(), 1));
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        const float line = ImGui::GetTextLineHeight(), length = context.style.px(14);
+        ImGui::GetWindowDrawList()->AddLine({at.x, at.y + 0.5f * line}, {at.x + length, at.y + 0.5f * line},
+                                            ImGui::GetColorU32(colour_of_surface(k)), context.style.px(2));
+        ImGui::SetCursorPosX(ImGui::GetCursorPosX() + length + context.style.px(6));
+        figure(context, surface.name.c_str(), fmt::format("{:.0f}", 100 * share), "%");
+        note_place(context, "layers.surface=" + surface.name);
+        tooltip(context, "part of the A-scans in which it has a place");
+    }
+}
+
+void draw_editing(const PanelContext& context, Layering& layering) {
+    const LitButtons lit(context.style, layering.edits);
+    if (plain_button(context, "layers.edit", layering.edits ? "Done editing" : "Edit by hand",
+                     "drag a surface in the B-scan or the side view: its surroundings follow, surfaces never cross, "
+                     "Ctrl+Z takes it back"))
+        layering.edits = !layering.edits;
+}
+
+class SurfacesPanel : public NamedPanel {
+  public:
+    SurfacesPanel() : NamedPanel("surfaces", "Layers", PanelSide::right) {}
+    bool is_there(Workspace& work) const override { return work.is_open() && !work.stage().exhibit()->has_planes(); }
+
+    void draw(const PanelContext& context) override {
+        if (section(context, "What is looked for", false)) draw_wanted(context);
+        draw_search(context);
+        Layering& layering = context.work.layering();
+        const Surfaces* found = layering.surfaces();
+        if (found == nullptr || found->all.empty()) return;
+        draw_found(context, *found);
+        setting_row(context, "layers.shown", "lines in sections");
+        draw_editing(context, layering);
+        if (layering.edits) {
+            setting_row(context, "layers.drag_a_scans", "drag moves");
+            setting_row(context, "layers.drag_b_scans", "drag moves");
+        }
+        if (found->all.size() > 1 && section(context, "Between two surfaces", true)) draw_between(context, *found);
+    }
+
+  private:
+    void choose(const PanelContext& context, const char* key, const char* label, const Surfaces& found,
+                std::size_t& chosen) {
+        const RowPlaces places = row_places(context.style);
+        row_label(context, label);
+        ImGui::SameLine(places.control);
+        ImGui::SetNextItemWidth(places.right - places.control);
+        const bool is_open = ImGui::BeginCombo((std::string("##") + key).c_str(), found.all[chosen].name.c_str());
+        note_place(context, key);
+        if (!is_open) return;
+        for (std::size_t k = 0; k < found.all.size(); ++k) {
+            if (ImGui::Selectable(found.all[k].name.c_str(), k == chosen)) chosen = k;
+            note_place(context, std::string(key) + "=" + found.all[k].name);
+        }
+        ImGui::EndCombo();
+    }
+
+    void draw_between(const PanelContext& context, const Surfaces& found) {
+        const std::size_t last = found.all.size() - 1;
+        lower_ = std::min(lower_, last);
+        upper_ = std::min(upper_, last);
+        choose(context, "layers.upper", "from", found, upper_);
+        choose(context, "layers.lower", "to", found, lower_);
+        if (upper_ >= lower_) return muted_text(context, "The second one has to lie below the first.");
+        Layering& layering = context.work.layering();
+        draw_cut(context, found);
+        const std::vector<float>& map = layering.thickness(upper_, lower_);
+        const DepthScale scale(layering.grid());
+        const std::string unit = unit_text(scale.unit());
+        double sum = 0;
+        std::int64_t known = 0;
+        for (const float value : map) {
+            if (!std::isfinite(value)) continue;
+            sum += static_cast<double>(value);
+            ++known;
+        }
+        figure(context, "mean thickness", known > 0 ? short_number(sum / static_cast<double>(known)) : "–",
+               unit.c_str());
+        draw_map(context, "layers.thickness", {map, found.a_scans, found.b_scans, unit});
+        tooltip(context, "thickness along the A-scan: A-scans to the right, B-scans downwards");
+    }
+
+    void draw_cut(const PanelContext& context, const Surfaces& found) {
+        const View& view = context.work.view();
+        const std::string prefix(layer_prefix);
+        const bool is_cut =
+            view.top_from == prefix + found.all[upper_].name && view.bottom_from == prefix + found.all[lower_].name;
+        const LitButtons lit(context.style, is_cut);
+        const char* help = "cuts the volume to what lies between, and shows it from above in the en face view";
+        if (!plain_button(context, "layers.between", is_cut ? "Show all again" : "Show what lies between", help))
+            return;
+        if (is_cut)
+            context.work.layering().show_all(context.work);
+        else
+            context.work.layering().show_between(context.work, upper_, lower_);
+    }
+
+    std::size_t upper_ = 0, lower_ = 100;  // the first and the last
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_surfaces_panel() {
+    return std::make_unique<SurfacesPanel>();
+}
+
+}  // namespace echolux

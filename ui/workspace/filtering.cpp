@@ -1,0 +1,269 @@
+#include "ui/workspace/filtering.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/open/open_volume.h"
+#include "app/stage/live_session.h"
+#include "compute/error.h"
+#include "ui/workspace/workspace.h"
+
+namespace echolux {
+namespace {
+
+template <class S>
+std::string text_of(const char* section, const S& part) {
+    S copy = part;
+    Settings settings;
+    settings.bind(section, copy);
+    return settings.toml(true);
+}
+
+// What does not hold still is not worth a job.
+bool is_changing(Exhibit& exhibit) {
+    const LiveSession* live = exhibit.live();
+    const bool runs = live != nullptr && !live->is_recorded() && live->is_running();
+    return runs || (exhibit.timeline() != nullptr && exhibit.timeline()->plays()) || exhibit.loading().has_value();
+}
+
+// By a job that runs, or will begin soon.
+bool is_coming(Workspace& work, const MadeOfVolume& one) {
+    return one.rests() ||
+           std::ranges::any_of(work.jobs().states(), [&](const JobState& job) { return job.id == one.job(); });
+}
+
+}  // namespace
+
+bool MadeOfVolume::wants_job(const std::string& mark, double now_s) {
+    constexpr double rest_s = 0.25;
+    if (mark != wanted_) {
+        wanted_ = mark;
+        wanted_s_ = now_s;
+    }
+    const bool is_new = mark != asked_for_;
+    rests_ = is_new && now_s - wanted_s_ < rest_s;
+    if (!is_new || rests_) return false;
+    asked_for_ = mark;
+    return true;
+}
+
+void MadeOfVolume::give_up() {
+    asked_for_ = made_for_;
+    wanted_.clear();
+    rests_ = false;
+}
+
+void MadeOfVolume::forget() {
+    asked_for_.clear();
+    made_for_.clear();
+    wanted_.clear();
+    rests_ = false;
+    job_ = 0;
+}
+
+std::string Filtering::obstacle(Workspace& work) {
+    Exhibit* exhibit = work.stage().exhibit();
+    if (exhibit == nullptr || !exhibit->grid()) return "The first volume has not come yet.";
+    if (exhibit->has_planes()) return "B-scans that are planes in space make no volume.";
+    const LiveSession* live = exhibit->live();
+    if (live != nullptr && !live->is_recorded() && live->is_running()) return "Stop the source to work on a volume.";
+    return "";
+}
+
+void Filtering::forget() {
+    ++opened_;
+    measures_ = is_under_way_ = false;
+    filter_.forget();
+    stabilise_.forget();
+    filtered_.reset();
+    stabilised_.reset();
+    filtered_of_.clear();
+    stabilised_of_.clear();
+}
+
+void Filtering::update(Workspace& work) {
+    if (work.stage().stand_in() == nullptr || !work.stage().stand_in()->grid()) return;
+    update_stabilised(work);
+    update_filtered(work);
+    put_on_stage(work);
+    is_under_way_ = is_at_work(work);
+}
+
+void Filtering::again() {
+    for (MadeOfVolume* one : {&filter_, &stabilise_}) {
+        if (one->is_behind()) one->give_up();
+    }
+}
+
+// ---- stabilising
+
+void Filtering::measure(Workspace& work) {
+    if (!can_measure(work)) return;
+    measures_ = true;
+    if (stabilise_.is_behind()) stabilise_.give_up();
+}
+
+bool Filtering::can_measure(Workspace& work) const {
+    return obstacle(work).empty() && !work.tissue().registration_display.shown;
+}
+
+std::string Filtering::stabilised_mark(Workspace& work) const {
+    const TissueSettings& tissue = work.tissue();
+    return work.stage().stand_in()->own_mark() + std::to_string(tissue.registration_display.reference) +
+           text_of("registration", tissue.registration);
+}
+
+void Filtering::update_stabilised(Workspace& work) {
+    StandIn& shown = *work.stage().stand_in();
+    if (stabilised_ && stabilised_of_ != shown.own_mark()) {
+        stabilised_.reset();
+        stabilise_.forget();
+        measures_ = false;
+    }
+    stabilise_.stop_resting();
+    if (!work.tissue().registration_display.shown && !measures_) {
+        work.jobs().cancel(stabilise_.job());
+        if (stabilise_.is_behind()) stabilise_.give_up();
+        return;
+    }
+    if (!obstacle(work).empty() || is_changing(shown)) return;
+    if (stabilise_.wants_job(stabilised_mark(work), work.now_s())) stabilise(work);
+}
+
+void Filtering::stabilise(Workspace& work) {
+    const VolumeToCome coming = work.stage().stand_in()->begin_reading_own();
+    if (!coming) return stabilise_.forget();
+    work.jobs().cancel(stabilise_.job());
+    const std::int64_t step = work.tissue().registration_display.reference;
+    std::optional<VolumeSource> reference;
+    if (step >= 0) {
+        reference = work.time_point(step);
+        if (!reference) {
+            stabilise_.has_failed();
+            measures_ = false;
+            work.notices().trouble("registration",
+                                   Error(ErrorCode::bad_setting, "a live source keeps no earlier volume",
+                                         "registration.reference", "record first, or choose -1"));
+            return;
+        }
+    }
+    stabilise_.begins(work.jobs().start(
+        "stabilising",
+        [this, opened = opened_, asked = stabilise_.asked_for(), of = work.stage().stand_in()->own_mark(), coming,
+         reference, settings = work.tissue().registration,
+         notices = &work.notices()](Progress& progress) -> Jobs::LastStep {
+            progress.begin("fetch the volume", 0, "");
+            const std::shared_ptr<const Volume> volume = coming();
+            progress.end();
+            std::optional<OpenedVolume> other;
+            if (reference) other = open_volume(*reference, progress);
+            StabilisedVolume made = echolux::stabilised(*volume, other ? &other->volume : nullptr, settings, progress);
+            return [this, notices, opened, asked, of, made = std::move(made)] {
+                if (opened != opened_ || asked != stabilise_.asked_for()) return;
+                stabilise_.has_come();
+                stabilised_ = made;
+                stabilised_of_ = of;
+                notices->settle("registration");
+            };
+        },
+        [this, &work](const Error& error) {
+            stabilise_.has_failed();
+            measures_ = false;
+            work.notices().trouble("registration", error);
+        }));
+}
+
+const std::shared_ptr<const Volume>* Filtering::shown_stabilised(Workspace& work) const {
+    const StandIn* shown = work.stage().stand_in();
+    const bool is_there = work.tissue().registration_display.shown && stabilised_ && shown != nullptr &&
+                          stabilised_of_ == shown->own_mark();
+    return is_there ? &stabilised_->volume : nullptr;
+}
+
+// ---- filters
+
+VolumeToCome Filtering::begin_reading(Workspace& work) const {
+    if (const auto* volume = shown_stabilised(work)) return [volume = *volume] { return volume; };
+    StandIn* shown = work.stage().stand_in();
+    return shown == nullptr ? VolumeToCome() : shown->begin_reading_own();
+}
+
+std::string Filtering::mark(Workspace& work) const {
+    const StandIn* shown = work.stage().stand_in();
+    if (shown == nullptr) return "";
+    return shown->own_mark() + (shown_stabilised(work) != nullptr ? stabilise_.made_for() : "");
+}
+
+void Filtering::update_filtered(Workspace& work) {
+    if (filtered_ && filtered_of_ != mark(work)) {
+        filtered_.reset();
+        filter_.forget();
+    }
+    filter_.stop_resting();
+    if (!work.tissue().filter_display.shown) {
+        work.jobs().cancel(filter_.job());
+        if (filter_.is_behind()) filter_.give_up();
+        return;
+    }
+    if (!obstacle(work).empty() || is_changing(*work.stage().exhibit())) return;
+    const bool waits_for_base = work.tissue().registration_display.shown && shown_stabilised(work) == nullptr;
+    if (waits_for_base && is_coming(work, stabilise_)) return;
+    if (filter_.wants_job(mark(work) + text_of("filter", work.tissue().filter), work.now_s())) filter(work);
+}
+
+void Filtering::filter(Workspace& work) {
+    const VolumeToCome coming = begin_reading(work);
+    if (!coming) return filter_.forget();
+    work.jobs().cancel(filter_.job());
+    filter_.begins(work.jobs().start(
+        "filtering",
+        [this, opened = opened_, asked = filter_.asked_for(), of = mark(work), coming, settings = work.tissue().filter,
+         notices = &work.notices()](Progress& progress) -> Jobs::LastStep {
+            progress.begin("fetch the volume", 0, "");
+            const std::shared_ptr<const Volume> volume = coming();
+            progress.end();
+            std::shared_ptr<const Volume> made = filtered_copy(*volume, settings, progress);
+            return [this, notices, opened, asked, of, made] {
+                if (opened != opened_ || asked != filter_.asked_for()) return;
+                filter_.has_come();
+                filtered_ = made;
+                filtered_of_ = of;
+                notices->settle("filter");
+            };
+        },
+        [this, &work](const Error& error) {
+            filter_.has_failed();
+            work.notices().trouble("filter", error);
+        }));
+}
+
+// ---- the stage
+
+// Of other settings, the volume before stays until the new one is there.
+void Filtering::put_on_stage(Workspace& work) {
+    StandIn& shown = *work.stage().stand_in();
+    std::shared_ptr<const Volume> wanted;
+    if (const auto* volume = shown_stabilised(work)) wanted = *volume;
+    if (work.tissue().filter_display.shown && filtered_ && filtered_of_ == mark(work)) wanted = filtered_;
+    if (wanted == shown.instead()) return;
+    if (wanted)
+        shown.show_instead(wanted);
+    else
+        shown.show_own();
+}
+
+bool Filtering::is_filtered(Workspace& work) const {
+    const StandIn* shown = work.stage().stand_in();
+    return shown != nullptr && shown->is_instead() && filtered_ && shown->instead() == filtered_;
+}
+
+bool Filtering::is_stabilised(Workspace& work) const {
+    const StandIn* shown = work.stage().stand_in();
+    return shown != nullptr && shown->is_instead() && shown_stabilised(work) != nullptr;
+}
+
+bool Filtering::is_at_work(Workspace& work) const {
+    return is_coming(work, filter_) || is_coming(work, stabilise_) || work.stage().stand_in()->is_coming();
+}
+
+}  // namespace echolux

@@ -1,0 +1,293 @@
+#include "ui/workspace/layering.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "compute/error.h"
+#include "engine/io/atomic_file.h"
+#include "engine/io/lower_case.h"
+#include "engine/layers/find_surfaces.h"
+#include "engine/layers/surface_files.h"
+#include "ui/workspace/filtering.h"
+#include "ui/workspace/workspace.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::size_t max_steps = 500;
+
+bool names_layer(std::string_view name) {
+    return name.starts_with(layer_prefix);
+}
+
+Surfaces found_in(const Volume& volume, const LayerRecipe& recipe, Progress& progress) {
+    Surfaces surfaces = find_surfaces(volume, recipe, progress);
+    if (share_found(surfaces) > 0) return surfaces;
+    throw Error(ErrorCode::bad_setting, "nothing stands out from the noise, so no surface was found", "layers",
+                "brighter tissue or more averaging may help");
+}
+
+}  // namespace
+
+void Layering::forget() {
+    ++opened_;
+    now_ = {};
+    is_of_shown_ = false;
+    edits = false;
+    drag_.reset();
+    steps_.clear();
+    first_state_ = state_ = 0;
+    job_ = 0;
+    have_changed();
+}
+
+// What was cut between surfaces of a volume that is no longer shown would be cut at the wrong places.
+void Layering::update(Workspace& work) {
+    const bool was_of_shown = std::exchange(is_of_shown_, now_.mark == work.filtering().mark(work));
+    if (was_of_shown != is_of_shown_) have_changed();
+    if (is_of_shown_ || !was_of_shown) return;
+    drag_.reset();
+    const View& view = work.view();
+    if (!names_layer(view.top_from) && !names_layer(view.bottom_from)) return;
+    show_all(work);
+    work.notices().note("layers", "another volume is shown: it is not cut between the surfaces of the one before");
+}
+
+// ---- finding
+
+bool Layering::can_find(Workspace& work) const {
+    return Filtering::obstacle(work).empty() && !is_finding(work);
+}
+
+bool Layering::is_finding(Workspace& work) const {
+    return std::ranges::any_of(work.jobs().states(), [this](const JobState& job) { return job.id == job_; });
+}
+
+void Layering::find(Workspace& work) {
+    const VolumeToCome coming = can_find(work) ? work.filtering().begin_reading(work) : VolumeToCome();
+    if (!coming) return;
+    job_ = work.jobs().start(
+        "finding layers",
+        [this, &work, opened = opened_, coming, recipe = work.tissue().layers,
+         mark = work.filtering().mark(work)](Progress& progress) -> Jobs::LastStep {
+            progress.begin("fetch the volume", 0, "");
+            const std::shared_ptr<const Volume> volume = coming();
+            progress.end();
+            Surfaces surfaces = found_in(*volume, recipe, progress);
+            return [this, &work, opened, mark, grid = volume->grid, surfaces = std::move(surfaces)] {
+                if (opened != opened_) return;
+                take(work, {surfaces, grid, mark});
+            };
+        },
+        [&work](const Error& error) { work.notices().trouble("layers", error); });
+}
+
+std::vector<std::string> Layering::presets() {
+    std::vector<std::string> names;
+    for (const Asset& preset : assets_of(layer_files)) names.push_back(preset.name);
+    return names;
+}
+
+void Layering::take_preset(Workspace& work, const std::string& name) {
+    const LayerPreset preset = layer_preset_named(name);
+    LayerRecipe recipe;
+    Settings settings;
+    settings.bind("layers", recipe);
+    for (const std::string& assignment : preset.assignments) settings.set_assignment(assignment);
+    Values values;
+    for (const BoundField& field : settings.fields()) values[field.key()] = field.get();
+    work.change_together("layers", values);
+}
+
+void Layering::take(Workspace& work, State found) {
+    Step step{};
+    step.before = std::make_shared<const State>(now_);
+    step.after = std::make_shared<const State>(std::move(found));
+    now_ = *step.after;
+    is_of_shown_ = now_.mark == work.filtering().mark(work);
+    drag_.reset();
+    add_step(work, std::move(step));
+    work.notices().settle("layers");
+    renew_heights(work);
+}
+
+// ---- editing
+
+void Layering::begin_drag(Workspace& work, std::size_t surface, std::int64_t a_scan, std::int64_t b_scan) {
+    if (surfaces() == nullptr || surface >= surfaces()->all.size()) return;
+    end_drag(work);
+    drag_ = Drag{surface, a_scan, b_scan, {}};
+}
+
+void Layering::drag_to(Workspace& work, float row) {
+    if (!drag_ || surfaces() == nullptr) return;
+    Surfaces& surfaces = *now_.surfaces;
+    take_back(surfaces, drag_->surface, drag_->edits);
+    const LayerDisplay& how = work.tissue().layer_display;
+    drag_->edits = dragged(surfaces, drag_->surface, drag_->a_scan, drag_->b_scan, row, now_.grid.depth,
+                           {how.drag_a_scans, how.drag_b_scans});
+    apply(surfaces, drag_->surface, drag_->edits);
+    have_changed();
+}
+
+void Layering::end_drag(Workspace& work) {
+    if (!drag_) return;
+    const Drag done = std::move(*drag_);
+    drag_.reset();
+    if (done.edits.empty()) return;
+    add_step(work, Step{done.surface, done.edits});
+    renew_heights(work);
+}
+
+std::optional<std::size_t> Layering::dragged_surface() const {
+    return drag_ ? std::optional(drag_->surface) : std::nullopt;
+}
+
+void Layering::add_step(Workspace& work, Step step) {
+    steps_.resize(static_cast<std::size_t>(state_ - first_state_));  // what could be done again led on from there
+    steps_.push_back(std::move(step));
+    const std::int64_t before = state_++;
+    if (steps_.size() > max_steps) {
+        steps_.pop_front();
+        ++first_state_;
+    }
+    const std::string key(surfaces_key);
+    work.add_to_history({"layers", {{key, before}}, {{key, state_}}});
+    have_changed();
+}
+
+void Layering::go_to(std::int64_t state) {
+    const auto last = first_state_ + static_cast<std::int64_t>(steps_.size());
+    if (state < first_state_ || state > last) {
+        throw Error(ErrorCode::bad_setting, "there is no such state of the surfaces", std::string(surfaces_key));
+    }
+    drag_.reset();
+    while (state_ > state) {
+        const Step& step = steps_[static_cast<std::size_t>(--state_ - first_state_)];
+        if (step.before)
+            now_ = *step.before;
+        else
+            take_back(*now_.surfaces, step.surface, step.edits);
+    }
+    while (state_ < state) {
+        const Step& step = steps_[static_cast<std::size_t>(state_++ - first_state_)];
+        if (step.after)
+            now_ = *step.after;
+        else
+            apply(*now_.surfaces, step.surface, step.edits);
+    }
+    have_changed();
+}
+
+// ---- what follows
+
+const std::vector<float>& Layering::thickness(std::size_t upper, std::size_t lower) {
+    const bool is_known = thickness_of_ == changes_ && thickness_upper_ == upper && thickness_lower_ == lower;
+    if (is_known) return thickness_;
+    thickness_of_ = changes_;
+    thickness_upper_ = upper;
+    thickness_lower_ = lower;
+    thickness_ = surfaces() == nullptr ? std::vector<float>() : thickness_between(*surfaces(), upper, lower, grid());
+    return thickness_;
+}
+
+std::vector<float> Layering::heights(std::string_view name, bool is_top) const {
+    if (surfaces() == nullptr) {
+        throw Error(ErrorCode::bad_setting, "there are no surfaces of this volume", "view.top_from, view.bottom_from",
+                    "find them first, in the panel Layers");
+    }
+    const Surface& surface = surfaces()->all[index_of(*surfaces(), std::string(name.substr(layer_prefix.size())))];
+    const DepthScale scale(grid());
+    std::vector<float> heights;
+    heights.reserve(surface.rows.size());
+    for (const float row : surface.rows) {
+        const double nothing = is_top ? below_all_um : above_all_um;
+        heights.push_back(static_cast<float>(std::isfinite(row) ? scale.depth(row) : nothing));
+    }
+    return heights;
+}
+
+std::optional<HeightMaps> Layering::heights_of(const Cut& cut) const {
+    if (!names_layer(cut.top_from) && !names_layer(cut.bottom_from)) return {};
+    for (const std::string& name : {cut.top_from, cut.bottom_from}) {
+        if (names_layer(name) || name.empty()) continue;
+        throw Error(ErrorCode::bad_setting, "cannot be used together with a surface of the panel Layers", name,
+                    "name two of its surfaces, or none");
+    }
+    HeightMaps maps{.a_scans = grid().a_scans, .b_scans = grid().b_scans, .top_um = {}, .bottom_um = {}};
+    if (!cut.top_from.empty()) maps.top_um = heights(cut.top_from, true);
+    if (!cut.bottom_from.empty()) maps.bottom_um = heights(cut.bottom_from, false);
+    return maps;
+}
+
+// After surfaces were edited or found again.
+void Layering::renew_heights(Workspace& work) {
+    const View& view = work.view();
+    if (surfaces() == nullptr || work.stage().exhibit() == nullptr) return;
+    try {
+        if (const std::optional<HeightMaps> maps = heights_of(view)) work.stage().exhibit()->set_heights(*maps);
+    } catch (const Error& error) {  // a name that other boundaries do not have
+        if (error.code() == ErrorCode::device) throw;
+        show_all(work);
+    }
+}
+
+// Offsets of nothing, not none: the en face view shows a slab only where both are given.
+void Layering::show_between(Workspace& work, std::size_t upper, std::size_t lower) {
+    const Surfaces* found = surfaces();
+    if (found == nullptr) return;
+    const std::string prefix(layer_prefix);
+    work.change_together("view.top_from", {{"view.top_from", prefix + found->all.at(upper).name},
+                                           {"view.bottom_from", prefix + found->all.at(lower).name},
+                                           {"view.top_um", 0.0},
+                                           {"view.bottom_um", 0.0},
+                                           {"view.heights_cut", true}});
+}
+
+void Layering::show_all(Workspace& work) {
+    work.change_together("view.top_from", {{"view.top_from", std::string()},
+                                           {"view.bottom_from", std::string()},
+                                           {"view.top_um", above_all_um},
+                                           {"view.bottom_um", below_all_um}});
+}
+
+// ---- files
+
+void Layering::save(Workspace& work, const std::filesystem::path& path) {
+    if (surfaces() == nullptr) return;
+    std::map<std::string, std::string> provenance;
+    for (const BoundField& field : work.fields()) {
+        if (field.section == "layers") provenance[field.key()] = spelled(field.get());
+    }
+    work.write_beside(path, [path, kept = now_, provenance](Progress& progress) {
+        progress.begin("write", 0, "");
+        if (lower_ending(path) == ".csv") {
+            write_text(path, csv_of(*kept.surfaces, kept.grid));
+            return;
+        }
+        Volume volume = volume_of(*kept.surfaces, Volume{kept.grid, {}, {}});
+        volume.provenance.insert(provenance.begin(), provenance.end());
+        write_volume(path, volume, progress);
+    });
+}
+
+void Layering::open(Workspace& work, const std::filesystem::path& path) {
+    const std::optional<VolumeGrid> grid = work.stage().exhibit()->grid();
+    if (!grid) return;
+    job_ = work.jobs().start(
+        "opening " + path.filename().string(),
+        [this, &work, opened = opened_, path, grid = *grid,
+         mark = work.filtering().mark(work)](Progress& progress) -> Jobs::LastStep {
+            progress.begin("read", 0, "");
+            Surfaces surfaces = read_surfaces(path, grid);
+            return [this, &work, opened, mark, grid, surfaces = std::move(surfaces)] {
+                if (opened == opened_) take(work, {surfaces, grid, mark});
+            };
+        },
+        [&work](const Error& error) { work.notices().trouble("layers", error); });
+}
+
+}  // namespace echolux
