@@ -12,16 +12,13 @@ ProcessorUsed on_gpu_or_cpu(const BackendChoice& choice, const std::function<voi
         on_gpu();
         return {Backend::cuda};
     }
-    if (choice.backend == Backend::automatic) {
-        used.reason = surveyed_gpus().refusal;
-        if (!surveyed_gpus().usable.empty()) {
-            try {
-                on_gpu();
-                return {Backend::cuda};
-            } catch (const Error& refusal) {
-                if (refusal.code() != ErrorCode::device && refusal.code() != ErrorCode::out_of_memory) throw;
-                used.reason = refusal.line() + ": the CPU does it instead";
-            }
+    if (choice.backend == Backend::automatic && !surveyed_gpus().usable.empty()) {
+        try {
+            on_gpu();
+            return {Backend::cuda};
+        } catch (const Error& refusal) {
+            if (refusal.code() != ErrorCode::device && refusal.code() != ErrorCode::out_of_memory) throw;
+            used.refusal = refusal.line() + ": the CPU does it instead";
         }
     }
     on_cpu();

@@ -10,7 +10,7 @@ namespace echolux {
 
 struct ProcessorUsed {
     Backend processor = Backend::cpu;  // or cuda
-    std::string reason{};              // one line: why the CPU where a GPU would do; may be empty
+    std::string refusal{};             // one line, where a GPU was tried and the CPU did it instead; else empty
 };
 
 // Backend::automatic: on a GPU where one can be used, and on the CPU where it refuses or fails (Error{device,

@@ -50,8 +50,10 @@ Volume filtered_volume(const FilterJob& job, FilteredFile& done, Progress& progr
     done.warnings = std::move(opened.warnings);
     const auto start = std::chrono::steady_clock::now();
     done.used = filter_volume(opened.volume, job.filter, progress, job.backend);
+    if (!done.used.refusal.empty()) done.warnings.push_back("filter: " + done.used.refusal);
     done.seconds = seconds_since(start);
     opened.volume.provenance["filter"] = settings_of(job.filter);
+    opened.volume.provenance["filter.backend"] = done.used.processor == Backend::cuda ? "cuda" : "cpu";
     return std::move(opened.volume);
 }
 

@@ -296,6 +296,7 @@ SegmentedLayers run(const SegmentJob& job, Progress& progress) {
     done.b_scans = surfaces.b_scans;
     done.moved = surfaces.moved;
     done.used = surfaces.searched_on;
+    if (!done.used.refusal.empty()) done.warnings.push_back("layers: " + done.used.refusal);
     done.ambiguous = share_of(surfaces, Reason::ambiguous);
     done.weak = share_of(surfaces, Reason::weak_match);
     done.missing = std::max(0.0, 1 - share_found(surfaces));

@@ -12,6 +12,7 @@
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "render/camera.h"
+#include "render/stereo.h"
 
 namespace echolux {
 namespace {
@@ -134,7 +135,7 @@ std::int64_t MoviePlan::layers() const {
 void MoviePlan::fix_fit() {
     if (!view_.fit || view_.show != Shown::volume) return;
     const auto length_per_pixel = [&](const View& view) {
-        return Camera(view, volume_extent(volumes_.grid)).length_per_pixel();
+        return Camera(eyes_of(view).front(), volume_extent(volumes_.grid)).length_per_pixel();
     };
     View free = view_;
     free.fit = false;

@@ -109,6 +109,8 @@ View pane_view(const View& view, const PaneWanted& wanted) {
     pane.height = wanted.height;
     pane.frame_ms = wanted.frame_ms;
     pane.transparent = false;
+    pane.stereo = Stereo::off;  // of saved pictures: a screen is seen with both eyes alike
+    pane.eyes_apart = Pose{}.eyes_apart;
     if (wanted.kind == PaneKind::volume) return pane;
     const bool projects = wanted.kind == PaneKind::en_face && lies_between_heights(view);
     forget_cuts(pane, projects);

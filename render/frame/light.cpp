@@ -22,12 +22,10 @@ double cell_length(const VolumeGrid& grid) {
 
 // Unit length, along depth, A-scans, B-scans.
 glm::dvec3 towards_lamp(const View& view, const Camera& camera) {
-    const Camera::Rays& rays = camera.rays();
-    const glm::dvec3 right = glm::normalize(rays.eye_x + rays.ray_x);
-    const glm::dvec3 up = -glm::normalize(rays.eye_y + rays.ray_y);
+    const auto& [right, up, towards] = camera.orientation();  // the same for both eyes
     const double azimuth = glm::radians(view.lamp_azimuth_deg);
     const double elevation = glm::radians(view.lamp_elevation_deg);
-    const glm::dvec3 level = std::sin(azimuth) * right - std::cos(azimuth) * glm::normalize(rays.ray);
+    const glm::dvec3 level = std::sin(azimuth) * right + std::cos(azimuth) * towards;
     return std::cos(elevation) * level + std::sin(elevation) * up;
 }
 

@@ -119,6 +119,10 @@ void check_view(const View& view) {
     check_part(static_cast<const Annotations&>(view));
     check_part(static_cast<const Sampling&>(view));
     check_part(static_cast<const Tracing&>(view));
+    if (view.stereo != Stereo::off && view.show != Shown::volume) {
+        throw Error(ErrorCode::bad_setting, "a section is flat for two eyes too", "view.stereo",
+                    "show the volume (view.show), or choose view.stereo = off");
+    }
 }
 
 }  // namespace echolux

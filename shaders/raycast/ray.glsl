@@ -27,6 +27,12 @@ Ray ray_of(vec2 pixel) {
     return ray_from(start, unit, pixel);
 }
 
+// Along which depths are counted. The ray in the middle of a picture is another one where eyes look past the target.
+vec3 axis_of_sight() {
+    vec3 right = normalize(frame.eye_x.xyz + frame.ray_x.xyz);
+    return frame.ray.xyz - dot(frame.ray.xyz, right) * right;
+}
+
 struct Samples {
     vec3 first, stride;
     float count, spacing;

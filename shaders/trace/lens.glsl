@@ -4,7 +4,7 @@
 Ray through_lens(vec2 pixel) {
     Ray middle = ray_of(pixel);
     vec3 start = (middle.start - 0.5) / frame.per_extent.xyz;
-    vec3 sharp = start + middle.unit * (frame.trace.lens.y / dot(middle.unit, frame.ray.xyz));
+    vec3 sharp = start + middle.unit * (frame.trace.lens.y / dot(middle.unit, axis_of_sight()));
     vec4 u = draw();
     float beside = frame.trace.lens.x * sqrt(u.x);
     start += beside * cos(2.0 * pi * u.y) * normalize(frame.eye_x.xyz + frame.ray_x.xyz) +

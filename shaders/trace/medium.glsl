@@ -11,7 +11,7 @@ struct Medium {
 bool is_too_near(vec3 at) {
     vec3 way = (at - 0.5) / frame.per_extent.xyz - frame.eye.xyz;
     bool is_perspective = frame.eye_x.xyz == vec3(0) && frame.eye_y.xyz == vec3(0);
-    return mix(dot(way, frame.ray.xyz), length(way), is_perspective) < frame.per_extent.w;
+    return mix(dot(way, axis_of_sight()), length(way), is_perspective) < frame.per_extent.w;
 }
 
 // As add_flow() does over a step of the ray caster, with shares of light in the place of colours.

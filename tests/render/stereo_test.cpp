@@ -140,6 +140,13 @@ TEST_F(StereoPictures, SixteenBitsHoldTheSameFiner) {
     }
 }
 
+TEST(StereoViews, SectionsAreRefused) {
+    View view;
+    view.stereo = Stereo::anaglyph;
+    view.show = Shown::slice;
+    EXPECT_THROW(check_view(view), Error);
+}
+
 TEST(StereoViews, OddWidthsCannotBeShared) {
     View view;
     view.width = 101;

@@ -21,19 +21,19 @@ TEST(ChosenProcessor, IsTheCpuWhereItIsAskedFor) {
     Work work;
     const ProcessorUsed used = work.on({.backend = Backend::cpu});
     EXPECT_EQ(used.processor, Backend::cpu);
-    EXPECT_EQ(used.reason, "");
+    EXPECT_EQ(used.refusal, "");
     EXPECT_EQ(work.on_cpu, 1);
     EXPECT_EQ(work.on_gpu, 0);
     EXPECT_THROW(work.on({.backend = Backend::cpu, .gpus = 2}), Error);
     EXPECT_EQ(work.on_cpu, 1);
 }
 
-TEST(ChosenProcessor, IsTheCpuWithAReasonWhereThereIsNoGpu) {
+TEST(ChosenProcessor, IsTheCpuWhereThereIsNoGpu) {
     if (!surveyed_gpus().usable.empty()) GTEST_SKIP() << "there is a GPU";
     Work work;
     const ProcessorUsed used = work.on({});
     EXPECT_EQ(used.processor, Backend::cpu);
-    EXPECT_EQ(used.reason, surveyed_gpus().refusal);
+    EXPECT_EQ(used.refusal, "");
     EXPECT_EQ(work.on_cpu, 1);
     EXPECT_THROW(work.on({.backend = Backend::cuda}), Error);
     EXPECT_EQ(work.on_cpu, 1);

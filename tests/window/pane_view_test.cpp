@@ -117,6 +117,18 @@ TEST(PaneView, SectionsForgetCutsAndKeepValues) {
     EXPECT_NO_THROW(check_view(pane));
 }
 
+// A pane may be as wide as it likes: only what is saved is for two eyes.
+TEST(PaneView, IsForBothEyesAlike) {
+    View view;
+    view.stereo = Stereo::side_by_side;
+    view.eyes_apart = 0.3;
+    for (const PaneKind kind : {PaneKind::volume, PaneKind::b_scan}) {
+        const View pane = pane_view(view, {kind, 101, 30, {}, {}, 10, 13});
+        EXPECT_NO_THROW(check_view(pane));
+        EXPECT_TRUE(is_same(pane, pane_view(View{}, {kind, 101, 30, {}, {}, 10, 13})));
+    }
+}
+
 // Distances and angles that lie in the section, and no others; a section without a grid shows none.
 TEST(PaneView, SectionsShowWhatWasMeasuredInThem) {
     const VolumeGrid grid = grid_of();
