@@ -65,11 +65,13 @@ class VelocitySeries {
     void require_alike(const VolumeGrid& other, const std::filesystem::path& path) const {
         const VolumeGrid& ours = grid();
         if (other.depth == ours.depth && other.a_scans == ours.a_scans && other.b_scans == ours.b_scans &&
-            other.type == ours.type && other.v_max == ours.v_max) {
+            other.type == ours.type && other.v_max == ours.v_max && other.scale == ours.scale &&
+            other.offset == ours.offset && other.spacing_um == ours.spacing_um) {
             return;
         }
-        throw Error(ErrorCode::bad_setting, "differs from the first volume in size or in its greatest velocity",
-                    path.string(), "the volumes of a series are made by one recipe");
+        throw Error(ErrorCode::bad_setting,
+                    "differs from the first volume in size, spacing, scale or greatest velocity", path.string(),
+                    "the volumes of a series are made by one recipe");
     }
 
     struct Point {
@@ -153,7 +155,9 @@ double snr_of(const StructureSeries& structure, const VesselFlow& vessel) {
     const double lumen = std::max(vessel.mean_within(power), 1e-30);
     if (grid.unit == "dB above noise floor") return 10 * std::log10(lumen);
     std::vector<double> rows(static_cast<std::size_t>(grid.depth));
-    for (std::size_t k = 0; k < power.size(); ++k) rows[k % rows.size()] += static_cast<double>(power[k]);
+    for (std::size_t k = 0; k < power.size(); ++k) {
+        if (std::isfinite(power[k])) rows[k % rows.size()] += static_cast<double>(power[k]);
+    }
     std::ranges::sort(rows);
     const std::size_t dark = std::max<std::size_t>(1, rows.size() / 20);
     const auto lines = static_cast<double>(grid.a_scans * grid.b_scans);

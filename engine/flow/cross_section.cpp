@@ -98,6 +98,7 @@ void VesselFlow::choose_axis() {
 }
 
 void VesselFlow::take_course(const VoxelPlace& towards) {
+    voxel_at(grid_, towards, "towards");
     const std::array<double, 3> from = in_um(place_, grid_), to = in_um(towards, grid_);
     std::array<double, 3> way{};
     double square = 0;
@@ -256,7 +257,7 @@ std::map<std::int32_t, float> VesselFlow::blood_weights(const std::vector<float>
     for (const Plane& plane : planes_) {
         const std::vector<float> here = values_in(power, planes, plane.number);
         for (std::size_t k = 0; k < here.size(); ++k) {
-            if (plane.is_cut || plane.rings[k] == nowhere) continue;
+            if (plane.is_cut || plane.rings[k] == nowhere || !std::isfinite(here[k])) continue;
             auto& [sum, count] = sums[plane.rings[k]];
             sum += static_cast<double>(here[k]);
             count += 1;

@@ -85,20 +85,21 @@ Voxel3 fastest(const LumenSearch& search) {
     return voxel_of(found - search.speed.begin(), search.grid);
 }
 
-Voxel3 asked_for(const VolumeGrid& grid, const VoxelPlace& place) {
-    const Voxel3 voxel{std::llround(place.row), std::llround(place.a_scan), std::llround(place.b_scan)};
-    const Voxel3 size{grid.depth, grid.a_scans, grid.b_scans};
+}  // namespace
+
+std::array<std::int64_t, 3> voxel_at(const VolumeGrid& grid, const VoxelPlace& place, const char* setting) {
+    const std::array<std::int64_t, 3> voxel{std::llround(place.row), std::llround(place.a_scan),
+                                            std::llround(place.b_scan)};
+    const std::array<std::int64_t, 3> size{grid.depth, grid.a_scans, grid.b_scans};
     for (std::size_t k = 0; k < 3; ++k) {
         if (voxel[k] >= 0 && voxel[k] < size[k]) continue;
         throw Error(ErrorCode::bad_setting,
                     fmt::format("the point {},{},{} lies outside of the volume of {} x {} x {}", place.a_scan,
                                 place.b_scan, place.row, grid.a_scans, grid.b_scans, grid.depth),
-                    "through", "A-scan, B-scan and depth row are counted from 0");
+                    setting, "A-scan, B-scan and depth row are counted from 0");
     }
     return voxel;
 }
-
-}  // namespace
 
 Lumen lumen_around(const VolumeGrid& grid, const MeanVelocity& mean, const CrossSectionRecipe& recipe,
                    const std::optional<VoxelPlace>& point) {
@@ -107,7 +108,7 @@ Lumen lumen_around(const VolumeGrid& grid, const MeanVelocity& mean, const Cross
     const double least = std::max({recipe.significance * mean.noise_mm_s, least_of_v_max * v_max_of(grid),
                                    least_of_fastest * static_cast<double>(most)});
     LumenSearch search{grid, mean.mm_s, static_cast<float>(std::max(least, 1e-9))};
-    Voxel3 start = point ? asked_for(grid, *point) : fastest(search);
+    Voxel3 start = point ? voxel_at(grid, *point, "through") : fastest(search);
     const std::optional<Voxel3> found = nearest(search, start, point ? recipe.reach_um : 1);
     if (!found) {
         throw Error(ErrorCode::bad_setting,

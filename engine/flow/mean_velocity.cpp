@@ -4,6 +4,7 @@
 #include <cmath>
 #include <complex>
 #include <numbers>
+#include <numeric>
 
 #include "compute/error.h"
 #include "compute/parallel_for.h"
@@ -21,7 +22,8 @@ double noise_of(const std::vector<float>& velocities, const VolumeGrid& grid, st
     const std::int64_t planes = grid.b_scans - 2 * step;
     if (planes < 1) return 0;
     constexpr std::int64_t enough = 400'000;
-    const std::int64_t every = std::max<std::int64_t>(1, planes * stride / enough);
+    std::int64_t every = std::max<std::int64_t>(1, planes * stride / enough);
+    while (std::gcd(every, grid.depth) != 1) ++every;  // else some depths would never be asked
     std::vector<float> differences;
     for (std::int64_t i = 0; i < planes * stride; i += every) {
         const auto at = [&](std::int64_t k) {

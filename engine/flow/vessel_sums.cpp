@@ -77,7 +77,9 @@ double VesselFlow::mean_within(const std::vector<float>& power) const {
         for (std::int64_t j = 0; j < plane.lumen.height; ++j) {
             for (std::int64_t i = 0; i < plane.lumen.width; ++i) {
                 if (!plane.lumen.at(i, j)) continue;
-                sum += static_cast<double>(power[planes.voxel(plane.number, i, j)]);
+                const auto here = static_cast<double>(power[planes.voxel(plane.number, i, j)]);
+                if (!std::isfinite(here)) continue;
+                sum += here;
                 count += 1;
             }
         }

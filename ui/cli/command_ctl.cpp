@@ -15,6 +15,8 @@
 #include "app/seconds_since.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/output_rule.h"
+#include "engine/io/own_files.h"
 #include "engine/io/regular_file.h"
 #include "ui/cli/commands.h"
 #include "ui/cli/control_client.h"
@@ -34,6 +36,7 @@ using Type = ParameterType;
 struct Options {
     std::string at, token, token_file, output, authorities, fingerprint;
     bool speaks_tls = false;
+    bool overwrites = false;
     std::map<std::string, std::string> words;  // by parameter
     std::map<std::string, std::vector<std::string>> lists;
     std::map<std::string, bool> flags;
@@ -139,7 +142,12 @@ void save(const std::string& name, const ControlClient::Answer& answer) {
 
 void call(const ControlMethod& method, const Options& options) {
     const bool sends = std::ranges::count(method.parameters, "encoding", &ControlParameter::name) > 0;
-    const std::string output = output_named(options.output, method.name == "snapshot" ? ".png" : ".raw");
+    const bool is_picture = method.name == "snapshot";
+    const std::string output = output_named(options.output, is_picture ? ".png" : ".raw");
+    if (is_picture)
+        check_outputs({{output, is_own_picture, {".png"}}}, {options.token_file}, options.overwrites);
+    else
+        check_outputs({{output}}, {options.token_file}, options.overwrites);
     const Json params = params_of(method, options);
     ControlClient client = connected(options);
     const ControlClient::Answer answer = client.ask(std::string(method.name), params);
@@ -166,7 +174,7 @@ void watch(const ControlMethod& method, const Options& options) {
 
 std::string help_of(const ControlParameter& parameter) {
     std::string help(parameter.help);
-    for (const std::string_view choice : parameter.choices) {
+    for (const std::string_view& choice : parameter.choices) {
         help += (&choice == parameter.choices.data() ? (help.empty() ? "" : ": ") : ", ") + std::string(choice);
     }
     return help;
@@ -221,6 +229,7 @@ void add_verb(CLI::App& command, const ControlMethod& method) {
     if (std::ranges::count(method.parameters, "encoding", &ControlParameter::name) > 0) {
         verb->add_option("-o,--output", options->output, "write the bytes here; - for standard output")
             ->type_name("FILE");
+        add_overwrite_option(*verb, options->overwrites);
     }
     if (watches) {
         verb->add_option("--seconds", options->seconds, "end after this many seconds [0: at Ctrl-C]")

@@ -116,6 +116,7 @@ std::string Filtering::stabilised_mark(Workspace& work) const {
 void Filtering::update_stabilised(Workspace& work) {
     StandIn& shown = *work.stage().stand_in();
     if (stabilised_ && stabilised_of_ != shown.own_mark()) {
+        work.jobs().cancel(stabilise_.job());
         stabilised_.reset();
         stabilise_.forget();
         measures_ = false;
@@ -166,7 +167,8 @@ void Filtering::stabilise(Workspace& work) {
                 notices->settle("registration");
             };
         },
-        [this, &work](const Error& error) {
+        [this, &work, opened = opened_, asked = stabilise_.asked_for()](const Error& error) {
+            if (opened != opened_ || asked != stabilise_.asked_for()) return;
             stabilise_.has_failed();
             measures_ = false;
             work.notices().trouble("registration", error);
@@ -196,6 +198,7 @@ std::string Filtering::mark(Workspace& work) const {
 
 void Filtering::update_filtered(Workspace& work) {
     if (filtered_ && filtered_of_ != mark(work)) {
+        work.jobs().cancel(filter_.job());
         filtered_.reset();
         filter_.forget();
     }
@@ -231,7 +234,8 @@ void Filtering::filter(Workspace& work) {
                 notices->settle("filter");
             };
         },
-        [this, &work](const Error& error) {
+        [this, &work, opened = opened_, asked = filter_.asked_for()](const Error& error) {
+            if (opened != opened_ || asked != filter_.asked_for()) return;
             filter_.has_failed();
             work.notices().trouble("filter", error);
         }));

@@ -49,7 +49,7 @@ void Layering::update(Workspace& work) {
     const bool was_of_shown = std::exchange(is_of_shown_, now_.mark == work.filtering().mark(work));
     if (was_of_shown != is_of_shown_) have_changed();
     if (is_of_shown_ || !was_of_shown) return;
-    drag_.reset();
+    drop_drag();
     const View& view = work.view();
     if (!names_layer(view.top_from) && !names_layer(view.bottom_from)) return;
     show_all(work);
@@ -103,12 +103,12 @@ void Layering::take_preset(Workspace& work, const std::string& name) {
 }
 
 void Layering::take(Workspace& work, State found) {
+    drop_drag();
     Step step{};
     step.before = std::make_shared<const State>(now_);
     step.after = std::make_shared<const State>(std::move(found));
     now_ = *step.after;
     is_of_shown_ = now_.mark == work.filtering().mark(work);
-    drag_.reset();
     add_step(work, std::move(step));
     work.notices().settle("layers");
     renew_heights(work);
@@ -142,6 +142,11 @@ void Layering::end_drag(Workspace& work) {
     renew_heights(work);
 }
 
+void Layering::drop_drag() {
+    if (drag_ && now_.surfaces) take_back(*now_.surfaces, drag_->surface, drag_->edits);
+    drag_.reset();
+}
+
 std::optional<std::size_t> Layering::dragged_surface() const {
     return drag_ ? std::optional(drag_->surface) : std::nullopt;
 }
@@ -164,7 +169,7 @@ void Layering::go_to(std::int64_t state) {
     if (state < first_state_ || state > last) {
         throw Error(ErrorCode::bad_setting, "there is no such state of the surfaces", std::string(surfaces_key));
     }
-    drag_.reset();
+    drop_drag();
     while (state_ > state) {
         const Step& step = steps_[static_cast<std::size_t>(--state_ - first_state_)];
         if (step.before)
@@ -247,11 +252,15 @@ void Layering::show_between(Workspace& work, std::size_t upper, std::size_t lowe
                                            {"view.heights_cut", true}});
 }
 
+std::map<std::string, Value> Layering::no_cut() {
+    return {{"view.top_from", std::string()},
+            {"view.bottom_from", std::string()},
+            {"view.top_um", above_all_um},
+            {"view.bottom_um", below_all_um}};
+}
+
 void Layering::show_all(Workspace& work) {
-    work.change_together("view.top_from", {{"view.top_from", std::string()},
-                                           {"view.bottom_from", std::string()},
-                                           {"view.top_um", above_all_um},
-                                           {"view.bottom_um", below_all_um}});
+    work.change_together("view.top_from", no_cut());
 }
 
 // ---- files
@@ -275,6 +284,7 @@ void Layering::save(Workspace& work, const std::filesystem::path& path) {
 }
 
 void Layering::open(Workspace& work, const std::filesystem::path& path) {
+    if (work.stage().exhibit() == nullptr) return;  // closed while the name was chosen
     const std::optional<VolumeGrid> grid = work.stage().exhibit()->grid();
     if (!grid) return;
     job_ = work.jobs().start(

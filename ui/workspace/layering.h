@@ -63,6 +63,7 @@ class Layering {
     // Cuts between two of them: view.top_from, view.bottom_from and what is counted from them.
     void show_between(Workspace& work, std::size_t upper, std::size_t lower);
     void show_all(Workspace& work);
+    static std::map<std::string, Value> no_cut();  // what that sets
     // Depths in um for the name of a surface; A-scans without a place show nothing. Throws Error{bad_setting}.
     std::vector<float> heights(std::string_view name, bool is_top) const;
     // Maps of a cut that names nothing but surfaces, or nothing; nullopt: it names others too.
@@ -94,6 +95,7 @@ class Layering {
     void add_step(Workspace& work, Step step);
     void have_changed() { ++changes_; }
     void renew_heights(Workspace& work);
+    void drop_drag();  // what it has moved so far is moved back
 
     State now_;
     bool is_of_shown_ = false;

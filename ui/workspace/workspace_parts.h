@@ -71,6 +71,7 @@ struct Workspace::Parts {
                            const std::function<void()>& fails);
     void find_missing_heights();
     void renew_layer_heights();
+    std::optional<HeightMaps> layer_heights(const Cut& cut, bool is_history);
     void set_values(const Values& wanted, const std::string& title, std::optional<Edit> recorded);
     void bring_about(const Change& change);
     void restore_window();

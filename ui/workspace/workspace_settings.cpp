@@ -113,6 +113,11 @@ void Workspace::Parts::bring_about(const Change& change) {
     if (session != nullptr && std::ranges::any_of(change.after, concerns_it)) session->change(*book.scan());
 }
 
+Values without_cut(Values wanted) {
+    for (const auto& [key, value] : Layering::no_cut()) wanted[key] = value;
+    return wanted;
+}
+
 // The tissue's surface is searched, or a map is read, before a view may count from it: a job does both, with the volume
 // as it is now. Of several requests the last one counts.
 void Workspace::Parts::take_with_heights(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
@@ -132,11 +137,10 @@ void Workspace::Parts::take_with_heights(const Values& wanted, const std::string
         if (stage.exhibit() != nullptr) stage.exhibit()->set_heights({});
         return;
     }
-    if (stage.exhibit() != nullptr && stage.exhibit()->grid()) {
-        if (const std::optional<HeightMaps> maps = layering.heights_of(cut)) {
-            stage.exhibit()->set_heights(*maps);
-            return set_values(wanted, title, recorded);
-        }
+    if (const std::optional<HeightMaps> maps = layer_heights(cut, !recorded)) {
+        stage.exhibit()->set_heights(*maps);
+        if (maps->top_um.empty() && maps->bottom_um.empty()) return set_values(without_cut(wanted), title, recorded);
+        return set_values(wanted, title, recorded);
     }
     if (stage.exhibit() == nullptr) {
         throw Error(ErrorCode::bad_setting, "there is no volume to find a surface in",
@@ -168,7 +172,25 @@ void Workspace::Parts::take_with_heights(const Values& wanted, const std::string
 // What is cut between surfaces follows them.
 void Workspace::Parts::renew_layer_heights() {
     if (stage.exhibit() == nullptr || layering.surfaces() == nullptr) return;
-    if (const std::optional<HeightMaps> maps = layering.heights_of(book.view())) stage.exhibit()->set_heights(*maps);
+    try {
+        if (const std::optional<HeightMaps> maps = layering.heights_of(book.view()))
+            stage.exhibit()->set_heights(*maps);
+    } catch (const Error& error) {  // a name that the surfaces of this step do not have
+        if (error.code() == ErrorCode::device) throw;
+        take(Layering::no_cut(), "view", std::nullopt);
+    }
+}
+
+// Of a cut between surfaces of the panel Layers; nothing: it is between others, or counts from none. A step of the
+// history may name surfaces of a volume that is no longer shown: it is taken without the cut.
+std::optional<HeightMaps> Workspace::Parts::layer_heights(const Cut& cut, bool is_history) {
+    if (stage.exhibit() == nullptr || !stage.exhibit()->grid()) return {};
+    try {
+        return layering.heights_of(cut);
+    } catch (const Error&) {
+        if (!is_history) throw;
+        return HeightMaps{};
+    }
 }
 
 // A view may count from a surface only where its maps are on the device: until they are, again or for the first time,
