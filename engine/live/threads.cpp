@@ -8,7 +8,7 @@ namespace {
 
 class RealThread : public LiveThread::Running {
   public:
-    explicit RealThread(std::thread thread) : thread_(std::move(thread)) {}
+    void start(std::function<void()> work) { thread_ = std::thread(std::move(work)); }
     void join() override { thread_.join(); }
 
   private:
@@ -21,8 +21,9 @@ class RealThreads : public Threads {
 
     LiveThread start(Work work) override {
         std::stop_source stop;
-        std::thread thread([work = std::move(work), token = stop.get_token()] { work(token); });
-        return {std::move(stop), std::make_unique<RealThread>(std::move(thread))};
+        auto running = std::make_unique<RealThread>();  // first: a thread without its owner would end the program
+        running->start([work = std::move(work), token = stop.get_token()] { work(token); });
+        return {std::move(stop), std::move(running)};
     }
 
     bool wait(std::unique_lock<std::mutex>& lock, std::condition_variable_any& told, const std::stop_token& stop,
