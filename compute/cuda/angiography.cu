@@ -16,7 +16,7 @@ struct RepeatsAt {
     int z;
 
     __device__ Phasor operator()(std::int64_t series, std::int64_t repeat) const {
-        return FlowWork::phasor_at(work.column(slow, z) + work.repeats.line(position, series, repeat) * work.stride);
+        return phasor_at(work.column(slow, z) + work.repeats.line(position, series, repeat) * work.stride);
     }
 };
 
@@ -49,7 +49,7 @@ struct OfBands {
             const BandBin filtered{filters + band * (2 * reach + 1), reach, work.depth};
             const auto repeat = [&](std::int64_t series, std::int64_t i) {
                 const float2* line = work.column(slow, 0) + work.repeats.line(position, series, i) * work.stride;
-                return filtered([&](std::int64_t at) { return FlowWork::phasor_at(line + at); }, z);
+                return filtered([&](std::int64_t at) { return phasor_at(line + at); }, z);
             };
             mean.value += angiogram<Decorrelation>(work.repeats, repeat, no_bulk).value;
         }

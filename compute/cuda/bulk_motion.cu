@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(threads) find_bulk_steps(FlowWork work, BulkSh
         __syncthreads();
         BulkSum sum;
         for (int z = static_cast<int>(threadIdx.x); z < work.depth; z += threads) {
-            sum.add(share(FlowWork::phasor_at(earlier + z), FlowWork::phasor_at(later + z), estimate));
+            sum.add(share(phasor_at(earlier + z), phasor_at(later + z), estimate));
         }
         total = Reduce(storage).Reduce(sum, [](BulkSum a, const BulkSum& b) {
             a.add(b);

@@ -21,9 +21,9 @@ __global__ void sum_over_lines(FlowWork work, std::int64_t window, float4* sums)
         PhaseStep sum;
         for (std::int64_t p = span.begin; p < span.end; ++p) {
             for (std::int64_t s = 0; s < repeats.series; ++s) {
-                Phasor earlier = FlowWork::phasor_at(column + repeats.line(p, s, 0) * work.stride);
+                Phasor earlier = phasor_at(column + repeats.line(p, s, 0) * work.stride);
                 for (std::int64_t i = 1; i < repeats.count; ++i) {
-                    const Phasor later = FlowWork::phasor_at(column + repeats.line(p, s, i) * work.stride);
+                    const Phasor later = phasor_at(column + repeats.line(p, s, i) * work.stride);
                     sum.add(phase_step(earlier, later, work.bulk_of(slow, p, s, i - 1)));
                     earlier = later;
                 }
@@ -183,6 +183,11 @@ void enqueue_doppler(cudaStream_t stream, const FlowWork& work, const FlowTables
     } else {
         launch_walk_of<max_lines>(stream, work, tables, {tables.min_power, tables.negative});
     }
+    checked_launch("find phase steps");
+}
+
+void enqueue_doppler_in_one_kernel(cudaStream_t stream, const FlowWorkOn<HalfBin>& work, const FlowTables& tables) {
+    launch_walk_of<max_lines>(stream, work, tables, {tables.min_power, tables.negative});
     checked_launch("find phase steps");
 }
 

@@ -44,67 +44,79 @@ struct StepPair {
     }
 };
 
-// Lines that are under way while a step is made of the two before: their way from the second-level cache is long.
-constexpr int ahead = 3;
+// The two adjacent bins of a lane, as they are in memory: nothing waits for them before they are wanted. `wide`:
+// fetched at once.
+template <class Bin, bool wide>
+struct LaneBins {
+    Bin first;
+    Bin second;
 
-// Steps from each line to the next, in their order. `wide`: the bins of a lane are fetched at once.
-template <bool wide>
+    __device__ void fetch(const Bin* bin, bool has_second) {
+        first = bin[0];
+        second = has_second ? bin[1] : Bin{};
+    }
+};
+
+template <class Bin>
+struct alignas(2 * sizeof(Bin)) LaneBins<Bin, true> {
+    Bin first;
+    Bin second;
+
+    __device__ void fetch(const Bin* bin, bool) {
+        using Word = std::conditional_t<sizeof(Bin) == 8, float4, float2>;
+        const Word both = __ldg(reinterpret_cast<const Word*>(bin));
+        *this = reinterpret_cast<const LaneBins&>(both);
+    }
+};
+
+// Lines that are under way while a step is made of the two before: their way from the second-level cache is long.
+template <class Bin>
+constexpr int ahead = sizeof(Bin) == 8 ? 3 : 4;
+
+// Steps from each line to the next, in their order.
+template <class Bin, bool wide>
 class NeighbourSteps {
   public:
-    __device__ NeighbourSteps(const FlowWork& work, int slow, int z, int first) {
+    __device__ NeighbourSteps(const FlowWorkOn<Bin>& work, int slow, int z, int first) {
         const bool is_inside = z >= 0 && z < work.depth;
         has_second_ = is_inside && z + 1 < work.depth;
         stride_ = is_inside ? static_cast<int>(work.stride) : 0;
-        bin_ = is_inside ? work.column(slow, z) + first * work.stride : reinterpret_cast<const float2*>(&nothing);
-        earlier_ = bins_here();
+        bin_ = is_inside ? work.column(slow, z) + first * work.stride : reinterpret_cast<const Bin*>(&nothing);
+        earlier_.fetch(bin_, has_second_);
         const int lines = static_cast<int>(work.repeats.positions) + 1;
 #pragma unroll
-        for (int i = 0; i < ahead; ++i) {
+        for (int i = 0; i < ahead<Bin>; ++i) {
             bin_ += first + 1 + i < lines ? stride_ : 0;
-            later_[i] = bins_here();
+            later_[i].fetch(bin_, has_second_);
         }
     }
 
     // `has_next`: there is a line beyond those under way.
     __device__ StepPair next(bool has_next) {
-        const StepPair steps{phase_step(earlier_.first, later_[0].first),
-                             phase_step(earlier_.second, later_[0].second)};
+        const StepPair steps{phase_step(phasor_of(earlier_.first), phasor_of(later_[0].first)),
+                             phase_step(phasor_of(earlier_.second), phasor_of(later_[0].second))};
         earlier_ = later_[0];
 #pragma unroll
-        for (int i = 1; i < ahead; ++i) later_[i - 1] = later_[i];
+        for (int i = 1; i < ahead<Bin>; ++i) later_[i - 1] = later_[i];
         bin_ += has_next ? stride_ : 0;
-        later_[ahead - 1] = bins_here();
+        later_[ahead<Bin> - 1].fetch(bin_, has_second_);
         return steps;
     }
 
   private:
-    struct Bins {
-        Phasor first;
-        Phasor second;
-    };
-
-    __device__ Bins bins_here() const {
-        if constexpr (wide) {
-            const float4 both = __ldg(reinterpret_cast<const float4*>(bin_));
-            return {{both.x, both.y}, {both.z, both.w}};
-        } else {
-            return {FlowWork::phasor_at(bin_), has_second_ ? FlowWork::phasor_at(bin_ + 1) : Phasor{}};
-        }
-    }
-
     bool has_second_;
     int stride_;
-    const float2* bin_;  // of the last line under way
-    Bins earlier_;
-    Bins later_[ahead];
+    const Bin* bin_;  // of the last line under way
+    LaneBins<Bin, wide> earlier_;
+    LaneBins<Bin, wide> later_[ahead<Bin>];
 };
 
 // Sums over the `lines` steps around each A-scan from `first` on. Added up in the same order wherever a walk begins, so
 // that the bits do not depend on it.
-template <int lines, bool wide>
+template <int lines, class Bin, bool wide>
 class LineWindow {
   public:
-    __device__ LineWindow(const FlowWork& work, int slow, int z, int first)
+    __device__ LineWindow(const FlowWorkOn<Bin>& work, int slow, int z, int first)
         : steps_of_(work, slow, z, max(first - lines / 2, 0)) {
 #pragma unroll
         for (int i = 1; i < lines; ++i) {
@@ -128,7 +140,7 @@ class LineWindow {
 
   private:
     __device__ void take(int line, int end) {
-        const StepPair steps = steps_of_.next(line + ahead < end);
+        const StepPair steps = steps_of_.next(line + ahead<Bin> < end);
         add(line < end ? steps : StepPair{});
     }
 
@@ -139,7 +151,7 @@ class LineWindow {
         steps_[lines - 1] = steps;
     }
 
-    NeighbourSteps<wide> steps_of_;
+    NeighbourSteps<Bin, wide> steps_of_;
     StepPair steps_[lines];  // each with the one after it, the last alone
 };
 
@@ -164,20 +176,27 @@ __device__ inline StepPair over_depth(const StepPair& own, int lane, int width) 
     return sums;
 }
 
-// Two adjacent voxels of a row, stored at once where they lie well.
+// How a lane reads its two bins and stores its two voxels. `pairs`: bins at once, and voxels where they lie well;
+// `pairs_to_surface`: both at once.
+enum class Access { one_by_one, pairs, pairs_to_surface };
+
+// Two adjacent voxels of a row.
+template <Access access>
 class VoxelPair {
   public:
-    __device__ VoxelPair(const FlowWork& work, int z, bool is_stored, std::uintptr_t row_bits)
+    template <class Work>
+    __device__ VoxelPair(const Work& work, int z, bool is_stored, std::uintptr_t row_bits)
         : offset_(work.offset(z)), offset_of_second_(work.offset(z + 1)), has_first_(is_stored && z < work.depth),
           has_second_(is_stored && z + 1 < work.depth),
           at_once_(has_second_ && (row_bits | static_cast<std::uintptr_t>(low())) % sizeof(std::uint32_t) == 0) {}
 
     __device__ void store(const TargetRow& row, std::uint16_t first, std::uint16_t second) const {
         if (!has_first_) return;
-        if (at_once_) {
-            row.store(low(), __byte_perm(first, second, offset_ < offset_of_second_ ? 0x5410 : 0x1054));
-            return;
+        const std::uint32_t both = __byte_perm(first, second, offset_ < offset_of_second_ ? 0x5410 : 0x1054);
+        if constexpr (access == Access::pairs_to_surface) {
+            return surf3Dwrite(both, row.surface, low(), row.a_scan, row.slice);
         }
+        if (at_once_) return row.store(low(), both);
         row.store(offset_, first);
         if (has_second_) row.store(offset_of_second_, second);
     }
@@ -192,9 +211,9 @@ class VoxelPair {
     bool at_once_;
 };
 
-template <int lines, int depth, bool wide>
+template <int lines, int depth, class Bin, Access access>
 __global__ void __launch_bounds__(warps* lanes)
-    store_phasors(const __grid_constant__ FlowWork work, int width, PhasorCode code) {
+    store_phasors(const __grid_constant__ FlowWorkOn<Bin> work, int width, PhasorCode code) {
     const int bins = depth == 0 ? width : depth;
     const Overlap overlap(bins);
     const int warp = static_cast<int>(blockIdx.y) * warps + static_cast<int>(threadIdx.x) / lanes;
@@ -209,9 +228,9 @@ __global__ void __launch_bounds__(warps* lanes)
     TargetRow row = work.row(slow, work.order.recorded(first, work.is_reversed(slow)));
     const int direction = work.is_reversed(slow) ? -1 : 1;
     const std::int64_t row_bytes = row.linear == nullptr ? 0 : direction * work.target.a_scan_bytes;
-    const VoxelPair voxels(work, z, stores,
-                           reinterpret_cast<std::uintptr_t>(row.linear) | static_cast<std::uintptr_t>(row_bytes));
-    LineWindow<lines, wide> window(work, slow, z, first);
+    const VoxelPair<access> voxels(
+        work, z, stores, reinterpret_cast<std::uintptr_t>(row.linear) | static_cast<std::uintptr_t>(row_bytes));
+    LineWindow<lines, Bin, access != Access::one_by_one> window(work, slow, z, first);
     const auto share_of = [](int i, int size, int count) {
         return 1.0f / static_cast<float>(WindowSpan(i, size, count).size());
     };
@@ -227,7 +246,7 @@ __global__ void __launch_bounds__(warps* lanes)
         const int last = position - lines / 2 + lines - 1;
         const float of_lines = is_whole ? 1.0f / lines : share_of(position, lines, positions);
         const StepPair sums =
-            over_depth<depth>(window.next(last, is_whole ? last + 1 + ahead : positions), lane, width);
+            over_depth<depth>(window.next(last, is_whole ? last + 1 + ahead<Bin> : positions), lane, width);
         codes[0] = code({sums.first.product, sums.first.power * (of_lines * of_first)});  // directions need no mean
         codes[1] = code({sums.second.product, sums.second.power * (of_lines * of_second)});
         store();
@@ -235,27 +254,31 @@ __global__ void __launch_bounds__(warps* lanes)
     int position = first;
     for (; position < min(lines / 2, end); ++position) step_to(position, std::false_type{});
 #pragma unroll 4
-    for (; position < min(positions - lines + lines / 2 + 1 - ahead, end); ++position)
+    for (; position < min(positions - lines + lines / 2 + 1 - ahead<Bin>, end); ++position)
         step_to(position, std::true_type{});
     for (; position < end; ++position) step_to(position, std::false_type{});
     // The last line has no partner: it has its neighbour's.
     if (end == positions && positions < work.a_scans) store();
 }
 
-template <int lines, int depth>
-void launch_walk(cudaStream_t stream, const FlowWork& work, int width, const PhasorCode& code) {
+template <int lines, int depth, class Bin>
+void launch_walk(cudaStream_t stream, const FlowWorkOn<Bin>& work, int width, const PhasorCode& code) {
     const std::int64_t walks = work.slow_positions * walks_along(static_cast<int>(work.repeats.positions));
     const int stored = 2 * warps * Overlap(width).storing();
     const dim3 blocks(static_cast<unsigned>(walks), static_cast<unsigned>((work.depth + stored - 1) / stored));
-    const auto bits = reinterpret_cast<std::uintptr_t>(work.bins) | static_cast<std::uintptr_t>(work.stride * 8);
-    const auto kernel = bits % sizeof(float4) == 0 && work.depth % 2 == 0 ? store_phasors<lines, depth, true>
-                                                                          : store_phasors<lines, depth, false>;
+    const auto bits =
+        reinterpret_cast<std::uintptr_t>(work.bins) | static_cast<std::uintptr_t>(work.stride) * sizeof(Bin);
+    const bool pairs = bits % (2 * sizeof(Bin)) == 0 && work.depth % 2 == 0;
+    const auto kernel = !pairs                          ? store_phasors<lines, depth, Bin, Access::one_by_one>
+                        : work.target.linear != nullptr ? store_phasors<lines, depth, Bin, Access::pairs>
+                                                        : store_phasors<lines, depth, Bin, Access::pairs_to_surface>;
     kernel<<<blocks, warps * lanes, 0, stream>>>(work, width, code);
 }
 
 // Calls launch_walk with the window's lines known at compile time.
-template <int lines>
-void launch_walk_of(cudaStream_t stream, const FlowWork& work, const FlowTables& tables, const PhasorCode& code) {
+template <int lines, class Bin>
+void launch_walk_of(cudaStream_t stream, const FlowWorkOn<Bin>& work, const FlowTables& tables,
+                    const PhasorCode& code) {
     const auto width = static_cast<int>(tables.window_depth);
     if (tables.window_positions != lines) {
         if constexpr (lines > 1) launch_walk_of<lines - 1>(stream, work, tables, code);

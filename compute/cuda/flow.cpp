@@ -4,9 +4,15 @@
 
 namespace echolux::cuda {
 
-FlowStage::FlowStage(const ReconstructionSpec& spec, const FlowTables& tables)
-    : tables_(tables), geometry_(spec.geometry), mixes_(uploaded(line_mixes(spec.geometry, spec.calibration))),
-      filters_(uploaded(tables.filters)) {}
+// Directions in eight bits are a hundred times as coarse as bins in half precision. What is a small difference of large
+// powers, or a velocity in half precision itself, has bins as they are.
+FlowStage::FlowStage(const ReconstructionSpec& spec, double weight_sum, DepthRange kept, double half_scale)
+    : tables_(flow_tables(spec, weight_sum, kept)), geometry_(spec.geometry),
+      mixes_(uploaded(line_mixes(spec.geometry, spec.calibration))), filters_(uploaded(tables_.filters)) {
+    reads_half_bins_ =
+        half_scale != 0 && tables_.method == FlowMethod::doppler && !doppler_needs_buffers(tables_, mixes_.bytes() > 0);
+    if (reads_half_bins_) tables_ = flow_tables(spec, weight_sum * half_scale, kept);
+}
 
 FlowPass::FlowPass(const FlowStage& stage, std::int64_t max_positions, cudaStream_t stream)
     : stage_(stage), stream_(stream) {
@@ -20,11 +26,12 @@ FlowPass::FlowPass(const FlowStage& stage, std::int64_t max_positions, cudaStrea
     if (tables.unwraps) phases_ = DeviceBuffer(max_positions * 2 * tables.depth * std::int64_t{sizeof(float)});
 }
 
-FlowWork FlowPass::work_on(const DeviceBins& bins, std::int64_t positions, std::int64_t first_frame,
-                           const DeviceTarget& target) const {
+template <class Bin>
+FlowWorkOn<Bin> FlowPass::work_on(const BinsOf<Bin>& bins, std::int64_t positions, std::int64_t first_frame,
+                                  const DeviceTarget& target) const {
     const FlowTables& tables = stage_.tables_;
     const ScanGeometry& geometry = stage_.geometry_;
-    FlowWork work;
+    FlowWorkOn<Bin> work;
     work.bins = bins.first;
     work.stride = bins.stride;
     work.position_lines = geometry.b_repeats * geometry.lines_per_b_scan();
@@ -53,6 +60,11 @@ void FlowPass::enqueue(const DeviceBins& bins, std::int64_t positions, std::int6
     } else {
         enqueue_angiography(stream_, work, tables, stage_.filters_.as<Phasor>());
     }
+}
+
+void FlowPass::enqueue(const BinsOf<HalfBin>& bins, std::int64_t positions, std::int64_t first_frame,
+                       const DeviceTarget& target) {
+    enqueue_doppler_in_one_kernel(stream_, work_on(bins, positions, first_frame, target), stage_.tables_);
 }
 
 }  // namespace echolux::cuda

@@ -13,18 +13,22 @@
 
 namespace echolux::cuda {
 
-struct FlowWork;
+template <class Bin>
+struct FlowWorkOn;
 
 class FlowStage {
   public:
-    // Of a spec that has flow.
-    FlowStage(const ReconstructionSpec& spec, const FlowTables& tables);
+    // Of a spec that has flow. `half_scale`: what HalfBins can be multiplied by, 0 where bins come as they are.
+    FlowStage(const ReconstructionSpec& spec, double weight_sum, DepthRange kept, double half_scale);
+
+    bool reads_half_bins() const { return reads_half_bins_; }
 
   private:
     friend class FlowPass;
 
     FlowTables tables_;
     ScanGeometry geometry_;
+    bool reads_half_bins_ = false;
     DeviceBuffer mixes_;    // LineMix [a_scans], or nothing
     DeviceBuffer filters_;  // of the sub-bands
 };
@@ -38,11 +42,16 @@ class FlowPass {
     // places for a_scans output lines of each.
     void enqueue(const DeviceBins& bins, std::int64_t positions, std::int64_t first_frame, const DeviceTarget& target);
 
+    // Of a stage that reads them.
+    void enqueue(const BinsOf<HalfBin>& bins, std::int64_t positions, std::int64_t first_frame,
+                 const DeviceTarget& target);
+
     std::int64_t outputs_of_a_position() const { return stage_.geometry_.a_scans; }
 
   private:
-    FlowWork work_on(const DeviceBins& bins, std::int64_t positions, std::int64_t first_frame,
-                     const DeviceTarget& target) const;
+    template <class Bin>
+    FlowWorkOn<Bin> work_on(const BinsOf<Bin>& bins, std::int64_t positions, std::int64_t first_frame,
+                            const DeviceTarget& target) const;
 
     const FlowStage& stage_;
     cudaStream_t stream_;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "compute/cuda/line_method.h"
 #include "compute/cuda/target.h"
 #include "compute/flow/flow_tables.h"
 #include "compute/plan/scan_order.h"
@@ -14,8 +15,24 @@
 
 namespace echolux::cuda {
 
-struct FlowWork {
-    const float2* bins = nullptr;     // kept ones, of the first line
+#ifdef __CUDACC__
+__device__ inline Phasor phasor_of(float2 bin) {
+    return {bin.x, bin.y};
+}
+__device__ inline Phasor phasor_of(HalfBin bin) {
+    return phasor_of(__half22float2(bin.parts));
+}
+__device__ inline Phasor phasor_at(const float2* bin) {
+    return phasor_of(__ldg(bin));
+}
+__device__ inline Phasor phasor_at(const HalfBin* bin) {
+    return phasor_of(HalfBin{__ldg(&bin->parts)});
+}
+#endif
+
+template <class Bin>
+struct FlowWorkOn {
+    const Bin* bins = nullptr;        // kept ones, of the first line
     std::int64_t stride = 0;          // bins from line to line
     std::int64_t position_lines = 0;  // lines of a slow position
     std::int64_t slow_positions = 0;
@@ -39,13 +56,8 @@ struct FlowWork {
 
 #ifdef __CUDACC__
     // Bin z of line 0 of a slow position.
-    __device__ const float2* column(std::int64_t slow, int z) const {
+    __device__ const Bin* column(std::int64_t slow, int z) const {
         return bins + slow * position_lines * stride + z;
-    }
-
-    __device__ static Phasor phasor_at(const float2* bin) {
-        const float2 value = __ldg(bin);
-        return {value.x, value.y};
     }
 
     __device__ Phasor bulk_of(std::int64_t slow, std::int64_t position, std::int64_t series, std::int64_t pair) const {
@@ -88,6 +100,8 @@ struct FlowWork {
 #endif
 };
 
+using FlowWork = FlowWorkOn<float2>;
+
 struct DopplerBuffers {
     float4* sums = nullptr;   // [slow][repeats.positions][depth]: product, power
     float* phases = nullptr;  // [slow][2][depth]
@@ -96,10 +110,11 @@ struct DopplerBuffers {
 // Bulk steps of all pairs, to `steps`, as FlowWork::bulk wants them.
 void enqueue_bulk_steps(cudaStream_t stream, const FlowWork& work, float min_power, Phasor* steps);
 
-// Whether one kernel does it, without buffers.
+// Otherwise one kernel does it.
 bool doppler_needs_buffers(const FlowTables& tables, bool mixes);
 void enqueue_doppler(cudaStream_t stream, const FlowWork& work, const FlowTables& tables,
                      const DopplerBuffers& buffers);
+void enqueue_doppler_in_one_kernel(cudaStream_t stream, const FlowWorkOn<HalfBin>& work, const FlowTables& tables);
 
 // `filters`: of the tables, on the device.
 void enqueue_angiography(cudaStream_t stream, const FlowWork& work, const FlowTables& tables, const Phasor* filters);

@@ -62,7 +62,7 @@ std::vector<std::uint32_t> halves_of(const std::vector<float2>& twiddles) {
     return halves;
 }
 
-// Of formats that are read by words.
+// Of formats of at most 16 bits.
 double sample_end(const RawFormat& format) {
     return format.sample_format == SampleFormat::packed12 ? 4096 : 65536;
 }
@@ -168,10 +168,6 @@ FusedWork FusedKernel::voxels_work(const FusedLinesIn& lines, const DeviceTarget
     return work;
 }
 
-DeviceBins FusedKernel::kept(float2* bins) const {
-    return {bins + kept_depth(spec_.recipe, lengths_.bins).begin, bins_of_a_line()};
-}
-
 void FusedKernel::voxels(cudaStream_t stream, const FusedLinesIn& lines, const DeviceTarget& target) const {
     const FusedWork work = voxels_work(lines, target);
     const bool bytes = ByteOfDecibel::fits(spec_.recipe);
@@ -195,6 +191,20 @@ void FusedKernel::both(cudaStream_t stream, const FusedLinesIn& lines, const Dev
     launch_fused_bytes_and_bins(work, spec_.format, lengths_.transform, stream);
 }
 
+void FusedKernel::both(cudaStream_t stream, const FusedLinesIn& lines, const DeviceTarget& target,
+                       HalfBin* bins) const {
+    FusedWork work = voxels_work(lines, target);
+    work.half_bins = bins;
+    work.half_bin_scale = half_bin_scale();
+    if (mixed_) return launch_mixed(work, FusedOutput::byte_voxels_and_half_bins, stream);
+    launch_fused_bytes_and_half_bins(work, spec_.format, lengths_.transform, stream);
+}
+
+float FusedKernel::half_bin_scale() const {
+    const SampleFormat format = spec_.format.sample_format;
+    return format == SampleFormat::u32 || format == SampleFormat::f32 ? 0 : points_.half_bin_scale();
+}
+
 void FusedKernel::bins(cudaStream_t stream, const FusedLinesIn& lines, float2* bins) const {
     FusedWork work = lines_work(lines);
     work.bins = bins;
@@ -204,7 +214,7 @@ void FusedKernel::bins(cudaStream_t stream, const FusedLinesIn& lines, float2* b
 
 // Bytes have the same bits with bins beside them and without.
 void FusedKernel::launch_mixed(const FusedWork& work, FusedOutput output, cudaStream_t stream) const {
-    const bool bytes = output == FusedOutput::byte_voxels || output == FusedOutput::byte_voxels_and_bins;
+    const bool bytes = output != FusedOutput::any_voxels && output != FusedOutput::bins;
     if (!known_ || !bytes || work.points.taps != nullptr) {
         return launch_fused_mixed(work, *mixed_, spec_.format, output, stream);
     }

@@ -57,9 +57,16 @@ class FusedKernel {
     // Bins, on the device: [lines][bins_of_a_line()].
     void bins(cudaStream_t stream, const FusedLinesIn& lines, float2* bins) const;
     void both(cudaStream_t stream, const FusedLinesIn& lines, const DeviceTarget& target, float2* bins) const;
+    void both(cudaStream_t stream, const FusedLinesIn& lines, const DeviceTarget& target, HalfBin* bins) const;
+
+    // What HalfBins are multiplied by; 0: samples are of a format that has no end, and bins may not fit.
+    float half_bin_scale() const;
 
     std::int64_t bins_of_a_line() const { return lengths_.transform / 2; }
-    DeviceBins kept(float2* bins) const;
+    template <class Bin>
+    BinsOf<Bin> kept(Bin* bins) const {
+        return {bins + kept_depth(spec_.recipe, lengths_.bins).begin, bins_of_a_line()};
+    }
 
   private:
     FusedWork lines_work(const FusedLinesIn& lines) const;

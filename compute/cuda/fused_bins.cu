@@ -9,7 +9,7 @@ void launch_fused_bins(const FusedWork& work, const RawFormat& format, std::int6
 
 void launch_fused_bytes_and_bins(const FusedWork& work, const RawFormat& format, std::int64_t transform,
                                  cudaStream_t stream) {
-    launch_fused_lines<VoxelAndBin<ByteVoxel>>(work, format, transform, stream);
+    launch_fused_lines<VoxelAndBin<ByteVoxel, KeptBin>>(work, format, transform, stream);
 }
 
 }  // namespace echolux::cuda

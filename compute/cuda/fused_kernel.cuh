@@ -48,6 +48,8 @@ struct FusedWork {
     bool peaks_of_16 = false;  // peaks are found as sixteen bytes are stored, otherwise from the row
 
     float2* bins = nullptr;  // [lines][all bins], not scaled, where they are kept
+    HalfBin* half_bins = nullptr;
+    float half_bin_scale = 1;
 
     template <class Form>
     __device__ const typename Form::Factor* twiddles_of() const {
@@ -104,19 +106,30 @@ struct KeptBin {
     __device__ static void store(const FusedWork&, float2 value, Row row, int bin) { row[bin] = value; }
 };
 
-template <class Voxel>
+struct KeptHalfBin {
+    using Row = HalfBin*;
+
+    __device__ static Row row(const FusedWork& work, std::byte*, std::int64_t line, int bins) {
+        return work.half_bins + line * bins;
+    }
+    __device__ static void store(const FusedWork& work, float2 value, Row row, int bin) {
+        row[bin] = {__floats2half2_rn(value.x * work.half_bin_scale, value.y * work.half_bin_scale)};
+    }
+};
+
+template <class Voxel, class Bin>
 struct VoxelAndBin {
     struct Row {
         typename Voxel::Row voxels;
-        KeptBin::Row bins;
+        typename Bin::Row bins;
     };
     static constexpr bool has_voxels = true;
 
     __device__ static Row row(const FusedWork& work, std::byte* shared, std::int64_t line, int bins) {
-        return {Voxel::row(work, shared, line, bins), KeptBin::row(work, shared, line, bins)};
+        return {Voxel::row(work, shared, line, bins), Bin::row(work, shared, line, bins)};
     }
     __device__ static void store(const FusedWork& work, float2 value, Row row, int bin) {
-        KeptBin::store(work, value, row.bins, bin);
+        Bin::store(work, value, row.bins, bin);
         Voxel::store(work, value, row.voxels, bin);
     }
 };

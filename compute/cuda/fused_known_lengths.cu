@@ -31,10 +31,13 @@ void launch_fused_known(const FusedWork& work, const MixedShape& shape, const Ra
                         cudaStream_t stream) {
     with_known_length(shape.length.n, [&](auto length) {
         using Length = decltype(length);
-        if (output == FusedOutput::byte_voxels) {
-            launch_fused_mixed<Length, CubicTaps, ByteVoxel>(work, shape, format, stream);
-        } else {
-            launch_fused_mixed<Length, CubicTaps, VoxelAndBin<ByteVoxel>>(work, shape, format, stream);
+        const auto launch = [&]<class Voxel>(Voxel) {
+            launch_fused_mixed<Length, CubicTaps, Voxel>(work, shape, format, stream);
+        };
+        switch (output) {
+            case FusedOutput::byte_voxels_and_bins: return launch(VoxelAndBin<ByteVoxel, KeptBin>{});
+            case FusedOutput::byte_voxels_and_half_bins: return launch(VoxelAndBin<ByteVoxel, KeptHalfBin>{});
+            default: return launch(ByteVoxel{});
         }
     });
 }

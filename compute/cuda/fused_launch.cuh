@@ -1,5 +1,5 @@
 // Launching the variant of the fused kernel for a length, a format and what becomes of the bins. Variants are compiled
-// in four files beside each other.
+// in five files beside each other.
 #pragma once
 
 #include <algorithm>
@@ -57,10 +57,12 @@ void launch_fused_lines(const FusedWork& work, const RawFormat& format, std::int
     }
 }
 
-// In fused_bins.cu, fused_two_in_one.cu and fused_halves.cu.
+// In fused_bins.cu, fused_half_bins.cu, fused_two_in_one.cu and fused_halves.cu.
 void launch_fused_bins(const FusedWork& work, const RawFormat& format, std::int64_t transform, cudaStream_t stream);
 void launch_fused_bytes_and_bins(const FusedWork& work, const RawFormat& format, std::int64_t transform,
                                  cudaStream_t stream);
+void launch_fused_bytes_and_half_bins(const FusedWork& work, const RawFormat& format, std::int64_t transform,
+                                      cudaStream_t stream);
 void launch_fused_two_in_one(const FusedWork& work, const RawFormat& format, bool bytes, std::int64_t transform,
                              cudaStream_t stream);
 void launch_fused_halves(const FusedWork& work, const RawFormat& format, bool bytes, std::int64_t transform,

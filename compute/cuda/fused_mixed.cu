@@ -21,7 +21,10 @@ void launch_fused_mixed(const FusedWork& work, const MixedShape& shape, const Ra
         case FusedOutput::byte_voxels: return launch<ByteVoxel>(work, shape, format, stream);
         case FusedOutput::any_voxels: return launch<AnyVoxel>(work, shape, format, stream);
         case FusedOutput::bins: return launch<KeptBin>(work, shape, format, stream);
-        case FusedOutput::byte_voxels_and_bins: return launch<VoxelAndBin<ByteVoxel>>(work, shape, format, stream);
+        case FusedOutput::byte_voxels_and_bins:
+            return launch<VoxelAndBin<ByteVoxel, KeptBin>>(work, shape, format, stream);
+        case FusedOutput::byte_voxels_and_half_bins:
+            return launch<VoxelAndBin<ByteVoxel, KeptHalfBin>>(work, shape, format, stream);
     }
 }
 

@@ -34,7 +34,7 @@ struct MixedShape {
 // On the current device; `voxel_bytes` 0: no voxels. Nothing for lengths without a kernel.
 std::optional<MixedShape> mixed_shape(std::int64_t transform, std::int64_t samples, std::int64_t voxel_bytes);
 
-enum class FusedOutput { byte_voxels, any_voxels, bins, byte_voxels_and_bins };
+enum class FusedOutput { byte_voxels, any_voxels, bins, byte_voxels_and_bins, byte_voxels_and_half_bins };
 
 void launch_fused_mixed(const FusedWork& work, const MixedShape& shape, const RawFormat& format, FusedOutput output,
                         cudaStream_t stream);

@@ -6,9 +6,9 @@ namespace echolux::cuda {
 namespace {
 
 // Of bins that are written and read again: three workers' together stay in the second-level cache of a large GPU, and
-// a few thousand lines keep all of its multiprocessors busy. Doppler of 2048 samples on an H200 with 16, 20, 24 MiB:
-// 88.4, 90.0, 87.2 M A-scans/s with four blocks under way, 84.5, 87.1, 77.1 with three.
-constexpr std::int64_t cached_bytes = std::int64_t{20} << 20;
+// a few thousand lines keep all of its multiprocessors busy. Doppler of 2048 samples on an H100 with 8, 12, 16, 20, 32
+// MiB: 101, 103, 104, 91, 94 M A-scans/s with four blocks under way.
+constexpr std::int64_t cached_bytes = std::int64_t{16} << 20;
 
 }  // namespace
 
@@ -19,7 +19,9 @@ FusedPasses::FusedPasses(const ReconstructionSpec& spec, const BlockShape& shape
       frames_of_a_position_(spec.geometry.b_repeats), outputs_of_a_position_(shape.outputs_per_b_scan),
       positions_at_once_(spec.block_b_scans), kernel_(kernel), points_(kernel.points(), shape.frames), stream_(stream) {
     if (flow == nullptr) return;
-    const std::int64_t bytes = lines_of_a_position_ * kernel.bins_of_a_line() * std::int64_t{sizeof(float2)};
+    keeps_half_bins_ = flow->reads_half_bins();
+    const std::size_t bin = keeps_half_bins_ ? sizeof(HalfBin) : sizeof(float2);
+    const std::int64_t bytes = lines_of_a_position_ * kernel.bins_of_a_line() * static_cast<std::int64_t>(bin);
     positions_at_once_ = std::clamp<std::int64_t>(cached_bytes / bytes, 1, spec.block_b_scans);
     bins_ = DeviceBuffer(positions_at_once_ * bytes);
     flow_.emplace(*flow, positions_at_once_, stream);
@@ -34,7 +36,12 @@ void FusedPasses::enqueue(const RawPositions& positions, const BlockTargets& tar
                               {positions.raw, positions.count * lines_of_a_position_, positions.background, points},
                               targets.structure);
     }
-    auto* bins = bins_.as<float2>();
+    keeps_half_bins_ ? with_flow<HalfBin>(positions, points, targets) : with_flow<float2>(positions, points, targets);
+}
+
+template <class Bin>
+void FusedPasses::with_flow(const RawPositions& positions, const KPoints& points, const BlockTargets& targets) {
+    Bin* bins = bins_.as<Bin>();
     for (std::int64_t first = 0; first < positions.count; first += positions_at_once_) {
         const std::int64_t count = std::min(positions_at_once_, positions.count - first);
         const std::int64_t lines = first * lines_of_a_position_, frames = first * frames_of_a_position_;

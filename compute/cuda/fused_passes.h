@@ -19,6 +19,9 @@ class FusedPasses : public Passes {
     void enqueue(const RawPositions& positions, const BlockTargets& targets) override;
 
   private:
+    template <class Bin>
+    void with_flow(const RawPositions& positions, const KPoints& points, const BlockTargets& targets);
+
     std::int64_t lines_of_a_position_;
     std::int64_t position_bytes_;
     std::int64_t frames_of_a_position_;
@@ -28,6 +31,7 @@ class FusedPasses : public Passes {
     KPointRows points_;
     cudaStream_t stream_;
     DeviceBuffer bins_;
+    bool keeps_half_bins_ = false;
     std::optional<FlowPass> flow_;
 };
 

@@ -64,6 +64,9 @@ class KPointTables {
     // Of the weights of HalfPoints, a power of two: no line can exceed the largest half anywhere in the transform.
     float half_scale() const { return half_scale_; }
 
+    // Of bins as halves: whatever the taps, none overflows.
+    float half_bin_scale() const { return half_scale_ / 2; }
+
     const std::uint16_t* base() const { return base_.as<std::uint16_t>(); }
     const float* offset() const { return offset_.as<float>(); }
     const float4* taps() const { return taps_.as<float4>(); }  // null: LagrangeCubic at the offset

@@ -2,6 +2,7 @@
 // buffers; tables are shared. A line's bins have the same bits wherever it stands among others.
 #pragma once
 
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include <cstddef>
@@ -31,11 +32,19 @@ struct DeviceBackground {
 #endif
 };
 
+// A depth bin for flow that is shown in eight bits, multiplied by a power of two: a phase is then known to 5e-4 rad,
+// however weak the bin is beside others.
+struct HalfBin {
+    __half2 parts;  // real and imaginary
+};
+
 // Kept depth bins of line l: first[l * stride + z], not yet scaled.
-struct DeviceBins {
-    float2* first = nullptr;
+template <class Bin>
+struct BinsOf {
+    Bin* first = nullptr;
     std::int64_t stride = 0;
 };
+using DeviceBins = BinsOf<float2>;
 
 class LineMethod {
   public:

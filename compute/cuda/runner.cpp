@@ -99,7 +99,7 @@ CudaRunner::CudaRunner(const ReconstructionSpec& plan, const BackendChoice& choi
         methods_ = line_methods(plan, plain_, format_, kept_, shape_.lines(), choice.fused);
     }
     if (!in_one_kernel_) voxels_.emplace(voxel_tables_, plan, shape_);
-    if (flow_grid_) flow_.emplace(plan, flow_tables(plan, plain_.weight.sum, kept_));
+    if (flow_grid_) flow_.emplace(plan, plain_.weight.sum, kept_, in_one_kernel_ ? fused_->half_bin_scale() : 0);
     for (int i = 0; i < std::clamp(choice.streams, 1, max_streams); ++i) {
         workers_.push_back(std::make_unique<Worker>(*this, choice));
     }

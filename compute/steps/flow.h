@@ -103,16 +103,21 @@ struct PhasorCode {
 
     ECHOLUX_HD std::uint16_t operator()(const PhaseStep& mean) const {
         const Phasor unit = direction_of(mean.product);
-        const float length = mean.power >= min_power ? 127.0f : 0.0f;
-        return static_cast<std::uint16_t>(byte(length * unit.re) | byte((negative ? -length : length) * unit.im) << 8);
+        const bool known = mean.power >= min_power;
+        const float sideways = negative ? -127.0f : 127.0f;
+        return bytes((known ? 127.0f : 0.0f) * unit.re, (known ? sideways : 0.0f) * unit.im);
     }
 
   private:
-    ECHOLUX_HD static std::int32_t byte(float part) {
+    // The nearest whole numbers, the first in the lower byte.
+    ECHOLUX_HD static std::uint16_t bytes(float low, float high) {
 #ifdef __CUDA_ARCH__
-        return __float2int_rn(part) & 0xff;
+        constexpr float whole = 12582912.0f;  // 1.5 x 2^23: in a sum with it the lowest byte is the number's
+        return static_cast<std::uint16_t>(
+            __byte_perm(__float_as_uint(__fadd_rn(low, whole)), __float_as_uint(__fadd_rn(high, whole)), 0x0040));
 #else
-        return static_cast<std::int32_t>(std::rint(part)) & 0xff;
+        const auto byte = [](float part) { return static_cast<std::int32_t>(std::rint(part)) & 0xff; };
+        return static_cast<std::uint16_t>(byte(low) | byte(high) << 8);
 #endif
     }
 };

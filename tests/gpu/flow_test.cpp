@@ -112,6 +112,50 @@ INSTANTIATE_TEST_SUITE_P(Variants, GpuFlow, testing::Combine(testing::ValuesIn(f
                              return std::get<0>(test.param).name + (std::get<1>(test.param) ? "_fused" : "_separate");
                          });
 
+// Bins in half precision know the phase of a weak reflector beside one that nearly fills the range of samples, in
+// every format that they are made of.
+TEST_F(FlowOnGpu, AWeakReflectorBesideAStrongOneKeepsItsPhase) {
+    ReconstructionSpec spec = flow_scan_spec();
+    spec.recipe.noise_floor_db = -40;
+    spec.flow.threshold_db = 0;
+    const double steps[] = {0.9, -1.3};  // rad from line to line
+    const std::int64_t bins[] = {120, 300};
+    const double heights[] = {31'000, 4};  // counts: 78 dB apart
+    const std::int64_t lines = spec.geometry.a_scans * spec.geometry.b_scans;
+    std::mt19937 random(3);
+    std::uniform_real_distribution<double> rounding(0, 1);
+    std::vector<std::uint16_t> spectra;
+    for (std::int64_t l = 0; l < lines; ++l) {
+        for (std::int64_t j = 0; j < spec.geometry.samples; ++j) {
+            double sample = 32'000;
+            for (int r = 0; r < 2; ++r) {
+                const double turns = static_cast<double>(bins[r] * j) / static_cast<double>(spec.geometry.samples);
+                sample += heights[r] * std::cos(2 * std::numbers::pi * turns + steps[r] * static_cast<double>(l));
+            }
+            spectra.push_back(static_cast<std::uint16_t>(sample + rounding(random)));
+        }
+    }
+    spec.recipe.a2_rad = 0;
+    spec.calibration.k_polynomial = {0, static_cast<double>(spec.geometry.samples - 1)};
+    const FlowScan gpu = flow_scan(spec, bytes_of_lines(spectra), {.block_b_scans = 5});
+    const FlowScan cpu =
+        flow_scan(spec, bytes_of_lines(spectra), {.choice = {.backend = Backend::cpu}, .block_b_scans = 5});
+    const std::int64_t depth = spec.recipe.depth_end - spec.recipe.depth_begin;
+    for (int r = 0; r < 2; ++r) {
+        double worst = 0;
+        for (std::int64_t line = 0; line < lines; ++line) {
+            const auto at = static_cast<std::size_t>(line * depth + bins[r] - spec.recipe.depth_begin);
+            const auto phase = [](std::uint16_t code) {
+                return std::atan2(static_cast<std::int8_t>(code >> 8), static_cast<std::int8_t>(code & 0xff));
+            };
+            ASSERT_NE(gpu.flow[at], 0) << "reflector " << r << ", line " << line;
+            worst = std::max(worst, std::abs(phase(gpu.flow[at]) - phase(cpu.flow[at])));
+            EXPECT_NEAR(phase(gpu.flow[at]), steps[r], r == 0 ? 0.02 : 0.2) << "reflector " << r << ", line " << line;
+        }
+        EXPECT_LE(worst, 0.02) << "reflector " << r;  // two steps of the codes
+    }
+}
+
 // ---- memory ---------------------------------------------------------------------------------------------------------
 
 TEST_F(FlowOnGpu, GoesToEveryKindOfPlace) {

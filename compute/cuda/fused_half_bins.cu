@@ -1,0 +1,11 @@
+// The variants of the fused kernel that keep the depth bins in half precision beside voxels of bytes.
+#include "compute/cuda/fused_launch.cuh"
+
+namespace echolux::cuda {
+
+void launch_fused_bytes_and_half_bins(const FusedWork& work, const RawFormat& format, std::int64_t transform,
+                                      cudaStream_t stream) {
+    launch_fused_lines<VoxelAndBin<ByteVoxel, KeptHalfBin>>(work, format, transform, stream);
+}
+
+}  // namespace echolux::cuda
