@@ -158,6 +158,11 @@ void measure_layers(BenchBook& book, const Size3& size, const BackendChoice& cho
             fmt::format("{} surfaces in {} x {} x {} voxels", search.wanted.size(), size[0], size[1], size[2]),
             voxels_of(size), [&] { find_surfaces(scene.intensity, size, search, silent); });
     if (!is_gpu) return;
+    const auto bytes = static_cast<std::int64_t>(scene.intensity.size() * sizeof(float));
+    const BlockMemory there = device_memory(bytes, choice.gpu);
+    copy_memory(there.data, reinterpret_cast<const std::byte*>(scene.intensity.data()), bytes);
+    measure(book, "segment/retina.resident", "the same, the volume in the GPU's memory", voxels_of(size),
+            [&] { find_surfaces_on_gpu(reinterpret_cast<const float*>(there.data), size, search, silent); });
     BoundaryRows rows;
     for (const std::vector<float>& boundary : scene.boundaries) rows.emplace_back(boundary.begin(), boundary.end());
     const LayerTables tables{size, std::vector<std::uint8_t>(rows[0].size(), 1), layer_mean_weights(), 1e-5f};
@@ -228,7 +233,7 @@ BenchReport run_processing(const BenchJob& job, Progress& progress) {
     const Size3 size = filtered_size(is_gpu, job.quick);
     start.report.conditions = fmt::format("Filters of {} x {} x {} voxels of linear power in {}", size[0], size[1],
                                           size[2], start.processor.home_name());
-    book.begin("processing", (std::ssize(filter_cases()) + (is_gpu ? 6 : 3)) * 2);
+    book.begin("processing", (std::ssize(filter_cases()) + (is_gpu ? 7 : 3)) * 2);
     if (is_gpu)
         measure_filters_on_gpu(book, size, start.processor.choice);
     else

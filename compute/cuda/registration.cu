@@ -3,62 +3,17 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 
 #include "compute/cuda/gpu_index.h"
 #include "compute/cuda/memory.h"
 #include "compute/cuda/registration_features.cuh"
 #include "compute/cuda/registration_matches.cuh"
-#include "compute/cuda/registration_mean.cuh"
+#include "compute/cuda/registration_memory.cuh"
+#include "compute/cuda/shifted_mean.cuh"
 #include "compute/error.h"
 
 namespace echolux::cuda {
 namespace {
-
-constexpr std::int64_t float_bytes = sizeof(float);
-constexpr std::int64_t batch_bytes = std::int64_t{32} << 20;  // of a plane of a batch, of which some are in use
-constexpr unsigned blocks_of_a_survey = 1024;
-
-std::int64_t rows_at_once(std::int64_t of_row, std::int64_t rows) {
-    return std::clamp<std::int64_t>(batch_bytes / (of_row * float_bytes), 1, std::max<std::int64_t>(rows, 1));
-}
-
-// An object whose memory lies on a device: its members are given back there.
-class OfDevice {
-  public:
-    explicit OfDevice(int device) : device_(device) {}
-
-  protected:
-    void leave(cudaStream_t stream) {
-        at_the_end_.emplace(device_, std::nothrow);
-        cudaStreamSynchronize(stream);
-    }
-
-    int device_;
-
-  private:
-    std::optional<CurrentDevice> at_the_end_;
-};
-
-// Whether values of a volume are no numbers.
-class LostSurvey {
-  public:
-    bool operator()(const float* values, std::int64_t count, cudaStream_t stream) {
-        is_found_.reserve(sizeof(unsigned));
-        checked(cudaMemsetAsync(is_found_.data(), 0, sizeof(unsigned), stream), "clear a number");
-        find_lost<<<std::min(blocks_of_a_survey, blocks_for(count)), threads_of_a_range, 0, stream>>>(
-            values, count, is_found_.as<unsigned>());
-        checked_launch("look for what is no number");
-        unsigned is_found = 0;
-        checked(cudaMemcpyAsync(&is_found, is_found_.data(), sizeof(unsigned), cudaMemcpyDeviceToHost, stream),
-                "copy a number");
-        checked(cudaStreamSynchronize(stream), "look for what is no number");
-        return is_found != 0;
-    }
-
-  private:
-    DeviceBuffer is_found_;
-};
 
 class Features : OfDevice, public FeaturesOnGpu {
   public:
@@ -209,96 +164,6 @@ class FeatureMaker {
     DeviceBuffer known_;                        // of all B-scans, where some values are no numbers
 };
 
-class Mean : OfDevice, public ShiftedMeanOnGpu {
-  public:
-    Mean(int device, const std::array<std::int64_t, 3>& size)
-        : OfDevice(device), all_{static_cast<int>(size[0]), static_cast<int>(size[1]), size[2]},
-          at_once_(rows_at_once(all_.of_row(), all_.rows)), sums_(all_.samples() * float_bytes),
-          weights_(all_.samples() * float_bytes), batch_(at_once_ * all_.of_row() * float_bytes) {
-        clear();
-    }
-
-    ~Mean() override { leave(stream_); }
-
-    void clear() override {
-        const CurrentDevice current(device_);
-        for (const DeviceBuffer* one : {&sums_, &weights_}) {
-            checked(cudaMemsetAsync(one->data(), 0, static_cast<std::size_t>(one->bytes()), stream_), "clear sums");
-        }
-        checked(cudaStreamSynchronize(stream_), "clear sums");
-    }
-
-    void add(const float* power, std::span<const LandingRow> rows) override {
-        const CurrentDevice current(device_);
-        const bool has_lost = lost_(power, all_.samples(), stream_);
-        while (!rows.empty()) {
-            const auto some = rows.first(std::min(rows.size(), static_cast<std::size_t>(at_once_)));
-            add_batch(power, has_lost, some);
-            rows = rows.subspan(some.size());
-        }
-    }
-
-    void write(float* mean) override {
-        const CurrentDevice current(device_);
-        for (std::int64_t first = 0; first < all_.rows; first += at_once_) {
-            const std::int64_t offset = first * all_.of_row(),
-                               count = std::min(at_once_, all_.rows - first) * all_.of_row();
-            divide_by_weights<<<blocks_for(count), threads_of_a_range, 0, stream_>>>(
-                count, sums_.as<float>() + offset, weights_.as<float>() + offset, batch_.as<float>());
-            checked_launch("divide by weights");
-            checked(cudaMemcpyAsync(mean + offset, batch_.data(), static_cast<std::size_t>(count * float_bytes),
-                                    cudaMemcpyDefault, stream_),
-                    "copy a mean");
-        }
-        checked(cudaStreamSynchronize(stream_), "write a mean");
-    }
-
-  private:
-    void add_batch(const float* power, bool has_lost, std::span<const LandingRow> rows) {
-        std::vector<LandingRun> runs;
-        for (std::int32_t i = 0; i < static_cast<std::int32_t>(rows.size()); ++i) {
-            const bool is_new =
-                i == 0 || rows[static_cast<std::size_t>(i)].to != rows[static_cast<std::size_t>(i - 1)].to;
-            if (is_new) runs.push_back({i, i});
-            runs.back().end = i + 1;
-        }
-        const DeviceBuffer landing = uploaded(std::vector<LandingRow>(rows.begin(), rows.end())),
-                           all_runs = uploaded(runs);
-        const FeaturePlanes planes{all_.depth, all_.a_scans, std::ssize(rows)};
-        auto* values = batch_.as<float>();
-        take_landing<<<blocks_for(planes.samples()), threads_of_a_range, 0, stream_>>>(planes, landing.as<LandingRow>(),
-                                                                                       power, values);
-        checked_launch("take B-scans");
-        find_coefficients(planes, values);
-        const dim3 blocks(blocks_for(planes.of_row()), static_cast<unsigned>(runs.size()));
-        add_landing<<<blocks, threads_of_a_range, 0, stream_>>>(
-            planes, all_runs.as<LandingRun>(), landing.as<LandingRow>(), values, has_lost ? power : nullptr,
-            sums_.as<float>(), weights_.as<float>());
-        checked_launch("add B-scans");
-        checked(cudaStreamSynchronize(stream_), "add B-scans");
-    }
-
-    void find_coefficients(const FeaturePlanes& planes, float* values) {
-        constexpr std::int64_t together = 32 * warps_of_lines;
-        const std::int64_t lines = planes.rows * planes.a_scans;
-        if (planes.depth > 1) {
-            filter_lines<<<static_cast<unsigned>((lines + together - 1) / together), together, 0, stream_>>>(
-                values, planes.depth, lines);
-            checked_launch("find coefficients along depth");
-        }
-        if (planes.a_scans > 1) {
-            filter_a_scans<<<blocks_for(planes.rows * planes.depth), threads_of_a_range, 0, stream_>>>(planes, values);
-            checked_launch("find coefficients along A-scans");
-        }
-    }
-
-    FeaturePlanes all_;
-    std::int64_t at_once_;
-    DeviceBuffer sums_, weights_, batch_;
-    LostSurvey lost_;
-    Stream stream_;
-};
-
 class Registration : OfDevice, public RegistrationOnGpu {
   public:
     explicit Registration(int device) : OfDevice(device) {}
@@ -380,7 +245,7 @@ class Registration : OfDevice, public RegistrationOnGpu {
 
     std::unique_ptr<ShiftedMeanOnGpu> mean(const std::array<std::int64_t, 3>& size) override {
         const CurrentDevice current(device_);
-        return std::make_unique<Mean>(device_, size);
+        return std::make_unique<MeanOnGpu>(device_, size);
     }
 
   private:

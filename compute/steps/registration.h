@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "compute/host_device.h"
+#include "compute/steps/layers.h"
 
 namespace echolux {
 
@@ -13,7 +14,7 @@ namespace echolux {
 struct LogFeature {
     float floor = 1;
 
-    ECHOLUX_HD float operator()(float power) const { return std::log((power > 0 ? power : 0.0f) + floor); }
+    ECHOLUX_HD float operator()(float power) const { return NaturalLog{}((power > 0 ? power : 0.0f) + floor); }
 };
 
 // The extremum of the parabola through three neighbours, from the middle one; at most half a sample.

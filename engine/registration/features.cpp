@@ -1,6 +1,7 @@
 // What of a B-scan is compared: the logarithm of its smoothed power, high-pass filtered, in the tissue's band of
 // depths.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "compute/error.h"
@@ -22,7 +23,7 @@ class Plane {
   public:
     Plane(std::int64_t depth, std::int64_t a_scans)
         : depth_(depth), a_scans_(a_scans), other_(static_cast<std::size_t>(depth * a_scans)),
-          line_(static_cast<std::size_t>(depth)) {}
+          sums_(static_cast<std::size_t>(depth)) {}
 
     // Gaussian of a sample, cut at three.
     void smooth(std::vector<float>& plane) {
@@ -45,17 +46,24 @@ class Plane {
         return plane.data() + std::clamp<std::int64_t>(a, 0, a_scans_ - 1) * depth_;
     }
 
+    // A line with its end values going on, `reach` of them on either side.
+    const float* padded(const float* from, std::int64_t reach, std::size_t number) {
+        std::vector<float>& to = padded_[number];
+        to.resize(static_cast<std::size_t>(depth_ + 2 * reach));
+        std::fill_n(to.begin(), reach, from[0]);
+        std::copy_n(from, depth_, to.begin() + reach);
+        std::fill(to.begin() + reach + depth_, to.end(), from[depth_ - 1]);
+        return to.data() + reach;
+    }
+
     void along_depth(std::vector<float>& plane, const std::vector<float>& weights) {
         for (std::int64_t a = 0; a < a_scans_; ++a) {
-            const float* from = line(plane, a);
+            const float* from = padded(line(plane, a), smoothing_reach, 0) - smoothing_reach;
             float* to = line(other_, a);
-            for (std::int64_t z = 0; z < depth_; ++z) {
-                float sum = 0;
-                for (std::int64_t i = 0; i < 7; ++i) {
-                    sum +=
-                        weights[static_cast<std::size_t>(i)] * from[std::clamp<std::int64_t>(z + i - 3, 0, depth_ - 1)];
-                }
-                to[z] = sum;
+            std::fill_n(to, depth_, 0.0F);
+            for (std::int64_t i = 0; i <= 2 * smoothing_reach; ++i) {
+                const float weight = weights[static_cast<std::size_t>(i)];
+                for (std::int64_t z = 0; z < depth_; ++z) to[z] += weight * from[z + i];
             }
         }
         plane.swap(other_);
@@ -65,8 +73,8 @@ class Plane {
         for (std::int64_t a = 0; a < a_scans_; ++a) {
             float* to = line(other_, a);
             std::fill_n(to, depth_, 0.0F);
-            for (std::int64_t i = 0; i < 7; ++i) {
-                const float* from = line(plane, a + i - 3);
+            for (std::int64_t i = 0; i <= 2 * smoothing_reach; ++i) {
+                const float* from = line(plane, a + i - smoothing_reach);
                 const float weight = weights[static_cast<std::size_t>(i)];
                 for (std::int64_t z = 0; z < depth_; ++z) to[z] += weight * from[z];
             }
@@ -74,44 +82,51 @@ class Plane {
         plane.swap(other_);
     }
 
+    // Four lines at a time, since each sum waits for the one before it.
     void mean_along_depth(std::vector<float>& plane, std::int64_t half) {
+        constexpr std::size_t together = 4;
         const double share = 1 / static_cast<double>(2 * half + 1);
-        for (std::int64_t a = 0; a < a_scans_; ++a) {
-            float* at = line(plane, a);
-            std::copy_n(at, depth_, line_.data());
-            const auto value = [&](std::int64_t z) {
-                return static_cast<double>(line_[static_cast<std::size_t>(std::clamp<std::int64_t>(z, 0, depth_ - 1))]);
-            };
-            double sum = 0;
-            for (std::int64_t z = -half; z <= half; ++z) sum += value(z);
+        for (std::int64_t first = 0; first < a_scans_; first += together) {
+            std::array<const float*, together> from{};
+            std::array<float*, together> to{};
+            std::array<double, together> sums{};
+            for (std::size_t i = 0; i < together; ++i) {  // beyond the last line, that one again
+                to[i] = line(plane, first + static_cast<std::int64_t>(i));
+                from[i] = padded(to[i], half + 1, i);
+                for (std::int64_t z = -half; z <= half; ++z) sums[i] += static_cast<double>(from[i][z]);
+            }
             for (std::int64_t z = 0; z < depth_; ++z) {
-                at[z] = static_cast<float>(sum * share);
-                sum += value(z + half + 1) - value(z - half);
+                for (std::size_t i = 0; i < together; ++i) {
+                    to[i][z] = static_cast<float>(sums[i] * share);
+                    sums[i] += static_cast<double>(from[i][z + half + 1]) - static_cast<double>(from[i][z - half]);
+                }
             }
         }
     }
 
     void mean_along_a_scans(std::vector<float>& plane, std::int64_t half) {
         const double share = 1 / static_cast<double>(2 * half + 1);
-        std::vector<double> sum(static_cast<std::size_t>(depth_), 0.0);
-        const auto add = [&](std::int64_t a, double sign) {
+        std::ranges::fill(sums_, 0.0);
+        double* sum = sums_.data();
+        for (std::int64_t a = -half; a <= half; ++a) {
             const float* from = line(plane, a);
-            for (std::int64_t z = 0; z < depth_; ++z)
-                sum[static_cast<std::size_t>(z)] += sign * static_cast<double>(from[z]);
-        };
-        for (std::int64_t a = -half; a <= half; ++a) add(a, 1);
+            for (std::int64_t z = 0; z < depth_; ++z) sum[z] += static_cast<double>(from[z]);
+        }
         for (std::int64_t a = 0; a < a_scans_; ++a) {
             float* to = line(other_, a);
-            for (std::int64_t z = 0; z < depth_; ++z)
-                to[z] = static_cast<float>(sum[static_cast<std::size_t>(z)] * share);
-            add(a + half + 1, 1);
-            add(a - half, -1);
+            const float *next = line(plane, a + half + 1), *last = line(plane, a - half);
+            for (std::int64_t z = 0; z < depth_; ++z) {
+                to[z] = static_cast<float>(sum[z] * share);
+                sum[z] += static_cast<double>(next[z]) - static_cast<double>(last[z]);
+            }
         }
         plane.swap(other_);
     }
 
     std::int64_t depth_, a_scans_;
-    std::vector<float> other_, line_;
+    std::vector<float> other_;
+    std::array<std::vector<float>, 4> padded_;
+    std::vector<double> sums_;
 };
 
 float percentile_99(std::vector<float> some) {
@@ -138,12 +153,21 @@ void divide(std::vector<float>& means, const std::vector<float>& shares, const s
     for (std::size_t i = 0; i < known.size(); ++i) means[i] = known[i] > 0 ? means[i] / shares[i] : 0;
 }
 
+// What rows are made in, one after the other.
+struct RowWork {
+    RowWork(std::int64_t depth, std::int64_t a_scans)
+        : plane(depth, a_scans), values(static_cast<std::size_t>(depth * a_scans)) {}
+
+    Plane plane;
+    std::vector<float> values, slow;
+};
+
 // Fills one row; returns its norm.
-float fill_row(const float* power, const VolumeGrid& grid, Interval band, const LogFeature& feature, float* row) {
+float fill_row(const float* power, const VolumeGrid& grid, Interval band, const LogFeature& feature, RowWork& work,
+               float* row) {
     const std::int64_t depth = band.end - band.begin;
     const auto count = static_cast<std::size_t>(depth * grid.a_scans);
-    Plane plane(depth, grid.a_scans);
-    std::vector<float> values(count), slow;
+    auto& [plane, values, slow] = work;
     for (std::int64_t a = 0; a < grid.a_scans; ++a) {
         for (std::int64_t z = 0; z < depth; ++z) {
             values[static_cast<std::size_t>(a * depth + z)] = power[a * grid.depth + band.begin + z];
@@ -260,9 +284,14 @@ RowFeatures row_features(const PowerVolume& volume, Interval band) {
     const std::int64_t of_row = features.depth * features.a_scans;
     features.values.resize(static_cast<std::size_t>(of_row * features.rows));
     features.norms.resize(static_cast<std::size_t>(features.rows));
-    parallel_for(0, features.rows, [&](std::int64_t row) {
-        features.norms[static_cast<std::size_t>(row)] = fill_row(power.data() + row * grid.a_scans * grid.depth, grid,
-                                                                 band, feature, features.values.data() + row * of_row);
+    constexpr std::int64_t together = 8;
+    parallel_for(0, (features.rows + together - 1) / together, [&](std::int64_t group) {
+        RowWork work(features.depth, features.a_scans);
+        for (std::int64_t row = group * together; row < std::min(features.rows, (group + 1) * together); ++row) {
+            features.norms[static_cast<std::size_t>(row)] =
+                fill_row(power.data() + row * grid.a_scans * grid.depth, grid, band, feature, work,
+                         features.values.data() + row * of_row);
+        }
     });
     silence(features.norms);
     return features;
