@@ -148,6 +148,18 @@ void RegisteredMean::add(const PowerVolume& volume, const std::vector<RowShift>&
     });
 }
 
+std::vector<float> RegisteredMean::power() const {
+    std::vector<float> power(sums_.size());
+    parallel_for(0, grid_.b_scans, [&](std::int64_t b) {
+        const std::int64_t of_row = grid_.depth * grid_.a_scans;
+        for (std::int64_t i = b * of_row; i < (b + 1) * of_row; ++i) {
+            const auto at = static_cast<std::size_t>(i);
+            power[at] = weights_[at] > 0 ? sums_[at] / weights_[at] : 0;
+        }
+    });
+    return power;
+}
+
 Volume RegisteredMean::volume() const {
     constexpr float darkest = 1e-12F;  // of a dB scale, where splines were cut at zero
     Volume mean;

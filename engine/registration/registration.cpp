@@ -41,13 +41,6 @@ double chance_of(const RowFeatures& features, std::int64_t strip) {
     return std::min(0.5, 6 * std::sqrt(30 / samples));
 }
 
-void check_settings(const RegistrationSettings& settings) {
-    check(settings, "registration");
-    if (settings.strip % 2 == 0) {
-        throw Error(ErrorCode::bad_setting, "has to be odd, so that a strip has a middle", "registration.strip");
-    }
-}
-
 void check_size(const VolumeGrid& grid) {
     constexpr std::int64_t min_depth = 16, min_a_scans = 8;
     if (grid.depth >= min_depth && grid.a_scans >= min_a_scans && grid.b_scans >= 1) return;
@@ -98,6 +91,13 @@ std::string_view name_of(RowReason reason) {
     return names.at(static_cast<std::size_t>(reason));
 }
 
+void check_registration(const RegistrationSettings& settings) {
+    check(settings, "registration");
+    if (settings.strip % 2 == 0) {
+        throw Error(ErrorCode::bad_setting, "has to be odd, so that a strip has a middle", "registration.strip");
+    }
+}
+
 PowerVolume power_of(const Volume& volume) {
     check_quantity(volume.grid);
     constexpr std::int64_t each = 16;  // bytes a voxel: power, features, what is made of them
@@ -107,7 +107,7 @@ PowerVolume power_of(const Volume& volume) {
 
 Reference::Reference(const PowerVolume& volume, const RegistrationSettings& settings)
     : settings_(settings), grid_(volume.grid) {
-    check_settings(settings);
+    check_registration(settings);
     check_size(grid_);
     band_ = band_of(volume, settings);
     features_ = row_features(volume, band_);
@@ -127,7 +127,7 @@ std::vector<RowShift> Reference::register_rows(const PowerVolume& volume, Progre
 
 std::vector<RowShift> align_neighbours(const PowerVolume& volume, const RegistrationSettings& settings,
                                        Progress& progress) {
-    check_settings(settings);
+    check_registration(settings);
     check_size(volume.grid);
     const std::int64_t b_scans = volume.grid.b_scans;
     if (b_scans < 3) {

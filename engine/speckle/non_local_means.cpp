@@ -166,8 +166,7 @@ class Tile {
 
 }  // namespace
 
-NonLocalMeansTables non_local_means_tables(const std::vector<float>& power, const Size3& size,
-                                           const SpeckleFilter& filter) {
+NonLocalMeansTables non_local_means_tables(const Size3& size, const SpeckleFilter& filter, float margin) {
     const auto reach = [](std::int64_t width, std::int64_t voxels) {
         return std::clamp<std::int64_t>(voxels - 1, 0, width / 2);
     };
@@ -177,7 +176,7 @@ NonLocalMeansTables non_local_means_tables(const std::vector<float>& power, cons
     tables.patch = filter.patch / 2;
     tables.weight = {static_cast<float>(expected_distance(filter.looks)),
                      static_cast<float>(filter.looks / filter.strength)};
-    tables.margin = log_margin(power);
+    tables.margin = margin;
     return tables;
 }
 
