@@ -179,6 +179,10 @@ void check_names(const LiveJob& job) {
     }
     if (job.publishing == Publishing::rolling && job.link)
         throw Error(ErrorCode::bad_setting, "needs whole volumes", "igtl", "leave out `rolling`");
+    if (!job.shifts.empty() && !job.tissue.registration_display.shown && !job.link) {
+        throw Error(ErrorCode::bad_setting, "needs volumes that are stabilised", "shifts",
+                    "set `registration.shown` to true");
+    }
     FileNames inputs = job.made_from;
     add_files_of_view(job.view, inputs);
     check_session_outputs(job, {{job.picture, is_own_picture}, {job.shifts, is_own_shifts, {".csv"}}}, inputs);

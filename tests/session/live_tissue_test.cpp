@@ -45,6 +45,14 @@ std::vector<std::uint16_t> noise_of(const Scan& scan) {
     return spectra;
 }
 
+// Without the line at no depth that all B-scans share.
+Scan noise_scan() {
+    Scan scan = tissue_scan();
+    scan.geometry.a_scans = 64;
+    scan.recipe.depth_begin = 6;
+    return scan;
+}
+
 LiveTissue filtering(FilterMethod method) {
     LiveTissue tissue;
     tissue.filters = true;
@@ -136,6 +144,7 @@ TEST_F(LiveTissueOf, SettingsChangeAtTheBorderOfAVolume) {
 }
 
 TEST_F(LiveTissueOf, NoiseIsShownAsItIsAndThatIsSaidOnce) {
+    use(noise_scan());
     LiveTissue tissue;
     tissue.stabilises = true;
     tissue.registration.axial_range = 8;
@@ -145,7 +154,7 @@ TEST_F(LiveTissueOf, NoiseIsShownAsItIsAndThatIsSaidOnce) {
     ASSERT_TRUE(sink.take_change(Moment::between_volumes));
     const Volume unchanged = raw();
     ASSERT_TRUE(sink.feed(whole(0)) && sink.feed(whole(1)));
-    for (const HostVolume& volume : made_) EXPECT_EQ(volume.structure.voxels, unchanged.voxels);
+    for (const HostVolume& volume : made_) EXPECT_TRUE(volume.structure.voxels == unchanged.voxels);
     const auto news = sink.take_news();
     ASSERT_EQ(news.size(), 1u);
     EXPECT_TRUE(news[0].is_trouble);
@@ -183,17 +192,19 @@ TEST_F(LiveTissueOf, SettingsThatCannotWorkAreRefusedAtOnce) {
 
 constexpr std::int64_t depth = 96, a_scans = 64, b_scans = 24;
 
-// Layers and speckle that are the same in neighbouring B-scans, B-scan b moved by z[b], x[b] whole voxels.
+// Layers and speckle that neighbouring B-scans share in part, B-scan b moved by z[b], x[b] whole voxels.
 Volume moved_tissue(const std::vector<int>& z, const std::vector<int>& x) {
     std::mt19937 random(8);
     std::exponential_distribution<float> speckle(1);
     constexpr std::int64_t border = 16, long_z = depth + 2 * border, long_x = a_scans + 2 * border;
-    std::vector<float> still(static_cast<std::size_t>(long_z * long_x));
-    for (std::int64_t a = 0; a < long_x; ++a) {
-        for (std::int64_t d = 0; d < long_z; ++d) {
-            const bool is_layer = (d > 44 && d < 52) || (d > 60 && d < 80);
-            still[static_cast<std::size_t>(a * long_z + d)] = speckle(random) * (is_layer ? 60.0F : 0.5F);
-        }
+    constexpr std::size_t plane = long_z * long_x, shared = 3;
+    std::vector<float> looks(plane * (b_scans + shared)), still(plane * b_scans);
+    for (float& look : looks) look = speckle(random);
+    for (std::size_t i = 0; i < still.size(); ++i) {
+        const std::size_t a = i / long_z % long_x;
+        const double d = static_cast<double>(i % long_z) + 5 * std::sin(static_cast<double>(a) / 5);
+        const bool is_layer = (d > 44 && d < 52) || (d > 60 && d < 80);
+        for (std::size_t k = 0; k < shared; ++k) still[i] += looks[i + k * plane] * (is_layer ? 20.0F : 0.2F);
     }
     Volume volume;
     volume.grid.depth = depth;
@@ -205,7 +216,7 @@ Volume moved_tissue(const std::vector<int>& z, const std::vector<int>& x) {
     for (std::size_t b = 0; b < static_cast<std::size_t>(b_scans); ++b) {
         for (std::int64_t a = 0; a < a_scans; ++a) {
             for (std::int64_t d = 0; d < depth; ++d)
-                *out++ = still[static_cast<std::size_t>((a + border - x[b]) * long_z + d + border - z[b])];
+                *out++ = still[b * plane + static_cast<std::size_t>((a + border - x[b]) * long_z + d + border - z[b])];
         }
     }
     return volume;
@@ -217,6 +228,7 @@ TissueWork stabilising() {
     tissue.registration.axial_range = 12;
     tissue.registration.lateral_range = 8;
     tissue.registration.row_range = 2;
+    tissue.registration.strip = 1;
     TissueWork work;
     work.set(tissue);
     return work;
@@ -314,6 +326,7 @@ TEST_F(LiveTissueOf, ARecordingBesideItIsTheSameByteForByte) {
 }
 
 TEST_F(LiveTissueOf, ASessionSaysWhatCouldNotBeDoneAndGoesOn) {
+    use(noise_scan());
     PushedSource source(scan_, 9);
     HostVolumes sink(scan_.spec(9), on_cpu, receiver());
     LiveTissue tissue = filtering(FilterMethod::median);
@@ -331,7 +344,8 @@ TEST_F(LiveTissueOf, ASessionSaysWhatCouldNotBeDoneAndGoesOn) {
     for (const SessionEvent& event : session.take_events()) said += event.line.find("as they are") != std::string::npos;
     EXPECT_EQ(said, 1);
     ASSERT_EQ(made_.size(), 3u);
-    EXPECT_EQ(made_.back().structure.voxels, filtered_offline(tissue.filter).voxels) << "what can be done is done";
+    const Volume last = made_.back().structure;
+    EXPECT_TRUE(last.voxels == filtered_offline(tissue.filter).voxels) << "what can be done is done";
 }
 
 }  // namespace
