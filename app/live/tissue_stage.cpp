@@ -51,14 +51,15 @@ void copy_lines(const Volume& from, const Place& to, const std::optional<Peaks>&
 // Long work on the CPU asks now and then whether anybody still wants it.
 class TissueStage::Cancelling : public SilentProgress {
   public:
-    explicit Cancelling(TissueStage& stage) : stage_(stage) {}
+    Cancelling(std::mutex& mutex, const Staged& staged) : mutex_(mutex), staged_(staged) {}
     void advance(std::int64_t) override {
-        const std::scoped_lock lock(stage_.mutex_);
-        if (stage_.is_cancelled_) throw Error(ErrorCode::cancelled, "is not wanted any more", "volume");
+        const std::scoped_lock lock(mutex_);
+        if (staged_.is_given_up) throw Error(ErrorCode::cancelled, "is not wanted any more", "volume");
     }
 
   private:
-    TissueStage& stage_;
+    std::mutex& mutex_;
+    const Staged& staged_;
 };
 
 TissueStage::TissueStage(Show show, Hear hear) : show_(std::move(show)), hear_(std::move(hear)) {}
@@ -144,27 +145,38 @@ void TissueStage::rethrow() {
     if (problem) std::rethrow_exception(problem);
 }
 
+// Nothing is still to be shown.
 bool TissueStage::is_idle() const {
+    return std::ranges::none_of(staged_, [](const Staged& one) {
+        return one.state == State::waiting || (one.state == State::at_work && !one.is_given_up);
+    });
+}
+
+// Nothing is worked on either.
+bool TissueStage::is_quiet() const {
     return std::ranges::none_of(
         staged_, [](const Staged& one) { return one.state == State::waiting || one.state == State::at_work; });
 }
 
+// Where a volume is just being shown, that is waited for.
 void TissueStage::cancel() {
     std::unique_lock lock(mutex_);
     for (Staged& one : staged_) {
-        if (one.state != State::waiting) continue;
-        one.state = State::free;
-        log_.note_skipped();
+        if (one.state == State::waiting) {
+            one.state = State::free;
+            log_.note_skipped();
+        }
+        if (one.state == State::at_work && !one.is_showing) one.is_given_up = true;
     }
-    is_cancelled_ = true;
     changed_.wait(lock, [this] { return is_idle(); });
-    is_cancelled_ = false;
     problem_ = nullptr;
 }
 
 void TissueStage::clear() {
     cancel();
-    const std::scoped_lock lock(mutex_);
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return is_quiet(); });
+    problem_ = nullptr;
     for (Staged& one : staged_) one = {};
     on_gpu_.reset();
     set_on_gpu_.reset();
@@ -186,6 +198,7 @@ void TissueStage::work(const std::stop_token& stop) {
             std::unique_lock lock(mutex_);
             if (!changed_.wait(lock, stop, [&] { return (staged = next()) != nullptr; })) return;
             staged->state = State::at_work;
+            staged->is_given_up = staged->is_showing = false;
         }
         std::exception_ptr problem;
         try {
@@ -199,7 +212,7 @@ void TissueStage::work(const std::stop_token& stop) {
             problem = std::current_exception();
         }
         const std::scoped_lock lock(mutex_);
-        if (problem) problem_ = problem;
+        if (problem && !staged->is_given_up) problem_ = problem;
         free_one(State::at_work);
     }
 }
@@ -212,9 +225,18 @@ TissueStage::Staged* TissueStage::next() {
     return first;
 }
 
+void TissueStage::show(Staged& staged, const TissueOnGpu::Write& write) {
+    {
+        const std::scoped_lock lock(mutex_);
+        if (staged.is_given_up) throw Error(ErrorCode::cancelled, "is not wanted any more", "volume");
+        staged.is_showing = true;
+    }
+    show_(staged.stamp, write);
+}
+
 void TissueStage::process(Staged& staged) {
     const auto begun = std::chrono::steady_clock::now();
-    Cancelling progress(*this);
+    Cancelling progress(mutex_, staged);
     const TissueDone done = staged.gpu ? process_on_gpu(staged, progress) : process_on_host(staged, progress);
     log_.note(done, seconds_since(begun));
     if (hear_) hear_(done, staged.gpu ? staged.there.grid : staged.structure.grid);
@@ -225,7 +247,7 @@ TissueDone TissueStage::process_on_host(Staged& staged, Progress& progress) {
     set_on_host_ = staged.tissue;
     Volume* const flow = staged.flow ? &*staged.flow : nullptr;
     TissueDone done = on_host_.apply(staged.stamp.volume, staged.structure, flow, {.backend = Backend::cpu}, progress);
-    show_(staged.stamp, [&](const Places& to) {
+    show(staged, [&](const Places& to) {
         copy_lines(staged.structure, to.structure, to.peaks);
         if (to.flow && flow != nullptr) copy_lines(*flow, *to.flow, {});
     });
@@ -241,7 +263,7 @@ TissueDone TissueStage::process_on_gpu(Staged& staged, Progress& progress) {
     if (set_on_gpu_ != staged.tissue) on_gpu_->set(*staged.tissue);
     set_on_gpu_ = staged.tissue;
     return on_gpu_->apply(staged.stamp.volume, staged.there, progress,
-                          [&](const TissueOnGpu::Write& write) { show_(staged.stamp, write); });
+                          [&](const TissueOnGpu::Write& write) { show(staged, write); });
 }
 
 }  // namespace echolux

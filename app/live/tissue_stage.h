@@ -48,10 +48,11 @@ class TissueStage {
     // What went wrong with a device meanwhile, once.
     void rethrow();
 
-    // Nothing is worked on any more when it returns: what was handed over is given up, and counted as skipped.
+    // Nothing that was handed over is shown any more when it returns: it is given up, and counted as skipped. Work
+    // under way ends by itself, soon.
     void cancel();
 
-    // Lets go of all memory.
+    // The same, and waits for that; lets go of all memory.
     void clear();
 
     // ---- any thread
@@ -66,6 +67,7 @@ class TissueStage {
     enum class State { free, coming, waiting, at_work };
     struct Staged {
         State state = State::free;
+        bool is_given_up = false, is_showing = false;  // of one at work
         std::uint64_t turn = 0;
         VolumeStamp stamp;
         std::shared_ptr<const LiveTissue> tissue;
@@ -81,8 +83,10 @@ class TissueStage {
     void process(Staged& staged);
     TissueDone process_on_host(Staged& staged, Progress& progress);
     TissueDone process_on_gpu(Staged& staged, Progress& progress);
+    void show(Staged& staged, const TissueOnGpu::Write& write);
     void free_one(State of);
     bool is_idle() const;
+    bool is_quiet() const;
 
     Show show_;
     Hear hear_;
@@ -93,7 +97,6 @@ class TissueStage {
     std::condition_variable_any changed_;
     std::array<Staged, 2> staged_;
     std::uint64_t turns_ = 0;
-    bool is_cancelled_ = false;
     std::exception_ptr problem_;
 
     // Of the thread that works.
