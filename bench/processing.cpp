@@ -11,6 +11,7 @@
 #include "compute/speckle.h"
 #include "engine/layers/boundary_costs.h"
 #include "engine/layers/find_surfaces.h"
+#include "engine/registration/registration.h"
 #include "engine/simulate/counter_random.h"
 #include "engine/speckle/speckle_filter.h"
 #include "engine/validation/tissue_scene.h"
@@ -27,6 +28,11 @@ Size3 filtered_size(bool gpu, bool quick) {
 Size3 searched_size(bool gpu, bool quick) {
     if (quick) return {128, 32, 8};
     return gpu ? Size3{512, 512, 256} : Size3{256, 128, 64};
+}
+
+Size3 registered_size(bool gpu, bool quick) {
+    if (quick) return {64, 32, 8};
+    return gpu ? Size3{512, 512, 512} : Size3{256, 256, 256};
 }
 
 double voxels_of(const Size3& size) {
@@ -152,6 +158,11 @@ void measure_layers(BenchBook& book, const Size3& size, const BackendChoice& cho
             fmt::format("{} surfaces in {} x {} x {} voxels", search.wanted.size(), size[0], size[1], size[2]),
             voxels_of(size), [&] { find_surfaces(scene.intensity, size, search, silent); });
     if (!is_gpu) return;
+    const auto bytes = static_cast<std::int64_t>(scene.intensity.size() * sizeof(float));
+    const BlockMemory there = device_memory(bytes, choice.gpu);
+    copy_memory(there.data, reinterpret_cast<const std::byte*>(scene.intensity.data()), bytes);
+    measure(book, "segment/retina.resident", "the same, the volume in the GPU's memory", voxels_of(size),
+            [&] { find_surfaces_on_gpu(reinterpret_cast<const float*>(there.data), size, search, silent); });
     BoundaryRows rows;
     for (const std::vector<float>& boundary : scene.boundaries) rows.emplace_back(boundary.begin(), boundary.end());
     const LayerTables tables{size, std::vector<std::uint8_t>(rows[0].size(), 1), layer_mean_weights(), 1e-5f};
@@ -161,6 +172,55 @@ void measure_layers(BenchBook& book, const Size3& size, const BackendChoice& cho
             voxels_of(size), [&] {
                 for (int pass = 0; pass < 2; ++pass) on_gpu->swept(rows, steps, [] {});
             });
+}
+
+// Sideways and downwards, as an eye moves: whole voxels, so that the volume need not be interpolated.
+PowerVolume moved_copy(const PowerVolume& volume) {
+    PowerVolume moved{volume.grid, std::vector<float>(volume.power.size())};
+    const VolumeGrid& grid = volume.grid;
+    parallel_for(0, grid.a_scans * grid.b_scans, [&](std::int64_t line) {
+        const std::int64_t b = line / grid.a_scans, a = line % grid.a_scans;
+        const std::int64_t z = b / 8 % 7 - 3, x = b / 16 % 5 - 2;
+        const std::int64_t from = b * grid.a_scans + (a + x + grid.a_scans) % grid.a_scans;
+        for (std::int64_t d = 0; d < grid.depth; ++d)
+            moved.power[static_cast<std::size_t>(line * grid.depth + d)] =
+                volume.power[static_cast<std::size_t>(from * grid.depth + (d + z + grid.depth) % grid.depth)];
+    });
+    return moved;
+}
+
+void measure_registration(BenchBook& book, const Size3& size, const BackendChoice& choice) {
+    const RegistrationSettings settings;
+    SilentProgress silent;
+    PowerVolume volume;
+    volume.grid.depth = size[0];
+    volume.grid.a_scans = size[1];
+    volume.grid.b_scans = size[2];
+    volume.power = layered_speckle(size);
+    const PowerVolume moved = moved_copy(volume);
+    const Reference reference(volume, settings, choice);
+    const std::string meaning = fmt::format("{} x {} x {} voxels against a reference", size[0], size[1], size[2]);
+    if (!reference.is_on_gpu()) {
+        std::vector<RowShift> rows;
+        measure(book, "register/rows", meaning, voxels_of(size),
+                [&] { rows = reference.register_rows(moved, silent); });
+        measure(book, "register/mean", "its B-scans where they belong", voxels_of(size), [&] {
+            RegisteredMean mean(volume.grid);
+            mean.add(moved, rows);
+        });
+        return;
+    }
+    const PowerCopy there(moved, choice);
+    std::vector<RowShift> rows;
+    measure(book, "register/rows", meaning + ", in the GPU's memory", voxels_of(size),
+            [&] { rows = reference.register_rows(there.on_gpu(), silent); });
+    RegisteredMean mean(volume.grid, choice);
+    measure(book, "register/mean", "its B-scans where they belong", voxels_of(size), [&] {
+        mean.clear();
+        mean.add(there.on_gpu(), rows);
+    });
+    measure(book, "register/rows.copied", "the first from host memory", voxels_of(size),
+            [&] { reference.register_rows(moved, silent); });
 }
 
 }  // namespace
@@ -173,12 +233,13 @@ BenchReport run_processing(const BenchJob& job, Progress& progress) {
     const Size3 size = filtered_size(is_gpu, job.quick);
     start.report.conditions = fmt::format("Filters of {} x {} x {} voxels of linear power in {}", size[0], size[1],
                                           size[2], start.processor.home_name());
-    book.begin("processing", (std::ssize(filter_cases()) + (is_gpu ? 3 : 1)) * 2);
+    book.begin("processing", (std::ssize(filter_cases()) + (is_gpu ? 7 : 3)) * 2);
     if (is_gpu)
         measure_filters_on_gpu(book, size, start.processor.choice);
     else
         measure_filters(book, size);
     measure_layers(book, searched_size(is_gpu, job.quick), start.processor.choice);
+    measure_registration(book, registered_size(is_gpu, job.quick), start.processor.choice);
     book.end();
     return start.report;
 }

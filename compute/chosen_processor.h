@@ -10,7 +10,8 @@ namespace echolux {
 
 struct ProcessorUsed {
     Backend processor = Backend::cpu;  // or cuda
-    std::string refusal{};             // one line, where a GPU was tried and the CPU did it instead; else empty
+    std::string
+        refusal{};  // one line, where a GPU was tried and the CPU did it instead, or took a slow way; else empty
 };
 
 // Backend::automatic: on a GPU where one can be used, and on the CPU where it refuses or fails (Error{device,

@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "compute/backend.h"
+#include "compute/steps/coarse_layers.h"
 #include "compute/steps/layers.h"
+#include "compute/steps/surfaces.h"
 
 namespace echolux {
 
@@ -36,6 +38,14 @@ class BoundarySearch {
                                              const BoundaryDone& done) = 0;
 };
 
+// From which intensities on something is there, with the mean of noise.
+struct SignalLevels {
+    float bright = 0;         // more than noise
+    double least_bright = 0;  // rows of an A-scan
+    float least_mean = 0;     // of a layer
+    float margin = 0;         // that contrasts are told with
+};
+
 // What a search works on.
 struct LayerTables {
     std::array<std::int64_t, 3> size{};    // rows, A-scans, B-scans
@@ -48,5 +58,49 @@ struct LayerTables {
 // GPU that is Error{device}.
 std::unique_ptr<BoundarySearch> boundary_search_on_gpu(const std::vector<float>& intensity, const LayerTables& tables,
                                                        const BackendChoice& choice);
+
+// What the whole search for surfaces works by, from profiles to rows.
+struct SurfaceTables {
+    std::array<std::int64_t, 3> size{};  // rows, A-scans, B-scans
+    BlockAxis along_a{}, along_b{};      // blocks of A-scans whose mean profiles are cut
+    std::vector<ProfileBoundary> cut;    // as they are cut: those that are wanted, and others below
+    std::vector<WantedRows> wanted;
+    double floor_share = 0;          // of the bins are darker than noise
+    double most_floor = 1e30;        // mean intensity of noise, where it is known
+    std::int64_t outlier_reach = 0;  // blocks
+    double outlier_bins = 0;
+    std::vector<float> block_weights, mean_weights, contrast_weights, jitter_weights;  // the middle, each distance
+};
+
+// What the mean profiles of blocks say.
+struct BlocksCut {
+    double floor = 0;                                // mean intensity of noise
+    std::vector<std::vector<float>> bins;            // [boundary][block]
+    std::vector<std::uint8_t> is_known, has_tissue;  // of each block
+};
+
+// [boundary][A-scan]: see Surface.
+struct RowsFound {
+    std::vector<float> rows, quality;
+    std::vector<Reason> reasons;
+    std::int64_t moved = 0;
+};
+
+// The whole search, the volume being in the GPU's memory.
+class SurfaceSearchOnGpu {
+  public:
+    virtual ~SurfaceSearchOnGpu() = default;
+
+    virtual BlocksCut cut() = 0;
+
+    // `bins`: of the boundaries that are wanted, known in all blocks; `levels`: see SignalLevels.
+    virtual RowsFound found(const std::vector<std::vector<float>>& bins, const SignalLevels& levels,
+                            const BoundaryDone& done) = 0;
+};
+
+// `intensity`: of the host, or of that GPU's memory. Throws Error{device, out_of_memory}; where there is no GPU that is
+// Error{device}.
+std::unique_ptr<SurfaceSearchOnGpu> surface_search_on_gpu(const float* intensity, const SurfaceTables& tables,
+                                                          const BackendChoice& choice);
 
 }  // namespace echolux

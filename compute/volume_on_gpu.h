@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -13,6 +14,11 @@
 #include "compute/types.h"
 
 namespace echolux {
+
+// Which B-scan comes to a place, moved by whole voxels along depth and A-scans; below 0: none, and the place is 0.
+struct WholeMove {
+    std::int32_t from = -1, z = 0, x = 0;
+};
 
 struct VolumeOnGpuWanted {
     VolumeGrid grid;
@@ -31,8 +37,14 @@ class VolumeOnGpu {
     // well, until the next call of this or filter().
     virtual float* read(const std::byte* voxels) = 0;
 
+    // Power of what was read last that is no number becomes 0.
+    virtual void clear_gaps() = 0;
+
     // What was read last.
     virtual void filter() = 0;
+
+    // The flow of the next write() is that of B-scans that were moved, one of `moves` for each B-scan.
+    virtual void move_flow(const std::byte* flow, const std::vector<WholeMove>& moves) = 0;
 
     // Where something was read, what became of it takes the place of `voxels`; voxels that are no numbers stay none.
     // Voxels, flow and peaks go to `to`.

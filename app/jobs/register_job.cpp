@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "app/jobs/convert_input.h"
@@ -76,10 +78,8 @@ class Registering {
     RegisteredVolumes run(Progress& progress) {
         result_.volumes = volumes_.count();
         result_.is_within = job_.reference.empty() && volumes_.count() == 1;
-        if (result_.is_within)
-            align(progress);
-        else
-            register_all(progress);
+        result_.used = on_gpu_or_cpu(
+            job_.backend, [&] { register_on(Backend::cuda, progress); }, [&] { register_on(Backend::cpu, progress); });
         for (const auto& rows : rows_) count(rows);
         warn();
         write();
@@ -87,32 +87,82 @@ class Registering {
     }
 
   private:
+    void register_on(Backend processor, Progress& progress) {
+        on_ = job_.backend;
+        on_.backend = processor;
+        rows_.clear();
+        result_.seconds = 0;
+        if (result_.is_within)
+            align(progress);
+        else
+            register_all(progress);
+    }
+
+    bool is_on_gpu() const { return on_.backend == Backend::cuda; }
+
+    // A volume as the processor wants it.
+    struct Held {
+        PowerVolume host;
+        std::optional<PowerCopy> copy{};
+
+        PowerOnGpu on_gpu() const { return copy->on_gpu(); }
+    };
+
+    Held held(PowerVolume volume) {
+        const auto start = std::chrono::steady_clock::now();
+        Held one{std::move(volume)};
+        if (is_on_gpu()) one.copy.emplace(one.host, on_);
+        count_time_since(start);
+        return one;
+    }
+
+    void count_time_since(std::chrono::steady_clock::time_point start) {
+        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+        result_.seconds += took.count();
+    }
+
+    template <class Work>
+    auto timed(const Work& work) {
+        const auto start = std::chrono::steady_clock::now();
+        auto done = work();
+        count_time_since(start);
+        return done;
+    }
+
     void align(Progress& progress) {
-        const PowerVolume volume = volumes_.read(0);
-        progress.begin("register", volume.grid.b_scans, "B-scans");
-        rows_.push_back(align_neighbours(volume, settings_, progress));
+        const Held volume = held(volumes_.read(0));
+        progress.begin("register", volume.host.grid.b_scans, "B-scans");
+        rows_.push_back(timed([&] {
+            return is_on_gpu() ? align_neighbours(volume.on_gpu(), settings_, progress, on_)
+                               : align_neighbours(volume.host, settings_, progress);
+        }));
         require_some(rows_.back(), "no B-scan fits its neighbours");
-        start_mean(volume.grid);
+        start_mean(volume.host.grid);
         add(volume);
         progress.end();
     }
 
     void register_all(Progress& progress) {
         const bool is_apart = !job_.reference.empty();
-        const PowerVolume first =
-            is_apart ? power_of(read_volume(job_.reference)) : volumes_.read(job_.reference_volume);
-        progress.begin("register", first.grid.b_scans * volumes_.count(), "B-scans");
-        const Reference reference(first, settings_);
-        start_mean(first.grid);
+        const Held first =
+            held(is_apart ? power_of(read_volume(job_.reference)) : volumes_.read(job_.reference_volume));
+        progress.begin("register", first.host.grid.b_scans * volumes_.count(), "B-scans");
+        const Reference reference = timed([&] {
+            return is_on_gpu() ? Reference(first.on_gpu(), settings_, on_) : Reference(first.host, settings_, on_);
+        });
+        start_mean(first.host.grid);
         std::vector<RowShift> others;
         for (std::int64_t number = 0; number < volumes_.count(); ++number) {
             const bool is_itself = !is_apart && number == job_.reference_volume;
-            const PowerVolume volume = volumes_.read(number);
+            const Held volume = held(volumes_.read(number));
             if (is_itself) {
-                rows_.push_back(at_rest(volume.grid.b_scans));
-                progress.advance(volume.grid.b_scans);
+                rows_.push_back(at_rest(volume.host.grid.b_scans));
+                progress.advance(volume.host.grid.b_scans);
             } else {
-                rows_.push_back(reference.register_rows(volume, progress));
+                rows_.push_back(timed([&] {
+                    return is_on_gpu() ? reference.register_rows(volume.on_gpu(), progress)
+                                       : reference.register_rows(volume.host, progress);
+                }));
                 others.insert(others.end(), rows_.back().begin(), rows_.back().end());
             }
             add(volume);
@@ -129,11 +179,18 @@ class Registering {
 
     void start_mean(const VolumeGrid& grid) {
         grid_ = grid;
-        if (!job_.output.empty()) mean_ = std::make_unique<RegisteredMean>(grid);
+        if (job_.output.empty()) return;
+        mean_ = is_on_gpu() ? std::make_unique<RegisteredMean>(grid, on_) : std::make_unique<RegisteredMean>(grid);
     }
 
-    void add(const PowerVolume& volume) {
-        if (mean_) mean_->add(volume, rows_.back());
+    void add(const Held& volume) {
+        if (!mean_) return;
+        const auto start = std::chrono::steady_clock::now();
+        if (is_on_gpu())
+            mean_->add(volume.on_gpu(), rows_.back());
+        else
+            mean_->add(volume.host, rows_.back());
+        count_time_since(start);
     }
 
     void count(const std::vector<RowShift>& rows) {
@@ -145,6 +202,7 @@ class Registering {
     }
 
     void warn() {
+        if (!result_.used.refusal.empty()) result_.warnings.push_back(result_.used.refusal);
         for (std::size_t volume = 0; volume < rows_.size(); ++volume) {
             const auto lost = std::ranges::count_if(rows_[volume], [](const RowShift& row) { return !row.is_valid(); });
             const auto all = std::ssize(rows_[volume]);
@@ -173,6 +231,7 @@ class Registering {
                                                       : job_.reference.empty()
                                                           ? fmt::format("volume {}", job_.reference_volume)
                                                           : job_.reference.filename().string();
+        volume.provenance["registration.backend"] = is_on_gpu() ? "cuda" : "cpu";
         RegistrationSettings bound = settings_;
         Settings settings;
         settings.bind("registration", bound);
@@ -182,6 +241,7 @@ class Registering {
 
     const RegisterJob& job_;
     RegistrationSettings settings_;
+    BackendChoice on_;  // the processor that registers now
     VolumesIn volumes_;
     VolumeGrid grid_;
     std::unique_ptr<RegisteredMean> mean_;
@@ -199,6 +259,7 @@ RegisteredVolumes run(const RegisterJob& job, Progress& progress) {
     for (const std::filesystem::path& input : job.inputs)
         std::ranges::copy(files_read(input), std::back_inserter(inputs));
     const auto is_own_table = [](const std::filesystem::path& path) { return begins_with(path, registration_heading); };
+    require_backend(job.backend);
     check_outputs({{job.output, is_own_volume}, {job.table, is_own_table, {".csv"}}}, inputs, job.overwrites);
     if (!job.output.empty()) check_volume_name(job.output, VoxelType::f32);
     RegistrationSettings wanted;

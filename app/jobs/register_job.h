@@ -21,6 +21,7 @@ struct RegisterJob {
     std::filesystem::path output;               // the mean; empty: none
     std::filesystem::path table;                // CSV; empty: none
     std::vector<std::string> settings;          // "registration.strip=1"
+    BackendChoice backend;                      // that registers
     bool overwrites = false;                    // replaces what is there, whoever made it
 };
 
@@ -31,6 +32,8 @@ struct RegisteredVolumes {
     std::int64_t saccades = 0;                    // B-scans in one
     bool is_within = false;                       // one volume: B-scans against their neighbours
     std::vector<std::string> warnings;
+    double seconds = 0;    // that registration and the mean took
+    ProcessorUsed used{};  // that registered
 };
 
 // Throws Error; nothing is left under a final name unless it is complete.

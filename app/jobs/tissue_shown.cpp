@@ -24,8 +24,9 @@ StabilisedVolume stabilised(const Volume& volume, const Volume* reference, const
     StabilisedVolume done;
     const PowerVolume power = power_of(volume);
     progress.begin("register", volume.grid.b_scans, "B-scans");
-    done.rows = reference == nullptr ? align_neighbours(power, settings, progress)
-                                     : Reference(power_of(*reference), settings).register_rows(power, progress);
+    done.rows = reference == nullptr
+                    ? align_neighbours(power, settings, progress)
+                    : Reference(power_of(*reference), settings, BackendChoice{}).register_rows(power, progress);
     progress.end();
     if (std::ranges::none_of(done.rows, &RowShift::is_valid)) {
         throw Error(ErrorCode::bad_setting,

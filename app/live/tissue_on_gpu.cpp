@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "compute/device_memory.h"
 #include "compute/error.h"
 #include "engine/speckle/filter_volume.h"
 
@@ -22,11 +21,37 @@ std::string obstacle_on_gpu(const Work& work) {
     }
 }
 
-std::byte* bytes_at(float* power) {
-    return reinterpret_cast<std::byte*>(power);
+}  // namespace
+
+void AlignableOnGpu::set_settings(const RegistrationSettings& settings) {
+    if (!is_same_registration(settings_, settings)) reference_.reset();
+    settings_ = settings;
 }
 
-}  // namespace
+void AlignableOnGpu::take(const VolumeGrid& grid, float* power, VolumeOnGpu& work) {
+    if (!(grid == grid_)) mean_.reset();
+    grid_ = grid;
+    power_ = power;
+    work_ = &work;
+}
+
+std::vector<RowShift> AlignableOnGpu::find(To to, Progress& progress) {
+    return to == To::reference ? reference_->register_rows(there(), progress)
+                               : align_neighbours(there(), settings_, progress, choice_);
+}
+
+std::int64_t AlignableOnGpu::move(const std::vector<RowShift>& rows) {
+    if (!mean_) mean_ = std::make_unique<RegisteredMean>(grid_, choice_);
+    mean_->clear();
+    mean_->add(there(), rows);
+    mean_->write_on_gpu(power_);
+    work_->clear_gaps();
+    return mean_->b_scans_used();
+}
+
+void AlignableOnGpu::become_reference() {
+    reference_ = std::make_unique<const Reference>(there(), settings_, choice_);
+}
 
 void TissueOnGpu::set(const LiveTissue& tissue) {
     check_tissue(tissue);
@@ -59,21 +84,10 @@ void TissueOnGpu::make_ready(const VolumeThere& volume, TissueDone& done) {
     work_ = volume_on_gpu(wanted, choice_);
 }
 
-// Found and applied by the CPU so far.
 void TissueOnGpu::stabilise(float* power, VolumeThere& volume, TissueDone& done, Progress& progress) {
-    const VolumeGrid& grid = volume.grid;
-    PowerVolume there{grid, std::vector<float>(static_cast<std::size_t>(grid.voxels()))};
-    const auto bytes = static_cast<std::int64_t>(there.power.size() * sizeof(float));
-    copy_memory(bytes_at(there.power.data()), bytes_at(power), bytes);
-    power_.take(std::move(there));
+    power_.take(volume.grid, power, *work_);
     done.unsteady = obstacle_on_gpu([&] { stabiliser_.stabilise(power_, tissue_, done, progress); });
-    if (!done.is_stabilised) return;
-    copy_memory(bytes_at(power), bytes_at(power_.volume().power.data()), bytes);
-    if (!volume.flow_grid) return;
-    std::vector<std::byte> flow(static_cast<std::size_t>(volume.flow_grid->bytes()));
-    copy_memory(flow.data(), volume.flow.data, volume.flow_grid->bytes());
-    move_codes(flow.data(), *volume.flow_grid, done.rows);
-    copy_memory(volume.flow.data, flow.data(), volume.flow_grid->bytes());
+    if (done.is_stabilised && volume.flow_grid) work_->move_flow(volume.flow.data, whole_moves(done.rows));
 }
 
 TissueDone TissueOnGpu::apply(std::int64_t number, VolumeThere& volume, Progress& progress,

@@ -1,5 +1,5 @@
 // What engine/live/tissue_work.h does to volumes, for those that lie in a GPU's memory: no voxel of them comes to the
-// host but for stabilising.
+// host.
 #pragma once
 
 #include <functional>
@@ -19,10 +19,37 @@ struct VolumeThere {
     BlockMemory structure, flow;
 };
 
+// Power that is aligned where it lies. The reference outlives the volumes.
+class AlignableOnGpu : public AlignablePower {
+  public:
+    explicit AlignableOnGpu(const BackendChoice& choice) : choice_(choice) {}
+
+    void set_settings(const RegistrationSettings& settings);
+    // What `work` has read stays there until the next one.
+    void take(const VolumeGrid& grid, float* power, VolumeOnGpu& work);
+
+    bool has_reference() const override { return reference_ != nullptr; }
+    std::vector<RowShift> find(To to, Progress& progress) override;
+    std::int64_t move(const std::vector<RowShift>& rows) override;
+    void become_reference() override;
+    void forget_reference() override { reference_.reset(); }
+
+  private:
+    PowerOnGpu there() const { return {grid_, power_}; }
+
+    BackendChoice choice_;
+    RegistrationSettings settings_;
+    VolumeGrid grid_;
+    float* power_ = nullptr;
+    VolumeOnGpu* work_ = nullptr;
+    std::unique_ptr<const Reference> reference_;
+    std::unique_ptr<RegisteredMean> mean_;  // nothing: none of this grid yet
+};
+
 // Used by one thread.
 class TissueOnGpu {
   public:
-    explicit TissueOnGpu(const DeviceId& gpu) : choice_{.backend = Backend::cuda, .gpu = gpu} {}
+    explicit TissueOnGpu(const DeviceId& gpu) : choice_{.backend = Backend::cuda, .gpu = gpu}, power_(choice_) {}
 
     // From the next volume on. Throws as check_tissue().
     void set(const LiveTissue& tissue);
@@ -44,7 +71,7 @@ class TissueOnGpu {
     std::optional<VolumeGrid> flow_grid_;
     bool has_power_ = false;  // its codes say power
     std::string no_power_;    // why not
-    PowerOnHost power_;       // until shifts are found and applied where the power is
+    AlignableOnGpu power_;
     Stabiliser stabiliser_;
 };
 

@@ -28,13 +28,8 @@ struct PresentRows {
     int boundaries, depth;
     std::int64_t lines;
 
-    // The layers' edges in an A-scan: 0, the boundaries, its end.
-    __device__ int edge(int at, std::int64_t line) const {
-        if (at == 0) return 0;
-        if (at > boundaries) return depth;
-        const int row = rows[(at - 1) * lines + line];
-        return row < 0 ? 0 : row < depth ? row : depth;
-    }
+    __device__ LayerEdges of(std::int64_t line) const { return {rows + line, lines, boundaries, depth}; }
+    __device__ int edge(int at, std::int64_t line) const { return of(line)(at); }
 };
 
 // A warp takes 32 lines, which it turns over in shared memory, so that each of its threads sums one of them up.
@@ -61,8 +56,8 @@ __global__ void __launch_bounds__(32 * warps_that_sum)
         for (int i = 0; i < 32; ++i) {
             turned.sums[lane][i] = sum;
             const float value = turned.values[lane][i];
-            complete = complete && isfinite(value);
-            if (isfinite(value)) sum += static_cast<double>(value);
+            complete = complete && is_recorded(value);
+            if (is_recorded(value)) sum += static_cast<double>(value);
         }
         __syncwarp();
         for (int i = 0; i < 32; ++i) {
@@ -89,7 +84,7 @@ __global__ void __launch_bounds__(threads_of_a_range)
             LayerInside::of(present.edge(layer, line), present.edge(layer + 1, line), volume.depth);
         const float* values = volume.line(line);
         for (int z = inside.begin; z < inside.end; ++z) {
-            if (!isfinite(values[z])) continue;
+            if (!is_recorded(values[z])) continue;
             sum += static_cast<double>(values[z]);
             ++count;
         }
@@ -124,26 +119,9 @@ __global__ void __launch_bounds__(threads_of_a_range)
     sums[i] = mean < least ? least : mean;
 }
 
-// Leaves out what was not recorded above and below the places that the boundary may have; false where one of those
-// places was not recorded itself.
-__device__ inline bool keeps_recorded(BoundaryWindow& window, int at, const float* line) {
-    const auto clamped = [](int value, int low, int high) { return value < low ? low : value < high ? value : high; };
-    const int begin = clamped(at - boundary_reach, window.first, window.last),
-              end = clamped(at + boundary_reach, begin, window.last);
-    for (int z = begin; z < end; ++z) {
-        if (!isfinite(line[z])) return false;
-    }
-    int first = begin, last = end;
-    while (first > window.first && isfinite(line[first - 1])) --first;
-    while (last < window.last && isfinite(line[last])) ++last;
-    window.first = first;
-    window.last = last;
-    return true;
-}
-
 // Of boundary `k` at its label `label` in a line. `means`: [layer][line].
-__device__ inline float boundary_cost(const LayerVolume& volume, const PresentRows& present, const float* means, int k,
-                                      std::int64_t line, int label) {
+__device__ inline float cost_of_boundary(const LayerVolume& volume, const PresentRows& present, const float* means,
+                                         int k, std::int64_t line, int label) {
     if (label >= boundary_labels) return impossible;
     if (volume.has_signal[line] == 0) return 0;
     const int at = present.edge(k + 1, line);
@@ -151,12 +129,7 @@ __device__ inline float boundary_cost(const LayerVolume& volume, const PresentRo
         BoundaryWindow::between(at, present.edge(k, line), present.edge(k + 2, line), means[k * present.lines + line],
                                 means[(k + 1) * present.lines + line]);
     if (volume.is_complete[line] == 0 && !keeps_recorded(window, at, volume.line(line))) return 0;
-    const double* sums = volume.sums + line * (volume.depth + 1);
-    const auto sum_before = [&](int z) { return sums[z < 0 ? 0 : z < volume.depth ? z : volume.depth]; };
-    const int z = at - boundary_reach + label;
-    const double before = sum_before(z);
-    return BoundaryCost{}(window, z, static_cast<float>(before - sum_before(window.first)),
-                          static_cast<float>(sum_before(window.last) - before));
+    return boundary_cost(window, at, label, volume.sums + line * (volume.depth + 1), volume.depth);
 }
 
 // costs[boundary][line][lane]; blockIdx.y: the boundary.
@@ -166,7 +139,7 @@ __global__ void __launch_bounds__(threads_of_a_range)
     if (i >= count) return;
     const int k = static_cast<int>(blockIdx.y);
     costs[k * count + i] =
-        boundary_cost(volume, present, means, k, i / boundary_lanes, static_cast<int>(i % boundary_lanes));
+        cost_of_boundary(volume, present, means, k, i / boundary_lanes, static_cast<int>(i % boundary_lanes));
 }
 
 // The ways along A-scans or B-scans, to and fro: one each for a warp, whose lanes are labels.
@@ -198,7 +171,7 @@ __device__ inline float least_of_lanes(float value) {
 // Sums of costs after one more A-scan: see Way::next of the CPU. `sum` is this lane's label's.
 __device__ inline float next_sum(float sum, float cost, int moved, const SweepStep& step) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    const int shift = max(-farthest_boundary_rows, min(moved, farthest_boundary_rows - 3));
+    const int shift = SweepStep::shift(moved);
     float near[7];
     for (int i = 0; i < 7; ++i) {
         const int at = lane + shift + i - 3, last = boundary_labels - 1;
@@ -235,7 +208,7 @@ __global__ void __launch_bounds__(32 * warps_of_ways)
             const float there = is_back && has_label ? total_of[line * boundary_lanes] : 0;
             const int next_row = rows[following];
             sum = i == 0 ? cost : next_sum(sum, cost, row - former, step);
-            if (has_label) total_of[line * boundary_lanes] = is_back ? (there + sum) - cost : sum;
+            if (has_label) total_of[line * boundary_lanes] = is_back ? SweepStep::both_ways(there, sum, cost) : sum;
             former = row;
             row = next_row;
             cost = next_cost;
@@ -270,13 +243,13 @@ __global__ void __launch_bounds__(threads_of_a_range)
     bool is_ambiguous = false;
     if (ways.along_a > 0 && ways.along_b > 0) {
         const float a = totals_a[place], b = totals_b[place];
-        sum = a + b - costs[place];
-        is_ambiguous = abs(best_label(a) - best_label(b)) > far_apart_boundary_rows;
+        sum = SweepStep::crossed(a, b, costs[place]);
+        is_ambiguous = SweepStep::are_far_apart(best_label(a), best_label(b));
     } else {
         sum = (ways.along_a > 0 ? totals_a : totals_b)[place];
     }
     const int best = best_label(sum);
-    const bool is_next = lane < boundary_labels && abs(lane - best) >= 3;
+    const bool is_next = lane < boundary_labels && SweepStep::is_rival(lane, best);
     const float next = fminf(impossible, least_of_lanes(is_next ? sum : HUGE_VALF));
     const float of_best = __shfl_sync(all_lanes, sum, best);
     if (lane != 0) return;

@@ -12,4 +12,8 @@ namespace echolux::cuda {
 std::unique_ptr<BoundarySearch> boundary_search(const std::vector<float>& intensity, const LayerTables& tables,
                                                 const BackendChoice& choice);
 
+// The whole search: see SurfaceSearchOnGpu.
+std::unique_ptr<SurfaceSearchOnGpu> surface_search(const float* intensity, const SurfaceTables& tables,
+                                                   const BackendChoice& choice);
+
 }  // namespace echolux::cuda

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "compute/speckle.h"
 
@@ -21,6 +22,9 @@ class DeviceFilter {
 
     // [b_scan][a_scan][depth]; `out` lies elsewhere. May wait for the stream.
     virtual void enqueue(const float* power, float* out, cudaStream_t stream) = 0;
+
+    // See SpeckleFilterOnGpu.
+    virtual std::string why_slow() const { return {}; }
 };
 
 // `size`: rows, A-scans, B-scans. Throws Error{device, out_of_memory}.

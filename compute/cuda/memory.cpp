@@ -45,6 +45,18 @@ int max_shared_bytes() {
     return bytes;
 }
 
+void require_free(std::int64_t bytes, const char* what, const char* remedy) {
+    std::size_t free = 0, total = 0;
+    checked(cudaMemGetInfo(&free, &total), "ask for the free memory");
+    if (bytes <= static_cast<std::int64_t>(free)) return;
+    constexpr double gib = 1 << 30;
+    throw Error(ErrorCode::out_of_memory,
+                fmt::format("{} needs {:.1f} GiB of memory, the GPU has {:.1f} of its {:.1f} GiB free", what,
+                            static_cast<double>(bytes) / gib, static_cast<double>(free) / gib,
+                            static_cast<double>(total) / gib),
+                "cuda", remedy);
+}
+
 void require_on_device(const void* data, const char* where) {
     int current = 0;
     cudaPointerAttributes facts{};

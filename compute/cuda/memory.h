@@ -39,6 +39,10 @@ void require_on_device(const void* data, const char* where);
 // That a block of threads can ask for on the current device.
 int max_shared_bytes();
 
+// Throws Error{out_of_memory} that says how much `what` ("this filter") needs and how much the GPU has, unless it has
+// that.
+void require_free(std::int64_t bytes, const char* what, const char* remedy);
+
 // Memory of the device or, pinned, of the host. Empty ones own nothing.
 enum class Side { device, pinned };
 

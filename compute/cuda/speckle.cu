@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <string>
 
 #include "compute/cuda/device_filter.h"
 #include "compute/cuda/gpu_index.h"
@@ -39,6 +40,11 @@ class FilterOnGpu : public SpeckleFilterOnGpu {
         const CurrentDevice current(device_);
         filter_->enqueue(power, out, stream_);
         checked(cudaStreamSynchronize(stream_), "filter speckle");
+    }
+
+    std::string why_slow() const override {
+        const CurrentDevice current(device_);
+        return filter_->why_slow();
     }
 
   private:
@@ -128,10 +134,22 @@ class NonLocalMeansOnDevice : public DeviceFilter {
     void set_margin(float margin) override { tables_.margin = margin; }
 
     void enqueue(const float* power, float* out, cudaStream_t stream) override {
+        if (tables_.weight.is_close()) return in_passes(power, out, stream);
         const float greatest = greatest_of(power, stream);
         if (tables_.patch == 1 && fits<1>() && is_narrow(greatest)) return in_tiles<1>(power, greatest, out, stream);
         if (tables_.patch == 2 && fits<2>() && is_narrow(greatest)) return in_tiles<2>(power, greatest, out, stream);
         in_passes(power, out, stream);
+    }
+
+    std::string why_slow() const override {
+        constexpr int kib = 1024;
+        const int needed = tables_.patch == 1   ? tile_.bytes(offsets_together<1>)
+                           : tables_.patch == 2 ? tile_.bytes(offsets_together<2>)
+                                                : 0;
+        if (needed <= max_shared_bytes()) return {};
+        return "this search needs " + std::to_string(needed / kib) +
+               " KiB of a GPU's shared memory, of which this one has " + std::to_string(max_shared_bytes() / kib) +
+               ": it takes a slower way; a narrower search (filter.search_*) is fast";
     }
 
   private:
@@ -193,7 +211,7 @@ class NonLocalMeansOnDevice : public DeviceFilter {
     }
 
     void in_passes(const float* power, float* out, cudaStream_t stream) {
-        SimilarPass pass{box_, static_cast<int>(tables_.patch), nullptr, nullptr};
+        SimilarPass pass{box_, static_cast<int>(tables_.patch), tables_.weight.is_close(), nullptr, nullptr};
         const std::int64_t bytes = box_.voxels() * float_bytes;
         power_.reserve(bytes);
         logs_.reserve(bytes);
@@ -238,6 +256,16 @@ class NonLocalMeansOnDevice : public DeviceFilter {
     DeviceBuffer logs_, power_, values_, weights_, of_rows_, of_a_scans_;
 };
 
+// What a filter takes besides power and result: volumes of floats.
+std::int64_t volumes_besides(const SpeckleTables& tables) {
+    if (const auto* nlm = std::get_if<NonLocalMeansTables>(&tables)) {
+        constexpr std::int64_t in_tiles = 1, in_passes = 7;
+        const bool has_tiles = (nlm->patch == 1 || nlm->patch == 2) && !nlm->weight.is_close();
+        return has_tiles ? in_tiles : in_passes;
+    }
+    return std::holds_alternative<BilateralTables>(tables) ? 2 : 0;
+}
+
 std::unique_ptr<DeviceFilter> filter_of(const FilterBox& box, const SpeckleTables& tables) {
     if (box.voxels() == 0) return std::make_unique<NothingOnDevice>();
     if (const auto* nlm = std::get_if<NonLocalMeansTables>(&tables))
@@ -256,7 +284,13 @@ std::unique_ptr<SpeckleFilterOnGpu> speckle_filter(const std::array<std::int64_t
                                                    const BackendChoice& choice) {
     const int device = usable_gpu(choice.gpu).index;
     const CurrentDevice current(device);
+    require_free(filter_bytes(size, tables), "this filter",
+                 "filter a part of the volume, close what else uses the GPU, or choose `backend` cpu");
     return std::make_unique<FilterOnGpu>(device, filter_of(box_of(size), tables));
+}
+
+std::int64_t filter_bytes(const std::array<std::int64_t, 3>& size, const SpeckleTables& tables) {
+    return volumes_besides(tables) * size[0] * size[1] * size[2] * float_bytes;
 }
 
 }  // namespace echolux::cuda

@@ -13,4 +13,7 @@ namespace echolux::cuda {
 std::unique_ptr<SpeckleFilterOnGpu> speckle_filter(const std::array<std::int64_t, 3>& size, const SpeckleTables& tables,
                                                    const BackendChoice& choice);
 
+// Of the GPU's memory that a filter takes at most besides power and result.
+std::int64_t filter_bytes(const std::array<std::int64_t, 3>& size, const SpeckleTables& tables);
+
 }  // namespace echolux::cuda

@@ -87,6 +87,7 @@ struct SimilarOffset {
 struct SimilarPass {
     FilterBox box;
     int patch;
+    bool is_close;
     const float *power, *logs;  // with the margin
 
     __host__ __device__ FilterBox around() const {
@@ -115,7 +116,8 @@ __global__ void __launch_bounds__(threads_of_a_range)
     float sum = 0;
     for (int d = -pass.patch; d <= pass.patch; ++d) {
         const std::int64_t mine = own + pass.box.row(at.z + d), its = other + pass.box.row(at.z + d + offset.z);
-        sum += SpeckleDistance{}(pass.power[mine], pass.power[its], pass.logs[mine], pass.logs[its]);
+        sum += pass.is_close ? CloseSpeckleDistance{}(pass.power[mine], pass.power[its], 0, 0)
+                             : SpeckleDistance{}(pass.power[mine], pass.power[its], pass.logs[mine], pass.logs[its]);
     }
     sums[i] = sum;
 }

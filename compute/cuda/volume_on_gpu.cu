@@ -53,6 +53,26 @@ __global__ void __launch_bounds__(threads_of_a_range)
     }
 }
 
+// A block a line.
+template <class Code>
+__global__ void __launch_bounds__(threads_of_a_range)
+    move_lines(const Code* from, int depth, int a_scans, const WholeMove* moves, Code* to) {
+    const auto line = static_cast<std::int64_t>(blockIdx.x);
+    const int a = static_cast<int>(line % a_scans);
+    const WholeMove move = moves[line / a_scans];
+    const bool is_there = move.from >= 0 && a - move.x >= 0 && a - move.x < a_scans;
+    const Code* source = is_there ? from + (static_cast<std::int64_t>(move.from) * a_scans + a - move.x) * depth : from;
+    for (int z = static_cast<int>(threadIdx.x); z < depth; z += static_cast<int>(blockDim.x)) {
+        const int at = z - move.z;
+        to[line * depth + z] = is_there && at >= 0 && at < depth ? source[at] : Code{};
+    }
+}
+
+__global__ void __launch_bounds__(threads_of_a_range) zero_where_unknown(std::int64_t voxels, float* power) {
+    const std::int64_t voxel = element();
+    if (voxel < voxels && isnan(power[voxel])) power[voxel] = 0;
+}
+
 // A block a line: codes to where they are shown, and the largest of each few.
 template <class Code>
 __global__ void __launch_bounds__(threads_of_a_range)
@@ -99,6 +119,23 @@ void with_code_type(VoxelType type, const Use& use) {
     }
 }
 
+// The same where codes are only moved.
+template <class Use>
+void with_codes_as_wide(VoxelType type, const Use& use) {
+    switch (bytes_of(type)) {
+        case 1: return use(std::uint8_t{});
+        case 2: return use(std::uint16_t{});
+        case 4: return use(float{});
+        default: return use(float2{});
+    }
+}
+
+// Of a block that works on a line: whole warps.
+unsigned threads_of(std::int64_t depth) {
+    constexpr std::int64_t warp = 32;
+    return static_cast<unsigned>(std::clamp<std::int64_t>((depth + warp - 1) / warp * warp, warp, threads_of_a_range));
+}
+
 class CudaVolume : public VolumeOnGpu {
   public:
     CudaVolume(int device, const VolumeOnGpuWanted& wanted)
@@ -137,6 +174,15 @@ class CudaVolume : public VolumeOnGpu {
         return power_.as<float>();
     }
 
+    void clear_gaps() override {
+        const std::int64_t count = wanted_.grid.voxels();
+        if (!was_read_ || count == 0) return;
+        const CurrentDevice current(device_);
+        zero_where_unknown<<<blocks_for(count), threads_of_a_range, 0, stream_>>>(count, power_.as<float>());
+        checked_launch("clear gaps");
+        checked(cudaStreamSynchronize(stream_), "clear gaps");
+    }
+
     void filter() override {
         if (!filter_ || !was_read_) return;
         const CurrentDevice current(device_);
@@ -147,11 +193,28 @@ class CudaVolume : public VolumeOnGpu {
         std::swap(power_, filtered_);
     }
 
+    void move_flow(const std::byte* flow, const std::vector<WholeMove>& moves) override {
+        if (!wanted_.flow || wanted_.flow->voxels() == 0) return;
+        const CurrentDevice current(device_);
+        const VolumeGrid& grid = *wanted_.flow;
+        const DeviceBuffer there = uploaded(moves);
+        moved_.reserve(grid.bytes());
+        with_codes_as_wide(grid.type, [&](auto code) {
+            using Code = decltype(code);
+            move_lines<<<static_cast<unsigned>(grid.a_scans * grid.b_scans), threads_of(grid.depth), 0, stream_>>>(
+                reinterpret_cast<const Code*>(flow), static_cast<int>(grid.depth), static_cast<int>(grid.a_scans),
+                there.as<WholeMove>(), moved_.as<Code>());
+        });
+        checked_launch("move flow");
+        checked(cudaStreamSynchronize(stream_), "move flow");
+        has_moved_ = true;
+    }
+
     void write(std::byte* voxels, const std::byte* flow, const Places& to) override {
         const CurrentDevice current(device_);
         if (was_read_) store(voxels);
         was_read_ = false;
-        hand_over(voxels, flow, to);
+        hand_over(voxels, std::exchange(has_moved_, false) ? moved_.data() : flow, to);
     }
 
   private:
@@ -227,20 +290,11 @@ class CudaVolume : public VolumeOnGpu {
     void send(const VolumeGrid& grid, const std::byte* voxels, const DeviceTarget& target) {
         const std::int64_t lines = grid.a_scans * grid.b_scans;
         if (lines == 0) return;
-        const auto launch = [&](auto code) {
+        with_codes_as_wide(grid.type, [&](auto code) {
             using Code = decltype(code);
-            constexpr int warp = 32;
-            const int threads =
-                std::min<int>(threads_of_a_range, (static_cast<int>(grid.depth) + warp - 1) / warp * warp);
-            hand_out<<<static_cast<unsigned>(lines), static_cast<unsigned>(std::max(warp, threads)), 0, stream_>>>(
+            hand_out<<<static_cast<unsigned>(lines), threads_of(grid.depth), 0, stream_>>>(
                 reinterpret_cast<const Code*>(voxels), static_cast<int>(grid.depth), grid.type, target);
-        };
-        switch (bytes_of(grid.type)) {
-            case 1: launch(std::uint8_t{}); break;
-            case 2: launch(std::uint16_t{}); break;
-            case 4: launch(float{}); break;
-            default: launch(float2{});
-        }
+        });
         checked_launch("hand out a volume");
     }
 
@@ -253,9 +307,9 @@ class CudaVolume : public VolumeOnGpu {
     std::optional<VoxelOutput> flow_output_;
     std::map<std::int64_t, VoxelOutput> peaks_outputs_;  // by depths of a peak
     std::unique_ptr<DeviceFilter> filter_;
-    DeviceBuffer of_codes_, power_, filtered_, counts_;
+    DeviceBuffer of_codes_, power_, filtered_, counts_, moved_;
     PinnedBuffer on_host_;
-    bool was_read_ = false;
+    bool was_read_ = false, has_moved_ = false;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 #include "compute/host_device.h"
@@ -31,6 +32,20 @@ struct NaturalLog {
         const float s = (f - 1) / (f + 1), t = s * s;
         const float series = 2 * s * (1 + t * (1.0f / 3 + t * (1.0f / 5 + t * (1.0f / 7 + t * (1.0f / 9)))));
         return static_cast<float>(exponent) * ln_2 + series;
+    }
+};
+
+// The edges of layers in an A-scan: 0, its boundaries `stride` values apart, its end.
+struct LayerEdges {
+    const std::int32_t* rows;  // of the first boundary
+    std::int64_t stride;
+    int boundaries, depth;
+
+    ECHOLUX_HD int operator()(int edge) const {
+        if (edge == 0) return 0;
+        if (edge > boundaries) return depth;
+        const int row = rows[(edge - 1) * stride];
+        return row < 0 ? 0 : row < depth ? row : depth;
     }
 };
 
@@ -79,6 +94,27 @@ struct BoundaryWindow {
     }
 };
 
+ECHOLUX_HD inline bool is_recorded(float value) {
+    return std::isfinite(value);
+}
+
+// Leaves out of a window what was not recorded above and below the places that the boundary may have; false where one
+// of those places was not recorded itself, so that nothing is known.
+ECHOLUX_HD inline bool keeps_recorded(BoundaryWindow& window, int at, const float* line) {
+    const auto clamped = [](int value, int low, int high) { return value < low ? low : value < high ? value : high; };
+    const int begin = clamped(at - boundary_reach, window.first, window.last),
+              end = clamped(at + boundary_reach, begin, window.last);
+    for (int z = begin; z < end; ++z) {
+        if (!is_recorded(line[z])) return false;
+    }
+    int first = begin, last = end;
+    while (first > window.first && is_recorded(line[first - 1])) --first;
+    while (last < window.last && is_recorded(line[last])) ++last;
+    window.first = first;
+    window.last = last;
+    return true;
+}
+
 // Of a boundary between voxels z - 1 and z; `above` and `below` are the sums of the window's intensities on each side.
 struct BoundaryCost {
     ECHOLUX_HD float operator()(const BoundaryWindow& window, int z, float above, float below) const {
@@ -90,6 +126,47 @@ struct BoundaryCost {
     }
 };
 
+// The same at a label, by the sums of what lies before each row of the A-scan, of `depth` rows.
+ECHOLUX_HD inline float boundary_cost(const BoundaryWindow& window, int at, int label, const double* sums, int depth) {
+    const auto before = [&](int z) { return sums[z < 0 ? 0 : z < depth ? z : depth]; };
+    const int z = at - boundary_reach + label;
+    return BoundaryCost{}(window, z, static_cast<float>(before(z) - before(window.first)),
+                          static_cast<float>(before(window.last) - before(z)));
+}
+
+// How bright it is right above a boundary and right below it, layers that are too thin to tell being skipped.
+inline constexpr int thinnest_layer = 3;  // rows: fewer between two, and what is seen of one may be the other's blur
+
+struct BoundarySides {
+    bool is_told = false;
+    float above = 0, below = 0;
+
+    ECHOLUX_HD static BoundarySides of(const LayerEdges& edges, int boundary, const float* line) {
+        constexpr int reach = 6;  // rows on either side, at most
+        const int middle = edges(boundary + 1);
+        int above_it = boundary, below_it = boundary + 2;
+        while (above_it > 0 && middle - edges(above_it) < thinnest_layer) --above_it;
+        while (below_it <= edges.boundaries && edges(below_it) - middle < thinnest_layer) ++below_it;
+        const int over = edges(above_it), under = edges(below_it);
+        const int first = middle - reach > over ? middle - reach : over,
+                  last = middle + reach < under ? middle + reach : under;
+        if (middle - first < thinnest_layer || last - middle < thinnest_layer) return {};
+        const auto mean = [&](int begin, int end) {
+            float sum = 0;
+            for (int z = begin; z < end; ++z) sum += line[z];
+            return sum / static_cast<float>(end - begin);
+        };
+        if (!is_recorded(mean(first, last))) return {};
+        return {true, mean(first, middle), mean(middle, last)};
+    }
+
+    // By how many dB it is brighter below. `margin`: far below noise.
+    ECHOLUX_HD static float contrast_db(float above, float below, float margin) {
+        constexpr float db = 3.01029996f;  // 10 lg 2
+        return db * Log2{}((below + margin) / (above + margin));
+    }
+};
+
 inline constexpr float beyond_boundary_labels = 20;             // nats for what the A-scan before had no candidate for
 inline constexpr int farthest_boundary_rows = boundary_labels;  // from one A-scan to the next; no candidate in common
 inline constexpr int far_apart_boundary_rows = 2;               // between places along A-scans and along B-scans alone
@@ -98,6 +175,26 @@ inline constexpr int far_apart_boundary_rows = 2;               // between place
 // the same depth in the A-scan before; three candidates to either side of it can be read.
 struct SweepStep {
     float smoothness = 1;
+
+    // How many labels on the same depth is in the A-scan before, where the boundary lay that many rows higher: no more
+    // than can be read there.
+    ECHOLUX_HD static int shift(int moved) {
+        constexpr int least = -farthest_boundary_rows, most = farthest_boundary_rows - 3;
+        return moved < least ? least : moved > most ? most : moved;
+    }
+
+    // There and back, with the A-scan's own cost counted once.
+    ECHOLUX_HD static float both_ways(float there, float back, float cost) { return (there + back) - cost; }
+
+    // Along A-scans and along B-scans.
+    ECHOLUX_HD static float crossed(float along_a, float along_b, float cost) { return along_a + along_b - cost; }
+
+    // Whether a label stands apart from the best one, so that its sum tells how sure that is.
+    ECHOLUX_HD static bool is_rival(int label, int best) { return label - best >= 3 || best - label >= 3; }
+
+    ECHOLUX_HD static bool are_far_apart(int along_a, int along_b) {
+        return along_a - along_b > far_apart_boundary_rows || along_b - along_a > far_apart_boundary_rows;
+    }
 
     ECHOLUX_HD float operator()(const float* previous) const {
         float best = previous[0];

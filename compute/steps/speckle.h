@@ -106,10 +106,37 @@ struct SpeckleDistance {
     }
 };
 
+// log2(1 + x) for x of 0 or more, to 4e-7 of itself: near 0, where 1 + x would round x away, by log2 of f with
+// f = (1 + s) / (1 - s), s = x / (2 + x).
+struct Log2OnePlus {
+    ECHOLUX_HD float operator()(float x) const {
+        constexpr float near = 0.5f, twice_log2_e = 2.88539008f;
+        const float s = x / (2 + x), t = s * s;
+        const float small = twice_log2_e * s * (1 + t * (1.0f / 3 + t * (1.0f / 5 + t * (1.0f / 7 + t * (1.0f / 9)))));
+        const float large = Log2{}(1 + x);
+        return x < near ? small : large;
+    }
+};
+
+// The same distance, (a + b)^2 / (4 a b) being 1 + (a - b)^2 / (4 a b): nothing cancels. Where many looks were
+// averaged, intensities of one mean are so near each other that only this tells them apart.
+struct CloseSpeckleDistance {
+    ECHOLUX_HD float operator()(float a, float b, float, float) const {
+        const float off = a - b;
+        return Log2OnePlus{}(0.25f * (off / a) * (off / b));
+    }
+};
+
 // What a voxel counts whose patch is that far away: 1 as long as the distance is what independent speckle of one mean
 // gives, less beyond. Both in log2; `per_h`: looks by h.
 struct PatchWeight {
     float expected, per_h;
+
+    // Whether differences are so small that logarithms of the intensities themselves would not tell them.
+    ECHOLUX_HD bool is_close() const {
+        constexpr float most = 256;
+        return per_h > most;
+    }
 
     ECHOLUX_HD float operator()(float distance) const {
         const float more = distance - expected;
@@ -117,8 +144,9 @@ struct PatchWeight {
     }
 };
 
-// The same from sums over the patch, which neighbours share: the mean of SpeckleDistance over n voxels is the sum of
-// 2 log2(a + b), less the patches' own sums of log2 a and of log2 b, by n, less 2.
+// The same from sums over the patch, which neighbours share, for weights that are not close: the mean of
+// SpeckleDistance over n voxels is the sum of 2 log2(a + b), less the patches' own sums of log2 a and of log2 b, by n,
+// less 2.
 struct PatchLikelihood {
     float per_log, per_sum, beyond;
 

@@ -12,19 +12,24 @@ namespace {
 
 constexpr double mean_sigma = 6;  // A-scans, B-scans over which the brightness of a layer is averaged
 
-// The layers' edges in one A-scan: 0, the boundaries, its end.
+// The layers' edges in A-scans.
 class Edges {
   public:
-    Edges(const BoundaryRows& rows, std::int64_t depth) : rows_(rows), depth_(static_cast<std::int32_t>(depth)) {}
-
-    std::int32_t operator()(std::size_t edge, std::size_t line) const {
-        if (edge == 0) return 0;
-        return edge > rows_.size() ? depth_ : std::clamp(rows_[edge - 1][line], 0, depth_);
+    Edges(const BoundaryRows& rows, std::int64_t depth)
+        : boundaries_(static_cast<int>(rows.size())), depth_(static_cast<int>(depth)) {
+        for (const std::vector<std::int32_t>& of_boundary : rows) {
+            lines_ = std::ssize(of_boundary);
+            all_.insert(all_.end(), of_boundary.begin(), of_boundary.end());
+        }
     }
 
+    LayerEdges of(std::size_t line) const { return {all_.data() + line, lines_, boundaries_, depth_}; }
+    std::int32_t operator()(std::size_t edge, std::size_t line) const { return of(line)(static_cast<int>(edge)); }
+
   private:
-    const BoundaryRows& rows_;
-    std::int32_t depth_;
+    std::vector<std::int32_t> all_;  // [boundary][A-scan]
+    std::int64_t lines_ = 0;
+    int boundaries_, depth_;
 };
 
 // Sums from the top of an A-scan: sums[z] is that of the rows before z.
@@ -33,7 +38,7 @@ void sum_up(const float* line, std::int64_t rows, std::vector<double>& sums) {
     double sum = 0;
     for (std::int64_t z = 0; z < rows; ++z) {
         sums[static_cast<std::size_t>(z)] = sum;
-        if (std::isfinite(line[z])) sum += static_cast<double>(line[z]);
+        if (is_recorded(line[z])) sum += static_cast<double>(line[z]);
     }
     sums[static_cast<std::size_t>(rows)] = sum;
 }
@@ -56,7 +61,7 @@ std::vector<std::vector<float>> layer_means(const std::vector<float>& intensity,
                 double sum = 0;
                 std::int32_t count = 0;
                 for (std::int32_t z = begin; z < end; ++z) {
-                    if (!std::isfinite(values[z])) continue;
+                    if (!is_recorded(values[z])) continue;
                     sum += static_cast<double>(values[z]);
                     ++count;
                 }
@@ -77,32 +82,6 @@ std::vector<std::vector<float>> layer_means(const std::vector<float>& intensity,
     return sums;
 }
 
-// Leaves out what was not recorded above and below the places that the boundary may have; false where one of those
-// places was not recorded itself, so that nothing is known.
-bool keeps_recorded(BoundaryWindow& window, std::int32_t at, const float* line) {
-    const auto is_missing = [](float value) { return !std::isfinite(value); };
-    const std::int32_t begin = std::clamp(at - boundary_reach, window.first, window.last),
-                       end = std::clamp(at + boundary_reach, begin, window.last);
-    if (std::any_of(line + begin, line + end, is_missing)) return false;
-    std::int32_t first = begin, last = end;
-    while (first > window.first && !is_missing(line[first - 1])) --first;
-    while (last < window.last && !is_missing(line[last])) ++last;
-    window.first = first;
-    window.last = last;
-    return true;
-}
-
-void fill_costs(const BoundaryWindow& window, std::int32_t at, const std::vector<double>& sums, float* costs) {
-    const auto rows = static_cast<std::int32_t>(sums.size()) - 1;
-    const auto sum_before = [&](std::int32_t z) { return sums[static_cast<std::size_t>(std::clamp(z, 0, rows))]; };
-    const double first = sum_before(window.first), last = sum_before(window.last);
-    for (int label = 0; label < boundary_labels; ++label) {
-        const std::int32_t z = at - boundary_reach + label;
-        costs[label] = BoundaryCost{}(window, z, static_cast<float>(sum_before(z) - first),
-                                      static_cast<float>(last - sum_before(z)));
-    }
-}
-
 }  // namespace
 
 const std::vector<float>& layer_mean_weights() {
@@ -112,6 +91,10 @@ const std::vector<float>& layer_mean_weights() {
 
 float least_layer_mean(double floor) {
     return static_cast<float>(std::max(floor * 1e-3, 1e-30));
+}
+
+float contrast_margin(double floor) {
+    return static_cast<float>(std::max(0.01 * floor, 1e-30));
 }
 
 BoundaryCosts boundary_costs(const std::vector<float>& intensity, const Size3& size, const BoundaryRows& rows,
@@ -130,8 +113,11 @@ BoundaryCosts boundary_costs(const std::vector<float>& intensity, const Size3& s
                 if (has_signal[line] != 0) {
                     BoundaryWindow window = BoundaryWindow::between(
                         edges(k + 1, line), edges(k, line), edges(k + 2, line), means[k][line], means[k + 1][line]);
-                    if (keeps_recorded(window, edges(k + 1, line), values))
-                        fill_costs(window, edges(k + 1, line), sums, of_line);
+                    const std::int32_t at = edges(k + 1, line);
+                    if (keeps_recorded(window, at, values)) {
+                        for (int label = 0; label < boundary_labels; ++label)
+                            of_line[label] = boundary_cost(window, at, label, sums.data(), static_cast<int>(size[0]));
+                    }
                 }
                 std::fill(of_line + boundary_labels, of_line + boundary_lanes, impossible);
             }
@@ -142,8 +128,6 @@ BoundaryCosts boundary_costs(const std::vector<float>& intensity, const Size3& s
 
 std::vector<float> contrast_db(const std::vector<float>& intensity, const Size3& size, const BoundaryRows& rows,
                                std::size_t boundary, const std::vector<std::uint8_t>& has_signal, double floor) {
-    constexpr std::int32_t reach = 6;  // rows on either side, at most
-    constexpr double sigma = 3;        // A-scans, B-scans
     const Edges edges(rows, size[0]);
     constexpr float untold = std::numeric_limits<float>::quiet_NaN();
     std::vector<float> above(has_signal.size()), below(above);
@@ -151,32 +135,20 @@ std::vector<float> contrast_db(const std::vector<float>& intensity, const Size3&
     parallel_for(0, std::ssize(has_signal), [&](std::int64_t at) {
         const auto line = static_cast<std::size_t>(at);
         if (has_signal[line] == 0) return;
-        const std::int32_t middle = edges(boundary + 1, line);
-        std::size_t above_it = boundary, below_it = boundary + 2;
-        while (above_it > 0 && middle - edges(above_it, line) < thinnest_layer) --above_it;
-        while (below_it <= rows.size() && edges(below_it, line) - middle < thinnest_layer) ++below_it;
-        const std::int32_t first = std::max(middle - reach, edges(above_it, line)),
-                           last = std::min(middle + reach, edges(below_it, line));
-        const float* values = intensity.data() + at * size[0];
-        if (middle - first < thinnest_layer || last - middle < thinnest_layer) return;
-        const auto mean = [&](std::int32_t begin, std::int32_t end) {
-            float sum = 0;
-            for (std::int32_t z = begin; z < end; ++z) sum += values[z];
-            return sum / static_cast<float>(end - begin);
-        };
-        if (!std::isfinite(mean(first, last))) return;
-        tells[line] = 1;
-        above[line] = mean(first, middle);
-        below[line] = mean(middle, last);
+        const auto sides =
+            BoundarySides::of(edges.of(line), static_cast<int>(boundary), intensity.data() + at * size[0]);
+        tells[line] = sides.is_told ? 1 : 0;
+        above[line] = sides.above;
+        below[line] = sides.below;
     });
     const MapSize map{size[1], size[2]};
-    smooth_map(above, map, sigma, sigma);
-    smooth_map(below, map, sigma, sigma);
-    const auto margin = static_cast<float>(std::max(0.01 * floor, 1e-30));
+    smooth_map(above, map, contrast_sigma, contrast_sigma);
+    smooth_map(below, map, contrast_sigma, contrast_sigma);
+    const float margin = contrast_margin(floor);
     parallel_for(0, map.b_scans, [&](std::int64_t b) {
         for (auto i = static_cast<std::size_t>(b * map.a_scans); i < static_cast<std::size_t>((b + 1) * map.a_scans);
              ++i)
-            above[i] = tells[i] != 0 ? 10 * std::log10((below[i] + margin) / (above[i] + margin)) : untold;
+            above[i] = tells[i] != 0 ? BoundarySides::contrast_db(above[i], below[i], margin) : untold;
     });
     return above;
 }

@@ -10,9 +10,6 @@
 
 namespace echolux {
 
-// Rows: fewer between two boundaries, and what is seen of one may be the other's blur.
-inline constexpr std::int32_t thinnest_layer = 3;
-
 // [boundary][A-scan][lane]: label l lies l - boundary_reach rows below the present place.
 using BoundaryCosts = std::vector<std::vector<float>>;
 
@@ -21,6 +18,9 @@ const std::vector<float>& layer_mean_weights();
 
 // The least mean of a layer, with `floor` the mean intensity of noise.
 float least_layer_mean(double floor);
+
+inline constexpr double contrast_sigma = 3;  // A-scans, B-scans over which the sides of a boundary are averaged
+float contrast_margin(double floor);         // that is added to them
 
 // A-scans without signal cost nothing anywhere, nor do those with voxels that are no numbers among the places. `floor`:
 // mean intensity of noise.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compute/parallel_for.h"
+#include "engine/layers/boundary_costs.h"
 #include "engine/layers/profile_cut.h"
 #include "engine/layers/robust_surface.h"
 
@@ -12,57 +13,25 @@ namespace {
 
 constexpr std::int64_t block_reach = 8, block_columns = 64;  // A-scans of a block along B-scans, and in all
 constexpr std::int64_t longest_block = 16;                   // A-scans, where there are few B-scans
-constexpr std::int64_t rows_together = 2;
-constexpr double floor_share = 0.05;         // of the bins are darker than the noise floor
-constexpr float signal_over_floor = 3.981f;  // 6 dB
-constexpr std::int64_t least_signal = 8;     // voxels
-constexpr int pieces_below = 5;  // of tissue below the last boundary, which fades: else boundaries would follow it
+constexpr std::int64_t rows_together = rows_of_a_bin;
+constexpr double floor_share = 0.05;  // of the bins are darker than the noise floor
+constexpr int pieces_below = 5;       // of tissue below the last boundary, which fades: else boundaries would follow it
 constexpr std::int64_t outlier_reach = 3;  // blocks to either side: vessels hide boundaries in fewer
 constexpr double outlier_bins = 3;         // off the surface of the blocks around
 constexpr double block_smoothing = 0.7;    // sigma in blocks
 
-// Blocks of an axis: those of the second half mirror those of the first.
-class Blocks {
-  public:
-    Blocks(std::int64_t size, std::int64_t block) : size_(size), count_(std::max<std::int64_t>(1, size / block)) {}
-
-    std::int64_t count() const { return count_; }
-    std::int64_t begin(std::int64_t i) const {
-        return 2 * i <= count_ ? i * size_ / count_ : size_ - (count_ - i) * size_ / count_;
-    }
-    double centre(std::int64_t i) const { return 0.5 * static_cast<double>(begin(i) + begin(i + 1) - 1); }
-
-    // Between which two blocks `at` lies, and its share of the second.
-    struct Share {
-        std::int64_t first, second;
-        double of_second;
-    };
-    Share share(std::int64_t at) const {
-        const auto place = static_cast<double>(at);
-        std::int64_t first = 0;
-        while (first + 1 < count_ && centre(first + 1) <= place) ++first;
-        const std::int64_t second = std::min(first + 1, count_ - 1);
-        if (second == first || place <= centre(first)) return {first, first, 0};
-        return {first, second, (place - centre(first)) / (centre(second) - centre(first))};
-    }
-
-  private:
-    std::int64_t size_, count_;
-};
-
 class BlockProfiles {
   public:
     BlockProfiles(const std::vector<float>& intensity, const Size3& size)
-        : b_(size[2], block_reach),
-          a_(size[1], std::clamp(block_columns / std::min(size[2], block_reach), block_reach, longest_block)),
-          bins_(size[0] / rows_together), values_(static_cast<std::size_t>(map().count() * bins_)) {
+        : b_(blocks_along_b(size)), a_(blocks_along_a(size)), bins_(size[0] / rows_together),
+          values_(static_cast<std::size_t>(map().count() * bins_)) {
         parallel_for(0, map().count(), [&](std::int64_t block) { average(intensity, size, block); });
     }
 
-    MapSize map() const { return {a_.count(), b_.count()}; }
+    MapSize map() const { return {a_.count, b_.count}; }
     std::int64_t bins() const { return bins_; }
-    const Blocks& along_a() const { return a_; }
-    const Blocks& along_b() const { return b_; }
+    const BlockAxis& along_a() const { return a_; }
+    const BlockAxis& along_b() const { return b_; }
     const std::vector<float>& values() const { return values_; }
     std::span<const float> profile(std::int64_t block) const {
         return std::span(values_).subspan(static_cast<std::size_t>(block * bins_), static_cast<std::size_t>(bins_));
@@ -70,7 +39,7 @@ class BlockProfiles {
 
   private:
     void average(const std::vector<float>& intensity, const Size3& size, std::int64_t block) {
-        const std::int64_t a = block % a_.count(), b = block / a_.count();
+        const std::int64_t a = block % a_.count, b = block / a_.count;
         std::vector<double> sums(static_cast<std::size_t>(bins_));
         std::vector<std::int64_t> counts(static_cast<std::size_t>(bins_));
         for (std::int64_t y = b_.begin(b); y < b_.begin(b + 1); ++y) {
@@ -102,7 +71,7 @@ class BlockProfiles {
         std::fill(values + last + 1, values + counts.size(), values[last]);
     }
 
-    Blocks b_, a_;
+    BlockAxis b_, a_;
     std::int64_t bins_;
     std::vector<float> values_;  // [block][bin]: mean intensity
 };
@@ -120,22 +89,17 @@ double floor_of(const std::vector<float>& bins) {
 std::vector<ProfileBoundary> in_bins(const std::vector<WantedBoundary>& wanted, bool tissue_below) {
     std::vector<ProfileBoundary> boundaries;
     for (const WantedBoundary& one : wanted) {
-        boundaries.push_back({one.polarity,
-                              std::max<std::int64_t>(1, static_cast<std::int64_t>(one.min_rows / rows_together)),
-                              static_cast<std::int64_t>(std::ceil(one.max_rows / rows_together))});
+        boundaries.push_back({one.polarity, std::max(1, static_cast<std::int32_t>(one.min_rows / rows_together)),
+                              static_cast<std::int32_t>(std::ceil(one.max_rows / rows_together))});
     }
     if (tissue_below) boundaries.insert(boundaries.end(), pieces_below, ProfileBoundary{-1, 1, 0});
     return boundaries;
 }
 
-// Noise alone exceeds 6 dB in exp(-4) of its voxels.
-bool stands_out(const float* line, std::int64_t rows, double floor) {
-    const double by_chance = static_cast<double>(rows) * std::exp(-static_cast<double>(signal_over_floor));
-    const double least = static_cast<double>(least_signal) + by_chance + 3 * std::sqrt(by_chance);
-    const float level = signal_over_floor * static_cast<float>(floor);
+bool stands_out(const float* line, std::int64_t rows, const SignalLevels& levels) {
     std::int64_t bright = 0;
-    for (std::int64_t z = 0; z < rows; ++z) bright += line[z] > level ? 1 : 0;
-    return static_cast<double>(bright) >= std::min(least, 0.5 * static_cast<double>(rows));
+    for (std::int64_t z = 0; z < rows; ++z) bright += line[z] > levels.bright ? 1 : 0;
+    return static_cast<double>(bright) >= levels.least_bright;
 }
 
 // Of each block, in bins; is_known tells where.
@@ -158,7 +122,8 @@ BlockPlaces cut_blocks(const BlockProfiles& profiles, const std::vector<ProfileB
         for (std::int64_t block = row * profiles.map().a_scans; block < (row + 1) * profiles.map().a_scans; ++block) {
             const auto bins = profiles.profile(block);
             profile.assign(bins.begin(), bins.end());
-            if (rows_together * std::ranges::count_if(profile, [&](float bin) { return bin > level; }) < least_signal)
+            if (rows_together * std::ranges::count_if(profile, [&](float bin) { return bin > level; }) <
+                least_signal_rows)
                 continue;
             places.has_tissue[static_cast<std::size_t>(block)] = 1;
             for (float& bin : profile) bin += least;
@@ -173,26 +138,35 @@ BlockPlaces cut_blocks(const BlockProfiles& profiles, const std::vector<ProfileB
 
 std::vector<float> spread(const std::vector<float>& blocks, const BlockProfiles& profiles, const Size3& size) {
     std::vector<float> rows(static_cast<std::size_t>(size[1] * size[2]));
-    std::vector<Blocks::Share> along_a;
+    std::vector<BlockAxis::Share> along_a;
     for (std::int64_t a = 0; a < size[1]; ++a) along_a.push_back(profiles.along_a().share(a));
     parallel_for(0, size[2], [&](std::int64_t b) {
-        const Blocks::Share of_b = profiles.along_b().share(b);
-        const float* first = blocks.data() + of_b.first * profiles.map().a_scans;
-        const float* second = blocks.data() + of_b.second * profiles.map().a_scans;
-        for (std::int64_t a = 0; a < size[1]; ++a) {
-            const Blocks::Share& of_a = along_a[static_cast<std::size_t>(a)];
-            const auto along = [&](const float* row) {
-                const auto left = static_cast<double>(row[of_a.first]), right = static_cast<double>(row[of_a.second]);
-                return left * (1 - of_a.of_second) + right * of_a.of_second;
-            };
-            const double bins = along(first) * (1 - of_b.of_second) + along(second) * of_b.of_second;
-            rows[static_cast<std::size_t>(b * size[1] + a)] = static_cast<float>(rows_together * bins);
-        }
+        const BlockAxis::Share of_b = profiles.along_b().share(b);
+        for (std::int64_t a = 0; a < size[1]; ++a)
+            rows[static_cast<std::size_t>(b * size[1] + a)] =
+                BetweenBlocks{}(blocks.data(), profiles.map().a_scans, along_a[static_cast<std::size_t>(a)], of_b);
     });
     return rows;
 }
 
 }  // namespace
+
+BlockAxis blocks_along_a(const Size3& size) {
+    return BlockAxis::of(size[1],
+                         std::clamp(block_columns / std::min(size[2], block_reach), block_reach, longest_block));
+}
+
+BlockAxis blocks_along_b(const Size3& size) {
+    return BlockAxis::of(size[2], block_reach);
+}
+
+// Noise alone exceeds 6 dB in exp(-4) of its voxels.
+SignalLevels signal_levels(std::int64_t rows, double floor) {
+    const double by_chance = static_cast<double>(rows) * std::exp(-static_cast<double>(signal_over_floor));
+    const double least = least_signal_rows + by_chance + 3 * std::sqrt(by_chance);
+    return {signal_over_floor * static_cast<float>(floor), std::min(least, 0.5 * static_cast<double>(rows)),
+            least_layer_mean(floor), contrast_margin(floor)};
+}
 
 CoarseLayers coarse_layers(const std::vector<float>& intensity, const Size3& size,
                            const std::vector<WantedBoundary>& wanted, bool tissue_below,
@@ -213,11 +187,24 @@ CoarseLayers coarse_layers(const std::vector<float>& intensity, const Size3& siz
         smooth_map(blocks, profiles.map(), block_smoothing, block_smoothing);
         layers.places.push_back(spread(blocks, profiles, size));
     }
+    const SignalLevels levels = signal_levels(size[0], layers.floor);
     parallel_for(0, std::ssize(layers.has_signal), [&](std::int64_t line) {
         layers.has_signal[static_cast<std::size_t>(line)] =
-            stands_out(intensity.data() + line * size[0], size[0], layers.floor) ? 1 : 0;
+            stands_out(intensity.data() + line * size[0], size[0], levels) ? 1 : 0;
     });
     return layers;
+}
+
+void set_coarse(SurfaceTables& tables, const std::vector<WantedBoundary>& wanted, bool tissue_below,
+                std::optional<double> known_floor) {
+    tables.along_a = blocks_along_a(tables.size);
+    tables.along_b = blocks_along_b(tables.size);
+    tables.cut = in_bins(wanted, tissue_below);
+    tables.floor_share = floor_share;
+    tables.most_floor = known_floor.value_or(1e30);
+    tables.outlier_reach = outlier_reach;
+    tables.outlier_bins = outlier_bins;
+    tables.block_weights = half_gaussian(block_smoothing);
 }
 
 }  // namespace echolux

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "compute/layers.h"
 #include "engine/analysis/intensity.h"
 #include "engine/layers/lateral.h"
 #include "engine/layers/layer_recipe.h"
@@ -25,5 +26,16 @@ struct CoarseLayers {
 CoarseLayers coarse_layers(const std::vector<float>& intensity, const Size3& size,
                            const std::vector<WantedBoundary>& wanted, bool tissue_below,
                            std::optional<double> known_floor);
+
+// Which blocks of A-scans are averaged.
+BlockAxis blocks_along_a(const Size3& size);
+BlockAxis blocks_along_b(const Size3& size);
+
+// `floor`: mean intensity of noise.
+SignalLevels signal_levels(std::int64_t rows, double floor);
+
+// What a GPU needs to know of all that: `tables.size` is set.
+void set_coarse(SurfaceTables& tables, const std::vector<WantedBoundary>& wanted, bool tissue_below,
+                std::optional<double> known_floor);
 
 }  // namespace echolux

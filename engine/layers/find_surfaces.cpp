@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <atomic>
 #include <limits>
 #include <numeric>
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "compute/layers.h"
 #include "compute/parallel_for.h"
 #include "engine/layers/boundary_costs.h"
 #include "engine/layers/boundary_search.h"
@@ -17,206 +18,202 @@
 namespace echolux {
 namespace {
 
-constexpr int passes = 2;               // costs around the coarse places, then around what was found
-constexpr double jitter_sigma = 1.5;    // A-scans, B-scans: whole rows become parts of a row
-constexpr float parts_of_a_row = 4096;  // what sums of smoothing round is not told
-constexpr float least_contrast_db = 1;  // across a boundary that something speaks for
+constexpr int passes = 2;             // costs around the coarse places, then around what was found
+constexpr double jitter_sigma = 1.5;  // A-scans, B-scans: whole rows become parts of a row
 constexpr float none = std::numeric_limits<float>::quiet_NaN();
 
-// Rows between a surface and the next, as whole numbers where `whole`.
-double least_distance(const WantedBoundary& wanted, bool whole) {
-    return whole ? std::floor(wanted.min_rows) : wanted.min_rows;
-}
-
-// Boundaries from above, each at least its distance below the one before; how many were moved for that.
-template <class Number>
-std::int64_t put_in_order(std::vector<std::vector<Number>>& rows, const std::vector<WantedBoundary>& wanted) {
-    std::int64_t moved = 0;
-    for (std::size_t k = 1; k < rows.size(); ++k) {
-        const auto distance = static_cast<Number>(least_distance(wanted[k], std::is_integral_v<Number>));
-        for (std::size_t line = 0; line < rows[k].size(); ++line) {
-            const Number least = rows[k - 1][line] + distance;
-            if (rows[k][line] >= least) continue;
-            rows[k][line] = least;
-            ++moved;
-        }
-    }
-    return moved;
-}
-
-BoundaryRows whole_rows(const std::vector<std::vector<float>>& places) {
-    BoundaryRows rows;
-    for (const std::vector<float>& of_boundary : places) {
-        rows.emplace_back();
-        for (const float place : of_boundary) rows.back().push_back(static_cast<std::int32_t>(std::lround(place)));
+std::vector<WantedRows> wanted_rows(const std::vector<WantedBoundary>& wanted) {
+    std::vector<WantedRows> rows;
+    for (const WantedBoundary& one : wanted) {
+        const bool is_thin = one.min_rows > 0 && one.min_rows < thinnest_layer;
+        rows.push_back(
+            {static_cast<float>(one.smoothness), static_cast<float>(one.min_rows), one.polarity, is_thin ? 1 : 0});
     }
     return rows;
 }
 
+// What of the search the CPU does for the GPU too, and what it does where there is none.
 class SurfaceFinder {
   public:
-    SurfaceFinder(const std::vector<float>& intensity, const Size3& size, const SurfaceSearch& search)
-        : intensity_(intensity), size_(size), search_(search) {}
+    SurfaceFinder(const Size3& size, const SurfaceSearch& search)
+        : size_(size), lines_(static_cast<std::size_t>(size[1] * size[2])), search_(search),
+          wanted_(wanted_rows(search.wanted)) {}
 
-    Surfaces found(Progress& progress) {
-        progress.begin("find surfaces", 1 + passes * std::ssize(search_.wanted), "steps");
+    // `intensity` in the memory of the host or of the GPU.
+    RowsFound on_gpu(const float* intensity, Progress& progress) const {
+        const auto search = surface_search_on_gpu(intensity, tables(), search_.processor);
+        BlocksCut cut = search->cut();
+        progress.advance(0);
+        const auto is_set = [](std::uint8_t flag) { return flag != 0; };
+        const bool is_found = std::ranges::any_of(cut.is_known, is_set);
+        require_fit(std::ranges::any_of(cut.has_tissue, is_set), is_found);
+        if (!is_found) return {};
+        const MapSize blocks{blocks_along_a(size_).count, blocks_along_b(size_).count};
+        for (std::vector<float>& of_boundary : cut.bins) fill_unknown(of_boundary, cut.is_known, blocks);
+        return search->found(cut.bins, signal_levels(size_[0], cut.floor), [&] { progress.advance(0); });
+    }
+
+    RowsFound on_cpu(const std::vector<float>& intensity, Progress& progress) const {
         const CoarseLayers coarse =
-            coarse_layers(intensity_, size_, search_.wanted, search_.tissue_below, search_.floor);
+            coarse_layers(intensity, size_, search_.wanted, search_.tissue_below, search_.floor);
         progress.advance(1);
-        if (coarse.has_tissue && !coarse.is_found) {
-            throw Error(ErrorCode::bad_setting, "no depths fit these distances and polarities",
-                        "layers.min_um, layers.max_um, layers.polarity",
-                        "check them, and how deep a voxel is (layers.row_um)");
+        require_fit(coarse.has_tissue, coarse.is_found);
+        if (!coarse.is_found) return {};
+        RowsFound found;
+        found.reasons.resize(wanted_.size() * lines_);
+        found.quality.resize(found.reasons.size());
+        found.rows.resize(found.reasons.size());
+        std::vector<std::int32_t> rows;
+        for (const std::vector<float>& of_boundary : coarse.places)
+            std::ranges::transform(of_boundary, std::back_inserter(rows), whole_row);
+        order(rows, found);
+        const auto search = boundary_search_on_cpu(intensity, size_, coarse);
+        for (int pass = 0; pass < passes; ++pass) sweep(rows, *search, found, [&] { progress.advance(1); });
+        judge(intensity, rows, coarse, found);
+        finish(rows, coarse.has_signal, found);
+        return found;
+    }
+
+    // Empty: nothing stands out.
+    Surfaces surfaces_of(const RowsFound& found) const {
+        Surfaces surfaces{size_[1], size_[2], {}, found.moved, {}};
+        for (std::size_t k = 0; k < wanted_.size(); ++k) {
+            Surface surface{search_.wanted[k].name, std::vector<float>(lines_, none), std::vector<float>(lines_),
+                            std::vector<Reason>(lines_, Reason::no_signal)};
+            if (!found.rows.empty()) {
+                const auto first = static_cast<std::ptrdiff_t>(k * lines_);
+                std::copy_n(found.rows.begin() + first, lines_, surface.rows.begin());
+                std::copy_n(found.quality.begin() + first, lines_, surface.quality.begin());
+                std::copy_n(found.reasons.begin() + first, lines_, surface.reasons.begin());
+            }
+            surfaces.all.push_back(std::move(surface));
         }
-        Surfaces surfaces = empty();
-        if (coarse.is_found) {
-            BoundaryRows rows = whole_rows(coarse.places);
-            put_in_order(rows, search_.wanted);
-            sweep(rows, coarse, surfaces, progress);
-            mark_weak(rows, coarse, surfaces);
-            mark_missing(rows, surfaces);
-            finish(rows, coarse.has_signal, surfaces);
-        }
-        progress.end();
         return surfaces;
     }
 
   private:
     MapSize map() const { return {size_[1], size_[2]}; }
 
-    Surfaces empty() const {
-        Surfaces surfaces{size_[1], size_[2], {}, 0, {}};
-        const auto lines = static_cast<std::size_t>(surfaces.lines());
-        for (const WantedBoundary& wanted : search_.wanted) {
-            surfaces.all.push_back({wanted.name, std::vector<float>(lines, none), std::vector<float>(lines),
-                                    std::vector<Reason>(lines, Reason::no_signal)});
-        }
-        return surfaces;
+    SurfaceTables tables() const {
+        SurfaceTables tables;
+        tables.size = size_;
+        set_coarse(tables, search_.wanted, search_.tissue_below, search_.floor);
+        tables.wanted = wanted_;
+        tables.mean_weights = layer_mean_weights();
+        tables.contrast_weights = half_gaussian(contrast_sigma);
+        tables.jitter_weights = half_gaussian(jitter_sigma);
+        return tables;
     }
 
-    void sweep(BoundaryRows& rows, const CoarseLayers& coarse, Surfaces& surfaces, Progress& progress) const {
-        const BoundaryRows first = rows;
-        surfaces.searched_on = on_gpu_or_cpu(
-            search_.processor,
-            [&] {
-                const auto search = boundary_search_on_gpu(
-                    intensity_, {size_, coarse.has_signal, layer_mean_weights(), least_layer_mean(coarse.floor)},
-                    search_.processor);
-                for (int pass = 0; pass < passes; ++pass) sweep(rows, *search, surfaces, [&] { progress.advance(0); });
-                progress.advance(passes * std::ssize(rows));
-            },
-            [&] {
-                rows = first;
-                const auto search = boundary_search_on_cpu(intensity_, size_, coarse);
-                for (int pass = 0; pass < passes; ++pass) sweep(rows, *search, surfaces, [&] { progress.advance(1); });
-            });
+    static void require_fit(bool has_tissue, bool is_found) {
+        if (!has_tissue || is_found) return;
+        throw Error(ErrorCode::bad_setting, "no depths fit these distances and polarities",
+                    "layers.min_um, layers.max_um, layers.polarity",
+                    "check them, and how deep a voxel is (layers.row_um)");
     }
 
-    void sweep(BoundaryRows& rows, BoundarySearch& search, Surfaces& surfaces, const BoundaryDone& done) const {
-        std::vector<SweepStep> steps;
-        for (const WantedBoundary& wanted : search_.wanted) steps.push_back({static_cast<float>(wanted.smoothness)});
-        std::vector<SweptBoundary> found = search.swept(rows, steps, done);
-        for (std::size_t k = 0; k < rows.size(); ++k) {
-            for (std::size_t line = 0; line < rows[k].size(); ++line) {
-                rows[k][line] += found[k].labels[line] - boundary_reach;
-                surfaces.all[k].reasons[line] = found[k].is_ambiguous[line] != 0 ? Reason::ambiguous : Reason::ok;
-            }
-            surfaces.all[k].quality = std::move(found[k].quality);
-        }
-        surfaces.moved = put_in_order(rows, search_.wanted);
-    }
-
-    void mark_weak(const BoundaryRows& rows, const CoarseLayers& coarse, Surfaces& surfaces) const {
-        for (std::size_t k = 0; k < rows.size(); ++k) {
-            const std::vector<float> contrast =
-                contrast_db(intensity_, size_, rows, k, coarse.has_signal, coarse.floor);
-            const auto polarity = static_cast<float>(search_.wanted[k].polarity);
-            for (std::size_t line = 0; line < contrast.size(); ++line) {
-                const float rise = polarity != 0 ? polarity * contrast[line] : std::abs(contrast[line]);
-                if (!(rise >= least_contrast_db) && !is_thin_as_wanted(rows, k, line))
-                    surfaces.all[k].reasons[line] = Reason::weak_match;
-            }
-        }
-    }
-
-    // Whether a layer beside the boundary is too thin to tell, and was looked for as such.
-    bool is_thin_as_wanted(const BoundaryRows& rows, std::size_t k, std::size_t line) const {
-        const auto is_thin = [&](std::size_t lower) {
-            return expects_thin(lower) && rows[lower][line] - rows[lower - 1][line] < thinnest_layer;
-        };
-        return (k > 0 && is_thin(k)) || (k + 1 < rows.size() && is_thin(k + 1));
-    }
-
-    bool expects_thin(std::size_t lower) const {
-        const double rows = search_.wanted[lower].min_rows;
-        return rows > 0 && rows < thinnest_layer;
-    }
-
-    // Of boundaries that lie on each other only the one that is surer in the whole volume is there.
-    void mark_doubled(const std::vector<std::vector<float>>& places, Surfaces& surfaces) const {
-        std::vector<double> sureness;
-        for (const Surface& surface : surfaces.all)
-            sureness.push_back(std::accumulate(surface.quality.begin(), surface.quality.end(), 0.0));
-        for (std::size_t line = 0; line < places[0].size(); ++line) {
-            const auto is_gone = [&](std::size_t k) { return !has_place(surfaces.all[k].reasons[line]); };
-            std::size_t kept = places.size();  // none yet
-            for (std::size_t k = 0; k < places.size(); ++k) {
-                if (is_gone(k)) continue;
-                const bool is_doubled = kept < k &&
-                                        places[k][line] - places[kept][line] < static_cast<float>(thinnest_layer) &&
-                                        !expects_thin(k);
-                const std::size_t less = is_doubled && sureness[k] > sureness[kept] ? kept : k;
-                if (is_doubled) surfaces.all[less].reasons[line] = Reason::weak_match;
-                if (!is_doubled || less != k) kept = k;
-            }
-        }
-    }
-
-    // Beside voxels that were never recorded there is no telling where a surface lies.
-    void mark_missing(const BoundaryRows& rows, Surfaces& surfaces) const {
-        constexpr std::int64_t reach = 2;  // rows on either side
-        parallel_for(0, map().count(), [&](std::int64_t of_map) {
-            const auto line = static_cast<std::size_t>(of_map);
-            for (std::size_t k = 0; k < rows.size(); ++k) {
-                const std::int64_t at = rows[k][line], first = std::max<std::int64_t>(0, at - reach),
-                                   last = std::min(size_[0], at + reach);
-                const float* of_line = intensity_.data() + of_map * size_[0];
-                if (first < last &&
-                    std::any_of(of_line + first, of_line + last, [](float value) { return !std::isfinite(value); }))
-                    surfaces.all[k].reasons[line] = Reason::out_of_range;
+    // `each(boundaries of an A-scan, its number)`, for all of them.
+    template <class Each>
+    void over_lines(std::vector<std::int32_t>& rows, RowsFound& found, const Each& each) const {
+        parallel_for(0, size_[2], [&](std::int64_t b) {
+            for (auto line = static_cast<std::size_t>(b * size_[1]);
+                 line < static_cast<std::size_t>((b + 1) * size_[1]); ++line) {
+                each(LineOfSurfaces{rows.data() + line, found.rows.data() + line, found.quality.data() + line,
+                                    found.reasons.data() + line, static_cast<std::int64_t>(lines_), wanted_.data(),
+                                    static_cast<int>(wanted_.size())},
+                     line);
             }
         });
     }
 
-    // Voxel i reaches from i - 1/2 to i + 1/2: a boundary above it lies at i - 1/2.
-    void finish(const BoundaryRows& rows, const std::vector<std::uint8_t>& has_signal, Surfaces& surfaces) const {
-        const std::vector<float> weights(has_signal.begin(), has_signal.end());
-        std::vector<std::vector<float>> places;
-        for (const std::vector<std::int32_t>& of_boundary : rows) {
-            places.emplace_back(of_boundary.begin(), of_boundary.end());
-            smooth_weighted(places.back(), weights, map(), jitter_sigma, jitter_sigma);
-        }
-        put_in_order(places, search_.wanted);
-        mark_doubled(places, surfaces);
-        for (std::size_t k = 0; k < places.size(); ++k) {
-            Surface& surface = surfaces.all[k];
-            for (std::size_t line = 0; line < weights.size(); ++line) {
-                const float row = std::round(places[k][line] * parts_of_a_row) / parts_of_a_row - 0.5f;
-                if (has_signal[line] == 0)
-                    surface.reasons[line] = Reason::no_signal;
-                else if (row < 0 || row > static_cast<float>(size_[0] - 1))
-                    surface.reasons[line] = Reason::out_of_range;
-                const Reason reason = surface.reasons[line];
-                surface.rows[line] = has_place(reason) ? row : none;
-                if (!has_place(reason)) surface.quality[line] = 0;
-            }
-        }
+    void order(std::vector<std::int32_t>& rows, RowsFound& found) const {
+        std::atomic<std::int64_t> moved = 0;
+        over_lines(rows, found, [&](const LineOfSurfaces& line, std::size_t) { moved += line.order_rows(); });
+        found.moved = moved;
     }
 
-    const std::vector<float>& intensity_;
+    BoundaryRows by_boundary(const std::vector<std::int32_t>& rows) const {
+        BoundaryRows all;
+        for (auto first = rows.begin(); first != rows.end(); first += static_cast<std::ptrdiff_t>(lines_))
+            all.emplace_back(first, first + static_cast<std::ptrdiff_t>(lines_));
+        return all;
+    }
+
+    void sweep(std::vector<std::int32_t>& rows, BoundarySearch& search, RowsFound& found,
+               const BoundaryDone& done) const {
+        std::vector<SweepStep> steps;
+        for (const WantedRows& wanted : wanted_) steps.push_back({wanted.smoothness});
+        const std::vector<SweptBoundary> swept = search.swept(by_boundary(rows), steps, done);
+        for (std::size_t k = 0; k < wanted_.size(); ++k) {
+            for (std::size_t line = 0; line < lines_; ++line) {
+                rows[k * lines_ + line] += swept[k].labels[line] - boundary_reach;
+                found.reasons[k * lines_ + line] = swept[k].is_ambiguous[line] != 0 ? Reason::ambiguous : Reason::ok;
+            }
+            std::ranges::copy(swept[k].quality, found.quality.begin() + static_cast<std::ptrdiff_t>(k * lines_));
+        }
+        order(rows, found);
+    }
+
+    void judge(const std::vector<float>& intensity, std::vector<std::int32_t>& rows, const CoarseLayers& coarse,
+               RowsFound& found) const {
+        const BoundaryRows all = by_boundary(rows);
+        for (std::size_t k = 0; k < wanted_.size(); ++k) {
+            const std::vector<float> contrast = contrast_db(intensity, size_, all, k, coarse.has_signal, coarse.floor);
+            over_lines(rows, found, [&](const LineOfSurfaces& line, std::size_t at) {
+                line.mark_weak(static_cast<int>(k), contrast[at]);
+            });
+        }
+        over_lines(rows, found, [&](const LineOfSurfaces& line, std::size_t at) {
+            const float* values = intensity.data() + static_cast<std::int64_t>(at) * size_[0];
+            for (int k = 0; k < line.count; ++k) line.mark_missing(k, values, static_cast<int>(size_[0]));
+        });
+    }
+
+    // [boundary]: how sure it is in the whole volume.
+    std::vector<double> sureness(const RowsFound& found) const {
+        std::vector<double> all;
+        for (std::size_t k = 0; k < wanted_.size(); ++k) {
+            double sum = 0;
+            for (std::int64_t b = 0; b < size_[2]; ++b) {
+                const auto first = found.quality.begin() + static_cast<std::ptrdiff_t>(k * lines_) + b * size_[1];
+                sum += std::accumulate(first, first + size_[1], 0.0);
+            }
+            all.push_back(sum);
+        }
+        return all;
+    }
+
+    void finish(std::vector<std::int32_t>& rows, const std::vector<std::uint8_t>& has_signal, RowsFound& found) const {
+        const std::vector<float> weights(has_signal.begin(), has_signal.end());
+        for (std::size_t k = 0; k < wanted_.size(); ++k) {
+            const auto first = static_cast<std::ptrdiff_t>(k * lines_),
+                       end = static_cast<std::ptrdiff_t>((k + 1) * lines_);
+            std::vector<float> places(rows.begin() + first, rows.begin() + end);
+            smooth_weighted(places, weights, map(), jitter_sigma, jitter_sigma);
+            std::ranges::copy(places, found.rows.begin() + first);
+        }
+        const std::vector<double> sure = sureness(found);
+        over_lines(rows, found, [&](const LineOfSurfaces& line, std::size_t at) {
+            line.order_places();
+            line.mark_doubled(sure.data());
+            line.finish(has_signal[at] != 0, static_cast<int>(size_[0]));
+        });
+    }
+
     const Size3 size_;
+    const std::size_t lines_;
     const SurfaceSearch& search_;
+    const std::vector<WantedRows> wanted_;
 };
+
+void require_rows(const Size3& size, const SurfaceSearch& search) {
+    const auto least = 4 * (std::ssize(search.wanted) + 2);
+    if (size[0] >= least && size[1] * size[2] != 0) return;
+    throw Error(ErrorCode::bad_setting,
+                fmt::format("{} cannot be told apart in {}", counted(std::ssize(search.wanted), "surfaces"),
+                            counted(size[0], "depth rows")),
+                "layers", fmt::format("look for fewer, or in {} or more", counted(least, "rows")));
+}
 
 // What velocities or phases would be taken for. Voxels that do not say what they hold are taken as intensities.
 void require_brightness(const VolumeGrid& grid) {
@@ -236,14 +233,31 @@ std::optional<double> floor_of(const VolumeGrid& grid) {
 
 Surfaces find_surfaces(const std::vector<float>& intensity, const Size3& size, const SurfaceSearch& search,
                        Progress& progress) {
-    const auto least = 4 * (std::ssize(search.wanted) + 2);
-    if (size[0] < least || size[1] * size[2] == 0) {
-        throw Error(ErrorCode::bad_setting,
-                    fmt::format("{} cannot be told apart in {}", counted(std::ssize(search.wanted), "surfaces"),
-                                counted(size[0], "depth rows")),
-                    "layers", fmt::format("look for fewer, or in {} or more", counted(least, "rows")));
-    }
-    return SurfaceFinder(intensity, size, search).found(progress);
+    require_rows(size, search);
+    const SurfaceFinder finder(size, search);
+    const std::int64_t steps = 1 + passes * std::ssize(search.wanted);
+    progress.begin("find surfaces", steps, "steps");
+    RowsFound found;
+    const ProcessorUsed used = on_gpu_or_cpu(
+        search.processor,
+        [&] {
+            found = finder.on_gpu(intensity.data(), progress);
+            progress.advance(steps);
+        },
+        [&] { found = finder.on_cpu(intensity, progress); });
+    progress.end();
+    Surfaces surfaces = finder.surfaces_of(found);
+    surfaces.searched_on = used;
+    return surfaces;
+}
+
+Surfaces find_surfaces_on_gpu(const float* intensity, const Size3& size, const SurfaceSearch& search,
+                              Progress& progress) {
+    require_rows(size, search);
+    const SurfaceFinder finder(size, search);
+    Surfaces surfaces = finder.surfaces_of(finder.on_gpu(intensity, progress));
+    surfaces.searched_on = {Backend::cuda};
+    return surfaces;
 }
 
 Surfaces find_surfaces(const Volume& volume, const LayerRecipe& recipe, Progress& progress,

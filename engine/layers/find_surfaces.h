@@ -28,6 +28,10 @@ struct SurfaceSearch {
 Surfaces find_surfaces(const std::vector<float>& intensity, const Size3& size, const SurfaceSearch& search,
                        Progress& progress);
 
+// Of a volume in the memory of the GPU that `search.processor` names, or the first. `progress` may only cancel.
+Surfaces find_surfaces_on_gpu(const float* intensity, const Size3& size, const SurfaceSearch& search,
+                              Progress& progress);
+
 // Of a volume of dB, intensity or amplitude; one that does not say is taken as intensity. Throws for all others.
 Surfaces find_surfaces(const Volume& volume, const LayerRecipe& recipe, Progress& progress,
                        const BackendChoice& processor = {.backend = Backend::cpu});

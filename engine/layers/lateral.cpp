@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "compute/parallel_for.h"
+#include "compute/steps/coarse_layers.h"
+#include "compute/steps/surfaces.h"
 
 namespace echolux {
 namespace {
@@ -83,21 +85,16 @@ void smooth_weighted(std::vector<float>& map, const std::vector<float>& weights,
     smooth_map(sums, size, sigma_a, sigma_b);
     smooth_map(counts, size, sigma_a, sigma_b);
     for (std::size_t i = 0; i < map.size(); ++i) {
-        constexpr float least = 1e-6f;
-        if (counts[i] > least) map[i] = sums[i] / counts[i];
+        if (counts[i] > least_weight_of_a_mean) map[i] = sums[i] / counts[i];
     }
 }
 
 std::vector<float> median_of_neighbours(const std::vector<float>& map, const MapSize& size) {
-    std::vector<float> out(map.size()), near;
+    std::vector<float> out(map.size());
     for (std::int64_t b = 0; b < size.b_scans; ++b) {
-        for (std::int64_t a = 0; a < size.a_scans; ++a) {
-            near.clear();
-            each_neighbour(size, b, a, [&](std::size_t at) { near.push_back(map[at]); });
-            std::ranges::sort(near);
+        for (std::int64_t a = 0; a < size.a_scans; ++a)
             out[static_cast<std::size_t>(b * size.a_scans + a)] =
-                0.5f * (near[(near.size() - 1) / 2] + near[near.size() / 2]);
-        }
+                MedianOfNeighbours{}(map.data(), size.a_scans, size.b_scans, b, a);
     }
     return out;
 }

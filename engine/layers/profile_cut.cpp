@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "compute/steps/layers.h"
-
 namespace echolux {
 namespace {
 
-constexpr float ruled_out = 1e9f;
-constexpr std::int64_t step_reach = 3;  // bins on either side that decide a boundary's polarity
+constexpr float ruled_out = ProfileCut::ruled_out;
 
 struct Least {
     float cost;
@@ -51,7 +48,8 @@ ProfileCutter::ProfileCutter(std::vector<ProfileBoundary> boundaries, std::int64
       pieces_(static_cast<std::size_t>((bins + 1) * (bins + 1))),
       from_(boundaries_.size() * static_cast<std::size_t>(bins + 1)) {
     for (std::size_t k = 1; k < boundaries_.size(); ++k) {
-        longest_ = std::max(longest_, boundaries_[k].max == 0 ? bins : std::min(bins, boundaries_[k].max));
+        longest_ =
+            std::max(longest_, boundaries_[k].max == 0 ? bins : std::min<std::int64_t>(bins, boundaries_[k].max));
     }
 }
 
@@ -62,26 +60,12 @@ void ProfileCutter::find_pieces(std::span<const float> profile) {
         sums_[at + 1] = sums_[at] + static_cast<double>(profile[at]);
     }
     for (std::int64_t end = 1; end <= bins_; ++end) {
-        const double sum = sums_[static_cast<std::size_t>(end)];
         float* pieces = pieces_to(end);
         const std::int64_t first = end == bins_ ? 0 : std::max<std::int64_t>(0, end - longest_);
-        pieces[0] = PieceCost{}(static_cast<float>(sum), static_cast<float>(end));
-        for (std::int64_t begin = first; begin < end; ++begin) {
-            pieces[begin] = PieceCost{}(static_cast<float>(sum - sums_[static_cast<std::size_t>(begin)]),
-                                        static_cast<float>(end - begin));
-        }
-    }
-}
-
-// Where the profile steps the other way.
-void ProfileCutter::rule_out(int polarity, std::vector<float>& costs) const {
-    if (polarity == 0) return;
-    for (std::int64_t i = 1; i < bins_; ++i) {
-        const std::int64_t reach = std::min({step_reach, i, bins_ - i});
-        const double middle = sums_[static_cast<std::size_t>(i)];
-        const double below = sums_[static_cast<std::size_t>(i + reach)] - middle;
-        const double above = middle - sums_[static_cast<std::size_t>(i - reach)];
-        if (polarity * (below - above) <= 0) costs[static_cast<std::size_t>(i)] = ruled_out;
+        const auto last = static_cast<std::int32_t>(end);
+        pieces[0] = cut().piece(0, last);
+        for (std::int64_t begin = first; begin < end; ++begin)
+            pieces[begin] = cut().piece(static_cast<std::int32_t>(begin), last);
     }
 }
 
@@ -90,10 +74,9 @@ void ProfileCutter::next_boundary(const ProfileBoundary& boundary, const std::ve
     for (std::int64_t end = 1; end < bins_; ++end) {
         const std::int64_t last = end - boundary.min + 1;
         const std::int64_t first = boundary.max == 0 ? 1 : std::max<std::int64_t>(1, end - boundary.max);
-        costs[static_cast<std::size_t>(end)] = ruled_out;
-        if (first >= last) continue;
-        const Least least = least_sum(above.data(), pieces_to(end), first, last);
-        costs[static_cast<std::size_t>(end)] = std::min(least.cost, ruled_out);
+        Least least{ruled_out, 1};
+        if (first < last) least = least_sum(above.data(), pieces_to(end), first, last);
+        costs[static_cast<std::size_t>(end)] = cut().later(boundary, static_cast<std::int32_t>(end), least.cost);
         from[end] = least.at;
     }
 }
@@ -102,14 +85,11 @@ std::vector<std::int64_t> ProfileCutter::operator()(std::span<const float> profi
     find_pieces(profile);
     std::vector<float> costs(static_cast<std::size_t>(stride_), ruled_out), above;
     const ProfileBoundary& top = boundaries_.front();
-    for (std::int64_t end = std::max<std::int64_t>(1, top.min); end < bins_; ++end) {
-        if (top.max == 0 || end <= top.max) costs[static_cast<std::size_t>(end)] = pieces_to(end)[0];
-    }
-    rule_out(top.polarity, costs);
+    for (std::int64_t end = 1; end < bins_; ++end)
+        costs[static_cast<std::size_t>(end)] = cut().first(top, static_cast<std::int32_t>(end));
     for (std::size_t k = 1; k < boundaries_.size(); ++k) {
         above = costs;
         next_boundary(boundaries_[k], above, costs, from_.data() + static_cast<std::int64_t>(k) * stride_);
-        rule_out(boundaries_[k].polarity, costs);
     }
     const Least last = least_sum(costs.data(), pieces_to(bins_), 1, bins_);
     if (last.cost >= ruled_out / 2) return {};

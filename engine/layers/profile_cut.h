@@ -6,14 +6,9 @@
 #include <span>
 #include <vector>
 
-namespace echolux {
+#include "compute/steps/coarse_layers.h"
 
-// A boundary, in bins of the profile.
-struct ProfileBoundary {
-    int polarity = 0;      // 1: brighter below, -1: darker below
-    std::int64_t min = 1;  // from the one above, or from the top: at least 1
-    std::int64_t max = 0;  // 0: any
-};
+namespace echolux {
 
 class ProfileCutter {
   public:
@@ -25,9 +20,9 @@ class ProfileCutter {
 
   private:
     void find_pieces(std::span<const float> profile);
-    void rule_out(int polarity, std::vector<float>& costs) const;
     void next_boundary(const ProfileBoundary& boundary, const std::vector<float>& above, std::vector<float>& costs,
                        std::int32_t* from) const;
+    ProfileCut cut() const { return {sums_.data(), static_cast<std::int32_t>(bins_)}; }
     float* pieces_to(std::int64_t end) { return pieces_.data() + end * stride_; }
     const float* pieces_to(std::int64_t end) const { return pieces_.data() + end * stride_; }
 

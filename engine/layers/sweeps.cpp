@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 
 #include "compute/parallel_for.h"
 
@@ -33,7 +32,7 @@ class Way {
         std::copy_n(sums_.begin(), boundary_labels, before.begin() + margin);
         std::fill(before.begin() + margin + boundary_labels, before.end(),
                   sums_[boundary_labels - 1] + beyond_boundary_labels);
-        const float* same_depth = before.data() + margin + std::clamp(row - row_, -farthest, farthest - 3);
+        const float* same_depth = before.data() + margin + SweepStep::shift(row - row_);
         for (int lane = 0; lane < boundary_lanes; ++lane) {
             sums_[static_cast<std::size_t>(lane)] = costs[lane] + step_(same_depth + lane);
         }
@@ -63,7 +62,7 @@ void go(Way& way, const std::vector<float>& costs, const std::vector<std::int32_
             std::ranges::copy(sums, out);
         } else {
             for (std::size_t lane = 0; lane < boundary_lanes; ++lane)
-                out[lane] = (out[lane] + sums[lane]) - of_line[lane];
+                out[lane] = SweepStep::both_ways(out[lane], sums[lane], of_line[lane]);
         }
     }
 }
@@ -93,7 +92,7 @@ std::int32_t best_of(const float* sums) {
 float quality_of(const float* sums, std::int32_t best) {
     float next = impossible;
     for (std::int32_t label = 0; label < boundary_labels; ++label) {
-        if (std::abs(label - best) >= 3) next = std::min(next, sums[label]);
+        if (SweepStep::is_rival(label, best)) next = std::min(next, sums[label]);
     }
     return next - sums[best];
 }
@@ -117,9 +116,10 @@ SweptBoundary swept(const std::vector<float>& costs, const std::vector<std::int3
                 std::copy_n((along_a.empty() ? along_b : along_a).data() + at, boundary_lanes, sums.begin());
             } else {
                 for (std::size_t lane = 0; lane < boundary_lanes; ++lane)
-                    sums[lane] = along_a[at + lane] + along_b[at + lane] - costs[at + lane];
-                const std::int32_t apart = best_of(along_a.data() + at) - best_of(along_b.data() + at);
-                found.is_ambiguous[line] = std::abs(apart) > far_apart_boundary_rows ? 1 : 0;
+                    sums[lane] = SweepStep::crossed(along_a[at + lane], along_b[at + lane], costs[at + lane]);
+                const bool is_far =
+                    SweepStep::are_far_apart(best_of(along_a.data() + at), best_of(along_b.data() + at));
+                found.is_ambiguous[line] = is_far ? 1 : 0;
             }
             found.labels[line] = best_of(sums.data());
             found.quality[line] = quality_of(sums.data(), found.labels[line]);

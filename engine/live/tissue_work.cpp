@@ -25,10 +25,6 @@ std::string toml_of_part(const std::string& section, Part part) {
     return settings.toml(true);
 }
 
-bool is_same_setting(const RegistrationSettings& a, const RegistrationSettings& b) {
-    return toml_of_part("registration", a) == toml_of_part("registration", b);
-}
-
 // What cannot be done is said; who cancels is heard.
 template <class Work>
 std::string obstacle_of(const Work& work) {
@@ -50,8 +46,12 @@ void check_tissue(const LiveTissue& tissue) {
 
 // ---- stabilising
 
+bool is_same_registration(const RegistrationSettings& a, const RegistrationSettings& b) {
+    return toml_of_part("registration", a) == toml_of_part("registration", b);
+}
+
 void PowerOnHost::set_settings(const RegistrationSettings& settings) {
-    if (!is_same_setting(settings_, settings)) reference_.reset();
+    if (!is_same_registration(settings_, settings)) reference_.reset();
     settings_ = settings;
 }
 
@@ -69,6 +69,8 @@ std::int64_t PowerOnHost::move(const std::vector<RowShift>& rows) {
     RegisteredMean mean(volume_.grid);
     mean.add(volume_, rows);
     volume_.power = mean.power();
+    std::ranges::replace_if(
+        volume_.power, [](float power) { return std::isnan(power); }, 0.0F);
     return mean.b_scans_used();
 }
 
@@ -106,29 +108,35 @@ void Stabiliser::stabilise(AlignablePower& power, const LiveTissue& tissue, Tiss
 
 // ---- flow
 
-void move_codes(std::byte* codes, const VolumeGrid& grid, const std::vector<RowShift>& rows) {
-    const auto each = static_cast<std::size_t>(bytes_of(grid.type));
-    const auto line = static_cast<std::size_t>(grid.depth) * each,
-               plane = static_cast<std::size_t>(grid.a_scans) * line;
-    std::vector<std::byte> moved(plane * static_cast<std::size_t>(grid.b_scans));
-    std::vector<double> quality(static_cast<std::size_t>(grid.b_scans), -1);
-    for (std::int64_t row = 0; row < std::ssize(rows); ++row) {
-        const RowShift& shift = rows[static_cast<std::size_t>(row)];
+std::vector<WholeMove> whole_moves(const std::vector<RowShift>& rows) {
+    std::vector<WholeMove> moves(rows.size());
+    std::vector<double> quality(rows.size(), -1);
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        const RowShift& shift = rows[row];
         const std::int64_t to = std::llround(static_cast<double>(row) + shift.y);
-        if (!shift.is_valid() || to < 0 || to >= grid.b_scans) continue;
-        double& best = quality[static_cast<std::size_t>(to)];
-        if (shift.quality <= best) continue;
-        best = shift.quality;
-        const std::int64_t z = std::llround(shift.z), x = std::llround(shift.x);
-        std::byte* const out = moved.data() + static_cast<std::size_t>(to) * plane;
-        const std::byte* const from = codes + static_cast<std::size_t>(row) * plane;
-        std::fill_n(out, plane, std::byte{});
-        const std::int64_t begin = std::max<std::int64_t>(0, z), end = std::min(grid.depth, grid.depth + z);
-        if (begin >= end) continue;
-        for (std::int64_t a = std::max<std::int64_t>(0, x); a < std::min(grid.a_scans, grid.a_scans + x); ++a) {
-            std::memcpy(out + static_cast<std::size_t>(a) * line + static_cast<std::size_t>(begin) * each,
-                        from + static_cast<std::size_t>(a - x) * line + static_cast<std::size_t>(begin - z) * each,
-                        static_cast<std::size_t>(end - begin) * each);
+        if (!shift.is_valid() || to < 0 || to >= std::ssize(rows)) continue;
+        const auto at = static_cast<std::size_t>(to);
+        if (shift.quality <= quality[at]) continue;
+        quality[at] = shift.quality;
+        moves[at] = {static_cast<std::int32_t>(row), static_cast<std::int32_t>(std::lround(shift.z)),
+                     static_cast<std::int32_t>(std::lround(shift.x))};
+    }
+    return moves;
+}
+
+void move_codes(std::byte* codes, const VolumeGrid& grid, const std::vector<RowShift>& rows) {
+    const std::int64_t each = bytes_of(grid.type), line = grid.a_scan_bytes(), plane = grid.b_scan_bytes();
+    std::vector<std::byte> moved(static_cast<std::size_t>(grid.bytes()));
+    const std::vector<WholeMove> moves = whole_moves(rows);
+    for (std::int64_t b = 0; b < grid.b_scans; ++b) {
+        const WholeMove& move = moves[static_cast<std::size_t>(b)];
+        const std::int64_t begin = std::max<std::int64_t>(0, move.z), end = std::min(grid.depth, grid.depth + move.z);
+        if (move.from < 0 || begin >= end) continue;
+        const std::int64_t last = std::min(grid.a_scans, grid.a_scans + move.x);
+        for (std::int64_t a = std::max<std::int64_t>(0, move.x); a < last; ++a) {
+            std::memcpy(moved.data() + b * plane + a * line + begin * each,
+                        codes + move.from * plane + (a - move.x) * line + (begin - move.z) * each,
+                        static_cast<std::size_t>((end - begin) * each));
         }
     }
     std::ranges::copy(moved, codes);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "compute/backend.h"
+#include "compute/volume_on_gpu.h"
 #include "engine/live/block_sink.h"
 #include "engine/registration/registration.h"
 #include "engine/speckle/speckle_filter.h"
@@ -55,6 +56,8 @@ class AlignablePower {
     virtual void forget_reference() = 0;
 };
 
+bool is_same_registration(const RegistrationSettings& a, const RegistrationSettings& b);
+
 // Power in host memory, aligned by the CPU. The reference outlives the volumes.
 class PowerOnHost : public AlignablePower {
   public:
@@ -87,7 +90,9 @@ class Stabiliser {
     int misfits_ = 0;  // volumes in a row that did not fit the reference
 };
 
-// B-scans of codes that have no power (flow) moved by whole voxels; those that none comes to are 0.
+// Where B-scans of codes that have no power (flow) come to, by whole voxels: the one with the best quality counts. And
+// codes in host memory moved so.
+std::vector<WholeMove> whole_moves(const std::vector<RowShift>& rows);
 void move_codes(std::byte* codes, const VolumeGrid& grid, const std::vector<RowShift>& rows);
 
 // On volumes in host memory, used by one thread.

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "compute/steps/registration.h"
-
 namespace echolux {
 namespace {
 
@@ -28,8 +26,7 @@ PlaneTransform::PlaneTransform(std::int64_t depth, std::int64_t a_scans, std::in
       long_x_(good_length(a_scans + max_x + 1)), bins_z_(long_z_ / 2 + 1), z_forward_(FftKind::real_forward, long_z_),
       z_inverse_(FftKind::real_inverse, long_z_), x_forward_(FftKind::complex_forward, long_x_),
       x_inverse_(FftKind::complex_inverse, long_x_),
-      columns_(static_cast<std::size_t>(std::max(a_scans, 2 * max_x + 1) * bins_z_)),
-      map_(static_cast<std::size_t>((2 * max_x + 1) * (2 * max_z + 1))) {}
+      columns_(static_cast<std::size_t>(std::max(a_scans, 2 * max_x + 1) * bins_z_)) {}
 
 PlaneTransform::Spectrum PlaneTransform::forward(const float* plane) {
     for (std::int64_t a = 0; a < a_scans_; ++a) {
@@ -49,9 +46,17 @@ PlaneTransform::Spectrum PlaneTransform::forward(const float* plane) {
     return spectrum;
 }
 
-CoarsePeak PlaneTransform::peak(const Spectrum& cross) {
+void PlaneTransform::correlate(const Spectrum& a, const Spectrum& b, float* map) {
+    cross_.resize(a.size());
+    const auto* left = reinterpret_cast<const float*>(a.data());
+    const auto* right = reinterpret_cast<const float*>(b.data());
+    auto* cross = reinterpret_cast<float*>(cross_.data());
+    for (std::size_t i = 0; i < 2 * a.size(); i += 2) {  // a conj(b)
+        cross[i] = left[i] * right[i] + left[i + 1] * right[i + 1];
+        cross[i + 1] = left[i + 1] * right[i] - left[i] * right[i + 1];
+    }
     for (std::int64_t z = 0; z < bins_z_; ++z) {
-        std::copy_n(cross.data() + z * long_x_, long_x_, x_inverse_.complex_in());
+        std::copy_n(cross_.data() + z * long_x_, long_x_, x_inverse_.complex_in());
         x_inverse_.execute();
         const std::complex<float>* out = x_inverse_.complex_out();
         for (std::int64_t x = -max_x_; x <= max_x_; ++x) {
@@ -62,42 +67,8 @@ CoarsePeak PlaneTransform::peak(const Spectrum& cross) {
     for (std::int64_t x = 0; x <= 2 * max_x_; ++x) {
         std::copy_n(columns_.data() + x * bins_z_, bins_z_, z_inverse_.complex_in());
         z_inverse_.execute();
-        for (std::int64_t z = -max_z_; z <= max_z_; ++z) {
-            map_[static_cast<std::size_t>(x * (2 * max_z_ + 1) + z + max_z_)] =
-                share * z_inverse_.real()[z < 0 ? z + long_z_ : z];
-        }
+        for (std::int64_t z = -max_z_; z <= max_z_; ++z) *map++ = share * z_inverse_.real()[z < 0 ? z + long_z_ : z];
     }
-    return peak_of_map();
-}
-
-CoarsePeak PlaneTransform::peak_of_map() const {
-    CoarsePeak peak;
-    std::int64_t best_x = 0, best_z = 0;
-    for (std::int64_t x = -max_x_; x <= max_x_; ++x) {
-        for (std::int64_t z = -max_z_; z <= max_z_; ++z) {
-            if (at(x, z) <= peak.value) continue;
-            peak.value = at(x, z);
-            best_x = x;
-            best_z = z;
-        }
-    }
-    for (std::int64_t x = -max_x_; x <= max_x_; ++x) {
-        for (std::int64_t z = -max_z_; z <= max_z_; ++z) {
-            const bool is_apart = std::abs(x - best_x) > 1 || std::abs(z - best_z) > 1;
-            if (is_apart && at(x, z) > peak.second) peak.second = at(x, z);
-        }
-    }
-    peak.z = static_cast<double>(best_z);
-    peak.x = static_cast<double>(best_x);
-    const bool inside_z = std::abs(best_z) < max_z_, inside_x = std::abs(best_x) < max_x_;
-    if (inside_z) {
-        peak.z += static_cast<double>(parabola_peak(at(best_x, best_z - 1), peak.value, at(best_x, best_z + 1)));
-    }
-    if (inside_x) {
-        peak.x += static_cast<double>(parabola_peak(at(best_x - 1, best_z), peak.value, at(best_x + 1, best_z)));
-    }
-    peak.is_at_border = (max_z_ > 0 && !inside_z) || (max_x_ > 0 && !inside_x);
-    return peak;
 }
 
 float overlap_product(const float* a, const float* b, std::int64_t depth, std::int64_t a_scans, std::int64_t shift_z,

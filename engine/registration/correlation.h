@@ -9,15 +9,9 @@
 #include <vector>
 
 #include "compute/fft/fft.h"
+#include "compute/steps/registration.h"
 
 namespace echolux {
-
-// The largest of a map of correlations, `second` being the largest at least two samples away.
-struct CoarsePeak {
-    float value = -1, second = -1;
-    double z = 0, x = 0;  // shift, finer than samples
-    bool is_at_border = false;
-};
 
 // Transforms of planes [a_scan][depth], zero-padded by the range of shifts. One thread at a time.
 class PlaneTransform {
@@ -28,21 +22,34 @@ class PlaneTransform {
 
     Spectrum forward(const float* plane);
 
-    // Of the correlation that `cross` is the transform of.
-    CoarsePeak peak(const Spectrum& cross);
+    // The correlation that a conj(b) is the transform of: shift_map().cells() of them.
+    void correlate(const Spectrum& a, const Spectrum& b, float* map);
+
+    ShiftMap shift_map() const { return {static_cast<std::int32_t>(max_z_), static_cast<std::int32_t>(max_x_)}; }
 
   private:
-    CoarsePeak peak_of_map() const;
-    float at(std::int64_t x, std::int64_t z) const {
-        return map_[static_cast<std::size_t>((x + max_x_) * (2 * max_z_ + 1) + z + max_z_)];
-    }
-
     std::int64_t depth_, a_scans_, max_z_, max_x_;
     std::int64_t long_z_, long_x_, bins_z_;
     Fft z_forward_, z_inverse_, x_forward_, x_inverse_;
     std::vector<std::complex<float>> columns_;  // [shift or A-scan][depth frequency]
-    std::vector<float> map_;                    // [shift in x][shift in z]
+    Spectrum cross_;
 };
+
+// The peak of a map, `at` giving the correlation of a cell.
+template <class At>
+CoarsePeak peak_of(const ShiftMap& map, const At& at) {
+    float value = -1, second = -1;
+    std::int32_t best = 0;
+    for (std::int32_t cell = 0; cell < map.cells(); ++cell) {
+        if (at(cell) <= value) continue;
+        value = at(cell);
+        best = cell;
+    }
+    for (std::int32_t cell = 0; cell < map.cells(); ++cell) {
+        if (at(cell) > second && map.is_apart(cell, best)) second = at(cell);
+    }
+    return map.peak(at, best, value, second);
+}
 
 // a(r + s) b(r), summed over all r inside of both planes; eight partial sums, so that the order is fixed.
 float overlap_product(const float* a, const float* b, std::int64_t depth, std::int64_t a_scans, std::int64_t shift_z,

@@ -7,41 +7,35 @@
 #include "compute/error.h"
 #include "compute/parallel_for.h"
 #include "compute/steps/registration.h"
-#include "engine/registration/registration.h"
+#include "engine/registration/features.h"
 
 namespace echolux {
 namespace {
 
 constexpr double smoothing = 1, high_pass = 8;  // sigma, in samples
-constexpr double floor_part = 0.02;             // of the 99th percentile
-constexpr double band_part = 0.02;              // of the brightest mean depth
-constexpr float silent_part = 0.1F;             // of the median norm: a B-scan with less shows nothing
+constexpr std::int64_t smoothing_reach = 3;
+constexpr double floor_part = 0.02;  // of the 99th percentile
+constexpr double band_part = 0.02;   // of the brightest mean depth
+constexpr float silent_part = 0.1F;  // of the median norm: a B-scan with less shows nothing
 
 // One B-scan, [a_scan][depth], blurred along both axes. Beyond the ends the end value goes on.
 class Plane {
   public:
     Plane(std::int64_t depth, std::int64_t a_scans)
         : depth_(depth), a_scans_(a_scans), other_(static_cast<std::size_t>(depth * a_scans)),
-          line_(static_cast<std::size_t>(depth)) {}
+          sums_(static_cast<std::size_t>(depth)) {}
 
     // Gaussian of a sample, cut at three.
     void smooth(std::vector<float>& plane) {
-        std::array<float, 7> weights{};
-        float sum = 0;
-        for (int i = 0; i < 7; ++i) {
-            weights[static_cast<std::size_t>(i)] =
-                static_cast<float>(std::exp(-(i - 3) * (i - 3) / (2 * smoothing * smoothing)));
-            sum += weights[static_cast<std::size_t>(i)];
-        }
-        for (float& weight : weights) weight /= sum;
+        static const std::vector<float> weights = smoothing_weights();
         along_depth(plane, weights);
         along_a_scans(plane, weights);
     }
 
     // Three running means in place of a Gaussian.
-    void blur(std::vector<float>& plane, double sigma) {
-        const auto half = static_cast<std::int64_t>(std::lround((std::sqrt(4 * sigma * sigma + 1) - 1) / 2));
-        for (int pass = 0; pass < 3; ++pass) {
+    void blur(std::vector<float>& plane) {
+        const std::int64_t half = slow_mean_half();
+        for (int pass = 0; pass < slow_means; ++pass) {
             mean_along_depth(plane, half);
             mean_along_a_scans(plane, half);
         }
@@ -52,28 +46,35 @@ class Plane {
         return plane.data() + std::clamp<std::int64_t>(a, 0, a_scans_ - 1) * depth_;
     }
 
-    void along_depth(std::vector<float>& plane, const std::array<float, 7>& weights) {
+    // A line with its end values going on, `reach` of them on either side.
+    const float* padded(const float* from, std::int64_t reach, std::size_t number) {
+        std::vector<float>& to = padded_[number];
+        to.resize(static_cast<std::size_t>(depth_ + 2 * reach));
+        std::fill_n(to.begin(), reach, from[0]);
+        std::copy_n(from, depth_, to.begin() + reach);
+        std::fill(to.begin() + reach + depth_, to.end(), from[depth_ - 1]);
+        return to.data() + reach;
+    }
+
+    void along_depth(std::vector<float>& plane, const std::vector<float>& weights) {
         for (std::int64_t a = 0; a < a_scans_; ++a) {
-            const float* from = line(plane, a);
+            const float* from = padded(line(plane, a), smoothing_reach, 0) - smoothing_reach;
             float* to = line(other_, a);
-            for (std::int64_t z = 0; z < depth_; ++z) {
-                float sum = 0;
-                for (std::int64_t i = 0; i < 7; ++i) {
-                    sum +=
-                        weights[static_cast<std::size_t>(i)] * from[std::clamp<std::int64_t>(z + i - 3, 0, depth_ - 1)];
-                }
-                to[z] = sum;
+            std::fill_n(to, depth_, 0.0F);
+            for (std::int64_t i = 0; i <= 2 * smoothing_reach; ++i) {
+                const float weight = weights[static_cast<std::size_t>(i)];
+                for (std::int64_t z = 0; z < depth_; ++z) to[z] += weight * from[z + i];
             }
         }
         plane.swap(other_);
     }
 
-    void along_a_scans(std::vector<float>& plane, const std::array<float, 7>& weights) {
+    void along_a_scans(std::vector<float>& plane, const std::vector<float>& weights) {
         for (std::int64_t a = 0; a < a_scans_; ++a) {
             float* to = line(other_, a);
             std::fill_n(to, depth_, 0.0F);
-            for (std::int64_t i = 0; i < 7; ++i) {
-                const float* from = line(plane, a + i - 3);
+            for (std::int64_t i = 0; i <= 2 * smoothing_reach; ++i) {
+                const float* from = line(plane, a + i - smoothing_reach);
                 const float weight = weights[static_cast<std::size_t>(i)];
                 for (std::int64_t z = 0; z < depth_; ++z) to[z] += weight * from[z];
             }
@@ -81,52 +82,55 @@ class Plane {
         plane.swap(other_);
     }
 
+    // Four lines at a time, since each sum waits for the one before it.
     void mean_along_depth(std::vector<float>& plane, std::int64_t half) {
+        constexpr std::size_t together = 4;
         const double share = 1 / static_cast<double>(2 * half + 1);
-        for (std::int64_t a = 0; a < a_scans_; ++a) {
-            float* at = line(plane, a);
-            std::copy_n(at, depth_, line_.data());
-            const auto value = [&](std::int64_t z) {
-                return static_cast<double>(line_[static_cast<std::size_t>(std::clamp<std::int64_t>(z, 0, depth_ - 1))]);
-            };
-            double sum = 0;
-            for (std::int64_t z = -half; z <= half; ++z) sum += value(z);
+        for (std::int64_t first = 0; first < a_scans_; first += together) {
+            std::array<const float*, together> from{};
+            std::array<float*, together> to{};
+            std::array<double, together> sums{};
+            for (std::size_t i = 0; i < together; ++i) {  // beyond the last line, that one again
+                to[i] = line(plane, first + static_cast<std::int64_t>(i));
+                from[i] = padded(to[i], half + 1, i);
+                for (std::int64_t z = -half; z <= half; ++z) sums[i] += static_cast<double>(from[i][z]);
+            }
             for (std::int64_t z = 0; z < depth_; ++z) {
-                at[z] = static_cast<float>(sum * share);
-                sum += value(z + half + 1) - value(z - half);
+                for (std::size_t i = 0; i < together; ++i) {
+                    to[i][z] = static_cast<float>(sums[i] * share);
+                    sums[i] += static_cast<double>(from[i][z + half + 1]) - static_cast<double>(from[i][z - half]);
+                }
             }
         }
     }
 
     void mean_along_a_scans(std::vector<float>& plane, std::int64_t half) {
         const double share = 1 / static_cast<double>(2 * half + 1);
-        std::vector<double> sum(static_cast<std::size_t>(depth_), 0.0);
-        const auto add = [&](std::int64_t a, double sign) {
+        std::ranges::fill(sums_, 0.0);
+        double* sum = sums_.data();
+        for (std::int64_t a = -half; a <= half; ++a) {
             const float* from = line(plane, a);
-            for (std::int64_t z = 0; z < depth_; ++z)
-                sum[static_cast<std::size_t>(z)] += sign * static_cast<double>(from[z]);
-        };
-        for (std::int64_t a = -half; a <= half; ++a) add(a, 1);
+            for (std::int64_t z = 0; z < depth_; ++z) sum[z] += static_cast<double>(from[z]);
+        }
         for (std::int64_t a = 0; a < a_scans_; ++a) {
             float* to = line(other_, a);
-            for (std::int64_t z = 0; z < depth_; ++z)
-                to[z] = static_cast<float>(sum[static_cast<std::size_t>(z)] * share);
-            add(a + half + 1, 1);
-            add(a - half, -1);
+            const float *next = line(plane, a + half + 1), *last = line(plane, a - half);
+            for (std::int64_t z = 0; z < depth_; ++z) {
+                to[z] = static_cast<float>(sum[z] * share);
+                sum[z] += static_cast<double>(next[z]) - static_cast<double>(last[z]);
+            }
         }
         plane.swap(other_);
     }
 
     std::int64_t depth_, a_scans_;
-    std::vector<float> other_, line_;
+    std::vector<float> other_;
+    std::array<std::vector<float>, 4> padded_;
+    std::vector<double> sums_;
 };
 
-float percentile_99(const std::vector<float>& power) {
-    const std::size_t step = std::max<std::size_t>(1, power.size() / 100'000);
-    std::vector<float> some;
-    for (std::size_t i = 0; i < power.size(); i += step) {
-        if (std::isfinite(power[i])) some.push_back(power[i]);
-    }
+float percentile_99(std::vector<float> some) {
+    std::erase_if(some, [](float value) { return !std::isfinite(value); });
     if (some.empty()) return 0;
     const auto at = some.begin() + static_cast<std::ptrdiff_t>(some.size() * 99 / 100);
     std::nth_element(some.begin(), at, some.end());
@@ -149,12 +153,21 @@ void divide(std::vector<float>& means, const std::vector<float>& shares, const s
     for (std::size_t i = 0; i < known.size(); ++i) means[i] = known[i] > 0 ? means[i] / shares[i] : 0;
 }
 
+// What rows are made in, one after the other.
+struct RowWork {
+    RowWork(std::int64_t depth, std::int64_t a_scans)
+        : plane(depth, a_scans), values(static_cast<std::size_t>(depth * a_scans)) {}
+
+    Plane plane;
+    std::vector<float> values, slow;
+};
+
 // Fills one row; returns its norm.
-float fill_row(const float* power, const VolumeGrid& grid, Interval band, const LogFeature& feature, float* row) {
+float fill_row(const float* power, const VolumeGrid& grid, Interval band, const LogFeature& feature, RowWork& work,
+               float* row) {
     const std::int64_t depth = band.end - band.begin;
     const auto count = static_cast<std::size_t>(depth * grid.a_scans);
-    Plane plane(depth, grid.a_scans);
-    std::vector<float> values(count), slow;
+    auto& [plane, values, slow] = work;
     for (std::int64_t a = 0; a < grid.a_scans; ++a) {
         for (std::int64_t z = 0; z < depth; ++z) {
             values[static_cast<std::size_t>(a * depth + z)] = power[a * grid.depth + band.begin + z];
@@ -168,9 +181,9 @@ float fill_row(const float* power, const VolumeGrid& grid, Interval band, const 
     for (float& value : values) value = feature(value);
     for (std::size_t i = 0; i < known.size(); ++i) values[i] *= known[i];
     slow = values;
-    plane.blur(slow, high_pass);
+    plane.blur(slow);
     shares = known;
-    if (!known.empty()) plane.blur(shares, high_pass);
+    if (!known.empty()) plane.blur(shares);
     divide(slow, shares, known);
     double sum = 0, square = 0, samples = known.empty() ? static_cast<double>(count) : 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -188,17 +201,46 @@ float fill_row(const float* power, const VolumeGrid& grid, Interval band, const 
 
 }  // namespace
 
-Interval tissue_band(const PowerVolume& volume, std::int64_t margin) {
-    const VolumeGrid& grid = volume.grid;
-    const std::vector<float>& power = volume.power;
-    std::vector<double> mean(static_cast<std::size_t>(grid.depth), 0.0);
-    const std::int64_t lines = grid.a_scans * grid.b_scans;
-    const std::int64_t step = std::max<std::int64_t>(1, lines / 4096);
-    for (std::int64_t line = 0; line < lines; line += step) {
-        for (std::int64_t z = 0; z < grid.depth; ++z) {
-            const float value = power[static_cast<std::size_t>(line * grid.depth + z)];
-            if (std::isfinite(value)) mean[static_cast<std::size_t>(z)] += static_cast<double>(value);
-        }
+std::vector<float> smoothing_weights() {
+    std::vector<float> weights;
+    float sum = 0;
+    for (std::int64_t i = -smoothing_reach; i <= smoothing_reach; ++i) {
+        weights.push_back(static_cast<float>(std::exp(-static_cast<double>(i * i) / (2 * smoothing * smoothing))));
+        sum += weights.back();
+    }
+    for (float& weight : weights) weight /= sum;
+    return weights;
+}
+
+std::int64_t slow_mean_half() {
+    return std::lround((std::sqrt(4 * high_pass * high_pass + 1) - 1) / 2);
+}
+
+Samples samples_of(std::int64_t voxels) {
+    constexpr std::int64_t most = 100'000;
+    const std::int64_t step = std::max<std::int64_t>(1, voxels / most);
+    return {(voxels + step - 1) / step, step};
+}
+
+LogFeature log_feature(std::vector<float> samples) {
+    const float bright = percentile_99(std::move(samples));
+    if (!(bright > 0)) {
+        throw Error(ErrorCode::bad_setting, "holds nothing: no sample is above zero", "registration",
+                    "choose another volume");
+    }
+    return {static_cast<float>(floor_part) * bright};
+}
+
+Samples lines_of_band(const VolumeGrid& grid) {
+    constexpr std::int64_t most = 4096;
+    const std::int64_t lines = grid.a_scans * grid.b_scans, step = std::max<std::int64_t>(1, lines / most);
+    return {(lines + step - 1) / step, step};
+}
+
+Interval band_of_lines(const std::vector<float>& lines, std::int64_t depth, std::int64_t margin) {
+    std::vector<double> mean(static_cast<std::size_t>(depth), 0.0);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        if (std::isfinite(lines[i])) mean[i % mean.size()] += static_cast<double>(lines[i]);
     }
     std::vector<double> sorted = mean;
     std::ranges::sort(sorted);
@@ -207,33 +249,51 @@ Interval tissue_band(const PowerVolume& volume, std::int64_t margin) {
     const auto shines = [least](double value) { return value > least; };
     const auto first = std::ranges::find_if(mean, shines);
     const auto last = std::find_if(mean.rbegin(), mean.rend(), shines).base();
-    if (first == mean.end()) return {0, grid.depth};
+    if (first == mean.end()) return {0, depth};
     return {std::max<std::int64_t>(0, first - mean.begin() - margin),
-            std::min(grid.depth, static_cast<std::int64_t>(last - mean.begin()) + margin)};
+            std::min(depth, static_cast<std::int64_t>(last - mean.begin()) + margin)};
+}
+
+Interval tissue_band(const PowerVolume& volume, std::int64_t margin) {
+    const std::int64_t depth = volume.grid.depth;
+    const Samples samples = lines_of_band(volume.grid);
+    std::vector<float> lines;
+    for (std::int64_t i = 0; i < samples.count; ++i) {
+        const auto line = volume.power.begin() + i * samples.step * depth;
+        lines.insert(lines.end(), line, line + depth);
+    }
+    return band_of_lines(lines, depth, margin);
+}
+
+void silence(std::vector<float>& norms) {
+    std::vector<float> sorted = norms;
+    std::ranges::sort(sorted);
+    const float least = silent_part * sorted[sorted.size() / 2];
+    for (float& norm : norms) norm = norm > least ? norm : 0;
 }
 
 RowFeatures row_features(const PowerVolume& volume, Interval band) {
     const VolumeGrid& grid = volume.grid;
     const std::vector<float>& power = volume.power;
-    const float bright = percentile_99(power);
-    if (!(bright > 0)) {
-        throw Error(ErrorCode::bad_setting, "holds nothing: no sample is above zero", "registration",
-                    "choose another volume");
-    }
+    const Samples samples = samples_of(std::ssize(power));
+    std::vector<float> some;
+    for (std::int64_t i = 0; i < samples.count; ++i) some.push_back(power[static_cast<std::size_t>(i * samples.step)]);
+    const LogFeature feature = log_feature(std::move(some));
     RowFeatures features{
         .depth = band.end - band.begin, .a_scans = grid.a_scans, .rows = grid.b_scans, .values = {}, .norms = {}};
     const std::int64_t of_row = features.depth * features.a_scans;
     features.values.resize(static_cast<std::size_t>(of_row * features.rows));
     features.norms.resize(static_cast<std::size_t>(features.rows));
-    const LogFeature feature{static_cast<float>(floor_part) * bright};
-    parallel_for(0, features.rows, [&](std::int64_t row) {
-        features.norms[static_cast<std::size_t>(row)] = fill_row(power.data() + row * grid.a_scans * grid.depth, grid,
-                                                                 band, feature, features.values.data() + row * of_row);
+    constexpr std::int64_t together = 8;
+    parallel_for(0, (features.rows + together - 1) / together, [&](std::int64_t group) {
+        RowWork work(features.depth, features.a_scans);
+        for (std::int64_t row = group * together; row < std::min(features.rows, (group + 1) * together); ++row) {
+            features.norms[static_cast<std::size_t>(row)] =
+                fill_row(power.data() + row * grid.a_scans * grid.depth, grid, band, feature, work,
+                         features.values.data() + row * of_row);
+        }
     });
-    std::vector<float> sorted = features.norms;
-    std::ranges::sort(sorted);
-    const float least = silent_part * sorted[sorted.size() / 2];
-    for (float& norm : features.norms) norm = norm > least ? norm : 0;
+    silence(features.norms);
     return features;
 }
 

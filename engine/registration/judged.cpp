@@ -103,7 +103,7 @@ void mark_saccades(std::vector<RowShift>& rows, double speed) {
 
 }  // namespace
 
-std::vector<RowShift> judged(const std::vector<StripPlace>& places, const RowFeatures& moving, std::int64_t rows,
+std::vector<RowShift> judged(const std::vector<StripPlace>& places, const std::vector<float>& norms, std::int64_t rows,
                              double chance, double max_apart, const RegistrationSettings& settings) {
     std::vector<double> qualities;
     for (const StripPlace& place : places) {
@@ -114,7 +114,7 @@ std::vector<RowShift> judged(const std::vector<StripPlace>& places, const RowFea
     for (std::size_t j = 0; j < places.size(); ++j) {
         const StripPlace& place = places[j];
         RowShift shift{.z = place.z, .x = place.x, .y = place.y, .quality = std::max(0.0, place.quality)};
-        if (moving.norms[j] <= 0) {
+        if (norms[j] <= 0) {
             shift.reason = RowReason::no_signal;
         } else if (place.quality <= -1) {
             shift.reason = RowReason::no_overlap;

@@ -12,55 +12,27 @@
 namespace echolux {
 namespace {
 
-// Values to coefficients of a cubic B-spline, `stride` apart, mirrored at both ends (M. Unser, IEEE Signal Processing
-// Magazine 16(6), 1999).
+// Values to coefficients of a cubic B-spline, `stride` apart.
 void prefilter(float* first, std::int64_t count, std::int64_t stride) {
     if (count < 2) return;
-    const double pole = std::sqrt(3.0) - 2;
     const auto at = [&](std::int64_t i) -> float& { return first[i * stride]; };
-    constexpr std::int64_t reach = 16;  // pole^16 is 7e-10
-    const std::int64_t period = 2 * count - 2;
-    double sum = 0, power = 1;
-    for (std::int64_t i = 0; i < reach; ++i, power *= pole) {
-        sum += power * static_cast<double>(at(std::min(i % period, period - i % period)));
-    }
-    double last = sum;
+    double last = SplineFilter::first(at, count);
     at(0) = static_cast<float>(last);
     for (std::int64_t i = 1; i < count; ++i) {
-        last = static_cast<double>(at(i)) + pole * last;
+        last = SplineFilter::there(last, at(i));
         at(i) = static_cast<float>(last);
     }
-    last = pole / (pole * pole - 1) * (last + pole * static_cast<double>(at(count - 2)));
-    at(count - 1) = static_cast<float>(6 * last);
+    last = SplineFilter::turn(last, at(count - 2));
+    at(count - 1) = SplineFilter::coefficient(last);
     for (std::int64_t i = count - 2; i >= 0; --i) {
-        last = pole * (last - static_cast<double>(at(i)));
-        at(i) = static_cast<float>(6 * last);
+        last = SplineFilter::back(last, at(i));
+        at(i) = SplineFilter::coefficient(last);
     }
 }
 
-// Whole part and weights of a place `shift` before each sample.
-struct Taps {
-    explicit Taps(double shift)
-        : whole(static_cast<std::int64_t>(std::floor(-shift))), cubic(static_cast<float>(-shift - std::floor(-shift))) {
-    }
-
-    // Samples of `count` that lie within the others.
-    Interval inside(std::int64_t count) const {
-        const std::int64_t upper = cubic.weight[3] > 0 ? 1 : 0;  // lies between two samples
-        return {std::max<std::int64_t>(0, -whole), std::min(count, count - whole - upper)};
-    }
-
-    // Of the four samples around a place, those that decide: a place on a sample is that sample.
-    Interval deciding() const { return cubic.weight[3] > 0 ? Interval{0, 4} : Interval{1, 2}; }
-
-    std::int64_t whole;
-    CubicWeights cubic;
-};
-
-std::int64_t mirrored(std::int64_t i, std::int64_t count) {
-    if (i < 0) i = -i;
-    if (i >= count) i = 2 * (count - 1) - i;
-    return std::clamp<std::int64_t>(i, 0, count - 1);
+// Samples of `count` that come from within the others.
+Interval inside(const ShiftedTaps& taps, std::int64_t count) {
+    return {std::max<std::int64_t>(0, -taps.whole), std::min(count, count - taps.whole - (taps.is_between() ? 1 : 0))};
 }
 
 class Resampled {
@@ -77,26 +49,23 @@ class Resampled {
     }
 
     // Adds the B-scan, shifted, with a weight; power cannot be below zero, which splines do not know.
-    void add_to(float* sums, float* weights, const RowShift& shift) const {
-        const Taps taps_z(shift.z), taps_x(shift.x);
-        const Interval inside_z = taps_z.inside(grid_.depth), inside_x = taps_x.inside(grid_.a_scans);
-        const auto quality = static_cast<float>(shift.quality);
+    void add_to(float* sums, float* weights, const LandingRow& landing) const {
+        const ShiftedTaps taps_z(landing.z), taps_x(landing.x);
+        const Interval inside_z = inside(taps_z, grid_.depth), inside_x = inside(taps_x, grid_.a_scans);
         std::vector<float> line(static_cast<std::size_t>(grid_.depth));
         for (std::int64_t a = inside_x.begin; a < inside_x.end; ++a) {
             std::ranges::fill(line, 0.0F);
-            for (std::int64_t i = 0; i < 4; ++i) {
-                const float* from = values_.data() + mirrored(a + taps_x.whole + i - 1, grid_.a_scans) * grid_.depth;
+            for (int i = 0; i < 4; ++i) {
+                const float* from = values_.data() + taps_x.tap(a, i, grid_.a_scans) * grid_.depth;
                 for (std::size_t z = 0; z < line.size(); ++z) line[z] += taps_x.cubic.weight[i] * from[z];
             }
             for (std::int64_t z = inside_z.begin; z < inside_z.end; ++z) {
                 if (is_next_to_lost(taps_z, taps_x, z, a)) continue;
                 float value = 0;
-                for (std::int64_t i = 0; i < 4; ++i) {
-                    value += taps_z.cubic.weight[i] *
-                             line[static_cast<std::size_t>(mirrored(z + taps_z.whole + i - 1, grid_.depth))];
-                }
-                sums[a * grid_.depth + z] += quality * std::max(0.0F, value);
-                weights[a * grid_.depth + z] += quality;
+                for (int i = 0; i < 4; ++i)
+                    value += taps_z.cubic.weight[i] * line[static_cast<std::size_t>(taps_z.tap(z, i, grid_.depth))];
+                sums[a * grid_.depth + z] += landing.weight * std::max(0.0F, value);
+                weights[a * grid_.depth + z] += landing.weight;
             }
         }
     }
@@ -104,14 +73,12 @@ class Resampled {
   private:
     static bool is_lost(float value) { return !std::isfinite(value); }
 
-    bool is_next_to_lost(const Taps& taps_z, const Taps& taps_x, std::int64_t z, std::int64_t a) const {
+    bool is_next_to_lost(const ShiftedTaps& taps_z, const ShiftedTaps& taps_x, std::int64_t z, std::int64_t a) const {
         if (is_lost_.empty()) return false;
-        const Interval of_z = taps_z.deciding(), of_x = taps_x.deciding();
-        for (std::int64_t i = of_x.begin; i < of_x.end; ++i) {
-            const std::int64_t line = mirrored(a + taps_x.whole + i - 1, grid_.a_scans) * grid_.depth;
-            for (std::int64_t k = of_z.begin; k < of_z.end; ++k) {
-                if (is_lost_[static_cast<std::size_t>(line + mirrored(z + taps_z.whole + k - 1, grid_.depth))])
-                    return true;
+        for (int i = taps_x.first_deciding(); i < taps_x.end_deciding(); ++i) {
+            const std::int64_t line = taps_x.tap(a, i, grid_.a_scans) * grid_.depth;
+            for (int k = taps_z.first_deciding(); k < taps_z.end_deciding(); ++k) {
+                if (is_lost_[static_cast<std::size_t>(line + taps_z.tap(z, k, grid_.depth))]) return true;
             }
         }
         return false;
@@ -128,40 +95,69 @@ RegisteredMean::RegisteredMean(const VolumeGrid& reference)
     : grid_(reference), sums_(static_cast<std::size_t>(reference.voxels()), 0.0F),
       weights_(static_cast<std::size_t>(reference.voxels()), 0.0F) {}
 
-// What lands in one B-scan is added by one thread, in the order of the B-scans that come.
-void RegisteredMean::add(const PowerVolume& volume, const std::vector<RowShift>& rows) {
-    std::vector<std::vector<std::int64_t>> landing(static_cast<std::size_t>(grid_.b_scans));
+RegisteredMean::RegisteredMean(const VolumeGrid& reference, const BackendChoice& choice)
+    : grid_(reference),
+      on_gpu_(registration_on_gpu(choice)->mean({reference.depth, reference.a_scans, reference.b_scans})) {}
+
+void RegisteredMean::clear() {
+    used_ = 0;
+    if (on_gpu_) return on_gpu_->clear();
+    std::ranges::fill(sums_, 0.0F);
+    std::ranges::fill(weights_, 0.0F);
+}
+
+std::vector<LandingRow> RegisteredMean::landing(const std::vector<RowShift>& rows) {
+    std::vector<LandingRow> all;
     for (std::int64_t row = 0; row < std::ssize(rows); ++row) {
         const RowShift& shift = rows[static_cast<std::size_t>(row)];
         const std::int64_t to = std::llround(static_cast<double>(row) + shift.y);
         if (!shift.is_valid() || to < 0 || to >= grid_.b_scans) continue;
-        landing[static_cast<std::size_t>(to)].push_back(row);
-        ++used_;
+        all.push_back({shift.z, shift.x, static_cast<float>(shift.quality), static_cast<std::int32_t>(row),
+                       static_cast<std::int32_t>(to)});
     }
+    used_ += std::ssize(all);
+    std::ranges::stable_sort(all, {}, &LandingRow::to);
+    return all;
+}
+
+// What lands in one B-scan is added by one thread, in the order of the B-scans that come.
+void RegisteredMean::add(const PowerVolume& volume, const std::vector<RowShift>& rows) {
+    const std::vector<LandingRow> all = landing(rows);
     const std::int64_t of_row = grid_.depth * grid_.a_scans;
     parallel_for(0, grid_.b_scans, [&](std::int64_t to) {
-        for (const std::int64_t row : landing[static_cast<std::size_t>(to)]) {
-            const Resampled resampled(volume.power.data() + row * of_row, grid_);
-            resampled.add_to(sums_.data() + to * of_row, weights_.data() + to * of_row,
-                             rows[static_cast<std::size_t>(row)]);
+        const auto [begin, end] = std::ranges::equal_range(all, to, {}, &LandingRow::to);
+        for (const LandingRow& one : std::ranges::subrange(begin, end)) {
+            const Resampled resampled(volume.power.data() + one.row * of_row, grid_);
+            resampled.add_to(sums_.data() + to * of_row, weights_.data() + to * of_row, one);
         }
     });
 }
 
+void RegisteredMean::add(const PowerOnGpu& volume, const std::vector<RowShift>& rows) {
+    on_gpu_->add(volume.power, landing(rows));
+}
+
+void RegisteredMean::write_on_gpu(float* power) const {
+    on_gpu_->write(power);
+}
+
 std::vector<float> RegisteredMean::power() const {
-    std::vector<float> power(sums_.size());
+    std::vector<float> mean(static_cast<std::size_t>(grid_.voxels()));
+    if (on_gpu_) {
+        on_gpu_->write(mean.data());
+        return mean;
+    }
     parallel_for(0, grid_.b_scans, [&](std::int64_t b) {
         const std::int64_t of_row = grid_.depth * grid_.a_scans;
-        for (std::int64_t i = b * of_row; i < (b + 1) * of_row; ++i) {
-            const auto at = static_cast<std::size_t>(i);
-            power[at] = weights_[at] > 0 ? sums_[at] / weights_[at] : 0;
-        }
+        for (auto at = static_cast<std::size_t>(b * of_row); at < static_cast<std::size_t>((b + 1) * of_row); ++at)
+            mean[at] = weights_[at] > 0 ? sums_[at] / weights_[at] : std::numeric_limits<float>::quiet_NaN();
     });
-    return power;
+    return mean;
 }
 
 Volume RegisteredMean::volume() const {
     constexpr float darkest = 1e-12F;  // of a dB scale, where splines were cut at zero
+    const std::vector<float> mean_power = power();
     Volume mean;
     mean.grid = grid_;
     mean.grid.type = VoxelType::f32;
@@ -172,13 +168,9 @@ Volume RegisteredMean::volume() const {
     parallel_for(0, grid_.b_scans, [&](std::int64_t b) {
         const std::int64_t of_row = grid_.depth * grid_.a_scans;
         for (std::int64_t i = b * of_row; i < (b + 1) * of_row; ++i) {
-            const auto at = static_cast<std::size_t>(i);
-            if (weights_[at] <= 0) {
-                voxels[i] = std::numeric_limits<float>::quiet_NaN();
-                continue;
-            }
-            const float power = sums_[at] / weights_[at];
-            voxels[i] = grid_.quantity == "db"          ? 10 * std::log10(std::max(power, darkest))
+            const float power = mean_power[static_cast<std::size_t>(i)];
+            voxels[i] = std::isnan(power)               ? power
+                        : grid_.quantity == "db"        ? 10 * std::log10(std::max(power, darkest))
                         : grid_.quantity == "amplitude" ? std::sqrt(power)
                                                         : power;
         }

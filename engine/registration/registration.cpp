@@ -6,10 +6,11 @@
 #include <limits>
 
 #include "compute/counted.h"
+#include "compute/device_memory.h"
 #include "compute/error.h"
 #include "engine/analysis/intensity.h"
 #include "engine/memory_budget.h"
-#include "engine/registration/strips.h"
+#include "engine/registration/on_gpu.h"
 #include "engine/speckle/filter_volume.h"
 
 namespace echolux {
@@ -34,10 +35,15 @@ const std::vector<Field<RegistrationSettings>>& describe<RegistrationSettings>()
 
 namespace {
 
+// The planes that are compared, and how many there are.
+struct PlanesCompared {
+    std::int64_t depth, a_scans, rows;
+};
+
 // What noise correlates by chance at the best of all shifts, 6 sigma: independent samples are about 30 voxels large
 // once they are smoothed.
-double chance_of(const RowFeatures& features, std::int64_t strip) {
-    const auto samples = static_cast<double>(features.depth * features.a_scans * std::min(strip, features.rows));
+double chance_of(const PlanesCompared& planes, std::int64_t strip) {
+    const auto samples = static_cast<double>(planes.depth * planes.a_scans * std::min(strip, planes.rows));
     return std::min(0.5, 6 * std::sqrt(30 / samples));
 }
 
@@ -50,8 +56,8 @@ void check_size(const VolumeGrid& grid) {
                 "registration", "16 and 8 are the least");
 }
 
-Interval band_of(const PowerVolume& volume, const RegistrationSettings& settings) {
-    return tissue_band(volume, settings.axial_range / 2 + 16);
+std::int64_t band_margin(const RegistrationSettings& settings) {
+    return settings.axial_range / 2 + 16;
 }
 
 // Refuses what the filters refuse. A volume that does not say what it holds is taken as power, and so is reflectivity,
@@ -83,6 +89,56 @@ std::vector<double> slow_part(const std::vector<double>& values, double sigma) {
     return slow;
 }
 
+std::vector<RowShift> matched(StripPairs& pairs, const PlanesCompared& planes, const std::vector<float>& norms,
+                              const RegistrationSettings& settings, Progress& progress) {
+    const std::int64_t range = std::min(settings.row_range, planes.rows - 1);
+    const auto places = match_strips(pairs, planes.depth, planes.a_scans, -range, range, settings, progress);
+    return judged(places, norms, planes.rows, chance_of(planes, settings.strip), max_apart_on_a_path, settings);
+}
+
+void check_neighbours(const VolumeGrid& grid, const RegistrationSettings& settings) {
+    check_registration(settings);
+    check_size(grid);
+    if (grid.b_scans >= 3) return;
+    throw Error(ErrorCode::bad_setting,
+                "has " + counted(grid.b_scans, "B-scans") + ": there are no neighbours to compare with", "registration",
+                "3 are the least");
+}
+
+// `pairs`: of a volume with itself.
+std::vector<RowShift> aligned(StripPairs& pairs_of_rows, const PlanesCompared& planes, const std::vector<float>& norms,
+                              const RegistrationSettings& settings, Progress& progress) {
+    constexpr double any_step = std::numeric_limits<double>::infinity();  // from one B-scan to the next
+    RegistrationSettings pairs = settings;
+    pairs.strip = 1;
+    const auto places = match_strips(pairs_of_rows, planes.depth, planes.a_scans, -1, -1, pairs, progress);
+    std::vector<RowShift> rows = judged(places, norms, 1, chance_of(planes, 1), any_step, pairs);
+    if (std::ranges::none_of(rows, &RowShift::is_valid)) return rows;
+    std::vector<double> path_z, path_x;
+    double z = 0, x = 0;
+    for (std::size_t j = 0; j < rows.size(); ++j) {
+        if (j > 0 && rows[j].is_valid()) {
+            z += rows[j].z;
+            x += rows[j].x;
+        }
+        rows[j].is_saccade = std::abs(rows[j].x) > settings.saccade_speed;
+        path_z.push_back(z);
+        path_x.push_back(x);
+    }
+    const double sigma = std::max(1.0, static_cast<double>(planes.rows) / 16);
+    const std::vector<double> slow_z = slow_part(path_z, sigma), slow_x = slow_part(path_x, sigma);
+    for (std::size_t j = 0; j < rows.size(); ++j) {
+        rows[j].z = path_z[j] - slow_z[j];
+        rows[j].x = path_x[j] - slow_x[j];
+        rows[j].y = 0;
+    }
+    if (rows.front().reason == RowReason::no_overlap) {  // nothing lies before it: the others follow it
+        rows.front().reason = RowReason::ok;
+        rows.front().quality = 1;
+    }
+    return rows;
+}
+
 }  // namespace
 
 std::string_view name_of(RowReason reason) {
@@ -105,66 +161,80 @@ PowerVolume power_of(const Volume& volume) {
     return {volume.grid, linear_intensity(volume)};
 }
 
-Reference::Reference(const PowerVolume& volume, const RegistrationSettings& settings)
-    : settings_(settings), grid_(volume.grid) {
+PowerCopy::PowerCopy(const PowerVolume& volume, const BackendChoice& choice)
+    : grid_(volume.grid),
+      memory_(device_memory(static_cast<std::int64_t>(volume.power.size() * sizeof(float)), choice.gpu)) {
+    copy_memory(memory_.data, reinterpret_cast<const std::byte*>(volume.power.data()),
+                static_cast<std::int64_t>(volume.power.size() * sizeof(float)));
+}
+
+const BackendChoice Reference::on_cpu{.backend = Backend::cpu};
+
+Reference::Reference(const PowerVolume& volume, const RegistrationSettings& settings, const BackendChoice& choice)
+    : settings_(settings), grid_(volume.grid), choice_(choice) {
     check_registration(settings);
     check_size(grid_);
-    band_ = band_of(volume, settings);
-    features_ = row_features(volume, band_);
+    used_ = on_gpu_or_cpu(
+        choice, [&] { take(PowerCopy(volume, choice).on_gpu()); },
+        [&] {
+            gpu_.reset();
+            band_ = tissue_band(volume, band_margin(settings));
+            features_ = row_features(volume, band_);
+        });
+}
+
+Reference::Reference(const PowerOnGpu& volume, const RegistrationSettings& settings, const BackendChoice& choice)
+    : settings_(settings), grid_(volume.grid), choice_(choice), used_{Backend::cuda} {
+    check_registration(settings);
+    check_size(grid_);
+    take(volume);
+}
+
+void Reference::take(const PowerOnGpu& volume) {
+    gpu_ = registration_on_gpu(choice_);
+    band_ = tissue_band_on_gpu(*gpu_, volume, band_margin(settings_));
+    on_gpu_ = features_on_gpu(*gpu_, volume, band_);
+}
+
+void Reference::require_size(const VolumeGrid& grid) const {
+    if (grid.depth == grid_.depth && grid.a_scans == grid_.a_scans && grid.b_scans == grid_.b_scans) return;
+    throw Error(ErrorCode::bad_setting, "is of another size than the reference", "registration",
+                "register volumes of one scan protocol");
 }
 
 std::vector<RowShift> Reference::register_rows(const PowerVolume& volume, Progress& progress) const {
-    const VolumeGrid& grid = volume.grid;
-    if (grid.depth != grid_.depth || grid.a_scans != grid_.a_scans || grid.b_scans != grid_.b_scans) {
-        throw Error(ErrorCode::bad_setting, "is of another size than the reference", "registration",
-                    "register volumes of one scan protocol");
-    }
+    require_size(volume.grid);
+    if (gpu_) return register_rows(PowerCopy(volume, choice_).on_gpu(), progress);
     const RowFeatures moving = row_features(volume, band_);
-    const std::int64_t range = std::min(settings_.row_range, grid.b_scans - 1);
-    const auto places = match_strips(features_, moving, -range, range, settings_, progress);
-    return judged(places, moving, grid.b_scans, chance_of(moving, settings_.strip), max_apart_on_a_path, settings_);
+    return matched(*pairs_on_cpu(features_, moving), {moving.depth, moving.a_scans, moving.rows}, moving.norms,
+                   settings_, progress);
+}
+
+std::vector<RowShift> Reference::register_rows(const PowerOnGpu& volume, Progress& progress) const {
+    require_size(volume.grid);
+    if (!gpu_) throw Error(ErrorCode::device, "the reference of the registration is not on a GPU", "cuda");
+    const auto moving = features_on_gpu(*gpu_, volume, band_);
+    return matched(*pairs_on_gpu(*gpu_, *on_gpu_, *moving), {band_.end - band_.begin, grid_.a_scans, grid_.b_scans},
+                   moving->norms(), settings_, progress);
 }
 
 std::vector<RowShift> align_neighbours(const PowerVolume& volume, const RegistrationSettings& settings,
                                        Progress& progress) {
-    check_registration(settings);
-    check_size(volume.grid);
-    const std::int64_t b_scans = volume.grid.b_scans;
-    if (b_scans < 3) {
-        throw Error(ErrorCode::bad_setting,
-                    "has " + counted(b_scans, "B-scans") + ": there are no neighbours to compare with", "registration",
-                    "3 are the least");
-    }
-    const RowFeatures features = row_features(volume, band_of(volume, settings));
-    constexpr double any_step = std::numeric_limits<double>::infinity();  // from one B-scan to the next
-    RegistrationSettings pairs = settings;
-    pairs.strip = 1;
-    const auto places = match_strips(features, features, -1, -1, pairs, progress);
-    std::vector<RowShift> rows = judged(places, features, 1, chance_of(features, 1), any_step, pairs);
-    if (std::ranges::none_of(rows, &RowShift::is_valid)) return rows;
-    std::vector<double> path_z, path_x;
-    double z = 0, x = 0;
-    for (std::size_t j = 0; j < rows.size(); ++j) {
-        if (j > 0 && rows[j].is_valid()) {
-            z += rows[j].z;
-            x += rows[j].x;
-        }
-        rows[j].is_saccade = std::abs(rows[j].x) > settings.saccade_speed;
-        path_z.push_back(z);
-        path_x.push_back(x);
-    }
-    const double sigma = std::max(1.0, static_cast<double>(b_scans) / 16);
-    const std::vector<double> slow_z = slow_part(path_z, sigma), slow_x = slow_part(path_x, sigma);
-    for (std::size_t j = 0; j < rows.size(); ++j) {
-        rows[j].z = path_z[j] - slow_z[j];
-        rows[j].x = path_x[j] - slow_x[j];
-        rows[j].y = 0;
-    }
-    if (rows.front().reason == RowReason::no_overlap) {  // nothing lies before it: the others follow it
-        rows.front().reason = RowReason::ok;
-        rows.front().quality = 1;
-    }
-    return rows;
+    check_neighbours(volume.grid, settings);
+    const RowFeatures features = row_features(volume, tissue_band(volume, band_margin(settings)));
+    return aligned(*pairs_on_cpu(features, features), {features.depth, features.a_scans, features.rows}, features.norms,
+                   settings, progress);
+}
+
+std::vector<RowShift> align_neighbours(const PowerOnGpu& volume, const RegistrationSettings& settings,
+                                       Progress& progress, const BackendChoice& choice) {
+    check_neighbours(volume.grid, settings);
+    const auto gpu = registration_on_gpu(choice);
+    const Interval band = tissue_band_on_gpu(*gpu, volume, band_margin(settings));
+    const auto features = features_on_gpu(*gpu, volume, band);
+    return aligned(*pairs_on_gpu(*gpu, *features, *features),
+                   {band.end - band.begin, volume.grid.a_scans, volume.grid.b_scans}, features->norms(), settings,
+                   progress);
 }
 
 }  // namespace echolux

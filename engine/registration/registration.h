@@ -5,11 +5,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "compute/block_memory.h"
+#include "compute/chosen_processor.h"
 #include "compute/plan/describe.h"
+#include "compute/registration.h"
 #include "engine/io/volume_file.h"
 #include "engine/progress.h"
 
@@ -65,21 +69,59 @@ Interval tissue_band(const PowerVolume& volume, std::int64_t margin);
 // Throws Error{bad_setting}: no sample is above zero.
 RowFeatures row_features(const PowerVolume& volume, Interval band);
 
-// A volume that others are registered to.
-class Reference {
-  public:
-    // Throws Error{bad_setting}: B-scans of fewer than 16 samples along depth or 8 A-scans, and settings.
-    Reference(const PowerVolume& volume, const RegistrationSettings& settings);
+// The same in the memory of a GPU, of whoever made it.
+struct PowerOnGpu {
+    VolumeGrid grid;
+    const float* power = nullptr;
+};
 
-    // Every B-scan of `volume`; none of them is valid where nothing fits. `progress` advances by one for each B-scan.
-    // Throws Error{bad_setting}: of another size, or empty.
-    std::vector<RowShift> register_rows(const PowerVolume& volume, Progress& progress) const;
+// A copy of a volume in the memory of the GPU that `choice` names, or the first. Throws Error{device, out_of_memory}.
+class PowerCopy {
+  public:
+    PowerCopy(const PowerVolume& volume, const BackendChoice& choice);
+
+    PowerOnGpu on_gpu() const { return {grid_, reinterpret_cast<const float*>(memory_.data)}; }
 
   private:
+    VolumeGrid grid_;
+    BlockMemory memory_;
+};
+
+// A volume that others are registered to, in the memory of the processor that does it: that of `choice`, the CPU where
+// a GPU refuses.
+class Reference {
+  public:
+    // Throws Error{bad_setting}: B-scans of fewer than 16 samples along depth or 8 A-scans, and settings; Error{device,
+    // out_of_memory}.
+    Reference(const PowerVolume& volume, const RegistrationSettings& settings, const BackendChoice& choice = on_cpu);
+
+    // On the GPU that holds the volume, which it does not need any more.
+    Reference(const PowerOnGpu& volume, const RegistrationSettings& settings, const BackendChoice& choice);
+
+    // Every B-scan of `volume`; none of them is valid where nothing fits. `progress` advances by one for each B-scan.
+    // Throws Error{bad_setting}: of another size, or empty; Error{device, out_of_memory}.
+    std::vector<RowShift> register_rows(const PowerVolume& volume, Progress& progress) const;
+
+    // Of a volume on the same GPU. Throws Error{device} where the reference is on the CPU.
+    std::vector<RowShift> register_rows(const PowerOnGpu& volume, Progress& progress) const;
+
+    const ProcessorUsed& processor() const { return used_; }
+    bool is_on_gpu() const { return gpu_ != nullptr; }
+
+    static const BackendChoice on_cpu;
+
+  private:
+    void take(const PowerOnGpu& volume);
+    void require_size(const VolumeGrid& grid) const;
+
     RegistrationSettings settings_;
     VolumeGrid grid_;
+    BackendChoice choice_;
     Interval band_;
-    RowFeatures features_;
+    ProcessorUsed used_;
+    RowFeatures features_;                    // on the CPU
+    std::shared_ptr<RegistrationOnGpu> gpu_;  // null: not there
+    std::shared_ptr<FeaturesOnGpu> on_gpu_;
 };
 
 // B-scans of one volume against their neighbours, summed up. Slopes of the tissue and slow motion look the same from
@@ -87,6 +129,8 @@ class Reference {
 // Throws Error{bad_setting}: fewer than 3 B-scans, and as Reference.
 std::vector<RowShift> align_neighbours(const PowerVolume& volume, const RegistrationSettings& settings,
                                        Progress& progress);
+std::vector<RowShift> align_neighbours(const PowerOnGpu& volume, const RegistrationSettings& settings,
+                                       Progress& progress, const BackendChoice& choice);
 
 // The mean power of registered volumes on the voxels of the reference: each valid B-scan at the nearest B-scan there,
 // resampled along depth and A-scans by cubic B-splines, weighted by its quality. Samples that are no numbers, and what
@@ -95,19 +139,30 @@ class RegisteredMean {
   public:
     explicit RegisteredMean(const VolumeGrid& reference);
 
+    // In the memory of a GPU, for volumes that lie there. Throws Error{device, out_of_memory}.
+    RegisteredMean(const VolumeGrid& reference, const BackendChoice& choice);
+
     void add(const PowerVolume& volume, const std::vector<RowShift>& rows);
+    void add(const PowerOnGpu& volume, const std::vector<RowShift>& rows);
+
+    // From the start again.
+    void clear();
 
     // In the reference's own quantity, f32; NaN where no B-scan came.
     Volume volume() const;
 
-    // The same as linear power; 0 where no B-scan came.
+    // The same as linear power, and that in memory of the GPU that the mean is in.
     std::vector<float> power() const;
+    void write_on_gpu(float* power) const;
 
     std::int64_t b_scans_used() const { return used_; }
 
   private:
+    std::vector<LandingRow> landing(const std::vector<RowShift>& rows);
+
     VolumeGrid grid_;
     std::vector<float> sums_, weights_;
+    std::unique_ptr<ShiftedMeanOnGpu> on_gpu_;  // null: on the CPU
     std::int64_t used_ = 0;
 };
 

@@ -4,104 +4,21 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <mutex>
 
-#include "compute/parallel_for.h"
 #include "compute/steps/registration.h"
-#include "engine/registration/correlation.h"
+#include "engine/registration/features.h"
 
 namespace echolux {
 namespace {
 
-constexpr std::int64_t coarse = 4;  // fine samples along depth and A-scans in a coarse one
-constexpr std::size_t kept = 3;     // candidates of a strip
+constexpr std::size_t kept = 3;  // candidates of a strip
 constexpr float step_cost = 0.02F, max_step_cost = 0.3F;
-constexpr std::int64_t rows_together = 8;  // that one thread takes
 
 // A match of a strip `y` rows further on in the reference.
 struct Candidate {
     std::int64_t y = 0;
     CoarsePeak peak;
 };
-
-RowFeatures coarser(const RowFeatures& fine) {
-    RowFeatures all{.depth = (fine.depth + coarse - 1) / coarse,
-                    .a_scans = (fine.a_scans + coarse - 1) / coarse,
-                    .rows = fine.rows,
-                    .values = {},
-                    .norms = {}};
-    const std::int64_t of_row = all.depth * all.a_scans;
-    all.values.assign(static_cast<std::size_t>(of_row * all.rows), 0.0F);
-    all.norms.resize(fine.norms.size());
-    parallel_for(0, all.rows, [&](std::int64_t row) {
-        float* to = all.values.data() + row * of_row;
-        const float* from = fine.row(row);
-        for (std::int64_t a = 0; a < fine.a_scans; ++a) {
-            for (std::int64_t z = 0; z < fine.depth; ++z)
-                to[a / coarse * all.depth + z / coarse] += from[a * fine.depth + z];
-        }
-        double square = 0;
-        for (std::int64_t i = 0; i < of_row; ++i) square += static_cast<double>(to[i]) * static_cast<double>(to[i]);
-        const bool is_silent = fine.norms[static_cast<std::size_t>(row)] == 0;
-        all.norms[static_cast<std::size_t>(row)] = is_silent ? 0 : static_cast<float>(std::sqrt(square));
-    });
-    return all;
-}
-
-// Rows of a strip about `row` that are there and have a partner `y` further on; with signal in both.
-class StripRows {
-  public:
-    StripRows(const RowFeatures& reference, const RowFeatures& moving, std::int64_t strip)
-        : reference_(reference), moving_(moving), half_(strip / 2) {}
-
-    // Empty: there is no such strip.
-    std::vector<std::int64_t> of(std::int64_t row, std::int64_t y) const {
-        std::vector<std::int64_t> rows;
-        for (std::int64_t t = std::max<std::int64_t>(0, row - half_); t <= std::min(moving_.rows - 1, row + half_);
-             ++t) {
-            if (t + y < 0 || t + y >= reference_.rows) return {};
-            if (moving_.norms[static_cast<std::size_t>(t)] <= 0 ||
-                reference_.norms[static_cast<std::size_t>(t + y)] <= 0) {
-                return {};
-            }
-            rows.push_back(t);
-        }
-        return rows;
-    }
-
-    float weight(std::int64_t row, std::int64_t y, std::size_t count) const {
-        return 1 / (moving_.norms[static_cast<std::size_t>(row)] * reference_.norms[static_cast<std::size_t>(row + y)] *
-                    static_cast<float>(count));
-    }
-
-  private:
-    const RowFeatures& reference_;
-    const RowFeatures& moving_;
-    std::int64_t half_;
-};
-
-std::vector<PlaneTransform::Spectrum> spectra_of(const RowFeatures& features, std::int64_t max_z, std::int64_t max_x) {
-    std::vector<PlaneTransform::Spectrum> spectra(static_cast<std::size_t>(features.rows));
-    parallel_for(0, (features.rows + rows_together - 1) / rows_together, [&](std::int64_t group) {
-        PlaneTransform transform(features.depth, features.a_scans, max_z, max_x);
-        for (std::int64_t row = group * rows_together; row < std::min(features.rows, (group + 1) * rows_together);
-             ++row) {
-            spectra[static_cast<std::size_t>(row)] = transform.forward(features.row(row));
-        }
-    });
-    return spectra;
-}
-
-void add_cross(const PlaneTransform::Spectrum& a, const PlaneTransform::Spectrum& b, float weight,
-               PlaneTransform::Spectrum& sum) {
-    const auto* left = reinterpret_cast<const float*>(a.data());
-    const auto* right = reinterpret_cast<const float*>(b.data());
-    auto* to = reinterpret_cast<float*>(sum.data());
-    for (std::size_t i = 0; i < 2 * sum.size(); i += 2) {  // a conj(b)
-        to[i] += weight * (left[i] * right[i] + left[i + 1] * right[i + 1]);
-        to[i + 1] += weight * (left[i + 1] * right[i] - left[i] * right[i + 1]);
-    }
-}
 
 // The best of each strip, largest first; smaller offsets first where they are equal.
 std::vector<Candidate> best_of(std::vector<Candidate> all) {
@@ -163,25 +80,25 @@ std::vector<const Candidate*> likely_path(const std::vector<std::vector<Candidat
 // The place of a strip to a fraction of a sample: uphill from the coarse peak, then parabolas.
 class FinePlace {
   public:
-    FinePlace(const RowFeatures& reference, const RowFeatures& moving, const RegistrationSettings& settings)
-        : reference_(reference), moving_(moving), rows_(reference, moving, settings.strip),
-          max_z_(settings.axial_range), max_x_(settings.lateral_range), max_y_(settings.row_range) {}
+    FinePlace(const RegistrationSettings& settings, const StripCorrelation& correlation, std::int64_t row)
+        : correlation_(correlation), row_(row), max_z_(settings.axial_range), max_x_(settings.lateral_range),
+          max_y_(settings.row_range) {}
 
-    StripPlace of(std::int64_t row, const Candidate& coarse_one, std::int64_t first_y, std::int64_t last_y) const {
+    StripPlace from(const Candidate& coarse_one, std::int64_t first_y, std::int64_t last_y) const {
         constexpr int max_moves = 3;
         std::int64_t y = coarse_one.y;
-        Place middle = uphill(row, y, {in_range(coarse_one.peak.z, max_z_), in_range(coarse_one.peak.x, max_x_), -1});
+        Place middle = uphill(y, {in_range(coarse_one.peak.z, max_z_), in_range(coarse_one.peak.x, max_x_), -1});
         Place below, above;
         for (int move = 0;; ++move) {
-            below = y > first_y ? uphill(row, y - 1, middle) : Place{};
-            above = y < last_y ? uphill(row, y + 1, middle) : Place{};
+            below = y > first_y ? uphill(y - 1, middle) : Place{};
+            above = y < last_y ? uphill(y + 1, middle) : Place{};
             const bool is_top = below.value <= middle.value && above.value <= middle.value;
             if (is_top || move == max_moves) break;
             y += above.value > below.value ? 1 : -1;
             middle = above.value > below.value ? above : below;
         }
         const auto [z, x, value] = middle;
-        const auto beside = [&](std::int64_t dz, std::int64_t dx) { return correlation(row, y, z + dz, x + dx); };
+        const auto beside = [&](std::int64_t dz, std::int64_t dx) { return correlation(y, z + dz, x + dx); };
         StripPlace place;
         const bool inside_z = std::abs(z) < max_z_, inside_x = std::abs(x) < max_x_;
         place.z = static_cast<double>(z);
@@ -199,7 +116,7 @@ class FinePlace {
             coarse_one.peak.second > 0 ? static_cast<double>(coarse_one.peak.value / coarse_one.peak.second) : 1e3;
         const bool inside_y = first_y == last_y || std::abs(y) < max_y_;  // a range of one is no range
         const bool is_at_end = (max_z_ > 0 && !inside_z) || (max_x_ > 0 && !inside_x) || (max_y_ > 0 && !inside_y);
-        place.is_at_border = coarse_one.peak.is_at_border || is_at_end;
+        place.is_at_border = coarse_one.peak.is_at_border != 0 || is_at_end;
         return place;
     }
 
@@ -210,31 +127,24 @@ class FinePlace {
     };
 
     // A coarse range is a little wider than the one that was asked for.
-    static std::int64_t in_range(double coarse_shift, std::int64_t range) {
-        return std::clamp<std::int64_t>(std::llround(coarse * coarse_shift), -range, range);
+    static std::int64_t in_range(float coarse_shift, std::int64_t range) {
+        return std::clamp<std::int64_t>(std::llround(static_cast<float>(coarse_times) * coarse_shift), -range, range);
     }
 
-    float correlation(std::int64_t row, std::int64_t y, std::int64_t z, std::int64_t x) const {
-        const std::vector<std::int64_t> rows = rows_.of(row, y);
-        if (rows.empty() || std::abs(z) > max_z_ || std::abs(x) > max_x_) return -1;
-        float sum = 0;
-        for (const std::int64_t t : rows) {
-            sum += rows_.weight(t, y, rows.size()) *
-                   overlap_product(reference_.row(t + y), moving_.row(t), moving_.depth, moving_.a_scans, z, x);
-        }
-        return sum;
+    float correlation(std::int64_t y, std::int64_t z, std::int64_t x) const {
+        return std::abs(z) > max_z_ || std::abs(x) > max_x_ ? -1 : correlation_(row_, y, z, x);
     }
 
     // To where no neighbour along an axis is higher. The way that led on is tried first.
-    Place uphill(std::int64_t row, std::int64_t y, Place at) const {
+    Place uphill(std::int64_t y, Place at) const {
         constexpr int max_steps = 24;
-        at.value = correlation(row, y, at.z, at.x);
+        at.value = correlation(y, at.z, at.x);
         if (at.value <= -1) return at;
         std::array<std::array<std::int64_t, 2>, 4> ways{{{1, 0}, {-1, 0}, {0, 1}, {0, -1}}};
         std::size_t tried = 0;
         for (int step = 0; step < max_steps && tried < ways.size();) {
             const Place next{at.z + ways[tried][0], at.x + ways[tried][1], 0};
-            const float value = correlation(row, y, next.z, next.x);
+            const float value = correlation(y, next.z, next.x);
             if (value <= at.value) {
                 ++tried;
                 continue;
@@ -249,55 +159,40 @@ class FinePlace {
         return at;
     }
 
-    const RowFeatures& reference_;
-    const RowFeatures& moving_;
-    StripRows rows_;
-    std::int64_t max_z_, max_x_, max_y_;
+    const StripCorrelation& correlation_;
+    std::int64_t row_, max_z_, max_x_, max_y_;
 };
+
+std::int32_t coarse_shift(std::int64_t range, std::int64_t length) {
+    return static_cast<std::int32_t>((std::min(range, length - 1) + coarse_times - 1) / coarse_times);
+}
 
 }  // namespace
 
-std::vector<StripPlace> match_strips(const RowFeatures& reference, const RowFeatures& moving, std::int64_t first_y,
+std::vector<StripPlace> match_strips(StripPairs& pairs, std::int64_t depth, std::int64_t a_scans, std::int64_t first_y,
                                      std::int64_t last_y, const RegistrationSettings& settings, Progress& told) {
-    const RowFeatures coarse_reference = coarser(reference), coarse_moving = coarser(moving);
-    const std::int64_t max_z = (std::min(settings.axial_range, moving.depth - 1) + coarse - 1) / coarse;
-    const std::int64_t max_x = (std::min(settings.lateral_range, moving.a_scans - 1) + coarse - 1) / coarse;
-    const auto of_reference = spectra_of(coarse_reference, max_z, max_x),
-               of_moving = spectra_of(coarse_moving, max_z, max_x);
-    const StripRows strip_rows(coarse_reference, coarse_moving, settings.strip);
-
-    std::vector<std::vector<Candidate>> strips(static_cast<std::size_t>(moving.rows));
-    std::mutex mutex;
-    const std::int64_t groups = (moving.rows + rows_together - 1) / rows_together;
-    parallel_for(0, groups, [&](std::int64_t group) {
-        PlaneTransform transform(coarse_moving.depth, coarse_moving.a_scans, max_z, max_x);
-        PlaneTransform::Spectrum sum(of_moving.front().size());
-        const std::int64_t end = std::min(moving.rows, (group + 1) * rows_together);
-        for (std::int64_t row = group * rows_together; row < end; ++row) {
-            std::vector<Candidate> all;
-            for (std::int64_t y = first_y; y <= last_y; ++y) {
-                const std::vector<std::int64_t> rows = strip_rows.of(row, y);
-                if (rows.empty()) continue;
-                std::ranges::fill(sum, std::complex<float>{});
-                for (const std::int64_t t : rows) {
-                    add_cross(of_reference[static_cast<std::size_t>(t + y)], of_moving[static_cast<std::size_t>(t)],
-                              strip_rows.weight(t, y, rows.size()), sum);
-                }
-                all.push_back({y, transform.peak(sum)});
-            }
-            strips[static_cast<std::size_t>(row)] = best_of(std::move(all));
+    const std::int64_t half = settings.strip / 2;
+    const StripRanges ranges{half, first_y, last_y, coarse_shift(settings.axial_range, depth),
+                             coarse_shift(settings.lateral_range, a_scans)};
+    const std::vector<CoarsePeak> peaks = pairs.peaks(ranges, told);
+    const StripRows rows = pairs.coarse_strips(half);
+    std::vector<std::vector<Candidate>> strips(static_cast<std::size_t>(rows.moving_rows));
+    for (std::int64_t row = 0; row < rows.moving_rows; ++row) {
+        std::vector<Candidate> all;
+        for (std::int64_t y = first_y; y <= last_y; ++y) {
+            if (rows.of(row, y).count() == 0) continue;
+            all.push_back({y, peaks[static_cast<std::size_t>(row * ranges.offsets() + y - first_y)]});
         }
-        const std::lock_guard lock(mutex);
-        told.advance(end - group * rows_together);
-    });
-
+        strips[static_cast<std::size_t>(row)] = best_of(std::move(all));
+    }
     const std::vector<const Candidate*> path = likely_path(strips);
-    const FinePlace fine(reference, moving, settings);
+    std::vector<bool> wanted;
+    for (const Candidate* candidate : path) wanted.push_back(candidate != nullptr);
     std::vector<StripPlace> places(path.size());
-    parallel_for(0, moving.rows, [&](std::int64_t row) {
-        const Candidate* chosen = path[static_cast<std::size_t>(row)];
-        if (chosen != nullptr) places[static_cast<std::size_t>(row)] = fine.of(row, *chosen, first_y, last_y);
-    });
+    const FindPlace find = [&](std::int64_t row, const StripCorrelation& correlation) {
+        return FinePlace(settings, correlation, row).from(*path[static_cast<std::size_t>(row)], first_y, last_y);
+    };
+    pairs.find(half, wanted, find, places);
     return places;
 }
 

@@ -128,8 +128,14 @@ class Tile {
         const float* other = volume_.power(y + offset.b, x + offset.a) + offset.z - reach_;
         const float* other_log = volume_.logs(y + offset.b, x + offset.a) + offset.z - reach_;
         float* distances = distances_.data();
-        for (std::int64_t z = 0; z < rows_ + 2 * reach_; ++z)
-            distances[z] = SpeckleDistance{}(own[z], other[z], own_log[z], other_log[z]);
+        const auto fill = [&](const auto& distance) {
+            for (std::int64_t z = 0; z < rows_ + 2 * reach_; ++z)
+                distances[z] = distance(own[z], other[z], own_log[z], other_log[z]);
+        };
+        if (weight_.is_close())
+            fill(CloseSpeckleDistance{});
+        else
+            fill(SpeckleDistance{});
         add_up(distances, 1, out);
     }
 

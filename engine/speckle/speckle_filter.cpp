@@ -84,14 +84,19 @@ FilteredPower filtered(const std::vector<float>& power, const Size3& size, const
                        const BackendChoice& choice, Progress& progress) {
     const SpeckleTables tables = tables_of(power, size, filter);
     FilteredPower done;
+    std::string why_slow;
     done.used = on_gpu_or_cpu(
         choice,
         [&] {
-            progress.begin("filter on the GPU", 0, "");
-            done.power = filtered_on_gpu(power, size, tables, choice);
+            progress.begin("filter on the GPU", size[2], "B-scans");
+            FilteredOnGpu filtered =
+                filtered_on_gpu(power, size, tables, choice, [&](std::int64_t slices) { progress.advance(slices); });
+            done.power = std::move(filtered.power);
+            why_slow = std::move(filtered.why_slow);
             progress.end();
         },
         [&] { done.power = std::visit([&](const auto& of) { return filtered(power, size, of, progress); }, tables); });
+    if (done.used.processor == Backend::cuda) done.used.refusal = why_slow;
     return done;
 }
 

@@ -2,6 +2,7 @@
 // the margin found on the GPU, codes again, peaks and flow where they belong.
 #include "compute/volume_on_gpu.h"
 
+#include "app/live/tissue_on_gpu.h"
 #include "compute/peaks.h"
 #include "engine/live/tissue_work.h"
 #include "engine/speckle/filter_volume.h"
@@ -159,6 +160,84 @@ TEST_F(VolumeWork, FlowGoesWhereItBelongs) {
                 Places(packed_place(shown.data(), volume.grid), packed_place(shown_flow.data(), flow.grid)));
     EXPECT_EQ(shown, volume.voxels);
     EXPECT_EQ(shown_flow, flow.voxels);
+}
+
+// A wavy layer in speckle that neighbouring B-scans share in part, all of it moved by `z` and `x` voxels.
+Volume tissue_moved(std::int64_t z, std::int64_t x) {
+    constexpr std::int64_t border = 16, depth = 128, a_scans = 96, b_scans = 16;
+    constexpr std::int64_t long_z = depth + 2 * border, plane = long_z * (a_scans + 2 * border);
+    std::mt19937 random(4);
+    std::exponential_distribution<float> speckle(1);
+    std::vector<float> looks(static_cast<std::size_t>(plane * (b_scans + 3)));
+    for (float& look : looks) look = speckle(random);
+    Volume volume;
+    volume.grid.depth = depth;
+    volume.grid.a_scans = a_scans;
+    volume.grid.b_scans = b_scans;
+    volume.grid.type = VoxelType::u16;
+    volume.grid.quantity = "db";
+    volume.grid.scale = 60.0 / 65535;
+    volume.voxels.resize(static_cast<std::size_t>(volume.grid.bytes()));
+    auto* out = reinterpret_cast<std::uint16_t*>(volume.voxels.data());
+    for (std::int64_t b = 0; b < b_scans; ++b) {
+        for (std::int64_t a = 0; a < a_scans; ++a) {
+            for (std::int64_t d = 0; d < depth; ++d) {
+                const std::int64_t across = a + border - x, down = d + border - z;
+                const double place = static_cast<double>(down) + 6 * std::sin(static_cast<double>(across) / 6);
+                const bool is_layer = place > 50 && place < 90;
+                double power = 1;
+                for (std::int64_t k = 0; k < 3; ++k)
+                    power +=
+                        (is_layer ? 300 : 2) *
+                        static_cast<double>(looks[static_cast<std::size_t>((b + k) * plane + across * long_z + down)]);
+                *out++ =
+                    static_cast<std::uint16_t>(std::clamp(10 * std::log10(power) / volume.grid.scale, 0.0, 65535.0));
+            }
+        }
+    }
+    return volume;
+}
+
+TEST_F(VolumeWork, StabilisedVolumesAndTheirFlowAreTheCpus) {
+    LiveTissue tissue;
+    tissue.stabilises = true;
+    tissue.registration.axial_range = 12;
+    tissue.registration.lateral_range = 8;
+    tissue.registration.row_range = 2;
+    TissueWork on_cpu;
+    TissueOnGpu on_gpu(DeviceId{});
+    on_cpu.set(tissue);
+    on_gpu.set(tissue);
+    SilentProgress silent;
+    for (const auto& [z, x] : {std::pair<std::int64_t, std::int64_t>{0, 0}, {4, -3}, {-2, 5}}) {
+        Volume expected = tissue_moved(z, x), expected_flow = expected;
+        expected_flow.grid.type = VoxelType::f16;
+        const Volume volume = expected, flow = expected_flow;
+        const TissueDone of_cpu = on_cpu.apply(0, expected, &expected_flow, {.backend = Backend::cpu}, silent);
+        ASSERT_TRUE(of_cpu.is_stabilised) << of_cpu.unsteady;
+        VolumeThere there{volume.grid, flow.grid, device_memory(volume.grid.bytes()), device_memory(flow.grid.bytes())};
+        copy_memory(there.structure.data, volume.voxels.data(), volume.grid.bytes());
+        copy_memory(there.flow.data, flow.voxels.data(), flow.grid.bytes());
+        std::vector<std::byte> shown(volume.voxels.size()), shown_flow(flow.voxels.size());
+        const TissueDone done = on_gpu.apply(0, there, silent, [&](const TissueOnGpu::Write& write) {
+            write(Places(packed_place(shown.data(), volume.grid), packed_place(shown_flow.data(), flow.grid)));
+        });
+        ASSERT_TRUE(done.is_stabilised) << done.unsteady;
+        EXPECT_EQ(done.used, of_cpu.used);
+        for (std::size_t b = 0; b < done.rows.size(); ++b) {
+            EXPECT_NEAR(done.rows[b].z, of_cpu.rows[b].z, 0.01) << b;
+            EXPECT_NEAR(done.rows[b].x, of_cpu.rows[b].x, 0.01) << b;
+            EXPECT_EQ(done.rows[b].reason, of_cpu.rows[b].reason) << b;
+        }
+        EXPECT_EQ(shown_flow, expected_flow.voxels);
+        std::int64_t others = 0;
+        for (std::int64_t i = 0; i < volume.grid.voxels(); ++i) {
+            others +=
+                std::abs(static_cast<int>(reinterpret_cast<const std::uint16_t*>(shown.data())[i]) -
+                         static_cast<int>(reinterpret_cast<const std::uint16_t*>(expected.voxels.data())[i])) > 300;
+        }
+        EXPECT_LE(others, volume.grid.voxels() / 200) << "0.3 dB";
+    }
 }
 
 }  // namespace

@@ -14,105 +14,12 @@
 #include "engine/analysis/intensity.h"
 #include "engine/registration/correlation.h"
 #include "engine/registration/registration.h"
+#include "tests/unit/moving_speckle.h"
 
 namespace echolux {
 namespace {
 
-constexpr std::int64_t depth = 72, a_scans = 64, b_scans = 40, margin = 12;
-
-using Place = std::array<double, 3>;  // z, x, y
-using Motion = std::function<Place(double)>;
-
-VolumeGrid grid_of(std::int64_t rows, std::int64_t lines, std::int64_t slices) {
-    VolumeGrid grid;
-    grid.depth = rows;
-    grid.a_scans = lines;
-    grid.b_scans = slices;
-    grid.quantity = "intensity";
-    return grid;
-}
-
-// Fully developed speckle of layered brightness, well sampled, seen at any place by cubic interpolation.
-class Speckle {
-  public:
-    explicit Speckle(unsigned seed) {
-        std::mt19937 random(seed);
-        std::normal_distribution<float> normal;
-        for (auto* field : {&real_, &imaginary_}) {
-            field->resize(static_cast<std::size_t>(size_[0] * size_[1] * size_[2]));
-            for (float& value : *field) value = normal(random);
-            smooth(*field, size_, {1.6, 1.6, 1.6});
-        }
-    }
-
-    float power(double z, double x, double y) const {
-        const double r = at(real_, z, x, y), i = at(imaginary_, z, x, y);
-        const double layers = 0.15 + std::exp(-std::pow((z - 26) / 7, 2)) + 0.6 * std::exp(-std::pow((z - 50) / 5, 2));
-        return static_cast<float>(1e4 * (r * r + i * i) * layers);
-    }
-
-    // Row j at j + y of the scene, its samples at z and x further on.
-    PowerVolume seen(const Motion& motion) const {
-        PowerVolume volume{grid_of(depth, a_scans, b_scans), {}};
-        for (std::int64_t j = 0; j < b_scans; ++j) {
-            const auto [z, x, y] = motion(static_cast<double>(j));
-            for (std::int64_t a = 0; a < a_scans; ++a) {
-                for (std::int64_t d = 0; d < depth; ++d) {
-                    volume.power.push_back(
-                        power(static_cast<double>(d) + z, static_cast<double>(a) + x, static_cast<double>(j) + y));
-                }
-            }
-        }
-        return volume;
-    }
-
-  private:
-    static double cubic(const std::array<double, 4>& p, double t) {
-        return p[1] +
-               t / 2 *
-                   (p[2] - p[0] + t * (2 * p[0] - 5 * p[1] + 4 * p[2] - p[3] + t * (3 * (p[1] - p[2]) + p[3] - p[0])));
-    }
-    double at(const std::vector<float>& field, double z, double x, double y) const {
-        const std::array<double, 3> place{z + margin, x + margin, y + margin};
-        std::array<std::int64_t, 3> whole;
-        std::array<double, 3> part;
-        for (std::size_t i = 0; i < 3; ++i) {
-            whole[i] = static_cast<std::int64_t>(std::floor(place[i]));
-            part[i] = place[i] - static_cast<double>(whole[i]);
-        }
-        std::array<double, 4> along_y, along_x, along_z;
-        for (std::int64_t k = 0; k < 4; ++k) {
-            for (std::int64_t j = 0; j < 4; ++j) {
-                const float* from =
-                    field.data() + ((whole[2] + k - 1) * size_[1] + whole[1] + j - 1) * size_[0] + whole[0] - 1;
-                std::copy_n(from, 4, along_z.begin());
-                along_x[static_cast<std::size_t>(j)] = cubic(along_z, part[0]);
-            }
-            along_y[static_cast<std::size_t>(k)] = cubic(along_x, part[1]);
-        }
-        return cubic(along_y, part[2]);
-    }
-
-    const Size3 size_{depth + 2 * margin, a_scans + 2 * margin, b_scans + 2 * margin};
-    std::vector<float> real_, imaginary_;
-};
-
-const Speckle& speckle() {
-    static const Speckle one(3);
-    return one;
-}
-
-Place still(double) {
-    return {0, 0, 0};
-}
-
-Place wandering(double j) {
-    return {3 * std::sin(j / 6) + 1.3, 2 * std::cos(j / 9) - 0.4, 1.4 * std::sin(j / 13) + 0.3};
-}
-
-RegistrationSettings ranges() {
-    return {.axial_range = 12, .lateral_range = 12, .row_range = 8};
-}
+using namespace moving_speckle;
 
 std::vector<RowShift> found(const PowerVolume& reference, const PowerVolume& moving) {
     SilentProgress silent;
@@ -131,7 +38,7 @@ TEST(Registration, FindsWhereEveryRowLies) {
     for (std::size_t j = 3; j + 3 < rows.size(); ++j) {
         ASSERT_TRUE(rows[j].is_valid()) << j << ' ' << name_of(rows[j].reason);
         EXPECT_FALSE(rows[j].is_saccade) << j;
-        const Place place = wandering(static_cast<double>(j));
+        const SeenAt place = wandering(static_cast<double>(j));
         z.push_back(rows[j].z - place[0]);
         x.push_back(rows[j].x - place[1]);
         y.push_back(rows[j].y - place[2]);
@@ -142,7 +49,7 @@ TEST(Registration, FindsWhereEveryRowLies) {
 }
 
 TEST(Registration, FollowsAndMarksASaccade) {
-    const auto jumping = [](double j) { return j < 20 ? Place{1, -2, 0.5} : Place{1, 4, -3.5}; };
+    const auto jumping = [](double j) { return j < 20 ? SeenAt{1, -2, 0.5} : SeenAt{1, 4, -3.5}; };
     const std::vector<RowShift> rows = found(speckle().seen(still), speckle().seen(jumping));
     for (std::size_t j = 2; j + 2 < rows.size(); ++j) {
         const bool is_near = j >= 18 && j <= 21;
@@ -158,7 +65,7 @@ TEST(Registration, FollowsAndMarksASaccade) {
 
 TEST(Registration, RowsThatTheReferenceDoesNotHaveHaveNoPlace) {
     const std::vector<RowShift> rows = found(speckle().seen(still), speckle().seen([](double) {
-        return Place{0, 0, 6};
+        return SeenAt{0, 0, 6};
     }));
     for (std::size_t j = 0; j < rows.size(); ++j) {
         if (j < 32) {
@@ -253,7 +160,7 @@ TEST(Registration, TheSameBitsForAnyNumberOfThreads) {
 }
 
 TEST(Registration, NeighboursTakeOutFastMotion) {
-    const auto shaking = [](double j) { return Place{1.5 * std::sin(1.3 * j), 0.8 * std::cos(1.9 * j), 0}; };
+    const auto shaking = [](double j) { return SeenAt{1.5 * std::sin(1.3 * j), 0.8 * std::cos(1.9 * j), 0}; };
     SilentProgress silent;
     const std::vector<RowShift> rows = align_neighbours(speckle().seen(shaking), ranges(), silent);
     std::vector<double> z, x, motion;
@@ -313,15 +220,15 @@ TEST(Registration, CorrelationsAreSums) {
     }
     EXPECT_EQ(at, (std::array<std::int64_t, 2>{-4, 3}));
     PlaneTransform transform(nz, nx, max_z, max_x);
-    PlaneTransform::Spectrum cross = transform.forward(a.data());
-    const PlaneTransform::Spectrum of_b = transform.forward(b.data());
-    for (std::size_t i = 0; i < cross.size(); ++i) cross[i] *= std::conj(of_b[i]);
-    const CoarsePeak peak = transform.peak(cross);
+    const ShiftMap shifts = transform.shift_map();
+    std::vector<float> map(static_cast<std::size_t>(shifts.cells()));
+    transform.correlate(transform.forward(a.data()), transform.forward(b.data()), map.data());
+    const CoarsePeak peak = peak_of(shifts, [&](std::int32_t cell) { return map[static_cast<std::size_t>(cell)]; });
     EXPECT_NEAR(static_cast<double>(peak.value), best, 1e-2);
     EXPECT_NEAR(static_cast<double>(peak.second), second, 1e-2);
-    EXPECT_NEAR(peak.z, -4, 0.5);
-    EXPECT_NEAR(peak.x, 3, 0.5);
-    EXPECT_FALSE(peak.is_at_border);
+    EXPECT_NEAR(static_cast<double>(peak.z), -4, 0.5);
+    EXPECT_NEAR(static_cast<double>(peak.x), 3, 0.5);
+    EXPECT_EQ(peak.is_at_border, 0);
 }
 
 const float* voxels_of(const Volume& volume) {
@@ -338,7 +245,7 @@ TEST(Registration, TheMeanPutsRowsWhereTheyBelong) {
     }
     std::vector<RowShift> rows;
     for (std::int64_t j = 0; j < b_scans; ++j) {
-        const Place place = wandering(static_cast<double>(j));
+        const SeenAt place = wandering(static_cast<double>(j));
         rows.push_back({.z = place[0], .x = place[1], .y = std::round(place[2]), .quality = 1});
     }
     rows[7].reason = RowReason::weak_match;

@@ -10,6 +10,7 @@
 #include "engine/io/volume_file.h"
 #include "engine/scan/settings.h"
 #include "ui/cli/commands.h"
+#include "ui/cli/parse_text.h"
 #include "ui/cli/setting_options.h"
 #include "ui/cli/standard_streams.h"
 #include "ui/cli/telling.h"
@@ -49,6 +50,7 @@ void register_volumes(Options& options) {
     const RegisteredVolumes result = run(job, progress);
     print_warnings(result.warnings);
     close_with("{}\n", told(result));
+    close_with("registered in {:.2f} s on the {}\n", result.seconds, name_of(result.used.processor));
     close_with("{}\n", result.is_within ? "aligned to neighbours: slopes of the tissue and slow motion stay"
                                         : "motion of the reference itself stays");
     for (const auto& file : {job.output, job.table}) {
@@ -59,6 +61,8 @@ void register_volumes(Options& options) {
           {"b_scans", result.b_scans},
           {"reasons", result.reasons},
           {"saccades", result.saccades},
+          {"seconds", result.seconds},
+          {"backend", word_for(result.used.processor)},
           {"warnings", lines_of(result.warnings)}});
 }
 
@@ -91,6 +95,7 @@ void add_register(CLI::App& program) {
         ->type_name("N");
     add_data_folder_option(*command);
     add_overwrite_option(*command, options->job.overwrites);
+    add_backend_option(*command, options->job.backend.backend, "registers");
     RegistrationSettings registration;
     Settings settings;
     settings.bind("registration", registration);

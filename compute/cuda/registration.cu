@@ -1,0 +1,296 @@
+// Launches of registration: which kernels over which grids, in batches of B-scans that the caches hold.
+#include "compute/cuda/registration.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "compute/cuda/gpu_index.h"
+#include "compute/cuda/memory.h"
+#include "compute/cuda/registration_features.cuh"
+#include "compute/cuda/registration_matches.cuh"
+#include "compute/cuda/registration_memory.cuh"
+#include "compute/cuda/shifted_mean.cuh"
+#include "compute/error.h"
+
+namespace echolux::cuda {
+namespace {
+
+class Features : OfDevice, public FeaturesOnGpu {
+  public:
+    Features(int device, const FeaturePlanes& fine, std::int64_t times)
+        : OfDevice(device), fine_(fine), coarse_{parts(fine.depth, times), parts(fine.a_scans, times), fine.rows},
+          values_(fine.samples() * float_bytes), coarse_values_(coarse_.samples() * float_bytes),
+          norms_(fine.rows * float_bytes), coarse_norms_(fine.rows * float_bytes) {}
+
+    ~Features() override { leave(nullptr); }
+
+    const std::vector<float>& norms() const override { return host_norms_; }
+    const std::vector<float>& coarse_norms() const override { return host_coarse_norms_; }
+
+    void set_norms(std::vector<float> norms, std::vector<float> coarse_norms) override {
+        const CurrentDevice current(device_);
+        host_norms_ = std::move(norms);
+        host_coarse_norms_ = std::move(coarse_norms);
+        upload(host_norms_.data(), norms_.bytes(), norms_.data());
+        upload(host_coarse_norms_.data(), coarse_norms_.bytes(), coarse_norms_.data());
+    }
+
+    void find_coarse(int times, cudaStream_t stream) {
+        make_coarser<<<blocks_for(coarse_.samples()), threads_of_a_range, 0, stream>>>(fine_, coarse_, times, values(),
+                                                                                       coarse_values_.as<float>());
+        checked_launch("make features coarser");
+        find_norms<<<static_cast<unsigned>(coarse_.rows), threads_of_a_row, 0, stream>>>(
+            coarse_, coarse_values_.as<float>(), coarse_norms_.as<float>());
+        checked_launch("find norms");
+    }
+
+    void fetch_norms(cudaStream_t stream) {
+        for (const auto& [to, from] :
+             {std::pair(&host_norms_, &norms_), std::pair(&host_coarse_norms_, &coarse_norms_)}) {
+            to->resize(static_cast<std::size_t>(fine_.rows));
+            checked(cudaMemcpyAsync(to->data(), from->data(), static_cast<std::size_t>(from->bytes()),
+                                    cudaMemcpyDeviceToHost, stream),
+                    "copy norms");
+        }
+        checked(cudaStreamSynchronize(stream), "make features");
+    }
+
+    const FeaturePlanes& fine() const { return fine_; }
+    const FeaturePlanes& coarse() const { return coarse_; }
+    float* values() const { return values_.as<float>(); }
+    const float* coarse_values() const { return coarse_values_.as<float>(); }
+    float* norms_here() const { return norms_.as<float>(); }
+
+    StripRows strips(const Features& reference, std::int64_t half) const {
+        return {norms_.as<float>(), reference.norms_.as<float>(), fine_.rows, reference.fine_.rows, half};
+    }
+    StripRows coarse_strips(const Features& reference, std::int64_t half) const {
+        return {coarse_norms_.as<float>(), reference.coarse_norms_.as<float>(), fine_.rows, reference.fine_.rows, half};
+    }
+
+  private:
+    static int parts(std::int64_t count, std::int64_t times) { return static_cast<int>((count + times - 1) / times); }
+
+    FeaturePlanes fine_, coarse_;
+    DeviceBuffer values_, coarse_values_, norms_, coarse_norms_;
+    std::vector<float> host_norms_, host_coarse_norms_;
+};
+
+// Makes features of a volume, some B-scans at a time.
+class FeatureMaker {
+  public:
+    FeatureMaker(const FeatureTables& tables, const float* power, bool has_lost, Features& features,
+                 cudaStream_t stream)
+        : tables_(tables), power_(power), features_(features), stream_(stream), smoothing_(uploaded(tables.smoothing)),
+          at_once_(rows_at_once(features.fine().of_row(), features.fine().rows)) {
+        const std::int64_t bytes = at_once_ * features.fine().of_row() * float_bytes;
+        for (DeviceBuffer* plane : {&values_, &one_, &two_}) *plane = DeviceBuffer(bytes);
+        if (!has_lost) return;
+        shares_ = DeviceBuffer(bytes);
+        known_ = DeviceBuffer(features.fine().samples() * float_bytes);
+    }
+
+    void run() {
+        const FeaturePlanes& all = features_.fine();
+        for (std::int64_t first = 0; first < all.rows; first += at_once_)
+            batch(first, std::min(at_once_, all.rows - first));
+        centre_rows<<<static_cast<unsigned>(all.rows), threads_of_a_row, 0, stream_>>>(
+            all, known_.as<float>(), features_.values(), features_.norms_here());
+        checked_launch("centre features");
+        features_.find_coarse(static_cast<int>(tables_.coarse), stream_);
+        features_.fetch_norms(stream_);  // and what this holds is free
+    }
+
+  private:
+    void batch(std::int64_t first, std::int64_t rows) {
+        planes_ = {features_.fine().depth, features_.fine().a_scans, rows};
+        const std::int64_t samples = planes_.samples(), offset = first * planes_.of_row();
+        float *values = values_.as<float>(), *one = one_.as<float>(), *two = two_.as<float>();
+        float* known = known_.bytes() > 0 ? known_.as<float>() + offset : nullptr;
+        float* shares = shares_.as<float>();
+        take_band<<<blocks_for(samples), threads_of_a_range, 0, stream_>>>(
+            planes_, power_ + first * tables_.size[0] * tables_.size[1], static_cast<int>(tables_.size[0]),
+            static_cast<int>(tables_.first_depth), values, known);
+        checked_launch("take the band of depths");
+        smooth(values, one, values);
+        if (known != nullptr) smooth(known, one, shares);
+        take_feature<<<blocks_for(samples), threads_of_a_range, 0, stream_>>>(samples, shares, known, tables_.feature,
+                                                                              values);
+        checked_launch("take logarithms");
+        const float* slow = slow_part(values, one, two);
+        const float* slow_shares = known == nullptr ? nullptr : slow_part(known, slow == one ? two : one, shares);
+        take_fast<<<blocks_for(samples), threads_of_a_range, 0, stream_>>>(samples, values, slow, slow_shares, known,
+                                                                           features_.values() + offset);
+        checked_launch("take what is slow away");
+    }
+
+    void smooth(const float* from, float* between, float* to) {
+        const int reach = static_cast<int>(tables_.smoothing.size() / 2);
+        const unsigned blocks = blocks_for(planes_.samples());
+        const auto* weights = smoothing_.as<float>();
+        smooth_planes<<<blocks, threads_of_a_range, 0, stream_>>>(planes_, from, false, reach, weights, between);
+        smooth_planes<<<blocks, threads_of_a_range, 0, stream_>>>(planes_, between, true, reach, weights, to);
+        checked_launch("smooth power");
+    }
+
+    // In one of two planes.
+    const float* slow_part(const float* from, float* one, float* two) {
+        const int half = static_cast<int>(tables_.slow_half);
+        const std::int64_t parts = (planes_.a_scans + a_scans_together - 1) / a_scans_together;
+        for (const bool along_a : {false, true}) {
+            for (std::int64_t i = 0; i < tables_.slow_times; ++i) {
+                float* to = from == one ? two : one;
+                if (along_a)
+                    mean_along_a_scans<<<blocks_for(planes_.rows * parts * planes_.depth), threads_of_a_range, 0,
+                                         stream_>>>(planes_, from, half, to);
+                else
+                    mean_along_depth<<<blocks_for(planes_.samples()), threads_of_a_range, 0, stream_>>>(planes_, from,
+                                                                                                        half, to);
+                checked_launch("find what is slow");
+                from = to;
+            }
+        }
+        return from;
+    }
+
+    const FeatureTables& tables_;
+    const float* power_;
+    Features& features_;
+    cudaStream_t stream_;
+    DeviceBuffer smoothing_;
+    std::int64_t at_once_;
+    FeaturePlanes planes_{};
+    DeviceBuffer values_, one_, two_, shares_;  // of a batch
+    DeviceBuffer known_;                        // of all B-scans, where some values are no numbers
+};
+
+class Registration : OfDevice, public RegistrationOnGpu {
+  public:
+    explicit Registration(int device) : OfDevice(device) {}
+
+    ~Registration() override { leave(stream_); }
+
+    std::vector<float> runs(const float* power, std::int64_t count, std::int64_t length, std::int64_t stride) override {
+        const CurrentDevice current(device_);
+        std::vector<float> values(static_cast<std::size_t>(count * length));
+        gathered_.reserve(count * length * float_bytes);
+        gather_runs<<<blocks_for(count * length), threads_of_a_range, 0, stream_>>>(power, count * length, length,
+                                                                                    stride, gathered_.as<float>());
+        checked_launch("gather samples");
+        fetch(values.data(), gathered_, count * length * float_bytes, "gather samples");
+        return values;
+    }
+
+    std::shared_ptr<FeaturesOnGpu> features(const float* power, const FeatureTables& tables) override {
+        for (const std::int64_t axis : tables.size) {
+            if (axis > std::numeric_limits<int>::max() / 2)
+                throw Error(ErrorCode::device, "the volume is too long to be registered on a GPU", "cuda");
+        }
+        const CurrentDevice current(device_);
+        const FeaturePlanes planes{static_cast<int>(tables.depths), static_cast<int>(tables.size[1]), tables.size[2]};
+        auto features = std::make_shared<Features>(device_, planes, tables.coarse);
+        const bool has_lost = lost_(power, tables.size[0] * tables.size[1] * tables.size[2], stream_);
+        FeatureMaker(tables, power, has_lost, *features, stream_).run();
+        return features;
+    }
+
+    std::vector<CoarsePeak> peaks(const FeaturesOnGpu& reference, const FeaturesOnGpu& moving,
+                                  const StripRanges& ranges, const RowsDone& done) override {
+        const CurrentDevice current(device_);
+        const auto& of_moving = dynamic_cast<const Features&>(moving);
+        const auto& of_reference = dynamic_cast<const Features&>(reference);
+        CoarsePairs pairs{of_moving.coarse_values(),
+                          of_reference.coarse_values(),
+                          of_moving.coarse().depth,
+                          of_moving.coarse().a_scans,
+                          of_moving.coarse_strips(of_reference, ranges.half),
+                          0,
+                          static_cast<int>(ranges.first_y),
+                          static_cast<int>(ranges.offsets()),
+                          {ranges.coarse_z, ranges.coarse_x}};
+        const std::int64_t rows = of_moving.coarse().rows, at_once = rows_of_maps(pairs, rows);
+        std::vector<CoarsePeak> peaks(static_cast<std::size_t>(rows * pairs.offsets));
+        for (std::int64_t first = 0; first < rows; first += at_once) {
+            const std::int64_t end = std::min(rows, first + at_once);
+            peaks_of(pairs, first, end, peaks.data() + first * pairs.offsets);
+            if (done) done(end - first);
+        }
+        return peaks;
+    }
+
+    std::vector<Correlations> correlations(const FeaturesOnGpu& reference, const FeaturesOnGpu& moving,
+                                           std::int64_t half, std::span<const CorrelationsAsked> asked) override {
+        const CurrentDevice current(device_);
+        const auto& of_moving = dynamic_cast<const Features&>(moving);
+        const auto& of_reference = dynamic_cast<const Features&>(reference);
+        const FinePairs pairs{of_moving.values(), of_reference.values(), of_moving.fine().depth,
+                              of_moving.fine().a_scans, of_moving.strips(of_reference, half)};
+        const std::int64_t count = std::ssize(asked);
+        const int parts = (pairs.a_scans + a_scans_of_a_match - 1) / a_scans_of_a_match;
+        const std::int64_t bytes = count * static_cast<std::int64_t>(sizeof(Correlations));
+        asked_.reserve(count * static_cast<std::int64_t>(sizeof(CorrelationsAsked)));
+        found_.reserve(bytes);
+        parts_.reserve(bytes * parts);
+        upload(asked.data(), count * static_cast<std::int64_t>(sizeof(CorrelationsAsked)), asked_.data());
+        correlate_about<<<dim3(static_cast<unsigned>(count), static_cast<unsigned>(parts)), threads_of_a_match, 0,
+                          stream_>>>(pairs, asked_.as<CorrelationsAsked>(), parts_.as<float>());
+        checked_launch("correlate B-scans finely");
+        add_parts<<<blocks_for(bytes / float_bytes), threads_of_a_range, 0, stream_>>>(parts_.as<float>(), count, parts,
+                                                                                       found_.as<float>());
+        checked_launch("add correlations");
+        std::vector<Correlations> found(asked.size());
+        fetch(found.data(), found_, bytes, "correlate B-scans finely");
+        return found;
+    }
+
+    std::unique_ptr<ShiftedMeanOnGpu> mean(const std::array<std::int64_t, 3>& size) override {
+        const CurrentDevice current(device_);
+        return std::make_unique<MeanOnGpu>(device_, size);
+    }
+
+  private:
+    // So many that their maps, and those of what strips have besides, stay in bounds; some, so that all can be told.
+    static std::int64_t rows_of_maps(const CoarsePairs& pairs, std::int64_t rows) {
+        constexpr std::int64_t most = 64, bytes = std::int64_t{256} << 20;
+        const std::int64_t of_row = std::int64_t{pairs.offsets} * pairs.map.cells() * float_bytes;
+        return std::clamp<std::int64_t>(bytes / of_row - 2 * pairs.strips.half, 1, std::min(most, rows));
+    }
+
+    void peaks_of(CoarsePairs pairs, std::int64_t first, std::int64_t end, CoarsePeak* to) {
+        const std::int64_t half = pairs.strips.half, last = std::min(end + half, pairs.strips.moving_rows);
+        pairs.first_row = std::max<std::int64_t>(0, first - half);
+        const std::int64_t of_maps = (last - pairs.first_row) * pairs.offsets, of_peaks = (end - first) * pairs.offsets;
+        maps_.reserve(of_maps * pairs.map.cells() * float_bytes);
+        peaks_.reserve(of_peaks * static_cast<std::int64_t>(sizeof(CoarsePeak)));
+        const CorrelationTile tile = CorrelationTile::of(pairs.map.max_x);
+        const auto shared_bytes = static_cast<std::size_t>(tile.floats()) * sizeof(float);
+        const dim3 blocks(static_cast<unsigned>(of_maps),
+                          static_cast<unsigned>(tile.parts_of_x(pairs.map) * tile.parts_of_z(pairs.map)));
+        correlate_pairs<<<blocks, CorrelationTile::threads, shared_bytes, stream_>>>(pairs, tile, maps_.as<float>());
+        checked_launch("correlate B-scans");
+        find_peaks<<<static_cast<unsigned>(of_peaks), threads_of_a_peak, 0, stream_>>>(pairs, first, maps_.as<float>(),
+                                                                                       peaks_.as<CoarsePeak>());
+        checked_launch("find peaks");
+        fetch(to, peaks_, of_peaks * static_cast<std::int64_t>(sizeof(CoarsePeak)), "correlate B-scans");
+    }
+
+    void fetch(void* to, const DeviceBuffer& from, std::int64_t bytes, const char* doing) {
+        checked(cudaMemcpyAsync(to, from.data(), static_cast<std::size_t>(bytes), cudaMemcpyDeviceToHost, stream_),
+                doing);
+        checked(cudaStreamSynchronize(stream_), doing);
+    }
+
+    DeviceBuffer gathered_, maps_, peaks_, asked_, found_, parts_;
+    LostSurvey lost_;
+    Stream stream_;
+};
+
+}  // namespace
+
+std::shared_ptr<RegistrationOnGpu> registration(const BackendChoice& choice) {
+    const int device = usable_gpu(choice.gpu).index;
+    const CurrentDevice current(device);
+    return std::make_shared<Registration>(device);
+}
+
+}  // namespace echolux::cuda

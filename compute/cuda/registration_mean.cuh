@@ -1,0 +1,140 @@
+// Kernels that put registered B-scans where they belong (docs/tissue.md): coefficients of cubic B-splines along depth
+// and A-scans, and sums of what they give at shifted places. Planes are [row][a_scan][depth].
+#pragma once
+
+#include <cstdint>
+
+#include "compute/cuda/launch.h"
+#include "compute/cuda/registration_features.cuh"
+#include "compute/registration.h"
+
+namespace echolux::cuda {
+
+// The B-scans of `landing`, one after the other; what is no number becomes 0.
+__global__ void __launch_bounds__(threads_of_a_range)
+    take_landing(FeaturePlanes planes, const LandingRow* landing, const float* power, float* values) {
+    const std::int64_t i = element();
+    if (i >= planes.samples()) return;
+    const float value = power[landing[i / planes.of_row()].row * planes.of_row() + i % planes.of_row()];
+    values[i] = isfinite(value) ? value : 0;
+}
+
+inline constexpr int warps_of_lines = 2;
+
+// Along depth, in place. A warp takes 32 A-scans, which it turns over in shared memory: one for each of its threads.
+__global__ void __launch_bounds__(32 * warps_of_lines) filter_lines(float* values, int depth, std::int64_t lines) {
+    __shared__ float of_warps[warps_of_lines][32][33];
+    float(&tile)[32][33] = of_warps[threadIdx.x / 32];
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const std::int64_t first = (static_cast<std::int64_t>(blockIdx.x) * warps_of_lines + threadIdx.x / 32) * 32;
+    const auto exchange = [&](int z0, bool to_memory) {
+        __syncwarp();
+        for (int i = 0; i < 32; ++i) {
+            if (first + i >= lines || z0 + lane >= depth) continue;
+            float& value = values[(first + i) * depth + z0 + lane];
+            if (to_memory)
+                value = tile[i][lane];
+            else
+                tile[i][lane] = value;
+        }
+        __syncwarp();
+    };
+    double last = 0;
+    float before = 0, now = 0;
+    for (int z0 = 0; z0 < depth; z0 += 32) {
+        exchange(z0, false);
+        if (z0 == 0) last = SplineFilter::first([&](std::int64_t at) { return tile[lane][at]; }, depth);
+        for (int i = 0; i < min(32, depth - z0); ++i) {
+            if (z0 + i > 0) last = SplineFilter::there(last, tile[lane][i]);
+            before = now;
+            now = static_cast<float>(last);
+            tile[lane][i] = now;
+        }
+        exchange(z0, true);
+    }
+    for (int z0 = (depth - 1) / 32 * 32; z0 >= 0; z0 -= 32) {
+        exchange(z0, false);
+        for (int i = min(32, depth - z0) - 1; i >= 0; --i) {
+            last = z0 + i == depth - 1 ? SplineFilter::turn(last, before) : SplineFilter::back(last, tile[lane][i]);
+            tile[lane][i] = SplineFilter::coefficient(last);
+        }
+        exchange(z0, true);
+    }
+}
+
+// Along A-scans, in place: a thread for each depth of each B-scan.
+__global__ void __launch_bounds__(threads_of_a_range) filter_a_scans(FeaturePlanes planes, float* values) {
+    const std::int64_t i = element();
+    if (i >= planes.rows * planes.depth) return;
+    float* line = values + i / planes.depth * planes.of_row() + i % planes.depth;
+    const auto at = [&](std::int64_t a) -> float& { return line[a * planes.depth]; };
+    double last = SplineFilter::first(at, planes.a_scans);
+    at(0) = static_cast<float>(last);
+    for (int a = 1; a < planes.a_scans; ++a) {
+        last = SplineFilter::there(last, at(a));
+        at(a) = static_cast<float>(last);
+    }
+    last = SplineFilter::turn(last, at(planes.a_scans - 2));
+    at(planes.a_scans - 1) = SplineFilter::coefficient(last);
+    for (int a = planes.a_scans - 2; a >= 0; --a) {
+        last = SplineFilter::back(last, at(a));
+        at(a) = SplineFilter::coefficient(last);
+    }
+}
+
+// Whether a sample that decides was no number. `power`: the B-scan as it came.
+__device__ inline bool is_next_to_lost(const FeaturePlanes& planes, const float* power, const ShiftedTaps& taps_z,
+                                       const ShiftedTaps& taps_x, int z, int a) {
+    for (int i = taps_x.first_deciding(); i < taps_x.end_deciding(); ++i) {
+        const float* line = power + taps_x.tap(a, i, planes.a_scans) * planes.depth;
+        for (int k = taps_z.first_deciding(); k < taps_z.end_deciding(); ++k) {
+            if (!isfinite(line[taps_z.tap(z, k, planes.depth)])) return true;
+        }
+    }
+    return false;
+}
+
+// B-scans that land together: landing[begin] to landing[end - 1].
+struct LandingRun {
+    std::int32_t begin, end;
+};
+
+// blockIdx.y: the run. `coefficients`: [landing]; `power`: null where all values are numbers, else the volume.
+__global__ void __launch_bounds__(threads_of_a_range)
+    add_landing(FeaturePlanes planes, const LandingRun* runs, const LandingRow* landing, const float* coefficients,
+                const float* power, float* sums, float* weights) {
+    const std::int64_t i = element();
+    if (i >= planes.of_row()) return;
+    const int z = static_cast<int>(i % planes.depth), a = static_cast<int>(i / planes.depth);
+    const LandingRun run = runs[blockIdx.y];
+    const std::int64_t to = landing[run.begin].to * planes.of_row() + i;
+    float sum = sums[to], all_weights = weights[to];
+    for (int at = run.begin; at < run.end; ++at) {
+        const LandingRow one = landing[at];
+        const ShiftedTaps taps_z(one.z), taps_x(one.x);
+        if (!taps_z.is_inside(z, planes.depth) || !taps_x.is_inside(a, planes.a_scans)) continue;
+        if (power != nullptr && is_next_to_lost(planes, power + one.row * planes.of_row(), taps_z, taps_x, z, a))
+            continue;
+        const float* plane = coefficients + at * planes.of_row();
+        float value = 0;
+        for (int k = 0; k < 4; ++k) {
+            const float* from = plane + taps_z.tap(z, k, planes.depth);
+            float across = 0;
+            for (int x = 0; x < 4; ++x)
+                across += taps_x.cubic.weight[x] * from[taps_x.tap(a, x, planes.a_scans) * planes.depth];
+            value += taps_z.cubic.weight[k] * across;
+        }
+        sum += one.weight * (value > 0 ? value : 0.0f);  // power cannot be below zero, which splines do not know
+        all_weights += one.weight;
+    }
+    sums[to] = sum;
+    weights[to] = all_weights;
+}
+
+__global__ void __launch_bounds__(threads_of_a_range)
+    divide_by_weights(std::int64_t count, const float* sums, const float* weights, float* mean) {
+    const std::int64_t i = element();
+    if (i < count) mean[i] = weights[i] > 0 ? sums[i] / weights[i] : nanf("");
+}
+
+}  // namespace echolux::cuda
