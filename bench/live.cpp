@@ -80,6 +80,53 @@ class LiveBench {
         book_.end();
     }
 
+    // Angiography of four repeats, a filter, and B-scans put where they belong.
+    void run_tissue(const std::string& key, const BenchSize& size, double volumes_per_s, const LiveTissue& tissue) {
+        book_.begin(fmt::format("live with tissue work, {:.0f} volumes/s", volumes_per_s), 9);
+        BenchSize frames = size;  // as they are acquired
+        frames.b_scans *= repeats;
+        frames.block_b_scans *= repeats;
+        ReconstructionSpec spec = spec_of(size, false);
+        spec.geometry.b_repeats = repeats;
+        spec.recipe.average = Average::power;
+        spec.recipe.noise_floor_db = 20;
+        spec.flow.method = FlowMethod::speckle_variance;
+        spec.flow.align = true;
+        const BenchSpectra spectra(frames, SampleFormat::u16, processor_.source(), processor_.choice.gpu);
+        std::vector<Block> blocks = spectra.blocks();
+        for (Block& block : blocks) {
+            block.first_b_scan /= repeats;
+            block.b_scans /= repeats;
+        }
+        MemorySource source(spec, blocks, volumes_per_s * static_cast<double>(frames.lines()));
+        VolumePathOptions options;
+        options.tissue = tissue;
+        LoneVolumePath path(spec, processor_.choice, device_, options);
+        report_.machine.backend = path.describe();
+        Session session(source, path);
+        PictureLoop loop(path, view_, 60, [&](std::int64_t volume) { session.shown(volume); });
+        session.start();
+        for (const auto start = Clock::now(); seconds_since(start) < job_.seconds;) {
+            book_.poll();
+            std::this_thread::sleep_for(50ms);
+        }
+        session.stop();
+        session.drain(10s);
+        path.finish_tissue();
+        loop.stop();
+        const TissueStats done = path.tissue_log().stats();
+        note(key, frames, session.stats(), loop.stats(), path.statistics(), true);
+        const auto one = [&](const char* name, const std::string& meaning, const char* unit, double value) {
+            book_.figure(fmt::format("{}.{}", key, name), meaning, unit, [=] { return std::vector{value}; });
+        };
+        const auto volumes = static_cast<double>(std::max<std::int64_t>(1, done.volumes));
+        one("skipped", "volumes that came while two were being worked on", "volumes",
+            static_cast<double>(done.skipped));
+        one("work", "stabilising and filtering of a volume, mean", "s", done.work_s / volumes);
+        one("stabilised", "share of the volumes", "", static_cast<double>(done.stabilised) / volumes);
+        book_.end();
+    }
+
     void protocols() {
         const std::vector<ProtocolRow> published = published_protocols();
         book_.begin("scan protocols", (processor_.is_gpu() ? 3 : 1) * std::ssize(published));
@@ -96,6 +143,8 @@ class LiveBench {
     }
 
   private:
+    static constexpr std::int64_t repeats = 4;
+
     void note(const std::string& key, const BenchSize& size, const SessionStats& session, const PictureStats& pictures,
               const RingStatistics& ring, bool flow) {
         const auto one = [&](const char* name, const std::string& meaning, const char* unit, double value) {
@@ -183,6 +232,17 @@ class LiveBench {
     std::int64_t volume_ = 0;
 };
 
+// Non-local means as fast as a display wants them, and registration of small motion.
+LiveTissue tissue_work(bool stabilises) {
+    LiveTissue tissue;
+    tissue.filters = true;
+    tissue.filter.search_depth = tissue.filter.search_a_scans = 7;
+    tissue.filter.search_b_scans = tissue.filter.patch = 3;
+    tissue.stabilises = stabilises;
+    tissue.registration.row_range = 2;
+    return tissue;
+}
+
 BenchProcessor processor_of(const LiveBenchJob& job) {
     const auto& usable = surveyed_gpus().usable;
     require_backend({.backend = job.backend});
@@ -206,8 +266,11 @@ BenchReport run(const LiveBenchJob& job, Progress& progress) {
     if (processor.is_gpu() && !job.quick) {
         bench.run_live("live.4d", {2048, 512, 512, 16}, 45, true);
         bench.run_live("live.link", {2048, 512, 512, 16}, 49, false);
+        bench.run_tissue("live.filter", {1024, 512, 512, 16}, 20, tissue_work(false));
+        bench.run_tissue("live.tissue", {1024, 512, 512, 16}, 20, tissue_work(true));
     } else {
         bench.run_live("live.4d", {job.quick ? 256 : 1024, 64, 32, 4}, 5, true);
+        bench.run_tissue("live.tissue", {job.quick ? 256 : 1024, 64, 32, 4}, 2, tissue_work(true));
     }
     bench.protocols();
     return report;

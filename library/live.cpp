@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "app/live/live_source.h"
+#include "app/session/tissue_settings.h"
 #include "engine/acquire/pushed_source.h"
 #include "engine/live/host_volumes.h"
 #include "engine/live/session.h"
@@ -29,8 +30,9 @@ struct echolux_live : Handle<Kind::live> {
 
     std::unique_ptr<Source> source;
     PushedSource* pushed = nullptr;        // the source, where the caller pushes
-    std::mutex changing;                   // of the next two
+    std::mutex changing;                   // of the next three
     Scan scan;                             // with the settings in use
+    TissueSettings tissue;                 // what is done to volumes
     std::string events;                    // that the caller has not taken
     std::shared_ptr<const Stages> stages;  // may be null
     VolumeQueue queue;
@@ -91,7 +93,7 @@ std::map<std::string, std::string> provenance(echolux_live& live, const HostVolu
 
 std::unique_ptr<echolux_volume> handle_of(const HostVolume& made, Volume volume,
                                           const std::map<std::string, std::string>& lines) {
-    volume.provenance = lines;
+    volume.provenance.insert(lines.begin(), lines.end());
     auto one = std::make_unique<echolux_volume>(std::make_shared<const Volume>(std::move(volume)));
     one->time_s = made.time_s;
     one->number = made.number;
@@ -148,6 +150,20 @@ std::unique_ptr<echolux_live> put_together(std::unique_ptr<echolux_live> live, c
     return live;
 }
 
+// Volumes are stabilised and filtered before they are handed on; layers are looked for in the window.
+bool is_live_tissue(const std::string& key) {
+    return section_of(key) == "filter" || section_of(key) == "registration";
+}
+
+void set_tissue(echolux_live& live, const std::string& key, const std::string& value) {
+    TissueSettings changed = live.tissue;
+    Settings settings;
+    bind(settings, changed);
+    settings.set(key, value, "settings");
+    live.sink->set_tissue(live_tissue(changed));
+    live.tissue = changed;
+}
+
 std::chrono::milliseconds patience_of(std::int32_t timeout_ms) {
     if (timeout_ms < 0) throw BadArgument("cannot be negative", "timeout_ms");
     return std::chrono::milliseconds(timeout_ms);
@@ -167,8 +183,18 @@ echolux_status echolux_live_open(const char* source, const char* scan_toml, cons
     return guarded(error, [&] {
         required(live, "live") = nullptr;
         auto one = std::make_unique<echolux_live>();
-        one->source = open_source(source_from(source, scan_toml, texts_argument(assignments, count, "assignments")));
-        *live = put_together(std::move(one), options).release();
+        std::vector<std::string> of_source = texts_argument(assignments, count, "assignments"), of_tissue;
+        for (const std::string& text : of_source) {
+            if (is_live_tissue(text)) of_tissue.push_back(text);
+        }
+        std::erase_if(of_source, is_live_tissue);
+        one->source = open_source(source_from(source, scan_toml, of_source));
+        one = put_together(std::move(one), options);
+        for (const std::string& text : of_tissue) {
+            const std::size_t end = std::min(text.find('='), text.size());
+            set_tissue(*one, text.substr(0, end), text.substr(std::min(end + 1, text.size())));
+        }
+        *live = one.release();
     });
 }
 
@@ -288,10 +314,12 @@ echolux_status echolux_live_set(echolux_live* live, const char* key, const char*
     return guarded(error, [&] {
         echolux_live& one = live_handle(live, "live");
         const std::scoped_lock lock(one.changing);
+        const std::string name = text_argument(key, "key"), text = text_argument(value, "value");
+        if (is_live_tissue(name)) return set_tissue(one, name, text);
         Scan changed = one.scan;
         Settings settings;
         bind_recipe(settings, changed);
-        settings.set(text_argument(key, "key"), text_argument(value, "value"), "settings");
+        settings.set(name, text, "settings");
         one.session->change(changed.spec(one.source->block_b_scans()));
         one.scan = std::move(changed);
     });

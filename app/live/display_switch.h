@@ -32,6 +32,11 @@ class DisplaySwitch : public BlockSink {
     bool take_change(Moment moment) override {
         return given(false, [&](BlockSink& display) { return display.take_change(moment); });
     }
+    // Nothing while displays change: whoever asks may be who draws.
+    std::vector<News> take_news() override {
+        const std::shared_lock lock(turning_, std::try_to_lock);
+        return lock.owns_lock() && display_ != nullptr ? display_->take_news() : std::vector<News>{};
+    }
 
   private:
     void turn_to(BlockSink* display) {

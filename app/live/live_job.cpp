@@ -1,5 +1,6 @@
 #include "app/live/live_job.h"
 
+#include <fstream>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -21,12 +22,46 @@
 namespace echolux {
 namespace {
 
+bool is_own_shifts(const std::filesystem::path& path) {
+    return begins_with(path, std::string(registration_heading));
+}
+
+// Where B-scans lay, volume after volume, from the thread that found out. A disk that fails ends the table alone.
+class ShiftTable {
+  public:
+    explicit ShiftTable(const std::filesystem::path& path) {
+        if (path.empty()) return;
+        file_.open(path, std::ios::binary);
+        file_ << csv_heading();
+        name_ = path.string();
+    }
+
+    void add(const TissueDone& done, const VolumeGrid& grid) {
+        if (!name_.empty() && !done.rows.empty()) file_ << csv_rows(done.volume, done.rows, grid);
+    }
+
+    // Once nothing is added any more. Throws Error{output}.
+    void finish() {
+        if (name_.empty()) return;
+        file_.close();
+        if (file_.fail()) throw Error(ErrorCode::output, "could not be written", name_, "is the disk full?");
+    }
+
+  private:
+    std::ofstream file_;
+    std::string name_;
+};
+
 // Everything that shows what a session reconstructs.
 class Display {
   public:
     Display(const LiveJob& job, const ReconstructionSpec& plan)
-        : path_(plan, job.backend, job.device, {.publishing = job.publishing}), view_(job.view),
-          max_per_s_(job.pictures_per_s) {
+        : shifts_(job.shifts),
+          path_(plan, job.backend, job.device,
+                {.publishing = job.publishing,
+                 .tissue = live_tissue(job.tissue),
+                 .tissue_done = [this](const TissueDone& done, const VolumeGrid& grid) { shifts_.add(done, grid); }}),
+          view_(job.view), max_per_s_(job.pictures_per_s) {
         load_transfer(view_);
         if (!job.processed.empty()) processed_.emplace(job.processed);
     }
@@ -51,6 +86,9 @@ class Display {
     void report_to(LiveReport& report, const std::filesystem::path& picture) {
         report.way = path_.describe();
         report.display->ring = path_.statistics();
+        const TissueStats tissue = path_.tissue_log().stats();
+        if (tissue.volumes + tissue.skipped > 0) report.tissue = tissue;
+        shifts_.finish();
         if (processed_) report.processed = processed_->finish();
         if (!picture.empty()) write_last(picture);
         report.display->bytes_read_back = path_.bytes_read_back();
@@ -67,7 +105,9 @@ class Display {
         const ReadVolume& volume = coming->volume;
         if (volume.stamp.volume != number) processed_->leave_out();
         kept_ = volume.stamp.volume;
-        processed_->add(kept_, volume.grid, std::move(coming->voxels));
+        const auto done = path_.tissue_log().of(kept_);
+        processed_->add(kept_, volume.grid, std::move(coming->voxels),
+                        done ? done->provenance : std::map<std::string, std::string>{});
     }
 
     // To programs, where one of them takes it.
@@ -97,6 +137,7 @@ class Display {
         write_png(file, picture_of(path_.read(*picture)));
     }
 
+    ShiftTable shifts_;
     LoneVolumePath path_;
     View view_;
     double max_per_s_;
@@ -138,9 +179,14 @@ void check_names(const LiveJob& job) {
     }
     if (job.publishing == Publishing::rolling && job.link)
         throw Error(ErrorCode::bad_setting, "needs whole volumes", "igtl", "leave out `rolling`");
+    if (!job.shifts.empty() && !job.tissue.registration_display.shown && !job.link) {
+        throw Error(ErrorCode::bad_setting, "needs volumes that are stabilised", "shifts",
+                    "set `registration.shown` to true");
+    }
     FileNames inputs = job.made_from;
     add_files_of_view(job.view, inputs);
-    check_session_outputs(job, {{job.picture, is_own_picture}}, inputs);
+    check_session_outputs(job, {{job.picture, is_own_picture}, {job.shifts, is_own_shifts, {".csv"}}}, inputs);
+    if (!job.shifts.empty()) check_can_be_written(job.shifts);
     if (job.picture.empty()) return;
     if (lower_ending(job.picture) != ".png") {
         throw Error(ErrorCode::bad_setting, "pictures are written as PNG", job.picture.string(), "name it *.png");
@@ -161,6 +207,7 @@ LiveReport run(const LiveJob& job, Progress& progress, const HearEvent& heard) {
     Session session(*source, display.path());
     const std::unique_ptr<PictureLoop> pictures = display.pictures_of(session);
     LiveSteering steering(*source, session, plan, job.view, [&](const View& view) { pictures->set_view(view); });
+    steering.take_tissue(job.tissue, [&](const LiveTissue& tissue) { display.path().set_tissue(tissue); });
     std::optional<LinkedPrograms> linked;
     if (job.link) {
         linked.emplace(job, display, steering);
@@ -168,6 +215,7 @@ LiveReport run(const LiveJob& job, Progress& progress, const HearEvent& heard) {
         if (heard) heard(report.events.back());
     }
     run_session(job, *source, session, report, progress, heard, [&] { return pictures->problem(); });
+    display.path().finish_tissue();
     pictures->stop();  // with one of the newest volume
     if (linked) report.linked = linked->stats();
     linked.reset();

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "app/live/session_run.h"
+#include "app/session/tissue_settings.h"
 #include "engine/igtl/link.h"
 #include "render/device_choice.h"
 #include "render/view/view.h"
@@ -26,6 +27,8 @@ struct LiveJob : SessionJob {
     Publishing publishing = Publishing::whole;
     double pictures_per_s = 60;            // at most
     std::filesystem::path picture;         // of the last volume; empty: none
+    TissueSettings tissue;                 // what is done to volumes before they are shown
+    std::filesystem::path shifts;          // table of the B-scans of stabilised volumes; empty: none
     std::optional<igtl::LinkWanted> link;  // to programs that get the volumes, by OpenIGTLink
     AnswerProgram answer_program;          // their requests; empty: nothing is answered
     FileNames made_from;                   // files besides, in which this job stood: they are inputs as well

@@ -61,6 +61,12 @@ Json object_of(const igtl::LinkStats& f) {
             {"requests", f.requests}, {"refused", f.refused},   {"connected", f.connected}};
 }
 
+Json object_of(const TissueStats& f) {
+    return {{"volumes", f.volumes},   {"skipped", f.skipped},     {"stabilised", f.stabilised},
+            {"filtered", f.filtered}, {"as_it_was", f.as_it_was}, {"b_scans", f.b_scans},
+            {"b_scans_used", f.used}, {"saccades", f.saccades},   {"work_s", f.work_s}};
+}
+
 std::string latency_text(const Latency& latency) {
     return fmt::format("median {:.1f} ms, 99 % {:.1f} ms, max {:.1f} ms", 1e3 * latency.percentile_s(0.5),
                        1e3 * latency.percentile_s(0.99), 1e3 * latency.max_s());
@@ -163,6 +169,7 @@ Json object_of(const LiveReport& report) {
         json["pictures"] = object_of(report.display->pictures);
         json["bytes_read_back"] = report.display->bytes_read_back;
     }
+    if (report.tissue) json["tissue"] = object_of(*report.tissue);
     if (report.recorder) json["recorder"] = object_of(*report.recorder);
     if (report.processed) json["processed"] = object_of(*report.processed);
     if (report.linked) json["igtl"] = object_of(*report.linked);
@@ -203,6 +210,17 @@ std::string text_of(const LiveReport& report) {
             fmt::format("shown        {} in {} ({:.1f} a second), {} out of order\n", counted(shown.volumes, "volumes"),
                         counted(shown.pictures, "pictures"), shown.pictures_per_s, shown.out_of_order);
         text += fmt::format("latency      last block to picture: {}\n", latency_text(s.shown));
+    }
+    if (report.tissue) {
+        const TissueStats& done = *report.tissue;
+        const auto volumes = static_cast<double>(std::max<std::int64_t>(1, done.volumes));
+        text +=
+            fmt::format("tissue       {} stabilised, {} filtered, {} shown as they were, {} skipped; {:.1f} ms each\n",
+                        counted(done.stabilised, "volumes"), done.filtered, done.as_it_was, done.skipped,
+                        1e3 * done.work_s / volumes);
+        if (done.b_scans > 0)
+            text += fmt::format("             {} of {} have a place, {} in saccades\n", done.used,
+                                ::echolux::counted(done.b_scans, "B-scans"), done.saccades);
     }
     if (report.processed) {
         text += fmt::format("written      {}, {:.1f} MB; {} left out; read back in {:.2f} s, written in {:.2f} s\n",

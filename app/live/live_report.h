@@ -11,6 +11,7 @@
 #include "engine/igtl/link_stats.h"
 #include "engine/live/latency.h"
 #include "engine/live/session.h"
+#include "engine/live/tissue_work.h"
 #include "engine/live/volume_ring.h"
 
 namespace echolux {
@@ -35,6 +36,7 @@ struct LiveReport {
     std::string way;  // who reconstructs, how voxels get to whom; empty: nobody
     SessionStats session;
     std::optional<DisplayReport> display;
+    std::optional<TissueStats> tissue;  // where volumes were stabilised or filtered
     std::optional<RecorderStats> recorder;
     std::optional<ProcessedStats> processed;
     std::optional<igtl::LinkStats> linked;  // to programs that get the volumes

@@ -24,6 +24,17 @@ LiveSteering::LiveSteering(const Source& source, Session& session, const Reconst
     book_.view_edited();
 }
 
+void LiveSteering::take_tissue(const TissueSettings& tissue, std::function<void(const LiveTissue&)> changed) {
+    TissueSettings now = tissue;
+    Settings settings;
+    bind(settings, now);
+    Values values;
+    for (const BoundField& field : settings.fields()) values[field.key()] = field.get();
+    const std::scoped_lock lock(mutex_);
+    book_.apply(values, [](const Change&) {});
+    tissue_changed_ = std::move(changed);
+}
+
 Value LiveSteering::value(const std::string& key) const {
     const std::scoped_lock lock(mutex_);
     return book_.field(key)->get();
@@ -33,7 +44,8 @@ void LiveSteering::set(const Values& values) {
     for (const auto& [key, value] : values) {
         if (section_of(key) == "window" || section_of(key) == "source")
             throw Error(ErrorCode::bad_setting, "cannot be changed while it runs", key, "begin with another value");
-        if (is_tissue_section(section_of(key)))
+        const bool is_of_window = section_of(key) == "layers" || key == "registration.reference";
+        if (is_of_window || (is_tissue_section(section_of(key)) && !tissue_changed_))
             throw Error(ErrorCode::bad_setting, "applies to volumes in the window", key, "open one there");
     }
     const std::scoped_lock lock(mutex_);
@@ -54,6 +66,8 @@ void LiveSteering::bring_about(const Change& change) {
         session_.change(plan);
     }
     if (any_of([](const std::string& key) { return section_of(key) == "view"; })) show_(book_.view());
+    if (any_of([](const std::string& key) { return is_tissue_section(section_of(key)); }))
+        tissue_changed_(live_tissue(book_.tissue()));
 }
 
 }  // namespace echolux

@@ -20,6 +20,9 @@ class LiveSteering {
     LiveSteering(const Source& source, Session& session, const ReconstructionSpec& plan, const View& view,
                  std::function<void(const View&)> show);
 
+    // What is done to tissue now, and who hears when that is to be something else; before any program steers.
+    void take_tissue(const TissueSettings& tissue, std::function<void(const LiveTissue&)> changed);
+
     // Every setting that the session has; those of scan and recording cannot change. Only what describes them may be
     // used: values are told by value().
     const std::vector<BoundField>& fields() const { return book_.fields(); }
@@ -38,6 +41,7 @@ class LiveSteering {
     Session& session_;
     double first_floor_db_;
     std::function<void(const View&)> show_;
+    std::function<void(const LiveTissue&)> tissue_changed_;
     mutable std::mutex mutex_;  // of the values in the book
     SettingsBook book_;
 };

@@ -48,10 +48,10 @@ bool ProcessedVolumes::has_room() const {
     return waiting_.size() < max_waiting && !stats_.problem;
 }
 
-void ProcessedVolumes::add(std::int64_t number, const VolumeGrid& grid,
-                           std::function<std::vector<std::byte>()> voxels) {
+void ProcessedVolumes::add(std::int64_t number, const VolumeGrid& grid, std::function<std::vector<std::byte>()> voxels,
+                           std::map<std::string, std::string> provenance) {
     const std::scoped_lock lock(mutex_);
-    waiting_.push_back({number, grid, std::move(voxels)});
+    waiting_.push_back({number, grid, std::move(voxels), std::move(provenance)});
     comes_.notify_one();
 }
 
@@ -94,7 +94,7 @@ void ProcessedVolumes::work() {
 
 void ProcessedVolumes::write(Waiting waiting) {
     const auto start = std::chrono::steady_clock::now();
-    const Volume volume{waiting.grid, waiting.voxels(), {}};
+    const Volume volume{waiting.grid, waiting.voxels(), std::move(waiting.provenance)};
     waiting.voxels = {};  // its memory takes the next one
     const double read_back_s = seconds_since(start);
     write_volume(folder_ / volume_name(waiting.number), volume);

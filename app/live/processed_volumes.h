@@ -8,8 +8,10 @@
 #include <deque>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -41,7 +43,8 @@ class ProcessedVolumes {
     bool has_room() const;
 
     // `voxels` waits for them. Never waits.
-    void add(std::int64_t number, const VolumeGrid& grid, std::function<std::vector<std::byte>()> voxels);
+    void add(std::int64_t number, const VolumeGrid& grid, std::function<std::vector<std::byte>()> voxels,
+             std::map<std::string, std::string> provenance = {});
 
     // One was not even read back.
     void leave_out();
@@ -56,6 +59,7 @@ class ProcessedVolumes {
         std::int64_t number;
         VolumeGrid grid;
         std::function<std::vector<std::byte>()> voxels;
+        std::map<std::string, std::string> provenance;  // what was done to it since it was reconstructed
     };
 
     void work();

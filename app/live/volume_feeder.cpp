@@ -50,7 +50,11 @@ void LiveRing::require_built() const {
 VolumeFeeder::VolumeFeeder(LiveRing& ring, const ReconstructionSpec& plan, const BackendChoice& backend,
                            const VolumePathOptions& options)
     : live_(ring), options_(options), pairing_(paired_with(ring.renderer, backend)), recovery_(pairing_.backend),
+      stage_([this](const VolumeStamp& stamp, const TissueOnGpu::Write& write) { show(stamp, write); },
+             options.tissue_done),
       maker_([this](ReconstructionSpec& wanted) { return make_reconstructor_for(wanted); }) {
+    check_tissue(options.tissue);
+    stage_.set(options.tissue);
     live_.plan = plan;
     build();
 }
@@ -58,7 +62,8 @@ VolumeFeeder::VolumeFeeder(LiveRing& ring, const ReconstructionSpec& plan, const
 VolumeFeeder::~VolumeFeeder() {
     try {
         abandon();
-        finish();
+        stage_.cancel();
+        wait_for_blocks();
     } catch (const std::exception&) {  // what was under way is lost with its device
     }
 }
@@ -129,12 +134,13 @@ void VolumeFeeder::put_to_use(MadePlan made) {
 }
 
 bool VolumeFeeder::take_change(Moment moment) {
+    const bool is_other_tissue = moment == Moment::between_volumes && take_tissue();
     std::uint64_t number = 0;
     try {
         std::optional<MadePlan> made = maker_.take();
-        if (!made) return false;
+        if (!made) return is_other_tissue;
         number = made->number;
-        return exchange_plan(moment, std::move(*made));
+        return exchange_plan(moment, std::move(*made)) || is_other_tissue;
     } catch (...) {
         plan_refused_ = number > 0 ? number : maker_.failed();
         throw;
@@ -150,8 +156,11 @@ bool VolumeFeeder::exchange_plan(Moment moment, MadePlan made) {
         maker_.put_back(std::move(made));
         return false;
     }
-    finish();
-    if (!keeps_slots) abandon();
+    wait_for_blocks();
+    if (!keeps_slots) {
+        abandon();
+        stage_.cancel();
+    }
     const std::scoped_lock lock(live_.exchanging);
     if (!keeps_slots) {
         put_to_use(std::move(made));
@@ -197,6 +206,7 @@ bool VolumeFeeder::rework(const Block& block) {
 void VolumeFeeder::collect() {
     if (!live_.slots) return;
     with_recovery([&] {
+        stage_.rethrow();
         reconstructor_->collect();
         return true;
     });
@@ -221,6 +231,7 @@ bool VolumeFeeder::with_recovery(const Work& work) {
 bool VolumeFeeder::recovers(const Error& error) {
     const Backend processor = reconstructor_ ? reconstructor_->processor() : Backend::cpu;
     if (!GpuRecovery::is_of_gpu(error, processor)) return false;
+    stage_.clear();
     live_.renderer.give_up_writing(live_.ring->written_submitted());  // pictures go on with what is there
     const std::scoped_lock lock(live_.exchanging);
     if (!recovery_.recovers(error, processor)) return false;
@@ -242,14 +253,21 @@ bool VolumeFeeder::is_next(const Block& block) const {
 void VolumeFeeder::begin(const Block& block) {
     stamp_ = {.volume = block.volume, .time_s = block.time_s};
     next_b_scan_ = published_to_ = 0;
+    if (begin_staged(block)) return;
+    stage_.cancel();
     ticket_ = live_.ring->acquire_write(stamp_);
     if (ticket_) live_.slots->writer->begin(ticket_->slot, ticket_->wait);
 }
 
+Places VolumeFeeder::places() const {
+    return staged_ ? *staged_ : live_.slots->writer->places(ticket_->slot);
+}
+
 bool VolumeFeeder::try_feed(const Block& block) {
-    if (ticket_ && !is_next(block)) abandon();
+    stage_.rethrow();
+    if ((ticket_ || staged_) && !is_next(block)) abandon();
     if (block.first_b_scan == 0) begin(block);
-    if (!ticket_) {
+    if (!ticket_ && !staged_) {
         reconstructor_->prime(block);
         return false;
     }
@@ -257,6 +275,13 @@ bool VolumeFeeder::try_feed(const Block& block) {
     next_b_scan_ += block.b_scans;
     const ScanGeometry& geometry = live_.plan.geometry;
     const bool is_last = next_b_scan_ == geometry.b_scans;
+    if (staged_) {
+        if (!is_last) return true;
+        wait_for_blocks();
+        stage_.hand_over();
+        staged_.reset();
+        return true;
+    }
     if (is_last || options_.publishing == Publishing::rolling) {
         const std::int64_t end = next_b_scan_ * (live_.grid.b_scans / geometry.b_scans);
         publish(published_to_, end);
@@ -270,6 +295,8 @@ bool VolumeFeeder::try_feed(const Block& block) {
 // A volume that is being written is given up first: this one is what the screen shows.
 bool VolumeFeeder::try_rework(const Block& block) {
     abandon();
+    if (!stage_.settings().does_nothing()) return false;  // made of whole volumes
+    stage_.cancel();
     {
         const std::scoped_lock lock(live_.exchanging);  // no picture is just being made
         ticket_ = live_.ring->acquire_rewrite(block.volume);
@@ -289,16 +316,25 @@ void VolumeFeeder::submit(const Block& block) {
         reconstructor_->wait(under_way_.front());  // done long ago
         under_way_.pop_front();
     }
-    under_way_.push_back(reconstructor_->submit(block, live_.slots->writer->places(ticket_->slot)));
+    under_way_.push_back(reconstructor_->submit(block, places()));
 }
 
 void VolumeFeeder::publish(std::int64_t first, std::int64_t end) {
-    if (live_.slots->kind == SlotKind::upload) finish();  // on a GPU, streams are in order by themselves
+    if (live_.slots->kind == SlotKind::upload) wait_for_blocks();  // on a GPU, streams are in order by themselves
     live_.slots->writer->publish(ticket_->slot, ticket_->signal, first, end);
 }
 
 // What was submitted for the volume stays ahead of what is written to its slot later.
 void VolumeFeeder::abandon() {
+    if (staged_) {
+        try {
+            wait_for_blocks();
+        } catch (const std::exception&) {  // the volume is lost in any case
+            under_way_.clear();
+        }
+        stage_.drop();
+        staged_.reset();
+    }
     if (!ticket_) return;
     try {
         publish(published_to_, published_to_);
@@ -309,6 +345,11 @@ void VolumeFeeder::abandon() {
 }
 
 void VolumeFeeder::finish() {
+    wait_for_blocks();
+    stage_.finish();
+}
+
+void VolumeFeeder::wait_for_blocks() {
     for (; !under_way_.empty(); under_way_.pop_front()) reconstructor_->wait(under_way_.front());
 }
 

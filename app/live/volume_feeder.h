@@ -7,10 +7,13 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/live/live_ring.h"
+#include "app/live/tissue_stage.h"
 #include "compute/backend.h"
 #include "engine/gpu_recovery.h"
 #include "engine/live/block_sink.h"
@@ -24,6 +27,8 @@ struct VolumePathOptions {
     SlotKind first_kind = SlotKind::surface;  // a later one leaves out what comes before it
     Sharer share = echolux::share;
     std::function<void(ReconstructionSpec&)> complete = {};  // what a changed plan leaves open, on a thread of its own
+    LiveTissue tissue = {};                                  // what is done to volumes before they are shown
+    TissueStage::Hear tissue_done = {};                      // on a thread of its own, after each of them
 };
 
 // What became of the plans that were asked for, which are counted from 1 on; 0: the one of the beginning, or none.
@@ -57,7 +62,7 @@ class VolumeFeeder : public BlockSink {
     bool rework(const Block& block) override;
     void collect() override;
 
-    // Waits until all that was fed is written.
+    // Waits until all that was fed is written, also what is worked on before it is shown.
     void finish() override;
 
     // Settings that change: the new reconstructor is made on a thread of its own. Where voxels keep their size, type
@@ -66,6 +71,13 @@ class VolumeFeeder : public BlockSink {
     bool take_change(Moment moment) override;
 
     // ---- any thread
+
+    // What is done to volumes before they are shown, from the next one on; at rest the last one is worked on again.
+    // Throws Error{bad_setting}.
+    void set_tissue(const LiveTissue& tissue);
+    const TissueLog& tissue_log() const { return stage_.log(); }
+    std::vector<News> take_news() override { return stage_.log().take_news(); }
+    void finish_tissue() { stage_.finish(); }  // what was reconstructed is shown when it returns
 
     SlotKind kind() const;
 
@@ -104,6 +116,11 @@ class VolumeFeeder : public BlockSink {
     void submit(const Block& block);
     void publish(std::int64_t first, std::int64_t end);
     void abandon();
+    void wait_for_blocks();
+    bool take_tissue();
+    bool begin_staged(const Block& block);
+    Places places() const;
+    void show(const VolumeStamp& stamp, const TissueOnGpu::Write& write);
 
     LiveRing& live_;
     VolumePathOptions options_;
@@ -115,11 +132,15 @@ class VolumeFeeder : public BlockSink {
 
     // The volume that is being written.
     std::optional<WriteTicket> ticket_;
+    std::optional<Places> staged_;  // it goes to the stage first
     VolumeStamp stamp_;
     std::int64_t next_b_scan_ = 0;
     std::int64_t published_to_ = 0;     // slices
     std::deque<Completion> under_way_;  // more of the last ones than a reconstructor works on at a time
 
+    std::mutex wanting_;  // of the next one
+    std::optional<LiveTissue> wanted_tissue_;
+    TissueStage stage_;
     PlanMaker maker_;
 };
 

@@ -16,10 +16,14 @@ const std::vector<Field<RegistrationDisplay>>& describe<RegistrationDisplay>() {
     using S = RegistrationDisplay;
     constexpr std::int64_t latest = 1 << 20;
     static const std::vector<Field<S>> fields{
-        flag("shown", &S::shown, Effect::view, "the window shows the stabilised volume in place of the raw one"),
+        flag("shown", &S::shown, Effect::view,
+             "pictures show the stabilised volume in place of the raw one; files and recordings stay as they are"),
         integer("reference", &S::reference, -1, latest, "", Effect::view,
                 "of the window: time point that B-scans are registered to; -1: to their neighbours in the same volume")
             .special(-1, "neighbours"),
+        flag(
+            "across_volumes", &S::across_volumes, Effect::view,
+            "live: B-scans are registered to the last good volume that others still fit, not only to their neighbours"),
     };
     return fields;
 }
@@ -45,6 +49,14 @@ void bind(Settings& settings, TissueSettings& tissue) {
     settings.bind("filter", tissue.filter_display);
     settings.bind("registration", tissue.registration);
     settings.bind("registration", tissue.registration_display);
+}
+
+LiveTissue live_tissue(const TissueSettings& tissue) {
+    return {.stabilises = tissue.registration_display.shown,
+            .across_volumes = tissue.registration_display.across_volumes,
+            .registration = tissue.registration,
+            .filters = tissue.filter_display.shown,
+            .filter = tissue.filter};
 }
 
 bool is_tissue_section(std::string_view section) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "engine/layers/layer_recipe.h"
+#include "engine/live/tissue_work.h"
 #include "engine/registration/registration.h"
 #include "engine/scan/settings.h"
 #include "engine/speckle/speckle_filter.h"
@@ -20,6 +21,7 @@ struct FilterDisplay {
 struct RegistrationDisplay {
     bool shown = false;
     std::int64_t reference = -1;  // below 0: the volume's own neighbouring B-scans
+    bool across_volumes = true;   // of live sources
 };
 
 // Beside LayerRecipe in [layers].
@@ -39,6 +41,9 @@ struct TissueSettings {
 
 // `tissue` must outlive the settings.
 void bind(Settings& settings, TissueSettings& tissue);
+
+// Of it, what is done to live volumes.
+LiveTissue live_tissue(const TissueSettings& tissue);
 
 bool is_tissue_section(std::string_view section);
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/live/session.h"
+#include "engine/live/tissue_work.h"
 #include "engine/live/volume_ring.h"
 
 namespace echolux {
@@ -42,6 +43,10 @@ class LiveSession {
 
     // The settings in use, once, where others that were asked for turned out not to work. To be asked now and then.
     virtual std::optional<Scan> take_refusal() = 0;
+
+    // What is done to volumes before they are shown, from the next one on. Throws Error{bad_setting}.
+    virtual void set_tissue(const LiveTissue& tissue) = 0;
+    virtual const TissueLog* tissue_log() const = 0;  // of the display; nullptr: there is none now
 
     virtual SessionStats stats() const = 0;
     virtual RingStatistics ring() const = 0;

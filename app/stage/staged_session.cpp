@@ -52,6 +52,7 @@ void StagedSession::attach(VolumeFeeder& display) {
     display_ = &display;
     asked_.erase(asked_.begin(), asked_.end() - 1);  // with these it was made
     asked_.back().number = 0;
+    if (!tissue_.does_nothing()) display.set_tissue(tissue_);
     to_display_.attach(display);
     try {
         begin_to_show();
@@ -169,6 +170,16 @@ std::optional<Scan> StagedSession::take_refusal() {
     if (asked_.size() == 1 || fates.refused < asked_.back().number) return {};
     asked_.erase(asked_.begin() + 1, asked_.end());
     return asked_.front().scan;
+}
+
+void StagedSession::set_tissue(const LiveTissue& tissue) {
+    check_tissue(tissue);
+    tissue_ = tissue;
+    if (display_ != nullptr) display_->set_tissue(tissue);
+}
+
+const TissueLog* StagedSession::tissue_log() const {
+    return display_ == nullptr ? nullptr : &display_->tissue_log();
 }
 
 RingStatistics StagedSession::ring() const {

@@ -71,6 +71,9 @@ class StagedSession : public LiveSession {
     void change(const Scan& scan) override;
     std::optional<Scan> take_refusal() override;
 
+    void set_tissue(const LiveTissue& tissue) override;
+    const TissueLog* tissue_log() const override;
+
     SessionStats stats() const override { return session_.stats(); }
     RingStatistics ring() const override;
     std::vector<SessionEvent> take_events() override;
@@ -101,6 +104,7 @@ class StagedSession : public LiveSession {
     std::filesystem::path recording_;  // the last one; of whoever starts and stops recordings, one at a time
     std::atomic<bool> is_recording_ = false;
     VolumeFeeder* display_ = nullptr;
+    LiveTissue tissue_;
     DisplaySwitch to_display_;
     Session session_;  // goes first
 };

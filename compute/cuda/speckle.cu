@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "compute/cuda/device_filter.h"
 #include "compute/cuda/gpu_index.h"
 #include "compute/cuda/memory.h"
 #include "compute/cuda/non_local_means.cuh"
@@ -25,14 +26,6 @@ FilterBox box_of(const std::array<std::int64_t, 3>& size) {
     }
     return {static_cast<int>(size[0]), static_cast<int>(size[1]), static_cast<int>(size[2])};
 }
-
-// A filter with what it needs on the current device.
-class DeviceFilter {
-  public:
-    virtual ~DeviceFilter() = default;
-    virtual void enqueue(const float* power, float* out, cudaStream_t stream) = 0;
-    virtual std::string why_slow() const { return {}; }
-};
 
 class FilterOnGpu : public SpeckleFilterOnGpu {
   public:
@@ -63,12 +56,17 @@ class FilterOnGpu : public SpeckleFilterOnGpu {
 
 // Nothing happens to a volume of no voxels.
 class NothingOnDevice : public DeviceFilter {
+    bool has_margin() const override { return false; }
+    void set_margin(float) override {}
     void enqueue(const float*, float*, cudaStream_t) override {}
 };
 
 class MedianOnDevice : public DeviceFilter {
   public:
     MedianOnDevice(const FilterBox& box, const MedianTables& tables) : box_(box), tables_(tables) {}
+
+    bool has_margin() const override { return false; }
+    void set_margin(float) override {}
 
     void enqueue(const float* power, float* out, cudaStream_t stream) override {
         const auto kernel = tables_.edge == 3 ? median_of_cube<3> : median_of_cube<5>;
@@ -87,6 +85,9 @@ class BilateralOnDevice : public DeviceFilter {
         : box_(box), tables_(tables), guide_(box_.voxels() * float_bytes), smoothed_(guide_.bytes()) {
         for (std::size_t axis = 0; axis < 3; ++axis) weights_[axis] = uploaded(tables.smoothing[axis]);
     }
+
+    bool has_margin() const override { return true; }
+    void set_margin(float margin) override { tables_.margin = margin; }
 
     void enqueue(const float* power, float* out, cudaStream_t stream) override {
         begin_guide<<<blocks_for(box_.voxels()), threads_of_a_range, 0, stream>>>(box_, power, tables_.margin,
@@ -128,6 +129,9 @@ class NonLocalMeansOnDevice : public DeviceFilter {
           tile_(SimilarTile::of(static_cast<int>(tables.patch), static_cast<int>(tables.search[0]),
                                 static_cast<int>(tables.search[1]), static_cast<int>(tables.search[2]))),
           greatest_(sizeof(unsigned)), on_host_(sizeof(unsigned)) {}
+
+    bool has_margin() const override { return true; }
+    void set_margin(float margin) override { tables_.margin = margin; }
 
     void enqueue(const float* power, float* out, cudaStream_t stream) override {
         if (tables_.weight.is_close()) return in_passes(power, out, stream);
@@ -271,6 +275,10 @@ std::unique_ptr<DeviceFilter> filter_of(const FilterBox& box, const SpeckleTable
 }
 
 }  // namespace
+
+std::unique_ptr<DeviceFilter> device_filter(const std::array<std::int64_t, 3>& size, const SpeckleTables& tables) {
+    return filter_of(box_of(size), tables);
+}
 
 std::unique_ptr<SpeckleFilterOnGpu> speckle_filter(const std::array<std::int64_t, 3>& size, const SpeckleTables& tables,
                                                    const BackendChoice& choice) {

@@ -51,6 +51,53 @@ struct FastLog2 {
     }
 };
 
+// What a voxel's code says of linear power, and which code says it: as the recipe's quantity on a linear scale. In
+// double, so that a GPU finds the same code but where a value lies between two.
+enum class Stored { db, intensity, amplitude };
+
+struct StoredPower {
+    Stored as = Stored::intensity;
+    double scale = 1, offset = 0;  // value = code * scale + offset
+
+    // 0 or more; what is no number stays none.
+    ECHOLUX_HD float power(double code) const {
+        const double value = code * scale + offset;
+        double power = value;
+        if (as == Stored::db) power = pow(10.0, value / 10);
+        if (as == Stored::amplitude) power = value * value;
+        return power <= 0 ? 0 : static_cast<float>(power);
+    }
+
+    // Not yet rounded to a code.
+    ECHOLUX_HD double code(float power) const {
+        double value = static_cast<double>(power);
+        constexpr double least = min_power;
+        if (as == Stored::db) value = 10 * log10(value < least ? least : value);
+        if (as == Stored::amplitude) value = sqrt(value);
+        return (value - offset) / scale;
+    }
+};
+
+// A small share of the brightest power, added inside logarithms so that voxels of nothing do not decide. Of large
+// volumes some voxels tell it, `stride` apart.
+struct LogMargin {
+    static constexpr std::int64_t stride(std::int64_t voxels) {
+        constexpr std::int64_t enough = std::int64_t{1} << 20;
+        const std::int64_t apart = voxels / enough;
+        return (apart < 1 ? 1 : apart) | 1;
+    }
+    // Which of `count` powers in rising order counts as bright.
+    static constexpr std::int64_t bright(std::int64_t count) {
+        return static_cast<std::int64_t>(0.99 * static_cast<double>(count - 1));
+    }
+    static constexpr float of(float bright) {
+        constexpr double share = 2.5e-4, least = 1e-30;
+        const double margin = share * static_cast<double>(bright);
+        return static_cast<float>(margin < least ? least : margin);
+    }
+    static constexpr float of_nothing() { return 1e-30f; }
+};
+
 // log2 of the likelihood ratio of two intensities having means of their own or one in common: (a + b)^2 / (4 a b). The
 // logarithms are those of a and b (Deledalle et al., IEEE TIP 18, 2661, 2009).
 struct SpeckleDistance {

@@ -2,6 +2,9 @@
 // one thread but for change().
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "compute/place.h"
 #include "compute/plan/params.h"
 
@@ -33,6 +36,14 @@ class BlockSink {
     // volumes. Throws Error for a spec that cannot work: the one before stays.
     enum class Moment { within_volume, between_volumes };
     virtual bool take_change(Moment moment) = 0;
+
+    // From any thread: what is to be said since the last call. A later line of a topic takes the place of this one.
+    struct News {
+        std::string line;
+        bool is_trouble = true;
+        std::string topic{};
+    };
+    virtual std::vector<News> take_news() { return {}; }
 };
 
 }  // namespace echolux

@@ -1,5 +1,6 @@
 #include "engine/live/host_volumes.h"
 
+#include <chrono>
 #include <exception>
 #include <utility>
 
@@ -90,8 +91,28 @@ bool HostVolumes::try_feed(const Block& block) {
     next_b_scan_ += block.b_scans;
     if (next_b_scan_ < spec_->geometry.b_scans) return true;
     finish();
-    receiver_.take(*std::exchange(coming_, std::nullopt));
+    hand_on(*std::exchange(coming_, std::nullopt));
     return true;
+}
+
+void HostVolumes::hand_on(HostVolume made) {
+    if (!tissue_.settings().does_nothing()) {
+        const auto begun = std::chrono::steady_clock::now();
+        const bool on_gpu = chosen_.reconstructor->processor() == Backend::cuda;
+        const BackendChoice choice = on_gpu ? backend() : BackendChoice{.backend = Backend::cpu};
+        SilentProgress silent;
+        Volume* const flow = made.flow ? &*made.flow : nullptr;
+        const TissueDone done = tissue_.apply(made.number, made.structure, flow, choice, silent);
+        made.structure.provenance = done.provenance;
+        tissue_log_.note(done, std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count());
+    }
+    receiver_.take(std::move(made));
+}
+
+void HostVolumes::set_tissue(const LiveTissue& tissue) {
+    check_tissue(tissue);
+    const std::scoped_lock lock(mutex_);
+    wanted_tissue_ = tissue;
 }
 
 void HostVolumes::begin(const Block& block) {
@@ -135,8 +156,14 @@ void HostVolumes::finish() {
 }
 
 bool HostVolumes::take_change(Moment moment) {
+    bool is_other_tissue = false;
+    if (moment == Moment::between_volumes) {
+        const std::scoped_lock lock(mutex_);
+        is_other_tissue = wanted_tissue_.has_value();
+        if (is_other_tissue) tissue_.set(*std::exchange(wanted_tissue_, std::nullopt));
+    }
     std::optional<MadePlan> made = maker_.take();
-    if (!made) return false;
+    if (!made) return is_other_tissue;
     if (moment == Moment::within_volume) {
         maker_.put_back(std::move(*made));
         return false;

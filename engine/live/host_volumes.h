@@ -16,13 +16,14 @@
 #include "engine/io/volume_file.h"
 #include "engine/live/block_sink.h"
 #include "engine/live/plan_maker.h"
+#include "engine/live/tissue_work.h"
 
 namespace echolux {
 
 struct HostVolume {
     std::int64_t number = 0;  // as the source counts
     double time_s = 0;        // of its first line, by the source's clock
-    Volume structure;         // without provenance
+    Volume structure;         // its provenance tells what was done to it since it was reconstructed
     std::optional<Volume> flow;
     std::shared_ptr<const ReconstructionSpec> spec;  // that it was made with
     std::string backend;
@@ -53,6 +54,12 @@ class HostVolumes : public BlockSink {
     void change(const ReconstructionSpec& spec) override { maker_.want(spec); }
     bool take_change(Moment moment) override;
 
+    // What is done to volumes before they are handed on, from the next one on. From any thread. Throws
+    // Error{bad_setting}.
+    void set_tissue(const LiveTissue& tissue);
+    const TissueLog& tissue_log() const { return tissue_log_; }
+    std::vector<News> take_news() override { return tissue_log_.take_news(); }
+
   private:
     void install(const ReconstructionSpec& spec, ChosenReconstructor chosen);
     void begin(const Block& block);
@@ -60,19 +67,23 @@ class HostVolumes : public BlockSink {
     void abandon();
     bool recovers(const Error& problem);
     Places places();
+    void hand_on(HostVolume made);
 
     BackendChoice backend() const;
 
     VolumeReceiver receiver_;
     std::shared_ptr<const ReconstructionSpec> spec_;
     ChosenReconstructor chosen_;  // nothing: the noise floor is not known yet
-    mutable std::mutex mutex_;    // of the next two
+    mutable std::mutex mutex_;    // of the next two, and of the tissue that is wanted
     GpuRecovery recovery_;
     std::string description_;
 
     std::optional<HostVolume> coming_;
     std::int64_t next_b_scan_ = 0;
     std::deque<Completion> under_way_;
+    std::optional<LiveTissue> wanted_tissue_;  // under the mutex
+    TissueWork tissue_;
+    TissueLog tissue_log_;
     PlanMaker maker_;
 };
 

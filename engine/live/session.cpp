@@ -272,7 +272,9 @@ void Session::note_overdue() {
 }
 
 std::vector<SessionEvent> Session::take_events() {
+    const std::vector<BlockSink::News> news = sink_.take_news();
     const std::scoped_lock lock(mutex_);
+    for (const BlockSink::News& one : news) note(one.line, one.is_trouble, one.topic);
     note_overdue();
     const auto events = std::exchange(events_, {});
     return {events.begin(), events.end()};

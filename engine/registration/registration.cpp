@@ -49,13 +49,6 @@ double chance_of(const PlanesCompared& planes, std::int64_t strip) {
     return std::min(0.5, 6 * std::sqrt(30 / samples));
 }
 
-void check_settings(const RegistrationSettings& settings) {
-    check(settings, "registration");
-    if (settings.strip % 2 == 0) {
-        throw Error(ErrorCode::bad_setting, "has to be odd, so that a strip has a middle", "registration.strip");
-    }
-}
-
 void check_size(const VolumeGrid& grid) {
     constexpr std::int64_t min_depth = 16, min_a_scans = 8;
     if (grid.depth >= min_depth && grid.a_scans >= min_a_scans && grid.b_scans >= 1) return;
@@ -106,7 +99,7 @@ std::vector<RowShift> matched(StripPairs& pairs, const PlanesCompared& planes, c
 }
 
 void check_neighbours(const VolumeGrid& grid, const RegistrationSettings& settings) {
-    check_settings(settings);
+    check_registration(settings);
     check_size(grid);
     if (grid.b_scans >= 3) return;
     throw Error(ErrorCode::bad_setting,
@@ -156,6 +149,13 @@ std::string_view name_of(RowReason reason) {
     return names.at(static_cast<std::size_t>(reason));
 }
 
+void check_registration(const RegistrationSettings& settings) {
+    check(settings, "registration");
+    if (settings.strip % 2 == 0) {
+        throw Error(ErrorCode::bad_setting, "has to be odd, so that a strip has a middle", "registration.strip");
+    }
+}
+
 PowerVolume power_of(const Volume& volume) {
     check_quantity(volume.grid);
     constexpr std::int64_t each = 16;  // bytes a voxel: power, features, what is made of them
@@ -182,7 +182,7 @@ const BackendChoice Reference::on_cpu{.backend = Backend::cpu};
 
 Reference::Reference(const PowerVolume& volume, const RegistrationSettings& settings, const BackendChoice& choice)
     : settings_(settings), grid_(volume.grid), choice_(choice) {
-    check_settings(settings);
+    check_registration(settings);
     check_size(grid_);
     used_ = on_gpu_or_cpu(
         choice, [&] { take(PowerCopy(volume, choice).on_gpu()); },
@@ -195,7 +195,7 @@ Reference::Reference(const PowerVolume& volume, const RegistrationSettings& sett
 
 Reference::Reference(const PowerOnGpu& volume, const RegistrationSettings& settings, const BackendChoice& choice)
     : settings_(settings), grid_(volume.grid), choice_(choice), used_{Backend::cuda} {
-    check_settings(settings);
+    check_registration(settings);
     check_size(grid_);
     take(volume);
 }

@@ -151,14 +151,14 @@ class RegisteredMean {
     // In the reference's own quantity, f32; NaN where no B-scan came.
     Volume volume() const;
 
-    // The power, NaN where no B-scan came, to memory of the GPU that the mean is in.
+    // The same as linear power, and that in memory of the GPU that the mean is in.
+    std::vector<float> power() const;
     void write_on_gpu(float* power) const;
 
     std::int64_t b_scans_used() const { return used_; }
 
   private:
     std::vector<LandingRow> landing(const std::vector<RowShift>& rows);
-    std::vector<float> power() const;
 
     VolumeGrid grid_;
     std::vector<float> sums_, weights_;
@@ -170,5 +170,11 @@ class RegisteredMean {
 // quality, reason, saccade. Cells of B-scans without a place are empty. The first line is `registration_heading`.
 inline constexpr std::string_view registration_heading = "# echolux registration";
 std::string csv_of(const std::vector<std::vector<RowShift>>& volumes, const VolumeGrid& grid);
+// Its lines one by one, for volumes that come one by one.
+std::string csv_heading();
+std::string csv_rows(std::int64_t volume, const std::vector<RowShift>& rows, const VolumeGrid& grid);
+
+// Throws Error{bad_setting}: a value out of its range, a strip without a middle.
+void check_registration(const RegistrationSettings& settings);
 
 }  // namespace echolux

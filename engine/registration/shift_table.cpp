@@ -10,7 +10,7 @@ std::string cell(double value, bool is_known) {
     return is_known ? fmt::format("{:.4f}", value) : std::string();
 }
 
-std::string row_of(std::size_t volume, std::size_t b_scan, const RowShift& row, const VolumeGrid& grid) {
+std::string row_of(std::int64_t volume, std::size_t b_scan, const RowShift& row, const VolumeGrid& grid) {
     const auto& [dz, dx, dy] = grid.spacing_um;
     const bool known = row.is_valid();
     return fmt::format("{},{},{},{},{},{},{},{},{:.4f},{},{}\n", volume, b_scan, cell(row.z, known), cell(row.x, known),
@@ -20,14 +20,23 @@ std::string row_of(std::size_t volume, std::size_t b_scan, const RowShift& row, 
 
 }  // namespace
 
+std::string csv_heading() {
+    return std::string(registration_heading) +
+           ": sample (depth, A-scan) of a B-scan lies at (depth + z, A-scan + x) of B-scan b_scan + y of "
+           "the reference\n"
+           "volume,b_scan,z,x,y,z_um,x_um,y_um,quality,reason,saccade\n";
+}
+
+std::string csv_rows(std::int64_t volume, const std::vector<RowShift>& rows, const VolumeGrid& grid) {
+    std::string text;
+    for (std::size_t b = 0; b < rows.size(); ++b) text += row_of(volume, b, rows[b], grid);
+    return text;
+}
+
 std::string csv_of(const std::vector<std::vector<RowShift>>& volumes, const VolumeGrid& grid) {
-    std::string text = std::string(registration_heading) +
-                       ": sample (depth, A-scan) of a B-scan lies at (depth + z, A-scan + x) of B-scan b_scan + y of "
-                       "the reference\n"
-                       "volume,b_scan,z,x,y,z_um,x_um,y_um,quality,reason,saccade\n";
-    for (std::size_t volume = 0; volume < volumes.size(); ++volume) {
-        for (std::size_t b = 0; b < volumes[volume].size(); ++b) text += row_of(volume, b, volumes[volume][b], grid);
-    }
+    std::string text = csv_heading();
+    for (std::size_t volume = 0; volume < volumes.size(); ++volume)
+        text += csv_rows(static_cast<std::int64_t>(volume), volumes[volume], grid);
     return text;
 }
 

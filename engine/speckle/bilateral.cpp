@@ -44,7 +44,7 @@ std::vector<float> guide_of(const std::vector<float>& power, const Size3& size, 
 
 }  // namespace
 
-BilateralTables bilateral_tables(const std::vector<float>& power, const Size3& size, const SpeckleFilter& filter) {
+BilateralTables bilateral_tables(const Size3& size, const SpeckleFilter& filter, float margin) {
     BilateralTables tables;
     const auto reach = static_cast<std::int64_t>(std::ceil(2 * filter.sigma));
     const auto half_log2_e = 0.5 * std::numbers::log2e;
@@ -54,7 +54,7 @@ BilateralTables bilateral_tables(const std::vector<float>& power, const Size3& s
     tables.reach = {reach, reach, std::min(reach, most_b_scans)};
     tables.weight = {static_cast<float>(half_log2_e / (filter.sigma * filter.sigma)),
                      static_cast<float>(half_log2_e / (filter.range_db * filter.range_db))};
-    tables.margin = log_margin(power);
+    tables.margin = margin;
     return tables;
 }
 

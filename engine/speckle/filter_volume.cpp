@@ -31,17 +31,9 @@ StoredAs stored_in(const VolumeGrid& grid, StoredAs stored_as) {
                 "filter.stored_as", "say db, intensity or amplitude if you know it");
 }
 
-float power_of_value(double value, StoredAs stored_as) {
-    double power = value;
-    if (stored_as == StoredAs::db) power = std::pow(10.0, value / 10);
-    if (stored_as == StoredAs::amplitude) power = value * value;
-    return power <= 0 ? 0 : static_cast<float>(power);
-}
-
-double value_of_power(float power, StoredAs stored_as) {
-    if (stored_as == StoredAs::db) return 10 * std::log10(std::max(static_cast<double>(power), double{min_power}));
-    if (stored_as == StoredAs::amplitude) return std::sqrt(static_cast<double>(power));
-    return static_cast<double>(power);
+constexpr Stored meaning_of(StoredAs stored_as) {
+    if (stored_as == StoredAs::db) return Stored::db;
+    return stored_as == StoredAs::amplitude ? Stored::amplitude : Stored::intensity;
 }
 
 template <class Code>
@@ -96,14 +88,19 @@ std::vector<float> contrast_of(std::vector<float> power, const VolumeGrid& grid)
 // As power_of(), NaN where the volume has no value.
 std::vector<float> known_power_of(const Volume& volume, StoredAs stored_as) {
     const VolumeGrid& grid = volume.grid;
-    const StoredAs stored = stored_in(grid, stored_as);
+    const StoredPower stored = stored_power(grid, stored_as);
     std::vector<float> power(static_cast<std::size_t>(grid.voxels()));
+    const std::vector<float> of_codes = power_of_codes(stored, grid.type);
     with_voxels(volume, [&](const auto* codes) {
+        using Code = std::remove_cv_t<std::remove_pointer_t<decltype(codes)>>;
         parallel_for(0, grid.b_scans, [&](std::int64_t b) {
             const std::int64_t slice = grid.depth * grid.a_scans;
             for (std::int64_t i = b * slice; i < (b + 1) * slice; ++i) {
-                const double value = static_cast<double>(codes[i]) * grid.scale + grid.offset;
-                power[static_cast<std::size_t>(i)] = power_of_value(value, stored);
+                float& to = power[static_cast<std::size_t>(i)];
+                if constexpr (std::is_integral_v<Code>)
+                    to = of_codes[static_cast<std::make_unsigned_t<Code>>(codes[i])];
+                else
+                    to = stored.power(static_cast<double>(codes[i]));
             }
         });
     });
@@ -111,6 +108,25 @@ std::vector<float> known_power_of(const Volume& volume, StoredAs stored_as) {
 }
 
 }  // namespace
+
+StoredPower stored_power(const VolumeGrid& grid, StoredAs stored_as) {
+    return {meaning_of(stored_in(grid, stored_as)), grid.scale, grid.offset};
+}
+
+std::vector<float> power_of_codes(const StoredPower& stored, VoxelType type) {
+    const auto all = [&]<class Code>(Code) {
+        std::vector<float> powers(std::size_t{1} << (8 * sizeof(Code)));
+        for (std::size_t i = 0; i < powers.size(); ++i)
+            powers[i] = stored.power(static_cast<double>(static_cast<Code>(i)));
+        return powers;
+    };
+    switch (type) {
+        case VoxelType::u8: return all(std::uint8_t{});
+        case VoxelType::u16: return all(std::uint16_t{});
+        case VoxelType::i16: return all(std::int16_t{});
+        default: return {};
+    }
+}
 
 std::vector<float> power_of(const Volume& volume, StoredAs stored_as) {
     std::vector<float> power = known_power_of(volume, stored_as);
@@ -121,7 +137,7 @@ std::vector<float> power_of(const Volume& volume, StoredAs stored_as) {
 
 void set_power(Volume& volume, StoredAs stored_as, const std::vector<float>& power) {
     const VolumeGrid& grid = volume.grid;
-    const StoredAs stored = stored_in(grid, stored_as);
+    const StoredPower stored = stored_power(grid, stored_as);
     with_voxels(volume, [&](const auto* voxels) {
         using Code = std::remove_cv_t<std::remove_pointer_t<decltype(voxels)>>;
         auto* codes = reinterpret_cast<Code*>(volume.voxels.data());
@@ -129,8 +145,7 @@ void set_power(Volume& volume, StoredAs stored_as, const std::vector<float>& pow
             const std::int64_t slice = grid.depth * grid.a_scans;
             for (std::int64_t i = b * slice; i < (b + 1) * slice; ++i) {
                 if (std::isnan(static_cast<double>(codes[i]))) continue;
-                const double value = value_of_power(power[static_cast<std::size_t>(i)], stored);
-                codes[i] = code_of<Code>((value - grid.offset) / grid.scale);
+                codes[i] = code_of<Code>(stored.code(power[static_cast<std::size_t>(i)]));
             }
         });
     });

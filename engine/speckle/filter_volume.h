@@ -12,6 +12,11 @@ namespace echolux {
 // do not say what they hold, unless `stored_as` does.
 std::vector<float> power_of(const Volume& volume, StoredAs stored_as);
 
+// How the codes of such a volume say power. Throws as power_of(). And of every code of a type whose codes are whole
+// numbers, by its bits; empty for others.
+StoredPower stored_power(const VolumeGrid& grid, StoredAs stored_as);
+std::vector<float> power_of_codes(const StoredPower& stored, VoxelType type);
+
 // The volume with its power replaced, in its own quantity and codes; voxels that were no number stay none.
 void set_power(Volume& volume, StoredAs stored_as, const std::vector<float>& power);
 

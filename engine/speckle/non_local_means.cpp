@@ -172,8 +172,7 @@ class Tile {
 
 }  // namespace
 
-NonLocalMeansTables non_local_means_tables(const std::vector<float>& power, const Size3& size,
-                                           const SpeckleFilter& filter) {
+NonLocalMeansTables non_local_means_tables(const Size3& size, const SpeckleFilter& filter, float margin) {
     const auto reach = [](std::int64_t width, std::int64_t voxels) {
         return std::clamp<std::int64_t>(voxels - 1, 0, width / 2);
     };
@@ -183,7 +182,7 @@ NonLocalMeansTables non_local_means_tables(const std::vector<float>& power, cons
     tables.patch = filter.patch / 2;
     tables.weight = {static_cast<float>(expected_distance(filter.looks)),
                      static_cast<float>(filter.looks / filter.strength)};
-    tables.margin = log_margin(power);
+    tables.margin = margin;
     return tables;
 }
 
@@ -193,13 +192,20 @@ std::vector<float> filtered(const std::vector<float>& power, const Size3& size, 
     const PaddedVolume volume(power, size, tables.search[0] + tables.patch, tables.margin);
     std::vector<float> out(power.size());
     const std::int64_t across = (size[1] + Tile::a_scans - 1) / Tile::a_scans;
+    constexpr std::size_t between_looks = 64;  // offsets, until it is asked whether to go on
     progress.begin("filter", size[2], "B-scans");
     for (std::int64_t b = 0; b < size[2]; b += Tile::b_scans) {
-        parallel_for(0, across, [&](std::int64_t part) {
-            Tile tile(volume, tables, b, part * Tile::a_scans);
-            for (const Offset& offset : offsets) tile.add(offset);
-            tile.write(power, out);
-        });
+        std::vector<Tile> tiles;
+        for (std::int64_t part = 0; part < across; ++part) tiles.emplace_back(volume, tables, b, part * Tile::a_scans);
+        for (std::size_t first = 0; first < offsets.size(); first += between_looks) {
+            const std::size_t end = std::min(first + between_looks, offsets.size());
+            parallel_for(0, across, [&](std::int64_t part) {
+                Tile& tile = tiles[static_cast<std::size_t>(part)];
+                for (std::size_t i = first; i < end; ++i) tile.add(offsets[i]);
+                if (end == offsets.size()) tile.write(power, out);
+            });
+            progress.advance(0);
+        }
         progress.advance(std::min(Tile::b_scans, size[2] - b));
     }
     progress.end();

@@ -52,25 +52,27 @@ void check_filter(const SpeckleFilter& filter) {
 }
 
 float log_margin(const std::vector<float>& power) {
-    constexpr double bright = 0.99, share = 2.5e-4, least = 1e-30;
-    constexpr std::size_t enough = 1 << 20;
+    if (power.empty()) return LogMargin::of_nothing();
     std::vector<float> some;
-    const std::size_t stride = std::max<std::size_t>(1, power.size() / enough) | 1;
-    for (std::size_t i = 0; i < power.size(); i += stride) some.push_back(power[i]);
-    if (some.empty()) return static_cast<float>(least);
-    const auto place = some.begin() + static_cast<std::ptrdiff_t>(bright * static_cast<double>(some.size() - 1));
+    const std::int64_t stride = LogMargin::stride(std::ssize(power));
+    for (std::int64_t i = 0; i < std::ssize(power); i += stride) some.push_back(power[static_cast<std::size_t>(i)]);
+    const auto place = some.begin() + LogMargin::bright(std::ssize(some));
     std::ranges::nth_element(some, place);
-    return static_cast<float>(std::max(least, share * static_cast<double>(*place)));
+    return LogMargin::of(*place);
 }
 
 SpeckleTables tables_of(const std::vector<float>& power, const Size3& size, const SpeckleFilter& filter) {
+    return tables_of(size, filter, filter.method == FilterMethod::median ? 0 : log_margin(power));
+}
+
+SpeckleTables tables_of(const Size3& size, const SpeckleFilter& filter, float margin) {
     check_filter(filter);
     switch (filter.method) {
         case FilterMethod::median: return median_tables(filter);
-        case FilterMethod::bilateral: return bilateral_tables(power, size, filter);
+        case FilterMethod::bilateral: return bilateral_tables(size, filter, margin);
         case FilterMethod::nlm: break;
     }
-    return non_local_means_tables(power, size, filter);
+    return non_local_means_tables(size, filter, margin);
 }
 
 std::vector<float> filtered(const std::vector<float>& power, const Size3& size, const SpeckleFilter& filter,

@@ -44,13 +44,13 @@ struct FilteredPower {
 FilteredPower filtered(const std::vector<float>& power, const Size3& size, const SpeckleFilter& filter,
                        const BackendChoice& choice, Progress& progress);
 
-// What filters work by.
+// What filters work by. `margin`: log_margin() of the power, all that the power decides.
 SpeckleTables tables_of(const std::vector<float>& power, const Size3& size, const SpeckleFilter& filter);
+SpeckleTables tables_of(const Size3& size, const SpeckleFilter& filter, float margin);
 
 // One file each. Non-local means weighted by likelihoods of speckle (C. Cuartas-Velez et al., Biomed. Opt. Express 9,
 // 3354, 2018; C.-A. Deledalle et al., IEEE TIP 18, 2661, 2009).
-NonLocalMeansTables non_local_means_tables(const std::vector<float>& power, const Size3& size,
-                                           const SpeckleFilter& filter);
+NonLocalMeansTables non_local_means_tables(const Size3& size, const SpeckleFilter& filter, float margin);
 std::vector<float> filtered(const std::vector<float>& power, const Size3& size, const NonLocalMeansTables& tables,
                             Progress& progress);
 
@@ -60,7 +60,7 @@ std::vector<float> filtered(const std::vector<float>& power, const Size3& size, 
                             Progress& progress);
 
 // Weights fall with distance and with the difference in dB of a smoothed volume (C. Tomasi, R. Manduchi, ICCV 1998).
-BilateralTables bilateral_tables(const std::vector<float>& power, const Size3& size, const SpeckleFilter& filter);
+BilateralTables bilateral_tables(const Size3& size, const SpeckleFilter& filter, float margin);
 std::vector<float> filtered(const std::vector<float>& power, const Size3& size, const BilateralTables& tables,
                             Progress& progress);
 

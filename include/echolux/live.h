@@ -72,7 +72,8 @@ ECHOLUX_API echolux_status echolux_live_next(echolux_live* live, int32_t timeout
 /* What the source sends and how it is processed now, without a file: sizes, calibration, settings. */
 ECHOLUX_API echolux_status echolux_live_scan(echolux_live* live, echolux_scan** scan, echolux_error* error);
 
-/* Takes effect with a later volume; sections recipe, flow, nufft, defr, compressive. Where nothing newer comes, the
+/* Takes effect with a later volume; sections recipe, flow, nufft, defr, compressive; filter and registration, whose
+ * `shown` has volumes filtered and stabilised before they are delivered. Where nothing newer comes, the
  * last volume is made again and delivered once more, with the same number and time. */
 ECHOLUX_API echolux_status echolux_live_set(echolux_live* live, const char* key, const char* value,
                                             echolux_error* error);

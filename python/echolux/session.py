@@ -167,7 +167,8 @@ class Live:
                 session.recipe.window = "hann"        # takes effect with a later volume
 
     The sections recipe, flow, nufft, defr and compressive are attributes as of a Scan, and can be changed while it runs.
-    `scan` is the section [scan] of what the source sends, to be read.
+    `scan` is the section [scan] of what the source sends, to be read. What is done to volumes between reconstruction and
+    delivery, stabilising and speckle filters, is set with set().
     """
 
     if TYPE_CHECKING:
@@ -195,6 +196,15 @@ class Live:
         self._is_running = True
         if self._feeder is not None:
             self._feeder.start()
+
+    def set(self, key: str, value: bool | float | str) -> None:
+        """A setting by its key, from a later volume on: of the sections above, or of `filter` and `registration`, whose
+        `shown` turns them on. Recordings never see these.
+
+            session.set("filter.method", "median")
+            session.set("filter.shown", True)
+        """
+        self._core.set(key, str(value).lower() if isinstance(value, bool) else str(value))
 
     def stop(self) -> None:
         """Acquires no more. What was acquired is still reconstructed and can be taken; leaving `with` waits for it."""

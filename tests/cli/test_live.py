@@ -94,3 +94,35 @@ class Live(ProgramCase):
         )
         self.assertGreater(report["pictures"]["volumes"], 0)
         self.assertEqual(report["bytes_read_back"], 48 * 40 * 4)
+
+    def test_filtered_volumes_are_those_of_the_command_and_the_recording_is_raw(self):
+        (self.folder / "rec").mkdir()
+        (self.folder / "look.toml").write_text('[filter]\nshown = true\nmethod = "median"\nmedian_size = 3\n')
+        self.succeed(
+            *("live", *SMALL, "--volumes", 6, "--size", "48x40", "--backend", "cpu", "--view", "look.toml"),
+            *("--record", "rec/scan.toml", "--processed", "volumes", "--report", "report.json"),
+        )
+        tissue = json.loads((self.folder / "report.json").read_text())["tissue"]
+        self.assertGreater(tissue["filtered"], 0)
+        self.assertEqual(tissue["as_it_was"], 0)
+        files = sorted((self.folder / "volumes").glob("*.nrrd"))
+        self.assertGreater(len(files), 0)
+        for file in files:
+            number = int(file.stem.removeprefix("volume_"))
+            self.succeed("reconstruct", "rec/scan.toml", "-o", "again.nrrd", "--volume", number, "--backend", "cpu", "--overwrite")
+            self.succeed("filter", "again.nrrd", "-o", "smooth.nrrd", "--method", "median", "--median-size", 3, "--overwrite")
+            np.testing.assert_array_equal(read_volume(file), read_volume(self.folder / "smooth.nrrd"), str(file))
+
+    def test_what_cannot_be_stabilised_is_said(self):
+        """Eight B-scans of a few A-scans: too little to tell."""
+        finished = self.succeed(
+            *("live", *SMALL, "--volumes", 4, "--size", "48x40", "--backend", "cpu", "--report", "report.json"),
+            *("--set", "registration.shown=true", "--set", "simulation.a_scans=7"),
+        )
+        report = json.loads((self.folder / "report.json").read_text())
+        self.assertEqual(report["tissue"]["stabilised"], 0)
+        self.assertEqual(sum("A-scans: too few" in event["line"] for event in report["events"]), 1, finished)
+
+    def test_what_means_nothing_for_tissue_is_refused(self):
+        self.refuse("live", *SMALL, "--set", "filter.shown=true", "--set", "filter.patch=4", names=("filter.patch", "odd"))
+        self.refuse("live", *SMALL, "--shifts", "shifts.csv", names=("shifts", "registration.shown"))

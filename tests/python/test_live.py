@@ -51,6 +51,18 @@ class NamedSources(unittest.TestCase):
             with self.assertRaises(AttributeError):
                 session.recipe.windw = "hann"
 
+    def test_filter_volumes_while_they_run(self):
+        with ox.live("sim:vessel", simulation=SMALL) as session:
+            self.assertNotIn("filter", next(session).provenance)
+            session.set("filter.method", "median")
+            session.set("filter.shown", True)
+            for volume in session:
+                if "filter" in volume.provenance:
+                    break
+            self.assertIn("median", volume.provenance["filter"])
+            with self.assertRaises(ox.BadSetting):
+                session.set("filter.patch", 4)
+
     def test_refuse_what_is_none(self):
         with self.assertRaises(ox.BadSetting):
             ox.live("sim:nothing like it")

@@ -19,21 +19,26 @@ namespace {
 
 struct Options : SessionOptions {
     LiveJob job;
-    std::string size, view_file, picture;
+    std::string size, view_file, picture, shifts;
     bool rolling = false;
 #ifdef ECHOLUX_NET
     IgtlWanted igtl;
 #endif
 };
 
-// `--set view.…` shapes the picture, `--set source.…` the source, every other setting what comes from it.
+const std::vector<std::string> of_pictures{"view.", "filter.", "registration."};
+
+// `--set view.…` shapes the picture, `filter.…` and `registration.…` what is done to volumes before it, `--set
+// source.…` the source, every other setting what comes from it.
 LiveJob job_from(const Options& options) {
     LiveJob job = options.job;
-    job.source = source_wanted(options.source, {"view."});
+    job.source = source_wanted(options.source, of_pictures);
     Settings settings;
     settings.bind("view", job.view);
+    bind(settings, job.tissue);
     if (!options.view_file.empty()) settings.read_toml(options.view_file);
-    for (const std::string& assignment : assignments_of(options.source, {"view."})) settings.set_assignment(assignment);
+    for (const std::string& assignment : assignments_of(options.source, of_pictures))
+        settings.set_assignment(assignment);
     if (!options.size.empty()) {
         const auto [width, height] = parsed_size(options.size, "--size");
         settings.set("view.width", std::to_string(width), "--size");
@@ -41,6 +46,8 @@ LiveJob job_from(const Options& options) {
     }
     job.made_from = {options.view_file};
     job.picture = output_named(options.picture, ".png");
+    job.shifts = output_named(options.shifts, ".csv");
+    check_tissue(live_tissue(job.tissue));
     job.publishing = options.rolling ? Publishing::rolling : Publishing::whole;
 #ifdef ECHOLUX_NET
     job.link = link_of(options.igtl);
@@ -74,7 +81,12 @@ void add_live(CLI::App& program) {
     command->add_option("-o,--output", options->picture, "write the last picture here")->type_name("PICTURE.png");
     command->add_option("--record", options->job.record, "also record every block; the spectra are written beside it")
         ->type_name("scan.toml");
-    command->add_option("--view", options->view_file, "a file with a section [view]; options override it")
+    command
+        ->add_option("--shifts", options->shifts, "write where B-scans lay here, with `--set registration.shown=true`")
+        ->type_name("TABLE.csv");
+    command
+        ->add_option("--view", options->view_file,
+                     "a file with sections [view], [filter] and [registration]; options override it")
         ->type_name("FILE.toml");
 #ifdef ECHOLUX_NET
     add_igtl_options(*command, options->igtl);

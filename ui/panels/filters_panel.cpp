@@ -1,5 +1,7 @@
 // Speckle filters on the volume that is shown: which, how strong, and whether the filtered volume or the raw one is
 // seen. Only pictures change; files and recordings stay as they are.
+#include <fmt/format.h>
+
 #include "ui/panels/panel_list.h"
 #include "ui/panels/widgets.h"
 #include "ui/workspace/filtering.h"
@@ -34,7 +36,17 @@ void draw_method(const PanelContext& context, FilterMethod method) {
 }
 
 // One line in every state, so that nothing below it moves.
+std::string state_of_live(Workspace& work) {
+    const auto done = Filtering::done_live(work);
+    if (!work.tissue().filter_display.shown) return "Shown: the raw volume.";
+    if (done == nullptr || !done->was_to_be_filtered) return "From the next volume on.";
+    if (!done->unsmooth.empty()) return "Shown as it is: " + done->unsmooth;
+    const std::int64_t skipped = Filtering::live_stats(work).skipped;
+    return skipped == 0 ? "Shown: filtered volumes." : fmt::format("Shown: filtered volumes; {} skipped.", skipped);
+}
+
 std::string state_of(Workspace& work) {
+    if (Filtering::is_live(work)) return state_of_live(work);
     const Filtering& filtering = work.filtering();
     const std::string obstacle = Filtering::obstacle(work);
     const bool is_wanted = work.tissue().filter_display.shown;
@@ -59,7 +71,7 @@ class FiltersPanel : public NamedPanel {
         setting_row(context, "filter.looks");
         setting_row(context, "filter.stored_as", "voxels hold");
         muted_text(context, state_of(context.work));
-        draw_job(context);
+        if (!Filtering::is_live(context.work)) draw_job(context);
     }
 
   private:

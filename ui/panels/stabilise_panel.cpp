@@ -17,7 +17,17 @@ namespace {
 
 constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
+std::string state_of_live_motion(Workspace& work) {
+    const auto done = Filtering::done_live(work);
+    if (!work.tissue().registration_display.shown) return "Shown: the raw volume.";
+    if (done == nullptr || !done->was_to_be_stabilised) return "From the next volume on.";
+    if (!done->unsteady.empty()) return "Shown as it is: " + done->unsteady;
+    const std::int64_t skipped = Filtering::live_stats(work).skipped;
+    return skipped == 0 ? "Shown: stabilised volumes." : fmt::format("Shown: stabilised volumes; {} skipped.", skipped);
+}
+
 std::string state_of_motion(Workspace& work) {
+    if (Filtering::is_live(work)) return state_of_live_motion(work);
     const Filtering& filtering = work.filtering();
     const std::string obstacle = Filtering::obstacle(work);
     const bool is_wanted = work.tissue().registration_display.shown;
@@ -36,7 +46,10 @@ class StabilisePanel : public NamedPanel {
     void draw(const PanelContext& context) override {
         Workspace& work = context.work;
         setting_row(context, "registration.shown", "show stabilised");
-        if (work.stage().exhibit()->timeline() != nullptr)
+        const bool is_live = Filtering::is_live(work);
+        if (is_live)
+            setting_row(context, "registration.across_volumes", "across volumes");
+        else if (work.stage().exhibit()->timeline() != nullptr)
             setting_row(context, "registration.reference", "compare with");
         if (section(context, "Ranges", false)) {
             for (const char* key : {"registration.axial_range", "registration.lateral_range", "registration.row_range"})
@@ -45,12 +58,22 @@ class StabilisePanel : public NamedPanel {
             setting_row(context, "registration.min_quality");
             setting_row(context, "registration.saccade_speed");
         }
-        draw_buttons(context);
+        if (!is_live) draw_buttons(context);
         muted_text(context, state_of_motion(work));
-        if (const StabilisedVolume* found = work.filtering().stabilised()) draw_result(context, *found);
+        if (const auto done = Filtering::done_live(work)) {
+            if (!done->rows.empty()) draw_result(context, {done->rows, done->used, done});
+        } else if (const StabilisedVolume* found = work.filtering().stabilised()) {
+            draw_result(context, {found->rows, found->used, found->volume});
+        }
     }
 
   private:
+    struct Found {
+        const std::vector<RowShift>& rows;
+        std::int64_t used;
+        std::shared_ptr<const void> of;  // another one for other rows
+    };
+
     static void odd_strip(const PanelContext& context) {
         const BoundField* field = context.work.field("registration.strip");
         if (field == nullptr) return;
@@ -72,11 +95,11 @@ class StabilisePanel : public NamedPanel {
             work.jobs().cancel(filtering.stabilise_job());
     }
 
-    void draw_result(const PanelContext& context, const StabilisedVolume& found) {
+    void draw_result(const PanelContext& context, const Found& found) {
         const auto saccades = std::ranges::count_if(found.rows, &RowShift::is_saccade);
         figure(context, "B-scans with a place", fmt::format("{} of {}", found.used, found.rows.size()));
         figure(context, "in saccades", fmt::format("{}", saccades));
-        if (of_ != found.volume) read(found);
+        if (of_ != found.of) read(found);
         const float width = ImGui::GetContentRegionAvail().x;
         const double rows = std::max<double>(1, static_cast<double>(found.rows.size()) - 1);
         const Style& style = context.style;
@@ -102,7 +125,7 @@ class StabilisePanel : public NamedPanel {
                    "than a sixteenth of it is left, unless another time point is compared with.");
     }
 
-    static void draw_reasons(const PanelContext& context, const StabilisedVolume& found) {
+    static void draw_reasons(const PanelContext& context, const Found& found) {
         std::map<std::string, int> without;
         for (const RowShift& row : found.rows) {
             if (!row.is_valid()) ++without[std::string(name_of(row.reason))];
@@ -111,8 +134,8 @@ class StabilisePanel : public NamedPanel {
     }
 
     // B-scans without a place are gaps.
-    void read(const StabilisedVolume& found) {
-        of_ = found.volume;
+    void read(const Found& found) {
+        of_ = found.of;
         for (std::vector<float>* curve : {&z_, &x_, &y_, &quality_}) curve->clear();
         for (const RowShift& row : found.rows) {
             const bool is_there = row.is_valid();
@@ -124,7 +147,7 @@ class StabilisePanel : public NamedPanel {
     }
 
     PlotZoom shifts_zoom_, quality_zoom_;
-    std::shared_ptr<const Volume> of_;  // of that volume the curves are
+    std::shared_ptr<const void> of_;  // of that volume the curves are
     std::vector<float> z_, x_, y_, quality_;
 };
 

@@ -26,6 +26,12 @@ bool is_changing(Exhibit& exhibit) {
     return runs || (exhibit.timeline() != nullptr && exhibit.timeline()->plays()) || exhibit.loading().has_value();
 }
 
+LiveSession* live_source(Workspace& work) {
+    Exhibit* exhibit = work.stage().exhibit();
+    LiveSession* live = exhibit == nullptr ? nullptr : exhibit->live();
+    return live == nullptr || live->is_recorded() ? nullptr : live;
+}
+
 // By a job that runs, or will begin soon.
 bool is_coming(Workspace& work, const MadeOfVolume& one) {
     return one.rests() ||
@@ -73,6 +79,7 @@ std::string Filtering::obstacle(Workspace& work) {
 void Filtering::forget() {
     ++opened_;
     measures_ = is_under_way_ = false;
+    told_.clear();
     filter_.forget();
     stabilise_.forget();
     filtered_.reset();
@@ -82,11 +89,48 @@ void Filtering::forget() {
 }
 
 void Filtering::update(Workspace& work) {
+    if (is_live(work)) return tell(work);
     if (work.stage().stand_in() == nullptr || !work.stage().stand_in()->grid()) return;
     update_stabilised(work);
     update_filtered(work);
     put_on_stage(work);
     is_under_way_ = is_at_work(work);
+}
+
+// ---- live sources
+
+bool Filtering::is_live(Workspace& work) {
+    return live_source(work) != nullptr;
+}
+
+// What is wanted now, where that is something else than before.
+void Filtering::tell(Workspace& work) {
+    const TissueSettings& tissue = work.tissue();
+    const LiveTissue wanted = live_tissue(tissue);
+    std::string text = text_of("filter", tissue.filter) + text_of("filter", tissue.filter_display) +
+                       text_of("registration", tissue.registration) +
+                       text_of("registration", tissue.registration_display);
+    if (text == told_) return;
+    const bool is_first = std::exchange(told_, std::move(text)).empty();
+    if (is_first && wanted.does_nothing()) return;
+    try {
+        live_source(work)->set_tissue(wanted);
+        work.notices().settle("filter");
+    } catch (const Error& error) {
+        work.notices().trouble("filter", error);
+    }
+}
+
+std::shared_ptr<const TissueDone> Filtering::done_live(Workspace& work) {
+    const LiveSession* live = live_source(work);
+    const TissueLog* log = live == nullptr ? nullptr : live->tissue_log();
+    return log == nullptr || live_tissue(work.tissue()).does_nothing() ? nullptr : log->last();
+}
+
+TissueStats Filtering::live_stats(Workspace& work) {
+    const LiveSession* live = live_source(work);
+    const TissueLog* log = live == nullptr ? nullptr : live->tissue_log();
+    return log == nullptr ? TissueStats{} : log->stats();
 }
 
 void Filtering::again() {
@@ -104,7 +148,7 @@ void Filtering::measure(Workspace& work) {
 }
 
 bool Filtering::can_measure(Workspace& work) const {
-    return obstacle(work).empty() && !work.tissue().registration_display.shown;
+    return obstacle(work).empty() && !is_live(work) && !work.tissue().registration_display.shown;
 }
 
 std::string Filtering::stabilised_mark(Workspace& work) const {
@@ -257,11 +301,19 @@ void Filtering::put_on_stage(Workspace& work) {
 }
 
 bool Filtering::is_filtered(Workspace& work) const {
+    if (is_live(work)) {
+        const auto done = done_live(work);
+        return work.tissue().filter_display.shown && done != nullptr && done->is_filtered;
+    }
     const StandIn* shown = work.stage().stand_in();
     return shown != nullptr && shown->is_instead() && filtered_ && shown->instead() == filtered_;
 }
 
 bool Filtering::is_stabilised(Workspace& work) const {
+    if (is_live(work)) {
+        const auto done = done_live(work);
+        return work.tissue().registration_display.shown && done != nullptr && done->is_stabilised;
+    }
     const StandIn* shown = work.stage().stand_in();
     return shown != nullptr && shown->is_instead() && shown_stabilised(work) != nullptr;
 }

@@ -1,6 +1,7 @@
 // What is shown in place of the volume that is open: the filtered one, the stabilised one, or both, as [filter] and
 // [registration] say. Each is made by a job, whenever a setting or the volume is another one, and put on the stage in
-// place of the raw volume; files and recordings stay as they are.
+// place of the raw volume; files and recordings stay as they are. Volumes of a live source are worked on as they come,
+// before they are shown (app/live/tissue_stage.h): its session is told what is wanted, and says what was done.
 #pragma once
 
 #include <cstdint>
@@ -57,6 +58,11 @@ class Filtering {
     VolumeToCome begin_reading(Workspace& work) const;
     std::string mark(Workspace& work) const;
 
+    // What became of the newest volume of a live source; nullptr: it is none, or nothing was wanted of it yet.
+    static std::shared_ptr<const TissueDone> done_live(Workspace& work);
+    static TissueStats live_stats(Workspace& work);
+    static bool is_live(Workspace& work);
+
     bool is_filtered(Workspace& work) const;             // seen now
     bool is_stabilised(Workspace& work) const;           // seen now, perhaps filtered as well
     bool is_under_way() const { return is_under_way_; }  // what settings ask for is not there yet
@@ -73,6 +79,7 @@ class Filtering {
     bool can_measure(Workspace& work) const;
 
   private:
+    void tell(Workspace& work);
     void update_stabilised(Workspace& work);
     void update_filtered(Workspace& work);
     void stabilise(Workspace& work);
@@ -83,6 +90,7 @@ class Filtering {
     const std::shared_ptr<const Volume>* shown_stabilised(Workspace& work) const;
 
     std::uint64_t opened_ = 0;  // how often forget() was called: what jobs make belongs to one of them
+    std::string told_;          // to a live session
     bool measures_ = false, is_under_way_ = false;
     MadeOfVolume filter_, stabilise_;
     std::shared_ptr<const Volume> filtered_;

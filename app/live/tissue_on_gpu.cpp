@@ -1,0 +1,123 @@
+#include "app/live/tissue_on_gpu.h"
+
+#include <utility>
+
+#include "compute/error.h"
+#include "engine/speckle/filter_volume.h"
+
+namespace echolux {
+namespace {
+
+// What is wrong with a volume or with settings is said, and the volume is shown as it is; a GPU that fails is another
+// matter.
+template <class Work>
+std::string obstacle_on_gpu(const Work& work) {
+    try {
+        work();
+        return {};
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::bad_setting && error.code() != ErrorCode::out_of_memory) throw;
+        return error.line();
+    }
+}
+
+}  // namespace
+
+void AlignableOnGpu::set_settings(const RegistrationSettings& settings) {
+    if (!is_same_registration(settings_, settings)) reference_.reset();
+    settings_ = settings;
+}
+
+void AlignableOnGpu::take(const VolumeGrid& grid, float* power, VolumeOnGpu& work) {
+    if (!(grid == grid_)) mean_.reset();
+    grid_ = grid;
+    power_ = power;
+    work_ = &work;
+}
+
+std::vector<RowShift> AlignableOnGpu::find(To to, Progress& progress) {
+    return to == To::reference ? reference_->register_rows(there(), progress)
+                               : align_neighbours(there(), settings_, progress, choice_);
+}
+
+std::int64_t AlignableOnGpu::move(const std::vector<RowShift>& rows) {
+    if (!mean_) mean_ = std::make_unique<RegisteredMean>(grid_, choice_);
+    mean_->clear();
+    mean_->add(there(), rows);
+    mean_->write_on_gpu(power_);
+    work_->clear_gaps();
+    return mean_->b_scans_used();
+}
+
+void AlignableOnGpu::become_reference() {
+    reference_ = std::make_unique<const Reference>(there(), settings_, choice_);
+}
+
+void TissueOnGpu::set(const LiveTissue& tissue) {
+    check_tissue(tissue);
+    tissue_ = tissue;
+    power_.set_settings(tissue.registration);
+    if (!tissue.stabilises) power_.forget_reference();
+    work_.reset();
+}
+
+// Without memory for a filter, volumes are handed on as they are.
+void TissueOnGpu::make_ready(const VolumeThere& volume, TissueDone& done) {
+    const VolumeGrid& grid = volume.grid;
+    if (work_ && grid == grid_ && volume.flow_grid == flow_grid_) return;
+    work_.reset();
+    power_.forget_reference();
+    grid_ = grid;
+    flow_grid_ = volume.flow_grid;
+    VolumeOnGpuWanted wanted{grid, volume.flow_grid, {}, {}, {}};
+    no_power_ = obstacle_on_gpu([&] {
+        wanted.stored = stored_power(grid, tissue_.filter.stored_as);
+        wanted.power_of_codes = power_of_codes(wanted.stored, grid.type);
+        if (grid.type == VoxelType::f16)
+            throw Error(ErrorCode::bad_setting, "f16 voxels are for display only", "recipe.voxel", "choose f32");
+        if (tissue_.filters) wanted.filter = tables_of({grid.depth, grid.a_scans, grid.b_scans}, tissue_.filter, 0);
+    });
+    has_power_ = no_power_.empty();
+    done.unsmooth = obstacle_on_gpu([&] { work_ = volume_on_gpu(wanted, choice_); });
+    if (work_) return;
+    wanted.filter.reset();
+    work_ = volume_on_gpu(wanted, choice_);
+}
+
+void TissueOnGpu::stabilise(float* power, VolumeThere& volume, TissueDone& done, Progress& progress) {
+    power_.take(volume.grid, power, *work_);
+    done.unsteady = obstacle_on_gpu([&] { stabiliser_.stabilise(power_, tissue_, done, progress); });
+    if (done.is_stabilised && volume.flow_grid) work_->move_flow(volume.flow.data, whole_moves(done.rows));
+}
+
+TissueDone TissueOnGpu::apply(std::int64_t number, VolumeThere& volume, Progress& progress,
+                              const std::function<void(const Write& write)>& show) {
+    TissueDone done{.volume = number,
+                    .was_to_be_stabilised = tissue_.stabilises,
+                    .was_to_be_filtered = tissue_.filters,
+                    .rows = {},
+                    .unsteady = {},
+                    .unsmooth = {},
+                    .provenance = {}};
+    make_ready(volume, done);
+    if (has_power_ && done.unsmooth.empty()) {
+        done.unsmooth = obstacle_on_gpu([&] {
+            float* const power = work_->read(volume.structure.data);
+            if (tissue_.stabilises) stabilise(power, volume, done, progress);
+            if (!tissue_.filters) return;
+            work_->filter();
+            done.is_filtered = true;
+        });
+    } else {
+        if (tissue_.stabilises) done.unsteady = has_power_ ? done.unsmooth : no_power_;
+        if (tissue_.filters && done.unsmooth.empty()) done.unsmooth = no_power_;
+    }
+    if (!tissue_.filters) done.unsmooth.clear();
+    show([&](const Places& to) {
+        work_->write(volume.structure.data, volume.flow_grid ? volume.flow.data : nullptr, to);
+    });
+    done.provenance = provenance_of(tissue_, done);
+    return done;
+}
+
+}  // namespace echolux

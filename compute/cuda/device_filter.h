@@ -1,0 +1,33 @@
+// A speckle filter with what it needs on the current device, for whoever has power there already.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "compute/speckle.h"
+
+namespace echolux::cuda {
+
+class DeviceFilter {
+  public:
+    virtual ~DeviceFilter() = default;
+
+    // Whether the tables' margin counts; it may be another one for each volume.
+    virtual bool has_margin() const = 0;
+    virtual void set_margin(float margin) = 0;
+
+    // [b_scan][a_scan][depth]; `out` lies elsewhere. May wait for the stream.
+    virtual void enqueue(const float* power, float* out, cudaStream_t stream) = 0;
+
+    // See SpeckleFilterOnGpu.
+    virtual std::string why_slow() const { return {}; }
+};
+
+// `size`: rows, A-scans, B-scans. Throws Error{device, out_of_memory}.
+std::unique_ptr<DeviceFilter> device_filter(const std::array<std::int64_t, 3>& size, const SpeckleTables& tables);
+
+}  // namespace echolux::cuda

@@ -1,0 +1,323 @@
+// Codes to power and back on a GPU, and codes to a display's textures with their peaks. The bright power that margins
+// are a share of is selected bit by bit: three counts of 2048 bins are all that comes to the host.
+#include "compute/cuda/volume_on_gpu.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "compute/cuda/device_filter.h"
+#include "compute/cuda/gpu_index.h"
+#include "compute/cuda/launch.h"
+#include "compute/cuda/memory.h"
+#include "compute/cuda/peaks.cuh"
+#include "compute/cuda/voxel_output.h"
+#include "compute/error.h"
+#include "compute/peaks.h"
+
+namespace echolux::cuda {
+namespace {
+
+constexpr std::int64_t bytes_of_power = sizeof(float);
+constexpr int bins_of_a_count = 2048, bits_of_a_count = 11;
+
+// `of_codes`: by the bits of a code; of floats none is needed. What is no number is 0.
+template <class Code>
+__global__ void __launch_bounds__(threads_of_a_range)
+    read_power(std::int64_t voxels, const Code* codes, StoredPower stored, const float* of_codes, float* power) {
+    const std::int64_t voxel = element();
+    if (voxel >= voxels) return;
+    if constexpr (std::is_integral_v<Code>) {
+        power[voxel] = of_codes[static_cast<std::make_unsigned_t<Code>>(codes[voxel])];
+    } else {
+        const float value = stored.power(static_cast<double>(codes[voxel]));
+        power[voxel] = isnan(value) ? 0 : value;
+    }
+}
+
+template <class Code>
+__global__ void __launch_bounds__(threads_of_a_range)
+    store_power(std::int64_t voxels, const float* power, StoredPower stored, double least, double most, Code* codes) {
+    const std::int64_t voxel = element();
+    if (voxel >= voxels) return;
+    const double code = stored.code(power[voxel]);
+    if constexpr (std::is_integral_v<Code>) {
+        codes[voxel] = static_cast<Code>(lround(code < least ? least : code > most ? most : code));
+    } else {
+        if (!isnan(codes[voxel])) codes[voxel] = static_cast<Code>(code);
+    }
+}
+
+// A block a line.
+template <class Code>
+__global__ void __launch_bounds__(threads_of_a_range)
+    move_lines(const Code* from, int depth, int a_scans, const WholeMove* moves, Code* to) {
+    const auto line = static_cast<std::int64_t>(blockIdx.x);
+    const int a = static_cast<int>(line % a_scans);
+    const WholeMove move = moves[line / a_scans];
+    const bool is_there = move.from >= 0 && a - move.x >= 0 && a - move.x < a_scans;
+    const Code* source = is_there ? from + (static_cast<std::int64_t>(move.from) * a_scans + a - move.x) * depth : from;
+    for (int z = static_cast<int>(threadIdx.x); z < depth; z += static_cast<int>(blockDim.x)) {
+        const int at = z - move.z;
+        to[line * depth + z] = is_there && at >= 0 && at < depth ? source[at] : Code{};
+    }
+}
+
+__global__ void __launch_bounds__(threads_of_a_range) zero_where_unknown(std::int64_t voxels, float* power) {
+    const std::int64_t voxel = element();
+    if (voxel < voxels && isnan(power[voxel])) power[voxel] = 0;
+}
+
+// A block a line: codes to where they are shown, and the largest of each few.
+template <class Code>
+__global__ void __launch_bounds__(threads_of_a_range)
+    hand_out(const Code* codes, int depth, VoxelType type, DeviceTarget target) {
+    const auto line = static_cast<std::int64_t>(blockIdx.x);
+    const TargetRow row = target.row(line);
+    const Code* from = codes + line * depth;
+    for (int z = static_cast<int>(threadIdx.x); z < depth; z += static_cast<int>(blockDim.x))
+        row.store(static_cast<std::int64_t>(z) * static_cast<std::int64_t>(sizeof(Code)), from[z]);
+    if (row.peaks == nullptr) return;
+    store_row_peaks(type, reinterpret_cast<const std::byte*>(from), depth, false, row.peaks, target.depths_of_a_peak,
+                    static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x));
+}
+
+// Of powers `stride` apart whose bits above `shift` + 11 are `prefix`: how many have which 11 bits there. Powers are
+// not negative: their bits have their order.
+__global__ void __launch_bounds__(threads_of_a_range)
+    count_bits(const float* power, std::int64_t count, std::int64_t stride, unsigned prefix, int shift, int bits,
+               unsigned* counts) {
+    __shared__ unsigned own[bins_of_a_count];
+    for (int i = static_cast<int>(threadIdx.x); i < bins_of_a_count; i += static_cast<int>(blockDim.x)) own[i] = 0;
+    __syncthreads();
+    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+    for (std::int64_t i = element(); i < count; i += step) {
+        const auto value = static_cast<unsigned long long>(__float_as_uint(power[i * stride]));
+        if (value >> (shift + bits) == prefix) atomicAdd(&own[value >> shift & ((1u << bits) - 1)], 1u);
+    }
+    __syncthreads();
+    for (int i = static_cast<int>(threadIdx.x); i < bins_of_a_count; i += static_cast<int>(blockDim.x)) {
+        if (own[i] > 0) atomicAdd(&counts[i], own[i]);
+    }
+}
+
+// Calls use(a value of the code's type, of which only the type counts).
+template <class Use>
+void with_code_type(VoxelType type, const Use& use) {
+    switch (type) {
+        case VoxelType::u8: return use(std::uint8_t{});
+        case VoxelType::u16: return use(std::uint16_t{});
+        case VoxelType::i16: return use(std::int16_t{});
+        case VoxelType::f32: return use(float{});
+        default:
+            throw Error(ErrorCode::bad_setting, "these voxels hold no power", "recipe.voxel", "choose u8, u16 or f32");
+    }
+}
+
+// The same where codes are only moved.
+template <class Use>
+void with_codes_as_wide(VoxelType type, const Use& use) {
+    switch (bytes_of(type)) {
+        case 1: return use(std::uint8_t{});
+        case 2: return use(std::uint16_t{});
+        case 4: return use(float{});
+        default: return use(float2{});
+    }
+}
+
+// Of a block that works on a line: whole warps.
+unsigned threads_of(std::int64_t depth) {
+    constexpr std::int64_t warp = 32;
+    return static_cast<unsigned>(std::clamp<std::int64_t>((depth + warp - 1) / warp * warp, warp, threads_of_a_range));
+}
+
+class CudaVolume : public VolumeOnGpu {
+  public:
+    CudaVolume(int device, const VolumeOnGpuWanted& wanted)
+        : device_(device), wanted_(wanted), output_(wanted.grid, wanted.grid.b_scans), counts_(count_bytes),
+          on_host_(count_bytes) {
+        const VolumeGrid& grid = wanted_.grid;
+        if (wanted_.flow) flow_output_.emplace(*wanted_.flow, wanted_.flow->b_scans);
+        for (const std::int64_t depths : {4, 8}) {
+            VolumeGrid peaks = grid;
+            peaks.depth = peaks_of(grid.depth, depths);
+            peaks_outputs_.try_emplace(depths, peaks, grid.b_scans);
+        }
+        of_codes_ = uploaded(wanted_.power_of_codes);
+        if (wanted_.filter) filter_ = device_filter({grid.depth, grid.a_scans, grid.b_scans}, *wanted_.filter);
+    }
+
+    ~CudaVolume() override {
+        at_the_end_.emplace(device_, std::nothrow);
+        cudaStreamSynchronize(stream_);
+    }
+
+    float* read(const std::byte* voxels) override {
+        const CurrentDevice current(device_);
+        const std::int64_t count = wanted_.grid.voxels();
+        power_.reserve(count * bytes_of_power);
+        if (count == 0) return power_.as<float>();
+        with_code_type(wanted_.grid.type, [&](auto code) {
+            using Code = decltype(code);
+            read_power<<<blocks_for(count), threads_of_a_range, 0, stream_>>>(
+                count, reinterpret_cast<const Code*>(voxels), wanted_.stored, of_codes_.as<float>(),
+                power_.as<float>());
+        });
+        checked_launch("read power");
+        checked(cudaStreamSynchronize(stream_), "read power");
+        was_read_ = true;
+        return power_.as<float>();
+    }
+
+    void clear_gaps() override {
+        const std::int64_t count = wanted_.grid.voxels();
+        if (!was_read_ || count == 0) return;
+        const CurrentDevice current(device_);
+        zero_where_unknown<<<blocks_for(count), threads_of_a_range, 0, stream_>>>(count, power_.as<float>());
+        checked_launch("clear gaps");
+        checked(cudaStreamSynchronize(stream_), "clear gaps");
+    }
+
+    void filter() override {
+        if (!filter_ || !was_read_) return;
+        const CurrentDevice current(device_);
+        filtered_.reserve(power_.bytes());
+        if (filter_->has_margin()) filter_->set_margin(margin());
+        filter_->enqueue(power_.as<float>(), filtered_.as<float>(), stream_);
+        checked(cudaStreamSynchronize(stream_), "filter speckle");
+        std::swap(power_, filtered_);
+    }
+
+    void move_flow(const std::byte* flow, const std::vector<WholeMove>& moves) override {
+        if (!wanted_.flow || wanted_.flow->voxels() == 0) return;
+        const CurrentDevice current(device_);
+        const VolumeGrid& grid = *wanted_.flow;
+        const DeviceBuffer there = uploaded(moves);
+        moved_.reserve(grid.bytes());
+        with_codes_as_wide(grid.type, [&](auto code) {
+            using Code = decltype(code);
+            move_lines<<<static_cast<unsigned>(grid.a_scans * grid.b_scans), threads_of(grid.depth), 0, stream_>>>(
+                reinterpret_cast<const Code*>(flow), static_cast<int>(grid.depth), static_cast<int>(grid.a_scans),
+                there.as<WholeMove>(), moved_.as<Code>());
+        });
+        checked_launch("move flow");
+        checked(cudaStreamSynchronize(stream_), "move flow");
+        has_moved_ = true;
+    }
+
+    void write(std::byte* voxels, const std::byte* flow, const Places& to) override {
+        const CurrentDevice current(device_);
+        if (was_read_) store(voxels);
+        was_read_ = false;
+        hand_over(voxels, std::exchange(has_moved_, false) ? moved_.data() : flow, to);
+    }
+
+  private:
+    static constexpr std::int64_t count_bytes = bins_of_a_count * sizeof(unsigned);
+
+    // log_margin() of engine/speckle, to the bit.
+    float margin() {
+        const std::int64_t voxels = wanted_.grid.voxels(), stride = LogMargin::stride(voxels);
+        const std::int64_t count = (voxels + stride - 1) / stride;
+        if (count == 0) return LogMargin::of_nothing();
+        std::int64_t rank = LogMargin::bright(count);
+        unsigned prefix = 0;
+        for (int shift = 32; shift > 0;) {
+            const int bits = std::min(bits_of_a_count, shift);
+            shift -= bits;
+            checked(cudaMemsetAsync(counts_.data(), 0, count_bytes, stream_), "clear counts");
+            constexpr unsigned blocks = 512;
+            count_bits<<<std::min(blocks, blocks_for(count)), threads_of_a_range, 0, stream_>>>(
+                power_.as<float>(), count, stride, prefix, shift, bits, counts_.as<unsigned>());
+            checked_launch("count powers");
+            checked(cudaMemcpyAsync(on_host_.data(), counts_.data(), count_bytes, cudaMemcpyDeviceToHost, stream_),
+                    "copy counts");
+            checked(cudaStreamSynchronize(stream_), "count powers");
+            const unsigned* counts = on_host_.as<unsigned>();
+            unsigned bin = 0;
+            for (; bin + 1 < 1u << bits && rank >= counts[bin]; ++bin) rank -= counts[bin];
+            prefix = prefix << bits | bin;
+        }
+        float bright = 0;
+        static_assert(sizeof bright == sizeof prefix);
+        std::memcpy(&bright, &prefix, sizeof bright);
+        return LogMargin::of(bright);
+    }
+
+    void store(std::byte* voxels) {
+        const std::int64_t count = wanted_.grid.voxels();
+        if (count == 0) return;
+        with_code_type(wanted_.grid.type, [&](auto code) {
+            using Code = decltype(code);
+            using Limits = std::numeric_limits<Code>;
+            store_power<<<blocks_for(count), threads_of_a_range, 0, stream_>>>(
+                count, power_.as<float>(), wanted_.stored, static_cast<double>(Limits::lowest()),
+                static_cast<double>(Limits::max()), reinterpret_cast<Code*>(voxels));
+        });
+        checked_launch("store power");
+    }
+
+    template <class Work>
+    void each_output(const Places& to, const Work& work) {
+        work(output_);
+        if (to.flow && flow_output_) work(*flow_output_);
+        if (to.peaks) work(peaks_outputs_.at(to.peaks->depths));
+    }
+
+    void hand_over(const std::byte* voxels, const std::byte* flow, const Places& to) {
+        const VolumeGrid& grid = wanted_.grid;
+        DeviceTarget target = output_.begin(stream_, to.structure, 0, grid.b_scans);
+        if (to.peaks) {
+            const auto& [place, depths] = *to.peaks;
+            const DeviceTarget peaks = peaks_outputs_.at(depths).begin(stream_, place, 0, grid.b_scans);
+            VoxelOutput::add_peaks(target, peaks, depths);
+        }
+        send(grid, voxels, target);
+        if (to.flow && flow_output_)
+            send(*wanted_.flow, flow, flow_output_->begin(stream_, *to.flow, 0, wanted_.flow->b_scans));
+        each_output(to, [&](VoxelOutput& output) { output.copy_out(stream_); });
+        checked(cudaEventRecord(done_, stream_), "mark the end of a volume");
+        each_output(to, [&](VoxelOutput& output) { output.hand_over(done_); });
+        done_.wait("hand a volume to the display");
+        each_output(to, [](VoxelOutput& output) { output.finish(); });
+    }
+
+    void send(const VolumeGrid& grid, const std::byte* voxels, const DeviceTarget& target) {
+        const std::int64_t lines = grid.a_scans * grid.b_scans;
+        if (lines == 0) return;
+        with_codes_as_wide(grid.type, [&](auto code) {
+            using Code = decltype(code);
+            hand_out<<<static_cast<unsigned>(lines), threads_of(grid.depth), 0, stream_>>>(
+                reinterpret_cast<const Code*>(voxels), static_cast<int>(grid.depth), grid.type, target);
+        });
+        checked_launch("hand out a volume");
+    }
+
+    std::optional<CurrentDevice> at_the_end_;  // the first member: all others are given back on their device
+    int device_;
+    VolumeOnGpuWanted wanted_;
+    Stream stream_;
+    Event done_;
+    VoxelOutput output_;
+    std::optional<VoxelOutput> flow_output_;
+    std::map<std::int64_t, VoxelOutput> peaks_outputs_;  // by depths of a peak
+    std::unique_ptr<DeviceFilter> filter_;
+    DeviceBuffer of_codes_, power_, filtered_, counts_, moved_;
+    PinnedBuffer on_host_;
+    bool was_read_ = false, has_moved_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<VolumeOnGpu> volume_on_gpu(const VolumeOnGpuWanted& wanted, const BackendChoice& choice) {
+    const int device = usable_gpu(choice.gpu).index;
+    const CurrentDevice current(device);
+    return std::make_unique<CudaVolume>(device, wanted);
+}
+
+}  // namespace echolux::cuda

@@ -1,0 +1,63 @@
+// The live path on a GPU with a filter: what the textures hold is what the CPU makes of the same voxels, and no voxel
+// comes to the host on the way.
+#include "app/live/volume_path.h"
+#include "engine/speckle/filter_volume.h"
+#include "tests/gpu/sharing.h"
+
+namespace echolux::test {
+namespace {
+
+class LiveTissueOnGpu : public Sharing {};
+
+TEST_F(LiveTissueOnGpu, TexturesHoldWhatTheCpuMakesOfTheSameVoxels) {
+    VolumePathOptions options;
+    options.tissue.filters = true;
+    options.tissue.filter.search_depth = options.tissue.filter.search_a_scans = 7;
+    options.tissue.filter.search_b_scans = options.tissue.filter.patch = 3;
+    const ReconstructionSpec spec = spec_of({512, 61, 11, 0, 0}, VoxelType::u8);
+    for (const SlotKind kind : {SlotKind::surface, SlotKind::buffer, SlotKind::upload}) {
+        for (const FilterMethod method : {FilterMethod::nlm, FilterMethod::median, FilterMethod::bilateral}) {
+            options.first_kind = kind;
+            options.tissue.filter.method = method;
+            LoneVolumePath path(spec, on_gpu, {}, options);
+            ASSERT_EQ(path.kind(), kind) << path.describe();
+            for (std::int64_t volume = 0; volume < 6; ++volume) {
+                const PinnedSpectra spectra(spec, volume);
+                feed(path, spec, spectra, volume);
+                path.finish();
+                const ReadVolume read = path.read_volume().value();
+                ASSERT_EQ(read.stamp.volume, volume);
+                Volume expected{path.grid(), voxels_in_memory(spec, spectra.samples, on_gpu), {}};
+                SilentProgress silent;
+                filter_volume(expected, options.tissue.filter, silent);
+                std::size_t others = 0;
+                for (std::size_t i = 0; i < read.voxels.size(); ++i) {
+                    const int apart = std::abs(static_cast<int>(read.voxels[i]) - static_cast<int>(expected.voxels[i]));
+                    ASSERT_LE(apart, 1);
+                    others += apart > 0;
+                }
+                EXPECT_LE(others, read.voxels.size() / 500);
+            }
+            EXPECT_EQ(path.tissue_log().stats().filtered, 6);
+        }
+    }
+}
+
+// Noise fits nothing: it is shown as it was reconstructed.
+TEST_F(LiveTissueOnGpu, WhatCannotBeStabilisedIsShownAsItIs) {
+    VolumePathOptions options;
+    options.tissue.stabilises = true;
+    options.tissue.registration.axial_range = 8;
+    options.tissue.registration.lateral_range = 4;
+    const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
+    LoneVolumePath path(spec, on_gpu, {}, options);
+    const PinnedSpectra spectra(spec, 1);
+    feed(path, spec, spectra, 0);
+    path.finish();
+    EXPECT_EQ(path.read_volume()->voxels, voxels_in_memory(spec, spectra.samples, on_gpu));
+    EXPECT_EQ(path.tissue_log().stats().as_it_was, 1);
+    EXPECT_EQ(path.take_news().size(), 1u);
+}
+
+}  // namespace
+}  // namespace echolux::test

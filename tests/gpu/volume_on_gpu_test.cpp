@@ -1,0 +1,244 @@
+// Volumes between reconstruction and display on a GPU against the same work on the CPU: codes to power, filters with
+// the margin found on the GPU, codes again, peaks and flow where they belong.
+#include "compute/volume_on_gpu.h"
+
+#include "app/live/tissue_on_gpu.h"
+#include "compute/peaks.h"
+#include "engine/live/tissue_work.h"
+#include "engine/speckle/filter_volume.h"
+#include "tests/gpu/gpu_run.h"
+
+namespace echolux {
+namespace {
+
+const BackendChoice on_gpu_choice{.backend = Backend::cuda};
+
+template <class Code>
+Volume volume_of(VoxelType type, const char* quantity, double scale, double offset) {
+    Volume volume;
+    volume.grid.depth = 77;
+    volume.grid.a_scans = 33;
+    volume.grid.b_scans = 9;
+    volume.grid.type = type;
+    volume.grid.quantity = quantity;
+    volume.grid.scale = scale;
+    volume.grid.offset = offset;
+    volume.voxels.resize(static_cast<std::size_t>(volume.grid.bytes()));
+    std::mt19937 random(9);
+    auto* codes = reinterpret_cast<Code*>(volume.voxels.data());
+    for (std::int64_t i = 0; i < volume.grid.voxels(); ++i) codes[i] = static_cast<Code>(random() % 250);
+    return volume;
+}
+
+VolumeOnGpuWanted wanted_of(const VolumeGrid& grid, const std::optional<SpeckleFilter>& filter) {
+    VolumeOnGpuWanted wanted{grid, {}, stored_power(grid, StoredAs::automatic), {}, {}};
+    wanted.power_of_codes = power_of_codes(wanted.stored, grid.type);
+    if (filter) wanted.filter = tables_of({grid.depth, grid.a_scans, grid.b_scans}, *filter, 0);
+    return wanted;
+}
+
+// Voxels and peaks as they come out.
+struct Shown {
+    std::vector<std::byte> voxels, peaks;
+};
+
+Shown shown_by_gpu(const Volume& volume, const std::optional<SpeckleFilter>& filter, bool reads, PlaceKind kind) {
+    const VolumeGrid& grid = volume.grid;
+    VolumeGrid of_peaks = grid;
+    of_peaks.depth = peaks_of(grid.depth, 8);
+    const auto work = volume_on_gpu(wanted_of(grid, filter), on_gpu_choice);
+    const OnDevice from(volume.voxels.size());
+    Shown shown{std::vector<std::byte>(volume.voxels.size()),
+                std::vector<std::byte>(static_cast<std::size_t>(of_peaks.bytes()))};
+    const OnDevice to(shown.voxels.size()), peaks(shown.peaks.size());
+    const bool on_device = kind == PlaceKind::device_linear;
+    Places places(packed_place(on_device ? to.data() : shown.voxels.data(), grid, 0, kind));
+    places.peaks = Peaks{packed_place(on_device ? peaks.data() : shown.peaks.data(), of_peaks, 0, kind), 8};
+    for (int twice = 0; twice < 2; ++twice) {
+        copy_memory(from.data(), volume.voxels.data(), grid.bytes());
+        if (reads) work->read(from.data());
+        work->filter();
+        work->write(from.data(), nullptr, places);
+    }
+    if (on_device) {
+        copy_memory(shown.voxels.data(), to.data(), grid.bytes());
+        copy_memory(shown.peaks.data(), peaks.data(), of_peaks.bytes());
+    }
+    return shown;
+}
+
+void expect_peaks_of(const Shown& shown, const VolumeGrid& grid) {
+    std::vector<std::byte> expected(shown.peaks.size());
+    const std::int64_t bytes = peaks_of(grid.depth, 8) * bytes_of(grid.type);
+    for (std::int64_t line = 0; line < grid.a_scans * grid.b_scans; ++line)
+        store_peaks(grid.type, shown.voxels.data() + line * grid.a_scan_bytes(), grid.depth, 8,
+                    expected.data() + line * bytes);
+    EXPECT_EQ(shown.peaks, expected);
+}
+
+class VolumeWork : public GpuTest {};
+
+template <class Code>
+void expect_the_cpus(VoxelType type, const char* quantity, double scale, double offset) {
+    const Volume volume = volume_of<Code>(type, quantity, scale, offset);
+    for (const FilterMethod method : {FilterMethod::nlm, FilterMethod::median, FilterMethod::bilateral}) {
+        SpeckleFilter filter;
+        filter.method = method;
+        filter.search_depth = filter.search_a_scans = 7;
+        filter.search_b_scans = filter.patch = 3;
+        Volume expected = volume;
+        SilentProgress silent;
+        filter_volume(expected, filter, silent);
+        for (const PlaceKind kind : {PlaceKind::device_linear, PlaceKind::host_linear}) {
+            const Shown shown = shown_by_gpu(volume, filter, true, kind);
+            const auto* found = reinterpret_cast<const Code*>(shown.voxels.data());
+            const auto* truth = reinterpret_cast<const Code*>(expected.voxels.data());
+            std::int64_t others = 0;
+            for (std::int64_t i = 0; i < volume.grid.voxels(); ++i) {
+                const double apart = std::abs(static_cast<double>(found[i]) - static_cast<double>(truth[i]));
+                if constexpr (std::is_integral_v<Code>) {
+                    ASSERT_LE(apart, 1) << i;
+                    others += apart > 0;
+                } else {
+                    ASSERT_LE(apart, 1e-3 * (1 + std::abs(static_cast<double>(truth[i])))) << i;
+                }
+            }
+            EXPECT_LE(others, volume.grid.voxels() / 500) << quantity << ", method " << static_cast<int>(method);
+            expect_peaks_of(shown, volume.grid);
+        }
+    }
+}
+
+TEST_F(VolumeWork, FilteredCodesAreTheCpus) {
+    expect_the_cpus<std::uint8_t>(VoxelType::u8, "db", 60.0 / 255, -5);
+    expect_the_cpus<std::uint8_t>(VoxelType::u8, "amplitude", 2, 0);
+    expect_the_cpus<std::uint16_t>(VoxelType::u16, "db", 0.2, 3);
+    expect_the_cpus<float>(VoxelType::f32, "intensity", 1, 0);
+}
+
+TEST_F(VolumeWork, WithoutAFilterCodesStayThemselves) {
+    const Volume volume = volume_of<std::uint8_t>(VoxelType::u8, "db", 60.0 / 255, -5);
+    for (const bool reads : {false, true}) {
+        const Shown shown = shown_by_gpu(volume, {}, reads, PlaceKind::device_linear);
+        EXPECT_EQ(shown.voxels, volume.voxels);
+        expect_peaks_of(shown, volume.grid);
+    }
+}
+
+TEST_F(VolumeWork, PowerThatOthersWriteIsStored) {
+    const Volume volume = volume_of<std::uint16_t>(VoxelType::u16, "intensity", 0.5, 0);
+    const auto work = volume_on_gpu(wanted_of(volume.grid, {}), on_gpu_choice);
+    const OnDevice voxels(volume.voxels.size());
+    copy_memory(voxels.data(), volume.voxels.data(), volume.grid.bytes());
+    float* const power = work->read(voxels.data());
+    std::vector<float> of_cpu = power_of(volume, StoredAs::automatic), found(of_cpu.size());
+    const auto bytes = static_cast<std::int64_t>(found.size() * sizeof(float));
+    copy_memory(reinterpret_cast<std::byte*>(found.data()), reinterpret_cast<const std::byte*>(power), bytes);
+    EXPECT_EQ(found, of_cpu);
+    for (float& value : of_cpu) value += 10;
+    copy_memory(reinterpret_cast<std::byte*>(power), reinterpret_cast<const std::byte*>(of_cpu.data()), bytes);
+    std::vector<std::byte> shown(volume.voxels.size());
+    work->write(voxels.data(), nullptr, Places(packed_place(shown.data(), volume.grid)));
+    for (std::int64_t i = 0; i < volume.grid.voxels(); ++i) {
+        ASSERT_EQ(reinterpret_cast<const std::uint16_t*>(shown.data())[i],
+                  reinterpret_cast<const std::uint16_t*>(volume.voxels.data())[i] + 20);
+    }
+}
+
+TEST_F(VolumeWork, FlowGoesWhereItBelongs) {
+    const Volume volume = volume_of<std::uint8_t>(VoxelType::u8, "db", 60.0 / 255, -5);
+    Volume flow = volume_of<std::uint16_t>(VoxelType::u16, "", 1, 0);
+    flow.grid.type = VoxelType::f16;
+    VolumeOnGpuWanted wanted = wanted_of(volume.grid, {});
+    wanted.flow = flow.grid;
+    const auto work = volume_on_gpu(wanted, on_gpu_choice);
+    const OnDevice voxels(volume.voxels.size()), flow_there(flow.voxels.size());
+    copy_memory(voxels.data(), volume.voxels.data(), volume.grid.bytes());
+    copy_memory(flow_there.data(), flow.voxels.data(), flow.grid.bytes());
+    std::vector<std::byte> shown(volume.voxels.size()), shown_flow(flow.voxels.size());
+    work->write(voxels.data(), flow_there.data(),
+                Places(packed_place(shown.data(), volume.grid), packed_place(shown_flow.data(), flow.grid)));
+    EXPECT_EQ(shown, volume.voxels);
+    EXPECT_EQ(shown_flow, flow.voxels);
+}
+
+// A wavy layer in speckle that neighbouring B-scans share in part, all of it moved by `z` and `x` voxels.
+Volume tissue_moved(std::int64_t z, std::int64_t x) {
+    constexpr std::int64_t border = 16, depth = 128, a_scans = 96, b_scans = 16;
+    constexpr std::int64_t long_z = depth + 2 * border, plane = long_z * (a_scans + 2 * border);
+    std::mt19937 random(4);
+    std::exponential_distribution<float> speckle(1);
+    std::vector<float> looks(static_cast<std::size_t>(plane * (b_scans + 3)));
+    for (float& look : looks) look = speckle(random);
+    Volume volume;
+    volume.grid.depth = depth;
+    volume.grid.a_scans = a_scans;
+    volume.grid.b_scans = b_scans;
+    volume.grid.type = VoxelType::u16;
+    volume.grid.quantity = "db";
+    volume.grid.scale = 60.0 / 65535;
+    volume.voxels.resize(static_cast<std::size_t>(volume.grid.bytes()));
+    auto* out = reinterpret_cast<std::uint16_t*>(volume.voxels.data());
+    for (std::int64_t b = 0; b < b_scans; ++b) {
+        for (std::int64_t a = 0; a < a_scans; ++a) {
+            for (std::int64_t d = 0; d < depth; ++d) {
+                const std::int64_t across = a + border - x, down = d + border - z;
+                const double place = static_cast<double>(down) + 6 * std::sin(static_cast<double>(across) / 6);
+                const bool is_layer = place > 50 && place < 90;
+                double power = 1;
+                for (std::int64_t k = 0; k < 3; ++k)
+                    power +=
+                        (is_layer ? 300 : 2) *
+                        static_cast<double>(looks[static_cast<std::size_t>((b + k) * plane + across * long_z + down)]);
+                *out++ =
+                    static_cast<std::uint16_t>(std::clamp(10 * std::log10(power) / volume.grid.scale, 0.0, 65535.0));
+            }
+        }
+    }
+    return volume;
+}
+
+TEST_F(VolumeWork, StabilisedVolumesAndTheirFlowAreTheCpus) {
+    LiveTissue tissue;
+    tissue.stabilises = true;
+    tissue.registration.axial_range = 12;
+    tissue.registration.lateral_range = 8;
+    tissue.registration.row_range = 2;
+    TissueWork on_cpu;
+    TissueOnGpu on_gpu(DeviceId{});
+    on_cpu.set(tissue);
+    on_gpu.set(tissue);
+    SilentProgress silent;
+    for (const auto& [z, x] : {std::pair<std::int64_t, std::int64_t>{0, 0}, {4, -3}, {-2, 5}}) {
+        Volume expected = tissue_moved(z, x), expected_flow = expected;
+        expected_flow.grid.type = VoxelType::f16;
+        const Volume volume = expected, flow = expected_flow;
+        const TissueDone of_cpu = on_cpu.apply(0, expected, &expected_flow, {.backend = Backend::cpu}, silent);
+        ASSERT_TRUE(of_cpu.is_stabilised) << of_cpu.unsteady;
+        VolumeThere there{volume.grid, flow.grid, device_memory(volume.grid.bytes()), device_memory(flow.grid.bytes())};
+        copy_memory(there.structure.data, volume.voxels.data(), volume.grid.bytes());
+        copy_memory(there.flow.data, flow.voxels.data(), flow.grid.bytes());
+        std::vector<std::byte> shown(volume.voxels.size()), shown_flow(flow.voxels.size());
+        const TissueDone done = on_gpu.apply(0, there, silent, [&](const TissueOnGpu::Write& write) {
+            write(Places(packed_place(shown.data(), volume.grid), packed_place(shown_flow.data(), flow.grid)));
+        });
+        ASSERT_TRUE(done.is_stabilised) << done.unsteady;
+        EXPECT_EQ(done.used, of_cpu.used);
+        for (std::size_t b = 0; b < done.rows.size(); ++b) {
+            EXPECT_NEAR(done.rows[b].z, of_cpu.rows[b].z, 0.01) << b;
+            EXPECT_NEAR(done.rows[b].x, of_cpu.rows[b].x, 0.01) << b;
+            EXPECT_EQ(done.rows[b].reason, of_cpu.rows[b].reason) << b;
+        }
+        EXPECT_EQ(shown_flow, expected_flow.voxels);
+        std::int64_t others = 0;
+        for (std::int64_t i = 0; i < volume.grid.voxels(); ++i) {
+            others +=
+                std::abs(static_cast<int>(reinterpret_cast<const std::uint16_t*>(shown.data())[i]) -
+                         static_cast<int>(reinterpret_cast<const std::uint16_t*>(expected.voxels.data())[i])) > 300;
+        }
+        EXPECT_LE(others, volume.grid.voxels() / 200) << "0.3 dB";
+    }
+}
+
+}  // namespace
+}  // namespace echolux

@@ -1,0 +1,163 @@
+// Volumes that are worked on between reconstruction and the ring: what the textures hold is what the same filter makes
+// of the same volume in plain memory; what it cannot keep up with is skipped and counted; changes come at a border.
+#include <gtest/gtest.h>
+
+#include "app/live/volume_path.h"
+#include "compute/error.h"
+#include "engine/speckle/filter_volume.h"
+#include "rendering.h"
+#include "small_scan.h"
+#include "tests/unit/await.h"
+
+namespace echolux::test {
+namespace {
+
+using Moment = BlockSink::Moment;
+
+class LiveTissuePath : public Rendering {
+  protected:
+    LiveTissuePath() { build(); }
+
+    void build(const LiveTissue& tissue = {}) {
+        path_.reset();
+        DeviceChoice device;
+        device.validation = true;
+        device.on_message = [](const std::string& text) { ADD_FAILURE() << "validation layer: " << text; };
+        VolumePathOptions options;
+        options.tissue = tissue;
+        options.tissue_done = [this](const TissueDone&, const VolumeGrid&) { ++heard_; };
+        path_ = std::make_unique<LoneVolumePath>(plan_, BackendChoice{.backend = Backend::cpu}, device, options);
+    }
+
+    bool feed(std::int64_t volume, std::int64_t begin, std::int64_t end) {
+        return path_->feed(block_of(plan_, std::as_bytes(std::span(spectra_)), volume, begin, end));
+    }
+    bool feed(std::int64_t volume) { return feed(volume, 0, 3) && feed(volume, 3, 12); }
+
+    void want(const LiveTissue& tissue) {
+        path_->set_tissue(tissue);
+        EXPECT_FALSE(path_->take_change(Moment::within_volume));
+        EXPECT_TRUE(path_->take_change(Moment::between_volumes));
+    }
+
+    static LiveTissue median() {
+        LiveTissue tissue;
+        tissue.filters = true;
+        tissue.filter.method = FilterMethod::median;
+        tissue.filter.median_size = 3;
+        return tissue;
+    }
+    // Longer than anybody waits.
+    static LiveTissue endless() {
+        LiveTissue tissue;
+        tissue.filters = true;
+        tissue.filter.search_depth = tissue.filter.search_a_scans = tissue.filter.search_b_scans = 31;
+        return tissue;
+    }
+
+    std::vector<std::byte> raw() const { return voxels_in_memory(plan_, spectra_); }
+    std::vector<std::byte> filtered(const SpeckleFilter& filter) const {
+        Volume volume{path_->grid(), raw(), {}};
+        SilentProgress silent;
+        filter_volume(volume, filter, silent);
+        return volume.voxels;
+    }
+    std::vector<std::byte> shown() {
+        path_->finish();
+        return path_->read_volume().value().voxels;
+    }
+
+    ReconstructionSpec plan_ = noise_spec(256, 37, 12);
+    std::vector<std::uint16_t> spectra_ = noise_spectra(plan_, 0);
+    std::unique_ptr<VolumePath> path_;
+    std::atomic<int> heard_ = 0;
+};
+
+TEST_F(LiveTissuePath, WhatIsShownIsTheFilteredVolume) {
+    build(median());
+    ASSERT_TRUE(feed(0));
+    ASSERT_NE(filtered(median().filter), raw());
+    EXPECT_EQ(shown(), filtered(median().filter));
+    EXPECT_EQ(path_->read_volume()->stamp.volume, 0);
+    EXPECT_EQ(heard_, 1);
+    EXPECT_EQ(path_->statistics().published, 1);
+    ASSERT_TRUE(feed(1));
+    EXPECT_EQ(shown(), filtered(median().filter));
+    EXPECT_EQ(path_->read_volume()->stamp.volume, 1);
+    ASSERT_NE(path_->tissue_log().of(1), nullptr);
+    EXPECT_TRUE(path_->tissue_log().of(1)->is_filtered);
+}
+
+TEST_F(LiveTissuePath, ItIsSwitchedOnAndOffBetweenVolumes) {
+    ASSERT_TRUE(feed(0));
+    EXPECT_EQ(shown(), raw());
+    ASSERT_TRUE(feed(1, 0, 3));
+    path_->set_tissue(median());
+    EXPECT_FALSE(path_->take_change(Moment::within_volume));
+    ASSERT_TRUE(feed(1, 3, 12));
+    EXPECT_EQ(shown(), raw());
+    EXPECT_TRUE(path_->take_change(Moment::between_volumes));
+    ASSERT_TRUE(feed(2));
+    EXPECT_EQ(shown(), filtered(median().filter));
+    EXPECT_FALSE(path_->rework(block_of(plan_, std::as_bytes(std::span(spectra_)), 2, 3, 6)))
+        << "a filtered volume is made of a whole one";
+    want({});
+    ASSERT_TRUE(feed(3));
+    EXPECT_EQ(shown(), raw());
+}
+
+TEST_F(LiveTissuePath, VolumesItCannotKeepUpWithAreSkippedAndCounted) {
+    build(endless());
+    EXPECT_TRUE(feed(0)) << "is worked on";
+    EXPECT_TRUE(feed(1)) << "waits";
+    EXPECT_FALSE(feed(2)) << "has no place";
+    EXPECT_FALSE(feed(3));
+    EXPECT_EQ(path_->tissue_log().stats().skipped, 2);
+    EXPECT_FALSE(path_->read_volume()) << "nothing is done yet";
+    want({});
+    ASSERT_TRUE(feed(4)) << "what was under way is given up";
+    EXPECT_EQ(shown(), raw());
+    EXPECT_EQ(path_->tissue_log().stats().skipped, 4);
+}
+
+TEST_F(LiveTissuePath, AnotherShapeOfTheVolumeGivesUpWhatIsUnderWay) {
+    build(endless());
+    ASSERT_TRUE(feed(0));
+    plan_.recipe.depth_end = 20;
+    path_->change(plan_);
+    AWAIT(path_->take_change(Moment::between_volumes));
+    want(median());
+    AWAIT(feed(1));  // what is given up may still have a place for a moment
+    EXPECT_EQ(path_->grid().depth, 20);
+    EXPECT_EQ(shown(), filtered(median().filter));
+}
+
+TEST_F(LiveTissuePath, VolumesWithoutABlockGiveTheirPlaceBack) {
+    build(median());
+    for (std::int64_t volume = 0; volume < 5; ++volume) ASSERT_TRUE(feed(volume, 0, 3));
+    ASSERT_TRUE(feed(7));
+    EXPECT_EQ(shown(), filtered(median().filter));
+    EXPECT_EQ(path_->tissue_log().stats().skipped, 0);
+}
+
+TEST_F(LiveTissuePath, PicturesOfItAreThoseOfThatVolume) {
+    build(median());
+    ASSERT_TRUE(feed(0));
+    path_->finish();
+    View view;
+    view.width = view.height = 64;
+    view.mode = ViewMode::mip;
+    view.low = 0;
+    view.high = 60;
+    const auto picture = path_->picture(view).value();
+    path_->wait(picture);
+    const Image live = path_->read(picture);
+    DeviceChoice device;
+    Renderer renderer(device);
+    const std::vector<std::byte> voxels = filtered(median().filter);
+    renderer.set_volume(path_->grid(), voxels.data());
+    EXPECT_EQ(live.pixels, renderer.render(view).pixels);
+}
+
+}  // namespace
+}  // namespace echolux::test
