@@ -72,7 +72,7 @@ std::map<std::string, std::string> provenance_from(const char* text) {
     for (std::string line; std::getline(lines, line);) {
         const std::size_t at = line.find(" = ");
         if (at == 0 || at == std::string::npos) throw BadArgument("has a line without \" = \"", "provenance");
-        all[line.substr(0, at)] = line.substr(at + 3);
+        all[line.substr(0, at)] = off_one_line(std::string_view(line).substr(at + 3));
     }
     return all;
 }

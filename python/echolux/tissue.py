@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from . import _core
 from .errors import BadArgument, BadSetting, require_text
 from .progress import Progress, watching
+from .series import LazyVolume
 from .settings import assignments
 from .volume import Volume
 
@@ -24,6 +25,8 @@ def tissue_of(section: str, settings: Mapping[str, object], layers: str = "") ->
 
 def volume_of(given: Any, name: str) -> Volume:
     """A volume, or an array [b, a, depth] as one that knows neither spacing nor unit."""
+    if isinstance(given, LazyVolume):
+        given = given.read()
     if isinstance(given, Volume):
         return given
     if isinstance(given, _core.Volume):
@@ -36,7 +39,7 @@ def volume_of(given: Any, name: str) -> Volume:
 
 def volumes_of(given: Any, name: str) -> list[Volume]:
     """One volume or several: a list, a Series, an array [volume, b, a, depth]."""
-    if isinstance(given, _core.Volume) or getattr(given, "ndim", None) == 3:
+    if isinstance(given, (_core.Volume, LazyVolume)) or getattr(given, "ndim", None) == 3:
         return [volume_of(given, name)]
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
         raise BadArgument(f"is not a list of volumes but of type {type(given).__name__}", name)
@@ -49,7 +52,7 @@ def filter(volume: Any, *, device: str = "auto", progress: Progress = None,
 
         smooth = ox.filter(volume, method="nlm", search_b_scans=1)
 
-    volume: a Volume of dB, intensity or amplitude, or an array [b, a, depth] with stored_as="db", "intensity" or "amplitude"
+    volume: a Volume or LazyVolume of dB, intensity or amplitude, or an array [b, a, depth] with stored_as="db", "intensity" or "amplitude"
     device, progress: as of Scan.reconstruct()
     settings: of the section [filter]: method ("nlm", "median" or "bilateral"), looks, search_depth, search_a_scans,
         search_b_scans, patch, strength, median_size, sigma, range_db, stored_as; docs/filters.md says what each does

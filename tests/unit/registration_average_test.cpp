@@ -147,12 +147,45 @@ Shown shown_of(const RegisteredMean& mean, const SeenBoundaries& seen) {
     return shown_of(volume.grid, reinterpret_cast<const float*>(volume.voxels.data()), seen);
 }
 
+// Where the beam was in every B-scan of all volumes.
+std::vector<RowTruth> truth_of_all(const Simulation& s) {
+    const Motion motion(s, duration_s(s));
+    std::vector<RowTruth> truth;
+    for (std::int64_t row = 0; row < s.b_scans * s.volumes; ++row) truth.push_back(truth_of_row(motion, s, row));
+    return truth;
+}
+
+// The true places of a volume's B-scans in the first one; none in a saccade, or where the first did not come.
+std::vector<RowShift> true_places(const Simulation& s, const std::vector<RowTruth>& truth, std::int64_t volume,
+                                  double row_um) {
+    std::vector<RowShift> rows;
+    for (std::int64_t j = 0; j < s.b_scans; ++j) {
+        const RowTruth& seen = truth[static_cast<std::size_t>(volume * s.b_scans + j)];
+        const double y = static_cast<double>(j) + seen.moved.y_um / s.spacing_b_um;
+        RowShift row{.quality = 1, .reason = RowReason::no_overlap};
+        for (std::int64_t p = 0; p + 1 < s.b_scans; ++p) {
+            const RowTruth &a = truth[static_cast<std::size_t>(p)], &b = truth[static_cast<std::size_t>(p) + 1];
+            const double at = static_cast<double>(p) + a.moved.y_um / s.spacing_b_um,
+                         next = static_cast<double>(p) + 1 + b.moved.y_um / s.spacing_b_um;
+            if (seen.is_saccade || a.is_saccade || b.is_saccade || !(at <= y && y < next)) continue;
+            const double part = (y - at) / (next - at);
+            const auto between = [part](double left, double right) { return left + part * (right - left); };
+            row.reason = RowReason::ok;
+            row.y = static_cast<double>(p) + part - static_cast<double>(j);
+            row.z = (between(a.moved.z_um, b.moved.z_um) - seen.moved.z_um) / row_um;
+            row.x = (seen.moved.x_um - between(a.moved.x_um, b.moved.x_um)) / s.spacing_a_um;
+        }
+        rows.push_back(row);
+    }
+    return rows;
+}
+
 std::vector<RowShift> where_they_are(std::int64_t b_scans) {
     return std::vector<RowShift>(static_cast<std::size_t>(b_scans), RowShift{.quality = 1});
 }
 
 struct Averaged {
-    Shown single, mean, unregistered;
+    Shown single, mean, unregistered, by_truth;
 };
 
 // The mean of all volumes, registered to the first, and as they came.
@@ -161,7 +194,8 @@ Averaged averaged(const Simulation& s) {
     const SeenBoundaries seen(s);
     Averaged result;
     std::unique_ptr<Reference> reference;
-    std::unique_ptr<RegisteredMean> mean, unregistered;
+    std::unique_ptr<RegisteredMean> mean, unregistered, by_truth;
+    const std::vector<RowTruth> truth = truth_of_all(s);
     each_volume(s, folder.path(), [&](std::int64_t v, const PowerVolume& volume) {
         SilentProgress silent;
         if (v == 0) {
@@ -169,13 +203,16 @@ Averaged averaged(const Simulation& s) {
             reference = std::make_unique<Reference>(volume, RegistrationSettings{});
             mean = std::make_unique<RegisteredMean>(volume.grid);
             unregistered = std::make_unique<RegisteredMean>(volume.grid);
+            by_truth = std::make_unique<RegisteredMean>(volume.grid);
         }
         const auto still = where_they_are(volume.grid.b_scans);
         mean->add(volume, v == 0 || s.motion_axial_um == 0 ? still : reference->register_rows(volume, silent));
         unregistered->add(volume, still);
+        by_truth->add(volume, true_places(s, truth, v, volume.grid.spacing_um[0]));
     });
     result.mean = shown_of(*mean, seen);
     result.unregistered = shown_of(*unregistered, seen);
+    result.by_truth = shown_of(*by_truth, seen);
     return result;
 }
 
