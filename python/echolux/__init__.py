@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from .movies import movie
     from .registration import Registration, register
     from .session import Live, LiveStats, Recorded, live
-    from .tissue import Attenuation, Average, attenuation, average, filter
+    from .tissue import Attenuation, Average, attenuation, average
+    from .tissue import filter as filter
     from .validation import Check, Validation, validate
     from .vessel_flow import VesselFlow, flow
 

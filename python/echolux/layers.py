@@ -172,7 +172,7 @@ def segment(volume: Any, layers: str = "retina", *, device: str = "auto", progre
         surfaces.depths[0], surfaces.thickness()[0], surfaces.en_face(volume, "1", "2")
 
     volume: a Volume of structure in dB, intensity or amplitude; an array [b, a, depth] is taken as intensities
-    layers: what is looked for: "retina", "layers" (any layered sample), or the name of a file *.toml
+    layers: what is looked for: "retina", "layers" (any layered sample), or a file whose name ends in .toml
     device, progress: as of Scan.reconstruct()
     settings: of the section [layers]: names, count, polarity, min_um, max_um, smoothness, tissue_below, row_um;
         docs/layers.md says what each does

@@ -76,7 +76,7 @@ class VesselFlow:
 
 def flow(velocities: Any, structure: Any = None, *, through: Sequence[float] | None = None,
          towards: Sequence[float] | None = None, each: str = "volume", step_s: float = 0, progress: Progress = None,
-         **settings: Unpack[_sections.Cross_sectionSettings]) -> VesselFlow:
+         **settings: Unpack[_sections.CrossSectionSettings]) -> VesselFlow:
     """The flow through a section of a vessel in ul/s, over time where there are several volumes, with the heart rate; as
     `echolux flow` measures it.
 

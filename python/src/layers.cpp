@@ -48,7 +48,7 @@ Facts facts(const Surfaces& surfaces) {
 }
 
 // Into arrays of Python, [surface, b, a], by name.
-void read(const Surfaces& surfaces, const nb::dict& arrays) {
+void read(const Surfaces& surfaces, const Facts& arrays) {
     auto to = api::make<echolux_surface_places>();
     to.count = static_cast<std::int64_t>(array_of<AnyArray>(arrays["depths"], "depths").size());
     to.depths = data_of<float>(arrays, "depths");

@@ -35,7 +35,7 @@ Registration registered(const std::vector<Volume>& volumes, const std::optional<
 }
 
 // Into arrays of Python, [volume, b], by name.
-void read(const Registration& registration, const nb::dict& arrays) {
+void read(const Registration& registration, const Facts& arrays) {
     auto to = api::make<echolux_shifts>();
     to.count = static_cast<std::int64_t>(array_of<AnyArray>(arrays["z"], "z").size());
     to.z = data_of<double>(arrays, "z");

@@ -25,7 +25,7 @@ def keywords(settings):
         now, _, name = setting.key.partition(".")
         if now != section:
             section = now
-            lines += ["", f"class {section.capitalize()}Settings(TypedDict, total=False):"]
+            lines += ["", f"class {''.join(map(str.capitalize, section.split('_')))}Settings(TypedDict, total=False):"]
         lines += [f"    {name}: {type_of(setting)}", f'    """{described(setting)}"""'.replace("\\", "\\\\")]
     return lines
 

@@ -29,7 +29,7 @@ auto done_with(const Tissue& tissue, const nb::object& progress, Work work) {
 
 // Of one of several arrays of Python that receive numbers.
 template <class T>
-T* data_of(const nb::dict& arrays, const char* name) {
+T* data_of(const Facts& arrays, const char* name) {
     return static_cast<T*>(array_of<AnyArray>(arrays[name], name).data());
 }
 

@@ -58,7 +58,7 @@ Facts facts(const VesselFlow& flow) {
 }
 
 // Into arrays of Python, one element for each value, by name.
-void read(const VesselFlow& flow, const nb::dict& arrays) {
+void read(const VesselFlow& flow, const Facts& arrays) {
     auto to = api::make<echolux_flow_values>();
     to.count = static_cast<std::int64_t>(array_of<AnyArray>(arrays["volume"], "volume").size());
     to.volume = data_of<std::int64_t>(arrays, "volume");
