@@ -123,8 +123,29 @@ std::string lines_of(const std::vector<std::string>& lines) {
 
 std::string lines_of(const std::map<std::string, std::string>& provenance) {
     std::string all;
-    for (const auto& [key, value] : provenance) all += key + " = " + value + "\n";
+    for (const auto& [key, value] : provenance) all += key + " = " + on_one_line(value) + "\n";
     return all;
+}
+
+std::string on_one_line(std::string_view value) {
+    std::string line;
+    for (const char c : value) {
+        if (c == '\n')
+            line += "\\n";
+        else
+            line += c == '\\' ? std::string("\\\\") : std::string(1, c);
+    }
+    return line;
+}
+
+std::string off_one_line(std::string_view line) {
+    std::string value;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        const bool is_escape = line[i] == '\\' && i + 1 < line.size() && (line[i + 1] == 'n' || line[i + 1] == '\\');
+        if (is_escape) ++i;
+        value += is_escape && line[i] == 'n' ? '\n' : line[i];
+    }
+    return value;
 }
 
 }  // namespace echolux::library

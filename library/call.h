@@ -129,6 +129,10 @@ std::span<const double> numbers_argument(const double* values, std::size_t count
 std::string lines_of(const std::vector<std::string>& lines);
 std::string lines_of(const std::map<std::string, std::string>& provenance);
 
+// Values of provenance may have several lines: line breaks as \n, backslashes as \\, and back.
+std::string on_one_line(std::string_view value);
+std::string off_one_line(std::string_view line);
+
 // Into a fixed array, cut where it is too long.
 void put_text(std::string_view text, std::span<char> to) noexcept;
 

@@ -129,4 +129,13 @@ echolux_volume* new_volume(Volume volume) {
     return new echolux_volume(std::make_shared<const Volume>(std::move(volume)));
 }
 
+echolux_volume* derived_volume(const echolux_volume& from, Volume volume) {
+    std::unique_ptr<echolux_volume> made(new_volume(std::move(volume)));
+    made->time_s = from.time_s;
+    made->number = from.number;
+    made->warnings = from.warnings;
+    made->geometry = from.geometry;
+    return made.release();
+}
+
 }  // namespace echolux::library

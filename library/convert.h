@@ -70,4 +70,7 @@ class CallerProgress : public Progress {
 
 echolux_volume* new_volume(Volume volume);
 
+// Made of another one: of the same time, with the same warnings.
+echolux_volume* derived_volume(const echolux_volume& from, Volume volume);
+
 }  // namespace echolux::library

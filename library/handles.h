@@ -31,7 +31,11 @@ enum class Kind : std::uint64_t {
     live,
     simulation,
     validation,
-    batch
+    batch,
+    tissue,
+    surfaces,
+    registration,
+    vessel_flow
 };
 
 template <Kind kind>

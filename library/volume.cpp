@@ -72,7 +72,7 @@ std::map<std::string, std::string> provenance_from(const char* text) {
     for (std::string line; std::getline(lines, line);) {
         const std::size_t at = line.find(" = ");
         if (at == 0 || at == std::string::npos) throw BadArgument("has a line without \" = \"", "provenance");
-        all[line.substr(0, at)] = line.substr(at + 3);
+        all[line.substr(0, at)] = off_one_line(std::string_view(line).substr(at + 3));
     }
     return all;
 }
@@ -83,15 +83,6 @@ void take_facts(const echolux_volume_facts& facts, echolux_volume& volume) {
     volume.number = facts.number;
     std::istringstream lines(facts.warnings == nullptr ? "" : facts.warnings);
     for (std::string line; std::getline(lines, line);) volume.warnings.push_back(line);
-}
-
-echolux_volume* derived(const echolux_volume& from, Volume volume) {
-    auto made = std::make_unique<echolux_volume>(std::make_shared<const Volume>(std::move(volume)));
-    made->time_s = from.time_s;
-    made->number = from.number;
-    made->warnings = from.warnings;
-    made->geometry = from.geometry;
-    return made.release();
 }
 
 // Nothing: it is empty, or the type needs none.
@@ -177,7 +168,7 @@ echolux_status echolux_volume_convert(const echolux_volume* volume, int32_t voxe
         const echolux_volume& from = live_handle(volume, "volume");
         const VoxelType type = voxel_type_of(voxel);
         const Recoder recoder(from.volume->grid, type, range_for(type, low, high));
-        *converted = derived(from, {recoder.grid(), recoder(from.volume->voxels), from.volume->provenance});
+        *converted = derived_volume(from, {recoder.grid(), recoder(from.volume->voxels), from.volume->provenance});
     });
 }
 
@@ -190,7 +181,7 @@ echolux_status echolux_volume_velocities(const echolux_volume* flow, echolux_vol
         if (type != VoxelType::phasor8 && type != VoxelType::f16) {
             throw Error(ErrorCode::bad_setting, "holds no flow", "flow", "give the flow of a reconstruction");
         }
-        *velocities = derived(from, flow_values(*from.volume));
+        *velocities = derived_volume(from, flow_values(*from.volume));
     });
 }
 

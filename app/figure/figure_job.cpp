@@ -18,7 +18,7 @@
 #include "engine/analysis/tissue_surface.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/own_files.h"
-#include "engine/scan/settings.h"
+#include "engine/scan/section_toml.h"
 #include "engine/version.h"
 
 namespace echolux {
@@ -112,10 +112,9 @@ Picture view_of(OpenedVolume& opened, const View& view, const DeviceChoice& devi
 }
 
 PictureTexts texts_of(const FigureJob& job) {
-    FigureStyle style = job.style;
-    Settings settings;
-    settings.bind("figure", style);
-    return {{text_program, version}, {"source", job.input.filename().string()}, {"figure", settings.toml(true)}};
+    return {{text_program, version},
+            {"source", job.input.filename().string()},
+            {"figure", section_toml("figure", job.style)}};
 }
 
 void check_table_name(const std::filesystem::path& path) {

@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "app/open/files_read.h"
 #include "app/seconds_since.h"
 #include "compute/error.h"
 #include "engine/io/own_files.h"
-#include "engine/scan/settings.h"
+#include "engine/scan/section_toml.h"
 
 namespace echolux {
 namespace {
@@ -41,35 +42,35 @@ std::string corrections_of(const AttenuationRecipe& recipe) {
     return recipe.rayleigh_um == 0 ? "roll-off" : "roll-off, focus";
 }
 
-std::string settings_of_attenuation(const AttenuationRecipe& recipe) {
-    AttenuationRecipe bound = recipe;
-    Settings settings;
-    settings.bind("attenuation", bound);
-    return settings.toml(true);
-}
-
 }  // namespace
+
+AttenuatedVolume attenuated_volume(const Volume& volume, const AttenuationRecipe& recipe, const std::string& name,
+                                   Progress& progress) {
+    check(recipe, "attenuation");
+    AttenuatedVolume done;
+    const auto start = std::chrono::steady_clock::now();
+    done.volume = attenuation_of(volume, recipe, done.stats, progress);
+    done.seconds = seconds_since(start);
+    if (done.stats.known == 0) {
+        throw Error(ErrorCode::bad_setting, "nothing stands out from the noise, so no attenuation was found", name,
+                    "look at it with `render`, or set attenuation.noise_floor_db");
+    }
+    done.warnings = warnings_of(recipe, done.stats, volume.grid);
+    done.volume.provenance["attenuation"] = section_toml("attenuation", recipe);
+    done.volume.provenance["attenuation_noise_floor_db"] = fmt::format("{:.2f}", done.stats.noise_floor_db);
+    done.volume.provenance["attenuation_corrected"] = corrections_of(recipe);
+    return done;
+}
 
 AttenuationFile run(const AttenuationJob& job, Progress& progress) {
     check(job.recipe, "attenuation");
     check_outputs({{job.output, is_own_volume}}, files_read(job), job.overwrites);
     check_volume_output(job.output, VoxelType::f32);
     const OpenedVolume opened = open_volume(job, progress);
-    AttenuationFile done;
-    const auto start = std::chrono::steady_clock::now();
-    Volume found = attenuation_of(opened.volume, job.recipe, done.stats, progress);
-    done.seconds = seconds_since(start);
-    if (done.stats.known == 0) {
-        throw Error(ErrorCode::bad_setting, "nothing stands out from the noise, so no attenuation was found",
-                    job.input.filename().string(), "look at it with `render`, or set attenuation.noise_floor_db");
-    }
-    done.warnings = opened.warnings;
-    for (std::string& warning : warnings_of(job.recipe, done.stats, opened.volume.grid))
-        done.warnings.push_back(std::move(warning));
-    found.provenance["attenuation"] = settings_of_attenuation(job.recipe);
-    found.provenance["attenuation_noise_floor_db"] = fmt::format("{:.2f}", done.stats.noise_floor_db);
-    found.provenance["attenuation_corrected"] = corrections_of(job.recipe);
-    write_volume(job.output, found, progress);
+    AttenuatedVolume made = attenuated_volume(opened.volume, job.recipe, job.input.filename().string(), progress);
+    AttenuationFile done{opened.warnings, made.stats, made.seconds};
+    std::ranges::move(made.warnings, std::back_inserter(done.warnings));
+    write_volume(job.output, made.volume, progress);
     return done;
 }
 

@@ -2,26 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "app/open/files_read.h"
 #include "app/seconds_since.h"
 #include "compute/error.h"
 #include "engine/io/own_files.h"
-#include "engine/scan/settings.h"
+#include "engine/scan/section_toml.h"
 #include "engine/scan/time_points.h"
-#include "engine/speckle/filter_volume.h"
 
 namespace echolux {
 namespace {
-
-std::string settings_of(const SpeckleFilter& filter) {
-    SpeckleFilter bound = filter;
-    Settings settings;
-    settings.bind("filter", bound);
-    return settings.toml(true);
-}
 
 Volume averaged(const FilterJob& job, FilteredFile& done, Progress& progress) {
     Compound compound;
@@ -40,24 +34,40 @@ Volume averaged(const FilterJob& job, FilteredFile& done, Progress& progress) {
     }
     done.looks = compound.looks();
     done.effective_looks = compound.effective_looks(job.filter.looks);
-    Volume volume = compound.mean(job.filter.stored_as);
-    volume.provenance["looks"] = fmt::format("{}, as {:.2f} independent ones", done.looks, done.effective_looks);
-    return volume;
+    return mean_of(compound, job.filter);
 }
 
-Volume filtered_volume(const FilterJob& job, FilteredFile& done, Progress& progress) {
+Volume filtered_input(const FilterJob& job, FilteredFile& done, Progress& progress) {
     OpenedVolume opened = open_volume(job, progress);
+    FilteredVolume made = filtered_volume(std::move(opened.volume), job.filter, job.backend, progress);
     done.warnings = std::move(opened.warnings);
-    const auto start = std::chrono::steady_clock::now();
-    done.used = filter_volume(opened.volume, job.filter, progress, job.backend);
-    if (!done.used.refusal.empty()) done.warnings.push_back("filter: " + done.used.refusal);
-    done.seconds = seconds_since(start);
-    opened.volume.provenance["filter"] = settings_of(job.filter);
-    opened.volume.provenance["filter.backend"] = done.used.processor == Backend::cuda ? "cuda" : "cpu";
-    return std::move(opened.volume);
+    std::ranges::move(made.warnings, std::back_inserter(done.warnings));
+    done.seconds = made.seconds;
+    done.used = made.used;
+    return std::move(made.volume);
 }
 
 }  // namespace
+
+FilteredVolume filtered_volume(Volume volume, const SpeckleFilter& filter, const BackendChoice& backend,
+                               Progress& progress) {
+    FilteredVolume done;
+    const auto start = std::chrono::steady_clock::now();
+    done.used = filter_volume(volume, filter, progress, backend);
+    done.seconds = seconds_since(start);
+    if (!done.used.refusal.empty()) done.warnings.push_back("filter: " + done.used.refusal);
+    volume.provenance["filter"] = section_toml("filter", filter);
+    volume.provenance["filter.backend"] = done.used.processor == Backend::cuda ? "cuda" : "cpu";
+    done.volume = std::move(volume);
+    return done;
+}
+
+Volume mean_of(const Compound& looks, const SpeckleFilter& filter) {
+    Volume volume = looks.mean(filter.stored_as);
+    volume.provenance["looks"] =
+        fmt::format("{}, as {:.2f} independent ones", looks.looks(), looks.effective_looks(filter.looks));
+    return volume;
+}
 
 FilteredFile run(const FilterJob& job, Progress& progress) {
     check_filter(job.filter);
@@ -71,7 +81,7 @@ FilteredFile run(const FilterJob& job, Progress& progress) {
     check_volume_output(job.output, VoxelType::f32);
     FilteredFile done;
     const bool averages = job.all_volumes || !job.others.empty();
-    const Volume volume = averages ? averaged(job, done, progress) : filtered_volume(job, done, progress);
+    const Volume volume = averages ? averaged(job, done, progress) : filtered_input(job, done, progress);
     write_volume(job.output, volume, progress);
     return done;
 }

@@ -8,7 +8,7 @@
 
 #include "app/open/open_volume.h"
 #include "engine/progress.h"
-#include "engine/speckle/speckle_filter.h"
+#include "engine/speckle/filter_volume.h"
 
 namespace echolux {
 
@@ -28,6 +28,19 @@ struct FilteredFile {
     double seconds = 0;          // of filtering alone
     ProcessorUsed used{};        // that filtered
 };
+
+// A volume in memory, filtered as the command does it; `volume` says how.
+struct FilteredVolume {
+    Volume volume;
+    std::vector<std::string> warnings;
+    double seconds = 0;
+    ProcessorUsed used{};
+};
+FilteredVolume filtered_volume(Volume volume, const SpeckleFilter& filter, const BackendChoice& backend,
+                               Progress& progress);
+
+// The mean of looks that were added with filter.stored_as, which says how many there were.
+Volume mean_of(const Compound& looks, const SpeckleFilter& filter);
 
 // Throws Error; nothing is left under the output's name unless it is complete.
 FilteredFile run(const FilterJob& job, Progress& progress);

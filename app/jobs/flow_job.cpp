@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <span>
 
@@ -13,9 +12,9 @@
 #include "app/jobs/flow_plot.h"
 #include "app/open/files_read.h"
 #include "app/open/open_volume.h"
-#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/analysis/intensity.h"
+#include "engine/flow/mean_velocity.h"
 #include "engine/io/output_file.h"
 #include "engine/io/own_files.h"
 #include "engine/scan/settings.h"
@@ -24,13 +23,11 @@ namespace echolux {
 namespace {
 
 constexpr std::string_view arrows_heading = "# Arrows along a vessel";
-constexpr std::string_view flow_heading = "# echolux cross-section";
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 // All time points of all inputs, one after the other.
 class VelocitySeries {
   public:
-    VelocitySeries(const std::vector<std::filesystem::path>& paths, double step_s) {
+    explicit VelocitySeries(const std::vector<std::filesystem::path>& paths) {
         for (const std::filesystem::path& path : paths) {
             if (is_scan_name(path)) {
                 throw Error(ErrorCode::bad_setting, "is a scan: flow is measured in volumes of velocities",
@@ -39,39 +36,29 @@ class VelocitySeries {
             inputs_.push_back(std::make_unique<ConvertInput>(path));
             const SeriesHeader& header = inputs_.back()->header();
             require_velocities(header.grid);
-            require_alike(header.grid, path);
+            require_alike(grid(), header.grid, path.string());
             for (std::int64_t t = 0; t < header.time_points; ++t) points_.push_back({inputs_.back().get(), t});
         }
+    }
+
+    // Which read from this.
+    VelocityVolumes volumes(double step_s) const {
         const SeriesHeader& first = inputs_.front()->header();
-        step_s_ = step_s > 0 ? step_s : first.step_s;
-        if (inputs_.size() == 1 && step_s == 0) times_s_ = first.times_s;
+        VelocityVolumes all;
+        all.grid = grid();
+        all.count = std::ssize(points_);
+        all.read = [this](std::int64_t number) { return read(number); };
+        all.step_s = step_s > 0 ? step_s : first.step_s;
+        if (inputs_.size() == 1 && step_s == 0) all.times_s = first.times_s;
+        return all;
     }
 
+  private:
     const VolumeGrid& grid() const { return inputs_.front()->header().grid; }
-    std::int64_t count() const { return std::ssize(points_); }
-    double step_s() const { return step_s_; }  // also how long each volume took; 0: unknown
-
-    double began_s(std::int64_t number) const {
-        if (!times_s_.empty()) return times_s_.at(static_cast<std::size_t>(number)) - times_s_.front();
-        return step_s_ > 0 || count() == 1 ? static_cast<double>(number) * step_s_ : unknown;
-    }
 
     std::vector<float> read(std::int64_t number) const {
         const auto& [input, time_point] = points_.at(static_cast<std::size_t>(number));
         return axial_velocities({grid(), input->read(time_point, {0, grid().b_scans}), {}});
-    }
-
-  private:
-    void require_alike(const VolumeGrid& other, const std::filesystem::path& path) const {
-        const VolumeGrid& ours = grid();
-        if (other.depth == ours.depth && other.a_scans == ours.a_scans && other.b_scans == ours.b_scans &&
-            other.type == ours.type && other.v_max == ours.v_max && other.scale == ours.scale &&
-            other.offset == ours.offset && other.spacing_um == ours.spacing_um) {
-            return;
-        }
-        throw Error(ErrorCode::bad_setting,
-                    "differs from the first volume in size, spacing, scale or greatest velocity", path.string(),
-                    "the volumes of a series are made by one recipe");
     }
 
     struct Point {
@@ -80,191 +67,18 @@ class VelocitySeries {
     };
     std::vector<std::unique_ptr<ConvertInput>> inputs_;
     std::vector<Point> points_;
-    std::vector<double> times_s_;
-    double step_s_ = 0;
 };
 
-void require_sense(FlowReason reason, const VesselFlow& vessel, const CrossSectionRecipe& recipe) {
-    const VesselCourse& course = vessel.course();
-    switch (reason) {
-        case FlowReason::ok: return;
-        case FlowReason::no_signal:
-            throw Error(ErrorCode::bad_setting, "the velocities around the point are hardly more than noise", "through",
-                        "average more repeats, or larger windows (flow.window_lines, flow.window_depth)");
-        case FlowReason::angle:
-            throw Error(
-                ErrorCode::bad_setting,
-                fmt::format("the vessel runs at {:.1f} ± {:.1f} degrees to the beam: too near to 90 degrees for "
-                            "its flow to be told from axial velocities",
-                            90 - course.tilt_deg, std::hypot(course.tilt_error_deg, recipe.angle_error_deg)),
-                "cross_section.min_tilt_deg", "choose a place where it is steeper, or tilt the sample");
-        case FlowReason::wrapped:
-            throw Error(ErrorCode::bad_setting,
-                        "velocities turn over so often that they cannot be put in order across the lumen", "through",
-                        "measure with a shorter time between repeats");
-        case FlowReason::out_of_range:
-            throw Error(ErrorCode::bad_setting, "the lumen reaches the edge of the volume", "through",
-                        "choose a place where the whole section is within, or a higher cross_section.significance "
-                        "where tissue moves as well");
-        case FlowReason::too_few:
-            throw Error(ErrorCode::bad_setting,
-                        fmt::format("only {} fit the whole lumen, too few for the course of the vessel: its angle to "
-                                    "the beam is unknown",
-                                    counted(course.planes, "planes")),
-                        "through", "give another point of the vessel's axis as `towards`, or a longer volume");
-    }
-}
-
-// The structure of the same volumes, in linear intensities; of none there are none.
-class StructureSeries {
-  public:
-    StructureSeries(const std::filesystem::path& path, const VelocitySeries& velocities) {
-        if (path.empty()) return;
-        input_ = std::make_unique<ConvertInput>(path);
-        const VolumeGrid &ours = grid(), &theirs = velocities.grid();
-        const std::int64_t points = input_->header().time_points;
-        if (ours.depth != theirs.depth || ours.a_scans != theirs.a_scans || ours.b_scans != theirs.b_scans) {
-            throw Error(ErrorCode::bad_setting, "has another size than the velocities", path.string(),
-                        "give the structure of the same reconstruction");
-        }
-        if (points != velocities.count()) {
-            throw Error(
-                ErrorCode::bad_setting,
-                fmt::format("has {}, and the velocities have {}", counted(points, "time points"), velocities.count()),
-                path.string(), "give the structure of the same volumes");
-        }
-    }
-
-    bool is_there() const { return input_ != nullptr; }
-    const VolumeGrid& grid() const { return input_->header().grid; }
-
-    std::vector<float> read(std::int64_t number) const {
-        if (!is_there()) return {};
-        return linear_intensity({grid(), input_->read(number, {0, grid().b_scans}), {}});
-    }
-
-  private:
-    std::unique_ptr<ConvertInput> input_;
-};
-
-// How far the lumen stands above the darkest twentieth of the depth rows, or above 0 dB where the volume counts from
-// its noise floor.
-double snr_of(const StructureSeries& structure, const VesselFlow& vessel) {
-    const VolumeGrid& grid = structure.grid();
-    const std::vector<float> power = structure.read(0);
-    const double lumen = std::max(vessel.mean_within(power), 1e-30);
-    if (grid.unit == "dB above noise floor") return 10 * std::log10(lumen);
-    std::vector<double> rows(static_cast<std::size_t>(grid.depth));
-    for (std::size_t k = 0; k < power.size(); ++k) {
-        if (std::isfinite(power[k])) rows[k % rows.size()] += static_cast<double>(power[k]);
-    }
-    std::ranges::sort(rows);
-    const std::size_t dark = std::max<std::size_t>(1, rows.size() / 20);
-    const auto lines = static_cast<double>(grid.a_scans * grid.b_scans);
-    return 10 * std::log10(lumen / std::max(rows[dark / 2] / lines, 1e-30));
-}
-
-// The mean over volumes, plane by plane.
-class AlongMean {
-  public:
-    void add(const std::vector<FlowValue>& values) {
-        if (mean_.empty()) mean_ = values;
-        sums_.resize(values.size());
-        counts_.resize(values.size());
-        for (std::size_t k = 0; k < values.size(); ++k) {
-            if (values[k].reason != FlowReason::ok) continue;
-            sums_[k] += values[k].flow_ul_s;
-            counts_[k] += 1;
-        }
-    }
-    std::vector<FlowValue> mean() const {
-        std::vector<FlowValue> result = mean_;
-        for (std::size_t k = 0; k < result.size(); ++k)
-            result[k].flow_ul_s = counts_[k] > 0 ? sums_[k] / counts_[k] : unknown;
-        return result;
-    }
-
-  private:
-    std::vector<FlowValue> mean_;
-    std::vector<double> sums_, counts_;
-};
-
-void add_rows(const FlowJob& job, const VelocitySeries& series, std::int64_t volume, const VesselFlow& vessel,
-              const std::vector<FlowValue>& along, MeasuredFlow& measured) {
-    const double began = series.began_s(volume);
-    const auto add = [&](const FlowValue& value) {
-        measured.rows.push_back({volume, began + value.when * series.step_s(), value});
+// The structure of the same volumes, in linear intensities.
+void add_structure(VelocityVolumes& volumes, const std::filesystem::path& path) {
+    if (path.empty()) return;
+    const auto input = std::make_shared<ConvertInput>(path);
+    const VolumeGrid grid = input->header().grid;
+    require_structure_of(volumes, grid, input->header().time_points, path.string());
+    volumes.structure = grid;
+    volumes.power = [input, grid](std::int64_t number) {
+        return linear_intensity({grid, input->read(number, {0, grid.b_scans}), {}});
     };
-    if (job.each == FlowEach::volume) return add(vessel.section(along));
-    for (const FlowValue& value : along) add(value);
-}
-
-void sum_up(MeasuredFlow& measured) {
-    double sum = 0, count = 0, noise = 0;
-    FlowReason why = FlowReason::no_signal;
-    for (const FlowRow& row : measured.rows) {
-        if (row.value.reason != FlowReason::ok) {
-            why = row.value.reason;
-            continue;
-        }
-        sum += row.value.flow_ul_s;
-        if (std::isfinite(row.value.error_ul_s)) noise += row.value.error_ul_s * row.value.error_ul_s;
-        count += 1;
-    }
-    if (count == 0) {
-        throw Error(ErrorCode::bad_setting, fmt::format("no section has a flow: {}", name_of(why)), "through",
-                    why == FlowReason::out_of_range ? "the lumen reaches the edge of the volume: choose another place"
-                    : why == FlowReason::wrapped    ? "measure with a shorter time between repeats"
-                                                    : "average more repeats, or larger windows");
-    }
-    measured.flow_ul_s = sum / count;
-    measured.error_ul_s = std::hypot(std::sqrt(noise) / count, measured.flow_ul_s * measured.angle_error);
-}
-
-void find_heart(MeasuredFlow& measured, const VelocitySeries& series, const CrossSectionRecipe& recipe) {
-    if (series.count() > 1 && series.step_s() == 0 && !std::isfinite(measured.rows.back().time_s)) {
-        measured.heart.problem = "the files do not say when the volumes were measured";
-        return;
-    }
-    if (series.count() == 1 && series.step_s() == 0) {
-        measured.heart.problem = "a single volume has no heart rate";
-        return;
-    }
-    std::vector<double> times, flow;
-    for (const FlowRow& row : measured.rows) {
-        times.push_back(row.time_s);
-        flow.push_back(row.value.flow_ul_s);
-    }
-    measured.heart = heart_rate_of(times, flow, recipe.heart_min_hz, recipe.heart_max_hz);
-}
-
-void warn(const CrossSectionRecipe& recipe, const VolumeGrid& grid, const VelocitySeries& series,
-          MeasuredFlow& measured) {
-    constexpr double uncertain = 0.05, sparse = 0.1;
-    if (measured.angle_error > uncertain) {
-        measured.warnings.push_back(fmt::format(
-            "cross_section.angle_error_deg: the angle to the beam, {:.1f} ± {:.2f} degrees, leaves the flow "
-            "uncertain by {:.0f} %",
-            90 - measured.course.tilt_deg, std::hypot(measured.course.tilt_error_deg, recipe.angle_error_deg),
-            100 * measured.angle_error));
-    }
-    if (grid.v_max == 0)
-        measured.warnings.push_back("volume: the greatest velocity is unknown, so none beyond it is put in order");
-    const auto missing =
-        std::ranges::count_if(measured.rows, [](const FlowRow& row) { return row.value.reason != FlowReason::ok; });
-    if (static_cast<double>(missing) > sparse * static_cast<double>(measured.rows.size()))
-        measured.warnings.push_back(fmt::format("through: {} of {} are missing; the table says why", missing,
-                                                counted(std::ssize(measured.rows), "values")));
-    if (measured.heart.is_found() && measured.heart.hz * series.step_s() > 0.125 &&
-        std::ranges::all_of(measured.rows, [](const FlowRow& row) { return row.value.plane < 0; })) {
-        measured.warnings.push_back(
-            "each: a volume takes more than an eighth of a heart beat; values of each B-scan "
-            "follow it better");
-    }
-}
-
-std::string cell(double value) {
-    return std::isfinite(value) ? fmt::format("{:.6g}", value) : std::string();
 }
 
 void write_lines(const std::filesystem::path& path, const std::string& text) {
@@ -291,81 +105,18 @@ MeasuredFlow run(const FlowJob& job, Progress& progress) {
                    {job.arrows, is_own_flow_arrows, {".toml"}}},
                   inputs, job.overwrites);
     check_plot_name(job.plot);
-    CrossSectionRecipe recipe;
+    FlowSpec spec = job.spec;
     Settings settings;
-    settings.bind("cross_section", recipe);
+    settings.bind("cross_section", spec.recipe);
     for (const std::string& assignment : job.settings) settings.set_assignment(assignment);
-    if (recipe.heart_min_hz >= recipe.heart_max_hz) {
-        throw Error(ErrorCode::bad_setting, "the range of heart rates is empty", "cross_section.heart_max_hz",
-                    "give more than cross_section.heart_min_hz");
-    }
-    const VelocitySeries series(job.inputs, job.step_s);
-    const StructureSeries structure(job.structure, series);
-    MeasuredFlow measured;
-    measured.volumes = series.count();
-    progress.begin("flow", 2 * series.count(), "volumes");
-    VelocitySum sum(series.grid());
-    for (std::int64_t v = 0; v < series.count(); ++v) {
-        sum.add(series.read(v));
-        progress.advance(1);
-    }
-    const MeanVelocity mean = sum.mean();
-    const VesselFlow vessel(series.grid(), mean, recipe, job.through, job.towards);
-    require_sense(vessel.reason(), vessel, recipe);
-    measured.place = vessel.place();
-    measured.course = vessel.course();
-    measured.angle_error = vessel.angle_error();
-    measured.snr_db = structure.is_there() ? snr_of(structure, vessel) : unknown;
-    if (measured.snr_db < recipe.min_snr_db) {
-        throw Error(
-            ErrorCode::bad_setting,
-            fmt::format("the lumen is only {:.1f} dB above the noise, too little for its flow", measured.snr_db),
-            "cross_section.min_snr_db", "velocities of noise are too slow on average: average more repeats");
-    }
-    if (job.each == FlowEach::b_scan && measured.course.across != 2) {
-        throw Error(ErrorCode::bad_setting, "the vessel does not run across the B-scans, so none of them cuts it",
-                    "each", "take one value per volume");
-    }
-    AlongMean along_mean;
-    for (std::int64_t v = 0; v < series.count(); ++v) {
-        const std::vector<FlowValue> along = vessel.along(series.read(v), structure.read(v));
-        along_mean.add(along);
-        add_rows(job, series, v, vessel, along, measured);
-        progress.advance(1);
-    }
-    progress.end();
-    measured.along = along_mean.mean();
-    measured.en_face_ul_s = vessel.en_face_ul_s(mean);
-    sum_up(measured);
-    find_heart(measured, series, recipe);
-    warn(recipe, series.grid(), series, measured);
+    const VelocitySeries series(job.inputs);
+    VelocityVolumes volumes = series.volumes(job.step_s);
+    add_structure(volumes, job.structure);
+    const MeasuredFlow measured = measured_flow(volumes, spec, progress);
     if (!job.table.empty()) write_lines(job.table, table_of(measured));
-    if (!job.arrows.empty()) write_lines(job.arrows, view_with(vessel.arrows(job.arrow_count)));
+    if (!job.arrows.empty()) write_lines(job.arrows, view_with(measured.arrows));
     if (!job.plot.empty()) plot_flow(job.plot, measured);
     return measured;
-}
-
-std::string table_of(const MeasuredFlow& measured) {
-    std::string text = fmt::format(
-        "{}: through A-scan {:g}, B-scan {:g}, row {:g}; {:.2f} degrees to the beam, which leaves {:.1f} % uncertain; "
-        "error_ul_s is of noise alone\n",
-        flow_heading, measured.place.a_scan, measured.place.b_scan, measured.place.row, 90 - measured.course.tilt_deg,
-        100 * measured.angle_error);
-    if (measured.heart.is_found()) {
-        text += fmt::format("# heart rate {:.4g} Hz, standard error {:.2g} Hz, pulsatility {:.3g}\n", measured.heart.hz,
-                            measured.heart.error_hz, measured.heart.pulsatility);
-    } else {
-        text += fmt::format("# no heart rate: {}\n", measured.heart.problem);
-    }
-    text += "volume,b_scan,time_s,flow_ul_s,error_ul_s,mean_mm_s,area_mm2,wrapped_percent,reason\n";
-    for (const FlowRow& row : measured.rows) {
-        const FlowValue& value = row.value;
-        text += fmt::format("{},{},{},{},{},{},{},{:.3g},{}\n", row.volume,
-                            value.plane >= 0 ? std::to_string(value.plane) : std::string(), cell(row.time_s),
-                            cell(value.flow_ul_s), cell(value.error_ul_s), cell(value.mean_mm_s), cell(value.area_mm2),
-                            100 * value.wrapped, name_of(value.reason));
-    }
-    return text;
 }
 
 bool is_own_flow_arrows(const std::filesystem::path& path) {

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "app/jobs/flow_job.h"
+#include "app/jobs/measured_flow.h"
 
 namespace echolux {
 

@@ -15,7 +15,7 @@
 #include "compute/error.h"
 #include "engine/io/output_file.h"
 #include "engine/io/own_files.h"
-#include "engine/scan/settings.h"
+#include "engine/scan/section_toml.h"
 #include "engine/version.h"
 
 namespace echolux {
@@ -32,7 +32,7 @@ class VolumesIn {
                 throw Error(ErrorCode::bad_setting, "is a scan: registration takes volumes", path.string(),
                             "`reconstruct` makes them");
             }
-            auto& one = inputs_.emplace_back(path.string(), std::make_unique<ConvertInput>(path), 0);
+            auto& one = inputs_.emplace_back(std::make_unique<ConvertInput>(path), 0);
             one.count = one.input->header().time_points;
             count_ += one.count;
         }
@@ -40,23 +40,17 @@ class VolumesIn {
 
     std::int64_t count() const { return count_; }
 
-    PowerVolume read(std::int64_t number) {
-        for (Input& one : inputs_) {
-            if (number < one.count) {
-                const SeriesHeader& header = one.input->header();
-                return power_of({header.grid, one.input->read(number, {0, header.grid.b_scans}), {}});
-            }
-            number -= one.count;
-        }
-        throw Error(ErrorCode::bad_setting, "there is no volume of this number", "reference_volume",
-                    fmt::format("there are 0 to {}", count_ - 1));
+    PowerVolume read(std::int64_t number) const {
+        auto one = inputs_.begin();
+        for (; number >= one->count; ++one) number -= one->count;
+        const VolumeGrid& grid = one->input->header().grid;
+        return power_of({grid, one->input->read(number, {0, grid.b_scans}), {}});
     }
 
     const std::map<std::string, std::string>& provenance() const { return inputs_.front().input->header().provenance; }
 
   private:
     struct Input {
-        std::string name;
         std::unique_ptr<ConvertInput> input;
         std::int64_t count;
     };
@@ -72,23 +66,31 @@ std::vector<RowShift> at_rest(std::int64_t b_scans) {
 // What was asked for, and the numbers of what came of it.
 class Registering {
   public:
-    Registering(const RegisterJob& job, const RegistrationSettings& settings)
-        : job_(job), settings_(settings), volumes_(job.inputs) {}
+    Registering(const VolumesToRegister& volumes, const RegistrationSettings& settings)
+        : volumes_(volumes), settings_(settings) {}
 
-    RegisteredVolumes run(Progress& progress) {
-        result_.volumes = volumes_.count();
-        result_.is_within = job_.reference.empty() && volumes_.count() == 1;
+    RegisteredSeries run(Progress& progress) {
+        result_.volumes = volumes_.count;
+        result_.is_within = !volumes_.reference && volumes_.count == 1;
         result_.used = on_gpu_or_cpu(
-            job_.backend, [&] { register_on(Backend::cuda, progress); }, [&] { register_on(Backend::cpu, progress); });
+            volumes_.backend, [&] { register_on(Backend::cuda, progress); },
+            [&] { register_on(Backend::cpu, progress); });
         for (const auto& rows : rows_) count(rows);
         warn();
-        write();
-        return result_;
+        RegisteredSeries made{result_, std::move(rows_), grid_, {}};
+        if (mean_) made.mean = finished_mean();
+        return made;
     }
 
   private:
+    PowerVolume volume_of_number(std::int64_t number) const {
+        if (number >= 0 && number < volumes_.count) return volumes_.read(number);
+        throw Error(ErrorCode::bad_setting, "there is no volume of this number", "reference_volume",
+                    fmt::format("there are 0 to {}", volumes_.count - 1));
+    }
+
     void register_on(Backend processor, Progress& progress) {
-        on_ = job_.backend;
+        on_ = volumes_.backend;
         on_.backend = processor;
         rows_.clear();
         result_.seconds = 0;
@@ -130,7 +132,7 @@ class Registering {
     }
 
     void align(Progress& progress) {
-        const Held volume = held(volumes_.read(0));
+        const Held volume = held(volume_of_number(0));
         progress.begin("register", volume.host.grid.b_scans, "B-scans");
         rows_.push_back(timed([&] {
             return is_on_gpu() ? align_neighbours(volume.on_gpu(), settings_, progress, on_)
@@ -143,18 +145,17 @@ class Registering {
     }
 
     void register_all(Progress& progress) {
-        const bool is_apart = !job_.reference.empty();
-        const Held first =
-            held(is_apart ? power_of(read_volume(job_.reference)) : volumes_.read(job_.reference_volume));
-        progress.begin("register", first.host.grid.b_scans * volumes_.count(), "B-scans");
+        const bool is_apart = static_cast<bool>(volumes_.reference);
+        const Held first = held(is_apart ? volumes_.reference() : volume_of_number(volumes_.reference_volume));
+        progress.begin("register", first.host.grid.b_scans * volumes_.count, "B-scans");
         const Reference reference = timed([&] {
             return is_on_gpu() ? Reference(first.on_gpu(), settings_, on_) : Reference(first.host, settings_, on_);
         });
         start_mean(first.host.grid);
         std::vector<RowShift> others;
-        for (std::int64_t number = 0; number < volumes_.count(); ++number) {
-            const bool is_itself = !is_apart && number == job_.reference_volume;
-            const Held volume = held(volumes_.read(number));
+        for (std::int64_t number = 0; number < volumes_.count; ++number) {
+            const bool is_itself = !is_apart && number == volumes_.reference_volume;
+            const Held volume = held(volume_of_number(number));
             if (is_itself) {
                 rows_.push_back(at_rest(volume.host.grid.b_scans));
                 progress.advance(volume.host.grid.b_scans);
@@ -179,7 +180,7 @@ class Registering {
 
     void start_mean(const VolumeGrid& grid) {
         grid_ = grid;
-        if (job_.output.empty()) return;
+        if (!volumes_.makes_mean) return;
         mean_ = is_on_gpu() ? std::make_unique<RegisteredMean>(grid, on_) : std::make_unique<RegisteredMean>(grid);
     }
 
@@ -213,43 +214,72 @@ class Registering {
         }
     }
 
-    void write() const {
-        if (!job_.table.empty()) {
-            const std::string text = csv_of(rows_, grid_);
-            OutputFile file(job_.table);
-            file.write(std::as_bytes(std::span(text)));
-            file.commit();
-        }
-        if (!mean_) return;
+    Volume finished_mean() const {
         Volume volume = mean_->volume();
-        volume.provenance = volumes_.provenance();
+        volume.provenance = volumes_.provenance;
         volume.provenance["echolux"] = version;
         volume.provenance["registration.volumes"] = std::to_string(result_.volumes);
         volume.provenance["registration.b_scans_used"] =
             fmt::format("{} of {}", mean_->b_scans_used(), result_.b_scans);
         volume.provenance["registration.reference"] = result_.is_within ? "neighbours"
-                                                      : job_.reference.empty()
-                                                          ? fmt::format("volume {}", job_.reference_volume)
-                                                          : job_.reference.filename().string();
+                                                      : !volumes_.reference
+                                                          ? fmt::format("volume {}", volumes_.reference_volume)
+                                                          : volumes_.reference_name;
         volume.provenance["registration.backend"] = is_on_gpu() ? "cuda" : "cpu";
         RegistrationSettings bound = settings_;
         Settings settings;
         settings.bind("registration", bound);
         for (const BoundField& field : settings.fields()) volume.provenance[field.key()] = spelled(field.get());
-        write_volume(job_.output, volume);
+        return volume;
     }
 
-    const RegisterJob& job_;
+    const VolumesToRegister& volumes_;
     RegistrationSettings settings_;
     BackendChoice on_;  // the processor that registers now
-    VolumesIn volumes_;
     VolumeGrid grid_;
     std::unique_ptr<RegisteredMean> mean_;
     std::vector<std::vector<RowShift>> rows_;
     RegisteredVolumes result_;
 };
 
+VolumesToRegister to_register(const RegisterJob& job, const VolumesIn& inputs) {
+    VolumesToRegister volumes;
+    volumes.count = inputs.count();
+    volumes.read = [&inputs](std::int64_t number) { return inputs.read(number); };
+    if (!job.reference.empty()) volumes.reference = [&job] { return power_of(read_volume(job.reference)); };
+    volumes.reference_volume = job.reference_volume;
+    volumes.reference_name = job.reference.filename().string();
+    volumes.provenance = inputs.provenance();
+    volumes.makes_mean = !job.output.empty();
+    volumes.backend = job.backend;
+    return volumes;
+}
+
+void write_shifts(const std::filesystem::path& path, const RegisteredSeries& made) {
+    const std::string text = csv_of(made.rows, made.grid);
+    OutputFile file(path);
+    file.write(std::as_bytes(std::span(text)));
+    file.commit();
+}
+
 }  // namespace
+
+RegisteredSeries registered(const VolumesToRegister& volumes, const RegistrationSettings& settings,
+                            Progress& progress) {
+    require_backend(volumes.backend);
+    return Registering(volumes, settings).run(progress);
+}
+
+PlacedVolume placed_volume(const PowerVolume& volume, const std::vector<RowShift>& rows, const VolumeGrid& reference,
+                           const RegistrationSettings& settings, const std::map<std::string, std::string>& provenance) {
+    RegisteredMean mean(reference);
+    mean.add(volume, rows);
+    PlacedVolume made{mean.volume(), mean.b_scans_used()};
+    made.volume.provenance = provenance;
+    made.volume.provenance["registration"] = section_toml("registration", settings);
+    made.volume.provenance["registration.b_scans_used"] = fmt::format("{} of {}", made.b_scans_used, rows.size());
+    return made;
+}
 
 RegisteredVolumes run(const RegisterJob& job, Progress& progress) {
     if (job.output.empty() && job.table.empty()) {
@@ -266,7 +296,11 @@ RegisteredVolumes run(const RegisterJob& job, Progress& progress) {
     Settings settings;
     settings.bind("registration", wanted);
     for (const std::string& assignment : job.settings) settings.set_assignment(assignment);
-    return Registering(job, wanted).run(progress);
+    const VolumesIn volumes(job.inputs);
+    const RegisteredSeries made = registered(to_register(job, volumes), wanted, progress);
+    if (!job.table.empty()) write_shifts(job.table, made);
+    if (made.mean) write_volume(job.output, *made.mean);
+    return made.summary;
 }
 
 }  // namespace echolux

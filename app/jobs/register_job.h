@@ -4,15 +4,29 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "compute/backend.h"
 #include "engine/progress.h"
 #include "engine/registration/registration.h"
 
 namespace echolux {
+
+// Volumes wherever they come from, read when they are needed, one at a time.
+struct VolumesToRegister {
+    std::int64_t count = 0;
+    std::function<PowerVolume(std::int64_t number)> read;
+    std::function<PowerVolume()> reference;           // empty: one of the volumes
+    std::int64_t reference_volume = 0;                // which of these
+    std::string reference_name;                       // in provenance, where it is none of them
+    std::map<std::string, std::string> provenance{};  // that of the mean begins with it
+    bool makes_mean = true;
+    BackendChoice backend;  // that registers
+};
 
 struct RegisterJob {
     std::vector<std::filesystem::path> inputs;  // volumes, series, folders or patterns: all their time points
@@ -35,6 +49,24 @@ struct RegisteredVolumes {
     double seconds = 0;    // that registration and the mean took
     ProcessorUsed used{};  // that registered
 };
+
+struct RegisteredSeries {
+    RegisteredVolumes summary;
+    std::vector<std::vector<RowShift>> rows;  // of each volume
+    VolumeGrid grid;                          // of the reference
+    std::optional<Volume> mean;
+};
+
+// Throws Error{bad_setting} where nothing fits, and what registration throws.
+RegisteredSeries registered(const VolumesToRegister& volumes, const RegistrationSettings& settings, Progress& progress);
+
+// A volume of which `rows` say where in the reference they lie, moved there; NaN where none came.
+struct PlacedVolume {
+    Volume volume;
+    std::int64_t b_scans_used = 0;
+};
+PlacedVolume placed_volume(const PowerVolume& volume, const std::vector<RowShift>& rows, const VolumeGrid& reference,
+                           const RegistrationSettings& settings, const std::map<std::string, std::string>& provenance);
 
 // Throws Error; nothing is left under a final name unless it is complete.
 RegisteredVolumes run(const RegisterJob& job, Progress& progress);

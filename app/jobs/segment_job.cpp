@@ -3,22 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <utility>
 
 #include "app/figure/figure_format.h"
 #include "app/figure/figure_page.h"
 #include "app/figure/layer_panels.h"
+#include "app/jobs/layered_volume.h"
 #include "app/open/files_read.h"
-#include "app/seconds_since.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/lower_case.h"
 #include "engine/io/own_files.h"
-#include "engine/layers/find_surfaces.h"
 #include "engine/layers/surface_files.h"
-#include "engine/scan/settings.h"
+#include "engine/scan/section_toml.h"
 #include "engine/version.h"
 
 namespace echolux {
@@ -95,35 +93,9 @@ void check_wanted(const SegmentJob& job) {
 
 // ---- surfaces
 
-void require_signal(const Surfaces& surfaces, const std::string& input) {
-    if (share_found(surfaces) > 0) return;
-    throw Error(ErrorCode::bad_setting, "nothing stands out from the noise, so no surface was found", input,
-                "look at it with `render`; brighter tissue or more averaging may help");
-}
-
-Surfaces surfaces_for(const SegmentJob& job, const Volume& volume, SegmentedLayers& done, Progress& progress) {
-    if (!job.surfaces.empty()) return read_surfaces(job.surfaces, volume.grid);
-    if (is_angiogram(volume.grid)) {
-        throw Error(ErrorCode::bad_setting, "layers are found in the structure, not in its flow",
-                    job.input.filename().string(), "find them there, and name their file as `surfaces`");
-    }
-    if (volume.grid.quantity.empty())
-        done.warnings.push_back("layers: the volume does not say what its voxels hold; they are taken as intensities");
-    const auto start = std::chrono::steady_clock::now();
-    Surfaces surfaces = find_surfaces(volume, job.recipe, progress, job.backend);
-    done.seconds = seconds_since(start);
-    require_signal(surfaces, job.input.filename().string());
-    return surfaces;
-}
-
-std::pair<std::size_t, std::size_t> between(const SegmentJob& job, const Surfaces& surfaces) {
-    const std::size_t upper = job.upper.empty() ? 0 : index_of(surfaces, job.upper);
-    const std::size_t lower = job.lower.empty() ? surfaces.all.size() - 1 : index_of(surfaces, job.lower);
-    if (upper < lower) return {upper, lower};
-    if (upper == lower && job.below_upper_um < job.below_lower_um && job.thickness.empty()) return {upper, lower};
-    throw Error(ErrorCode::bad_setting,
-                fmt::format("{} does not lie below {}", surfaces.all[lower].name, surfaces.all[upper].name), "between",
-                "name the upper surface first, or one surface twice with `below_upper` less than `below_lower`");
+FoundSurfaces surfaces_for(const SegmentJob& job, const Volume& volume, Progress& progress) {
+    if (!job.surfaces.empty()) return {read_surfaces(job.surfaces, volume.grid), {}, 0};
+    return surfaces_in(volume, job.recipe, job.backend, job.input.filename().string(), progress);
 }
 
 // ---- what is written
@@ -133,62 +105,32 @@ std::string length_unit(const VolumeGrid& grid) {
 }
 
 PictureTexts texts_of(const SegmentJob& job) {
-    LayerRecipe recipe = job.recipe;
-    Settings settings;
-    settings.bind("layers", recipe);
-    return {{text_program, version}, {"source", job.input.filename().string()}, {"layers", settings.toml(true)}};
+    return {{text_program, version},
+            {"source", job.input.filename().string()},
+            {"layers", section_toml("layers", job.recipe)}};
 }
 
 Volume with_recipe(Volume volume, const SegmentJob& job) {
-    if (job.tail_gap_um > 0) volume.provenance["tail_gap_um"] = fmt::format("{:g}", job.tail_gap_um);
-    if (!job.surfaces.empty()) {
-        volume.provenance["surfaces_of"] = job.surfaces.filename().string();
-        return volume;
-    }
-    LayerRecipe recipe = job.recipe;
-    Settings settings;
-    settings.bind("layers", recipe);
-    volume.provenance["layers"] = settings.toml(true);
-    return volume;
-}
-
-// Several maps as slices of one volume.
-Volume joined(std::vector<Volume> maps, const std::string& names) {
-    Volume all = std::move(maps.front());
-    for (std::size_t i = 1; i < maps.size(); ++i)
-        all.voxels.insert(all.voxels.end(), maps[i].voxels.begin(), maps[i].voxels.end());
-    all.grid.b_scans = std::ssize(maps);
-    all.provenance["layers_shown"] = names;
-    return all;
+    return with_origin(std::move(volume), {job.recipe, job.surfaces.filename().string(), job.tail_gap_um});
 }
 
 void write_thickness(const SegmentJob& job, const Volume& volume, const Surfaces& surfaces) {
     constexpr std::size_t beside = 3;  // maps in a row
-    std::vector<std::pair<std::size_t, std::size_t>> layers;
-    if (job.upper.empty() && job.lower.empty() && surfaces.all.size() > 1) {
-        for (std::size_t k = 0; k + 1 < surfaces.all.size(); ++k) layers.emplace_back(k, k + 1);
-    } else {
-        layers.push_back(between(job, surfaces));
-    }
+    const std::vector<LayerBounds> layers = layers_between(surfaces, job.upper, job.lower);
+    if (!is_figure(job.thickness))
+        return write_volume(job.thickness, with_recipe(thickness_maps(volume, surfaces, layers), job));
     std::vector<FigureRow> rows;
-    std::vector<Volume> maps;
-    std::string names;
     for (std::size_t i = 0; i < layers.size(); ++i) {
-        const auto [upper, lower] = layers[i];
-        const std::string name = surfaces.all[upper].name + " to " + surfaces.all[lower].name;
-        const std::vector<float> map = thickness_between(surfaces, upper, lower, volume.grid);
+        const std::vector<float> map = thickness_between(surfaces, layers[i].first, layers[i].second, volume.grid);
         if (i % beside == 0) rows.emplace_back();
-        rows.back().push_back(map_panel(map, volume.grid, name, length_unit(volume.grid), job.style));
-        maps.push_back(volume_of_map(map, volume, "thickness", DepthScale(volume.grid).unit()));
-        names += (names.empty() ? "" : ", ") + name;
+        rows.back().push_back(
+            map_panel(map, volume.grid, name_of_layer(surfaces, layers[i]), length_unit(volume.grid), job.style));
     }
-    if (is_figure(job.thickness)) return write_figure(job.thickness, rows, job.style, texts_of(job));
-    write_volume(job.thickness, with_recipe(joined(std::move(maps), names), job));
+    write_figure(job.thickness, rows, job.style, texts_of(job));
 }
 
 SlabSpec slab_of(const SegmentJob& job, const Surfaces& surfaces) {
-    const auto [upper, lower] = between(job, surfaces);
-    return {upper, lower, job.below_upper_um, job.below_lower_um, job.value};
+    return slab_named(surfaces, {job.upper, job.lower, job.below_upper_um, job.below_lower_um, job.value});
 }
 
 struct SlabMap {
@@ -199,15 +141,13 @@ struct SlabMap {
 void write_slab_map(const Path& path, const SegmentJob& job, const Volume& volume, const Surfaces& surfaces,
                     const SlabMap& map) {
     const SlabSpec slab = slab_of(job, surfaces);
-    const std::string name = surfaces.all[slab.upper].name + " to " + surfaces.all[slab.lower].name;
-    if (is_figure(path)) {
-        const std::string unit = map.unit.empty() ? map.quantity : map.unit;
-        return write_figure(path, {{map_panel(map.values, volume.grid, name, unit, job.style)}}, job.style,
-                            texts_of(job));
+    if (!is_figure(path)) {
+        return write_volume(path,
+                            with_recipe(slab_map(volume, surfaces, slab, map.values, map.quantity, map.unit), job));
     }
-    Volume picture = volume_of_map(map.values, volume, map.quantity.c_str(), map.unit.c_str());
-    picture.provenance["layers_shown"] = name;
-    write_volume(path, with_recipe(std::move(picture), job));
+    const std::string unit = map.unit.empty() ? map.quantity : map.unit;
+    const std::string name = name_of_layer(surfaces, {slab.upper, slab.lower});
+    write_figure(path, {{map_panel(map.values, volume.grid, name, unit, job.style)}}, job.style, texts_of(job));
 }
 
 void write_en_face(const SegmentJob& job, const Volume& volume, const Surfaces& surfaces) {
@@ -243,12 +183,7 @@ void write_vessels(const SegmentJob& job, const Volume& volume, const Surfaces& 
 }
 
 void write_moved(const Path& path, bool back, const SegmentJob& job, const Volume& volume, const Surfaces& surfaces) {
-    const Surface& surface = surfaces.all[job.level.empty() ? 0 : index_of(surfaces, job.level)];
-    Volume moved = volume;
-    flatten_to(moved, surface, back);
-    moved.provenance[back ? "unflattened_from" : "flattened_to"] =
-        fmt::format("{}, row {:g}", surface.name, flat_row_of(surface));
-    write_volume(path, with_recipe(std::move(moved), job));
+    write_volume(path, with_recipe(flattened(volume, surfaces, job.level, back), job));
 }
 
 void write_surfaces(const SegmentJob& job, const Volume& volume, const Surfaces& surfaces) {
@@ -276,7 +211,13 @@ SegmentedLayers run(const SegmentJob& job, Progress& progress) {
     if (!job.picture.empty()) check_b_scan(volume.grid, job.b_scan.value_or(volume.grid.b_scans / 2));
     SegmentedLayers done;
     done.warnings = opened.warnings;
-    const Surfaces surfaces = surfaces_for(job, volume, done, progress);
+    const FoundSurfaces found = surfaces_for(job, volume, progress);
+    const Surfaces& surfaces = found.surfaces;
+    const auto warn = [&](const std::vector<std::string>& warnings) {
+        done.warnings.insert(done.warnings.end(), warnings.begin(), warnings.end());
+    };
+    warn(found.warnings);
+    done.seconds = found.seconds;
     progress.begin("write", 0, "");
     const auto write = [&](const Path& path, const auto& how) {
         if (path.empty()) return;
@@ -296,13 +237,10 @@ SegmentedLayers run(const SegmentJob& job, Progress& progress) {
     done.b_scans = surfaces.b_scans;
     done.moved = surfaces.moved;
     done.used = surfaces.searched_on;
-    if (!done.used.refusal.empty()) done.warnings.push_back("layers: " + done.used.refusal);
     done.ambiguous = share_of(surfaces, Reason::ambiguous);
     done.weak = share_of(surfaces, Reason::weak_match);
     done.missing = std::max(0.0, 1 - share_found(surfaces));
-    if (done.weak > 0.5)
-        done.warnings.push_back(
-            "layers: more than half of all places have too little contrast; look for fewer surfaces");
+    warn(warnings_of(surfaces));
     return done;
 }
 

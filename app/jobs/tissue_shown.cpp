@@ -1,23 +1,13 @@
 #include "app/jobs/tissue_shown.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "app/jobs/register_job.h"
 #include "compute/error.h"
+#include "engine/scan/section_toml.h"
 #include "engine/speckle/filter_volume.h"
 
 namespace echolux {
-namespace {
-
-template <class S>
-std::string toml_of(const std::string& section, S part) {
-    Settings settings;
-    settings.bind(section, part);
-    return settings.toml(true);
-}
-
-}  // namespace
 
 StabilisedVolume stabilised(const Volume& volume, const Volume* reference, const RegistrationSettings& settings,
                             Progress& progress) {
@@ -33,21 +23,17 @@ StabilisedVolume stabilised(const Volume& volume, const Volume* reference, const
                     reference == nullptr ? "no B-scan fits its neighbours" : "no B-scan fits the reference",
                     "registration", "is it more than noise? Larger ranges may help");
     }
-    RegisteredMean mean(reference == nullptr ? volume.grid : reference->grid);
-    mean.add(power, done.rows);
-    Volume made = mean.volume();
-    made.provenance = volume.provenance;
-    made.provenance["registration"] = toml_of("registration", settings);
-    made.provenance["registration.b_scans_used"] = fmt::format("{} of {}", mean.b_scans_used(), done.rows.size());
-    done.used = mean.b_scans_used();
-    done.volume = std::make_shared<const Volume>(std::move(made));
+    const VolumeGrid& grid = reference == nullptr ? volume.grid : reference->grid;
+    PlacedVolume placed = placed_volume(power, done.rows, grid, settings, volume.provenance);
+    done.used = placed.b_scans_used;
+    done.volume = std::make_shared<const Volume>(std::move(placed.volume));
     return done;
 }
 
 std::shared_ptr<const Volume> filtered_copy(const Volume& volume, const SpeckleFilter& filter, Progress& progress) {
     auto copy = std::make_shared<Volume>(volume);
     filter_volume(*copy, filter, progress);
-    copy->provenance["filter"] = toml_of("filter", filter);
+    copy->provenance["filter"] = section_toml("filter", filter);
     return copy;
 }
 

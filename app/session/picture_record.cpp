@@ -8,7 +8,7 @@
 #include "app/transfer/transfer_text.h"
 #include "engine/io/file_hash.h"
 #include "engine/scan/scan.h"
-#include "engine/scan/settings.h"
+#include "engine/scan/section_toml.h"
 #include "render/transfer_function.h"
 #include "render/view/view.h"
 
@@ -41,13 +41,6 @@ const std::vector<Field<PictureRecord>>& describe<PictureRecord>() {
 }
 
 namespace {
-
-template <class S>
-std::string section_toml(const std::string& name, S part) {
-    Settings settings;
-    settings.bind(name, part);
-    return settings.toml(true);
-}
 
 View that_stands_alone(View view) {
     for (std::string* file : {&view.top_from, &view.bottom_from, &view.flatten}) {

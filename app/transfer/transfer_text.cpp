@@ -2,7 +2,7 @@
 
 #include "app/transfer/transfer_points.h"
 #include "compute/error.h"
-#include "engine/scan/settings.h"
+#include "engine/scan/section_toml.h"
 
 namespace echolux {
 namespace {
@@ -49,10 +49,7 @@ TransferCurve curve_of(const TransferText& text, const std::string& where) {
 
 std::string toml_of(const std::optional<TransferCurve>& curve) {
     if (!curve) return {};
-    TransferText text = text_of(*curve);
-    Settings settings;
-    settings.bind("transfer", text);
-    return settings.toml(true);
+    return section_toml("transfer", text_of(*curve));
 }
 
 std::optional<TransferCurve> curve_of_toml(const std::string& toml) {

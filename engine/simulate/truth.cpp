@@ -8,7 +8,7 @@
 #include "compute/error.h"
 #include "engine/io/output_file.h"
 #include "engine/io/regular_file.h"
-#include "engine/scan/settings.h"
+#include "engine/scan/section_toml.h"
 
 namespace echolux {
 
@@ -204,10 +204,7 @@ Truth truth_of(const Simulation& simulation, const Scenery& scenery, double pitc
 }
 
 std::string toml_of(const TruthFacts& facts) {
-    TruthFacts bound = facts;
-    Settings settings;
-    settings.bind("truth", bound);
-    return settings.toml(true);
+    return section_toml("truth", facts);
 }
 
 std::vector<std::filesystem::path> truth_files(const std::filesystem::path& folder) {

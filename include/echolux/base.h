@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-#define ECHOLUX_INTERFACE_VERSION 3
+#define ECHOLUX_INTERFACE_VERSION 4
 
 #if defined(_WIN32)
 #define ECHOLUX_API
@@ -63,14 +63,18 @@ ECHOLUX_API int echolux_has(const char* part);        /* whether this build has 
 typedef struct echolux_scan echolux_scan;                   /* how spectra were recorded, and how to process them */
 typedef struct echolux_settings echolux_settings;           /* of a scan or a view, by key */
 typedef struct echolux_reconstructor echolux_reconstructor; /* blocks of spectra in, voxels out */
-typedef struct echolux_volume echolux_volume;         /* voxels in host memory, and what they mean; never changes */
-typedef struct echolux_series echolux_series;         /* volumes of files, one for each time point */
-typedef struct echolux_view echolux_view;             /* camera, colours, light and cuts of a picture */
-typedef struct echolux_renderer echolux_renderer;     /* makes pictures */
-typedef struct echolux_live echolux_live;             /* a source, reconstructed while it acquires */
-typedef struct echolux_simulation echolux_simulation; /* a scene in front of a simulated instrument */
-typedef struct echolux_validation echolux_validation; /* what a validation of this build found */
-typedef struct echolux_batch echolux_batch;           /* many scans, or parts of them, by one plan */
+typedef struct echolux_volume echolux_volume;             /* voxels in host memory, and what they mean; never changes */
+typedef struct echolux_series echolux_series;             /* volumes of files, one for each time point */
+typedef struct echolux_view echolux_view;                 /* camera, colours, light and cuts of a picture */
+typedef struct echolux_renderer echolux_renderer;         /* makes pictures */
+typedef struct echolux_live echolux_live;                 /* a source, reconstructed while it acquires */
+typedef struct echolux_simulation echolux_simulation;     /* a scene in front of a simulated instrument */
+typedef struct echolux_validation echolux_validation;     /* what a validation of this build found */
+typedef struct echolux_batch echolux_batch;               /* many scans, or parts of them, by one plan */
+typedef struct echolux_tissue echolux_tissue;             /* settings of what is done with tissue */
+typedef struct echolux_surfaces echolux_surfaces;         /* between layers of a volume */
+typedef struct echolux_registration echolux_registration; /* where the B-scans of volumes belong */
+typedef struct echolux_vessel_flow echolux_vessel_flow;   /* flow through a vessel over time */
 
 /* Each has an echolux_..._free: freeing NULL does nothing, and use of a freed handle is detected where possible
  * (ECHOLUX_BAD_ARGUMENT). */

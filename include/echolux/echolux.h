@@ -23,6 +23,7 @@
 #include "reconstruct.h"
 #include "scan.h"
 #include "simulate.h"
+#include "tissue.h"
 #include "volume.h"
 
 #endif

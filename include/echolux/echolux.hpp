@@ -11,6 +11,7 @@
 #include "reconstruct.hpp"
 #include "scan.hpp"
 #include "simulate.hpp"
+#include "tissue.hpp"
 #include "volume.hpp"
 
 #endif

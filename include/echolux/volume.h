@@ -44,7 +44,8 @@ typedef struct echolux_volume_facts {
     size_t size;
     double time_s;          /* seconds since the start of its source or series */
     int64_t number;         /* which volume of it this is, from 0 */
-    const char* provenance; /* how it was made: lines "recipe.window = \"hann\""; NULL: unknown */
+    const char* provenance; /* how it was made: lines "recipe.window = \"hann\"", within a value \n for a line break and
+                               \\ for a backslash; NULL: unknown */
     const char* warnings;   /* of its quality, a line each; NULL: none */
 } echolux_volume_facts;
 
@@ -63,7 +64,8 @@ ECHOLUX_API echolux_status echolux_volume_data(const echolux_volume* volume, con
 ECHOLUX_API echolux_status echolux_volume_time(const echolux_volume* volume, double* time_s, int64_t* number,
                                                echolux_error* error);
 
-/* How it was made, and warnings about its quality: one line each, "recipe.window = \"hann\"". */
+/* How it was made, and warnings about its quality: one line each, "recipe.window = \"hann\"". Of provenance, line
+ * breaks and backslashes within a value are written \n and \\. */
 ECHOLUX_API echolux_status echolux_volume_provenance(const echolux_volume* volume, char* buffer, size_t size,
                                                      size_t* needed, echolux_error* error);
 ECHOLUX_API echolux_status echolux_volume_warnings(const echolux_volume* volume, char* buffer, size_t size,

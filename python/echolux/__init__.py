@@ -18,9 +18,14 @@ from .volume import Volume
 
 if TYPE_CHECKING:
     from . import calibrate, cluster
+    from .layers import Surfaces, segment
     from .movies import movie
+    from .registration import Registration, register
     from .session import Live, LiveStats, Recorded, live
+    from .tissue import Attenuation, Average, attenuation, average
+    from .tissue import filter as filter
     from .validation import Check, Validation, validate
+    from .vessel_flow import VesselFlow, flow
 
 __version__: str = _core.version
 
@@ -40,7 +45,10 @@ def _end() -> None:
 atexit.register(_end)
 
 _LATER = {"calibrate": "calibrate", "cluster": "cluster", "movie": "movies", "live": "session", "Live": "session", "LiveStats": "session",
-          "Recorded": "session", "Check": "validation", "Validation": "validation", "validate": "validation"}
+          "Recorded": "session", "Check": "validation", "Validation": "validation", "validate": "validation",
+          "Attenuation": "tissue", "Average": "tissue", "attenuation": "tissue", "average": "tissue", "filter": "tissue",
+          "Surfaces": "layers", "segment": "layers", "Registration": "registration", "register": "registration",
+          "VesselFlow": "vessel_flow", "flow": "vessel_flow"}
 
 
 def gpus() -> list[str]:
@@ -61,11 +69,12 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, "open", *(name for name in globals() if name.startswith("__"))})
+    return sorted({*__all__, "open", "filter", *(name for name in globals() if name.startswith("__"))})
 
 
-# Without open: `from echolux import *` leaves Python's own as it is.
-__all__ = ["BadArgument", "BadFile", "BadSetting", "Batch", "Cancelled", "Check", "DeviceFailed", "Error", "LazyVolume", "Live",
-           "LiveStats", "MissingFile", "OutOfMemory", "OutputFailed", "Place", "Reconstructor", "Recorded", "Scan", "Series",
-           "Simulation", "Stages", "Truth", "Unsupported", "Validation", "Volume", "calibrate", "cluster", "gpus", "live",
-           "load", "load_series", "movie", "simulate", "validate"]
+# Without open and filter: `from echolux import *` leaves Python's own as they are.
+__all__ = ["Attenuation", "Average", "BadArgument", "BadFile", "BadSetting", "Batch", "Cancelled", "Check", "DeviceFailed",
+           "Error", "LazyVolume", "Live", "LiveStats", "MissingFile", "OutOfMemory", "OutputFailed", "Place", "Reconstructor",
+           "Recorded", "Registration", "Scan", "Series", "Simulation", "Stages", "Surfaces", "Truth", "Unsupported",
+           "Validation", "VesselFlow", "Volume", "attenuation", "average", "calibrate", "cluster", "flow", "gpus", "live",
+           "load", "load_series", "movie", "register", "segment", "simulate", "validate"]

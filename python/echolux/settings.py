@@ -40,8 +40,9 @@ def text_of(value: object, kind: int | None) -> str:
 
 @lru_cache(maxsize=None)
 def _kinds() -> dict[str, int]:
-    """Of the settings of a scan."""
-    return {setting.key: setting.kind for setting in _core.Scan.create(16, 1, 1, "u16", []).settings().all()}
+    """Of the settings of a scan, and of what is done with tissue."""
+    all_settings = (_core.Scan.create(16, 1, 1, "u16", []).settings(), _core.Tissue([]).settings())
+    return {setting.key: setting.kind for settings in all_settings for setting in settings.all()}
 
 
 def assignments(sections: Mapping[str, Mapping[str, object]]) -> list[str]:

@@ -242,13 +242,21 @@ def _again(codes: Any, grid: Any, about: Any, flow: Volume | None) -> Volume:
 def lines_of(provenance: Mapping[str, str]) -> str:
     for key, value in provenance.items():
         require_text(**{f"provenance[{key!r}]": value})
-        if len((key + value).splitlines()) > 1 or " = " in key or not key:
-            raise BadArgument(f"is not a line of text under a key: {value!r}", f"provenance[{key!r}]")
-    return "".join(f"{key} = {value}\n" for key, value in provenance.items())
+        if len((key + value.replace("\n", "")).splitlines()) > 1 or " = " in key or not key:
+            raise BadArgument(f"is not a text under a key: {value!r}", f"provenance[{key!r}]")
+    return "".join(f"{key} = {_on_one_line(value)}\n" for key, value in provenance.items())
 
 
 def keys_of(lines: str) -> dict[str, str]:
-    return {key: value for key, _, value in (line.partition(" = ") for line in lines.split("\n") if line)}
+    return {key: _off_one_line(value) for key, _, value in (line.partition(" = ") for line in lines.split("\n") if line)}
+
+
+def _on_one_line(value: str) -> str:
+    return value.replace("\\", "\\\\").replace("\n", "\\n")
+
+
+def _off_one_line(line: str) -> str:
+    return "\\".join(part.replace("\\n", "\n") for part in line.split("\\\\"))
 
 
 def orientation_in(provenance: Mapping[str, str]) -> str:

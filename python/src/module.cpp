@@ -49,4 +49,8 @@ NB_MODULE(_core, module) {
     bind_live(module);
     bind_simulation(module);
     bind_calibrate(module);
+    bind_tissue(module);
+    bind_layers(module);
+    bind_registration(module);
+    bind_vessel_flow(module);
 }

@@ -1,6 +1,8 @@
 """Writes _sections.pyi beside the module: the settings of a scan as typed attributes with their docs, made from what the
 library says about them.
 
+Settings of what is done with tissue are keyword arguments: a TypedDict for each section.
+
 usage: stubs.py OUTPUT      with the package `echolux` on PYTHONPATH
 """
 import sys
@@ -17,9 +19,20 @@ def type_of(setting):
     return TYPES[setting.kind]
 
 
+def keywords(settings):
+    lines, section = [], ""
+    for setting in settings:
+        now, _, name = setting.key.partition(".")
+        if now != section:
+            section = now
+            lines += ["", f"class {''.join(map(str.capitalize, section.split('_')))}Settings(TypedDict, total=False):"]
+        lines += [f"    {name}: {type_of(setting)}", f'    """{described(setting)}"""'.replace("\\", "\\\\")]
+    return lines
+
+
 def main():
     scan = _core.Scan.create(16, 1, 1, "u16", [])
-    lines = ["from collections.abc import Sequence", "from typing import Literal", "",
+    lines = ["from collections.abc import Sequence", "from typing import Literal, TypedDict", "",
              "from .scan import Calibration as _Calibration", "from .settings import Section"]
     section = ""
     for setting in scan.settings().all():
@@ -28,6 +41,7 @@ def main():
             section = now
             lines += ["", f"class {section.capitalize()}({'_Calibration' if section == 'calibration' else 'Section'}):"]
         lines += [f"    {name}: {type_of(setting)}", f'    """{described(setting)}"""'.replace("\\", "\\\\")]
+    lines += keywords(_core.Tissue([]).settings().all())
     with open(sys.argv[1], "w", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")
 

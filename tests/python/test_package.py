@@ -8,7 +8,7 @@ import echolux as ox
 class Names(unittest.TestCase):
     def test_are_those_that_users_need(self):
         public = {name for name in dir(ox) if not name.startswith("_")}
-        self.assertEqual(public, {*ox.__all__, "open"})
+        self.assertEqual(public, {*ox.__all__, "open", "filter"})
         for name in public:
             self.assertIsNotNone(getattr(ox, name))
         self.assertIn("__version__", dir(ox))

@@ -36,6 +36,16 @@ def reconstructed(path: str) -> npt.NDArray[np.float32]:
     return volume.values()
 
 
+def looked_into(volume: ox.Volume) -> npt.NDArray[np.float32]:
+    smooth: ox.Volume = ox.filter(volume, method="nlm", search_b_scans=1, progress=False)
+    surfaces = ox.segment(smooth, "layers", count=3, polarity=[1, 0, -1])
+    found = ox.register([volume, smooth], axial_range=32)
+    print(found.mean.shape, found.reason_names[found.reasons[0, 0]], ox.attenuation(volume).known)
+    print(ox.flow([volume], each="b-scan", margin_um=5).flow_ul_s + 1, ox.average([volume, smooth]).independent)
+    depths: npt.NDArray[np.float32] = surfaces.depths
+    return depths
+
+
 def halved(bins: npt.NDArray[np.complex64], place: ox.Place) -> None:
     bins *= 0.5 if place.first_b_scan > 0 else 1.0
 
@@ -61,6 +71,8 @@ scan.recipe.window = "hamm"
 scan.recipe.windw = "hann"
 scan.recipe.zero_padding = "2"
 scan.reconstruct(volumes=1)
+ox.filter(scan.reconstruct(), method="nml")
+ox.segment(scan.reconstruct(), counts=3)
 """
 
 
@@ -78,4 +90,4 @@ class Scripts(FolderCase):
         self.assertEqual(good.returncode, 0, good.stdout + good.stderr)
         bad = self.mypy(BAD)
         lines = {int(line.split(":")[1]) for line in bad.stdout.splitlines() if line.startswith("script.py:")}
-        self.assertEqual(lines, {5, 6, 7, 8}, bad.stdout)
+        self.assertEqual(lines, {5, 6, 7, 8, 9, 10}, bad.stdout)

@@ -116,7 +116,7 @@ class Meaning(FolderCase):
         self.assertEqual(made.converted("u8").provenance, made.provenance)
         told = ox.Volume.from_array(CODES, time_s=1.5, number=2, provenance={"eye": '"left"'})
         self.assertEqual((told.time_s, told.number, told.provenance), (1.5, 2, {"eye": '"left"'}))
-        for wrong in ({"eye": "left\nright"}, {"": "left"}, {"a = b": "c"}, {"eye": 3}):
+        for wrong in ({"eye": "left\rright"}, {"eye\nof": "left"}, {"": "left"}, {"a = b": "c"}, {"eye": 3}):
             with self.assertRaises(ox.BadArgument):
                 ox.Volume.from_array(CODES, provenance=wrong)
 

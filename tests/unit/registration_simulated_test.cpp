@@ -7,32 +7,11 @@
 #include <cmath>
 #include <cstdio>
 
-#include "engine/offline/reconstruction.h"
-#include "engine/registration/registration.h"
-#include "engine/simulate/motion.h"
+#include "moving_eyes.h"
 #include "temporary_folder.h"
 
 namespace echolux {
 namespace {
-
-// 109 B-scans a second, twice as dense as the beam is wide.
-Simulation eye(const std::string& scene) {
-    Simulation s{.scene = scene, .a_scans = 128, .b_scans = 96, .volumes = 4};
-    s.spacing_a_um = s.spacing_b_um = 5;
-    s.line_rate_hz = 14'000;
-    return s;
-}
-
-// Simulates, reconstructs; the volumes one by one.
-template <class Use>
-void each_volume(const Simulation& s, const std::filesystem::path& folder, const Use& use) {
-    SilentProgress silent;
-    simulate(s, folder / "scan.toml", silent);
-    Scan scan = open_scan(folder / "scan.toml");
-    scan.recipe.quantity = Quantity::intensity;
-    Reconstruction reconstruction(std::move(scan));
-    for (std::int64_t v = 0; v < s.volumes; ++v) use(v, power_of(reconstruction.run({.volume = v}, silent)));
-}
 
 struct Errors {
     std::vector<double> z, x, y;
@@ -43,25 +22,6 @@ double rms(const std::vector<double>& values) {
     double sum = 0;
     for (const double value : values) sum += value * value;
     return std::sqrt(sum / static_cast<double>(values.size()));
-}
-
-// Where the beam was in the middle of each B-scan.
-struct RowTruth {
-    Displacement moved;
-    bool is_saccade = false;
-};
-
-RowTruth truth_of_row(const Motion& motion, const Simulation& s, std::int64_t row) {
-    RowTruth truth;
-    for (std::int64_t line = 0; line < s.a_scans; ++line) {
-        const double t = static_cast<double>(row * s.a_scans + line) / s.line_rate_hz;
-        const Displacement now = motion.at(t);
-        truth.moved.x_um += now.x_um / static_cast<double>(s.a_scans);
-        truth.moved.y_um += now.y_um / static_cast<double>(s.a_scans);
-        truth.moved.z_um += now.z_um / static_cast<double>(s.a_scans);
-        truth.is_saccade = truth.is_saccade || (line % 8 == 0 && motion.is_saccade(t));
-    }
-    return truth;
 }
 
 bool any_near(const std::vector<bool>& marks, std::int64_t at) {
@@ -145,7 +105,7 @@ Errors errors_of(const std::string& scene, std::int64_t seeds) {
 }
 
 TEST(SlowRegistration, ReachesItsFiguresOnSimulatedEyes) {
-    for (const char* scene : {"retina", "vessel"}) {
+    for (const char* scene : {"retina", "vessel", "capillary"}) {
         const Errors errors = errors_of(scene, 3);
         EXPECT_LT(rms(errors.z), 0.35) << scene;
         EXPECT_LT(rms(errors.x), 0.35) << scene;

@@ -43,9 +43,9 @@ FlowJob job_of(const Options& options) {
     for (const std::string& input : options.inputs) job.inputs.push_back(input_named(input, ".nrrd"));
     job.structure = options.structure;
     if (!options.table.empty()) job.table = output_named(options.table, ".csv", false);
-    job.through = place_from(options.through, "--through");
-    job.towards = place_from(options.towards, "--towards");
-    job.each = options.each == "b-scan" ? FlowEach::b_scan : FlowEach::volume;
+    job.spec.through = place_from(options.through, "--through");
+    job.spec.towards = place_from(options.towards, "--towards");
+    job.spec.each = options.each == "b-scan" ? FlowEach::b_scan : FlowEach::volume;
     return job;
 }
 
@@ -123,7 +123,7 @@ void add_flow(CLI::App& program) {
         ->add_option("--arrows", options->job.arrows,
                      "view with arrows along the vessel, for `echolux render --view` and the window")
         ->type_name("FILE.toml");
-    command->add_option("--arrow-count", options->job.arrow_count, "number of arrows [6]")
+    command->add_option("--arrow-count", options->job.spec.arrow_count, "number of arrows [6]")
         ->check(between(1, 1000))
         ->type_name("N");
     command

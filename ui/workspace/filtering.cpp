@@ -4,26 +4,17 @@
 #include <utility>
 
 #include "app/open/open_volume.h"
-#include "app/stage/live_session.h"
 #include "compute/error.h"
+#include "engine/scan/section_toml.h"
+#include "ui/workspace/changing.h"
 #include "ui/workspace/workspace.h"
 
 namespace echolux {
 namespace {
 
-template <class S>
-std::string text_of(const char* section, const S& part) {
-    S copy = part;
-    Settings settings;
-    settings.bind(section, copy);
-    return settings.toml(true);
-}
-
 // What does not hold still is not worth a job.
-bool is_changing(Exhibit& exhibit) {
-    const LiveSession* live = exhibit.live();
-    const bool runs = live != nullptr && !live->is_recorded() && live->is_running();
-    return runs || (exhibit.timeline() != nullptr && exhibit.timeline()->plays()) || exhibit.loading().has_value();
+bool is_restless(Exhibit& exhibit) {
+    return is_changing(exhibit) || exhibit.loading().has_value();
 }
 
 LiveSession* live_source(Workspace& work) {
@@ -154,7 +145,7 @@ bool Filtering::can_measure(Workspace& work) const {
 std::string Filtering::stabilised_mark(Workspace& work) const {
     const TissueSettings& tissue = work.tissue();
     return work.stage().stand_in()->own_mark() + std::to_string(tissue.registration_display.reference) +
-           text_of("registration", tissue.registration);
+           section_toml("registration", tissue.registration);
 }
 
 void Filtering::update_stabilised(Workspace& work) {
@@ -171,7 +162,7 @@ void Filtering::update_stabilised(Workspace& work) {
         if (stabilise_.is_behind()) stabilise_.give_up();
         return;
     }
-    if (!obstacle(work).empty() || is_changing(shown)) return;
+    if (!obstacle(work).empty() || is_restless(shown)) return;
     if (stabilise_.wants_job(stabilised_mark(work), work.now_s())) stabilise(work);
 }
 
@@ -252,10 +243,10 @@ void Filtering::update_filtered(Workspace& work) {
         if (filter_.is_behind()) filter_.give_up();
         return;
     }
-    if (!obstacle(work).empty() || is_changing(*work.stage().exhibit())) return;
+    if (!obstacle(work).empty() || is_restless(*work.stage().exhibit())) return;
     const bool waits_for_base = work.tissue().registration_display.shown && shown_stabilised(work) == nullptr;
     if (waits_for_base && is_coming(work, stabilise_)) return;
-    if (filter_.wants_job(mark(work) + text_of("filter", work.tissue().filter), work.now_s())) filter(work);
+    if (filter_.wants_job(mark(work) + section_toml("filter", work.tissue().filter), work.now_s())) filter(work);
 }
 
 void Filtering::filter(Workspace& work) {

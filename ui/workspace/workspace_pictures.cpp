@@ -10,6 +10,7 @@
 #include "app/open/files_read.h"
 #include "compute/error.h"
 #include "engine/io/picture_file.h"
+#include "ui/workspace/changing.h"
 #include "ui/workspace/workspace_parts.h"
 
 namespace echolux {
@@ -17,12 +18,6 @@ namespace {
 
 constexpr std::size_t picture_pane = 8;             // of the renderer, beside those of the window
 constexpr std::int64_t max_followed = 4096 * 4096;  // pixels: a pane's memory goes with them
-
-bool is_changing(Exhibit& exhibit) {
-    const bool plays = exhibit.timeline() != nullptr && exhibit.timeline()->plays();
-    const LiveSession* live = exhibit.live();
-    return plays || (live != nullptr && !live->is_recorded() && live->is_running());
-}
 
 // At least as many as a pane shows at rest.
 std::int64_t rays_of(const View& view) {

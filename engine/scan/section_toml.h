@@ -1,0 +1,17 @@
+// A section of settings as TOML with every key of it: what provenance, pictures and sessions keep of a struct.
+#pragma once
+
+#include <string>
+
+#include "engine/scan/settings.h"
+
+namespace echolux {
+
+template <class S>
+std::string section_toml(const std::string& section, S part) {
+    Settings settings;
+    settings.bind(section, part);
+    return settings.toml(true);
+}
+
+}  // namespace echolux

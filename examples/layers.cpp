@@ -1,0 +1,48 @@
+// Surfaces between the layers of a volume, and how thick the layers are: layers volume.nrrd surfaces.nrrd [KEY=VALUE
+// ...] where keys are settings, as layers.count=5.
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include <echolux/echolux.hpp>
+
+namespace lux = echolux::api;
+
+namespace {
+
+// Of the numbers of a map, where there are some.
+double mean_of(const lux::Span<const float>& map, std::size_t begin, std::size_t count) {
+    double sum = 0, known = 0;
+    for (std::size_t i = begin; i < begin + count; ++i) {
+        if (std::isnan(map[i])) continue;
+        sum += map[i];
+        ++known;
+    }
+    return sum / known;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc < 3) return std::fprintf(stderr, "usage: layers VOLUME SURFACES [KEY=VALUE ...]\n"), 2;
+    try {
+        const lux::Volume volume = lux::Volume::open(argv[1]);
+        const lux::Tissue tissue(lux::Assignments(argv + 3, argv + argc), "layers");
+        const lux::Surfaces surfaces = lux::segment(volume, tissue);
+        surfaces.volume().write(argv[2]);
+        const std::vector<std::string> names = surfaces.names();
+        const lux::Volume maps = surfaces.thickness();
+        const auto map = static_cast<std::size_t>(maps.grid().depth * maps.grid().a_scans);
+        for (std::size_t i = 0; i + 1 < names.size(); ++i) {
+            std::printf("%s to %s: %.1f %s\n", names[i].c_str(), names[i + 1].c_str(),
+                        mean_of(maps.voxels<float>(), i * map, map), maps.grid().unit);
+        }
+    } catch (const lux::Error& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        return 1;
+    }
+    return 0;
+}

@@ -1,0 +1,49 @@
+// What is done with tissue: its settings, and what the calls of tissue.h have in common.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/attenuation/attenuation.h"
+#include "engine/flow/cross_section.h"
+#include "engine/layers/layer_recipe.h"
+#include "engine/registration/registration.h"
+#include "engine/speckle/speckle_filter.h"
+#include "library/call.h"
+#include "library/convert.h"
+
+namespace echolux::library {
+
+struct TissueRecipes {
+    SpeckleFilter filter;
+    LayerRecipe layers;
+    RegistrationSettings registration;
+    AttenuationRecipe attenuation;
+    CrossSectionRecipe cross_section;
+};
+
+// NULL: the defaults. Throws BadArgument.
+TissueRecipes recipes_of(const echolux_tissue* tissue);
+
+// Throws BadArgument: none, or one of them is NULL.
+std::vector<const echolux_volume*> volumes_argument(const echolux_volume* const* volumes, std::size_t count,
+                                                    const char* name);
+
+// Copies to an array of the caller, where there is one.
+template <class T, class From>
+void copy_to(T* to, const From& from) {
+    if (to != nullptr) std::ranges::copy(from, to);
+}
+
+// Throws BadArgument: the caller's arrays have another length.
+void require_count(std::int64_t given, std::size_t wanted);
+
+}  // namespace echolux::library
+
+struct echolux_tissue : echolux::library::Handle<echolux::library::Kind::tissue> {
+    echolux_tissue(const std::string& layers, const std::vector<std::string>& assignments);
+
+    echolux::library::TissueRecipes recipes;
+    echolux_settings settings;
+};

@@ -1,0 +1,117 @@
+"""Motion taken out of volumes: where each B-scan belongs."""
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+from . import _core
+from .errors import BadArgument, require_text
+from .progress import Progress, watching
+from .tissue import tissue_of, volume_of, volumes_of
+from .volume import Volume
+
+if TYPE_CHECKING:
+    import numpy as np
+    from typing_extensions import Unpack
+
+    from . import _sections
+
+
+class Registration:
+    """Where the B-scans of volumes belong: arrays [volume, b].
+
+    Sample (a, depth) of B-scan b lies at (a + x, depth + z) of B-scan b + y of the reference; NaN where it has no place.
+
+    z, x, y: float64, shifts in depth rows, A-scans and B-scans; quality: float64, normalised cross-correlation
+    reasons: uint8, why there is a place or none, as an index into reason_names
+    saccades: bool, whether the eye moved fast across here; warnings: one line each
+    """
+
+    reason_names: tuple[str, ...] = tuple(_core.shift_reasons())
+    """What the codes of `reasons` mean: "ok", "no_signal" ..."""
+
+    def __init__(self, core: _core.Registration, volumes: list[Volume]) -> None:
+        import numpy as np
+
+        self._core, self._volumes = core, volumes
+        shape = len(volumes), volumes[0].shape[0]
+        arrays = {name: np.empty(shape, "f8") for name in ("z", "x", "y", "quality")}
+        codes = {name: np.empty(shape, "u1") for name in ("reasons", "saccades")}
+        core.read({**arrays, **codes})
+        self.z, self.x, self.y, self.quality = arrays.values()
+        self.reasons = codes["reasons"]
+        self.saccades = codes["saccades"].view(bool)
+        self.warnings: list[str] = core.warnings().splitlines()
+        self._mean: Volume | None = None
+
+    @property
+    def is_placed(self) -> np.ndarray[Any, Any]:
+        """bool [volume, b]: whether the B-scan has a place."""
+        placed: np.ndarray[Any, Any] = self.reasons == 0
+        return placed
+
+    @property
+    def shifts_um(self) -> np.ndarray[Any, Any]:
+        """float64 [3, volume, b]: z, x and y in um. Raises BadArgument where the spacing is unknown."""
+        import numpy as np
+
+        b, a, depth = self._volumes[0].spacing_um
+        if min(b, a, depth) <= 0:
+            raise BadArgument("is unknown along one axis or more", "spacing_um", "use z, x and y, which are in voxels")
+        return np.stack([self.z * depth, self.x * a, self.y * b])
+
+    @property
+    def mean(self) -> Volume:
+        """The mean power of all volumes on the voxels of the reference, float32, as `echolux register -o` writes it; NaN where no
+        B-scan came."""
+        if self._mean is None:
+            self._mean = Volume(self._core.mean())
+        return self._mean
+
+    def volume(self, number: int = 0) -> Volume:
+        """One of the volumes (number) moved to where its B-scans belong, float32; NaN where none came. Raises BadArgument."""
+        return Volume(self._core.volume(number))
+
+    def csv(self) -> str:
+        """The table that `echolux register --table` writes."""
+        return self._core.table()
+
+    def __len__(self) -> int:
+        return len(self._volumes)
+
+    def __repr__(self) -> str:
+        return f"<Registration of {len(self)} volume(s), {int(self.is_placed.sum())} of {self.z.size} B-scans have a place>"
+
+
+def register(volumes: Any, reference: Any = 0, *, device: str = "auto", progress: Progress = None,
+             **settings: Unpack[_sections.RegistrationSettings]) -> Registration:
+    """Volumes registered to one of them or to another one, B-scan by B-scan, as `echolux register` does it.
+
+        found = ox.register([first, second, third])
+        found.mean.save("mean.nrrd")
+        moved = ox.register(second, first).volume()
+
+    volumes: of structure in dB, intensity or amplitude and of one size: a Volume, a list of Volumes, a Series, an array
+        [volume, b, a, depth]
+    reference: a Volume, or which of the volumes; the B-scans of a single volume without a reference are aligned to their
+        neighbours, which takes out what is faster than a sixteenth of the volume, and nothing else
+    device, progress: as of Scan.reconstruct()
+    settings: of the section [registration]: axial_range, lateral_range, row_range, strip, min_quality, saccade_speed;
+        docs/tissue.md says what each does
+
+    Strips of B-scans after C. R. Vogel et al., Optics Express 14(2), 2006, and S. B. Stevenson and A. Roorda, Proc. SPIE 5688,
+    2005. Motion of the reference itself stays. Raises BadSetting where nothing fits (noise, another place, a single B-scan),
+    for another size, and for velocities; BadArgument, OutOfMemory.
+    """
+    require_text(device=device)
+    several = volumes_of(volumes, "volumes")
+    apart, number = _reference(reference)
+    with watching(progress) as told:
+        made = _core.registered(several, apart, number, tissue_of("registration", settings), device, told)
+    return Registration(made, several)
+
+
+def _reference(given: Any) -> tuple[Volume | None, int]:
+    if hasattr(given, "__index__") and not hasattr(given, "shape"):
+        return None, operator.index(given)
+    return volume_of(given, "reference"), 0
