@@ -1,0 +1,230 @@
+// Volumes of the same voxels beside the volume. Where several are at a place, extinctions add up and colours are mixed by
+// them, so that the order plays no part; a channel that lies over the others takes their place as far as it is dense, as
+// flow does. Labels are never interpolated, their shares of the neighbourhood are: how much of it each takes, by a quadratic
+// B-spline over 27 voxels (P. Thevenaz et al., "Interpolation revisited", IEEE TMI 19(7), 2000), whose slopes are smooth.
+
+const int channel_count = channels_kind & channels_mask;
+
+struct ChannelHere {
+    float bits;    // of light lost per length
+    float weight;  // 0 to the opacity: how far it takes the place of others
+    vec3 colour;
+};
+
+bool has_labels(int c) {
+    return (channels_kind >> (channels_label_bit + c) & 1) != 0;
+}
+
+// Whether it is part of what a ray goes through: else the largest on the ray is seen, over the picture.
+bool is_body(int c) {
+    return (channels_kind >> (channels_maximum_bit + c) & 1) == 0;
+}
+
+float channel_value(int c, vec3 at) {
+    if (c == 0) return textureLod(channel_0, at, 0.0).r;
+    if (c == 1) return textureLod(channel_1, at, 0.0).r;
+    return textureLod(channel_2, at, 0.0).r;
+}
+
+float channel_voxel(int c, ivec3 voxel) {
+    if (c == 0) return texelFetch(channel_0, voxel, 0).r;
+    if (c == 1) return texelFetch(channel_1, voxel, 0).r;
+    return texelFetch(channel_2, voxel, 0).r;
+}
+
+ivec3 channel_size(int c) {
+    if (c == 0) return textureSize(channel_0, 0);
+    if (c == 1) return textureSize(channel_1, 0);
+    return textureSize(channel_2, 0);
+}
+
+// Ends of the values in a brick and those around it.
+vec2 channel_brick(int c, ivec3 brick) {
+    if (c == 0) return texelFetch(channel_bricks_0, brick, 0).rg;
+    if (c == 1) return texelFetch(channel_bricks_1, brick, 0).rg;
+    return texelFetch(channel_bricks_2, brick, 0).rg;
+}
+
+ivec3 channel_bricks(int c) {
+    if (c == 0) return textureSize(channel_bricks_0, 0);
+    if (c == 1) return textureSize(channel_bricks_1, 0);
+    return textureSize(channel_bricks_2, 0);
+}
+
+vec2 channel_ends(int c, vec3 at) {
+    ivec3 brick = ivec3(at * frame.channels.channel[c].bricks.xyz);
+    return channel_brick(c, clamp(brick, ivec3(0), channel_bricks(c) - 1));
+}
+
+// In the table, whatever the value.
+int channel_index(int c, float value) {
+    vec4 lookup = frame.channels.channel[c].lookup;
+    int index = int(clamp(value * lookup.x + lookup.y, 0.0, float(channel_entries_of_one - 1)) + 0.5);
+    return index & (channel_entries_of_one - 1);
+}
+
+uvec4 channel_entry(int c, int index) {
+    return channel_entries[c * channel_entries_of_one + index];
+}
+
+float channel_extinction(uvec4 entry) {
+    return uintBitsToFloat(entry.x);
+}
+
+vec3 channel_colour(uvec4 entry) {
+    return unpackUnorm4x8(entry.y).rgb;
+}
+
+struct LabelsHere {
+    vec4 light;  // colours times extinction, extinction: means over the neighbourhood
+    vec3 slope;  // of the extinction, per voxel
+};
+
+// Of the three voxels around a place along an axis, the shares; and how these change.
+vec3 spline_shares(float off) {
+    return vec3(0.5 * (0.5 - off) * (0.5 - off), 0.75 - off * off, 0.5 * (0.5 + off) * (0.5 + off));
+}
+
+vec3 spline_slopes(float off) {
+    return vec3(off - 0.5, -2.0 * off, off + 0.5);
+}
+
+LabelsHere labels_at(int c, vec3 at) {
+    vec2 ends = channel_ends(c, at);
+    if (ends.x == ends.y) {  // the same label all around
+        uvec4 entry = channel_entry(c, channel_index(c, ends.x));
+        float extinction = channel_extinction(entry);
+        return LabelsHere(vec4(extinction * channel_colour(entry), extinction), vec3(0));
+    }
+    ivec3 size = channel_size(c);
+    vec3 place = at * vec3(size) - 0.5;
+    ivec3 middle = ivec3(floor(place + 0.5));
+    vec3 off = place - vec3(middle);
+    vec3 shares[3] = {spline_shares(off.x), spline_shares(off.y), spline_shares(off.z)};
+    vec3 slopes[3] = {spline_slopes(off.x), spline_slopes(off.y), spline_slopes(off.z)};
+    LabelsHere sum = LabelsHere(vec4(0), vec3(0));
+    for (int z = 0; z < 3; ++z) {
+        for (int y = 0; y < 3; ++y) {
+            for (int x = 0; x < 3; ++x) {
+                ivec3 voxel = clamp(middle + ivec3(x, y, z) - 1, ivec3(0), size - 1);
+                uvec4 entry = channel_entry(c, channel_index(c, channel_voxel(c, voxel)));
+                float extinction = channel_extinction(entry);
+                float share = shares[0][x] * shares[1][y] * shares[2][z];
+                sum.light += share * extinction * vec4(channel_colour(entry), 1.0);
+                sum.slope += extinction * vec3(slopes[0][x] * shares[1][y] * shares[2][z],
+                                               shares[0][x] * slopes[1][y] * shares[2][z],
+                                               shares[0][x] * shares[1][y] * slopes[2][z]);
+            }
+        }
+    }
+    return sum;
+}
+
+ChannelHere channel_at(int c, vec3 at) {
+    float extinction;
+    vec3 colour;
+    if (has_labels(c)) {
+        LabelsHere here = labels_at(c, at);
+        extinction = here.light.a;
+        colour = here.light.rgb / max(extinction, 1e-20);
+    } else {
+        uvec4 entry = channel_entry(c, channel_index(c, channel_value(c, at)));
+        extinction = channel_extinction(entry);
+        colour = channel_colour(entry);
+    }
+    return ChannelHere(extinction * frame.channels.channel[c].lookup.z,
+                       extinction * frame.channels.channel[c].look.x, colour);
+}
+
+// What of the others a channel leaves to be seen at a place.
+float left_beside(int c, ChannelHere here) {
+    return 1.0 - frame.channels.channel[c].look.y * min(here.weight, 1.0);
+}
+
+// Exact where one of them is all there is.
+vec3 mixed(vec3 a, vec3 b, float share) {
+    return a * (1.0 - share) + b * share;
+}
+
+// What is seen over a length: `optical` in bits and the colour become those of all that is at a place.
+void add_channels(vec3 at, float over, inout float optical, inout vec3 colour) {
+    for (int c = 0; c < max_channels; ++c) {
+        if (c >= channel_count || !is_body(c)) continue;
+        ChannelHere here = channel_at(c, at);
+        float own = here.bits * over;
+        float both = optical * left_beside(c, here) + own;
+        colour = mixed(colour, here.colour, own / max(both, 1e-20));
+        optical = both;
+    }
+}
+
+// A colour that is opaque.
+vec3 with_channels(vec3 at, vec3 colour) {
+    for (int c = 0; c < max_channels; ++c) {
+        if (c >= channel_count) continue;
+        ChannelHere here = channel_at(c, at);
+        float weight = min(here.weight, 1.0);
+        vec3 together = colour + here.colour * weight * (1.0 - colour);
+        colour = mix(together, mixed(colour, here.colour, weight), frame.channels.channel[c].look.y);
+    }
+    return colour;
+}
+
+// ---- slopes, in texture values of the volume per smallest voxel edge
+
+vec3 label_slope(int c, vec3 at) {
+    vec3 per_voxel = 2.0 * frame.per_difference.xyz * frame.gradient_step.xyz * vec3(channel_size(c));
+    return labels_at(c, at).slope * frame.channels.channel[c].look.x * per_voxel * frame.channels.channel[c].look.z;
+}
+
+vec3 channel_gradient(int c, vec3 at) {
+    if (has_labels(c)) return label_slope(c, at);
+    vec3 h = frame.gradient_step.xyz;
+    return vec3(channel_value(c, at + vec3(h.x, 0, 0)) - channel_value(c, at - vec3(h.x, 0, 0)),
+                channel_value(c, at + vec3(0, h.y, 0)) - channel_value(c, at - vec3(0, h.y, 0)),
+                channel_value(c, at + vec3(0, 0, h.z)) - channel_value(c, at - vec3(0, 0, h.z))) *
+           frame.per_difference.xyz * frame.channels.channel[c].look.z;
+}
+
+vec3 quick_channel_gradient(int c, vec3 at) {
+    if (has_labels(c)) return label_slope(c, at);
+    const vec3 corners[4] = {vec3(1, -1, -1), vec3(-1, -1, 1), vec3(-1, 1, -1), vec3(1, 1, 1)};
+    const float half_square = 0.70710678;
+    vec3 sum = vec3(0);
+    for (int i = 0; i < 4; ++i)
+        sum += corners[i] * channel_value(c, at + half_square * corners[i] * frame.gradient_step.xyz);
+    return sum * half_square * frame.per_difference.xyz * frame.channels.channel[c].look.z;
+}
+
+// That of the volume becomes the mean of all that is at a place, by extinction.
+void mix_slopes(vec3 at, inout vec3 slope) {
+    float bits = extinction_at(table_index(sampled(at))) * frame.lookup.z;
+    for (int c = 0; c < max_channels; ++c) {
+        if (c >= channel_count || !is_body(c)) continue;
+        ChannelHere here = channel_at(c, at);
+        if (here.bits <= 0.0) continue;
+        bits = bits * left_beside(c, here) + here.bits;
+        slope = mixed(slope, quick_channel_gradient(c, at), here.bits / bits);
+    }
+}
+
+// For a path: that of one of them, drawn by its share of the extinction.
+void draw_slope(vec3 at, float u, inout vec3 slope) {
+    float bits = extinction_at(table_index(sampled(at))) * frame.lookup.z;
+    int drawn = -1;
+    for (int c = 0; c < max_channels; ++c) {
+        if (c >= channel_count) continue;
+        ChannelHere here = channel_at(c, at);
+        bits = bits * left_beside(c, here) + here.bits;
+        float share = here.bits / max(bits, 1e-20);
+        if (u < share) {
+            drawn = c;
+            u /= max(share, 1e-20);
+        } else {
+            u = (u - share) / max(1.0 - share, 1e-20);
+        }
+    }
+    for (int c = 0; c < max_channels; ++c) {
+        if (c < channel_count && drawn == c) slope = channel_gradient(c, at);
+    }
+}
