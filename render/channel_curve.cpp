@@ -4,7 +4,7 @@ namespace echolux {
 
 Curve curve_of(const Channel& channel, const Curve& view) {
     Curve curve = view;
-    const bool is_file = channel.curve.find_first_of("/.") != std::string::npos;
+    const bool is_file = names_file(channel);
     curve.preset = is_file ? "automatic" : channel.curve;
     curve.transfer = is_file ? channel.curve : "";
     curve.transfer_curve = is_file ? channel.own_curve : std::nullopt;

@@ -9,8 +9,22 @@
 #include "assets/assets.h"
 #include "compute/error.h"
 #include "render/colour_maps.h"
+#include "render/view/presets.h"
 
 namespace echolux {
+
+template <>
+const std::vector<Field<TissueLabel>>& describe<TissueLabel>() {
+    constexpr Effect view = Effect::view;
+    static const std::vector<Field<TissueLabel>> fields{
+        integer<TissueLabel>("id", &TissueLabel::id, 1, max_label, "", view, "number of the label's voxels"),
+        text<TissueLabel>("name", &TissueLabel::name, view, "name in the legend"),
+        numbers<TissueLabel>("colour", &TissueLabel::colour, 0, 1, "", view, "red, green, blue"),
+        number<TissueLabel>("extinction", &TissueLabel::extinction, 0, 1e6, "", view,
+                            "how dense it is, per depth of the volume; 0: not seen"),
+    };
+    return fields;
+}
 
 template <>
 const std::vector<Field<Channel>>& describe<Channel>() {
@@ -77,7 +91,7 @@ const std::vector<Field<Channels>>& describe<Channels>() {
 namespace {
 
 // Hues a golden section apart: the first few of them lie far from each other.
-std::array<double, 3> colour_of_label(std::int64_t id) {
+std::vector<double> colour_of_label(std::int64_t id) {
     const double turn = 6 * std::fmod(0.08 + 0.61803398875 * static_cast<double>(id), 1.0);
     const auto part = [turn](double at) {
         const double off = std::abs(std::fmod(turn + at, 6.0) - 3);
@@ -95,7 +109,18 @@ bool is_as_far_apart(double a, double b) {
     return a <= 0 || b <= 0 || std::abs(a - b) <= tolerance * std::max(a, b);
 }
 
+void check_curve(const Channel& channel, const std::string& key) {
+    const bool is_known = channel.own_curve || channel.labels || is_shipped_preset(channel.curve);
+    if (is_known || channel.file.empty()) return;
+    throw Error(ErrorCode::bad_setting, fmt::format("\"{}\" is no preset, and no file was read", channel.curve), key,
+                "name a preset, \"labels\", or a file of a transfer function or of labels");
+}
+
 }  // namespace
+
+bool names_file(const Channel& channel) {
+    return channel.curve.find_first_of("/.") != std::string::npos;
+}
 
 std::vector<TissueLabel> labels_of(const Channel& channel) {
     if (channel.labels && !channel.labels->empty()) return *channel.labels;
@@ -128,6 +153,7 @@ void check_part(const Channels& channels) {
                         "read it with load_channels");
         }
         if (channel.colour_map != "preset") colour_map(channel.colour_map);
+        check_curve(channel, key("curve"));
         if (channel.low < channel.high) continue;
         throw Error(ErrorCode::bad_setting, "low is not below high", key("low") + ", " + key("high"),
                     "exchange them, or leave one out for automatic");

@@ -27,7 +27,7 @@ enum class ChannelBlend { add, over };
 struct TissueLabel {
     std::int64_t id = 0;
     std::string name{};
-    std::array<double, 3> colour{};
+    std::vector<double> colour{0.8, 0.8, 0.8};
     double extinction = 120;  // per depth of the volume
 
     bool operator==(const TissueLabel&) const = default;
@@ -35,6 +35,8 @@ struct TissueLabel {
 
 // That the file of a channel holds.
 struct ChannelVoxels {
+    std::string file;
+    std::string hash;  // its fingerprint
     VolumeGrid grid;
     const void* voxels = nullptr;
     std::shared_ptr<const void> owner{};  // of them
@@ -65,6 +67,8 @@ struct Channels {
 };
 
 template <>
+const std::vector<Field<TissueLabel>>& describe<TissueLabel>();
+template <>
 const std::vector<Field<Channel>>& describe<Channel>();
 template <>
 const std::vector<Field<Channels>>& describe<Channels>();
@@ -80,6 +84,9 @@ std::vector<TissueLabel> labels_of(const Channel& channel);
 // What takes the place of the volume where that is hidden: the first that is seen and holds no labels. nullptr:
 // nothing.
 const Channel* in_place_of_volume(const Channels& channels);
+
+// Whether a channel's curve is that of a file: else it is a word.
+bool names_file(const Channel& channel);
 
 // Whether the same files were read.
 bool has_same_voxels(const Channels& a, const Channels& b);
