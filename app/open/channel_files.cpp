@@ -71,7 +71,7 @@ std::shared_ptr<const ChannelVoxels> voxels_of_channel(const std::string& file) 
     auto volume = std::make_shared<const Volume>(read_volume(file));
     if (volume->grid.type == VoxelType::complex64 || volume->grid.type == VoxelType::phasor8) {
         throw Error(ErrorCode::bad_setting, "a channel cannot show complex voxels", file,
-                    "give a volume of real values; flow has --flow");
+                    "give a volume of real values, or show it as `flow`");
     }
     return std::make_shared<const ChannelVoxels>(
         ChannelVoxels{file, file_hash(file), volume->grid, volume->voxels.data(), volume});
@@ -122,6 +122,19 @@ void add_channel(Channels& channels, const std::string& text) {
     const bool has_curve = colon != std::string::npos && colon > 1 && !std::filesystem::exists(text, problem);
     free->file = has_curve ? text.substr(0, colon) : text;
     if (has_curve) free->curve = text.substr(colon + 1);
+}
+
+std::vector<std::string> channel_assignments(const std::vector<std::string>& texts) {
+    Channels channels;
+    for (const std::string& text : texts) add_channel(channels, text);
+    std::vector<std::string> assignments;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        const Channel& channel = channels.channels[i];
+        assignments.push_back("view." + channel_key(i, "file") + "=" + channel.file);
+        if (channel.curve != Channel{}.curve)
+            assignments.push_back("view." + channel_key(i, "curve") + "=" + channel.curve);
+    }
+    return assignments;
 }
 
 void check_channels_of(const View& view, const VolumeGrid& grid, const std::string& name) {

@@ -21,6 +21,9 @@ void load_channels(View& view, const View* before = nullptr);
 // Error{bad_setting} where there is no channel left.
 void add_channel(Channels& channels, const std::string& text);
 
+// The same as settings: "view.channel_2_file=octa.nrrd".
+std::vector<std::string> channel_assignments(const std::vector<std::string>& texts);
+
 // Throws Error{bad_setting} where volumes that are seen together cannot be flattened, or do not fit `grid` of `name`.
 void check_channels_of(const View& view, const VolumeGrid& grid, const std::string& name);
 

@@ -1,9 +1,11 @@
 // What is shown together, from the top to the bottom: each layer can be hidden, and flow lies over the volume or under
-// it. Only there where there is more than the volume.
+// it; and the channels, volumes of the same voxels, each with its curve.
+#include <algorithm>
 #include <vector>
 
 #include "app/stage/exhibit.h"
 #include "render/slots/volume_texture.h"
+#include "ui/panels/channel_rows.h"
 #include "ui/panels/panel_list.h"
 #include "ui/panels/volume_facts.h"
 #include "ui/panels/widgets.h"
@@ -39,6 +41,7 @@ std::vector<Layer> layers_of(const PanelContext& context) {
     const std::optional<VolumeGrid> grid = exhibit.grid(), flow = exhibit.flow_grid();
     std::vector<Layer> layers;
     const bool is_phase = flow && is_phasor(*flow);
+    const bool has_channels = std::ranges::any_of(view.channels, &Channel::is_seen);
     const bool can_hide_volume = flow && !is_phase && view.flow_shown != FlowShown::hidden;
     Layer volume{"volume",
                  grid ? named("Volume", grid->quantity, short_unit(grid->unit)) : "Volume",
@@ -49,6 +52,14 @@ std::vector<Layer> layers_of(const PanelContext& context) {
                  "overlay",
                  "alone",
                  "view.flow_shown"};
+    if (has_channels) {
+        volume.is_seen = view.channel_1_shown;
+        volume.can_change = true;
+        volume.help = "the volume itself, the first channel";
+        volume.on = "true";
+        volume.off = "false";
+        volume.key = "view.channel_1_shown";
+    }
     if (flow) {
         const auto scale = exhibit.flow_scale(view);
         const bool is_under = view.flow_shown == FlowShown::under;
@@ -109,13 +120,12 @@ class OverlaysPanel : public NamedPanel {
   public:
     OverlaysPanel() : NamedPanel("layers", "Shown together", PanelSide::right) {}
 
-    bool is_there(Workspace& work) const override {
-        return work.is_open() && (work.stage().exhibit()->flow_grid() || has_heights(work.view()));
-    }
+    bool is_there(Workspace& work) const override { return work.is_open(); }
 
     void draw(const PanelContext& context) override {
         const std::vector<Layer> layers = layers_of(context);
         for (const Layer& layer : layers) draw_layer(context, layer, &layer == layers.data());
+        draw_channels(context);
     }
 };
 
