@@ -57,9 +57,9 @@ void check_channel_files(const RestoredSession& session, const std::filesystem::
     const std::vector<std::string> before = lines_of(session.picture.channel_hashes);
     for (std::size_t i = 0; i < std::min(before.size(), view.channels.size()); ++i) {
         const std::string& file = view.channels[i].file;
-        if (file.empty() || file_hash(file) == before[i]) continue;
-        throw Error(ErrorCode::bad_file, "has changed: " + picture.string() + " shows it as a channel", file,
-                    "bring the original back");
+        if (file.empty() || hashes_of(view.channels[i], file_hash(file)) == before[i]) continue;
+        throw Error(ErrorCode::bad_file, "or its curve has changed: " + picture.string() + " shows it as a channel",
+                    file, "bring the original back");
     }
 }
 

@@ -28,7 +28,8 @@ const std::vector<Field<PictureRecord>>& describe<PictureRecord>() {
         text("flow", &P::flow, effect, "volume file that was shown over the structure"),
         text("flow_hash", &P::flow_hash, effect, "64-bit FNV-1a of session.flow"),
         text("channel_hashes", &P::channel_hashes, effect,
-             "64-bit FNV-1a of the files of view.channel_2_file and the following, one per line; empty: none"),
+             "64-bit FNV-1a of the files of view.channel_2_file and view.channel_2_curve and the following, a channel "
+             "per line; empty: none"),
         integer("bits", &P::bits, 8, 16, "bits", effect, "bits per channel"),
         integer("samples", &P::samples, 0, 1 << 20, "rays", effect, "rays per pixel; 0: as view.samples"),
         numbers("range", &P::range, lowest_value, highest_value, "", effect,
@@ -84,13 +85,17 @@ std::optional<ValueRange> chosen_range(const PictureRecord& record) {
     return ValueRange{record.range[0], record.range[1]};
 }
 
+std::string hashes_of(const Channel& channel, const std::string& volume) {
+    return names_file(channel) ? volume + " " + file_hash(channel.curve) : volume;
+}
+
 void note_channels(PictureRecord& record, const View& view) {
     record.channel_hashes.clear();
     std::vector<std::string> hashes;
     bool has_some = false;
     for (const Channel& channel : view.channels) {
         has_some |= channel.volume != nullptr;
-        hashes.push_back(channel.volume ? channel.volume->hash : "-");
+        hashes.push_back(channel.volume ? hashes_of(channel, channel.volume->hash) : "-");
     }
     if (has_some) record.channel_hashes = text_of_lines(hashes);
 }

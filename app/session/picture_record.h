@@ -17,6 +17,7 @@ namespace echolux {
 
 struct Scan;
 struct View;
+struct Channel;
 struct VolumeSource;
 struct WhatIsOpen;
 
@@ -44,6 +45,9 @@ const std::vector<Field<PictureRecord>>& describe<PictureRecord>();
 void note_flow(PictureRecord& record, const View& wanted, const View& drawn);
 void note_range(PictureRecord& record, const std::optional<ValueRange>& chosen);
 std::optional<ValueRange> chosen_range(const PictureRecord& record);
+
+// Of a channel: that of its volume, `volume`, and of the file of its curve where it has one.
+std::string hashes_of(const Channel& channel, const std::string& volume);
 
 // Fingerprints of what its channels show.
 void note_channels(PictureRecord& record, const View& view);
