@@ -71,6 +71,11 @@ void draw_channels(const PanelContext& context) {
     for (std::size_t i = 0; i < channels.size(); ++i) {
         if (channels[i].volume) draw_channel(context, i);
     }
+    draw_add_channel(context);
+}
+
+void draw_add_channel(const PanelContext& context) {
+    const auto& channels = context.work.view().channels;
     const auto free = std::ranges::find_if(channels, [](const Channel& channel) { return channel.file.empty(); });
     const bool has_room = free != channels.end();
     const auto place = static_cast<std::size_t>(free - channels.begin());

@@ -8,4 +8,7 @@ namespace echolux {
 // Each with whether it is seen, its curve, range and blend, the colours of labels; and a button that adds one.
 void draw_channels(const PanelContext& context);
 
+// The button alone.
+void draw_add_channel(const PanelContext& context);
+
 }  // namespace echolux

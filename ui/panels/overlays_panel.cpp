@@ -1,5 +1,6 @@
 // What is shown together, from the top to the bottom: each layer can be hidden, and flow lies over the volume or under
-// it; and the channels, volumes of the same voxels, each with its curve.
+// it; and the channels, volumes of the same voxels, each with its curve. Only there where there is more than the
+// volume.
 #include <algorithm>
 #include <vector>
 
@@ -29,6 +30,10 @@ bool has_heights(const Cut& cut) {
            cut.bottom_um < below_all_um;
 }
 
+bool has_channels(const View& view) {
+    return std::ranges::any_of(view.channels, [](const Channel& channel) { return channel.volume != nullptr; });
+}
+
 std::string named(const char* name, const std::string& quantity, const std::string& unit) {
     const std::string what = quantity.empty() || unit.empty() ? quantity + unit : quantity + ", " + unit;
     return what.empty() ? name : std::string(name) + ": " + what;
@@ -41,7 +46,6 @@ std::vector<Layer> layers_of(const PanelContext& context) {
     const std::optional<VolumeGrid> grid = exhibit.grid(), flow = exhibit.flow_grid();
     std::vector<Layer> layers;
     const bool is_phase = flow && is_phasor(*flow);
-    const bool has_channels = std::ranges::any_of(view.channels, &Channel::is_seen);
     const bool can_hide_volume = flow && !is_phase && view.flow_shown != FlowShown::hidden;
     Layer volume{"volume",
                  grid ? named("Volume", grid->quantity, short_unit(grid->unit)) : "Volume",
@@ -52,7 +56,7 @@ std::vector<Layer> layers_of(const PanelContext& context) {
                  "overlay",
                  "alone",
                  "view.flow_shown"};
-    if (has_channels) {
+    if (has_channels(view)) {
         volume.is_seen = view.channel_1_shown;
         volume.can_change = true;
         volume.help = "the volume itself, the first channel";
@@ -120,7 +124,10 @@ class OverlaysPanel : public NamedPanel {
   public:
     OverlaysPanel() : NamedPanel("layers", "Shown together", PanelSide::right) {}
 
-    bool is_there(Workspace& work) const override { return work.is_open(); }
+    bool is_there(Workspace& work) const override {
+        return work.is_open() &&
+               (work.stage().exhibit()->flow_grid() || has_heights(work.view()) || has_channels(work.view()));
+    }
 
     void draw(const PanelContext& context) override {
         const std::vector<Layer> layers = layers_of(context);
