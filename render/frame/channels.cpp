@@ -83,10 +83,10 @@ shared::ChannelFrame frame_of(const Shot& shot, const SceneChannel& channel) {
     const VolumeGrid& grid = channel.texture->grid();
     const glm::dvec4 lookup = lookup_of(shot, channel);
     const TransferTable table = table_of(shot, channel);
-    const double largest = std::max(1e-20, double{std::ranges::max(table.extinctions)});
+    const double largest = of.labels ? 1 : std::max(1e-20, double{std::ranges::max(table.extinctions)});
     const double opacity = std::min(of.opacity, 1.0);
     const double of_range = range_of_volume(shot);
-    // Of labels, slopes are shares of the densest; of values, of the range.
+    // Of labels, slopes are those of what is seen; of values, of the range.
     const double slopes = of.labels ? of_range : of_range * lookup.x / (shared::transfer_entries - 1);
     const glm::dvec3 bricks =
         glm::dvec3(grid.depth, grid.a_scans, grid.b_scans) / double(channel.texture->bricks().edge());

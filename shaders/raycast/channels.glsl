@@ -9,6 +9,7 @@ struct ChannelHere {
     float bits;    // of light lost per length
     float weight;  // 0 to the opacity: how far it takes the place of others
     vec3 colour;
+    vec3 plain;    // where it goes by the weight
 };
 
 bool has_labels(int c) {
@@ -77,7 +78,8 @@ vec3 channel_colour(uvec4 entry) {
 
 struct LabelsHere {
     vec4 light;  // colours times extinction, extinction: means over the neighbourhood
-    vec3 slope;  // of the extinction, per voxel
+    vec4 seen;   // colours and number of those that are seen: likewise
+    vec3 slope;  // of that number, per voxel
 };
 
 // Of the three voxels around a place along an axis, the shares; and how these change.
@@ -94,7 +96,8 @@ LabelsHere labels_at(int c, vec3 at) {
     if (ends.x == ends.y) {  // the same label all around
         uvec4 entry = channel_entry(c, channel_index(c, ends.x));
         float extinction = channel_extinction(entry);
-        return LabelsHere(vec4(extinction * channel_colour(entry), extinction), vec3(0));
+        vec4 seen = extinction > 0.0 ? vec4(channel_colour(entry), 1.0) : vec4(0);
+        return LabelsHere(extinction * seen, seen, vec3(0));
     }
     ivec3 size = channel_size(c);
     vec3 place = at * vec3(size) - 0.5;
@@ -102,18 +105,20 @@ LabelsHere labels_at(int c, vec3 at) {
     vec3 off = place - vec3(middle);
     vec3 shares[3] = {spline_shares(off.x), spline_shares(off.y), spline_shares(off.z)};
     vec3 slopes[3] = {spline_slopes(off.x), spline_slopes(off.y), spline_slopes(off.z)};
-    LabelsHere sum = LabelsHere(vec4(0), vec3(0));
+    LabelsHere sum = LabelsHere(vec4(0), vec4(0), vec3(0));
     for (int z = 0; z < 3; ++z) {
         for (int y = 0; y < 3; ++y) {
             for (int x = 0; x < 3; ++x) {
                 ivec3 voxel = clamp(middle + ivec3(x, y, z) - 1, ivec3(0), size - 1);
                 uvec4 entry = channel_entry(c, channel_index(c, channel_voxel(c, voxel)));
                 float extinction = channel_extinction(entry);
-                float share = shares[0][x] * shares[1][y] * shares[2][z];
-                sum.light += share * extinction * vec4(channel_colour(entry), 1.0);
-                sum.slope += extinction * vec3(slopes[0][x] * shares[1][y] * shares[2][z],
-                                               shares[0][x] * slopes[1][y] * shares[2][z],
-                                               shares[0][x] * shares[1][y] * slopes[2][z]);
+                if (extinction <= 0.0) continue;
+                vec4 seen = shares[0][x] * shares[1][y] * shares[2][z] * vec4(channel_colour(entry), 1.0);
+                sum.seen += seen;
+                sum.light += extinction * seen;
+                sum.slope += vec3(slopes[0][x] * shares[1][y] * shares[2][z],
+                                  shares[0][x] * slopes[1][y] * shares[2][z],
+                                  shares[0][x] * shares[1][y] * slopes[2][z]);
             }
         }
     }
@@ -121,19 +126,17 @@ LabelsHere labels_at(int c, vec3 at) {
 }
 
 ChannelHere channel_at(int c, vec3 at) {
-    float extinction;
-    vec3 colour;
+    float bits = frame.channels.channel[c].lookup.z;
+    float weight = frame.channels.channel[c].look.x;
     if (has_labels(c)) {
         LabelsHere here = labels_at(c, at);
-        extinction = here.light.a;
-        colour = here.light.rgb / max(extinction, 1e-20);
-    } else {
-        uvec4 entry = channel_entry(c, channel_index(c, channel_value(c, at)));
-        extinction = channel_extinction(entry);
-        colour = channel_colour(entry);
+        return ChannelHere(here.light.a * bits, here.seen.a * weight, here.light.rgb / max(here.light.a, 1e-20),
+                           here.seen.rgb / max(here.seen.a, 1e-20));
     }
-    return ChannelHere(extinction * frame.channels.channel[c].lookup.z,
-                       extinction * frame.channels.channel[c].look.x, colour);
+    uvec4 entry = channel_entry(c, channel_index(c, channel_value(c, at)));
+    float extinction = channel_extinction(entry);
+    vec3 colour = channel_colour(entry);
+    return ChannelHere(extinction * bits, extinction * weight, colour, colour);
 }
 
 // What of the others a channel leaves to be seen at a place.
@@ -164,8 +167,8 @@ vec3 with_channels(vec3 at, vec3 colour) {
         if (c >= channel_count) continue;
         ChannelHere here = channel_at(c, at);
         float weight = min(here.weight, 1.0);
-        vec3 together = colour + here.colour * weight * (1.0 - colour);
-        colour = mix(together, mixed(colour, here.colour, weight), frame.channels.channel[c].look.y);
+        vec3 together = colour + here.plain * weight * (1.0 - colour);
+        colour = mix(together, mixed(colour, here.plain, weight), frame.channels.channel[c].look.y);
     }
     return colour;
 }
@@ -174,7 +177,7 @@ vec3 with_channels(vec3 at, vec3 colour) {
 
 vec3 label_slope(int c, vec3 at) {
     vec3 per_voxel = 2.0 * frame.per_difference.xyz * frame.gradient_step.xyz * vec3(channel_size(c));
-    return labels_at(c, at).slope * frame.channels.channel[c].look.x * per_voxel * frame.channels.channel[c].look.z;
+    return labels_at(c, at).slope * per_voxel * frame.channels.channel[c].look.z;
 }
 
 vec3 channel_gradient(int c, vec3 at) {

@@ -28,7 +28,7 @@ void add_largest(int c, inout Seen seen, Ray ray) {
                 ChannelHere here = channel_at(c, at);
                 if (here.weight <= most) continue;
                 most = here.weight;
-                colour = here.colour;
+                colour = here.plain;
             } else {
                 most = max(most, channel_value(c, at));
             }

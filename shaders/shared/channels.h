@@ -27,7 +27,7 @@ ECHOLUX_CONST channel_peaks_of_one = 11 * 1024 / 4;
 
 struct ChannelFrame {
     vec4 lookup;  // texture value to entry: scale, offset; extinction of the table to optical depth in bits per length
-    vec4 look;    // 1 / largest extinction, at full opacity; 1: it lies over what was before; its slopes to those of the
+    vec4 look;    // opacity, at most 1, by the largest extinction, or of labels by 1; 1: it lies over what was before; its slopes to those of the
                   // volume; opacity, at most 1
     vec4 bricks;  // texture coordinates to bricks
 };

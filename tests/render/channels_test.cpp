@@ -40,6 +40,7 @@ Channel label_channel(const VolumeGrid& grid, const ValueAt& id, std::vector<Tis
     of.quantity = of.unit = "";
     Channel channel;
     channel.volume = channel_voxels(of, id, "labels.nrrd");
+    channel.file = "labels.nrrd";
     channel.curve = label_curve;
     channel.labels = std::move(labels);
     return channel;
@@ -351,7 +352,7 @@ TEST_F(TracedTogether, TwoChannelsScatterAsOneOfTheirSum) {
     set_white(0.4, 64);
     view_.scattering = 0.9;
     view_.channels[0] = channel_like_volume(even_curve(1, 1, 1, 0.6, 64));
-    expect_light(0.26741 + 0.22375 + std::exp(-1.0), "two channels of optical depth 0.4 and 0.6");
+    expect_light(0.26741 + 0.22375, "two channels of optical depth 0.4 and 0.6");
 }
 
 // A furnace: white channels under an even sky give the sky back, whatever their values are.
@@ -401,6 +402,7 @@ TEST_F(TracedTogether, IsAsOpaqueAsWhatIsCast) {
     view_.channels[1].high = 40;
     view_.channels[1].opacity = 0.02;
     view_.opacity = 0.02;
+    view_.zoom = 2.5;  // no edges, where a ray stands for a pixel
     view_.paths = 64;
     const Mean traced = mean();
     view_.mode = ViewMode::composite;
