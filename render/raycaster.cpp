@@ -380,12 +380,6 @@ void Raycaster::submit_parts(Frame& frame, const Shot& shot, const gpu::Chain& c
     }
 }
 
-Sheet sheet_of(const Shot& shot) {
-    const VolumeTexture& volume = shot.scene.volume;
-    const TransferFunction function = transfer_function(shot.view, shot.scene.grid(), volume.range(shot.view.range));
-    return annotations_of(shot.view, shot.scene.grid(), function, flow_scale(shot), channel_legends(shot));
-}
-
 CastPicture Raycaster::cast(const Shot& shot, const gpu::Chain& chain) {
     check_scene(shot);
     doubt_paces_of_other_paths(shot);

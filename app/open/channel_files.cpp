@@ -112,10 +112,8 @@ void add_channel(Channels& channels, const std::string& text) {
     const auto free =
         std::ranges::find_if(channels.channels, [](const Channel& channel) { return channel.file.empty(); });
     if (free == channels.channels.end()) {
-        throw Error(
-            ErrorCode::bad_setting,
-            fmt::format("is one too many: {} volumes at most are seen together, the first among them", max_channels),
-            "channel " + text, "leave one out");
+        throw Error(ErrorCode::bad_setting, "is one too many: three volumes at most are seen together with the first",
+                    "channel " + text, "leave one out");
     }
     const std::size_t colon = text.rfind(':');
     std::error_code problem;

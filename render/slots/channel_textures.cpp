@@ -18,7 +18,7 @@ void check_labels(const Channel& channel) {
     for (std::int64_t i = 0; i < grid.voxels(); ++i) {
         const double id = code_at(grid.type, channel.volume->voxels, i) * grid.scale + grid.offset;
         if (id >= 0 && id <= static_cast<double>(max_label) && id == std::floor(id)) continue;
-        throw Error(ErrorCode::bad_setting, fmt::format("holds {:g}, which is no label", id), channel.file,
+        throw Error(ErrorCode::bad_setting, fmt::format("holds {:g}, which is not a label", id), channel.file,
                     fmt::format("labels are whole numbers from 0 to {}", max_label));
     }
 }

@@ -112,7 +112,7 @@ bool is_as_far_apart(double a, double b) {
 void check_curve(const Channel& channel, const std::string& key) {
     const bool is_known = channel.own_curve || channel.labels || is_shipped_preset(channel.curve);
     if (is_known || channel.file.empty()) return;
-    throw Error(ErrorCode::bad_setting, fmt::format("\"{}\" is no preset, and no file was read", channel.curve), key,
+    throw Error(ErrorCode::bad_setting, fmt::format("\"{}\" is not a preset, and no file was read", channel.curve), key,
                 "name a preset, \"labels\", or a file of a transfer function or of labels");
 }
 

@@ -69,10 +69,10 @@ class Channels(ProgramCase):
         render = ["render", "structure.nrrd", "-o", "x.png", *VIEW]
         self.refuse(*render, "--channel", "small.nrrd", names=["small.nrrd", "15 x 16 x 16", "16 x 16 x 16", "structure.nrrd"],
                     lines=None)
-        self.refuse(*render, *4 * ["--channel", "octa.nrrd"], names=["one too many", "4 volumes"])
+        self.refuse(*render, *4 * ["--channel", "octa.nrrd"], names=["one too many", "three volumes"])
         self.refuse(*render, "--channel", "octa.nrrd:angiogramm", names=["angiogramm", "view.channel_2_curve"], lines=None)
         self.refuse(*render, "--channel", "nothing.nrrd", names=["nothing.nrrd"], lines=None)
-        self.refuse(*render, "--channel", "fractions.nrrd:labels", names=["fractions.nrrd", "no label"], lines=None)
+        self.refuse(*render, "--channel", "fractions.nrrd:labels", names=["fractions.nrrd", "not a label"], lines=None)
         for text, names in [("[[label]]\nname = 'a'\n", ["id"]), (LABELS + LABELS, ["two labels 3"]),
                             ("[[label]]\nid = 3\ncolor = [1,0,0]\n", ["color", "colour"]),
                             ("[[label]]\nid = 3\ncolour = [1,0]\n", ["three numbers"]),

@@ -1,50 +1,18 @@
 // Several volumes in one picture: closed forms of what two of them absorb, boundaries of labels, order, what is
 // skipped, and that one channel is the picture that it would be by itself.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
 #include <numbers>
+#include <span>
 
+#include "channel_cases.h"
 #include "compute/error.h"
 #include "render/annotations/annotations.h"
-#include "rendering.h"
-#include "traced.h"
 
 namespace echolux::test {
 namespace {
-
-// That many bytes of its own.
-std::shared_ptr<const ChannelVoxels> channel_voxels(const VolumeGrid& grid, const ValueAt& value,
-                                                    const std::string& file = "channel.nrrd") {
-    const auto bytes = std::make_shared<const std::vector<std::byte>>(voxels(grid, value));
-    return std::make_shared<const ChannelVoxels>(ChannelVoxels{file, "", grid, bytes->data(), bytes});
-}
-
-// One colour and extinction from `from` to 1 of a range.
-TransferCurve even_curve(double red, double green, double blue, double extinction, double length = 0) {
-    return {{{0, red, green, blue, extinction}, {1, red, green, blue, extinction}}, "", true, length};
-}
-
-Channel even_channel(const VolumeGrid& grid, const TransferCurve& curve) {
-    Channel channel;
-    channel.volume = channel_voxels(grid, [](auto...) { return 20.0; });
-    channel.own_curve = curve;
-    channel.curve = "of the test";
-    channel.low = 0;
-    channel.high = 40;
-    return channel;
-}
-
-Channel label_channel(const VolumeGrid& grid, const ValueAt& id, std::vector<TissueLabel> labels) {
-    VolumeGrid of = grid;
-    of.type = VoxelType::u8;
-    of.quantity = of.unit = "";
-    Channel channel;
-    channel.volume = channel_voxels(of, id, "labels.nrrd");
-    channel.file = "labels.nrrd";
-    channel.curve = label_curve;
-    channel.labels = std::move(labels);
-    return channel;
-}
 
 class Together : public Rendering {
   protected:
@@ -81,17 +49,59 @@ class Together : public Rendering {
         return found;
     }
 
+    void expect_alone_as_opened(std::span<const ViewMode> modes) {
+        view_.lighting = true;
+        for (const ViewMode mode : modes) {
+            view_.mode = mode;
+            set_volume(other_speckle);
+            View plain = view_;
+            plain.preset = "gray";
+            plain.opacity = 0.7;
+            const Image alone = renderer().render(plain);
+            set_volume(speckle);
+            View shown = view_;
+            shown.channel_1_shown = false;
+            shown.channels[1].volume = channel_voxels(grid_, other_speckle);
+            shown.channels[1].curve = "gray";
+            shown.channels[1].low = 0;
+            shown.channels[1].high = 40;
+            shown.channels[1].opacity = 0.7;
+            EXPECT_EQ(renderer().render(shown).pixels, alone.pixels) << static_cast<int>(mode);
+        }
+    }
+
+    void expect_same_without_skipping(std::span<const ViewMode> modes) {
+        const auto box = [](std::int64_t from, double value) {
+            return [=](std::int64_t z, std::int64_t a, std::int64_t b) {
+                const auto in = [&](std::int64_t x) { return x >= from && x < from + 6; };
+                return in(z) && in(a) && in(b) ? value : 0.0;
+            };
+        };
+        const VolumeGrid grid = db_grid(48, 48, 48);
+        renderer().set_volume(grid, voxels(grid, box(4, 35)).data());
+        view_ = voxel_view(grid, 64, 64);
+        view_.low = 0;
+        view_.high = 40;
+        view_.channels[0].volume = channel_voxels(grid, box(24, 30));
+        view_.channels[0].curve = "gray";
+        view_.channels[0].low = 0;
+        view_.channels[0].high = 40;
+        view_.channels[1] = label_channel(grid, box(36, 3), {{3, "there", {1, 0.5, 0}, 400}});
+        for (const ViewMode mode : modes) {
+            view_.mode = mode;
+            view_.skip_empty = true;
+            const Image skipping = renderer().render(view_);
+            view_.skip_empty = false;
+            EXPECT_EQ(skipping.pixels, renderer().render(view_).pixels) << static_cast<int>(mode);
+            View without = view_;
+            without.channels[1].shown = false;
+            EXPECT_NE(skipping.pixels, renderer().render(without).pixels) << static_cast<int>(mode);
+        }
+    }
+
     VolumeGrid grid_;
     View view_;
 };
-
-double speckle(std::int64_t z, std::int64_t a, std::int64_t b) {
-    return 40 * noise(z / 3, a / 3, b / 3);
-}
-
-double other_speckle(std::int64_t z, std::int64_t a, std::int64_t b) {
-    return 40 * noise(a / 4 + 7, b / 4, z / 5);
-}
 
 // C = sum of e c / sum of e, alpha = 1 - exp(-sum of e), over the depth of a voxel-deep volume seen straight on.
 TEST_F(Together, TwoEvenVolumesAbsorbAsTheirExtinctionsTogether) {
@@ -129,7 +139,7 @@ TEST_F(Together, OrderPlaysNoPartWhereChannelsAdd) {
     set_volume(speckle);
     const auto other = channel_voxels(grid_, other_speckle);
     const auto third = channel_voxels(grid_, ball(grid_, 12));
-    for (const ViewMode mode : {ViewMode::composite, ViewMode::mip, ViewMode::isosurface, ViewMode::average}) {
+    for (const ViewMode mode : {ViewMode::composite, ViewMode::mip}) {
         view_.mode = mode;
         const auto picture = [&](std::size_t a, std::size_t b) {
             View view = view_;
@@ -154,25 +164,12 @@ TEST_F(Together, OrderPlaysNoPartWhereChannelsAdd) {
 
 // The volume hidden, one channel is a picture of its own: bit for bit that of the same file as the volume.
 TEST_F(Together, OneChannelAloneIsThePictureOfItsVolume) {
-    view_.lighting = true;
+    expect_alone_as_opened(std::array{ViewMode::composite, ViewMode::mip, ViewMode::isosurface});
+}
+
+TEST_F(Together, SlowOneChannelAloneIsThePictureOfItsVolumeInEveryMode) {
     view_.ambient_occlusion = 0.5;
-    for (const ViewMode mode : all_modes) {
-        view_.mode = mode;
-        set_volume(other_speckle);
-        View plain = view_;
-        plain.preset = "gray";
-        plain.opacity = 0.7;
-        const Image alone = renderer().render(plain);
-        set_volume(speckle);
-        View shown = view_;
-        shown.channel_1_shown = false;
-        shown.channels[1].volume = channel_voxels(grid_, other_speckle);
-        shown.channels[1].curve = "gray";
-        shown.channels[1].low = 0;
-        shown.channels[1].high = 40;
-        shown.channels[1].opacity = 0.7;
-        EXPECT_EQ(renderer().render(shown).pixels, alone.pixels) << static_cast<int>(mode);
-    }
+    expect_alone_as_opened(all_modes);
 }
 
 // The same through a volume of which nothing is seen, sampled beside it: shading by the channel's own slopes.
@@ -206,32 +203,11 @@ TEST_F(Together, AHiddenChannelIsNotThere) {
 
 // Far from each other, so that bricks of the one say nothing of the other.
 TEST_F(Together, WhatIsSkippedIsNotMissed) {
-    const auto box = [](std::int64_t from, double value) {
-        return [=](std::int64_t z, std::int64_t a, std::int64_t b) {
-            const auto in = [&](std::int64_t x) { return x >= from && x < from + 6; };
-            return in(z) && in(a) && in(b) ? value : 0.0;
-        };
-    };
-    const VolumeGrid grid = db_grid(48, 48, 48);
-    renderer().set_volume(grid, voxels(grid, box(4, 35)).data());
-    view_ = voxel_view(grid, 64, 64);
-    view_.low = 0;
-    view_.high = 40;
-    view_.channels[0].volume = channel_voxels(grid, box(24, 30));
-    view_.channels[0].curve = "gray";
-    view_.channels[0].low = 0;
-    view_.channels[0].high = 40;
-    view_.channels[1] = label_channel(grid, box(36, 3), {{3, "there", {1, 0.5, 0}, 400}});
-    for (const ViewMode mode : all_modes) {
-        view_.mode = mode;
-        view_.skip_empty = true;
-        const Image skipping = renderer().render(view_);
-        view_.skip_empty = false;
-        EXPECT_EQ(skipping.pixels, renderer().render(view_).pixels) << static_cast<int>(mode);
-        View without = view_;
-        without.channels[1].shown = false;
-        EXPECT_NE(skipping.pixels, renderer().render(without).pixels) << static_cast<int>(mode);
-    }
+    expect_same_without_skipping(std::array{ViewMode::composite, ViewMode::mip});
+}
+
+TEST_F(Together, SlowWhatIsSkippedIsNotMissedInAnyMode) {
+    expect_same_without_skipping(all_modes);
 }
 
 // The half-way line of a ball of labels in a section: a circle, to a third of a voxel; by nearest voxels it would be a
@@ -325,93 +301,7 @@ TEST_F(Together, OtherVoxelsAreRefusedByNameAndSize) {
         grid_, [](auto...) { return 1.5; }, "l.nrrd");
     view_.channels[1].file = "l.nrrd";
     line = refusal([&] { renderer().render(view_); });
-    EXPECT_NE(line.find("which is no label"), std::string::npos) << line;
-}
-
-// ---- traced light
-
-class TracedTogether : public Traced {
-  protected:
-    Channel channel_like_volume(const TransferCurve& curve) {
-        Channel channel;
-        VolumeGrid grid = db_grid(64, 64, 64);
-        grid.spacing_um = {1, 1000, 1000};
-        channel.volume = channel_voxels(grid, [](auto...) { return 20.0; });
-        channel.own_curve = curve;
-        channel.curve = "of the test";
-        channel.low = 0;
-        channel.high = 40;
-        return channel;
-    }
-};
-
-// Adding-doubling of a slab (LIGHT.md): of two channels that absorb together as one does, at albedo 0.9, optical
-// depth 1.
-TEST_F(TracedTogether, TwoChannelsScatterAsOneOfTheirSum) {
-    set_slab();
-    set_white(0.4, 64);
-    view_.scattering = 0.9;
-    view_.channels[0] = channel_like_volume(even_curve(1, 1, 1, 0.6, 64));
-    expect_light(0.26741 + 0.22375, "two channels of optical depth 0.4 and 0.6");
-}
-
-// A furnace: white channels under an even sky give the sky back, whatever their values are.
-TEST_F(TracedTogether, ManyKindsInAFurnace) {
-    const VolumeGrid grid = db_grid(24, 24, 24);
-    set_volume(grid, speckle);
-    set_curve({{0, 1, 1, 1, 0}, {0.5, 1, 1, 1, 0}, {1, 1, 1, 1, 8}}, 24);
-    view_.scattering = 1;
-    view_.channels[0].volume = channel_voxels(grid, other_speckle);
-    view_.channels[0].own_curve = TransferCurve{{{0, 1, 1, 1, 5}, {1, 1, 1, 1, 0}}, "", true, 24};
-    view_.channels[0].curve = "of the test";
-    view_.channels[0].low = 0;
-    view_.channels[0].high = 40;
-    view_.channels[1] =
-        label_channel(grid, [](std::int64_t z, std::int64_t a, std::int64_t) { return z > 12 && a > 9 ? 5.0 : 0.0; },
-                      {{5, "white", {1, 1, 1}, 6}});
-    view_.channels[2].volume = channel_voxels(grid, ball(grid, 10));
-    view_.channels[2].own_curve = TransferCurve{{{0, 1, 1, 1, 0}, {1, 1, 1, 1, 9}}, "", true, 24};
-    view_.channels[2].curve = "of the test";
-    view_.channels[2].low = 0;
-    view_.channels[2].high = 40;
-    view_.channels[2].blend = ChannelBlend::over;
-    for (const bool lighting : {false, true}) {
-        view_.lighting = lighting;
-        for (const Pixel& pixel : pixels()) ASSERT_NEAR(pixel.light, pixel.opacity, 3e-4);
-        double above = 0, given_up = 0;
-        for (const PathCounts& counts : renderer().count_paths(view_)) {
-            above += counts.above_majorant;
-            given_up += counts.given_up;
-        }
-        EXPECT_EQ(above, 0);
-        EXPECT_EQ(given_up, 0);
-    }
-}
-
-// What is seen is as opaque as what is cast.
-TEST_F(TracedTogether, IsAsOpaqueAsWhatIsCast) {
-    const VolumeGrid grid = db_grid(24, 24, 24);
-    set_volume(grid, speckle);
-    view_.preset = "gray";
-    view_.channels[0] =
-        label_channel(grid, [](std::int64_t z, std::int64_t, std::int64_t b) { return z > 12 && b > 9 ? 5.0 : 0.0; },
-                      {{5, "there", {1, 0.5, 0}, 3}});
-    view_.channels[1].volume = channel_voxels(grid, other_speckle);
-    view_.channels[1].curve = "gray";
-    view_.channels[1].low = 0;
-    view_.channels[1].high = 40;
-    view_.channels[1].opacity = 0.02;
-    view_.opacity = 0.02;
-    view_.zoom = 2.5;  // no edges, where a ray stands for a pixel
-    view_.paths = 64;
-    const Mean traced = mean();
-    view_.mode = ViewMode::composite;
-    view_.step = 0.25;
-    view_.adaptive = view_.end_early = false;
-    const Mean cast = mean();
-    const double sigma = std::sqrt(cast.opacity * (1 - cast.opacity) / (48.0 * 48.0 * 64.0));
-    EXPECT_NEAR(traced.opacity, cast.opacity, 4 * sigma + 2e-4);
-    EXPECT_GT(cast.opacity, 0.2);
+    EXPECT_NE(line.find("which is not a label"), std::string::npos) << line;
 }
 
 }  // namespace
