@@ -3,6 +3,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
+#extension GL_EXT_control_flow_attributes : require
 #include "shaders/raycast/frame.glsl"
 #include "shaders/raycast/volume.glsl"
 #include "shaders/raycast/transfer.glsl"

@@ -4,6 +4,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
+#extension GL_EXT_control_flow_attributes : require
 #define OWN_GROUPS
 #include "shaders/raycast/frame.glsl"
 #include "shaders/raycast/volume.glsl"

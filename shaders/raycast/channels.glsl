@@ -82,13 +82,14 @@ struct LabelsHere {
     vec3 slope;  // of that number, per voxel
 };
 
-// Of the three voxels around a place along an axis, the shares; and how these change.
-vec3 spline_shares(float off) {
-    return vec3(0.5 * (0.5 - off) * (0.5 - off), 0.75 - off * off, 0.5 * (0.5 + off) * (0.5 + off));
+// The share of voxels so far from a place along the axes, and how that changes.
+vec3 spline_shares(vec3 off) {
+    vec3 far = 1.5 - abs(off);
+    return mix(0.5 * far * far, 0.75 - off * off, lessThan(abs(off), vec3(0.5)));
 }
 
-vec3 spline_slopes(float off) {
-    return vec3(off - 0.5, -2.0 * off, off + 0.5);
+vec3 spline_slopes(vec3 off) {
+    return mix(sign(off) * (abs(off) - 1.5), -2.0 * off, lessThan(abs(off), vec3(0.5)));
 }
 
 LabelsHere labels_at(int c, vec3 at) {
@@ -102,24 +103,22 @@ LabelsHere labels_at(int c, vec3 at) {
     ivec3 size = channel_size(c);
     vec3 place = at * vec3(size) - 0.5;
     ivec3 middle = ivec3(floor(place + 0.5));
-    vec3 off = place - vec3(middle);
-    vec3 shares[3] = {spline_shares(off.x), spline_shares(off.y), spline_shares(off.z)};
-    vec3 slopes[3] = {spline_slopes(off.x), spline_slopes(off.y), spline_slopes(off.z)};
     LabelsHere sum = LabelsHere(vec4(0), vec4(0), vec3(0));
-    for (int z = 0; z < 3; ++z) {
-        for (int y = 0; y < 3; ++y) {
-            for (int x = 0; x < 3; ++x) {
-                ivec3 voxel = clamp(middle + ivec3(x, y, z) - 1, ivec3(0), size - 1);
-                uvec4 entry = channel_entry(c, channel_index(c, channel_voxel(c, voxel)));
-                float extinction = channel_extinction(entry);
-                if (extinction <= 0.0) continue;
-                vec4 seen = shares[0][x] * shares[1][y] * shares[2][z] * vec4(channel_colour(entry), 1.0);
-                sum.seen += seen;
-                sum.light += extinction * seen;
-                sum.slope += vec3(slopes[0][x] * shares[1][y] * shares[2][z],
-                                  shares[0][x] * slopes[1][y] * shares[2][z],
-                                  shares[0][x] * shares[1][y] * slopes[2][z]);
-            }
+    [[dont_unroll]] for (int row = 0; row < 9; ++row) {  // shaders of all of them take long to be made
+        for (int x = -1; x <= 1; ++x) {
+            ivec3 voxel = middle + ivec3(x, row % 3 - 1, row / 3 - 1);
+            vec3 off = place - vec3(voxel);
+            uvec4 entry =
+                channel_entry(c, channel_index(c, channel_voxel(c, clamp(voxel, ivec3(0), size - 1))));
+            float extinction = channel_extinction(entry);
+            if (extinction <= 0.0) continue;
+            vec3 shares = spline_shares(off);
+            vec3 slopes = spline_slopes(off);
+            vec4 seen = shares.x * shares.y * shares.z * vec4(channel_colour(entry), 1.0);
+            sum.seen += seen;
+            sum.light += extinction * seen;
+            sum.slope += vec3(slopes.x * shares.y * shares.z, shares.x * slopes.y * shares.z,
+                              shares.x * shares.y * slopes.z);
         }
     }
     return sum;

@@ -210,14 +210,14 @@ TEST_F(Together, SlowWhatIsSkippedIsNotMissedInAnyMode) {
     expect_same_without_skipping(all_modes);
 }
 
-// The half-way line of a ball of labels in a section: a circle, to a third of a voxel; by nearest voxels it would be a
-// staircase of half a voxel and more.
+// The half-way line of a ball of labels in a section: a circle, by SciPy to 0.35 of a voxel, and to a pixel more here;
+// by nearest voxels it would be a staircase of 0.61.
 TEST_F(Together, ABallOfLabelsHasARoundRim) {
     constexpr std::int64_t size = 48;
     constexpr double radius = 17.3;
     const VolumeGrid grid = db_grid(size, size, size);
     renderer().set_volume(grid, voxels(grid, [](auto...) { return 0.0; }).data());
-    constexpr std::int64_t per_voxel = 8;
+    constexpr std::int64_t per_voxel = 12;
     view_ = voxel_view(grid, size * per_voxel, size * per_voxel);
     view_.background = {0, 0, 0};
     view_.low = 0;
@@ -248,7 +248,7 @@ TEST_F(Together, ABallOfLabelsHasARoundRim) {
         worst = std::max(worst, std::abs(rim / per_voxel - radius));
         sum += rim / per_voxel - radius;
     }
-    EXPECT_LT(worst, 0.34);
+    EXPECT_LT(worst, 0.44);
     EXPECT_NEAR(sum / rays, 0, 0.1);
 }
 
