@@ -10,6 +10,7 @@ struct ChannelHere {
     float weight;  // 0 to the opacity: how far it takes the place of others
     vec3 colour;
     vec3 plain;    // where it goes by the weight
+    vec3 slope;    // of labels, per voxel
 };
 
 bool has_labels(int c) {
@@ -130,12 +131,12 @@ ChannelHere channel_at(int c, vec3 at) {
     if (has_labels(c)) {
         LabelsHere here = labels_at(c, at);
         return ChannelHere(here.light.a * bits, here.seen.a * weight, here.light.rgb / max(here.light.a, 1e-20),
-                           here.seen.rgb / max(here.seen.a, 1e-20));
+                           here.seen.rgb / max(here.seen.a, 1e-20), here.slope);
     }
     uvec4 entry = channel_entry(c, channel_index(c, channel_value(c, at)));
     float extinction = channel_extinction(entry);
     vec3 colour = channel_colour(entry);
-    return ChannelHere(extinction * bits, extinction * weight, colour, colour);
+    return ChannelHere(extinction * bits, extinction * weight, colour, colour, vec3(0));
 }
 
 // What of the others a channel leaves to be seen at a place.
@@ -174,13 +175,13 @@ vec3 with_channels(vec3 at, vec3 colour) {
 
 // ---- slopes, in texture values of the volume per smallest voxel edge
 
-vec3 label_slope(int c, vec3 at) {
+vec3 label_slope(int c, ChannelHere here) {
     vec3 per_voxel = 2.0 * frame.per_difference.xyz * frame.gradient_step.xyz * vec3(channel_size(c));
-    return labels_at(c, at).slope * per_voxel * frame.channels.channel[c].look.z;
+    return here.slope * per_voxel * frame.channels.channel[c].look.z;
 }
 
-vec3 channel_gradient(int c, vec3 at) {
-    if (has_labels(c)) return label_slope(c, at);
+vec3 channel_gradient(int c, vec3 at, ChannelHere here) {
+    if (has_labels(c)) return label_slope(c, here);
     vec3 h = frame.gradient_step.xyz;
     return vec3(channel_value(c, at + vec3(h.x, 0, 0)) - channel_value(c, at - vec3(h.x, 0, 0)),
                 channel_value(c, at + vec3(0, h.y, 0)) - channel_value(c, at - vec3(0, h.y, 0)),
@@ -188,8 +189,8 @@ vec3 channel_gradient(int c, vec3 at) {
            frame.per_difference.xyz * frame.channels.channel[c].look.z;
 }
 
-vec3 quick_channel_gradient(int c, vec3 at) {
-    if (has_labels(c)) return label_slope(c, at);
+vec3 quick_channel_gradient(int c, vec3 at, ChannelHere here) {
+    if (has_labels(c)) return label_slope(c, here);
     const vec3 corners[4] = {vec3(1, -1, -1), vec3(-1, -1, 1), vec3(-1, 1, -1), vec3(1, 1, 1)};
     const float half_square = 0.70710678;
     vec3 sum = vec3(0);
@@ -206,7 +207,7 @@ void mix_slopes(vec3 at, inout vec3 slope) {
         ChannelHere here = channel_at(c, at);
         if (here.bits <= 0.0) continue;
         bits = bits * left_beside(c, here) + here.bits;
-        slope = mixed(slope, quick_channel_gradient(c, at), here.bits / bits);
+        slope = mixed(slope, quick_channel_gradient(c, at, here), here.bits / bits);
     }
 }
 
@@ -214,6 +215,7 @@ void mix_slopes(vec3 at, inout vec3 slope) {
 void draw_slope(vec3 at, float u, inout vec3 slope) {
     float bits = extinction_at(table_index(sampled(at))) * frame.lookup.z;
     int drawn = -1;
+    ChannelHere there;
     for (int c = 0; c < max_channels; ++c) {
         if (c >= channel_count) continue;
         ChannelHere here = channel_at(c, at);
@@ -221,12 +223,13 @@ void draw_slope(vec3 at, float u, inout vec3 slope) {
         float share = here.bits / max(bits, 1e-20);
         if (u < share) {
             drawn = c;
+            there = here;
             u /= max(share, 1e-20);
         } else {
             u = (u - share) / max(1.0 - share, 1e-20);
         }
     }
     for (int c = 0; c < max_channels; ++c) {
-        if (c < channel_count && drawn == c) slope = channel_gradient(c, at);
+        if (c < channel_count && drawn == c) slope = channel_gradient(c, at, there);
     }
 }
