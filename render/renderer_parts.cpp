@@ -117,9 +117,9 @@ Scene Renderer::Parts::scene_of(const Subject& subject, const View& view) {
 
 // One of them in place of the volume where that is hidden.
 Scene Renderer::Parts::with_channels(Scene scene, const View& view) {
-    if (std::ranges::none_of(view.channels, &Channel::is_seen)) return scene;
     check_channels(view, scene.volume.grid(), "the volume that is shown");
     if (channel_textures.bring_in(view)) scene.serials[2] = ++scene_changes;
+    if (std::ranges::none_of(view.channels, &Channel::is_seen)) return scene;
     const Channel* first = in_place_of_volume(view);
     const VolumeTexture& volume = first != nullptr ? channel_textures.of(*first) : scene.volume;
     Scene together = first != nullptr ? Scene(volume) : scene;
