@@ -175,7 +175,7 @@ TEST_F(Together, SlowOneChannelAloneIsThePictureOfItsVolumeInEveryMode) {
 // The same through a volume of which nothing is seen, sampled beside it: shading by the channel's own slopes.
 TEST_F(Together, AChannelBesideAnEmptyVolumeIsThePictureOfItsVolume) {
     view_.lighting = true;
-    for (const ViewMode mode : {ViewMode::composite, ViewMode::mip}) {
+    for (const ViewMode mode : {ViewMode::composite}) {
         view_.mode = mode;
         set_volume(other_speckle);
         const Image alone = renderer().render(view_);
@@ -203,7 +203,7 @@ TEST_F(Together, AHiddenChannelIsNotThere) {
 
 // Far from each other, so that bricks of the one say nothing of the other.
 TEST_F(Together, WhatIsSkippedIsNotMissed) {
-    expect_same_without_skipping(std::array{ViewMode::composite, ViewMode::mip});
+    expect_same_without_skipping(std::array{ViewMode::composite});
 }
 
 TEST_F(Together, SlowWhatIsSkippedIsNotMissedInAnyMode) {
