@@ -42,7 +42,7 @@ void draw_channel(const PanelContext& context, std::size_t place) {
     note_place(context, channel_setting(place, "shown"));
     tooltip(context, channel.file + "\n" + channel_setting(place, "shown"));
     ImGui::SameLine();
-    const bool is_open = section(context, fmt::format("{}###channel", name).c_str(), true);
+    const bool is_open = section(context, name.c_str(), true);
     bool is_removed = false;
     if (is_open) {
         setting_row(context, channel_setting(place, "curve"), "curve");
