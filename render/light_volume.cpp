@@ -33,14 +33,25 @@ gpu::DeviceImage cell_texture(const gpu::Device& device, vk::Extent3D cells, vk:
 // The ray caster's, as far as they change what the cells hold.
 RaycastConstants constants_of(const LightSources& sources) {
     RaycastConstants constants{};
-    for (const int i :
-         {shared::constant_rolling, shared::constant_cut, shared::constant_heights, shared::constant_paged}) {
+    for (const int i : {shared::constant_rolling, shared::constant_cut, shared::constant_heights,
+                        shared::constant_paged, shared::constant_channels}) {
         constants[static_cast<std::size_t>(i)] = sources.constants[static_cast<std::size_t>(i)];
     }
     const bool is_surface = sources.view.mode == ViewMode::isosurface;
     constants[shared::constant_mode] = is_surface ? shared::mode_isosurface : shared::mode_composite;
     return constants;
 }
+
+}  // namespace
+
+void add_channels(Print& print, const LightSources& sources) {
+    if (sources.channel_tables.empty()) return;
+    for (const SceneChannel& channel : sources.scene.channels) print.add(channel.texture);
+    print.add(sources.frame.channels);
+    for (const std::byte part : sources.channel_tables) print.add(part);
+}
+
+namespace {
 
 std::vector<std::byte> print_of(const LightSources& sources) {
     const Scene& scene = sources.scene;
@@ -57,6 +68,7 @@ std::vector<std::byte> print_of(const LightSources& sources) {
     print.add(frame.light.shading.w > 0 ? frame.light.lamp : glm::vec4(0));
     print.add(constants_of(sources));
     for (const float extinction : sources.extinctions) print.add(extinction);
+    add_channels(print, sources);
     return std::move(print).bytes();
 }
 

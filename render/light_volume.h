@@ -34,7 +34,12 @@ struct LightSources {
     const shared::RaycastFrame& frame;
     std::span<const float> extinctions;  // the table
     const RaycastConstants& constants;
+    std::span<const std::byte> channel_tables = {};  // none: there are no channels
 };
+
+// What channels do to light.
+class Print;
+void add_channels(Print& print, const LightSources& sources);
 
 class LightVolume {
   public:

@@ -35,13 +35,14 @@ std::vector<std::byte> majorants_print(const LightSources& sources) {
     print.add(sources.frame.flow);
     print.add(sources.constants[shared::constant_flow]);
     for (const float extinction : sources.extinctions) print.add(extinction);
+    add_channels(print, sources);
     return std::move(print).bytes();
 }
 
 // The path tracer's, as far as they change majorants.
 RaycastConstants majorant_constants(const LightSources& sources) {
     RaycastConstants constants{};
-    for (const int i : {shared::constant_flow, shared::constant_paged}) {
+    for (const int i : {shared::constant_flow, shared::constant_paged, shared::constant_channels}) {
         constants[static_cast<std::size_t>(i)] = sources.constants[static_cast<std::size_t>(i)];
     }
     return constants;

@@ -67,7 +67,12 @@ void set_runs(shared::RaycastFrame& frame, const Scene& scene, const View& view)
     const Bricks& of_flow = scene.flow != nullptr ? scene.flow->bricks() : bricks;
     frame.bricks = packed(glm::dvec3(grid.depth, grid.a_scans, grid.b_scans) / double(bricks.edge()));
     constexpr double together = 4;  // samples that are fetched together: as many long steps must fit into a run
-    const double reach = std::max(1.0, std::floor(std::min(bricks.reach(), of_flow.reach()) / view.step));
+    int least = std::min(bricks.reach(), of_flow.reach());
+    for (const SceneChannel& channel : scene.channels) {
+        const int wider = view.channels.at(channel.place).labels ? 1 : 0;  // than interpolation
+        least = std::min(least, channel.texture->bricks().reach() - wider);
+    }
+    const double reach = std::max(1.0, std::floor(least / view.step));
     const double longest = std::exp2(std::floor(std::log2(std::max(1.0, reach / together))));
     const double stride = view.adaptive ? std::min(thin_stride(view), longest) : 1;
     frame.run = packed(reach < together ? reach : reach - std::fmod(reach, together * stride), stride, 0, 0);
@@ -150,6 +155,7 @@ shared::RaycastFrame raycast_frame(const Shot& shot, const TransferFunction& fun
     frame.pages = pages_frame(shot);
     frame.planes = planes_frame(shot);
     frame.trace = trace_frame(shot);
+    frame.channels = channels_frame(shot);
     set_box(frame, camera, extent);
     return frame;
 }

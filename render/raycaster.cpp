@@ -33,6 +33,10 @@ constexpr std::array<vk::DescriptorType, shared::binding_count> binding_types = 
     types[shared::binding_majorants_target] = eStorageImage;
     types[shared::binding_majorant_ranges_target] = eStorageImage;
     types[shared::binding_extinction_peaks] = eStorageBuffer;
+    types[shared::binding_channel_entries] = eStorageBuffer;
+    for (int c = 0; c < shared::max_channels; ++c) {
+        types[static_cast<std::size_t>(shared::binding_channel_volumes + c)] = eCombinedImageSampler;
+    }
     for (const int i : {shared::binding_path_albedo, shared::binding_path_normals, shared::binding_path_squares,
                         shared::binding_path_drawn}) {
         types[static_cast<std::size_t>(i)] = eStorageImage;
@@ -254,6 +258,7 @@ void Raycaster::fill_tables(Frame& frame, const Shot& shot) {
         std::memcpy(entry, &table.extinctions[i], 4);
         std::memcpy(entry + 4, &table.colours[i], 4);
     }
+    stage_channels(frame, shot);
     if (is_traced(shot)) write_extinction_peaks(table.extinctions, frame.table.bytes().subspan(peaks_offset));
 }
 
@@ -316,6 +321,7 @@ void Raycaster::record_inputs(const vk::raii::CommandBuffer& commands, Frame& fr
     colours_.record_copy_from(commands, frame.table.handle(), table_bytes);
     limits_.record_copy_from(commands, frame.table.handle(), 2 * table_bytes);
     entries_.record_copy_from(commands, frame.table.handle(), 3 * table_bytes);
+    if (!frame.channel_tables.empty()) channel_entries_->record_copy_from(commands, frame.channel_staging->handle(), 0);
     gpu::record_order(commands);
     if (is_traced(shot)) return;  // paths ask majorants
     frame.classifier.record(commands, frame.facts.lookup.x, frame.facts.lookup.y);
@@ -372,12 +378,6 @@ void Raycaster::submit_parts(Frame& frame, const Shot& shot, const gpu::Chain& c
         frame.value = queue_.submit(record, frame.stopwatch.around(chain, begins, ends));
         (shot.pass.accumulation != nullptr ? shot.pass.accumulation->is_fresh : frame.is_fresh) = false;
     }
-}
-
-Sheet sheet_of(const Shot& shot) {
-    const VolumeTexture& volume = shot.scene.volume;
-    const TransferFunction function = transfer_function(shot.view, shot.scene.grid(), volume.range(shot.view.range));
-    return annotations_of(shot.view, shot.scene.grid(), function, flow_scale(shot));
 }
 
 CastPicture Raycaster::cast(const Shot& shot, const gpu::Chain& chain) {

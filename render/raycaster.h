@@ -96,8 +96,10 @@ class Raycaster {
         RaycastConstants constants{};
         shared::RaycastFrame facts{};
         std::vector<float> extinctions;  // of the table: a buffer is slow to read
-        gpu::HostBuffer uniforms;        // the facts
-        gpu::HostBuffer table;           // extinctions, colours, limits of classes, entries, peaks of extinctions
+        std::vector<std::byte> channel_tables;
+        std::optional<gpu::HostBuffer> channel_staging;  // the same; nothing: there were no channels yet
+        gpu::HostBuffer uniforms;                        // the facts
+        gpu::HostBuffer table;  // extinctions, colours, limits of classes, entries, peaks of extinctions
         BrickClassifier classifier;
         BrickClassifier previous_classifier;
         std::optional<gpu::DeviceImage> picture;
@@ -140,6 +142,8 @@ class Raycaster {
     void bind_features(gpu::Bindings& bindings, const PathFeatures* features);
     const gpu::DeviceImage& flow_colours_of(const Shot& shot);
     void bind_flow(gpu::Bindings& bindings, const VolumeTexture* flow, std::uint32_t texture, std::uint32_t bricks);
+    void bind_channels(gpu::Bindings& bindings, const Scene& scene);
+    void stage_channels(Frame& frame, const Shot& shot);
     void bind(Frame& frame, const Shot& shot);
     LightSources light_sources(const Frame& frame, const Shot& shot) const;
     void fill_tables(Frame& frame, const Shot& shot);
@@ -157,6 +161,7 @@ class Raycaster {
     gpu::DeviceImage colours_;
     gpu::DeviceImage limits_;
     gpu::DeviceBuffer entries_;
+    std::optional<gpu::DeviceBuffer> channel_entries_;
     std::map<std::string, gpu::DeviceImage> flow_colours_;  // by the names of their maps
     StandIns absent_;
     gpu::DeviceImage noise_;

@@ -1,5 +1,8 @@
 // What each picture's shader is given: volumes, bricks, tables, light, and stand-ins for what it has no use for.
+#include <algorithm>
+
 #include "render/flow_colours.h"
+#include "render/frame/parts.h"
 #include "render/raycast_constants.h"
 #include "render/raycaster.h"
 
@@ -51,6 +54,26 @@ const gpu::DeviceImage& Raycaster::flow_colours_of(const Shot& shot) {
                : flow_colours_.emplace(name, flow_colours(device_, queue_, name)).first->second;
 }
 
+// One of a picture's own: earlier ones may still be under way.
+void Raycaster::stage_channels(Frame& frame, const Shot& shot) {
+    frame.channel_tables = channel_tables(shot);
+    if (frame.channel_tables.empty()) return;
+    if (!frame.channel_staging)
+        frame.channel_staging.emplace(device_, channel_tables_bytes, vk::BufferUsageFlagBits::eTransferSrc);
+    if (!channel_entries_)
+        channel_entries_.emplace(device_, channel_tables_bytes, vk::BufferUsageFlagBits::eStorageBuffer);
+    std::ranges::copy(frame.channel_tables, frame.channel_staging->bytes().begin());
+}
+
+void Raycaster::bind_channels(gpu::Bindings& bindings, const Scene& scene) {
+    for (std::uint32_t c = 0; c < shared::max_channels; ++c) {
+        const VolumeTexture* channel = c < scene.channels.size() ? scene.channels[c].texture : nullptr;
+        bind_flow(bindings, channel, shared::binding_channel_volumes + c, shared::binding_channel_bricks + c);
+    }
+    bindings.set_buffer(shared::binding_channel_entries,
+                        channel_entries_ ? channel_entries_->handle() : entries_.handle());
+}
+
 void Raycaster::bind(Frame& frame, const Shot& shot) {
     const Scene& scene = shot.scene;
     const VolumeTexture& behind = scene.previous != nullptr ? *scene.previous : scene.volume;
@@ -62,6 +85,7 @@ void Raycaster::bind(Frame& frame, const Shot& shot) {
     const VolumeTexture* flow_behind = scene.previous_flow != nullptr ? scene.previous_flow : scene.flow;
     bind_flow(bindings, scene.flow, shared::binding_flow, shared::binding_flow_bricks);
     bind_flow(bindings, flow_behind, shared::binding_previous_flow, shared::binding_previous_flow_bricks);
+    bind_channels(bindings, scene);
     bindings.set_image(shared::binding_heights, (scene.heights != nullptr ? *scene.heights : absent_.plane).view(),
                        *sampler_);
     bindings.set_image(shared::binding_previous, behind.image().view(), *sampler_);
@@ -84,7 +108,7 @@ void Raycaster::bind(Frame& frame, const Shot& shot) {
 }
 
 LightSources Raycaster::light_sources(const Frame& frame, const Shot& shot) const {
-    return {shot.scene, shot.view, frame.facts, frame.extinctions, frame.constants};
+    return {shot.scene, shot.view, frame.facts, frame.extinctions, frame.constants, frame.channel_tables};
 }
 
 }  // namespace echolux

@@ -70,7 +70,7 @@ TransferFunction Renderer::transfer_function(const View& view) const {
     check_view(view);
     const Scene scene = parts_->scene_of({}, view);
     const VolumeTexture& volume = scene.volume;
-    return echolux::transfer_function(view, volume.grid(), volume.range(view.range));
+    return echolux::transfer_function(Parts::with_curve_of_channel(view), volume.grid(), volume.range(view.range));
 }
 
 void Renderer::set_flow(const VolumeGrid& grid, const void* voxels) {

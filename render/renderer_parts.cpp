@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "compute/error.h"
+#include "render/channel_curve.h"
 #include "render/section.h"
 #include "render/slots/flow_texture.h"
 #include "render/slots/upload.h"
@@ -13,7 +14,8 @@ namespace echolux {
 Renderer::Parts::Parts(const DeviceChoice& choice)
     : limits(choice.volume_limits), device(choice), queue(device), read_back(device, queue), brick_builder(device),
       raycaster(device, queue), resolver(device, queue), denoiser(device, queue, read_back), still_pictures(device),
-      histograms(device, queue, read_back), flow_speeds(device, queue, read_back) {}
+      histograms(device, queue, read_back), flow_speeds(device, queue, read_back),
+      channel_textures(device, queue, brick_builder) {}
 
 VolumeSlots& Renderer::Parts::ring() {
     if (!slots) throw Error(ErrorCode::bad_setting, "there is no ring to show", "renderer", "make its slots first");
@@ -43,6 +45,18 @@ View without_heights(View view) {
 
 }  // namespace
 
+// Nothing takes its place where there are labels alone: then it is there, and is not seen.
+View Renderer::Parts::with_curve_of_channel(View view) {
+    if (view.channel_1_shown) return view;
+    if (const Channel* channel = in_place_of_volume(view)) {
+        static_cast<Curve&>(view) = curve_of(*channel, view);
+    } else if (view.show == Shown::volume) {
+        if (view.mode != ViewMode::traced) view.mode = ViewMode::composite;
+        view.opacity = 0;
+    }
+    return view;
+}
+
 View Renderer::Parts::resolved(const View& view, const Subject& subject) {
     const VolumeGrid& grid = texture_of(subject).grid();
     check_view(view);
@@ -51,7 +65,7 @@ View Renderer::Parts::resolved(const View& view, const Subject& subject) {
     const ShownSlots* shown = subject.slots();
     const bool is_partial = shown != nullptr && shown->newest.filled_to < grid.b_scans;
     if (is_partial && resolved.mode == ViewMode::traced) resolved.mode = ViewMode::composite;
-    return resolved;
+    return with_curve_of_channel(std::move(resolved));
 }
 
 PagesShown Renderer::Parts::bring_in(const View& view, const Subject& subject, const std::function<void()>& pause) {
@@ -89,7 +103,7 @@ Scene Renderer::Parts::scene_of(const Subject& subject) {
 Scene Renderer::Parts::scene_of(const Subject& subject, const View& view) {
     Scene scene = scene_of(subject);
     if (view.flow_shown == FlowShown::hidden) scene.flow = scene.previous_flow = nullptr;
-    if (view.flow_shown != FlowShown::alone || scene.flow == nullptr) return scene;
+    if (view.flow_shown != FlowShown::alone || scene.flow == nullptr) return with_channels(std::move(scene), view);
     if (is_phasor(scene.flow->grid())) {
         throw Error(ErrorCode::bad_setting, "phasors are not shown alone", "view.flow_shown",
                     "choose overlay, or flow.unwrap = true");
@@ -98,7 +112,26 @@ Scene Renderer::Parts::scene_of(const Subject& subject, const View& view) {
     alone.serials = scene.serials;
     alone.heights = scene.heights;
     alone.field = scene.field;
-    return alone;
+    return with_channels(std::move(alone), view);
+}
+
+// One of them in place of the volume where that is hidden.
+Scene Renderer::Parts::with_channels(Scene scene, const View& view) {
+    check_channels(view, scene.volume.grid(), "the volume that is shown");
+    if (channel_textures.bring_in(view)) scene.serials[2] = ++scene_changes;
+    if (std::ranges::none_of(view.channels, &Channel::is_seen)) return scene;
+    const Channel* first = in_place_of_volume(view);
+    const VolumeTexture& volume = first != nullptr ? channel_textures.of(*first) : scene.volume;
+    Scene together = first != nullptr ? Scene(volume) : scene;
+    together.serials = scene.serials;
+    together.flow = scene.flow;
+    together.heights = scene.heights;
+    together.field = scene.field;
+    for (std::size_t i = 0; i < view.channels.size(); ++i) {
+        const Channel& channel = view.channels[i];
+        if (channel.is_seen() && &channel != first) together.channels.push_back({&channel_textures.of(channel), i});
+    }
+    return together;
 }
 
 void Renderer::Parts::take_speed(const std::optional<double>& usual) {

@@ -12,6 +12,7 @@
 #include "render/raycaster.h"
 #include "render/renderer.h"
 #include "render/resolver.h"
+#include "render/slots/channel_textures.h"
 #include "render/slots/volume_slots.h"
 #include "render/vk/read_back.h"
 
@@ -47,6 +48,9 @@ struct Renderer::Parts {
 
     // What the view asks for, as all that follows takes it. Throws Error{bad_setting}.
     View resolved(const View& view, const Subject& subject);
+
+    // The same with the curve of a channel that takes the place of the volume.
+    static View with_curve_of_channel(View view);
 
     // What a picture of `view` needs of a large volume is there when this returns, as far as it can be.
     PagesShown bring_in(const View& view, const Subject& subject, const std::function<void()>& pause = {});
@@ -133,6 +137,7 @@ struct Renderer::Parts {
     std::map<std::size_t, ProgressivePicture> panes;
     std::shared_ptr<PreparedVolume> volume;  // of a file
     std::optional<VolumeTexture> flow;       // of the volume
+    ChannelTextures channel_textures;        // of views
     std::optional<KeptPeaks> peaks;          // of the volume, as if it were made here
     std::optional<gpu::DeviceImage> heights;
     std::vector<BScanPose> poses;     // none: B-scans make a volume
@@ -142,6 +147,7 @@ struct Renderer::Parts {
 
   private:
     Scene scene_of_volume();
+    Scene with_channels(Scene scene, const View& view);
     Scene scene_of_slots(const ShownSlots& shown);
     std::span<const std::byte> pixels_of(const Shot& shot, const gpu::Chain& chain, PictureDepth depth,
                                          const std::function<void(std::int64_t passes)>& pause);

@@ -14,10 +14,10 @@ namespace {
 // Of what is cast at a time: bounds the memory that it takes.
 constexpr std::int64_t max_columns = 4096;
 
-constexpr std::size_t channels = 4;
+constexpr std::size_t parts_of_pixel = 4;
 
 std::size_t bytes_per_pixel(PictureBits bits) {
-    return channels * static_cast<std::size_t>(bits) / 8;
+    return parts_of_pixel * static_cast<std::size_t>(bits) / 8;
 }
 
 std::uint16_t code_of(float level) {
@@ -53,7 +53,7 @@ void place(std::span<std::byte> rows, std::int64_t width, PictureBits bits, cons
 class Gathered {
   public:
     explicit Gathered(const View& view) : image_{view.width, view.height, {}} {
-        image_.pixels.reserve(static_cast<std::size_t>(view.width * view.height) * channels);
+        image_.pixels.reserve(static_cast<std::size_t>(view.width * view.height) * parts_of_pixel);
     }
 
     void add(const PictureRows& rows) {

@@ -4,12 +4,19 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "render/scan_planes.h"
 #include "render/slots/paged_volume.h"
 #include "render/slots/volume_texture.h"
 
 namespace echolux {
+
+// A volume that is seen together with the one that is looked at.
+struct SceneChannel {
+    const VolumeTexture* texture;
+    std::size_t place;  // in View::channels
+};
 
 struct Scene {
     const VolumeTexture& volume;
@@ -21,6 +28,7 @@ struct Scene {
     const gpu::DeviceImage* heights = nullptr;     // where the view's top or bottom is a map
     const ScanField* field = nullptr;              // where the B-scans are planes in it, and no volume
     const PagedVolume* pages = nullptr;            // where `volume` is a pool of pages
+    std::vector<SceneChannel> channels{};
 
     explicit Scene(const VolumeTexture& whole) : volume(whole), filled_to(whole.grid().b_scans) {}
     explicit Scene(const PagedVolume& whole) : Scene(whole.texture()) { pages = &whole; }

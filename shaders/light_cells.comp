@@ -3,10 +3,12 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
+#extension GL_EXT_control_flow_attributes : require
 #include "shaders/raycast/frame.glsl"
 #include "shaders/raycast/volume.glsl"
 #include "shaders/raycast/transfer.glsl"
 #include "shaders/raycast/cut.glsl"
+#include "shaders/raycast/channels.glsl"
 
 const float bits_of_surface = 8.0;  // an isosurface lets nothing through
 
@@ -15,7 +17,10 @@ float bits_at(vec3 at) {
     if (is_cut_away(at)) return 0.0;
     float value = sampled(at);
     if (mode == mode_isosurface) return value >= frame.lookup.w ? bits_of_surface : 0.0;
-    return texelFetch(extinctions, table_index(value), 0).r * frame.lookup.z * frame.light.cell.w;
+    float bits = texelFetch(extinctions, table_index(value), 0).r * frame.lookup.z * frame.light.cell.w;
+    vec3 colour = vec3(0);
+    if (channel_count > 0) add_channels(at, frame.light.cell.w, bits, colour);
+    return bits;
 }
 
 void main() {

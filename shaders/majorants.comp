@@ -4,10 +4,12 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
+#extension GL_EXT_control_flow_attributes : require
 #define OWN_GROUPS
 #include "shaders/raycast/frame.glsl"
 #include "shaders/raycast/volume.glsl"
 #include "shaders/raycast/transfer.glsl"
+#include "shaders/raycast/channels.glsl"
 
 layout(local_size_x = majorant_cell, local_size_y = majorant_cell, local_size_z = majorant_cell) in;
 
@@ -46,10 +48,42 @@ bool may_flow(ivec3 brick) {
     return false;
 }
 
-// Structure and flow are mixed: no more than either.
+float channel_peak(int c, int at) {
+    const int first = max_channels * channel_entries_of_one;
+    return uintBitsToFloat(channel_entries[first + c * channel_peaks_of_one + (at >> 2)][at & 3]);
+}
+
+// Of the entries between those of two values, an entry more at either end.
+float largest_of_channel(int c, vec2 ends) {
+    ivec2 entries = ivec2(channel_index(c, ends.x), channel_index(c, ends.y));
+    int first = max(min(entries.x, entries.y) - 1, 0);
+    int last = min(max(entries.x, entries.y) + 1, transfer_entries - 1);
+    int level = findMSB(last - first + 1);
+    return max(channel_peak(c, level * transfer_entries + first),
+               channel_peak(c, level * transfer_entries + last + 1 - (1 << level)));
+}
+
+// Of all bricks of a channel, which may be of another size, that a brick lies in.
+float channel_majorant(int c, ivec3 brick) {
+    vec3 per_brick = frame.trace.bricks.x / volume_size() * frame.channels.channel[c].bricks.xyz;
+    ivec3 end = channel_bricks(c) - 1;
+    ivec3 from = clamp(ivec3(vec3(brick) * per_brick), ivec3(0), end);
+    ivec3 to = clamp(ivec3(vec3(brick + 1) * per_brick - 1e-3), ivec3(0), end);
+    float largest = 0.0;
+    for (int z = from.z; z <= to.z; ++z)
+        for (int y = from.y; y <= to.y; ++y)
+            for (int x = from.x; x <= to.x; ++x)
+                largest = max(largest, largest_of_channel(c, channel_brick(c, ivec3(x, y, z))));
+    return largest * frame.channels.channel[c].lookup.z;
+}
+
+// Structure and flow are mixed: no more than either. Channels add up.
 float majorant_of(ivec3 brick) {
     float bits = structure_majorant(brick);
     if (may_flow(brick)) bits = max(bits, frame.flow.density.x);
+    for (int c = 0; c < max_channels; ++c) {
+        if (c < channel_count) bits += channel_majorant(c, brick);
+    }
     return min(bits * frame.trace.medium.x, frame.trace.bricks.w);
 }
 

@@ -4,14 +4,17 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
+#extension GL_EXT_control_flow_attributes : require
 #include "shaders/raycast/frame.glsl"
 #include "shaders/raycast/volume.glsl"
 #include "shaders/raycast/transfer.glsl"
 #include "shaders/raycast/jitter.glsl"
 #include "shaders/raycast/ray.glsl"
 #include "shaders/raycast/cut.glsl"
+#include "shaders/raycast/channels.glsl"
 #include "shaders/raycast/light.glsl"
 #include "shaders/raycast/flow.glsl"
+#include "shaders/raycast/others.glsl"
 #include "shaders/raycast/slices.glsl"
 #include "shaders/raycast/planes.glsl"
 #include "shaders/raycast/composite.glsl"
@@ -19,6 +22,7 @@
 #include "shaders/raycast/mida.glsl"
 #include "shaders/raycast/isosurface.glsl"
 #include "shaders/raycast/points.glsl"
+#include "shaders/raycast/channels_in_picture.glsl"
 #include "shaders/raycast/box.glsl"
 #include "shaders/raycast/pixel.glsl"
 
@@ -72,6 +76,7 @@ void main() {
     if (meets) seen = seen_along(ray);
     if (slices_kind == slices_section && meets) make_section(seen);
     if (flow_kind != flow_off && meets && !has_planes) add_flow_to_picture(seen, ray);
+    if (channel_count > 0 && meets && !has_planes) add_channels_to_picture(seen, ray);
     if (slices_kind == slices_inside) add_slice(seen, whole, slice);
     if (output_kind == output_measures) {
         write_measures(ivec2(here), ray, seen);

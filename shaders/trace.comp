@@ -3,13 +3,16 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
+#extension GL_EXT_control_flow_attributes : require
 #include "shaders/raycast/frame.glsl"
 #include "shaders/raycast/volume.glsl"
 #include "shaders/raycast/transfer.glsl"
 #include "shaders/raycast/jitter.glsl"
 #include "shaders/raycast/ray.glsl"
 #include "shaders/raycast/cut.glsl"
+#include "shaders/raycast/channels.glsl"
 #include "shaders/raycast/flow.glsl"
+#include "shaders/raycast/others.glsl"
 #include "shaders/raycast/slices.glsl"
 #include "shaders/raycast/box.glsl"
 #include "shaders/raycast/pixel.glsl"

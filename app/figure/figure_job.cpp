@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/figure/figure_format.h"
+#include "app/open/channel_files.h"
 #include "app/open/files_read.h"
 #include "app/open/show_opened.h"
 #include "app/picture_of.h"
@@ -177,8 +178,10 @@ std::vector<std::string> run(const FigureJob& job, Progress& progress) {
     const bool has_view = shows(content.layout, PanelKind::volume);
     View view = job.view;
     load_transfer(view);
+    load_channels(view);
     check_view(view);
     OpenedVolume opened = open_volume(source, progress);
+    if (has_view) check_channels_of(view, opened.volume.grid, job.input.string());
     check_content(content, opened.volume.grid);
     const Picture still = has_view ? view_of(opened, view, job.device, progress) : Picture{};
     progress.begin("draw", 0, "");

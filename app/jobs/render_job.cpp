@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/jobs/tissue_shown.h"
+#include "app/open/channel_files.h"
 #include "app/open/files_read.h"
 #include "app/open/open_volume.h"
 #include "app/open/show_opened.h"
@@ -30,6 +31,7 @@ View view_of(const RenderJob& job) {
     View view = job.view;
     if (!job.key_frames.empty()) view = read_key_frames(job.key_frames).at(std::move(view), job.at_s);
     load_transfer(view);
+    load_channels(view);
     check_view(view);
     return view;
 }
@@ -55,7 +57,7 @@ void check_hash(const std::filesystem::path& path, const std::string& hash, cons
 }
 
 // What is known before the work: throws where the input is not what is expected.
-PictureRecord record_of(const RenderJob& job) {
+PictureRecord record_of(const RenderJob& job, const View& view) {
     PictureRecord record;
     note_input(record, job);
     check_hash(job.input, record.input_hash, job.expected_input);
@@ -64,6 +66,7 @@ PictureRecord record_of(const RenderJob& job) {
         record.flow = std::filesystem::absolute(job.flow).lexically_normal().string();
         record.flow_hash = file_hash(job.flow);
     }
+    note_channels(record, view);
     record.bits = static_cast<std::int64_t>(job.bits);
     note_range(record, job.chosen);
     if (!job.session.empty()) record.samples = passes_when_saved(job.view);
@@ -134,9 +137,10 @@ RenderedFile run(const RenderJob& job, Progress& progress) {
     for (const auto& [x, y] : job.probes) check_pixel(view, x, y);
     const std::optional<Volume> flow = flow_of(job, view);
     Renderer renderer(job.device);  // before the reconstruction: a missing device is known at once
-    PictureRecord record = job.output.empty() ? PictureRecord{} : record_of(job);
+    PictureRecord record = job.output.empty() ? PictureRecord{} : record_of(job, view);
     OpenedVolume opened = open_volume(job, progress);
     show_tissue(job, opened, progress);
+    check_channels_of(view, opened.volume.grid, job.input.string());
     record.device = renderer.device_name();
     if (job.backend.empty()) record.backend = opened.stats.backend;
     record.made_by = text_of_map(opened.volume.provenance);

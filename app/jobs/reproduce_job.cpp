@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <span>
 
 #include "app/session/session_text.h"
 #include "compute/error.h"
+#include "engine/io/file_hash.h"
 #include "engine/io/picture_file.h"
 #include "engine/io/png_file.h"
 
@@ -47,6 +49,18 @@ void check_flow(const PictureRecord& record, const std::filesystem::path& pictur
     if (record.flow.empty() || file_hash(record.flow) == record.flow_hash) return;
     throw Error(ErrorCode::bad_file, "no longer exists or has changed: " + picture.string() + " shows its flow",
                 record.flow, "bring the original back");
+}
+
+void check_channel_files(const RestoredSession& session, const std::filesystem::path& picture) {
+    if (session.picture.channel_hashes.empty()) return;
+    const View view = view_of(session);
+    const std::vector<std::string> before = lines_of(session.picture.channel_hashes);
+    for (std::size_t i = 0; i < std::min(before.size(), view.channels.size()); ++i) {
+        const std::string& file = view.channels[i].file;
+        if (file.empty() || hashes_of(view.channels[i], file_hash(file)) == before[i]) continue;
+        throw Error(ErrorCode::bad_file, "or its curve has changed: " + picture.string() + " shows it as a channel",
+                    file, "bring the original back");
+    }
 }
 
 RenderJob render_job_of(const ReproduceJob& job, const RestoredSession& session) {
@@ -96,6 +110,7 @@ ReproducedPicture run(const ReproduceJob& job, Progress& progress) {
     const PictureTexts texts = picture_texts(job.picture);
     const RestoredSession session = session_in(texts, job.picture);
     check_flow(session.picture, job.picture);
+    check_channel_files(session, job.picture);
     const RenderJob again = render_job_of(job, session);
     ReproducedPicture done;
     done.output = again.output;

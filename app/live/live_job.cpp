@@ -9,6 +9,7 @@
 #include "app/live/live_steering.h"
 #include "app/live/picture_loop.h"
 #include "app/live/volume_path.h"
+#include "app/open/channel_files.h"
 #include "app/open/files_read.h"
 #include "app/picture_of.h"
 #include "app/transfer/transfer_file.h"
@@ -63,6 +64,7 @@ class Display {
                  .tissue_done = [this](const TissueDone& done, const VolumeGrid& grid) { shifts_.add(done, grid); }}),
           view_(job.view), max_per_s_(job.pictures_per_s) {
         load_transfer(view_);
+        load_channels(view_);
         if (!job.processed.empty()) processed_.emplace(job.processed);
     }
 

@@ -9,6 +9,7 @@
 
 #include "app/movie/movie_encoding.h"
 #include "app/movie/movie_scene.h"
+#include "app/open/channel_files.h"
 #include "app/open/files_read.h"
 #include "app/seconds_since.h"
 #include "app/session/picture_record.h"
@@ -49,6 +50,7 @@ FrameTexts::FrameTexts(const MovieJob& job, const std::string& device) : job_(jo
 
 PictureTexts FrameTexts::of(const View& view, const SceneVolume& shown) const {
     PictureRecord record = record_;
+    note_channels(record, view);
     record.backend = shown.volume.backend;
     record.made_by = text_of_map(shown.volume.structure->provenance);
     note_range(record, shown.chosen);
@@ -71,11 +73,14 @@ class Transfers {
   public:
     void load(View& view) {
         if (!loaded_ || loaded_->transfer != view.transfer || loaded_->preset != view.preset) {
-            loaded_ = view;
+            const std::optional<View> before = std::exchange(loaded_, view);
             load_transfer(*loaded_);
+            load_channels(*loaded_, before ? &*before : nullptr);
         }
         if (!view.transfer.empty()) view.transfer_curve = loaded_->transfer_curve;
         view.own_preset = loaded_->own_preset;
+        load_channels(view, &*loaded_);
+        for (std::size_t i = 0; i < view.channels.size(); ++i) loaded_->channels[i].volume = view.channels[i].volume;
     }
 
   private:

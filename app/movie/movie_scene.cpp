@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/open/channel_files.h"
 #include "app/open/height_maps.h"
 #include "app/open/scan_poses.h"
 #include "compute/counted.h"
@@ -55,6 +56,7 @@ void MovieScene::put_on(const MovieVolume& shown, const View& view) {
         heights = prepared_heights(view, *prepared);
         volume = prepared;
     }
+    check_channels_of(view, volume->grid, job_.input.string());
     renderer_.set_poses(poses_of(shown.geometry, volume->grid.b_scans));
     const auto prepared = renderer_.prepare(voxels_in_memory(volume->grid, volume->voxels.data(), volume), chosen_);
     if (!chosen_) chosen_ = fixed_range(*prepared);

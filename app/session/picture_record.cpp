@@ -27,6 +27,9 @@ const std::vector<Field<PictureRecord>>& describe<PictureRecord>() {
         text("spectra_hash", &P::spectra_hash, effect, "64-bit FNV-1a of the raw spectra"),
         text("flow", &P::flow, effect, "volume file that was shown over the structure"),
         text("flow_hash", &P::flow_hash, effect, "64-bit FNV-1a of session.flow"),
+        text("channel_hashes", &P::channel_hashes, effect,
+             "64-bit FNV-1a of the files of view.channel_2_file and view.channel_2_curve and the following, a channel "
+             "per line; empty: none"),
         integer("bits", &P::bits, 8, 16, "bits", effect, "bits per channel"),
         integer("samples", &P::samples, 0, 1 << 20, "rays", effect, "rays per pixel; 0: as view.samples"),
         numbers("range", &P::range, lowest_value, highest_value, "", effect,
@@ -42,10 +45,17 @@ const std::vector<Field<PictureRecord>>& describe<PictureRecord>() {
 
 namespace {
 
+std::string absolute_name(const std::string& file) {
+    return std::filesystem::absolute(file).lexically_normal().string();
+}
+
 View that_stands_alone(View view) {
     for (std::string* file : {&view.top_from, &view.bottom_from, &view.flatten}) {
-        if (!file->empty() && *file != "surface" && !file->starts_with("layers:"))
-            *file = std::filesystem::absolute(*file).lexically_normal().string();
+        if (!file->empty() && *file != "surface" && !file->starts_with("layers:")) *file = absolute_name(*file);
+    }
+    for (Channel& channel : view.channels) {
+        if (!channel.file.empty()) channel.file = absolute_name(channel.file);
+        if (names_file(channel)) channel.curve = absolute_name(channel.curve);
     }
     if (view.transfer_curve) view.transfer.clear();
     return view;
@@ -66,6 +76,21 @@ void note_range(PictureRecord& record, const std::optional<ValueRange>& chosen) 
 std::optional<ValueRange> chosen_range(const PictureRecord& record) {
     if (record.range.size() != 2 || !(record.range[0] < record.range[1])) return {};
     return ValueRange{record.range[0], record.range[1]};
+}
+
+std::string hashes_of(const Channel& channel, const std::string& volume) {
+    return names_file(channel) ? volume + " " + file_hash(channel.curve) : volume;
+}
+
+void note_channels(PictureRecord& record, const View& view) {
+    record.channel_hashes.clear();
+    std::vector<std::string> hashes;
+    bool has_some = false;
+    for (const Channel& channel : view.channels) {
+        has_some |= channel.volume != nullptr;
+        hashes.push_back(channel.volume ? hashes_of(channel, channel.volume->hash) : "-");
+    }
+    if (has_some) record.channel_hashes = text_of_lines(hashes);
 }
 
 void note_input(PictureRecord& record, const VolumeSource& source) {

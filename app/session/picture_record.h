@@ -17,6 +17,7 @@ namespace echolux {
 
 struct Scan;
 struct View;
+struct Channel;
 struct VolumeSource;
 struct WhatIsOpen;
 
@@ -29,12 +30,13 @@ struct PictureRecord {
     std::string spectra_hash{};  // of the spectra that it describes,
     std::string flow{};          // of this volume file, which was shown over it
     std::string flow_hash{};
-    std::int64_t bits = 8;        // of a channel
-    std::int64_t samples = 0;     // rays a pixel; 0: as view.samples says
-    std::vector<double> range{};  // of values, low and high, that the first volume of its series chose; empty: its own
-    double flow_range = 0;        // of a running source's flow, where the view leaves it open: 0
-    double flow_threshold = -1;   // likewise
-    std::string made_by{};        // what the input file says of itself, one line a key
+    std::string channel_hashes{};  // of the files of the view's channels, a line each; "-": it has none
+    std::int64_t bits = 8;         // of a channel
+    std::int64_t samples = 0;      // rays a pixel; 0: as view.samples says
+    std::vector<double> range{};   // of values, low and high, that the first volume of its series chose; empty: its own
+    double flow_range = 0;         // of a running source's flow, where the view leaves it open: 0
+    double flow_threshold = -1;    // likewise
+    std::string made_by{};         // what the input file says of itself, one line a key
 };
 
 template <>
@@ -43,6 +45,12 @@ const std::vector<Field<PictureRecord>>& describe<PictureRecord>();
 void note_flow(PictureRecord& record, const View& wanted, const View& drawn);
 void note_range(PictureRecord& record, const std::optional<ValueRange>& chosen);
 std::optional<ValueRange> chosen_range(const PictureRecord& record);
+
+// Of a channel: that of its volume, `volume`, and of the file of its curve where it has one.
+std::string hashes_of(const Channel& channel, const std::string& volume);
+
+// Fingerprints of what its channels show.
+void note_channels(PictureRecord& record, const View& view);
 
 // Fingerprints of the file that a picture is made of, and of the spectra where that is a scan; nothing where it was no
 // file. Reads all of them.

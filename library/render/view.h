@@ -1,6 +1,7 @@
 // A view behind its handle: settings of the section view, whose files are read when they are named.
 #pragma once
 
+#include "app/open/channel_files.h"
 #include "app/transfer/transfer_file.h"
 #include "library/call.h"
 #include "render/renderer.h"
@@ -10,6 +11,7 @@ namespace echolux::library {
 inline void read_files(View& view) {
     if (view.transfer.empty()) view.transfer_curve.reset();
     load_transfer(view);
+    load_channels(view);
 }
 
 }  // namespace echolux::library
@@ -21,7 +23,8 @@ struct echolux_view : echolux::library::Handle<echolux::library::Kind::view> {
             const echolux::View before = view;
             try {
                 set();
-                if (key == "view.transfer" || key == "view.preset") echolux::library::read_files(view);
+                if (key == "view.transfer" || key == "view.preset" || key.starts_with("view.channel_"))
+                    echolux::library::read_files(view);
                 check_view(view);
             } catch (...) {
                 view = before;

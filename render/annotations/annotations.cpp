@@ -5,12 +5,12 @@
 namespace echolux {
 
 Sheet annotations_of(const View& view, const VolumeGrid& grid, const TransferFunction& function,
-                     const std::optional<FlowScale>& flow) {
+                     const std::optional<FlowScale>& flow, const std::vector<ChannelLegend>& channels) {
     Sheet sheet(view);
     const AnnotationContext context(view, grid, function);
     if (view.depth_ruler) draw_depth_ruler(sheet, context);
     draw_measures(sheet, context);
-    if (view.colour_bar) draw_colour_bars(sheet, context, flow);
+    if (view.colour_bar) draw_colour_bars(sheet, context, flow, channels);
     if (view.scale_bar) draw_scale_bar(sheet, context);
     if (view.axes) draw_axes(sheet, context);
     draw_texts(sheet, context);

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "compute/types.h"
 #include "render/annotations/sheet.h"
@@ -20,12 +21,19 @@ struct FlowScale {
     double threshold = 0;  // slower flow is not shown
 };
 
+// What the colours of a channel beside the volume mean. Of labels its own names say it, and there is no function.
+struct ChannelLegend {
+    const Channel* channel;
+    std::string unit;  // of its values
+    std::optional<TransferFunction> function;
+};
+
 // The range and threshold of flow as they are in use, where the view leaves them open.
 void leave_nothing_open(FlowOverlay& view, const FlowScale& scale);
 
 // Of the whole picture, whichever part of it is cast. `view` has been checked; `function` is what colours the volume,
 // `flow` what colours the flow over it, where there is some.
 Sheet annotations_of(const View& view, const VolumeGrid& grid, const TransferFunction& function,
-                     const std::optional<FlowScale>& flow = {});
+                     const std::optional<FlowScale>& flow = {}, const std::vector<ChannelLegend>& channels = {});
 
 }  // namespace echolux

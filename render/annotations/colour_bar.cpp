@@ -16,10 +16,11 @@ namespace {
 
 constexpr int max_colours = 256;  // 8 bits tell no more apart
 constexpr int max_ticks = 6;
-constexpr double width = 0.9;    // em
-constexpr double tick = 0.35;    // em
-constexpr double title = 1.6;    // em: its room above the bar
-constexpr double height = 0.38;  // of the picture's
+constexpr double width = 0.9;         // em
+constexpr double tick = 0.35;         // em
+constexpr double title = 1.6;         // em: its room above the bar
+constexpr double height = 0.38;       // of the picture's; less where several would not fit
+constexpr double most_height = 0.85;  // of all
 
 struct Legend {
     std::string title;
@@ -58,14 +59,35 @@ Legend flow_legend(const FlowScale& flow, const View& view) {
     return {"flow" + unit + (flow.has_sign ? ", + away" : ""), flow.range, flow.has_sign ? -flow.range : 0, colour};
 }
 
-std::vector<Legend> legends_of(const AnnotationContext& context, const std::optional<FlowScale>& flow) {
+Legend channel_legend(const ChannelLegend& channel) {
+    const auto [low, high] = channel.function->range;
+    const auto colour = [function = *channel.function](double part) {
+        const TransferNode node = function.at(1 - part);
+        return glm::vec3(node.red, node.green, node.blue);
+    };
+    const std::string unit = channel.unit.empty() ? "" : " in " + channel.unit;
+    return {name_of(*channel.channel) + unit, high, low, colour};
+}
+
+// Whether anything is seen of the volume itself.
+bool shows_volume(const View& view) {
+    return view.channel_1_shown || in_place_of_volume(view) != nullptr;
+}
+
+std::vector<Legend> legends_of(const AnnotationContext& context, const std::optional<FlowScale>& flow,
+                               const std::vector<ChannelLegend>& channels) {
     std::vector<Legend> legends;
-    if (context.view.mode == ViewMode::depth_mip) {
+    if (!shows_volume(context.view)) {
+        // Of labels alone.
+    } else if (context.view.mode == ViewMode::depth_mip) {
         legends.push_back(depth_legend(context));
     } else if (context.view.mode != ViewMode::isosurface) {  // which is of one colour
         legends.push_back(value_legend(context));
     }
     if (flow) legends.push_back(flow_legend(*flow, context.view));
+    for (const ChannelLegend& channel : channels) {
+        if (channel.function) legends.push_back(channel_legend(channel));
+    }
     return legends;
 }
 
@@ -79,9 +101,9 @@ void draw_colours(Sheet& sheet, const Legend& legend, const glm::dvec2& low, con
     }
 }
 
-void draw_legend(Sheet& sheet, const Legend& legend, double top) {
+void draw_legend(Sheet& sheet, const Legend& legend, double top, double height) {
     const double em = sheet.em();
-    const glm::dvec2 high = glm::floor(glm::dvec2(sheet.size().x - sheet.margin(), top + height * sheet.size().y));
+    const glm::dvec2 high = glm::floor(glm::dvec2(sheet.size().x - sheet.margin(), top + height));
     const glm::dvec2 low = glm::floor(glm::dvec2(high.x - std::max(1.0, width * em), top + title * em));
     sheet.rimmed_rectangle(low - sheet.line_width(), high + sheet.line_width(), sheet.ink());
     draw_colours(sheet, legend, low, high);
@@ -96,11 +118,24 @@ void draw_legend(Sheet& sheet, const Legend& legend, double top) {
 
 }  // namespace
 
-void draw_colour_bars(Sheet& sheet, const AnnotationContext& context, const std::optional<FlowScale>& flow) {
+void draw_colour_bars(Sheet& sheet, const AnnotationContext& context, const std::optional<FlowScale>& flow,
+                      const std::vector<ChannelLegend>& channels) {
+    const std::vector<Legend> legends = legends_of(context, flow, channels);
+    double of_labels = 0;
+    for (const ChannelLegend& channel : channels) {
+        if (!channel.function) of_labels += height_of_labels(sheet, *channel.channel) + sheet.em();
+    }
+    const double room = std::max(0.4 * sheet.size().y, most_height * sheet.size().y - of_labels);
+    const double each = std::min(height * sheet.size().y, room / std::max(1.0, double(legends.size())));
     double top = sheet.margin();
-    for (const Legend& legend : legends_of(context, flow)) {
-        draw_legend(sheet, legend, top);
-        top += height * sheet.size().y + sheet.em();
+    for (const Legend& legend : legends) {
+        draw_legend(sheet, legend, top, each);
+        top += each + sheet.em();
+    }
+    for (const ChannelLegend& channel : channels) {
+        if (channel.function) continue;
+        draw_labels(sheet, *channel.channel, top);
+        top += height_of_labels(sheet, *channel.channel) + sheet.em();
     }
 }
 

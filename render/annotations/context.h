@@ -59,7 +59,12 @@ class AnnotationContext {
 
 void draw_scale_bar(Sheet& sheet, const AnnotationContext& context);
 void draw_axes(Sheet& sheet, const AnnotationContext& context);
-void draw_colour_bars(Sheet& sheet, const AnnotationContext& context, const std::optional<FlowScale>& flow);
+void draw_colour_bars(Sheet& sheet, const AnnotationContext& context, const std::optional<FlowScale>& flow,
+                      const std::vector<ChannelLegend>& channels);
+
+std::string name_of(const Channel& channel);  // of its file
+void draw_labels(Sheet& sheet, const Channel& channel, double top);
+double height_of_labels(const Sheet& sheet, const Channel& channel);
 void draw_depth_ruler(Sheet& sheet, const AnnotationContext& context);
 void draw_texts(Sheet& sheet, const AnnotationContext& context);
 void draw_measures(Sheet& sheet, const AnnotationContext& context);

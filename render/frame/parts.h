@@ -1,6 +1,9 @@
 // The parts of the ray caster's uniform block that belong to a part of the view, each computed in a file of its own.
 #pragma once
 
+#include <cstddef>
+#include <vector>
+
 #include "render/annotations/annotations.h"
 #include "render/raycaster.h"
 #include "render/surface_albedo.h"
@@ -17,6 +20,15 @@ shared::LightFrame light_frame(const Shot& shot, const TransferFunction& functio
 shared::CutFrame cut_frame(const Shot& shot);
 shared::SlicesFrame slices_frame(const Shot& shot);
 shared::FlowFrame flow_frame(const Shot& shot);
+shared::ChannelsFrame channels_frame(const Shot& shot);
+std::vector<ChannelLegend> channel_legends(const Shot& shot);
+int channels_constant(const Shot& shot);
+
+// Of the channels of a picture, for the shaders: see shaders/shared/channels.h.
+inline constexpr std::size_t channel_tables_bytes =
+    16 * std::size_t{shared::max_channels} * (shared::channel_entries_of_one + shared::channel_peaks_of_one);
+std::vector<std::byte> channel_tables(const Shot& shot);
+
 shared::PlanesFrame planes_frame(const Shot& shot);
 shared::TraceFrame trace_frame(const Shot& shot);
 void set_lights(shared::TraceFrame& frame, const View& view, const glm::dvec3& extent);

@@ -47,6 +47,7 @@ const std::vector<Field<View>>& describe<View>() {
         add_part<View, Cut>(all);
         add_part<View, Slices>(all);
         add_part<View, FlowOverlay>(all);
+        add_part<View, Channels>(all);
         add_part<View, Annotations>(all);
         add_part<View, Sampling>(all);
         add_part<View, Tracing>(all);
@@ -66,7 +67,8 @@ std::int64_t passes_at_rest(const View& view) {
 namespace {
 
 bool has_same_files(const View& a, const View& b) {
-    return a.transfer_curve == b.transfer_curve && a.own_preset == b.own_preset && a.frame == b.frame;
+    return a.transfer_curve == b.transfer_curve && a.own_preset == b.own_preset && a.frame == b.frame &&
+           has_same_voxels(a, b);
 }
 
 bool is_among(std::span<const std::string_view> names, std::string_view name) {
@@ -116,6 +118,7 @@ void check_view(const View& view) {
     check_part(static_cast<const Cut&>(view));
     check_part(static_cast<const Slices&>(view));
     check_part(static_cast<const FlowOverlay&>(view));
+    check_part(static_cast<const Channels&>(view));
     check_part(static_cast<const Annotations&>(view));
     check_part(static_cast<const Sampling&>(view));
     check_part(static_cast<const Tracing&>(view));

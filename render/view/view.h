@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "render/view/annotations.h"
+#include "render/view/channels.h"
 #include "render/view/curve.h"
 #include "render/view/cut.h"
 #include "render/view/flow.h"
@@ -33,7 +34,7 @@ struct Canvas {
     std::int64_t height = 1024;
 };
 
-struct View : Canvas, Pose, Modes, Curve, Light, Cut, Slices, FlowOverlay, Annotations, Sampling, Tracing {};
+struct View : Canvas, Pose, Modes, Curve, Light, Cut, Slices, FlowOverlay, Channels, Annotations, Sampling, Tracing {};
 
 template <>
 const std::vector<Field<View>>& describe<View>();

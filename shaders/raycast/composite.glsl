@@ -22,7 +22,7 @@ void add_run(inout Seen seen, Ray ray, Samples samples, float begin, float end, 
         for (int j = 0; j < 4; ++j) index[j] = table_index(sampled(place(samples, i + apart[j])));
         vec4 optical;
         for (int j = 0; j < 4; ++j) optical[j] = extinction_at(index[j]) * bits;
-        if (flow_kind == flow_off && optical == vec4(0)) continue;
+        if (!has_others() && optical == vec4(0)) continue;
         vec4 light = vec4(0);
         float along = 0.0;
         for (int j = 0; j < 4 && i + apart[j] < end; ++j) {
@@ -30,8 +30,8 @@ void add_run(inout Seen seen, Ray ray, Samples samples, float begin, float end, 
             if (!is_kept(at)) continue;
             float thickness = optical[j];
             vec3 colour = vec3(0);
-            if (flow_kind != flow_off || thickness > 0.0) colour = colour_at(index[j]);
-            if (flow_kind != flow_off) add_flow(at, samples.spacing * stride, thickness, colour);
+            if (has_others() || thickness > 0.0) colour = colour_at(index[j]);
+            if (has_others()) add_others(at, samples.spacing * stride, thickness, colour);
             if (thickness <= 0.0) continue;
             float share = seen.transmittance * (1.0 - exp2(-thickness));
             if (lighting != lighting_together && share > min_lit) colour = shaded_at(at, colour, ray.unit);
@@ -55,7 +55,7 @@ Seen composite_by_runs(Ray ray) {
     Samples samples = samples_of(ray);
     for (float begin = 0.0; begin < samples.count && seen.transmittance >= frame.picture.w; begin += frame.run.x) {
         int kind = kind_of_run(samples, begin);
-        bool is_still = is_without_flow(samples, begin);
+        bool is_still = is_without_others(samples, begin);
         if (kind == brick_empty && is_still) continue;
         float end = begin + frame.run.x;
         bool is_whole = end <= samples.count;

@@ -20,7 +20,7 @@ bool find_batch(inout Walk walk, Samples samples, out Batch batch) {
     for (;;) {
         while (walk.i >= walk.end && walk.begin < samples.count) {
             int kind = kind_of_run(samples, walk.begin);
-            bool is_still = is_without_flow(samples, walk.begin);
+            bool is_still = is_without_others(samples, walk.begin);
             float end = walk.begin + frame.run.x;
             if (kind != brick_empty || !is_still) {
                 walk.stride = kind == brick_thin && is_still && end <= samples.count ? frame.run.y : 1.0;
@@ -38,7 +38,7 @@ bool find_batch(inout Walk walk, Samples samples, out Batch batch) {
         float bits = frame.lookup.z * samples.spacing * walk.stride;
         for (int j = 0; j < 4; ++j) batch.optical[j] = extinction_at(batch.index[j]) * bits;
         walk.i += 4.0 * walk.stride;
-        if (flow_kind != flow_off || batch.optical != vec4(0)) return true;
+        if (has_others() || batch.optical != vec4(0)) return true;
     }
 }
 
@@ -50,9 +50,9 @@ void add_batch(inout Seen seen, Ray ray, Samples samples, Batch batch) {
         vec3 at = place(samples, batch.first + apart[j]);
         float thickness = batch.first + apart[j] < batch.end && is_kept(at) ? batch.optical[j] : -1.0;
         colour[j] = vec3(0);
-        if (thickness >= 0.0 && (flow_kind != flow_off || thickness > 0.0)) colour[j] = colour_at(batch.index[j]);
-        if (flow_kind != flow_off && thickness >= 0.0) {
-            add_flow(at, samples.spacing * batch.stride, thickness, colour[j]);
+        if (thickness >= 0.0 && (has_others() || thickness > 0.0)) colour[j] = colour_at(batch.index[j]);
+        if (has_others() && thickness >= 0.0) {
+            add_others(at, samples.spacing * batch.stride, thickness, colour[j]);
         }
         if (thickness <= 0.0) continue;
         shares[j] = seen.transmittance * (1.0 - exp2(-thickness));

@@ -20,6 +20,7 @@ layout(constant_id = constant_jitter) const bool jittered = false;
 layout(constant_id = constant_skip) const bool skips = true;
 layout(constant_id = constant_planes) const bool has_planes = false;
 layout(constant_id = constant_lights) const int lights_kind = lights_none;
+layout(constant_id = constant_channels) const int channels_kind = 0;
 layout(constant_id = constant_table_in_buffer) const bool table_in_buffer = false;
 
 layout(set = 0, binding = binding_frame) uniform Frame { RaycastFrame frame; };
@@ -51,6 +52,13 @@ layout(set = 0, binding = binding_majorants_target) uniform writeonly image3D ma
 layout(set = 0, binding = binding_majorant_ranges) uniform texture3D majorant_ranges;  // R: least, G: largest value
 layout(set = 0, binding = binding_majorant_ranges_target) uniform writeonly image3D majorant_ranges_target;
 layout(set = 0, binding = binding_extinction_peaks, std430) readonly buffer Peaks { float extinction_peaks[]; };  // of 1, 2, 4 … entries
+layout(set = 0, binding = binding_channel_volumes) uniform sampler3D channel_0;
+layout(set = 0, binding = binding_channel_volumes + 1) uniform sampler3D channel_1;
+layout(set = 0, binding = binding_channel_volumes + 2) uniform sampler3D channel_2;
+layout(set = 0, binding = binding_channel_bricks) uniform texture3D channel_bricks_0;
+layout(set = 0, binding = binding_channel_bricks + 1) uniform texture3D channel_bricks_1;
+layout(set = 0, binding = binding_channel_bricks + 2) uniform texture3D channel_bricks_2;
+layout(set = 0, binding = binding_channel_entries, std430) readonly buffer Channels { uvec4 channel_entries[]; };
 
 struct Ray {
     vec3 start, direction;  // texture coordinates; direction per unit of length

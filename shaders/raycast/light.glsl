@@ -37,6 +37,7 @@ vec3 shaded_at(vec3 at, vec3 colour, vec3 unit) {
     if (lighting == lighting_off) return unshaded(colour, light_at(at, -unit));
     const bool is_often = mode == mode_composite || mode == mode_mida;  // along each ray
     vec3 slope = is_often ? quick_gradient(at) : gradient(at);
+    if (channel_count > 0 && is_often) mix_slopes(at, slope);
     float steepness = length(slope);
     bool is_surface = steepness > 0.0;  // false where voxels are no numbers
     float trust = is_surface ? shading_below_cut(at) * steepness / (steepness + frame.light.shading.y) : 0.0;

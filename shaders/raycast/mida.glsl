@@ -11,7 +11,7 @@ Seen mida(Ray ray) {
     float yielding = 1.0 + min(balance, 0.0);
     float brightest = 0.0;  // level
     for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
-        if (is_empty(samples, begin) && is_without_flow(samples, begin)) continue;
+        if (is_empty(samples, begin) && is_without_others(samples, begin)) continue;
         bool is_hidden = seen.transmittance < frame.picture.w;
         if (is_hidden && brightest == 1.0) break;
         if (is_hidden && max_in_run(samples, begin) <= seen.value) continue;
@@ -23,8 +23,8 @@ Seen mida(Ray ray) {
             int index = table_index(here);
             float optical = extinction_at(index) * bits;
             vec3 colour = vec3(0);
-            if (flow_kind != flow_off || optical > 0.0) colour = colour_at(index);
-            if (flow_kind != flow_off) add_flow(at, samples.spacing, optical, colour);
+            if (has_others() || optical > 0.0) colour = colour_at(index);
+            if (has_others()) add_others(at, samples.spacing, optical, colour);
             if (optical > 0.0) {
                 float level = clamp(level_of(here), 0.0, 1.0);
                 float kept = 1.0 - yielding * max(level - brightest, 0.0);

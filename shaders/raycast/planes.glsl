@@ -60,6 +60,7 @@ Seen seen_on_planes(Ray ray) {
         float value = sampled(met[i].at);
         vec3 colour = window_colour(value);
         if (flow_kind != flow_off) colour = with_flow(met[i].at, colour);
+        if (channel_count > 0) colour = with_channels(met[i].at, colour);
         float share = seen.transmittance * frame.planes.facts.y;
         seen.colour += share * colour;
         seen.transmittance -= share;

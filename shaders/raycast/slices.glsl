@@ -26,6 +26,7 @@ void add_slice(inout Seen seen, Ray ray, float distance) {
     float value = sampled(ray.start + distance * ray.direction);
     vec3 colour = window_colour(value);
     if (flow_kind != flow_off) colour = with_flow(ray.start + distance * ray.direction, colour);
+    if (channel_count > 0) colour = with_channels(ray.start + distance * ray.direction, colour);
     seen.colour += seen.transmittance * colour;
     seen.transmittance = 0.0;
     if (seen.distance < 0.0) {

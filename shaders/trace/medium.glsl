@@ -23,6 +23,16 @@ void mix_flow(vec3 at, vec3 colour, inout float bits, inout vec3 albedo) {
     albedo = mix(albedo, from_srgb(flow_colour(here.velocity)), of_flow / max(bits, 1e-20));
 }
 
+// As add_channels() does.
+void mix_channels(vec3 at, inout float bits, inout vec3 albedo) {
+    for (int c = 0; c < max_channels; ++c) {
+        if (c >= channel_count) continue;
+        ChannelHere here = channel_at(c, at);
+        bits = bits * left_beside(c, here) + here.bits;
+        albedo = mixed(albedo, from_srgb(here.colour), here.bits / max(bits, 1e-20));
+    }
+}
+
 Medium medium_at(vec3 at) {
     if (!is_kept(at) || is_too_near(at)) return Medium(0.0, vec3(0));
     int index = table_index(sampled(at));
@@ -30,5 +40,6 @@ Medium medium_at(vec3 at) {
     vec3 colour = colour_at(index);
     vec3 albedo = from_srgb(colour);
     if (flow_kind != flow_off) mix_flow(at, colour, bits, albedo);
+    if (channel_count > 0) mix_channels(at, bits, albedo);
     return Medium(min(bits * frame.trace.medium.x, frame.trace.bricks.w), albedo * frame.trace.medium.y);
 }

@@ -80,6 +80,7 @@ Scattering scattered(vec3 at, vec3 before, vec3 albedo) {
     Scattering result = Scattering(unit, albedo, albedo, false, before, vec3(0), mat3(1));
     if (lighting == lighting_off) return result;
     vec3 slope = gradient(at);
+    if (channel_count > 0) draw_slope(at, u.w, slope);
     float steepness = length(slope);
     if (!(steepness > 0.0 && steepness < 1e30)) return result;  // nor where voxels are no numbers
     float trust = off_cut_faces(at) * steepness / (steepness + frame.light.shading.y);

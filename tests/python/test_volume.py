@@ -226,6 +226,20 @@ class Pictures(FolderCase):
             self.skipTest(str(error))
         self.assertFalse(np.array_equal(with_flow, made.render(width=64, height=64, flow_shown="hidden")))
 
+    def test_show_channels(self):
+        volume().save(self.folder / "other.nrrd")
+        options = {"width": 48, "height": 48, "box": False}
+        try:
+            plain = volume().render(**options)
+        except (ox.Unsupported, ox.DeviceFailed) as error:
+            self.skipTest(str(error))
+        other = {"channel_2_file": str(self.folder / "other.nrrd"), "channel_2_colour_map": "magma", "channel_2_curve": "gray"}
+        together = volume().render(**options, **other)
+        self.assertFalse(np.array_equal(plain, together))
+        np.testing.assert_array_equal(plain, volume().render(**options, **other, channel_2_shown=False))
+        with self.assertRaises(ox.Error):
+            volume().render(**options, channel_2_file=str(self.folder / "missing.nrrd"))
+
 
 class SeveralTimePoints(FolderCase):
     def setUp(self):

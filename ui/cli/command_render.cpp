@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/jobs/render_job.h"
+#include "app/open/channel_files.h"
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/scan/settings.h"
@@ -27,7 +28,7 @@ struct Options {
     double at_s = 0;
     std::int64_t volume = 0, bits = 8;
     bool overwrites = false;
-    std::vector<std::string> assignments, probes;
+    std::vector<std::string> assignments, probes, channels;
     MovieOptions movie;
 };
 
@@ -54,6 +55,7 @@ RenderJob job_from(const Options& options) {
         else
             job.settings.push_back(assignment);
     }
+    for (const std::string& channel : options.channels) add_channel(job.view, channel);
     if (!options.size.empty()) {
         const auto [width, height] = parsed_size(options.size, "--size");
         settings.set("view.width", std::to_string(width), "--size");
@@ -138,6 +140,13 @@ void add_render(CLI::App& program) {
         ->type_name("");
     command->add_option("--flow", options->flow, "velocities or phasors of the same voxels, shown in colour")
         ->type_name("VOLUME");
+    command
+        ->add_option("--channel", options->channels,
+                     "volume of the same voxels that is seen together with the first, and its curve: a preset, labels, "
+                     "or a file of a transfer function or of labels; up to three")
+        ->type_name("VOLUME[:CURVE]")
+        ->take_all()
+        ->allow_extra_args(false);
     command
         ->add_option("-o,--output", options->output,
                      "picture to write; optional with --probe; - for standard output, as PNG")

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/open/channel_files.h"
 #include "app/open/files_read.h"
 #include "app/picture_of.h"
 #include "app/seconds_since.h"
@@ -38,7 +39,7 @@ struct Options {
     std::string file, device, size, picture, screenshot;
     double scale = 0, after_s = 3;
     bool overwrites = false, off_screen = false, keeps_nothing = false, measures = false;
-    std::vector<std::string> presses;
+    std::vector<std::string> presses, channels;
     ControlWanted control;
 };
 
@@ -61,6 +62,8 @@ WorkspaceOptions workspace_options(const Options& options, NativeWindow& native)
     wanted.backend.backend = options.backend;
     if (!is_off_screen(options) && !options.keeps_nothing) wanted.state_folder = state_folder();
     wanted.assignments = options.source.assignments;
+    for (std::string& assignment : channel_assignments(options.channels))
+        wanted.assignments.push_back(std::move(assignment));
     if (options.scale > 0) wanted.assignments.push_back(fmt::format("window.scale={}", options.scale));
     return wanted;
 }
@@ -218,6 +221,13 @@ void add_view(CLI::App& program) {
             ->type_name("");
     add_source_options(*command, options->source)->excludes(file);
     add_backend_option(*command, options->backend);
+    command
+        ->add_option("--channel", options->channels,
+                     "volume of the same voxels that is seen together with the first, and its curve: a preset, labels, "
+                     "or a file of a transfer function or of labels; up to three")
+        ->type_name("VOLUME[:CURVE]")
+        ->take_all()
+        ->allow_extra_args(false);
     command->add_option("--device", options->device, "part of the Vulkan device's name [the one of the screen]")
         ->type_name("NAME");
     command->add_option("--size", options->size, "size of the window and of --screenshot [1280x800; that of the view]")

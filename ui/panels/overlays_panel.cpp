@@ -1,9 +1,12 @@
 // What is shown together, from the top to the bottom: each layer can be hidden, and flow lies over the volume or under
-// it. Only there where there is more than the volume.
+// it; and the channels, volumes of the same voxels, each with its curve. Only there where there is more than the
+// volume.
+#include <algorithm>
 #include <vector>
 
 #include "app/stage/exhibit.h"
 #include "render/slots/volume_texture.h"
+#include "ui/panels/channel_rows.h"
 #include "ui/panels/panel_list.h"
 #include "ui/panels/volume_facts.h"
 #include "ui/panels/widgets.h"
@@ -25,6 +28,10 @@ struct Layer {
 bool has_heights(const Cut& cut) {
     return !cut.top_from.empty() || !cut.bottom_from.empty() || cut.top_um > above_all_um ||
            cut.bottom_um < below_all_um;
+}
+
+bool has_channels(const View& view) {
+    return std::ranges::any_of(view.channels, [](const Channel& channel) { return channel.volume != nullptr; });
 }
 
 std::string named(const char* name, const std::string& quantity, const std::string& unit) {
@@ -49,6 +56,14 @@ std::vector<Layer> layers_of(const PanelContext& context) {
                  "overlay",
                  "alone",
                  "view.flow_shown"};
+    if (has_channels(view)) {
+        volume.is_seen = view.channel_1_shown;
+        volume.can_change = true;
+        volume.help = "the volume itself, the first channel";
+        volume.on = "true";
+        volume.off = "false";
+        volume.key = "view.channel_1_shown";
+    }
     if (flow) {
         const auto scale = exhibit.flow_scale(view);
         const bool is_under = view.flow_shown == FlowShown::under;
@@ -110,12 +125,14 @@ class OverlaysPanel : public NamedPanel {
     OverlaysPanel() : NamedPanel("layers", "Shown together", PanelSide::right) {}
 
     bool is_there(Workspace& work) const override {
-        return work.is_open() && (work.stage().exhibit()->flow_grid() || has_heights(work.view()));
+        return work.is_open() &&
+               (work.stage().exhibit()->flow_grid() || has_heights(work.view()) || has_channels(work.view()));
     }
 
     void draw(const PanelContext& context) override {
         const std::vector<Layer> layers = layers_of(context);
         for (const Layer& layer : layers) draw_layer(context, layer, &layer == layers.data());
+        draw_channels(context);
     }
 };
 

@@ -1,5 +1,6 @@
 // The transfer function: which curve, over which range of values, how opaque.
 #include "app/transfer/transfer_file.h"
+#include "ui/panels/channel_rows.h"
 #include "ui/panels/curve_editor.h"
 #include "ui/panels/panel_list.h"
 #include "ui/panels/volume_facts.h"
@@ -48,6 +49,7 @@ class TransferPanel : public NamedPanel {
         for (const char* key : {"view.colour_map", "view.opacity_length_um", "view.transfer"}) {
             setting_row(context, key);
         }
+        draw_add_channel(context);
         if (!plain_button(context, "transfer.save", "Save the curve...", "as a file for view.transfer")) return;
         Workspace& work = context.work;
         context.state.file_wish = FileWish{.kind = FileWish::Kind::save,

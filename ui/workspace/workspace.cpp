@@ -167,6 +167,7 @@ void Workspace::update(double now_s) {
         watch("layers", [&] { parts.layering.update(*this); });
     }
     parts.find_missing_heights();
+    parts.drop_other_channels();
     parts.hear_session();
     watch("calibration", [&] { parts.calibrating.update(*this); });
     parts.preview_proposal();

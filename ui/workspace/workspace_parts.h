@@ -70,6 +70,7 @@ struct Workspace::Parts {
     void take_with_heights(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
                            const std::function<void()>& fails);
     void find_missing_heights();
+    void drop_other_channels();
     void renew_layer_heights();
     std::optional<HeightMaps> layer_heights(const Cut& cut, bool is_history);
     void set_values(const Values& wanted, const std::string& title, std::optional<Edit> recorded);

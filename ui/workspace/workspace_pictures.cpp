@@ -57,6 +57,7 @@ void Workspace::take_picture(const std::filesystem::path& path, PictureBits bits
         kept.view.rest_samples = rays_of(view);
         if (const auto scale = shown.flow_scale(view)) leave_nothing_open(kept.view, *scale);
         note_flow(kept.record, view, kept.view);
+        note_channels(kept.record, view);
         kept.record.samples = passes_at_rest(kept.view);
         kept.record.device = parts.stage.renderer().device_name();
         kept.record.backend = shown.way();

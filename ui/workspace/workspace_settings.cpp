@@ -208,6 +208,22 @@ void Workspace::Parts::find_missing_heights() {
     if (!wanted_heights.empty() && exhibit->grid()) take(std::exchange(wanted_heights, {}), "view", std::nullopt);
 }
 
+// Of another volume than the one that is shown now: pictures would fail.
+void Workspace::Parts::drop_other_channels() {
+    const Exhibit* exhibit = stage.exhibit();
+    const std::optional<VolumeGrid> grid = exhibit != nullptr ? exhibit->grid() : std::nullopt;
+    if (!grid || exhibit->loading()) return;  // which may be a coarse one
+    try {
+        check_channels(book.view(), *grid, exhibit->name());
+    } catch (const Error& error) {
+        Values none;
+        for (std::size_t i = 0; i < book.view().channels.size(); ++i)
+            none["view." + channel_key(i, "file")] = std::string();
+        take(none, "view", std::nullopt);
+        notices.trouble("view", error);
+    }
+}
+
 bool Workspace::change(std::string_view key, const Value& value, Edit edit) {
     return parts_->take({{std::string(key), value}}, std::string(key), edit);
 }

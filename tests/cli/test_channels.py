@@ -1,0 +1,86 @@
+"""Several volumes in one picture: which are seen, what is refused, and what a picture says of them."""
+import unittest
+
+import numpy as np
+
+from support import ProgramCase, read_png
+from test_segment import write_nrrd
+
+LABELS = """
+[[label]]
+id = 3
+name = "RNFL"
+colour = [1.0, 0.0, 0.0]
+extinction = 400.0
+"""
+VIEW = ["--size", "64x64", "--no-box", "--low", "0", "--high", "40", "--background", "0,0,0"]
+
+
+class Channels(ProgramCase):
+    def setUp(self):
+        super().setUp()
+        random = np.random.default_rng(5)
+        write_nrrd(self.folder / "structure.nrrd", 40 * random.random((16, 16, 16)))
+        vessel = np.zeros((16, 16, 16))
+        vessel[:, 6:10, 6:10] = 30
+        write_nrrd(self.folder / "octa.nrrd", vessel, unit="dB", quantity="contrast")
+        ids = np.zeros((16, 16, 16))
+        ids[:, :, :4] = 3
+        write_nrrd(self.folder / "ids.nrrd", ids, unit="", quantity="")
+        write_nrrd(self.folder / "small.nrrd", np.zeros((16, 16, 15)))
+        write_nrrd(self.folder / "fractions.nrrd", ids + 0.5, unit="", quantity="")
+        (self.folder / "labels.toml").write_text(LABELS)
+
+    def picture(self, name, *options):
+        self.succeed("render", "structure.nrrd", "-o", name, *VIEW, *options)
+        return read_png(self.folder / name)[..., :3].astype(int)
+
+    def test_each_is_seen_and_said(self):
+        plain = self.picture("plain.png")
+        both = self.picture("both.png", "--channel", "octa.nrrd:angiogram", "--channel", "ids.nrrd:labels.toml")
+        self.assertGreater(np.abs(both - plain).max(), 50)
+        red = self.picture("red.png", "--channel", "ids.nrrd:labels.toml", "--set", "view.channel_1_shown=false")
+        self.assertGreater(red[..., 0].max(), 200)
+        self.assertEqual(red[..., 1:].max(), 0)
+        hidden = self.picture("hidden.png", "--channel", "octa.nrrd:angiogram", "--channel-2-shown=false")
+        np.testing.assert_array_equal(hidden, plain)
+        told = self.succeed("info", "both.png").out
+        self.assertRegex(told, r"view\.channel_2_file\s+\S*octa\.nrrd")
+        self.assertRegex(told, r"view\.channel_3_curve\s+\S*labels\.toml")
+        self.assertRegex(told, r"picture\.channel_hashes\s+\w{16}")
+        self.assertIn("identical, bit for bit", self.succeed("reproduce", "both.png").out)
+        write_nrrd(self.folder / "octa.nrrd", np.ones((16, 16, 16)))
+        self.refuse("reproduce", "both.png", names=["octa.nrrd", "changed"], lines=None)
+
+    def test_one_alone_is_its_own_picture(self):
+        alone = self.picture("alone.png", "--channel", "octa.nrrd:gray", "--set", "view.channel_1_shown=false",
+                             "--set", "view.channel_2_low=0", "--set", "view.channel_2_high=40")
+        self.succeed("render", "octa.nrrd", "-o", "octa.png", *VIEW, "--preset", "gray")
+        np.testing.assert_array_equal(alone, read_png(self.folder / "octa.png")[..., :3])
+
+    def test_from_a_view_file(self):
+        (self.folder / "view.toml").write_text(
+            '[view]\nchannel_2_file = "octa.nrrd"\nchannel_2_curve = "angiogram"\nchannel_2_blend = "over"\n')
+        self.picture("a.png", "--view", "view.toml")
+        self.picture("b.png", "--channel", "octa.nrrd:angiogram", "--set", "view.channel_2_blend=over")
+        np.testing.assert_array_equal(read_png(self.folder / "a.png"), read_png(self.folder / "b.png"))
+
+    def test_what_does_not_fit_is_refused(self):
+        render = ["render", "structure.nrrd", "-o", "x.png", *VIEW]
+        self.refuse(*render, "--channel", "small.nrrd", names=["small.nrrd", "15 x 16 x 16", "16 x 16 x 16", "structure.nrrd"],
+                    lines=None)
+        self.refuse(*render, *4 * ["--channel", "octa.nrrd"], names=["one too many", "three volumes"])
+        self.refuse(*render, "--channel", "octa.nrrd:angiogramm", names=["angiogramm", "view.channel_2_curve"], lines=None)
+        self.refuse(*render, "--channel", "nothing.nrrd", names=["nothing.nrrd"], lines=None)
+        self.refuse(*render, "--channel", "fractions.nrrd:labels", names=["fractions.nrrd", "not a label"], lines=None)
+        for text, names in [("[[label]]\nname = 'a'\n", ["id"]), (LABELS + LABELS, ["two labels 3"]),
+                            ("[[label]]\nid = 3\ncolor = [1,0,0]\n", ["color", "colour"]),
+                            ("[[label]]\nid = 3\ncolour = [1,0]\n", ["three numbers"]),
+                            ("[[label]]\nid = 3000\n", ["id", "1023"])]:
+            (self.folder / "bad.toml").write_text(text)
+            self.refuse(*render, "--channel", "ids.nrrd:bad.toml", names=["bad.toml", *names], lines=None)
+        self.assertFalse((self.folder / "x.png").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()

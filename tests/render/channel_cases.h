@@ -1,0 +1,55 @@
+// What tests of channels share: volumes beside the volume, of one value or of labels.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rendering.h"
+
+namespace echolux::test {
+
+// That many bytes of its own.
+inline std::shared_ptr<const ChannelVoxels> channel_voxels(const VolumeGrid& grid, const ValueAt& value,
+                                                           const std::string& file = "channel.nrrd") {
+    const auto bytes = std::make_shared<const std::vector<std::byte>>(voxels(grid, value));
+    return std::make_shared<const ChannelVoxels>(ChannelVoxels{file, "", grid, bytes->data(), bytes});
+}
+
+// One colour and extinction from `from` to 1 of a range.
+inline TransferCurve even_curve(double red, double green, double blue, double extinction, double length = 0) {
+    return {{{0, red, green, blue, extinction}, {1, red, green, blue, extinction}}, "", true, length};
+}
+
+inline Channel even_channel(const VolumeGrid& grid, const TransferCurve& curve) {
+    Channel channel;
+    channel.volume = channel_voxels(grid, [](auto...) { return 20.0; });
+    channel.own_curve = curve;
+    channel.curve = "of the test";
+    channel.low = 0;
+    channel.high = 40;
+    return channel;
+}
+
+inline Channel label_channel(const VolumeGrid& grid, const ValueAt& id, std::vector<TissueLabel> labels) {
+    VolumeGrid of = grid;
+    of.type = VoxelType::u8;
+    of.quantity = of.unit = "";
+    Channel channel;
+    channel.volume = channel_voxels(of, id, "labels.nrrd");
+    channel.file = "labels.nrrd";
+    channel.curve = label_curve;
+    channel.labels = std::move(labels);
+    return channel;
+}
+
+inline double speckle(std::int64_t z, std::int64_t a, std::int64_t b) {
+    return 40 * noise(z / 3, a / 3, b / 3);
+}
+
+inline double other_speckle(std::int64_t z, std::int64_t a, std::int64_t b) {
+    return 40 * noise(a / 4 + 7, b / 4, z / 5);
+}
+
+}  // namespace echolux::test

@@ -1,0 +1,308 @@
+// Several volumes in one picture: closed forms of what two of them absorb, boundaries of labels, order, what is
+// skipped, and that one channel is the picture that it would be by itself.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <numbers>
+#include <span>
+
+#include "channel_cases.h"
+#include "compute/error.h"
+#include "render/annotations/annotations.h"
+
+namespace echolux::test {
+namespace {
+
+class Together : public Rendering {
+  protected:
+    static constexpr std::int64_t edge = 32;
+
+    void SetUp() override {
+        Rendering::SetUp();
+        grid_ = db_grid(edge, edge, edge);
+        view_ = voxel_view(grid_, edge, edge);
+        view_.background = {0, 0, 0};
+        view_.low = 0;
+        view_.high = 40;
+        view_.step = 0.5;
+    }
+
+    void set_volume(const ValueAt& value) { renderer().set_volume(grid_, voxels(grid_, value).data()); }
+
+    void set_curve(const TransferCurve& curve) {
+        view_.transfer = "test";
+        view_.transfer_curve = curve;
+    }
+
+    std::vector<float> picture_16() {
+        std::vector<float> found;
+        renderer().render(view_, PictureBits::sixteen,
+                          [&](const PictureRows& rows) {
+                              for (std::size_t i = 0; i + 2 <= rows.pixels.size(); i += 2) {
+                                  std::uint16_t code = 0;
+                                  std::memcpy(&code, rows.pixels.data() + i, 2);
+                                  found.push_back(code / 65535.0F);
+                              }
+                          },
+                          {});
+        return found;
+    }
+
+    void expect_alone_as_opened(std::span<const ViewMode> modes) {
+        view_.lighting = true;
+        for (const ViewMode mode : modes) {
+            view_.mode = mode;
+            set_volume(other_speckle);
+            View plain = view_;
+            plain.preset = "gray";
+            plain.opacity = 0.7;
+            const Image alone = renderer().render(plain);
+            set_volume(speckle);
+            View shown = view_;
+            shown.channel_1_shown = false;
+            shown.channels[1].volume = channel_voxels(grid_, other_speckle);
+            shown.channels[1].curve = "gray";
+            shown.channels[1].low = 0;
+            shown.channels[1].high = 40;
+            shown.channels[1].opacity = 0.7;
+            EXPECT_EQ(renderer().render(shown).pixels, alone.pixels) << static_cast<int>(mode);
+        }
+    }
+
+    void expect_same_without_skipping(std::span<const ViewMode> modes) {
+        const auto box = [](std::int64_t from, double value) {
+            return [=](std::int64_t z, std::int64_t a, std::int64_t b) {
+                const auto in = [&](std::int64_t x) { return x >= from && x < from + 6; };
+                return in(z) && in(a) && in(b) ? value : 0.0;
+            };
+        };
+        const VolumeGrid grid = db_grid(48, 48, 48);
+        renderer().set_volume(grid, voxels(grid, box(4, 35)).data());
+        view_ = voxel_view(grid, 64, 64);
+        view_.low = 0;
+        view_.high = 40;
+        view_.channels[0].volume = channel_voxels(grid, box(24, 30));
+        view_.channels[0].curve = "gray";
+        view_.channels[0].low = 0;
+        view_.channels[0].high = 40;
+        view_.channels[1] = label_channel(grid, box(36, 3), {{3, "there", {1, 0.5, 0}, 400}});
+        for (const ViewMode mode : modes) {
+            view_.mode = mode;
+            view_.skip_empty = true;
+            const Image skipping = renderer().render(view_);
+            view_.skip_empty = false;
+            EXPECT_EQ(skipping.pixels, renderer().render(view_).pixels) << static_cast<int>(mode);
+            View without = view_;
+            without.channels[1].shown = false;
+            EXPECT_NE(skipping.pixels, renderer().render(without).pixels) << static_cast<int>(mode);
+        }
+    }
+
+    VolumeGrid grid_;
+    View view_;
+};
+
+// C = sum of e c / sum of e, alpha = 1 - exp(-sum of e), over the depth of a voxel-deep volume seen straight on.
+TEST_F(Together, TwoEvenVolumesAbsorbAsTheirExtinctionsTogether) {
+    set_volume([](auto...) { return 20.0; });
+    set_curve(even_curve(0.9, 0.2, 0.1, 0.7));
+    view_.channels[0] = even_channel(grid_, even_curve(0.1, 0.3, 0.8, 1.1));
+    view_.transparent = true;
+    const std::vector<float> found = picture_16();
+    const std::size_t middle = 4 * (edge / 2 * edge + edge / 2);
+    EXPECT_NEAR(found[middle + 3], 1 - std::exp(-1.8), 2e-4);
+    const std::array<double, 3> first{0.9, 0.2, 0.1}, second{0.1, 0.3, 0.8};
+    for (std::size_t i = 0; i < 3; ++i) {
+        const double expected = (0.7 * first[i] + 1.1 * second[i]) / 1.8;
+        EXPECT_NEAR(found[middle + i], expected, 3e-3) << i;  // colours of tables have 8 bits
+    }
+}
+
+// The one that lies over takes the place of the other: of it nothing is left where the channel is densest.
+TEST_F(Together, OverTakesThePlaceOfWhatItCovers) {
+    set_volume([](auto...) { return 20.0; });
+    set_curve(even_curve(0.9, 0.2, 0.1, 0.7));
+    view_.channels[0] = even_channel(grid_, even_curve(0.1, 0.3, 0.8, 1.1));
+    view_.channels[0].blend = ChannelBlend::over;
+    view_.transparent = true;
+    const std::size_t middle = 4 * (edge / 2 * edge + edge / 2);
+    std::vector<float> found = picture_16();
+    EXPECT_NEAR(found[middle + 3], 1 - std::exp(-1.1), 2e-4);
+    EXPECT_NEAR(found[middle + 2], 0.8, 3e-3);
+    view_.channels[0].opacity = 0.5;  // half of the volume is left, and half of the channel is there
+    found = picture_16();
+    EXPECT_NEAR(found[middle + 3], 1 - std::exp(-0.5 * 0.7 - 0.5 * 1.1), 2e-4);
+}
+
+TEST_F(Together, OrderPlaysNoPartWhereChannelsAdd) {
+    set_volume(speckle);
+    const auto other = channel_voxels(grid_, other_speckle);
+    const auto third = channel_voxels(grid_, ball(grid_, 12));
+    for (const ViewMode mode : {ViewMode::composite, ViewMode::mip}) {
+        view_.mode = mode;
+        const auto picture = [&](std::size_t a, std::size_t b) {
+            View view = view_;
+            for (std::size_t i : {a, b}) {
+                view.channels[i].low = 0;
+                view.channels[i].high = 40;
+            }
+            view.channels[a].volume = other;
+            view.channels[a].curve = "angiogram";
+            view.channels[a].colour_map = "magma";
+            view.channels[b].volume = third;
+            view.channels[b].curve = "gray";
+            view.channels[b].colour_map = "viridis";
+            return renderer().render(view).pixels;
+        };
+        const auto one = picture(0, 1), two = picture(2, 0);
+        std::int64_t apart = 0;
+        for (std::size_t i = 0; i < one.size(); ++i) apart = std::max<std::int64_t>(apart, std::abs(one[i] - two[i]));
+        EXPECT_LE(apart, 1) << static_cast<int>(mode);
+    }
+}
+
+// The volume hidden, one channel is a picture of its own: bit for bit that of the same file as the volume.
+TEST_F(Together, OneChannelAloneIsThePictureOfItsVolume) {
+    expect_alone_as_opened(std::array{ViewMode::composite, ViewMode::mip, ViewMode::isosurface});
+}
+
+TEST_F(Together, SlowOneChannelAloneIsThePictureOfItsVolumeInEveryMode) {
+    view_.ambient_occlusion = 0.5;
+    expect_alone_as_opened(all_modes);
+}
+
+// The same through a volume of which nothing is seen, sampled beside it: shading by the channel's own slopes.
+TEST_F(Together, AChannelBesideAnEmptyVolumeIsThePictureOfItsVolume) {
+    view_.lighting = true;
+    for (const ViewMode mode : {ViewMode::composite}) {
+        view_.mode = mode;
+        set_volume(other_speckle);
+        const Image alone = renderer().render(view_);
+        set_volume([](auto...) { return 0.0; });
+        View shown = view_;
+        shown.channels[0].volume = channel_voxels(grid_, other_speckle);
+        shown.channels[0].low = 0;
+        shown.channels[0].high = 40;
+        const Image beside = renderer().render(shown);
+        std::int64_t apart = 0;
+        for (std::size_t i = 0; i < alone.pixels.size(); ++i)
+            apart = std::max<std::int64_t>(apart, std::abs(alone.pixels[i] - beside.pixels[i]));
+        EXPECT_LE(apart, 1) << static_cast<int>(mode);
+    }
+}
+
+TEST_F(Together, AHiddenChannelIsNotThere) {
+    set_volume(speckle);
+    const Image plain = renderer().render(view_);
+    view_.channels[0] = even_channel(grid_, even_curve(1, 1, 1, 5));
+    EXPECT_NE(renderer().render(view_).pixels, plain.pixels);
+    view_.channels[0].shown = false;
+    EXPECT_EQ(renderer().render(view_).pixels, plain.pixels);
+}
+
+// Far from each other, so that bricks of the one say nothing of the other.
+TEST_F(Together, WhatIsSkippedIsNotMissed) {
+    expect_same_without_skipping(std::array{ViewMode::composite});
+}
+
+TEST_F(Together, SlowWhatIsSkippedIsNotMissedInAnyMode) {
+    expect_same_without_skipping(all_modes);
+}
+
+// The half-way line of a ball of labels in a section: a circle, by SciPy to 0.35 of a voxel, and to a pixel more here;
+// by nearest voxels it would be a staircase of 0.61.
+TEST_F(Together, ABallOfLabelsHasARoundRim) {
+    constexpr std::int64_t size = 48;
+    constexpr double radius = 17.3;
+    const VolumeGrid grid = db_grid(size, size, size);
+    renderer().set_volume(grid, voxels(grid, [](auto...) { return 0.0; }).data());
+    constexpr std::int64_t per_voxel = 12;
+    view_ = voxel_view(grid, size * per_voxel, size * per_voxel);
+    view_.background = {0, 0, 0};
+    view_.low = 0;
+    view_.high = 40;
+    view_.show = Shown::slice;
+    view_.zoom = 1;
+    view_.channels[0] =
+        label_channel(grid,
+                      [](std::int64_t z, std::int64_t a, std::int64_t b) {
+                          const auto off = [](std::int64_t i) { return static_cast<double>(i) - 0.5 * (size - 1); };
+                          return std::hypot(off(z), off(a), off(b)) < radius ? 7.0 : 0.0;
+                      },
+                      {{7, "ball", {1, 1, 1}, 120}});
+    const Image image = renderer().render(view_);
+    // From the middle outwards along rays: where the level passes through one half.
+    double worst = 0, sum = 0;
+    constexpr int rays = 180;
+    const double middle = 0.5 * static_cast<double>(image.width);
+    for (int i = 0; i < rays; ++i) {
+        const double angle = 2 * std::numbers::pi * (i + 0.37) / rays;
+        double rim = 0;
+        for (double r = 1; r < middle - 1; r += 0.25) {
+            const auto x = static_cast<std::int64_t>(middle + r * std::cos(angle));
+            const auto y = static_cast<std::int64_t>(middle + r * std::sin(angle));
+            if (image.pixels[static_cast<std::size_t>(4 * (y * image.width + x))] < 128) break;
+            rim = r;
+        }
+        worst = std::max(worst, std::abs(rim / per_voxel - radius));
+        sum += rim / per_voxel - radius;
+    }
+    EXPECT_LT(worst, 0.44);
+    EXPECT_NEAR(sum / rays, 0, 0.1);
+}
+
+// Numbers are never interpolated: between labels 1 and 3 there is no 2.
+TEST_F(Together, BetweenTwoLabelsThereIsNoThird) {
+    set_volume([](auto...) { return 0.0; });
+    view_.channels[0] =
+        label_channel(grid_, [](std::int64_t, std::int64_t a, std::int64_t) { return a < edge / 2 ? 1.0 : 3.0; },
+                      {{1, "one", {1, 0, 0}, 100}, {2, "two", {0, 1, 0}, 10000}, {3, "three", {0, 0, 1}, 100}});
+    for (const bool is_section : {false, true}) {
+        view_.show = is_section ? Shown::slice : Shown::volume;
+        const Image image = renderer().render(view_);
+        for (std::size_t i = 0; i < image.pixels.size(); i += 4) {
+            EXPECT_LE(image.pixels[i + 1], 1);
+            EXPECT_NEAR(image.pixels[i] + image.pixels[i + 2], 255, 3);
+        }
+    }
+}
+
+TEST_F(Together, LabelsAreNamedInTheLegend) {
+    View view = voxel_view(grid_, 200, 200);
+    view.colour_bar = true;
+    view.channels[0] = label_channel(grid_, [](auto...) { return 1.0; }, {{1, "RNFL", {1, 0, 0}, 100}});
+    const Sheet sheet =
+        annotations_of(view, grid_, transfer_function(view, grid_, {0, 40}), {}, {{&view.channels[0], "", {}}});
+    EXPECT_TRUE(std::ranges::any_of(sheet.labels(), [](const auto& label) { return label.text == "RNFL"; }));
+    EXPECT_TRUE(std::ranges::any_of(sheet.labels(), [](const auto& label) { return label.text == "labels"; }));
+}
+
+std::string refusal(const std::function<void()>& work) {
+    try {
+        work();
+    } catch (const Error& error) {
+        return error.line();
+    }
+    return "";
+}
+
+TEST_F(Together, OtherVoxelsAreRefusedByNameAndSize) {
+    set_volume(speckle);
+    view_.channels[1] = even_channel(db_grid(edge, edge, edge - 1), even_curve(1, 1, 1, 1));
+    view_.channels[1].file = "octa.nrrd";
+    std::string line = refusal([&] { check_channels(view_, grid_, "volume.nrrd"); });
+    for (const char* part : {"octa.nrrd", "view.channel_3_file", "32 x 32 x 31", "32 x 32 x 32", "volume.nrrd"})
+        EXPECT_NE(line.find(part), std::string::npos) << line << " | " << part;
+    line = refusal([&] { renderer().render(view_); });
+    EXPECT_NE(line.find("octa.nrrd"), std::string::npos) << line;
+    view_.channels[1] = label_channel(grid_, [](auto...) { return 1.5; }, {});
+    view_.channels[1].volume = channel_voxels(
+        grid_, [](auto...) { return 1.5; }, "l.nrrd");
+    view_.channels[1].file = "l.nrrd";
+    line = refusal([&] { renderer().render(view_); });
+    EXPECT_NE(line.find("which is not a label"), std::string::npos) << line;
+}
+
+}  // namespace
+}  // namespace echolux::test
