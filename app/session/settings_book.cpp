@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "app/transfer/sky_file.h"
 #include "app/transfer/transfer_file.h"
 #include "app/transfer/transfer_text.h"
 #include "compute/error.h"
@@ -112,6 +113,7 @@ void SettingsBook::set(const Values& wanted) {
 // A preset that is chosen takes the place of a curve that was drawn or read.
 void SettingsBook::take_curve(const Values& wanted) {
     if (wanted.contains("view.preset")) load_own_preset(view_);
+    if (wanted.contains("view.sky_picture")) load_sky(view_);
     if (const auto curve = wanted.find(std::string(curve_key)); curve != wanted.end()) {
         view_.transfer_curve = curve_of_toml(std::get<std::string>(curve->second));
     } else if (wanted.contains("view.transfer")) {

@@ -21,7 +21,8 @@ struct echolux_view : echolux::library::Handle<echolux::library::Kind::view> {
             const echolux::View before = view;
             try {
                 set();
-                if (key == "view.transfer" || key == "view.preset") echolux::library::read_files(view);
+                if (key == "view.transfer" || key == "view.preset" || key == "view.sky_picture")
+                    echolux::library::read_files(view);
                 check_view(view);
             } catch (...) {
                 view = before;

@@ -16,10 +16,12 @@ namespace {
 
 constexpr int max_colours = 256;  // 8 bits tell no more apart
 constexpr int max_ticks = 6;
-constexpr double width = 0.9;    // em
-constexpr double tick = 0.35;    // em
-constexpr double title = 1.6;    // em: its room above the bar
-constexpr double height = 0.38;  // of the picture's
+constexpr double width = 0.9;           // em
+constexpr double tick = 0.35;           // em
+constexpr double title = 1.6;           // em: its room above the bar
+constexpr double height = 0.38;         // of the picture's
+constexpr double most_of_all = 0.78;    // of it, whatever their number
+constexpr double room_for_ticks = 4.5;  // em: colours, ticks and their numbers
 
 struct Legend {
     std::string title;
@@ -79,9 +81,12 @@ void draw_colours(Sheet& sheet, const Legend& legend, const glm::dvec2& low, con
     }
 }
 
-void draw_legend(Sheet& sheet, const Legend& legend, double top) {
+void draw_legend(Sheet& sheet, const Legend& legend, double top, double part) {
     const double em = sheet.em();
-    const glm::dvec2 high = glm::floor(glm::dvec2(sheet.size().x - sheet.margin(), top + height * sheet.size().y));
+    const double right = sheet.size().x - sheet.margin();
+    top += sheet.make_room({right - std::max(sheet.size_of(legend.title).x, room_for_ticks * em), top},
+                           {right, top + part * sheet.size().y}, 1);
+    const glm::dvec2 high = glm::floor(glm::dvec2(right, top + part * sheet.size().y));
     const glm::dvec2 low = glm::floor(glm::dvec2(high.x - std::max(1.0, width * em), top + title * em));
     sheet.rimmed_rectangle(low - sheet.line_width(), high + sheet.line_width(), sheet.ink());
     draw_colours(sheet, legend, low, high);
@@ -97,10 +102,12 @@ void draw_legend(Sheet& sheet, const Legend& legend, double top) {
 }  // namespace
 
 void draw_colour_bars(Sheet& sheet, const AnnotationContext& context, const std::optional<FlowScale>& flow) {
-    double top = sheet.margin();
-    for (const Legend& legend : legends_of(context, flow)) {
-        draw_legend(sheet, legend, top);
-        top += height * sheet.size().y + sheet.em();
+    double top = sheet.top();
+    const std::vector<Legend> legends = legends_of(context, flow);
+    const double part = std::min(height, most_of_all / static_cast<double>(std::max<std::size_t>(1, legends.size())));
+    for (const Legend& legend : legends) {
+        draw_legend(sheet, legend, top, part);
+        top += part * sheet.size().y + sheet.em();
     }
 }
 

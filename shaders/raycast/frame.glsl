@@ -21,6 +21,13 @@ layout(constant_id = constant_skip) const bool skips = true;
 layout(constant_id = constant_planes) const bool has_planes = false;
 layout(constant_id = constant_lights) const int lights_kind = lights_none;
 layout(constant_id = constant_table_in_buffer) const bool table_in_buffer = false;
+layout(constant_id = constant_studio) const int studio = 0;
+const bool is_panorama = (studio & studio_panorama) != 0;
+const bool has_gradient = (studio & studio_gradient) != 0;
+const bool has_caps = (studio & studio_caps) != 0;
+const bool has_ground = (studio & studio_ground) != 0;
+const bool has_outline = (studio & studio_outline) != 0;
+const bool has_sky = (studio & studio_sky) != 0;
 
 layout(set = 0, binding = binding_frame) uniform Frame { RaycastFrame frame; };
 layout(set = 0, binding = binding_volume) uniform sampler3D volume;
@@ -51,6 +58,7 @@ layout(set = 0, binding = binding_majorants_target) uniform writeonly image3D ma
 layout(set = 0, binding = binding_majorant_ranges) uniform texture3D majorant_ranges;  // R: least, G: largest value
 layout(set = 0, binding = binding_majorant_ranges_target) uniform writeonly image3D majorant_ranges_target;
 layout(set = 0, binding = binding_extinction_peaks, std430) readonly buffer Peaks { float extinction_peaks[]; };  // of 1, 2, 4 … entries
+layout(set = 0, binding = binding_sky, std430) readonly buffer Sky { SkyTexel sky_texels[]; };
 
 struct Ray {
     vec3 start, direction;  // texture coordinates; direction per unit of length
