@@ -138,7 +138,7 @@ std::int64_t MoviePlan::layers() const {
 
 // A volume that is fitted into each picture would breathe while it turns: it is as large as it may be in all of them.
 void MoviePlan::fix_fit() {
-    if (!view_.fit || view_.show != Shown::volume) return;
+    if (!view_.fit || view_.show != Shown::volume || view_.projection == Projection::panorama) return;
     const auto length_per_pixel = [&](const View& view) {
         return Camera(eyes_of(view).front(), volume_extent(volumes_.grid)).length_per_pixel();
     };

@@ -12,9 +12,9 @@ namespace {
 constexpr std::array<std::string_view, 6> camera_names{"azimuth_deg", "elevation_deg", "roll_deg",
                                                        "zoom",        "distance",      "target_um"};
 
-// Of the file that is made, or of the window alone; named directions become their angles.
-constexpr std::array<std::string_view, 9> never_keyed{"width",     "height", "samples", "rest_samples", "frame_ms",
-                                                      "time_rate", "look",   "fit",     "stereo"};
+// Of the file that is made, or of the window alone; time_s says when a key is; named directions become their angles.
+constexpr std::array<std::string_view, 10> never_keyed{"width",     "height", "samples", "rest_samples", "frame_ms",
+                                                       "time_rate", "time_s", "look",    "fit",          "stereo"};
 
 bool is_one_of(std::span<const std::string_view> names, std::string_view name) {
     return std::ranges::find(names, name) != names.end();

@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "app/movie/movie_job.h"
 #include "app/movie/movie_resume.h"
@@ -28,7 +29,9 @@ class Interrupted : public Progress {
     explicit Interrupted(std::int64_t after) : left_(after) {}
     void begin(const std::string&, std::int64_t, const std::string&) override {}
     void advance(std::int64_t done) override {
-        if ((left_ -= done) < 0) throw Error(ErrorCode::cancelled, "cancelled", "test", "");
+        if ((left_ -= done) >= 0) return;
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));  // what was drawn is written
+        throw Error(ErrorCode::cancelled, "cancelled", "test", "");
     }
     void end() override {}
 
