@@ -79,7 +79,7 @@ void TimeLine::set(double time_s, const std::string& name, const Value& value) {
 void TimeLine::take(double time_s, const View& wanted) {
     const View view = with_free_look(wanted);
     const View there = at(View{}, time_s);
-    const std::optional<double> first = keys_.empty() ? std::nullopt : std::optional(keys_.front().time_s);
+    const double first = keys_.empty() ? time_s : keys_.front().time_s;
     const std::vector<std::string> keyed = names();
     for (const Field<View>& field : describe<View>()) {
         const std::string name(field.name);
@@ -88,7 +88,7 @@ void TimeLine::take(double time_s, const View& wanted) {
         const Value value = field.get(view);
         if (!is_camera && value == field.get(there)) continue;
         const bool is_new = std::ranges::find(keyed, name) == keyed.end();
-        if (is_new && first && time_s > *first + apart_s) set(*first, name, field.get(View{}));
+        if (is_new && time_s > first + apart_s) set(first, name, field.get(View{}));
         set(time_s, name, value);
     }
 }

@@ -2,7 +2,6 @@
 // tables in their order of time, and none empty.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

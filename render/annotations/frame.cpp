@@ -16,6 +16,7 @@ void draw_frame(Sheet& sheet, const AnnotationContext& context) {
         sheet.rectangle({size.x - side, top}, {size.x, size.y - side}, sheet.ink());
     }
     if (context.view.title.empty()) return;
+    sheet.make_room({0, 0}, {sheet.size().x, band}, 1);
     const glm::vec3 colour = side > 0 ? sheet.rim() : sheet.ink();
     sheet.label(context.view.title, {0.5 * sheet.size().x, 0.5 * std::max(side, band)}, {0.5, 0.5}, colour);
 }

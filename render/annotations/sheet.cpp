@@ -86,13 +86,18 @@ double Sheet::make_room(const glm::dvec2& low, const glm::dvec2& high, double do
         return low.x < block.high.x && high.x > block.low.x && low.y + shift < block.high.y + gap &&
                high.y + shift > block.low.y - gap;
     };
-    for (std::size_t tries = 0; tries <= blocks_.size(); ++tries) {
-        const auto hit = std::ranges::find_if(blocks_, meets);
-        if (hit == blocks_.end()) break;
-        shift = down > 0 ? hit->high.y + gap - low.y : hit->low.y - gap - high.y;
-    }
-    const bool has_room = low.y + shift >= 0 && high.y + shift <= size_.y && std::ranges::none_of(blocks_, meets);
-    if (!has_room) shift = 0;
+    const auto finds_room = [&](bool is_down) {
+        shift = 0;
+        for (std::size_t tries = 0; tries <= blocks_.size(); ++tries) {
+            const auto hit = std::ranges::find_if(blocks_, meets);
+            if (hit == blocks_.end()) break;
+            // A little more than the gap: what just touches is apart.
+            shift = is_down ? hit->high.y + 1.01 * gap - low.y : hit->low.y - 1.01 * gap - high.y;
+        }
+        const bool is_inside = low.y + shift >= frame_ && high.y + shift <= size_.y - frame_;
+        return shift == 0 || (is_inside && std::ranges::none_of(blocks_, meets));
+    };
+    if (!finds_room(down > 0) && !finds_room(down <= 0)) shift = 0;
     blocks_.push_back({low + glm::dvec2(0, shift), high + glm::dvec2(0, shift)});
     return shift;
 }

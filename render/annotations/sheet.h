@@ -48,8 +48,8 @@ class Sheet {
         label(std::move(text), at, anchor, ink_);
     }
 
-    // How far down (up where `down` is negative) a block has to go to meet none of those before it; 0 where there is no
-    // room. It is then one of them.
+    // How far down (up where `down` is negative; the other way where there is no room) a block has to go to meet none
+    // of those before it; 0 where there is no room at all. It is then one of them.
     double make_room(const glm::dvec2& low, const glm::dvec2& high, double down);
     // Of a line of text, about: the font is not asked.
     glm::dvec2 size_of(const std::string& text) const;

@@ -1,7 +1,7 @@
 // The shadow of the volume on the ground below it, which is seen by nothing else: how much light of the free lamp, else of what
 // is above, gets there through the cells of light_cells.comp.
 
-const int ground_looks = 6;   // along a spiral within a cone
+const int ground_looks = 8;   // on two rings within a cone
 const int ground_steps = 24;  // through the volume
 const float wide = 0.5, narrow = 0.985;  // cosines of half the angle that the sky above and a lamp fill
 
@@ -39,8 +39,9 @@ void add_ground(inout Seen seen, Ray ray) {
     float turn = 6.2831853 * sample_offset(ray.pixel);
     float light = 0.0;
     for (int i = 0; i < ground_looks; ++i) {
-        float cosine = mix(1.0, least, (float(i) + 0.5) / float(ground_looks));
-        float angle = turn + 2.3999632 * float(i);  // golden angle
+        float ring = float(i / 4);
+        float cosine = mix(1.0, least, 0.25 + 0.5 * ring);
+        float angle = turn + 1.57079633 * float(i) + 0.78539816 * ring;
         float sine = sqrt(1.0 - cosine * cosine);
         light += light_left(at, cosine * axis + sine * (cos(angle) * across + sin(angle) * along));
     }

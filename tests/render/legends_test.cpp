@@ -66,7 +66,8 @@ TEST(Legends, DoNotOverlap) {
 TEST(Legends, LieInsideTheFrame) {
     View view = everything(800, 800);
     view.picture_frame = 0.1;
-    for (const Label& label : sheet_of(view).labels()) {
+    const Sheet sheet = sheet_of(view);
+    for (const Label& label : sheet.labels()) {
         const auto [low, high] = box_of(label);
         if (label.text == view.title) {
             EXPECT_LT(high.y, 80);

@@ -141,8 +141,9 @@ TEST_F(Panoramas, HaveTheLinesOfTheBox) {
     for (const glm::dvec3 place :
          {glm::dvec3{-10, 10, 10}, glm::dvec3{10, -10, 10}, glm::dvec3{0, 10, -10}, glm::dvec3{-10, 0, -10}}) {
         const glm::dvec2 at = camera.project(place) + glm::dvec2(128, 64);
-        const auto pixel = static_cast<std::size_t>(4 * (std::int64_t(at.y) * 256 + std::int64_t(at.x)));
-        EXPECT_GT(image.pixels[pixel], 40) << place.x << place.y << place.z;
+        const auto pixel =
+            static_cast<std::size_t>(4 * (std::int64_t(at.y) * 256 + std::min<std::int64_t>(std::int64_t(at.x), 255)));
+        EXPECT_GT(image.pixels[pixel], 20) << place.x << place.y << place.z;
     }
     EXPECT_EQ(image.pixels[4 * (64 * 256 + 128)], 0);
 }
