@@ -4,6 +4,7 @@
 #include <cmath>
 #include <glm/geometric.hpp>
 #include <glm/trigonometric.hpp>
+#include <numbers>
 
 namespace echolux {
 namespace {
@@ -60,18 +61,19 @@ Angles angles_of(const Orientation& orientation, double azimuth_deg) {
 Camera::Camera(const View& view, const glm::dvec3& extent)
     : orientation_(orientation_of(view)), extent_(extent),
       target_(view.target_um[0], view.target_um[1], view.target_um[2]), near_(view.near_um),
-      perspective_(view.projection == Projection::perspective) {
+      perspective_(view.projection != Projection::orthographic), around_(view.projection == Projection::panorama) {
     const double radius = 0.5 * glm::length(extent);
     const double half_side = 0.5 * static_cast<double>(std::min(view.width, view.height));
     const double half_angle = 0.5 * glm::radians(view.fov_deg);
     distance_ = view.distance * (perspective_ ? radius / std::sin(half_angle) : 2 * radius);
     per_pixel_ = (perspective_ ? std::tan(half_angle) : radius) / half_side;
-    if (view.fit) fit(0.5 * static_cast<double>(view.width), 0.5 * static_cast<double>(view.height));
-    per_pixel_ /= view.zoom;
+    if (view.fit && !around_) fit(0.5 * static_cast<double>(view.width), 0.5 * static_cast<double>(view.height));
+    per_pixel_ = around_ ? 2 * std::numbers::pi / static_cast<double>(view.width) : per_pixel_ / view.zoom;
     aside_ = view.eye * view.eyes_apart * distance_;
 
     const glm::dvec3 x = orientation_.right * per_pixel_;
-    const glm::dvec3 y = -orientation_.up * per_pixel_;
+    const double down = around_ ? std::numbers::pi / static_cast<double>(view.height) : per_pixel_;
+    const glm::dvec3 y = -orientation_.up * down;
     const glm::dvec3 none{0};
     rays_ = {eye(),
              perspective_ ? none : x,
@@ -95,7 +97,24 @@ void Camera::fit(double half_width, double half_height) {
     per_pixel_ *= beyond * margin;
 }
 
+Camera::Ray Camera::ray_at(const glm::dvec2& from_middle) const {
+    const double x = from_middle.x, y = from_middle.y;
+    const auto& [eye, eye_x, eye_y, ray, ray_x, ray_y] = rays_;
+    if (!around_) return {eye + x * eye_x + y * eye_y, glm::normalize(ray + x * ray_x + y * ray_y)};
+    const double longitude = x * glm::length(ray_x), down = y * glm::length(ray_y);
+    const glm::dvec3 level = std::cos(longitude) * ray + std::sin(longitude) * orientation_.right;
+    return {eye, std::cos(down) * level - std::sin(down) * orientation_.up};
+}
+
+glm::dvec2 Camera::project_around(const glm::dvec3& from_eye) const {
+    const double right = glm::dot(from_eye, orientation_.right), ahead = -glm::dot(from_eye, orientation_.towards);
+    const double down = -glm::dot(from_eye, orientation_.up);
+    return {std::atan2(right, ahead) / glm::length(rays_.ray_x),
+            std::atan2(down, std::hypot(right, ahead)) / glm::length(rays_.ray_y)};
+}
+
 glm::dvec2 Camera::project(const glm::dvec3& point) const {
+    if (around_) return project_around(point - eye());
     const glm::dvec3 from = point - target_;
     const double depth = depth_of(point);
     const double scale = per_pixel_ * (perspective_ ? depth : 1);
@@ -108,6 +127,7 @@ double Camera::depth_of(const glm::dvec3& point) const {
 }
 
 std::optional<Camera::Line> Camera::project_line(const glm::dvec3& from, const glm::dvec3& to) const {
+    if (around_) return std::nullopt;
     const double nearest = std::max(near_, 1e-6 * glm::length(extent_));
     const double a = depth_of(from) - nearest;
     const double b = depth_of(to) - nearest;

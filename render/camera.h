@@ -39,10 +39,17 @@ class Camera {
 
     // The ray of the pixel at (x, y), counted from the picture's middle to the right and down, starts at
     // eye + x eye_x + y eye_y and runs along ray + x ray_x + y ray_y.
+    // Of a panorama x and y are angles, of which a pixel is as many as ray_x and ray_y are long: see ray_at().
     struct Rays {
         glm::dvec3 eye, eye_x, eye_y, ray, ray_x, ray_y;
     };
     const Rays& rays() const { return rays_; }
+
+    // Of any projection: where the ray of a pixel starts, and its direction of length one.
+    struct Ray {
+        glm::dvec3 start, unit;
+    };
+    Ray ray_at(const glm::dvec2& from_middle) const;
 
     // The pixel, from the picture's middle, on which a point before the eye lands: see depth_of().
     glm::dvec2 project(const glm::dvec3& point) const;
@@ -50,7 +57,8 @@ class Camera {
     // How far before the eye a point lies, along the direction of view; negative: behind it.
     double depth_of(const glm::dvec3& point) const;
 
-    // The ends, in pixels, of the part of a line that lies before the eye by more than the view's near distance.
+    // The ends, in pixels, of the part of a line that lies before the eye by more than the view's near distance. None
+    // in a panorama, where lines are curves.
     struct Line {
         glm::dvec2 from, to;
     };
@@ -68,6 +76,7 @@ class Camera {
 
   private:
     void fit(double half_width, double half_height);
+    glm::dvec2 project_around(const glm::dvec3& from_eye) const;
 
     Orientation orientation_;
     Rays rays_;
@@ -75,9 +84,10 @@ class Camera {
     glm::dvec3 target_;
     double distance_ = 0;   // from the eye to the target
     double aside_ = 0;      // of the eye, to the right
-    double per_pixel_ = 0;  // lengths (orthographic) or slope (perspective)
+    double per_pixel_ = 0;  // lengths (orthographic), slope (perspective) or angle (panorama)
     double near_ = 0;
-    bool perspective_ = true;
+    bool perspective_ = true;  // all rays begin at the eye
+    bool around_ = false;      // it is a panorama
 };
 
 }  // namespace echolux

@@ -27,7 +27,8 @@ View settled(View view, const glm::dvec3& extent) {
     if (!view.fit) return view;
     const double fitting = Camera(view, extent).length_per_pixel();
     view.fit = false;
-    view.zoom = std::clamp(view.zoom * Camera(view, extent).length_per_pixel() / fitting, 0.01, 100.0);
+    if (fitting > 0)  // an eye at the target sees it infinitely large, and so does one that sees all around
+        view.zoom = std::clamp(view.zoom * Camera(view, extent).length_per_pixel() / fitting, 0.01, 100.0);
     return view;
 }
 
@@ -58,7 +59,7 @@ View panned(View view, const glm::dvec2& pixels, const glm::dvec3& extent) {
 View dollied(View view, double factor, const glm::dvec2& at, const glm::dvec3& extent) {
     view = settled(std::move(view), extent);
     const Camera before(view, extent);
-    if (view.projection == Projection::perspective) {
+    if (view.projection != Projection::orthographic) {
         view.distance = std::clamp(view.distance / factor, 0.0, 100.0);
     } else {
         view.zoom = std::clamp(view.zoom * factor, 0.01, 100.0);

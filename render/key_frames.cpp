@@ -58,8 +58,8 @@ double hermite(const Segment& s, double time) {
 }
 
 // The slope at key i of part p; at rest at both ends.
-double slope_of(const Keys& keys, std::size_t i, std::size_t p) {
-    if (i == 0 || i + 1 == keys.size()) return 0;
+double slope_of(const Keys& keys, const std::vector<Ease>& eases, std::size_t i, std::size_t p) {
+    if (i == 0 || i + 1 == keys.size() || eases[i] == Ease::rest) return 0;
     const auto part = [&](std::size_t key) { return parts_of(keys[key].second)[p]; };
     const double length_before = keys[i].first - keys[i - 1].first;
     const double length_after = keys[i + 1].first - keys[i].first;
@@ -69,7 +69,10 @@ double slope_of(const Keys& keys, std::size_t i, std::size_t p) {
 
 }  // namespace
 
-Track::Track(Keys keys) : keys_(std::move(keys)), is_smooth_(can_be_smooth(keys_)) {}
+Track::Track(Keys keys, std::vector<Ease> eases)
+    : keys_(std::move(keys)), eases_(std::move(eases)), is_smooth_(can_be_smooth(keys_)) {
+    eases_.resize(keys_.size());
+}
 
 Value Track::at(double time_s) const {
     const auto after = std::ranges::upper_bound(keys_, time_s, {}, &std::pair<double, Value>::first);
@@ -77,29 +80,38 @@ Value Track::at(double time_s) const {
     const auto before = after - 1;
     if (after == keys_.end() || !is_smooth_ || before->first == time_s) return before->second;
     const auto i = static_cast<std::size_t>(before - keys_.begin());
+    if (eases_[i] == Ease::hold) return before->second;
     const std::vector<double> from = parts_of(before->second);
     const std::vector<double> to = parts_of(after->second);
     std::vector<double> parts;
     for (std::size_t p = 0; p < from.size(); ++p) {
-        parts.push_back(hermite(
-            {before->first, after->first, from[p], to[p], slope_of(keys_, i, p), slope_of(keys_, i + 1, p)}, time_s));
+        const double even = (to[p] - from[p]) / (after->first - before->first);
+        const bool is_even = eases_[i] == Ease::linear;
+        parts.push_back(is_even ? from[p] + even * (time_s - before->first)
+                                : hermite({before->first, after->first, from[p], to[p], slope_of(keys_, eases_, i, p),
+                                           slope_of(keys_, eases_, i + 1, p)},
+                                          time_s));
     }
     return value_like(before->second, std::move(parts));
 }
 
-void KeyFrames::add(double time_s, const std::map<std::string, Value>& values, const std::string& where) {
+void KeyFrames::add(double time_s, const std::map<std::string, Value>& values, const std::string& where, Ease ease) {
     if (!times_s_.empty() && time_s <= times_s_.back()) {
         throw Error(ErrorCode::bad_setting, fmt::format("{:g} s does not come after {:g} s", time_s, times_s_.back()),
                     where, "sort the keys by time");
     }
     times_s_.push_back(time_s);
-    for (const auto& [name, value] : values) keys_[name].emplace_back(time_s, value);
+    for (const auto& [name, value] : values) {
+        keys_[name].values.emplace_back(time_s, value);
+        keys_[name].eases.push_back(ease);
+    }
 }
 
 View KeyFrames::at(View view, double time_s) const {
     for (const Field<View>& field : describe<View>()) {
         const auto track = keys_.find(std::string(field.name));
-        if (track != keys_.end()) field.set(view, Track(track->second).at(time_s));
+        if (track == keys_.end()) continue;
+        field.set(view, Track(track->second.values, track->second.eases).at(time_s));
     }
     return view;
 }

@@ -21,7 +21,7 @@ namespace echolux {
 // Cells along depth, A-scans, B-scans: a quarter of the voxels, at most 128.
 std::array<std::int64_t, 3> light_cells(const VolumeGrid& grid);
 
-// Whether the picture asks for it: in its view, and by a mode that lights what it shows.
+// Whether samples are lit by it: in its view, and by a mode that lights what it shows.
 bool wants_light_volume(const View& view);
 
 // A value for each specialization constant of the ray caster.

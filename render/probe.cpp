@@ -52,11 +52,9 @@ std::optional<Probe> probe_of(const RayMeasure& measure, const View& view, const
     const auto [depth, a_scan, b_scan] = voxel_edges(grid);
     const glm::dvec3 edges(depth, a_scan, b_scan);
     const glm::dvec3 extent = volume_extent(grid);
-    const Camera::Rays rays = Camera(view, extent).rays();
     const glm::dvec2 pixel =
         glm::dvec2(x, y) + 0.5 - 0.5 * glm::dvec2(static_cast<double>(view.width), static_cast<double>(view.height));
-    const glm::dvec3 start = rays.eye + pixel.x * rays.eye_x + pixel.y * rays.eye_y;
-    const glm::dvec3 unit = glm::normalize(rays.ray + pixel.x * rays.ray_x + pixel.y * rays.ray_y);
+    const auto [start, unit] = Camera(view, extent).ray_at(pixel);
     const glm::dvec3 place = start + double{measure.distance} * unit + 0.5 * extent - 0.5 * edges;
     Probe probe;
     probe.value = exact(measure.voxel_value, grid);

@@ -67,6 +67,12 @@ int lighting_of(const Shot& shot) {
     return is_coarse ? shared::lighting_together : shared::lighting_each;
 }
 
+bool has_cells(const RaycastConstants& constants) {
+    const bool has_ground = (constants[shared::constant_studio] & shared::studio_ground) != 0;
+    const bool is_cast = constants[shared::constant_mode] != shared::mode_traced;
+    return constants[shared::constant_light_volume] != 0 || (has_ground && is_cast);
+}
+
 RaycastConstants raycast_constants(const Shot& shot, bool is_software) {
     const View& view = shot.view;
     RaycastConstants constants{};
@@ -87,6 +93,7 @@ RaycastConstants raycast_constants(const Shot& shot, bool is_software) {
     constants[shared::constant_table_in_buffer] = is_software ? 0 : 1;
     constants[shared::constant_channels] = channels_constant(shot);
     constants[shared::constant_jitter] = shot.pass.number > 0 ? 1 : 0;
+    constants[shared::constant_studio] = studio_constant(shot);
     if (is_traced(shot)) {  // which knows nothing of these
         for (const int i : {shared::constant_jitter, shared::constant_skip, shared::constant_light_volume,
                             shared::constant_rolling, shared::constant_planes}) {

@@ -7,6 +7,9 @@ namespace echolux {
 
 RaycastConstants raycast_constants(const Shot& shot, bool is_software);
 
+// Whether a picture asks for the cells of the light volume.
+bool has_cells(const RaycastConstants& constants);
+
 // Whether light is followed: where passes are summed, of whole volumes. What is cast at once is the composite.
 bool is_traced(const Shot& shot);
 ViewMode mode_of(const Shot& shot);

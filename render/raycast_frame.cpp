@@ -95,7 +95,7 @@ void set_filled(shared::RaycastFrame& frame, const Scene& scene, const TransferF
 }
 
 // The four edges along each axis; one that touches a face turned to the eye lies before the volume.
-void set_box(shared::RaycastFrame& frame, const Camera& camera, const glm::dvec3& extent) {
+void set_box(shared::RaycastFrame& frame, const Camera& camera, const glm::dvec3& extent, bool is_panorama) {
     for (int i = 0; i < shared::box_edges; ++i) {
         const int axis = i / 4;
         const int b = (axis + 1) % 3;
@@ -107,13 +107,19 @@ void set_box(shared::RaycastFrame& frame, const Camera& camera, const glm::dvec3
         end[c] *= side_c;
         glm::dvec3 start = end;
         start[axis] = -end[axis];
+        const bool front = camera.faces(b, side_b) || camera.faces(c, side_c);
+        if (is_panorama) {
+            const auto towards = [&](const glm::dvec3& point) { return glm::normalize(point - camera.eye()); };
+            frame.edge[i] = packed(towards(start), front ? 0 : elsewhere);
+            frame.edge_facts[i] = packed(towards(end), front ? elsewhere : 0);
+            continue;
+        }
         const std::optional<Camera::Line> line = camera.project_line(start, end);
         if (!line) {  // behind the eye
             frame.edge_facts[i] = packed(0, elsewhere, elsewhere, 0);
             continue;
         }
         const glm::dvec2 along = line->to - line->from;
-        const bool front = camera.faces(b, side_b) || camera.faces(c, side_c);
         frame.edge[i] = packed(line->from.x, line->from.y, along.x, along.y);
         frame.edge_facts[i] =
             packed(1 / std::max(glm::dot(along, along), 1e-12), front ? 0 : elsewhere, front ? elsewhere : 0, 0);
@@ -156,7 +162,8 @@ shared::RaycastFrame raycast_frame(const Shot& shot, const TransferFunction& fun
     frame.planes = planes_frame(shot);
     frame.trace = trace_frame(shot);
     frame.channels = channels_frame(shot);
-    set_box(frame, camera, extent);
+    frame.studio = studio_frame(shot);
+    set_box(frame, camera, extent, view.projection == Projection::panorama);
     return frame;
 }
 

@@ -27,15 +27,16 @@ constexpr std::array<vk::DescriptorType, shared::binding_count> binding_types = 
     types[shared::binding_frame] = eUniformBuffer;
     types[shared::binding_picture] = eStorageImage;
     types[shared::binding_measures] = eStorageImage;
-    types[shared::binding_entries] = eStorageBuffer;
     types[shared::binding_cells_target] = eStorageImage;
     types[shared::binding_light_target] = eStorageImage;
     types[shared::binding_majorants_target] = eStorageImage;
     types[shared::binding_majorant_ranges_target] = eStorageImage;
-    types[shared::binding_extinction_peaks] = eStorageBuffer;
-    types[shared::binding_channel_entries] = eStorageBuffer;
     for (int c = 0; c < shared::max_channels; ++c) {
         types[static_cast<std::size_t>(shared::binding_channel_volumes + c)] = eCombinedImageSampler;
+    }
+    for (const int i : {shared::binding_entries, shared::binding_extinction_peaks, shared::binding_channel_entries,
+                        shared::binding_sky}) {
+        types[static_cast<std::size_t>(i)] = eStorageBuffer;
     }
     for (const int i : {shared::binding_path_albedo, shared::binding_path_normals, shared::binding_path_squares,
                         shared::binding_path_drawn}) {
@@ -147,7 +148,7 @@ Raycaster::Raycaster(const gpu::Device& device, gpu::Queue& queue)
       limits_(device, table_shape(vk::Format::eR32Uint), "transfer function"),
       entries_(device, 2 * table_bytes, vk::BufferUsageFlagBits::eStorageBuffer), absent_(device),
       noise_(device, noise_shape(), "blue noise"), light_volume_(device, queue), majorants_(device, queue),
-      annotator_(device) {
+      sky_(device, queue), annotator_(device) {
     queue_.run([&](const vk::raii::CommandBuffer& commands) {
         for (const gpu::DeviceImage* image :
              {&extinctions_, &colours_, &limits_, &absent_.plane, &absent_.floats, &absent_.cube}) {
@@ -329,8 +330,7 @@ void Raycaster::record_inputs(const vk::raii::CommandBuffer& commands, Frame& fr
         frame.previous_classifier.record(commands, frame.facts.lookup.x, frame.facts.lookup.y);
     }
     gpu::record_order(commands);
-    if (frame.constants[shared::constant_light_volume] != 0)
-        light_volume_.record(commands, frame.bindings, light_sources(frame, shot));
+    if (has_cells(frame.constants)) light_volume_.record(commands, frame.bindings, light_sources(frame, shot));
 }
 
 void Raycaster::record_rays(const vk::raii::CommandBuffer& commands, const Frame& frame, const Shot& shot,

@@ -20,6 +20,7 @@
 #include "render/raycast_programs.h"
 #include "render/region.h"
 #include "render/scene.h"
+#include "render/sky_light.h"
 #include "render/stats.h"
 #include "render/surface_albedo.h"
 #include "render/view/view.h"
@@ -167,6 +168,7 @@ class Raycaster {
     gpu::DeviceImage noise_;
     LightVolume light_volume_;
     Majorants majorants_;
+    SkyLight sky_;
     std::pair<double, SurfaceAlbedo> surface_{-1, {}};  // of the last roughness: it takes milliseconds
     Annotator annotator_;
     Frames picture_frames_;       // whose pictures are kept

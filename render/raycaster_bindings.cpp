@@ -38,6 +38,7 @@ void Raycaster::bind_absent(Frame& frame) {
     bindings.set_image(shared::binding_noise, noise_.view());
     bind_no_light(bindings);
     bind_no_majorants(bindings);
+    bindings.set_buffer(shared::binding_sky, entries_.handle());
 }
 
 void Raycaster::bind_flow(gpu::Bindings& bindings, const VolumeTexture* flow, std::uint32_t texture,
@@ -95,11 +96,15 @@ void Raycaster::bind(Frame& frame, const Shot& shot) {
                        scene.pages != nullptr ? scene.pages->table().view() : absent_.cube.view());
     frame.classifier.bind(scene.volume.bricks(), limits_.view());
     frame.previous_classifier.bind(behind.bricks(), limits_.view());
-    if (frame.constants[shared::constant_light_volume] != 0) {
+    if (has_cells(frame.constants)) {
         light_volume_.bind(bindings, light_sources(frame, shot));
     } else {
         bind_no_light(bindings);  // what was bound before may be gone
     }
+    if ((frame.constants[shared::constant_studio] & shared::studio_sky) != 0)
+        sky_.bind(bindings, shot.view.sky_read);
+    else
+        bindings.set_buffer(shared::binding_sky, entries_.handle());  // what was bound before may be gone
     if (is_traced(shot)) {
         majorants_.bind(bindings, light_sources(frame, shot));
     } else {

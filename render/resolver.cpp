@@ -25,7 +25,7 @@ struct Scale {
     float none;
     Toning toning;
 };
-static_assert(sizeof(Scale) == 64, "the layout of std430");
+static_assert(sizeof(Scale) == 80, "the layout of std430");
 
 constexpr std::array<std::int32_t, 2> as_it_is{0, 0}, enlarged{1, 0}, toned{0, 1};  // enlarges, tones
 
@@ -76,8 +76,11 @@ Resolver::Resolver(const gpu::Device& device, gpu::Queue& queue)
 std::optional<Toning> toning_of(const Shot& shot) {
     if (!is_traced(shot)) return {};
     const std::vector<double>& colour = shot.view.background;
-    return Toning{tone_of(shot.view),
-                  glm::vec4(glm::dvec4(colour[0], colour[1], colour[2], shot.view.transparent ? 0 : 1))};
+    const std::vector<double>& lower = lower_background(shot.view);
+    return Toning{
+        .tone = tone_of(shot.view),
+        .background = glm::vec4(glm::dvec4(colour[0], colour[1], colour[2], shot.view.transparent ? 0 : 1)),
+        .below = glm::vec4(glm::dvec4(lower[0], lower[1], lower[2], 1.0 / static_cast<double>(shot.view.height)))};
 }
 
 Resolver::Frame& Resolver::prepared_frame(ResolvedPictures& pictures, const Region& region, PictureDepth depth) {
@@ -113,6 +116,7 @@ ResolvedPicture Resolver::resolve(ResolvedPictures& pictures, const Accumulation
     const vk::raii::Pipeline& shader = toning ? toned_ : pitch == 1 ? as_it_is_ : enlarged_;
     Scale scale = scale_of(pitch, region.width, region.height);
     if (toning) scale.toning = *toning;
+    scale.toning.rim.z = static_cast<float>(region.top);
     frame.value = queue_.submit([&](const vk::raii::CommandBuffer& commands) {
         if (frame.is_fresh) frame.picture->record_first_use(commands);
         commands.bindPipeline(vk::PipelineBindPoint::eCompute, *shader);

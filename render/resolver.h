@@ -26,7 +26,8 @@ struct ResolvedPicture {
 struct Toning {
     shared::vec4 tone;        // see tone.glsl
     shared::vec4 background;  // RGB, opacity 0 or 1
-    shared::vec4 rim{0};      // rays before the picture's first: to the left, above
+    shared::vec4 rim{0};      // rays before the picture's first: to the left, above; rows of the whole picture above it
+    shared::vec4 below{0};    // the background at the lower edge; 1 / height of the whole picture
 };
 
 // Nothing where what is accumulated are colours of the display already.

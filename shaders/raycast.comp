@@ -25,6 +25,8 @@
 #include "shaders/raycast/channels_in_picture.glsl"
 #include "shaders/raycast/box.glsl"
 #include "shaders/raycast/pixel.glsl"
+#include "shaders/raycast/caps.glsl"
+#include "shaders/raycast/ground.glsl"
 
 Seen seen_along(Ray ray) {
     if (has_planes) return seen_on_planes(ray);
@@ -77,13 +79,17 @@ void main() {
     if (slices_kind == slices_section && meets) make_section(seen);
     if (flow_kind != flow_off && meets && !has_planes) add_flow_to_picture(seen, ray);
     if (channel_count > 0 && meets && !has_planes) add_channels_to_picture(seen, ray);
+    if (has_caps && meets) add_cap(seen, ray);
     if (slices_kind == slices_inside) add_slice(seen, whole, slice);
     if (output_kind == output_measures) {
         write_measures(ivec2(here), ray, seen);
         return;
     }
     if (box) add_box(seen, pixel);
-    seen.colour += seen.transmittance * frame.background.a * frame.background.rgb;
+    if (has_ground) add_ground(seen, whole);
+    vec3 background = frame.background.rgb;
+    if (has_gradient) background = background_at(pixel);
+    seen.colour += seen.transmittance * frame.background.a * background;
     seen.transmittance *= 1.0 - frame.background.a;
     float opacity = 1.0 - seen.transmittance;
     if (output_kind == output_mean) {

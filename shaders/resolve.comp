@@ -14,7 +14,8 @@ layout(push_constant) uniform Scale {
     float none;
     vec4 tone;  // see tone.glsl
     vec4 background;
-    vec4 rim;  // rays before the picture's first: to the left, above
+    vec4 rim;    // rays before the picture's first: to the left, above; rows of the whole picture above it
+    vec4 below;  // the background at the lower edge; 1 / height of the whole picture
 };
 layout(set = 0, binding = binding_resolve_accumulation) uniform sampler2D accumulation;
 layout(set = 0, binding = binding_resolve_picture) uniform writeonly image2D picture;
@@ -32,12 +33,14 @@ vec4 seen_at(ivec2 here) {
 
 // Mixed as light of the display, so that the background stays what it is, and so do lines and slices.
 vec4 shown(ivec2 here) {
+    float down = clamp((float(here.y) - rim.y + rim.z + 0.5) * below.w, 0.0, 1.0);
+    vec3 behind = background.rgb + down * (below.rgb - background.rgb);
     vec4 light = texelFetch(accumulation, here, 0);
     vec4 over = texelFetch(drawn, here, 0);
     vec3 colour = (light.a > 0.0 ? light.a * toned(light.rgb / light.a, tone) : vec3(0)) + over.rgb;
     float opacity = clamp(light.a + over.a, 0.0, 1.0);
     if (background.a == 0.0) return vec4(to_srgb(clamp(colour / max(opacity, 1e-6), 0.0, 1.0)), opacity);
-    return vec4(to_srgb(clamp(colour + (1.0 - opacity) * from_srgb(background.rgb), 0.0, 1.0)), 1.0);
+    return vec4(to_srgb(clamp(colour + (1.0 - opacity) * from_srgb(behind), 0.0, 1.0)), 1.0);
 }
 
 void main() {

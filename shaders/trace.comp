@@ -16,13 +16,16 @@
 #include "shaders/raycast/slices.glsl"
 #include "shaders/raycast/box.glsl"
 #include "shaders/raycast/pixel.glsl"
+#include "shaders/raycast/caps.glsl"
 #include "shaders/trace/random.glsl"
 #include "shaders/trace/medium.glsl"
 #include "shaders/trace/flight.glsl"
 #include "shaders/trace/scatter.glsl"
 #include "shaders/trace/lights.glsl"
+#include "shaders/trace/sky.glsl"
 #include "shaders/trace/lens.glsl"
 #include "shaders/trace/path.glsl"
+#include "shaders/trace/ground.glsl"
 
 layout(set = 0, binding = binding_path_albedo, rgba32f) uniform image2D path_albedo;
 layout(set = 0, binding = binding_path_normals, rgba32f) uniform image2D path_normals;
@@ -31,14 +34,24 @@ layout(set = 0, binding = binding_path_drawn, rgba32f) uniform image2D path_draw
 
 const float apart = 4.0;  // as deep, lines lie for the denoiser: it never mixes them with what is beside them
 
+// Over all that was followed behind it.
+void put_cap(inout Traced found, inout vec4 drawn, vec4 cap) {
+    found.light *= 1.0 - cap.a;
+    found.opacity *= 1.0 - cap.a;
+    drawn *= 1.0 - cap.a;
+    drawn += vec4(cap.a * from_srgb(clamp(cap.rgb / max(cap.a, 1e-6), 0.0, 1.0)), cap.a);
+}
+
 // Premultiplied, as the display has it but for its gamma: neither slices nor lines are light.
-vec4 drawn_at(inout Traced found, Ray whole, vec2 pixel, float slice) {
+vec4 drawn_at(inout Traced found, Ray whole, vec2 pixel, float slice, vec4 cap) {
     vec4 drawn = vec4(0);
     if (slices_kind == slices_inside && found.opacity == 0.0 && slice != no_slice) {
         Seen seen = nothing;
         add_slice(seen, whole, slice);
         drawn = vec4(from_srgb(clamp(seen.colour, 0.0, 1.0)), 1.0);
     }
+    if (has_ground && found.opacity == 0.0 && drawn.a == 0.0) drawn.a = shadow_on_ground(whole);
+    if (has_caps) put_cap(found, drawn, cap);
     if (!box) return drawn;
     vec2 cover = box_lines(pixel - 0.5 * frame.picture.xy);
     vec4 line = vec4(from_srgb(frame.box_colour.rgb), 1.0);
@@ -72,12 +85,14 @@ void main() {
     if (slices_kind == slices_inside && frame.slices.facts.z > 0.0) whole = ray;
     float slice = slices_kind == slices_inside ? length_to_slice(whole) : no_slice;
     ray.leave = min(ray.leave, slice);
+    vec4 cap = vec4(0);
+    if (has_caps && ray.leave > ray.enter) cap = cap_of(ray);
     Traced found = nothing_traced;
     if (ray.leave > ray.enter) found = traced(ray);
     if (output_kind == output_counts) {
         add_to_mean(ivec2(here), found.counts);
     } else {
-        vec4 drawn = drawn_at(found, whole, pixel, slice);
+        vec4 drawn = drawn_at(found, whole, pixel, slice, cap);
         add_path(ivec2(here), found, drawn);
     }
 }

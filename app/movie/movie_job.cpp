@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "app/movie/movie_encoding.h"
+#include "app/movie/movie_resume.h"
 #include "app/movie/movie_scene.h"
+#include "app/movie/shutter.h"
 #include "app/open/channel_files.h"
 #include "app/open/files_read.h"
 #include "app/seconds_since.h"
@@ -72,7 +74,8 @@ View sized(View view, MovieCodec codec) {
 class Transfers {
   public:
     void load(View& view) {
-        if (!loaded_ || loaded_->transfer != view.transfer || loaded_->preset != view.preset) {
+        if (!loaded_ || loaded_->transfer != view.transfer || loaded_->preset != view.preset ||
+            loaded_->sky_picture != view.sky_picture) {
             const std::optional<View> before = std::exchange(loaded_, view);
             load_transfer(*loaded_);
             load_channels(*loaded_, before ? &*before : nullptr);
@@ -81,19 +84,21 @@ class Transfers {
         view.own_preset = loaded_->own_preset;
         load_channels(view, &*loaded_);
         for (std::size_t i = 0; i < view.channels.size(); ++i) loaded_->channels[i].volume = view.channels[i].volume;
+        view.sky_read = loaded_->sky_read;
     }
 
   private:
     std::optional<View> loaded_;
 };
 
-MovieFormat format_of(const MovieJob& job, const MoviePlan& plan, std::int64_t pictures, const View& first,
-                      const std::map<std::string, std::string>& provenance) {
+MovieFormat format_of(const MovieJob& job, const MoviePlan& plan, std::int64_t pictures, std::int64_t first_picture,
+                      const View& first, const std::map<std::string, std::string>& provenance) {
     MovieFormat format{.codec = job.codec,
                        .width = first.width,
                        .height = first.height,
                        .rate = plan.rate(),
                        .max_pictures = pictures,
+                       .first_picture = first_picture,
                        .has_alpha = first.transparent,
                        .crf = job.crf,
                        .may_use_hardware = job.may_use_hardware,
@@ -103,6 +108,7 @@ MovieFormat format_of(const MovieJob& job, const MoviePlan& plan, std::int64_t p
     settings.bind("view", view);
     format.text["view"] = settings.toml();
     format.text["movie.path"] = job.spec.path;
+    if (!job.spec.key_frames.empty()) format.text["movie.key_frames"] = job.spec.key_frames;
     format.text[movie_program_key] = version;
     return format;
 }
@@ -140,6 +146,32 @@ void take(const MovieJob& job, const Frames& frames, const View& view, MovieEnco
     }
 }
 
+// The picture of `view`, or the mean of those that are drawn while its shutter is open.
+std::function<Image()> exposed(const View& view, std::int64_t frame, const MoviePlan& plan, MovieScene& stage,
+                               Transfers& transfers, Progress& progress) {
+    const auto begin = [&](const View& shown) {
+        return stage.renderer().begin(shown, {}, [&progress] { progress.advance(0); });
+    };
+    const std::vector<double> moments = moments_of_exposure(view);
+    if (moments.size() == 1) return begin(view);
+    auto exposure = std::make_shared<Exposure>();
+    std::function<Image()> coming;
+    for (std::size_t i = 0; i < moments.size(); ++i) {
+        View part = plan.view(frame, moments[i]);
+        part.width = view.width;
+        part.height = view.height;
+        transfers.load(part);
+        std::function<Image()> next =
+            begin(part_of_exposure(stage.in_first_colours(std::move(part)), i, moments.size()));
+        if (coming) exposure->add(coming());  // beside the drawing of the next one
+        coming = std::move(next);
+    }
+    return [exposure, coming] {
+        exposure->add(coming());
+        return exposure->image();
+    };
+}
+
 void draw(const MovieJob& job, const MoviePlan& plan, const Frames& frames, MovieScene& stage, MovieEncoding& encoding,
           MovieCodec codec, Progress& progress) {
     Transfers transfers;
@@ -160,7 +192,7 @@ void draw(const MovieJob& job, const MoviePlan& plan, const Frames& frames, Movi
         stage.show(plan.step(frame), view, progress);
         view = stage.in_first_colours(std::move(view));
         auto text = texts ? texts->of(view, stage.shown()) : PictureTexts{};
-        encoding.add(stage.renderer().begin(view, {}, [&progress] { progress.advance(0); }), std::move(text));
+        encoding.add(exposed(view, frame, plan, stage, transfers, progress), std::move(text));
         progress.advance(1);
     }
 }
@@ -205,17 +237,21 @@ void end_early(MovieEncoding& encoding) {
     }
 }
 
-}  // namespace
-
-MadeMovie run(const MovieJob& job, Progress& progress) {
+MadeMovie make(const MovieJob& job, Progress& progress) {
     const MovieCodec codec = movie_codec(job.output, job.codec);
     check_names(job, codec);
     const View start = sized(job.view, codec);
     check_view(start);
-    MovieScene stage(job, movie_path(job.spec.path), progress);
+    MovieScene stage(job, movie_path(job.spec.path, job.spec.key_frames), progress);
     const MoviePlan plan(job.spec, start, stage.time_points());
-    const Frames frames = frames_of(job.spec, plan);
-    const MovieFormat format = format_of(job, plan, frames.count(), plan.view(0), stage.provenance());
+    Frames frames = frames_of(job.spec, plan);
+    std::int64_t already = 0;
+    if (job.spec.resumes) {
+        const std::string note = note_text(job, plan, stage.renderer().device_name());
+        already = first_missing(job.output, note, frames.count());
+        frames.first += already;
+    }
+    const MovieFormat format = format_of(job, plan, frames.count(), already, plan.view(0), stage.provenance());
     MovieEncoding encoding(create_movie(job.output, format));
     const auto begun = std::chrono::steady_clock::now();
     progress.begin("movie", frames.count(), "frames");
@@ -232,7 +268,7 @@ MadeMovie run(const MovieJob& job, Progress& progress) {
     progress.end();
     return {.device = stage.renderer().device_name(),
             .encoder = encoding.encoder(),
-            .frames = frames.count(),
+            .frames = already + frames.count(),
             .rate = plan.rate(),
             .width = start.width,
             .height = start.height,
@@ -240,6 +276,32 @@ MadeMovie run(const MovieJob& job, Progress& progress) {
             .warnings = stage.warnings(),
             .seconds = seconds_since(begun),
             .encoding_s = encoding.busy_s()};
+}
+
+// What is drawn has the size that the codec wants.
+MadeMovie make_in_two_steps(const MovieJob& job, Progress& progress) {
+    MovieJob drawing = job, coding = job;
+    drawing.output = coding.drawn = kept_pictures(job);
+    drawing.view = sized(job.view, movie_codec(job.output, job.codec));
+    drawing.codec = MovieCodec::png;
+    coding.spec.resumes = false;
+    const MadeMovie drawn = make(drawing, progress);
+    MadeMovie made = make(coding, progress);
+    made.seconds += drawn.seconds;
+    remove_kept(coding.drawn, true);
+    return made;
+}
+
+}  // namespace
+
+MadeMovie run(const MovieJob& job, Progress& progress) {
+    if (!job.spec.resumes) return make(job, progress);
+    const MovieCodec codec = movie_codec(job.output, job.codec);
+    check_names(job, codec);
+    if (codec != MovieCodec::png) return make_in_two_steps(job, progress);
+    MadeMovie made = make(job, progress);
+    remove_kept(job.output, false);
+    return made;
 }
 
 }  // namespace echolux

@@ -28,7 +28,7 @@ std::vector<std::string> parts_of(const std::string& text) {
     return parts;
 }
 
-void add_part(MoviePath& path, const std::string& part) {
+void add_part(MoviePath& path, const std::string& part, const std::string& key_frames) {
     const auto refuse = [&](const char* problem, const char* remedy) {
         throw Error(ErrorCode::bad_setting, fmt::format("\"{}\" {}", part, problem), "path", remedy);
     };
@@ -39,9 +39,13 @@ void add_part(MoviePath& path, const std::string& part) {
     if (part == "turntable") return set(path.turns);
     if (part == "time") return set(path.goes_through_time);
     if (part == "sweep") return set(path.sweeps);
+    if (path.keys) refuse("is a second file of key frames", "put all key frames into one file");
+    if (part == "keys" && !key_frames.empty()) {
+        path.keys = joined(key_frames_of(key_frames, "key_frames"));
+        return;
+    }
     if (std::filesystem::path(part).extension() != ".toml")
         refuse("is not a movie path", "choose turntable, time, sweep or a .toml file of key frames, joined with +");
-    if (path.keys) refuse("is a second file of key frames", "put all key frames into one file");
     path.keys = read_key_frames(part);
 }
 
@@ -71,14 +75,15 @@ glm::dvec3 section_normal(const View& view) {
 
 }  // namespace
 
-MoviePath movie_path(const std::string& text) {
+MoviePath movie_path(const std::string& text, const std::string& key_frames) {
     MoviePath path;
-    for (const std::string& part : parts_of(text)) add_part(path, part);
+    for (const std::string& part : parts_of(text)) add_part(path, part, key_frames);
     return path;
 }
 
 MoviePlan::MoviePlan(const MovieSpec& spec, const View& view, const MovieTimePoints& volumes)
-    : path_(movie_path(spec.path)), view_(view), volumes_(volumes), along_(spec.along), plane_(spec.plane) {
+    : path_(movie_path(spec.path, spec.key_frames)), view_(view), volumes_(volumes), along_(spec.along),
+      plane_(spec.plane) {
     if (spec.step_s > 0) volumes_.step_s = spec.step_s;
     if (path_.goes_through_time && volumes_.steps < 2) {
         throw Error(ErrorCode::bad_setting, "time needs several volumes, and there is one", "path",
@@ -133,7 +138,7 @@ std::int64_t MoviePlan::layers() const {
 
 // A volume that is fitted into each picture would breathe while it turns: it is as large as it may be in all of them.
 void MoviePlan::fix_fit() {
-    if (!view_.fit || view_.show != Shown::volume) return;
+    if (!view_.fit || view_.show != Shown::volume || view_.projection == Projection::panorama) return;
     const auto length_per_pixel = [&](const View& view) {
         return Camera(eyes_of(view).front(), volume_extent(volumes_.grid)).length_per_pixel();
     };
@@ -160,17 +165,17 @@ std::int64_t MoviePlan::step(std::int64_t frame) const {
 }
 
 // The last picture is one step before the first, so that the movie can go round for ever.
-void MoviePlan::turn(View& view, std::int64_t frame) const {
+void MoviePlan::turn(View& view, double frame) const {
     const Angles angles = angles_of(view);
     view.look = Look::free;
-    view.azimuth_deg = angles.azimuth_deg + 360 * static_cast<double>(frame) / static_cast<double>(frames_);
+    view.azimuth_deg = angles.azimuth_deg + 360 * frame / static_cast<double>(frames_);
     view.elevation_deg = angles.elevation_deg;
     view.roll_deg = angles.roll_deg;
     if (view.azimuth_deg > 180) view.azimuth_deg -= 360;
 }
 
-void MoviePlan::sweep(View& view, std::int64_t frame) const {
-    const double part = frames_ > 1 ? static_cast<double>(frame) / static_cast<double>(frames_ - 1) : 0.5;
+void MoviePlan::sweep(View& view, double frame) const {
+    const double part = frames_ > 1 ? std::min(frame / static_cast<double>(frames_ - 1), 1.0) : 0.5;
     if (view.show == Shown::slice) {
         view.plane_offset_um = offset_at(part, section_normal(view), volumes_.grid);
         return;
@@ -181,11 +186,12 @@ void MoviePlan::sweep(View& view, std::int64_t frame) const {
     planes.insert(planes.end(), {normal.x, normal.y, normal.z, offset});
 }
 
-View MoviePlan::view(std::int64_t frame) const {
+View MoviePlan::view(std::int64_t frame, double later) const {
     View view = view_;
-    if (path_.keys) view = path_.keys->at(view, static_cast<double>(frame) / rate_.per_s());
-    if (path_.turns) turn(view, frame);
-    if (path_.sweeps) sweep(view, frame);
+    const double at = static_cast<double>(frame) + later;
+    if (path_.keys) view = path_.keys->at(view, at / rate_.per_s());
+    if (path_.turns) turn(view, at);
+    if (path_.sweeps) sweep(view, at);
     if (path_.goes_through_time && volumes_.step_s > 0)
         view.time_s = view_.time_s + static_cast<double>(step(frame)) * volumes_.step_s;
     view.frame = static_cast<std::uint32_t>(frame);

@@ -26,7 +26,8 @@ enum class SweptPlane { slice, clip };
 
 // What is asked of a movie.
 struct MovieSpec {
-    std::string path = "turntable";  // turntable, time, sweep, FILE.toml; several joined by +
+    std::string path = "turntable";  // turntable, time, sweep, keys, FILE.toml; several joined by +
+    std::string key_frames{};        // of the path keys, as a file of them has them
     std::int64_t frames = 0;         // 0: follows from seconds, or from the path
     double seconds = 0;              // 0: follows from frames
     std::string fps{};               // "": 30, or what frames and seconds say
@@ -34,6 +35,7 @@ struct MovieSpec {
     SweptPlane plane = SweptPlane::slice;
     double step_s = 0;                // between volumes; 0: as the series says
     std::int64_t first = 0, end = 0;  // only these pictures of it; 0, 0: all
+    bool resumes = false;             // goes on where the same movie was interrupted: see movie_resume.h
 };
 
 struct MoviePath {
@@ -42,7 +44,7 @@ struct MoviePath {
 };
 
 // Throws Error{bad_setting, bad_file} for a path that is none, and for key frames with wrong keys.
-MoviePath movie_path(const std::string& text);
+MoviePath movie_path(const std::string& text, const std::string& key_frames = "");
 
 // The volumes that are filmed.
 struct MovieTimePoints {
@@ -66,16 +68,16 @@ class MoviePlan {
     // The time point of a frame, always from 0 to steps - 1 and never backwards.
     std::int64_t step(std::int64_t frame) const;
 
-    // Files that it names (transfer, heights) are not read yet.
-    View view(std::int64_t frame) const;
+    // Files that it names (transfer, heights) are not read yet. `later`: part of the time to the next frame.
+    View view(std::int64_t frame, double later = 0) const;
 
   private:
     void set_length(const MovieSpec& spec);
     std::int64_t natural_frames() const;
     std::int64_t layers() const;
     void fix_fit();
-    void turn(View& view, std::int64_t frame) const;
-    void sweep(View& view, std::int64_t frame) const;
+    void turn(View& view, double frame) const;
+    void sweep(View& view, double frame) const;
 
     MoviePath path_;
     View view_;

@@ -19,7 +19,7 @@ double time_of(const TomlEntry& entry) {
 }
 
 Value checked_value(const TomlEntry& entry) {
-    std::vector<std::string_view> names{"time_s"};
+    std::vector<std::string_view> names{"time_s", "ease"};
     for (const Field<View>& field : describe<View>()) {
         const Value like = field.get({});
         if (field.name == entry.name) return checked(field, like, entry.value, entry.where);
@@ -30,22 +30,47 @@ Value checked_value(const TomlEntry& entry) {
                 near.empty() ? "the keys are those of the section [view]" : "did you mean \"" + near + "\"?");
 }
 
+Ease ease_of(const TomlEntry& entry) {
+    const auto* text = std::get_if<std::string>(&entry.value);
+    const auto found = std::ranges::find(ease_names, text != nullptr ? std::string_view(*text) : std::string_view());
+    if (found != ease_names.end()) return static_cast<Ease>(found - ease_names.begin());
+    throw Error(ErrorCode::bad_setting, "is not a way to go on from a key", entry.where,
+                "choose smooth, linear, hold or rest");
+}
+
+std::vector<KeyFrame> frames_of(const std::vector<std::vector<TomlEntry>>& tables, const std::string& where) {
+    std::vector<KeyFrame> frames;
+    for (const std::vector<TomlEntry>& table : tables) {
+        const auto time = std::ranges::find(table, "time_s", &TomlEntry::name);
+        if (time == table.end()) {
+            throw Error(ErrorCode::bad_setting, "a key has no time", where + ", time_s", "e.g. time_s = 2.5");
+        }
+        KeyFrame frame{.time_s = time_of(*time), .where = time->where};
+        for (const TomlEntry& entry : table) {
+            if (entry.name == "ease")
+                frame.ease = ease_of(entry);
+            else if (entry.name != "time_s")
+                frame.values.emplace(entry.name, checked_value(entry));
+        }
+        frames.push_back(std::move(frame));
+    }
+    return frames;
+}
+
 }  // namespace
 
 KeyFrames read_key_frames(const std::filesystem::path& path) {
-    KeyFrames frames;
-    for (const std::vector<TomlEntry>& table : toml_tables(path, "key")) {
-        const auto time = std::ranges::find(table, "time_s", &TomlEntry::name);
-        if (time == table.end()) {
-            throw Error(ErrorCode::bad_setting, "a key has no time", path.string() + ", time_s", "e.g. time_s = 2.5");
-        }
-        std::map<std::string, Value> values;
-        for (const TomlEntry& entry : table) {
-            if (entry.name != "time_s") values.emplace(entry.name, checked_value(entry));
-        }
-        frames.add(time_of(*time), values, time->where);
-    }
-    return frames;
+    return joined(frames_of(toml_tables(path, "key"), path.string()));
+}
+
+std::vector<KeyFrame> key_frames_of(std::string_view text, const std::string& where) {
+    return frames_of(toml_tables(text, where, "key"), where);
+}
+
+KeyFrames joined(const std::vector<KeyFrame>& frames) {
+    KeyFrames all;
+    for (const KeyFrame& frame : frames) all.add(frame.time_s, frame.values, frame.where, frame.ease);
+    return all;
 }
 
 }  // namespace echolux

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/open/channel_files.h"
+#include "app/transfer/sky_file.h"
 #include "app/transfer/transfer_file.h"
 #include "app/transfer/transfer_text.h"
 #include "compute/error.h"
@@ -115,6 +116,7 @@ void SettingsBook::take_curve(const Values& wanted) {
     const auto is_of_channel = [](const auto& entry) { return entry.first.starts_with("view.channel_"); };
     if (std::ranges::any_of(wanted, is_of_channel)) load_channels(view_);
     if (wanted.contains("view.preset")) load_own_preset(view_);
+    if (wanted.contains("view.sky_picture")) load_sky(view_);
     if (const auto curve = wanted.find(std::string(curve_key)); curve != wanted.end()) {
         view_.transfer_curve = curve_of_toml(std::get<std::string>(curve->second));
     } else if (wanted.contains("view.transfer")) {

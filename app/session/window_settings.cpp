@@ -22,6 +22,10 @@ const std::vector<Field<WindowSettings>>& describe<WindowSettings>() {
                 "share of the width for the volume, and of the height for the upper section"),
         text("open_panels", &S::open_panels, view, "names of the unfolded panels, separated by commas"),
         flag("cross_hair", &S::cross_hair, view, "mark the position of the cross-hair"),
+        flag("light_handles", &S::light_handles, view,
+             "handles of lights in the volume's pane, that are dragged about it; Shift drags farther and nearer"),
+        flag("time_line", &S::time_line, view, "time line of key frames below the panes"),
+        text("key_frames", &S::key_frames, view, "key frames on the time line, as a file of them has them (TOML)"),
         flag("link_levels", &S::link_levels, view,
              "sections show the same range of values as the volume; false: a right drag in a section changes all "
              "sections and leaves the volume as it is"),

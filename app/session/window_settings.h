@@ -21,6 +21,9 @@ struct WindowSettings {
     std::vector<double> pane_split{0.62, 0.5};   // share of the volume's width; of the upper section's height
     std::string open_panels = "source,processing,flow,layers,view,transfer,time";  // those that are unfolded
     bool cross_hair = true;
+    bool light_handles = true;                        // in the volume's pane, where lights have a direction
+    bool time_line = false;                           // of key frames, below the panes
+    std::string key_frames;                           // on it, as a file of them has them: see time_line.h
     bool link_levels = false;                         // one range of values for sections and volume
     double section_low = -1e12, section_high = 1e12;  // of sections alone; beyond all: as the volume would have them
     bool mouse_slicer = true;                         // navigation as in 3D Slicer; false: as in ParaView

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/transfer/paraview_file.h"
+#include "app/transfer/sky_file.h"
 #include "app/transfer/transfer_text.h"
 #include "assets/assets.h"
 #include "compute/error.h"
@@ -44,6 +45,7 @@ void write_transfer(const std::filesystem::path& path, const TransferCurve& curv
 void load_transfer(View& view) {
     if (!view.transfer.empty()) view.transfer_curve = read_transfer(view.transfer);
     load_own_preset(view);
+    load_sky(view);
 }
 
 void load_own_preset(View& view) {

@@ -17,7 +17,8 @@ void check_transfer_name(const std::filesystem::path& path);
 // Throws as check_transfer_name(), and Error{output}.
 void write_transfer(const std::filesystem::path& path, const TransferCurve& curve);
 
-// Reads the files that a view names: `transfer`, without which a curve of its own stays, and that of its preset.
+// Reads the files that a view names: `transfer`, without which a curve of its own stays, that of its preset, and the
+// picture of its sky.
 void load_transfer(View& view);
 
 // Reads the user's own file of the name that `preset` is, if there is one.

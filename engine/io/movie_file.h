@@ -37,10 +37,11 @@ struct MovieFormat {
     std::int64_t width = 0;
     std::int64_t height = 0;
     FrameRate rate;
-    std::int64_t max_pictures = 0;  // that will ever be added
-    bool has_alpha = false;         // pictures have transparent parts
-    double crf = -1;                // of H.264, H.265, AV1, VP9; lower is better; -1: fine, see docs/movies.md
-    bool may_use_hardware = true;   // encoders of the graphics card, where there are some
+    std::int64_t max_pictures = 0;   // that will ever be added
+    std::int64_t first_picture = 0;  // number of the first file of a series
+    bool has_alpha = false;          // pictures have transparent parts
+    double crf = -1;                 // of H.264, H.265, AV1, VP9; lower is better; -1: fine, see docs/movies.md
+    bool may_use_hardware = true;    // encoders of the graphics card, where there are some
     std::map<std::string, std::string> text{};  // kept where the file has room: view, recipe, program version
 };
 

@@ -112,10 +112,11 @@ std::string assignment_of(const std::string& key, const Value& value) {
     return key + "=" + (text != nullptr ? *text : spelled(value));
 }
 
-std::vector<std::vector<TomlEntry>> toml_tables(const std::filesystem::path& path, const std::string& name) {
-    const std::string file = path.string();
+namespace {
+
+std::vector<std::vector<TomlEntry>> tables_of(const toml::table& root, const std::string& file,
+                                              const std::string& name) {
     const std::string heading = "[[" + name + "]]";
-    const toml::table root = toml_of_file(path);
     std::vector<std::vector<TomlEntry>> tables;
     for (const auto& [key, content] : root) {
         const toml::array* array = content.as_array();
@@ -131,6 +132,17 @@ std::vector<std::vector<TomlEntry>> toml_tables(const std::filesystem::path& pat
         throw Error(ErrorCode::bad_setting, "has no table " + heading, file, "write at least one");
     }
     return tables;
+}
+
+}  // namespace
+
+std::vector<std::vector<TomlEntry>> toml_tables(const std::filesystem::path& path, const std::string& name) {
+    return tables_of(toml_of_file(path), path.string(), name);
+}
+
+std::vector<std::vector<TomlEntry>> toml_tables(std::string_view text, const std::string& where,
+                                                const std::string& name) {
+    return tables_of(parsed_toml(text, where), where, name);
 }
 
 std::vector<TomlEntry> toml_entries(const std::filesystem::path& path) {

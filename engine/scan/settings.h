@@ -40,6 +40,9 @@ struct TomlEntry {
 
 // The tables [[name]] of a file, in its order. Nothing else may stand in it. Throws as Settings::read_toml().
 std::vector<std::vector<TomlEntry>> toml_tables(const std::filesystem::path& path, const std::string& name);
+// The same of a text, which `where` names.
+std::vector<std::vector<TomlEntry>> toml_tables(std::string_view text, const std::string& where,
+                                                const std::string& name);
 
 // All keys of a file or text in its order, which `where` names. Throws as Settings::read_toml() for what is no TOML.
 std::vector<TomlEntry> toml_entries(const std::filesystem::path& path);

@@ -23,7 +23,8 @@ struct echolux_view : echolux::library::Handle<echolux::library::Kind::view> {
             const echolux::View before = view;
             try {
                 set();
-                if (key == "view.transfer" || key == "view.preset" || key.starts_with("view.channel_"))
+                if (key == "view.transfer" || key == "view.preset" || key == "view.sky_picture" ||
+                    key.starts_with("view.channel_"))
                     echolux::library::read_files(view);
                 check_view(view);
             } catch (...) {

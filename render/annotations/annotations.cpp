@@ -10,9 +10,10 @@ Sheet annotations_of(const View& view, const VolumeGrid& grid, const TransferFun
     const AnnotationContext context(view, grid, function);
     if (view.depth_ruler) draw_depth_ruler(sheet, context);
     draw_measures(sheet, context);
+    draw_frame(sheet, context);
     if (view.colour_bar) draw_colour_bars(sheet, context, flow, channels);
-    if (view.scale_bar) draw_scale_bar(sheet, context);
-    if (view.axes) draw_axes(sheet, context);
+    if (view.scale_bar && view.projection != Projection::panorama) draw_scale_bar(sheet, context);
+    if (view.axes && view.projection != Projection::panorama) draw_axes(sheet, context);
     draw_texts(sheet, context);
     return sheet;
 }

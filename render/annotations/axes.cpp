@@ -25,7 +25,10 @@ constexpr double shortest_named = 0.15;  // of the reach: an axis that points at
 }  // namespace
 
 void draw_axes(Sheet& sheet, const AnnotationContext& context) {
-    const glm::dvec2 origin(corner.x * sheet.em(), sheet.size().y - corner.y * sheet.em());
+    const glm::dvec2 reserved = corner * sheet.em() + sheet.frame();
+    glm::dvec2 origin(reserved.x, sheet.size().y - reserved.y);
+    const glm::dvec2 around = 0.7 * corner * sheet.em();
+    origin.y += sheet.make_room(origin - around, origin + around, -1);
     for (int i = 0; i < 3; ++i) {
         const auto& [name, colour] = axes[static_cast<std::size_t>(i)];
         const glm::dvec2 along = context.direction(i);

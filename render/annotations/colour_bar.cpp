@@ -16,11 +16,12 @@ namespace {
 
 constexpr int max_colours = 256;  // 8 bits tell no more apart
 constexpr int max_ticks = 6;
-constexpr double width = 0.9;         // em
-constexpr double tick = 0.35;         // em
-constexpr double title = 1.6;         // em: its room above the bar
-constexpr double height = 0.38;       // of the picture's; less where several would not fit
-constexpr double most_height = 0.85;  // of all
+constexpr double width = 0.9;           // em
+constexpr double tick = 0.35;           // em
+constexpr double title = 1.6;           // em: its room above the bar
+constexpr double height = 0.38;         // of the picture's; less where several would not fit
+constexpr double most_height = 0.78;    // of all
+constexpr double room_for_ticks = 4.5;  // em: colours, ticks and their numbers
 
 struct Legend {
     std::string title;
@@ -103,7 +104,10 @@ void draw_colours(Sheet& sheet, const Legend& legend, const glm::dvec2& low, con
 
 void draw_legend(Sheet& sheet, const Legend& legend, double top, double height) {
     const double em = sheet.em();
-    const glm::dvec2 high = glm::floor(glm::dvec2(sheet.size().x - sheet.margin(), top + height));
+    const double right = sheet.size().x - sheet.margin();
+    top += sheet.make_room({right - std::max(sheet.size_of(legend.title).x, room_for_ticks * em), top},
+                           {right, top + height}, 1);
+    const glm::dvec2 high = glm::floor(glm::dvec2(right, top + height));
     const glm::dvec2 low = glm::floor(glm::dvec2(high.x - std::max(1.0, width * em), top + title * em));
     sheet.rimmed_rectangle(low - sheet.line_width(), high + sheet.line_width(), sheet.ink());
     draw_colours(sheet, legend, low, high);
@@ -127,7 +131,7 @@ void draw_colour_bars(Sheet& sheet, const AnnotationContext& context, const std:
     }
     const double room = std::max(0.4 * sheet.size().y, most_height * sheet.size().y - of_labels);
     const double each = std::min(height * sheet.size().y, room / std::max(1.0, double(legends.size())));
-    double top = sheet.margin();
+    double top = sheet.top();
     for (const Legend& legend : legends) {
         draw_legend(sheet, legend, top, each);
         top += each + sheet.em();

@@ -57,6 +57,7 @@ class AnnotationContext {
     Camera camera_;
 };
 
+void draw_frame(Sheet& sheet, const AnnotationContext& context);
 void draw_scale_bar(Sheet& sheet, const AnnotationContext& context);
 void draw_axes(Sheet& sheet, const AnnotationContext& context);
 void draw_colour_bars(Sheet& sheet, const AnnotationContext& context, const std::optional<FlowScale>& flow,

@@ -1,6 +1,7 @@
 #include "render/annotations/sheet.h"
 
 #include <algorithm>
+#include <cmath>
 #include <glm/geometric.hpp>
 
 namespace echolux {
@@ -8,6 +9,8 @@ namespace {
 
 constexpr double line_per_em = 0.09;
 constexpr float rim_opacity = 0.6F;
+constexpr double title_band = 1.8;    // em
+constexpr double letter_width = 0.6;  // em, about
 
 // Of the luminance of the eye, ITU-R BT.709; a transparent picture counts as dark, as its box does.
 bool is_dark(const View& view) {
@@ -33,7 +36,10 @@ glm::vec4 pixels(const glm::dvec2& a, const glm::dvec2& b) {
 
 Sheet::Sheet(const View& view)
     : size_(view.width, view.height), em_(view.text_size * std::min(size_.x, size_.y)),
-      line_width_(std::max(1.0, line_per_em * em_)), ink_(chosen_ink(view)), rim_(contrast(ink_)) {}
+      line_width_(std::max(1.0, line_per_em * em_)),
+      frame_(std::round(view.picture_frame * std::min(size_.x, size_.y))),
+      band_(view.title.empty() ? 0 : std::max(frame_, std::ceil(title_band * em_))), ink_(chosen_ink(view)),
+      rim_(contrast(ink_)) {}
 
 void Sheet::add_line(const glm::dvec2& from, const glm::dvec2& to, double width, const glm::vec4& colour) {
     shapes_.push_back({.at = pixels(from, to),
@@ -71,6 +77,35 @@ void Sheet::rimmed_rectangle(const glm::dvec2& low, const glm::dvec2& high, cons
     rectangle(low - rim, high + rim, rim_);
     shapes_.back().colour.a = rim_opacity;
     rectangle(low, high, colour);
+}
+
+double Sheet::make_room(const glm::dvec2& low, const glm::dvec2& high, double down) {
+    const double gap = 0.25 * em_;
+    double shift = 0;
+    const auto meets = [&](const Block& block) {
+        return low.x < block.high.x && high.x > block.low.x && low.y + shift < block.high.y + gap &&
+               high.y + shift > block.low.y - gap;
+    };
+    const auto finds_room = [&](bool is_down) {
+        shift = 0;
+        for (std::size_t tries = 0; tries <= blocks_.size(); ++tries) {
+            const auto hit = std::ranges::find_if(blocks_, meets);
+            if (hit == blocks_.end()) break;
+            // A little more than the gap: what just touches is apart.
+            shift = is_down ? hit->high.y + 1.01 * gap - low.y : hit->low.y - 1.01 * gap - high.y;
+        }
+        const bool is_inside = low.y + shift >= frame_ && high.y + shift <= size_.y - frame_;
+        return shift == 0 || (is_inside && std::ranges::none_of(blocks_, meets));
+    };
+    if (!finds_room(down > 0) && !finds_room(down <= 0)) shift = 0;
+    blocks_.push_back({low + glm::dvec2(0, shift), high + glm::dvec2(0, shift)});
+    return shift;
+}
+
+glm::dvec2 Sheet::size_of(const std::string& text) const {
+    const auto letters =
+        std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
+    return {letter_width * em_ * static_cast<double>(letters), em_};
 }
 
 void Sheet::label(std::string text, const glm::dvec2& at, const glm::dvec2& anchor, const glm::vec3& colour) {

@@ -2,6 +2,7 @@
 // contrasting colour, so that it is seen on anything.
 #pragma once
 
+#include <algorithm>
 #include <glm/vec2.hpp>
 #include <glm/vec3.hpp>
 #include <glm/vec4.hpp>
@@ -29,7 +30,10 @@ class Sheet {
     // Pixels.
     glm::dvec2 size() const { return size_; }
     double em() const { return em_; }  // size of the text
-    double margin() const { return em_; }
+    double margin() const { return em_ + frame_; }
+    double top() const { return em_ + std::max(frame_, band_); }  // the margin below a title
+    double frame() const { return frame_; }                       // its width; 0: there is none
+    double band() const { return band_; }                         // height of what a title takes at the top
     double line_width() const { return line_width_; }
     glm::vec3 ink() const { return ink_; }
     glm::vec3 rim() const { return rim_; }
@@ -44,6 +48,12 @@ class Sheet {
         label(std::move(text), at, anchor, ink_);
     }
 
+    // How far down (up where `down` is negative; the other way where there is no room) a block has to go to meet none
+    // of those before it; 0 where there is no room at all. It is then one of them.
+    double make_room(const glm::dvec2& low, const glm::dvec2& high, double down);
+    // Of a line of text, about: the font is not asked.
+    glm::dvec2 size_of(const std::string& text) const;
+
     const std::vector<shared::Shape>& shapes() const { return shapes_; }
     const std::vector<Label>& labels() const { return labels_; }
     bool is_empty() const { return shapes_.empty() && labels_.empty(); }
@@ -54,7 +64,12 @@ class Sheet {
     glm::dvec2 size_;
     double em_;
     double line_width_;
+    double frame_, band_;
     glm::vec3 ink_, rim_;
+    struct Block {
+        glm::dvec2 low, high;
+    };
+    std::vector<Block> blocks_;
     std::vector<shared::Shape> shapes_;
     std::vector<Label> labels_;
 };

@@ -1,54 +1,18 @@
 // Lights that have a size, as the path tracer has to know them: where they stand about the volume, how bright they are,
 // and how often each is looked for.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <glm/geometric.hpp>
 #include <glm/trigonometric.hpp>
 #include <numbers>
-#include <span>
 #include <vector>
 
+#include "render/area_lights.h"
 #include "render/camera.h"
 #include "render/frame/parts.h"
 
 namespace echolux {
 namespace {
-
-// As in view.area_lights.
-struct AreaLight {
-    double azimuth_deg, elevation_deg;
-    double distance, width, height;
-    std::array<double, 3> colour;
-};
-
-constexpr std::array about_the_eye{AreaLight{0, 0, 4, 0.8, 0, {1, 1, 1}}};
-constexpr std::array key_fill_back{AreaLight{40, 35, 3, 1.2, 1.2, {1, 0.96, 0.9}},
-                                   AreaLight{-50, 10, 3, 2.5, 2.5, {0.25, 0.27, 0.3}},
-                                   AreaLight{160, 45, 3, 1.2, 1.2, {0.8, 0.8, 0.8}}};
-constexpr std::array goosenecks_and_disc{AreaLight{60, 50, 2.5, 0.4, 0, {0.8, 0.77, 0.7}},
-                                         AreaLight{-60, 50, 2.5, 0.4, 0, {0.8, 0.77, 0.7}},
-                                         AreaLight{0, 0, 4, 0.6, 0, {0.25, 0.25, 0.25}}};
-
-std::vector<AreaLight> listed_lights(const std::vector<double>& numbers) {
-    std::vector<AreaLight> lights;
-    for (std::size_t i = 0; i + area_light_numbers <= numbers.size(); i += area_light_numbers) {
-        const auto of = std::span(numbers).subspan(i, area_light_numbers);
-        lights.push_back({of[0], of[1], of[2], of[3], of[4], {of[5], of[6], of[7]}});
-    }
-    return lights;
-}
-
-std::vector<AreaLight> area_lights(const View& view) {
-    const auto all = [](const auto& lights) { return std::vector<AreaLight>(lights.begin(), lights.end()); };
-    switch (view.lights) {
-        case Lights::headlight: return all(about_the_eye);
-        case Lights::three_point: return all(key_fill_back);
-        case Lights::dissection_microscope: return all(goosenecks_and_disc);
-        case Lights::own: return listed_lights(view.area_lights);
-        default: return {};
-    }
-}
 
 // Of all light that a facing surface at the volume's middle could get, from a disc or a rectangle of radiance 1.
 double share_of_light(const AreaLight& light) {
@@ -62,12 +26,6 @@ double share_of_light(const AreaLight& light) {
 double luminance(const AreaLight& light) {
     const auto [red, green, blue] = light.colour;
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-}
-
-glm::dvec3 direction_of(const AreaLight& light, const Orientation& eye) {
-    const double azimuth = glm::radians(light.azimuth_deg), elevation = glm::radians(light.elevation_deg);
-    const glm::dvec3 level = std::sin(azimuth) * eye.right + std::cos(azimuth) * eye.towards;
-    return std::cos(elevation) * level + std::sin(elevation) * eye.up;
 }
 
 }  // namespace
@@ -87,6 +45,7 @@ void set_lights(shared::TraceFrame& frame, const View& view, const glm::dvec3& e
         const AreaLight& light = lights[i];
         const double chance = all > 0 ? luminance(light) / all : 0;
         chosen = i + 1 == lights.size() ? 1 : chosen + chance;
+        const double looks = chance * share_of_lamps(view);
         const glm::dvec3 towards = direction_of(light, eye);
         const glm::dvec3 beside = glm::cross(eye.up, towards);
         const glm::dvec3 across = glm::length(beside) > 1e-6 ? glm::normalize(beside) : eye.right;
@@ -97,7 +56,7 @@ void set_lights(shared::TraceFrame& frame, const View& view, const glm::dvec3& e
         const double area = (is_disc ? std::numbers::pi : 4.0) * half_width * half_height;
         const double radiance = view.lamp_brightness / share_of_light(light);
         to = {packed(light.distance * unit * towards, chosen), packed(half_width * across, is_disc ? 1 : 0),
-              packed(half_height * along, area), packed(-towards, chance),
+              packed(half_height * along, area), packed(-towards, looks),
               packed(radiance * glm::dvec3(light.colour[0], light.colour[1], light.colour[2]), 0)};
     }
 }

@@ -32,6 +32,19 @@ std::vector<std::byte> channel_tables(const Shot& shot);
 shared::PlanesFrame planes_frame(const Shot& shot);
 shared::TraceFrame trace_frame(const Shot& shot);
 void set_lights(shared::TraceFrame& frame, const View& view, const glm::dvec3& extent);
+
+// What is set up around the volume; the bits of constant_studio; whether the shadow on the ground wants cells of light.
+shared::StudioFrame studio_frame(const Shot& shot);
+int studio_constant(const Shot& shot);
+bool wants_cells(const View& view);
+
+// Whether a picture is the sky, and how often lamps are looked for beside it.
+bool has_light_of_sky(const View& view);
+double share_of_lamps(const View& view);
+
+// At the picture's lower edge.
+const std::vector<double>& lower_background(const View& view);
+
 void set_surface(shared::TraceFrame& frame, const SurfaceAlbedo& albedo);
 shared::vec4 tone_of(const View& view);
 shared::PassFrame pass_frame(const Pass& pass);

@@ -30,8 +30,9 @@ const std::vector<Field<Pose>>& describe<Pose>() {
             .soft(0, 3),
         numbers<Pose>("target_um", &Pose::target_um, -1e9, 1e9, "um", view,
                       "point that the eye looks at: depth, A-scans, B-scans from the middle of the volume"),
-        choice<Pose>("projection", &Pose::projection, {"perspective", "orthographic"}, view,
-                     "perspective, or orthographic, which keeps lengths comparable"),
+        choice<Pose>("projection", &Pose::projection, {"perspective", "orthographic", "panorama"}, view,
+                     "perspective; orthographic, which keeps lengths comparable; panorama: all around the eye, 360 by "
+                     "180 degrees (equirectangular), e.g. of twice its height from distance 0"),
         number<Pose>("fov_deg", &Pose::fov_deg, 1, 120, "deg", view,
                      "field of view along the shorter side of the picture at zoom 1, in perspective"),
         number<Pose>("near_um", &Pose::near_um, 0, 1e9, "um", view,

@@ -9,7 +9,7 @@
 
 namespace echolux {
 
-enum class Projection { perspective, orthographic };
+enum class Projection { perspective, orthographic, panorama };
 
 // Directions with a name; `free` is what the angles say.
 enum class Look { free, front, back, left, right, top, bottom, oblique };

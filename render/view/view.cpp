@@ -51,6 +51,7 @@ const std::vector<Field<View>>& describe<View>() {
         add_part<View, Annotations>(all);
         add_part<View, Sampling>(all);
         add_part<View, Tracing>(all);
+        add_part<View, Studio>(all);
         return all;
     }();
     return fields;
@@ -68,7 +69,7 @@ namespace {
 
 bool has_same_files(const View& a, const View& b) {
     return a.transfer_curve == b.transfer_curve && a.own_preset == b.own_preset && a.frame == b.frame &&
-           has_same_voxels(a, b);
+           a.sky_read == b.sky_read && has_same_voxels(a, b);
 }
 
 bool is_among(std::span<const std::string_view> names, std::string_view name) {
@@ -84,9 +85,10 @@ bool is_same(const View& a, const View& b) {
 }
 
 bool has_same_paths(const View& a, const View& b) {
-    static constexpr std::array<std::string_view, 9> of_display{"frame_ms",    "exposure_ev", "tone",
-                                                                "white_point", "background",  "transparent",
-                                                                "paths",       "denoise",     "noise_target"};
+    static constexpr std::array<std::string_view, 14> of_display{
+        "frame_ms",    "exposure_ev",     "tone",         "white_point", "background",    "background_lower_colour",
+        "transparent", "paths",           "noise_target", "title",       "picture_frame", "denoise",
+        "shutter",     "shutter_pictures"};
     const auto is_drawn_over = [](std::string_view name) {
         return std::ranges::any_of(describe<Annotations>(), [&](const auto& field) { return field.name == name; });
     };
@@ -122,6 +124,11 @@ void check_view(const View& view) {
     check_part(static_cast<const Annotations&>(view));
     check_part(static_cast<const Sampling&>(view));
     check_part(static_cast<const Tracing&>(view));
+    check_part(static_cast<const Studio&>(view));
+    if (view.stereo != Stereo::off && view.projection == Projection::panorama) {
+        throw Error(ErrorCode::bad_setting, "a panorama is for one eye", "view.stereo, view.projection",
+                    "choose view.stereo = off, or another projection");
+    }
     if (view.stereo != Stereo::off && view.show != Shown::volume) {
         throw Error(ErrorCode::bad_setting, "a section is flat for two eyes too", "view.stereo",
                     "show the volume (view.show), or choose view.stereo = off");

@@ -15,6 +15,7 @@
 #include "render/view/pose.h"
 #include "render/view/sampling.h"
 #include "render/view/slices.h"
+#include "render/view/studio.h"
 #include "render/view/tracing.h"
 
 namespace echolux {
@@ -34,7 +35,19 @@ struct Canvas {
     std::int64_t height = 1024;
 };
 
-struct View : Canvas, Pose, Modes, Curve, Light, Cut, Slices, FlowOverlay, Channels, Annotations, Sampling, Tracing {};
+struct View : Canvas,
+              Pose,
+              Modes,
+              Curve,
+              Light,
+              Cut,
+              Slices,
+              FlowOverlay,
+              Channels,
+              Annotations,
+              Sampling,
+              Tracing,
+              Studio {};
 
 template <>
 const std::vector<Field<View>>& describe<View>();

@@ -2,6 +2,7 @@
 
 // How much of the pixel is covered by lines: x before the volume, y behind it.
 vec2 box_lines(vec2 pixel) {
+    if (is_panorama) return box_lines_around(pixel);
     vec2 nearest = vec2(1e12);  // squared distances
     for (int i = 0; i < box_edges; ++i) {
         vec2 along = frame.edge[i].zw;

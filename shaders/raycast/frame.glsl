@@ -22,6 +22,13 @@ layout(constant_id = constant_planes) const bool has_planes = false;
 layout(constant_id = constant_lights) const int lights_kind = lights_none;
 layout(constant_id = constant_channels) const int channels_kind = 0;
 layout(constant_id = constant_table_in_buffer) const bool table_in_buffer = false;
+layout(constant_id = constant_studio) const int studio = 0;
+const bool is_panorama = (studio & studio_panorama) != 0;
+const bool has_gradient = (studio & studio_gradient) != 0;
+const bool has_caps = (studio & studio_caps) != 0;
+const bool has_ground = (studio & studio_ground) != 0;
+const bool has_outline = (studio & studio_outline) != 0;
+const bool has_sky = (studio & studio_sky) != 0;
 
 layout(set = 0, binding = binding_frame) uniform Frame { RaycastFrame frame; };
 layout(set = 0, binding = binding_volume) uniform sampler3D volume;
@@ -59,6 +66,7 @@ layout(set = 0, binding = binding_channel_bricks) uniform texture3D channel_bric
 layout(set = 0, binding = binding_channel_bricks + 1) uniform texture3D channel_bricks_1;
 layout(set = 0, binding = binding_channel_bricks + 2) uniform texture3D channel_bricks_2;
 layout(set = 0, binding = binding_channel_entries, std430) readonly buffer Channels { uvec4 channel_entries[]; };
+layout(set = 0, binding = binding_sky, std430) readonly buffer Sky { SkyTexel sky_texels[]; };
 
 struct Ray {
     vec3 start, direction;  // texture coordinates; direction per unit of length

@@ -31,6 +31,8 @@ vec3 unshaded(vec3 colour, LightHere here) {
     return colour * (here.around * mix(ambient + shine, 1.0, here.lamp));
 }
 
+#include "shaders/raycast/outline.glsl"
+
 // The colour of what is seen at a place, by light that comes there. Where the gradient is weak, it says nothing of a
 // surface.
 vec3 shaded_at(vec3 at, vec3 colour, vec3 unit) {
@@ -43,5 +45,6 @@ vec3 shaded_at(vec3 at, vec3 colour, vec3 unit) {
     float trust = is_surface ? shading_below_cut(at) * steepness / (steepness + frame.light.shading.y) : 0.0;
     vec3 normal = is_surface ? slope * ((dot(slope, unit) > 0.0 ? -1.0 : 1.0) / steepness) : vec3(0);
     LightHere here = light_at(at, mix(-unit, normal, trust));
-    return mix(unshaded(colour, here), shaded(colour, normal, unit, here), frame.light.shading.x * trust);
+    vec3 lit = mix(unshaded(colour, here), shaded(colour, normal, unit, here), frame.light.shading.x * trust);
+    return has_outline ? outlined(lit, normal, unit, trust) : lit;
 }

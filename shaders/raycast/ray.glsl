@@ -2,6 +2,8 @@
 // volume. They are worked through in runs short enough for one brick to vouch for: no run is entered of which nothing
 // can be seen.
 
+#include "shaders/raycast/panorama.glsl"
+
 // Of a first volume that is not whole yet, a ray sees what is filled: the rest is nothing.
 Ray ray_from(vec3 start, vec3 unit, vec2 pixel) {
     Ray ray;
@@ -22,6 +24,7 @@ Ray ray_from(vec3 start, vec3 unit, vec2 pixel) {
 
 Ray ray_of(vec2 pixel) {
     vec2 from_middle = pixel - 0.5 * frame.picture.xy;
+    if (is_panorama) return ray_from(frame.eye.xyz, unit_around(from_middle), pixel);
     vec3 start = (frame.eye + from_middle.x * frame.eye_x + from_middle.y * frame.eye_y).xyz;
     vec3 unit = normalize((frame.ray + from_middle.x * frame.ray_x + from_middle.y * frame.ray_y).xyz);
     return ray_from(start, unit, pixel);

@@ -12,6 +12,7 @@
 #include "shaders/shared/pass.h"
 #include "shaders/shared/planes.h"
 #include "shaders/shared/slices.h"
+#include "shaders/shared/studio.h"
 #include "shaders/shared/trace.h"
 
 #ifdef __cplusplus
@@ -61,7 +62,8 @@ ECHOLUX_CONST binding_path_drawn = 32;
 ECHOLUX_CONST binding_channel_volumes = 33;  // one each: max_channels
 ECHOLUX_CONST binding_channel_bricks = 36;
 ECHOLUX_CONST binding_channel_entries = 39;
-ECHOLUX_CONST binding_count = 40;
+ECHOLUX_CONST binding_sky = 40;  // SkyTexel of each
+ECHOLUX_CONST binding_count = 41;
 
 ECHOLUX_CONST group_width = 8;
 ECHOLUX_CONST group_height = 4;
@@ -84,7 +86,8 @@ ECHOLUX_CONST constant_table_in_buffer = 13;
 ECHOLUX_CONST constant_planes = 14;
 ECHOLUX_CONST constant_lights = 15;
 ECHOLUX_CONST constant_channels = 16;
-ECHOLUX_CONST constant_count = 17;
+ECHOLUX_CONST constant_studio = 17;
+ECHOLUX_CONST constant_count = 18;
 
 ECHOLUX_CONST mode_composite = 0;  // the order of ViewMode
 ECHOLUX_CONST mode_mip = 1;
@@ -144,7 +147,9 @@ struct RaycastFrame {
     PlanesFrame planes;
     TraceFrame trace;
     ChannelsFrame channels;
-    vec4 edge[box_edges];        // an end and from there to the other: x, y in pixels from the picture's middle
+    StudioFrame studio;
+    vec4 edge[box_edges];        // an end and from there to the other: x, y in pixels from the picture's middle; of a
+                                 // panorama see panorama.glsl
     vec4 edge_facts[box_edges];  // 1 / squared length; then 0 and a huge number for an edge before the volume, the
                                  // other way round for one behind it
 };
@@ -156,7 +161,7 @@ ECHOLUX_CONST measure_pixels = 3;
 static_assert(sizeof(RaycastFrame) == 16 * (20 + 2 * box_edges) + sizeof(ModesFrame) + sizeof(LightFrame) +
                                           sizeof(CutFrame) + sizeof(SlicesFrame) + sizeof(FlowFrame) +
                                           sizeof(PassFrame) + sizeof(PagesFrame) + sizeof(PlanesFrame) +
-                                          sizeof(TraceFrame) + sizeof(ChannelsFrame),
+                                          sizeof(TraceFrame) + sizeof(ChannelsFrame) + sizeof(StudioFrame),
               "the layout of std140");
 }  // namespace echolux::shared
 #endif

@@ -87,13 +87,22 @@ Traced traced(Ray ray) {
                 bool goes_on = weight != vec3(0) && survives(weight, scatterings, u.w);
                 if (!goes_on) weight = vec3(0);
                 flight = flight_from(at, scattering.unit);
-                is_given_up = goes_on || lights_kind != lights_none;
+                const bool looks = lights_kind != lights_none || has_sky;
+                is_given_up = goes_on || looks;
                 if (!is_given_up) break;
-                if (lights_kind == lights_none) continue;
+                if (!looks) continue;
                 onwards = flight;
                 vec3 towards;
                 float reach;
-                if (lights_kind == lights_area) {
+                if (has_sky) likely = lit_from(scattering, scattering.unit).a;
+                if (has_sky && draw().x < frame.studio.sky.w) {
+                    from = (at - 0.5) / frame.per_extent.xyz;
+                    Look look = look_for_sky();
+                    vec4 lit = lit_from(scattering, look.unit);
+                    from_lamp = arriving * lit.rgb * look.radiance / max(look.density + lit.a, 1e-30);
+                    towards = look.unit;
+                    reach = look.reach;
+                } else if (lights_kind == lights_area) {
                     from = (at - 0.5) / frame.per_extent.xyz;
                     likely = lit_from(scattering, scattering.unit).a;
                     Look look = look_for_light(from, draw().xyz);
@@ -106,6 +115,7 @@ Traced traced(Ray ray) {
                     vec4 to_eye = towards_eye(ray, at);
                     towards = towards_lamp(to_eye.xyz, draw().xy);
                     from_lamp = arriving * frame.trace.light.y * lit_from(scattering, towards).rgb;
+                    if (has_sky) from_lamp /= 1.0 - frame.studio.sky.w;
                     reach = to_eye.w;
                 }
                 to_lamp = true;
@@ -118,7 +128,7 @@ Traced traced(Ray ray) {
         }
         if (!to_lamp) {
             if (scatterings > 0) {
-                found.light += weight * frame.trace.light.x;
+                found.light += weight * (has_sky ? sky_met(flight.unit, likely) : vec3(frame.trace.light.x));
                 if (lights_kind == lights_area) found.light += weight * lights_met(from, flight.unit, likely);
             }
             is_given_up = false;

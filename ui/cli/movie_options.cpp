@@ -84,6 +84,11 @@ void add_movie_options(CLI::App& command, MovieOptions& options) {
         ->check(one_of(planes));
     add("--step-time", options.spec.step_s, "S", "seconds between two volumes of the input [from the input]")
         ->check(positive());
+    command
+        .add_flag("--resume", options.spec.resumes,
+                  "go on where the same command was interrupted; pictures wait in MOVIE.pictures until all are there")
+        ->group(group)
+        ->needs(movie);
     add("--codec", options.codec, "CODEC", joined(codecs) + " [by the ending]")->check(one_of(codecs));
     add("--crf", options.crf, "N", "quality of h264, h265, av1, vp9; lower is better, 0 is best [above 40 dB PSNR]")
         ->check(not_negative());

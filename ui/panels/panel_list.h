@@ -35,5 +35,6 @@ std::unique_ptr<Panel> make_transfer_panel();
 std::unique_ptr<Panel> make_measure_panel();
 std::unique_ptr<Panel> make_export_panel();
 std::unique_ptr<Panel> make_time_panel();
+std::unique_ptr<Panel> make_keys_panel();
 
 }  // namespace echolux

@@ -19,7 +19,9 @@ void draw_mode(const PanelContext& context) {
         case ViewMode::mida: return setting_row(context, "view.mida_balance");
         case ViewMode::points: return setting_row(context, "view.point_size");
         case ViewMode::traced:
-            setting_rows(context, {"view.paths", "view.lights", "view.sky", "view.lamp_brightness"});
+            setting_rows(context, {"view.paths", "view.lights", "view.sky", "view.sky_picture"});
+            if (!context.work.view().sky_picture.empty()) setting_row(context, "view.sky_turn_deg");
+            setting_row(context, "view.lamp_brightness");
             if (context.work.view().lights == Lights::lamp) setting_row(context, "view.lamp_size_deg");
             if (context.work.view().lights == Lights::own) setting_row(context, "view.area_lights");
             return setting_rows(context, {"view.scattering", "view.anisotropy", "view.roughness", "view.bounces",
@@ -50,9 +52,8 @@ void draw_camera(const PanelContext& context) {
         setting_rows(context, {"view.azimuth_deg", "view.elevation_deg", "view.roll_deg"});
     }
     setting_rows(context, {"view.projection", "view.zoom", "view.fit"});
-    if (context.work.view().projection == Projection::perspective) {
-        setting_rows(context, {"view.fov_deg", "view.distance"});
-    }
+    if (context.work.view().projection == Projection::perspective) setting_row(context, "view.fov_deg");
+    if (context.work.view().projection != Projection::orthographic) setting_row(context, "view.distance");
     setting_rows(context, {"view.target_um", "view.near_um"});
 }
 
@@ -101,6 +102,7 @@ void draw_cut(const PanelContext& context) {
     setting_rows(context, {"view.top_um", "view.top_from", "view.bottom_um", "view.bottom_from"});
     draw_flattening(context);
     plane_list(context, "view.clip_planes", max_clip_planes, "Add a clip plane");
+    setting_row(context, "view.caps");
 }
 
 void draw_slices(const PanelContext& context) {
@@ -123,7 +125,16 @@ void draw_annotations(const PanelContext& context) {
     if (context.work.view().time_stamp) setting_row(context, "view.time_s");
     setting_row(context, "view.text");
     if (!context.work.view().text.empty()) setting_row(context, "view.text_at");
-    setting_rows(context, {"view.text_size", "view.text_colour", "view.background"});
+    setting_rows(context, {"view.title", "view.picture_frame", "view.text_size", "view.text_colour"});
+}
+
+void draw_studio(const PanelContext& context) {
+    const View& view = context.work.view();
+    setting_rows(context, {"view.background", "view.background_lower_colour", "view.ground_shadow"});
+    if (view.ground_shadow > 0) setting_row(context, "view.ground_gap_um");
+    setting_row(context, "view.outline");
+    if (view.outline > 0) setting_rows(context, {"view.outline_sharpness", "view.outline_colour"});
+    setting_row(context, "window.light_handles");
 }
 
 void draw_quality(const PanelContext& context) {
@@ -144,6 +155,7 @@ class ViewPanel : public NamedPanel {
         if (section(context, "Clip", false)) draw_cut(context);
         if (section(context, "Slices", false)) draw_slices(context);
         if (section(context, "Annotations", false)) draw_annotations(context);
+        if (section(context, "Studio", false)) draw_studio(context);
         if (section(context, "Quality", false)) draw_quality(context);
     }
 };

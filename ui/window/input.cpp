@@ -46,7 +46,8 @@ View dragged(const View& view, Drag drag, const glm::dvec2& pixels, const glm::d
         case Drag::none:
         case Drag::cross:
         case Drag::values:
-        case Drag::surface: break;
+        case Drag::surface:
+        case Drag::light: break;
     }
     return view;
 }

@@ -11,7 +11,7 @@
 
 namespace echolux {
 
-enum class Drag { none, rotate, roll, pan, zoom, cross, values, surface };
+enum class Drag { none, rotate, roll, pan, zoom, cross, values, surface, light };
 
 struct Grip {
     int button = 0;  // 0 left, 1 right, 2 middle

@@ -13,6 +13,7 @@
 #include "ui/panels/panel.h"
 #include "ui/window/input.h"
 #include "ui/window/layout.h"
+#include "ui/window/light_handles.h"
 
 namespace echolux {
 
@@ -96,6 +97,7 @@ class Panes {
     std::weak_ptr<const void> life_;  // of the one that is shown: another one may have its address
 
     Drag drag_ = Drag::none;
+    std::optional<HeldLight> held_light_;
     bool has_moved_ = false;  // since the button went down
     double edited_s_ = -1;    // when the view was changed by the wheel; negative: it is closed
     std::optional<PaneKind> hovered_;

@@ -82,6 +82,8 @@ void Panes::handle(const PanelContext& context, const VolumeGrid& grid, Pane& pa
     if (ImGui::IsItemDeactivated()) {
         if (has_moved_ && drag_ == Drag::values)
             drag_values(context, pane, {0, 0}, Edit::done);
+        else if (has_moved_ && drag_ == Drag::light)
+            context.work.end_edit();
         else if (has_moved_ && pane.kind == PaneKind::volume)
             context.work.view_edited(Edit::done);
         if (drag_ == Drag::surface) context.work.layering().end_drag(context.work);
@@ -99,6 +101,10 @@ void Panes::begin_drag(const PanelContext& context, const VolumeGrid& grid, cons
                                           : drag_in_section(grip);
     if (drag_ == Drag::cross && is_measuring(context)) drag_ = Drag::none;
     if (drag_ == Drag::cross && begin_surface_drag(context, grid, pane)) drag_ = Drag::surface;
+    held_light_.reset();
+    if (pane.kind == PaneKind::volume && grip.button == 0 && !grip.ctrl && !is_measuring(context))
+        held_light_ = light_under(context, pane.view, pane.place, pointer_in(pane.place));
+    if (held_light_) drag_ = Drag::light;
     has_moved_ = false;
 }
 
@@ -110,6 +116,7 @@ void Panes::drag_on(const PanelContext& context, const VolumeGrid& grid, Pane& p
     }
     if (!moves || !has_dragged(context)) return;
     has_moved_ = true;
+    if (drag_ == Drag::light) return drag_light(context, *held_light_, pane.place, at, ImGui::GetIO().KeyShift);
     if (pane.kind == PaneKind::volume) {
         const View moved = dragged(pane.view, drag_, by, from_middle(pane.place, at), volume_extent(grid));
         static_cast<Pose&>(context.work.view()) = moved;

@@ -285,6 +285,7 @@ void Panes::draw_marks(const PanelContext& context, const VolumeGrid& grid, cons
     if (pane.kind != PaneKind::volume)
         draw_letters(context.style, pane.place, letters_of(pane.view, grid, exhibit.orientation()));
     draw_surfaces(context, grid, pane);
+    if (pane.kind == PaneKind::volume) draw_light_handles(context, pane.view, pane.place);
     draw_flow_bar(context, pane);
     draw_tool(context, grid, pane);
     const float below = draw_title(context, grid, pane);

@@ -177,7 +177,7 @@ void MainWindow::Parts::plan_next() {
     const double now = seconds();
     Exhibit* exhibit = work.stage().exhibit();
     const bool has_news = now < news_at + rests_after_s;
-    const bool moves = exhibit != nullptr && (exhibit->is_at_work() || plays(*exhibit) || has_news);
+    const bool moves = exhibit != nullptr && (exhibit->is_at_work() || plays(*exhibit) || state.plays_keys || has_news);
     const bool pictures_change = moves || (exhibit != nullptr && !panes.is_final()) || work.is_busy();
     // Rays that are waited for are asked about often: the next ones begin as soon as they are there.
     const double asked_s = panes.are_rays_slow() ? slow_asked_every_s : asked_every_s;
@@ -185,7 +185,7 @@ void MainWindow::Parts::plan_next() {
     if (moves || !work.jobs().is_idle() || panes.wants_turn()) {
         const bool aligns =
             moves && work.window().layout == PaneLayout::alignment;  // curves that the user aligns the instrument by
-        const double every_s = aligns ? 0.05 : panes.wants_turn() ? 0.1 : figures_every_s;
+        const double every_s = state.plays_keys ? 0.02 : aligns ? 0.05 : panes.wants_turn() ? 0.1 : figures_every_s;
         layout_at = std::min(layout_at, laid_out_at + every_s);
     } else if (pictures_change) {
         layout_at = std::min(layout_at, laid_out_at + 1);

@@ -62,6 +62,7 @@ void MainWindow::Parts::lay_out_once() {
         screen->set_glyphs(glyphs.width, glyphs.height, glyphs.coverage);
     }
     state.controls.places.clear();
+    state.plays_keys = false;
     if (!std::exchange(state.is_picked_there, false)) state.picked = 0;
     const std::vector<WindowEvent> taken = host.begin(native.width(), native.height(), now);
     laid_out_at = now;

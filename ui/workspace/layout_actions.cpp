@@ -32,6 +32,8 @@ void add_layout_actions(Workspace& work) {
     add_layout(work, "sections", "Sections alone", "Ctrl+3");
     add_layout(work, "alignment", "Alignment: spectra and A-scans", "Ctrl+4");
     add_switch(work, "panes.cross_hair", "Cross-hair", "Panes", {"X"}, "window.cross_hair");
+    add_switch(work, "panes.light_handles", "Handles of lights", "Panes", {"Shift+H"}, "window.light_handles");
+    add_switch(work, "window.time_line", "Time line of key frames", "Window", {"F8"}, "window.time_line");
     add_switch(work, "window.left_panels", "Panels on the left", "Window", {"F9"}, "window.left_panels");
     add_switch(work, "window.right_panels", "Panels on the right", "Window", {"F10"}, "window.right_panels");
     add_action(work, "window.panels", "All panels", "Window", {"Tab"}, [&work] { show_panels(work); });

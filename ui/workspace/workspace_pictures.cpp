@@ -8,6 +8,7 @@
 #include "app/jobs/render_job.h"
 #include "app/movie/movie_job.h"
 #include "app/open/files_read.h"
+#include "app/session/key_frame_file.h"
 #include "compute/error.h"
 #include "engine/io/picture_file.h"
 #include "ui/workspace/changing.h"
@@ -291,7 +292,14 @@ void Workspace::make_movie(const std::filesystem::path& path, const MovieSpec& s
     parts.attempt("export", [&] {
         parts.shown_for(path);
         movie_codec(path, MovieCodec::automatic);  // what is wrong with the name is known at once
-        const bool through_time = movie_path(spec.path).goes_through_time;
+        const bool through_time = movie_path(spec.path, spec.key_frames).goes_through_time;
+        if (!spec.key_frames.empty()) {
+            for (const KeyFrame& frame : key_frames_of(spec.key_frames, "the time line")) {
+                Values values;
+                for (const auto& [name, value] : frame.values) values.emplace("view." + name, value);
+                parts.require_allowed_files(values);
+            }
+        }
         MovieJob job;
         static_cast<VolumeSource&>(job) = through_time ? parts.file_shown() : parts.volume_shown(path, false);
         job.spec = spec;

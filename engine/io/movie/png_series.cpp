@@ -37,19 +37,19 @@ std::filesystem::path SeriesName::of(std::int64_t number) const {
 }
 
 PngSeries::PngSeries(const std::filesystem::path& path, const MovieFormat& format) : name_(path), format_(format) {
-    const std::filesystem::path beyond = name_.of(format.max_pictures);
+    const std::filesystem::path beyond = name_.of(format.first_picture + format.max_pictures);
     std::error_code none;
     if (std::filesystem::exists(beyond, none)) {
         throw Error(ErrorCode::output, "an older, longer series of this name would be mixed with this one",
                     beyond.string(), "delete it, or choose another name");
     }
-    check_can_be_written(name_.of(0));
+    check_can_be_written(name_.of(format.first_picture));
 }
 
 void PngSeries::add(std::span<const std::uint8_t> rgba, const std::map<std::string, std::string>& text) {
     Picture picture{format_.width, format_.height, 4, {rgba.begin(), rgba.end()}, text};
     picture.text.insert(format_.text.begin(), format_.text.end());
-    write_png(name_.of(count_), picture);
+    write_png(name_.of(format_.first_picture + count_), picture);
     ++count_;
 }
 

@@ -1,0 +1,7 @@
+// Outlines where a surface turns away from the eye (D. Ebert, P. Rheingans, "Volume illustration: non-photorealistic
+// rendering of volume models", IEEE Visualization 2000), as far as the gradient is trusted.
+
+vec3 outlined(vec3 colour, vec3 normal, vec3 unit, float trust) {
+    float turned_away = pow(clamp(1.0 - abs(dot(normal, unit)), 0.0, 1.0), frame.studio.ground.w);
+    return mix(colour, frame.studio.outline.rgb, frame.studio.outline.a * trust * turned_away);
+}

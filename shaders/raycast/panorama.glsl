@@ -1,0 +1,30 @@
+// Pictures all around (equirectangular): columns are longitudes, rows latitudes, the middle is what the eye is aimed at.
+
+vec3 unit_around(vec2 from_middle) {
+    vec2 angle = from_middle * frame.studio.around.xy;
+    vec3 right = normalize(frame.ray_x.xyz);
+    vec3 down = normalize(frame.ray_y.xyz);
+    vec3 level = cos(angle.x) * frame.ray.xyz + sin(angle.x) * right;
+    return normalize(cos(angle.y) * level + sin(angle.y) * down);
+}
+
+// From a direction to the part of a great circle between two others, in radians.
+float angle_to_arc(vec3 unit, vec3 from, vec3 to) {
+    vec3 axis = cross(from, to);
+    float off = dot(unit, axis) / max(length(axis), 1e-12);
+    bool is_beside = dot(cross(from, unit), axis) >= 0.0 && dot(cross(unit, to), axis) >= 0.0;
+    // Of small angles the sine is exact, and its cosine is not.
+    float end = min(length(unit - from), length(unit - to));
+    return is_beside ? asin(clamp(abs(off), 0.0, 1.0)) : 2.0 * asin(clamp(0.5 * end, 0.0, 1.0));
+}
+
+// As box_lines(): edges are the directions of their ends; and 0 and a huge number before the volume, else the other way.
+vec2 box_lines_around(vec2 from_middle) {
+    vec3 unit = unit_around(from_middle);
+    vec2 nearest = vec2(1e12);
+    for (int i = 0; i < box_edges; ++i) {
+        float off = angle_to_arc(unit, frame.edge[i].xyz, frame.edge_facts[i].xyz) / frame.studio.around.y;
+        nearest = min(nearest, off + vec2(frame.edge[i].w, frame.edge_facts[i].w));
+    }
+    return clamp(0.5 + 0.5 * frame.box_colour.w - nearest, 0.0, 1.0);
+}

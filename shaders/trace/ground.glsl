@@ -1,0 +1,52 @@
+// The shadow on the ground below the volume, of the light that is there: of a path that meets nothing else, how much of what comes
+// from some direction gets there (1) or not (0). Lights count as they do in the middle of the volume.
+
+// Through the volume by ratio tracking, as in path.glsl.
+float light_through(vec3 start, vec3 unit, vec2 pixel) {
+    Ray ray = cut(ray_from(start, unit, pixel));
+    if (ray.leave <= ray.enter) return 1.0;
+    Flight flight = flight_over(ray.start + ray.enter * ray.direction, unit, ray.leave - ray.enter);
+    vec3 size = volume_size();
+    float depth = -log(draw().x);
+    float passed = 1.0;
+    for (int i = 0; i < max_steps && is_inside(flight) && passed > 0.0; ++i) {
+        float majorant = texelFetch(majorants, flight.brick, 0).r;
+        int level = majorant > 0.0 ? 0 : int(-majorant);
+        Face face = next_face(flight, level);
+        float way = majorant > 0.0 ? depth / majorant : 1e30;
+        if (way >= min(face.distance, flight.left)) {
+            if (majorant > 0.0) depth = max(depth - majorant * min(face.distance, flight.left), 0.0);
+            cross_face(flight, face, level);
+            continue;
+        }
+        flight.at += way * flight.speed;
+        flight.left -= way;
+        vec4 u = draw();
+        depth = -log(u.x);
+        passed *= max(1.0 - medium_at(flight.at / size).extinction / majorant, 0.0);
+        if (passed < dim) passed *= u.y < 0.5 ? 2.0 : 0.0;
+    }
+    return passed;
+}
+
+float length_to_ground(Ray ray) {
+    float met = (frame.studio.ground.x - ray.start.x) / (ray.direction.x > 0.0 ? ray.direction.x : 1e-12);
+    return ray.direction.x > 0.0 && met > frame.per_extent.w ? met : -1.0;
+}
+
+// How dark the ground is where a ray meets it.
+float shadow_on_ground(Ray ray) {
+    float met = length_to_ground(ray);
+    if (met < 0.0) return 0.0;
+    vec3 at = ray.start + met * ray.direction;
+    vec3 from = (at - 0.5) / frame.per_extent.xyz;
+    vec4 u = draw();
+    vec3 unit = turned(vec3(-1, 0, 0), sqrt(u.x), 2.0 * pi * u.y);
+    if (has_sky) unit = look_for_sky().unit;
+    if (u.z < frame.studio.ground.z) {
+        if (lights_kind == lights_area) unit = look_for_light(from, draw().xyz).unit;
+        if (lights_kind == lights_lamp) unit = towards_lamp(towards_eye(ray, at).xyz, draw().xy);
+    }
+    if (unit.x >= 0.0) return 0.0;  // from below
+    return frame.studio.ground.y * (1.0 - light_through(from, unit, ray.pixel));
+}

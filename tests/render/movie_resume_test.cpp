@@ -1,0 +1,135 @@
+// Movies that were interrupted and go on have the bits of those that were not; and blur of what moves, against the mean
+// of light.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "app/movie/movie_job.h"
+#include "app/movie/movie_resume.h"
+#include "app/movie/shutter.h"
+#include "engine/io/png_file.h"
+#include "engine/io/volume_file.h"
+#include "rendering.h"
+#include "tests/unit/temporary_folder.h"
+
+namespace echolux::test {
+namespace {
+
+std::string bytes_of(const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+class Interrupted : public Progress {
+  public:
+    explicit Interrupted(std::int64_t after) : left_(after) {}
+    void begin(const std::string&, std::int64_t, const std::string&) override {}
+    void advance(std::int64_t done) override {
+        if ((left_ -= done) >= 0) return;
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));  // what was drawn is written
+        throw Error(ErrorCode::cancelled, "cancelled", "test", "");
+    }
+    void end() override {}
+
+  private:
+    std::int64_t left_;
+};
+
+class ResumedMovies : public Rendering {
+  protected:
+    void SetUp() override {
+        Rendering::SetUp();
+        const VolumeGrid grid = db_grid(14, 12, 10, VoxelType::u8);
+        write_volume(folder_ / "v.nrrd", {grid, voxels(grid, ball(grid, 6)), {}});
+        job_.input = folder_ / "v.nrrd";
+        job_.view.width = 47;
+        job_.view.height = 40;
+        job_.spec.frames = 9;
+        job_.may_use_hardware = false;
+    }
+
+    void make(const std::string& name, bool resumes, std::int64_t interrupted_after = -1) {
+        job_.output = folder_ / name;
+        job_.spec.resumes = resumes;
+        if (interrupted_after >= 0) {
+            Interrupted progress(interrupted_after);
+            EXPECT_THROW(run(job_, progress), Error);
+        }
+        SilentProgress progress;
+        const MadeMovie made = run(job_, progress);
+        EXPECT_EQ(made.frames, 9);
+    }
+
+    TemporaryFolder folder_;
+    MovieJob job_;
+};
+
+TEST_F(ResumedMovies, AreTheSameFileAsWithoutAPause) {
+    make("whole.mp4", false);
+    make("resumed.mp4", true, 4);
+    EXPECT_EQ(bytes_of(folder_ / "resumed.mp4"), bytes_of(folder_ / "whole.mp4"));
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "resumed.mp4.pictures"));
+    job_.view.mode = ViewMode::traced;
+    job_.view.paths = 4;
+    job_.view.shutter = 0.5;
+    job_.view.shutter_pictures = 2;
+    std::filesystem::create_directory(folder_ / "a");
+    std::filesystem::create_directory(folder_ / "b");
+    make("a/p%03d.png", false);
+    make("b/p%03d.png", true, 3);
+    for (int i = 0; i < 9; ++i) {
+        const std::string name = "p00" + std::to_string(i) + ".png";
+        EXPECT_EQ(read_png(folder_ / "a" / name).pixels, read_png(folder_ / "b" / name).pixels) << i;
+    }
+    EXPECT_FALSE(std::filesystem::exists(note_of(folder_ / "b/p%03d.png")));
+}
+
+// What is there is not drawn again, and belongs to this movie alone.
+TEST_F(ResumedMovies, TakeWhatIsThereButOfNoOtherMovie) {
+    job_.output = folder_ / "p%03d.png";
+    job_.spec.resumes = true;
+    Interrupted progress(5);
+    EXPECT_THROW(run(job_, progress), Error);
+    ASSERT_TRUE(std::filesystem::exists(folder_ / "p002.png"));
+    const auto written = std::filesystem::last_write_time(folder_ / "p002.png");
+    job_.view.zoom = 2;
+    SilentProgress silent;
+    EXPECT_THROW(run(job_, silent), Error);
+    job_.view.zoom = 1;
+    run(job_, silent);
+    EXPECT_EQ(std::filesystem::last_write_time(folder_ / "p002.png"), written);
+    EXPECT_TRUE(std::filesystem::exists(folder_ / "p008.png"));
+}
+
+Image gray_image(std::uint8_t code, std::uint8_t alpha) {
+    return {.width = 1, .height = 1, .pixels = {code, code, code, alpha}};
+}
+
+TEST(Exposures, AreMeansOfLight) {
+    Exposure still;
+    for (int i = 0; i < 7; ++i) still.add(gray_image(137, 201));
+    EXPECT_EQ(still.image().pixels, gray_image(137, 201).pixels);
+    Exposure black_and_white;
+    black_and_white.add(gray_image(0, 255));
+    black_and_white.add(gray_image(255, 255));
+    EXPECT_EQ(black_and_white.image().pixels, gray_image(188, 255).pixels);  // half of the light
+    Exposure half_there;
+    half_there.add(gray_image(90, 255));
+    half_there.add(gray_image(200, 0));
+    EXPECT_EQ(half_there.image().pixels, gray_image(90, 128).pixels);
+}
+
+TEST(Exposures, AreSpreadEvenlyOverTheShutter) {
+    Studio studio;
+    EXPECT_EQ(moments_of_exposure(studio), std::vector<double>{0});
+    studio.shutter = 0.5;
+    studio.shutter_pictures = 4;
+    EXPECT_EQ(moments_of_exposure(studio), (std::vector<double>{0.0625, 0.1875, 0.3125, 0.4375}));
+}
+
+}  // namespace
+}  // namespace echolux::test
