@@ -14,6 +14,7 @@
 #include "render/accumulation_buffer.h"
 #include "render/annotations/annotator.h"
 #include "render/bricks.h"
+#include "render/curve_tables.h"
 #include "render/light_volume.h"
 #include "render/majorants.h"
 #include "render/pace.h"
@@ -95,9 +96,10 @@ class Raycaster {
         gpu::Bindings bindings;
         RaycastConstants constants{};
         shared::RaycastFrame facts{};
-        std::vector<float> extinctions;  // of the table: a buffer is slow to read
-        gpu::HostBuffer uniforms;        // the facts
-        gpu::HostBuffer table;           // extinctions, colours, limits of classes, entries, peaks of extinctions
+        std::vector<float> extinctions;         // of the table: a buffer is slow to read
+        CurveTables::Tables* tables = nullptr;  // where the picture has some
+        gpu::HostBuffer uniforms;               // the facts
+        gpu::HostBuffer table;  // extinctions, colours, limits of classes, entries, peaks of extinctions
         BrickClassifier classifier;
         BrickClassifier previous_classifier;
         std::optional<gpu::DeviceImage> picture;
@@ -160,6 +162,7 @@ class Raycaster {
     std::map<std::string, gpu::DeviceImage> flow_colours_;  // by the names of their maps
     StandIns absent_;
     gpu::DeviceImage noise_;
+    CurveTables curve_tables_;
     LightVolume light_volume_;
     Majorants majorants_;
     std::pair<double, SurfaceAlbedo> surface_{-1, {}};  // of the last roughness: it takes milliseconds

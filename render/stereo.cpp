@@ -8,7 +8,7 @@
 namespace echolux {
 namespace {
 
-constexpr std::size_t channels = 4;
+constexpr std::size_t values_of_pixel = 4;
 
 std::vector<std::byte> side_by_side(std::size_t bytes_per_row, const std::vector<std::vector<std::byte>>& eyes) {
     std::vector<std::byte> rows;
@@ -30,12 +30,12 @@ Code luminance_of(const Code* rgb) {
 
 template <class Code>
 void put_beside(std::span<std::byte> left, std::span<const std::byte> right) {
-    constexpr std::size_t bytes = channels * sizeof(Code);
+    constexpr std::size_t bytes = values_of_pixel * sizeof(Code);
     for (std::size_t at = 0; at < left.size(); at += bytes) {
-        Code of_left[channels], of_right[channels];
+        Code of_left[values_of_pixel], of_right[values_of_pixel];
         std::memcpy(of_left, left.data() + at, bytes);
         std::memcpy(of_right, right.data() + at, bytes);
-        const Code both[channels]{luminance_of(of_left), of_right[1], of_right[2], std::max(of_left[3], of_right[3])};
+        const Code both[values_of_pixel]{luminance_of(of_left), of_right[1], of_right[2], std::max(of_left[3], of_right[3])};
         std::memcpy(left.data() + at, both, bytes);
     }
 }
@@ -64,7 +64,7 @@ std::vector<View> eyes_of(const View& view) {
 std::vector<std::byte> joined(const View& view, PictureBits bits, std::vector<std::vector<std::byte>> eyes) {
     if (view.stereo == Stereo::off) return std::move(eyes.front());
     if (view.stereo == Stereo::anaglyph) return anaglyph(bits, std::move(eyes));
-    return side_by_side(channels * static_cast<std::size_t>(bits) / 8 * static_cast<std::size_t>(view.width / 2), eyes);
+    return side_by_side(values_of_pixel * static_cast<std::size_t>(bits) / 8 * static_cast<std::size_t>(view.width / 2), eyes);
 }
 
 }  // namespace echolux

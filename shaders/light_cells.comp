@@ -15,7 +15,9 @@ float bits_at(vec3 at) {
     if (is_cut_away(at)) return 0.0;
     float value = sampled(at);
     if (mode == mode_isosurface) return value >= frame.lookup.w ? bits_of_surface : 0.0;
-    return texelFetch(extinctions, table_index(value), 0).r * frame.lookup.z * frame.light.cell.w;
+    float extinction = texelFetch(extinctions, table_index(value), 0).r;
+    if (second_axis != second_off) extinction = entry_extinction(table_entry(value, at));
+    return extinction * frame.lookup.z * frame.light.cell.w;
 }
 
 void main() {

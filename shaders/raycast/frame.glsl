@@ -20,6 +20,8 @@ layout(constant_id = constant_jitter) const bool jittered = false;
 layout(constant_id = constant_skip) const bool skips = true;
 layout(constant_id = constant_planes) const bool has_planes = false;
 layout(constant_id = constant_lights) const int lights_kind = lights_none;
+layout(constant_id = constant_second) const int second_axis = second_off;
+layout(constant_id = constant_roughness) const bool roughness_varies = false;
 layout(constant_id = constant_table_in_buffer) const bool table_in_buffer = false;
 
 layout(set = 0, binding = binding_frame) uniform Frame { RaycastFrame frame; };
@@ -51,6 +53,7 @@ layout(set = 0, binding = binding_majorants_target) uniform writeonly image3D ma
 layout(set = 0, binding = binding_majorant_ranges) uniform texture3D majorant_ranges;  // R: least, G: largest value
 layout(set = 0, binding = binding_majorant_ranges_target) uniform writeonly image3D majorant_ranges_target;
 layout(set = 0, binding = binding_extinction_peaks, std430) readonly buffer Peaks { float extinction_peaks[]; };  // of 1, 2, 4 … entries
+layout(set = 0, binding = binding_curve_tables, std430) readonly buffer CurveTables { uint curve_tables[]; };  // see shaders/shared/second.h
 
 struct Ray {
     vec3 start, direction;  // texture coordinates; direction per unit of length

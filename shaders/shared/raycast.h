@@ -10,6 +10,7 @@
 #include "shaders/shared/pages.h"
 #include "shaders/shared/pass.h"
 #include "shaders/shared/planes.h"
+#include "shaders/shared/second.h"
 #include "shaders/shared/slices.h"
 #include "shaders/shared/trace.h"
 
@@ -57,7 +58,8 @@ ECHOLUX_CONST binding_path_albedo = 29;  // means of paths: see PathFeatures
 ECHOLUX_CONST binding_path_normals = 30;
 ECHOLUX_CONST binding_path_squares = 31;
 ECHOLUX_CONST binding_path_drawn = 32;
-ECHOLUX_CONST binding_count = 33;
+ECHOLUX_CONST binding_curve_tables = 33;
+ECHOLUX_CONST binding_count = 34;
 
 ECHOLUX_CONST group_width = 8;
 ECHOLUX_CONST group_height = 4;
@@ -79,7 +81,9 @@ ECHOLUX_CONST constant_skip = 12;
 ECHOLUX_CONST constant_table_in_buffer = 13;
 ECHOLUX_CONST constant_planes = 14;
 ECHOLUX_CONST constant_lights = 15;
-ECHOLUX_CONST constant_count = 16;
+ECHOLUX_CONST constant_second = 16;
+ECHOLUX_CONST constant_roughness = 17;
+ECHOLUX_CONST constant_count = 18;
 
 ECHOLUX_CONST mode_composite = 0;  // the order of ViewMode
 ECHOLUX_CONST mode_mip = 1;
@@ -138,6 +142,7 @@ struct RaycastFrame {
     PagesFrame pages;
     PlanesFrame planes;
     TraceFrame trace;
+    SecondFrame second;
     vec4 edge[box_edges];        // an end and from there to the other: x, y in pixels from the picture's middle
     vec4 edge_facts[box_edges];  // 1 / squared length; then 0 and a huge number for an edge before the volume, the
                                  // other way round for one behind it
@@ -150,7 +155,7 @@ ECHOLUX_CONST measure_pixels = 3;
 static_assert(sizeof(RaycastFrame) == 16 * (20 + 2 * box_edges) + sizeof(ModesFrame) + sizeof(LightFrame) +
                                           sizeof(CutFrame) + sizeof(SlicesFrame) + sizeof(FlowFrame) +
                                           sizeof(PassFrame) + sizeof(PagesFrame) + sizeof(PlanesFrame) +
-                                          sizeof(TraceFrame),
+                                          sizeof(TraceFrame) + sizeof(SecondFrame),
               "the layout of std140");
 }  // namespace echolux::shared
 #endif

@@ -25,9 +25,9 @@ void mix_flow(vec3 at, vec3 colour, inout float bits, inout vec3 albedo) {
 
 Medium medium_at(vec3 at) {
     if (!is_kept(at) || is_too_near(at)) return Medium(0.0, vec3(0));
-    int index = table_index(sampled(at));
-    float bits = extinction_at(index) * frame.lookup.z;
-    vec3 colour = colour_at(index);
+    int index = entry_of(at);
+    float bits = entry_extinction(index) * frame.lookup.z;
+    vec3 colour = entry_colour(index);
     vec3 albedo = from_srgb(colour);
     if (flow_kind != flow_off) mix_flow(at, colour, bits, albedo);
     return Medium(min(bits * frame.trace.medium.x, frame.trace.bricks.w), albedo * frame.trace.medium.y);
