@@ -34,7 +34,7 @@ gpu::DeviceImage cell_texture(const gpu::Device& device, vk::Extent3D cells, vk:
 RaycastConstants constants_of(const LightSources& sources) {
     RaycastConstants constants{};
     for (const int i : {shared::constant_rolling, shared::constant_cut, shared::constant_heights,
-                        shared::constant_paged, shared::constant_channels}) {
+                        shared::constant_paged, shared::constant_channels, shared::constant_second}) {
         constants[static_cast<std::size_t>(i)] = sources.constants[static_cast<std::size_t>(i)];
     }
     const bool is_surface = sources.view.mode == ViewMode::isosurface;
@@ -67,6 +67,8 @@ std::vector<std::byte> print_of(const LightSources& sources) {
     print.add(frame.light.shading.z);
     print.add(frame.light.shading.w > 0 ? frame.light.lamp : glm::vec4(0));
     print.add(constants_of(sources));
+    print.add(frame.second);
+    if (frame.second.axis.z > 0) print.add(frame.gradient_step);
     for (const float extinction : sources.extinctions) print.add(extinction);
     add_channels(print, sources);
     return std::move(print).bytes();

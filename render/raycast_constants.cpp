@@ -2,6 +2,7 @@
 
 #include "render/frame/parts.h"
 #include "render/heights.h"
+#include "render/plane_table.h"
 
 namespace echolux {
 namespace {
@@ -42,6 +43,15 @@ int lights_constant(const Shot& shot) {
     const View& view = shot.view;
     if (view.lights == Lights::own && view.area_lights.empty()) return shared::lights_none;
     return view.lights == Lights::lamp ? shared::lights_lamp : shared::lights_area;
+}
+
+static_assert(static_cast<int>(SecondAxis::gradient) + 1 == shared::second_gradient &&
+              static_cast<int>(SecondAxis::curvature) + 1 == shared::second_curvature &&
+              static_cast<int>(SecondAxis::distance) + 1 == shared::second_distance);
+
+int second_constant(const Shot& shot, const TransferCurve& curve) {
+    if (shot.scene.field != nullptr || !uses_plane(curve, mode_of(shot))) return shared::second_off;
+    return static_cast<int>(curve.plane->second) + 1;
 }
 
 int output_constant(const Shot& shot) {
@@ -94,6 +104,10 @@ RaycastConstants raycast_constants(const Shot& shot, bool is_software) {
     constants[shared::constant_channels] = channels_constant(shot);
     constants[shared::constant_jitter] = shot.pass.number > 0 ? 1 : 0;
     constants[shared::constant_studio] = studio_constant(shot);
+    const TransferCurve& curve = curve_of(view, shot.scene.grid());
+    constants[shared::constant_second] = second_constant(shot, curve);
+    const bool is_rough = curve.nodes.front().roughness != no_roughness;
+    constants[shared::constant_roughness] = is_traced(shot) && is_rough && view.lighting ? 1 : 0;
     if (is_traced(shot)) {  // which knows nothing of these
         for (const int i : {shared::constant_jitter, shared::constant_skip, shared::constant_light_volume,
                             shared::constant_rolling, shared::constant_planes}) {

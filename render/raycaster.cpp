@@ -6,13 +6,12 @@
 #include <glm/geometric.hpp>
 #include <numbers>
 
-#include "compute/error.h"
 #include "render/annotations/annotations.h"
 #include "render/blue_noise.h"
 #include "render/camera.h"
 #include "render/frame/parts.h"
-#include "render/heights.h"
 #include "render/picture.h"
+#include "render/raycast_checks.h"
 #include "render/raycast_constants.h"
 #include "render/raycast_frame.h"
 #include "shaders/spirv.h"
@@ -35,7 +34,7 @@ constexpr std::array<vk::DescriptorType, shared::binding_count> binding_types = 
         types[static_cast<std::size_t>(shared::binding_channel_volumes + c)] = eCombinedImageSampler;
     }
     for (const int i : {shared::binding_entries, shared::binding_extinction_peaks, shared::binding_channel_entries,
-                        shared::binding_sky}) {
+                        shared::binding_sky, shared::binding_curve_tables}) {
         types[static_cast<std::size_t>(i)] = eStorageBuffer;
     }
     for (const int i : {shared::binding_path_albedo, shared::binding_path_normals, shared::binding_path_squares,
@@ -96,16 +95,6 @@ float thin_extinction(const shared::RaycastFrame& frame) {
     return max_absorbed / (std::numbers::ln2_v<float> * std::max(frame.lookup.z * step, 1e-30F));
 }
 
-void check_scene(const Shot& shot) {
-    if (shot.view.mode == ViewMode::traced && shot.scene.field != nullptr) {
-        throw Error(ErrorCode::bad_setting, "B-scans that are planes in space are not traced", "view.mode",
-                    "choose another mode, for example composite");
-    }
-    if (!has_height_maps(shot.view) || shot.scene.heights != nullptr) return;
-    throw Error(ErrorCode::bad_setting, "no heights were set", "view.top_from, view.bottom_from",
-                "set the maps before the picture is made, or give constant depths");
-}
-
 gpu::ImageShape noise_shape() {
     return {.type = vk::ImageType::e2D,
             .format = vk::Format::eR32Sfloat,
@@ -147,8 +136,8 @@ Raycaster::Raycaster(const gpu::Device& device, gpu::Queue& queue)
       colours_(device, table_shape(vk::Format::eR8G8B8A8Unorm), "transfer function"),
       limits_(device, table_shape(vk::Format::eR32Uint), "transfer function"),
       entries_(device, 2 * table_bytes, vk::BufferUsageFlagBits::eStorageBuffer), absent_(device),
-      noise_(device, noise_shape(), "blue noise"), light_volume_(device, queue), majorants_(device, queue),
-      sky_(device, queue), annotator_(device) {
+      noise_(device, noise_shape(), "blue noise"), curve_tables_(device, queue), light_volume_(device, queue),
+      majorants_(device, queue), sky_(device, queue), annotator_(device) {
     queue_.run([&](const vk::raii::CommandBuffer& commands) {
         for (const gpu::DeviceImage* image :
              {&extinctions_, &colours_, &limits_, &absent_.plane, &absent_.floats, &absent_.cube}) {
@@ -237,7 +226,7 @@ void Raycaster::prepare_output(Frame& frame, const Shot& shot) {
 
 void Raycaster::fill_tables(Frame& frame, const Shot& shot) {
     const VolumeTexture& volume = shot.scene.volume;
-    const TransferFunction function = transfer_function(shot.view, shot.scene.grid(), volume.range(shot.view.range));
+    TransferFunction function = transfer_function(shot.view, shot.scene.grid(), volume.range(shot.view.range));
     frame.facts = raycast_frame(shot, function);
     // Neighbours share what a cache holds; paths share little, and parts of a picture should be alike.
     if (!device_.is_software() && !is_traced(shot)) frame.facts.rows.y = 1;
@@ -246,7 +235,12 @@ void Raycaster::fill_tables(Frame& frame, const Shot& shot) {
         if (surface_.first != roughness) surface_ = {roughness, surface_albedo(roughness)};
         set_surface(frame.facts.trace, surface_.second);
     }
-    const TransferTable table = transfer_table(function, shared::transfer_entries);
+    const bool has_plane = frame.constants[shared::constant_second] != shared::second_off;
+    if (!has_plane) function.plane.reset();  // in modes that ask for values alone
+    const bool has_tables = has_plane || frame.constants[shared::constant_roughness] != 0;
+    frame.tables = has_tables ? &curve_tables_.of(function, has_plane) : nullptr;
+    frame.facts.second = has_plane ? second_frame(shot, function, frame.tables->number) : shared::SecondFrame{};
+    const TransferTable table = has_tables ? frame.tables->table : transfer_table(function, shared::transfer_entries);
     frame.extinctions = table.extinctions;
     const std::vector<std::uint32_t> limits = class_limits(table.extinctions, thin_extinction(frame.facts));
     std::byte* bytes = frame.table.bytes().data();
@@ -323,6 +317,7 @@ void Raycaster::record_inputs(const vk::raii::CommandBuffer& commands, Frame& fr
     limits_.record_copy_from(commands, frame.table.handle(), 2 * table_bytes);
     entries_.record_copy_from(commands, frame.table.handle(), 3 * table_bytes);
     if (!frame.channel_tables.empty()) channel_entries_->record_copy_from(commands, frame.channel_staging->handle(), 0);
+    if (frame.tables != nullptr) frame.tables->record(commands);
     gpu::record_order(commands);
     if (is_traced(shot)) return;  // paths ask majorants
     frame.classifier.record(commands, frame.facts.lookup.x, frame.facts.lookup.y);
@@ -388,6 +383,7 @@ CastPicture Raycaster::cast(const Shot& shot, const gpu::Chain& chain) {
     try {
         submit_parts(frame, shot, chain);
     } catch (...) {
+        curve_tables_.forget();
         light_volume_.forget();
         majorants_.forget();
         throw;

@@ -14,6 +14,7 @@
 #include "render/accumulation_buffer.h"
 #include "render/annotations/annotator.h"
 #include "render/bricks.h"
+#include "render/curve_tables.h"
 #include "render/light_volume.h"
 #include "render/majorants.h"
 #include "render/pace.h"
@@ -99,6 +100,7 @@ class Raycaster {
         std::vector<float> extinctions;  // of the table: a buffer is slow to read
         std::vector<std::byte> channel_tables;
         std::optional<gpu::HostBuffer> channel_staging;  // the same; nothing: there were no channels yet
+        CurveTables::Tables* tables = nullptr;           // where the picture has some
         gpu::HostBuffer uniforms;                        // the facts
         gpu::HostBuffer table;  // extinctions, colours, limits of classes, entries, peaks of extinctions
         BrickClassifier classifier;
@@ -166,6 +168,7 @@ class Raycaster {
     std::map<std::string, gpu::DeviceImage> flow_colours_;  // by the names of their maps
     StandIns absent_;
     gpu::DeviceImage noise_;
+    CurveTables curve_tables_;
     LightVolume light_volume_;
     Majorants majorants_;
     SkyLight sky_;

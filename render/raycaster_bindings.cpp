@@ -94,6 +94,8 @@ void Raycaster::bind(Frame& frame, const Shot& shot) {
     bindings.set_image(shared::binding_previous_classes, behind.bricks().classes().view());
     bindings.set_image(shared::binding_pages,
                        scene.pages != nullptr ? scene.pages->table().view() : absent_.cube.view());
+    bindings.set_buffer(shared::binding_curve_tables,
+                        frame.tables != nullptr ? frame.tables->buffer.handle() : entries_.handle());
     frame.classifier.bind(scene.volume.bricks(), limits_.view());
     frame.previous_classifier.bind(behind.bricks(), limits_.view());
     if (has_cells(frame.constants)) {

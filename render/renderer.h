@@ -164,6 +164,10 @@ class Renderer {
     // read only then. Never waits. Nothing: none is finished yet.
     std::optional<Histogram> histogram(const Subject& subject = {});
 
+    // The same over both axes of the view's transfer function, where it has two. Nothing also of volumes in pages, and
+    // of live ones of which none is whole yet.
+    std::optional<PlaneHistogram> plane_histogram(const View& view, const Subject& subject = {});
+
     // What the colours of flow mean, of the volume or of the ring. Nothing: there is no flow.
     std::optional<FlowScale> flow_scale(const View& view) const;
 

@@ -14,8 +14,8 @@ namespace echolux {
 Renderer::Parts::Parts(const DeviceChoice& choice)
     : limits(choice.volume_limits), device(choice), queue(device), read_back(device, queue), brick_builder(device),
       raycaster(device, queue), resolver(device, queue), denoiser(device, queue, read_back), still_pictures(device),
-      histograms(device, queue, read_back), flow_speeds(device, queue, read_back),
-      channel_textures(device, queue, brick_builder) {}
+      histograms(device, queue, read_back), plane_histograms(device, queue, read_back),
+      flow_speeds(device, queue, read_back), channel_textures(device, queue, brick_builder) {}
 
 VolumeSlots& Renderer::Parts::ring() {
     if (!slots) throw Error(ErrorCode::bad_setting, "there is no ring to show", "renderer", "make its slots first");

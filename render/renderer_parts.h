@@ -8,6 +8,7 @@
 #include "render/bricks.h"
 #include "render/denoiser.h"
 #include "render/histogram_counter.h"
+#include "render/plane_histogram.h"
 #include "render/progressive.h"
 #include "render/raycaster.h"
 #include "render/renderer.h"
@@ -132,6 +133,7 @@ struct Renderer::Parts {
     std::optional<AccumulationBuffer>
         begun_accumulation;  // of pictures that are begun: one after the other, as the queue works
     HistogramCounter histograms;
+    PlaneHistogramCounter plane_histograms;
     HistogramCounter flow_speeds;      // of the ring's flow
     std::optional<double> flow_speed;  // the usual one, as colours have it: see Renderer::look_at_flow()
     std::map<std::size_t, ProgressivePicture> panes;

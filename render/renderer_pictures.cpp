@@ -111,6 +111,28 @@ std::optional<Histogram> Renderer::histogram(const Subject& subject) {
     });
 }
 
+std::optional<PlaneHistogram> Renderer::plane_histogram(const View& wanted, const Subject& subject) {
+    return gpu::reporting("counting values and slopes", [&]() -> std::optional<PlaneHistogram> {
+        if (parts_->is_empty(subject)) return {};
+        const View view = parts_->resolved(wanted, subject);
+        const Scene found = parts_->scene_of(subject, view);
+        const VolumeTexture& texture = found.previous != nullptr ? *found.previous : found.volume;
+        Scene scene(texture);
+        scene.heights = found.heights;
+        if (found.pages != nullptr || found.field != nullptr) return {};
+        if (found.previous == nullptr && found.is_partial()) return {};
+        const TransferFunction function = echolux::transfer_function(view, texture.grid(), texture.range(view.range));
+        if (!function.plane || (function.plane->second == SecondAxis::distance && view.top_from.empty())) return {};
+        PlaneHistogramCounter& counter = parts_->plane_histograms;
+        counter.newest();
+        const Shot shot{.scene = scene, .view = view};
+        const SceneSerials serials = parts_->serials_of(subject, 0);
+        if (!counter.is_due(shot, function, serials)) return counter.newest();
+        parts_->with_chain(subject, [&](const gpu::Chain& chain) { counter.count(shot, function, serials, chain); });
+        return counter.newest();
+    });
+}
+
 std::optional<FlowScale> Renderer::flow_scale(const View& view) const {
     const VolumeTexture* flow = parts_->slots ? parts_->slots->flow(0) : parts_->flow ? &*parts_->flow : nullptr;
     if (flow == nullptr) return {};

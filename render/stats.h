@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "compute/plan/describe.h"
+
 namespace echolux {
 
 // How often values occur in a volume.
@@ -12,6 +14,14 @@ struct Histogram {
     double high = 0;  // where the last one ends
     std::vector<std::uint32_t> counts;
     std::uint64_t serial = 0;  // another one whenever it was counted anew
+};
+
+// How often places of the plane of a transfer function over two axes occur in a volume; what lies outside is counted in
+// the bins at the ends.
+struct PlaneHistogram {
+    ValueRange values, seconds;         // ends of the axes, which have as many bins each
+    std::vector<std::uint32_t> counts;  // [second][value]
+    std::uint64_t serial = 0;           // another one whenever it was counted anew
 };
 
 // What casting rays has cost the device, by its own clock.

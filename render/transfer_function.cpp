@@ -8,6 +8,7 @@
 #include "compute/error.h"
 #include "render/camera.h"
 #include "render/colour_maps.h"
+#include "render/plane_table.h"
 #include "render/view/presets.h"
 
 namespace echolux {
@@ -69,10 +70,23 @@ std::vector<TransferNode> spread(std::vector<TransferNode> nodes, const ValueRan
     return nodes;
 }
 
-TransferNode between(const TransferNode& a, const TransferNode& b, double value) {
-    const double part = (value - a.value) / (b.value - a.value);
-    return {value, std::lerp(a.red, b.red, part), std::lerp(a.green, b.green, part), std::lerp(a.blue, b.blue, part),
-            std::lerp(a.extinction, b.extinction, part)};
+// What the volume's values and lengths make of a curve's: as its values are spread, so is all that is made of them.
+// Slopes of a relative curve are counted over a voxel's smallest edge, others over a micrometre.
+TransferPlane spread(TransferPlane plane, const TransferCurve& curve, const ValueRange& range, const VolumeGrid& grid) {
+    const double first = curve.nodes.front().value;
+    const double per_value = (range.high - range.low) / (curve.nodes.back().value - first);
+    const double per_length = curve.is_relative ? 1 / std::ranges::min(voxel_edges(grid)) : 1;
+    const double per_second = plane.second == SecondAxis::gradient    ? per_value * per_length
+                              : plane.second == SecondAxis::curvature ? per_length
+                                                                      : 1;
+    plane.from *= per_second;
+    plane.to *= per_second;
+    for (TransferWidget& widget : plane.widgets) {
+        for (PlanePoint& point : widget.points) {
+            point = {range.low + (point.value - first) * per_value, point.second * per_second};
+        }
+    }
+    return plane;
 }
 
 // The extinction as it was, the colours those of the map, whose nodes are added.
@@ -89,16 +103,22 @@ void paint(TransferFunction& function, const ColourMap& map) {
     nodes.erase(std::unique(nodes.begin(), nodes.end(), is_same_place), nodes.end());
     for (TransferNode& node : nodes) {
         const glm::dvec3 colour = colour_at(map, (node.value - low) / (high - low));
-        node = {node.value, colour.r, colour.g, colour.b, node.extinction};
+        node = {node.value, colour.r, colour.g, colour.b, node.extinction, node.roughness};
     }
     function.nodes = std::move(nodes);
 }
 
-std::uint8_t byte_of(double part) {
-    return static_cast<std::uint8_t>(std::lround(255 * std::clamp(part, 0.0, 1.0)));
-}
-
 }  // namespace
+
+TransferNode between(const TransferNode& a, const TransferNode& b, double value) {
+    const double part = (value - a.value) / (b.value - a.value);
+    return {value,
+            std::lerp(a.red, b.red, part),
+            std::lerp(a.green, b.green, part),
+            std::lerp(a.blue, b.blue, part),
+            std::lerp(a.extinction, b.extinction, part),
+            std::lerp(a.roughness, b.roughness, part)};
+}
 
 TransferNode TransferFunction::at(double level) const {
     const double value = std::lerp(range.low, range.high, std::clamp(level, 0.0, 1.0));
@@ -117,20 +137,32 @@ double TransferFunction::first_visible_level() const {
     return 1;
 }
 
+const TransferCurve& curve_of(const View& view, const VolumeGrid& grid) {
+    return view.transfer_curve ? *view.transfer_curve
+           : view.own_preset   ? *view.own_preset
+                               : preset_curve(view.preset, grid);
+}
+
 TransferFunction transfer_function(const View& view, const VolumeGrid& grid, const ValueRange& percentiles) {
     const bool is_file = view.transfer_curve.has_value();
-    const TransferCurve& curve = is_file           ? *view.transfer_curve
-                                 : view.own_preset ? *view.own_preset
-                                                   : preset_curve(view.preset, grid);
+    const TransferCurve& curve = curve_of(view, grid);
     TransferFunction function;
     function.range = completed(
         view, is_file ? file_range(view, curve, grid, percentiles) : preset_range(view, curve, grid, percentiles));
     function.nodes = spread(curve.nodes, function.range);
+    if (curve.plane) function.plane = spread(*curve.plane, curve, function.range, grid);
     if (view.colour_map != "preset") paint(function, colour_map(view.colour_map));
     function.length = view.opacity_length_um > 0 ? view.opacity_length_um
                       : curve.length_um > 0      ? curve.length_um
                                                  : volume_extent(grid).x;
     return function;
+}
+
+std::array<std::uint8_t, 4> bytes_of(double red, double green, double blue) {
+    const auto byte_of = [](double part) {
+        return static_cast<std::uint8_t>(std::lround(255 * std::clamp(part, 0.0, 1.0)));
+    };
+    return {byte_of(red), byte_of(green), byte_of(blue), 255};
 }
 
 double isovalue_of(const View& view, const TransferFunction& function) {
@@ -142,8 +174,9 @@ TransferTable transfer_table(const TransferFunction& function, int entries) {
     for (int i = 0; i < entries; ++i) {
         const TransferNode node = function.at(static_cast<double>(i) / (entries - 1));
         table.extinctions.push_back(static_cast<float>(node.extinction));
-        table.colours.push_back({byte_of(node.red), byte_of(node.green), byte_of(node.blue), 255});
+        table.colours.push_back(bytes_of(node.red, node.green, node.blue));
     }
+    if (function.plane) table.extinctions = plane_table(function, entries).largest;
     return table;
 }
 

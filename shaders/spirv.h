@@ -33,6 +33,10 @@ inline constexpr std::uint32_t light_volume[] = {
 #include "light_volume.comp.num"
 };
 
+inline constexpr std::uint32_t plane_histogram[] = {
+#include "plane_histogram.comp.num"
+};
+
 inline constexpr std::uint32_t trace[] = {
 #include "trace.comp.num"
 };

@@ -184,6 +184,11 @@ std::optional<Probe> VolumePictures::probe(const View& view, std::int64_t x, std
         .value_or(std::nullopt);
 }
 
+std::optional<PlaneHistogram> VolumePictures::plane_histogram(const View& view) {
+    return try_read_ring([&](Reading& reading) { return live_.renderer.plane_histogram(view, reading.slots()); })
+        .value_or(std::nullopt);
+}
+
 std::optional<Histogram> VolumePictures::histogram() {
     return try_read_ring([&](Reading& reading) { return live_.renderer.histogram(reading.slots()); })
         .value_or(std::nullopt);

@@ -70,6 +70,7 @@ class VolumePictures {
     // Of what is shown, as the renderer's; nothing also where follow() gives nothing.
     std::optional<Probe> probe(const View& view, std::int64_t x, std::int64_t y);
     std::optional<Histogram> histogram();
+    std::optional<PlaneHistogram> plane_histogram(const View& view);
 
     // What the colours of flow mean. Nothing: there is none, or the slots are just being exchanged.
     std::optional<FlowScale> flow_scale(const View& view);

@@ -54,6 +54,7 @@ class Exhibit {
     virtual std::optional<FollowedPicture> follow(const View& view, double now_s, std::size_t pane) = 0;
     virtual std::optional<Probe> probe(const View& view, std::int64_t x, std::int64_t y) = 0;
     virtual std::optional<Histogram> histogram() = 0;
+    virtual std::optional<PlaneHistogram> plane_histogram(const View&) { return {}; }
 
     // What the colours of flow mean in a view. Nothing: there is no flow.
     virtual std::optional<FlowScale> flow_scale(const View&) { return {}; }

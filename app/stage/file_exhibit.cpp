@@ -142,6 +142,10 @@ std::optional<Probe> FileExhibit::probe(const View& view, std::int64_t x, std::i
     return shown_ ? renderer_.probe(view, x, y) : std::nullopt;
 }
 
+std::optional<PlaneHistogram> FileExhibit::plane_histogram(const View& view) {
+    return shown_ ? renderer_.plane_histogram(view) : std::nullopt;
+}
+
 std::optional<Histogram> FileExhibit::histogram() {
     return shown_ ? renderer_.histogram() : std::nullopt;
 }

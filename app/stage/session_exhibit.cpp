@@ -83,6 +83,10 @@ std::optional<Probe> SessionExhibit::probe(const View& view, std::int64_t x, std
     return path_.probe(view, x, y);
 }
 
+std::optional<PlaneHistogram> SessionExhibit::plane_histogram(const View& view) {
+    return path_.plane_histogram(view);
+}
+
 std::optional<Histogram> SessionExhibit::histogram() {
     return path_.histogram();
 }

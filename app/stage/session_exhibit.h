@@ -31,6 +31,7 @@ class SessionExhibit : public Exhibit {
     std::optional<FollowedPicture> follow(const View& view, double now_s, std::size_t pane) override;
     std::optional<Probe> probe(const View& view, std::int64_t x, std::int64_t y) override;
     std::optional<Histogram> histogram() override;
+    std::optional<PlaneHistogram> plane_histogram(const View& view) override;
     std::optional<FlowScale> flow_scale(const View& view) override;
     void set_heights(const HeightMaps& maps) override { path_.set_heights(maps); }
     bool has_heights() const override { return path_.has_heights(); }

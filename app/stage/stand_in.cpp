@@ -83,6 +83,10 @@ std::optional<Probe> StandIn::probe(const View& view, std::int64_t x, std::int64
     return shown_ ? renderer_.probe(view, x, y) : own_->probe(view, x, y);
 }
 
+std::optional<PlaneHistogram> StandIn::plane_histogram(const View& view) {
+    return shown_ ? renderer_.plane_histogram(view) : own_->plane_histogram(view);
+}
+
 std::optional<Histogram> StandIn::histogram() {
     return shown_ ? renderer_.histogram() : own_->histogram();
 }

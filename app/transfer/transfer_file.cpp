@@ -56,7 +56,10 @@ void load_own_preset(View& view) {
 }
 
 TransferCurve curve_in_use(const View& view, const VolumeGrid& grid, const TransferFunction& function) {
-    TransferCurve curve{.nodes = function.nodes, .unit = grid.unit};
+    TransferCurve curve{.nodes = function.nodes, .unit = grid.unit, .plane = function.plane};
+    if (curve.plane) {
+        for (TransferWidget& widget : curve.plane->widgets) widget.extinction *= view.opacity;
+    }
     for (TransferNode& node : curve.nodes) node.extinction *= view.opacity;
     const bool is_length_known = std::ranges::any_of(grid.spacing_um, [](double spacing) { return spacing > 0; });
     const bool is_length_given =

@@ -11,14 +11,16 @@
 namespace echolux {
 namespace {
 
-void check_columns(const PointList& list, double most) {
+constexpr double least_of_roughness = 0.05;  // as view.roughness
+
+void check_columns(const PointList& list, double most, double least = 0) {
     for (std::size_t i = 0; i < list.numbers.size(); ++i) {
         const double number = list.numbers[i];
-        if (i % list.row == 0 || (number >= 0 && number <= most)) continue;
-        throw Error(
-            ErrorCode::bad_setting,
-            fmt::format("{:g} is not between 0 and {:g}, at the value {:g}", number, most, list.value(i / list.row)),
-            list.where, "correct the number");
+        if (i % list.row == 0 || (number >= least && number <= most)) continue;
+        throw Error(ErrorCode::bad_setting,
+                    fmt::format("{:g} is not between {:g} and {:g}, at the value {:g}", number, least, most,
+                                list.value(i / list.row)),
+                    list.where, "correct the number");
     }
 }
 
@@ -56,20 +58,25 @@ void check_rows(const PointList& list, std::size_t least) {
     }
 }
 
-std::vector<TransferNode> joined(const PointList& colours, const PointList& extinctions) {
+std::vector<TransferNode> joined(const PointList& colours, const PointList& extinctions, const PointList& roughness) {
+    const bool is_rough = !roughness.numbers.empty();
     check_rows(colours, 2);
     check_rows(extinctions, 2);
     check_columns(colours, 1);
     check_columns(extinctions, 1e6);
+    if (is_rough) check_rows(roughness, 2);
+    if (is_rough) check_columns(roughness, 1, least_of_roughness);
     std::vector<double> values;
     for (std::size_t i = 0; i < colours.size(); ++i) values.push_back(colours.value(i));
     for (std::size_t i = 0; i < extinctions.size(); ++i) values.push_back(extinctions.value(i));
+    for (std::size_t i = 0; is_rough && i < roughness.size(); ++i) values.push_back(roughness.value(i));
     std::ranges::sort(values);
     values.erase(std::unique(values.begin(), values.end()), values.end());
     std::vector<TransferNode> nodes;
     for (const double value : values) {
         nodes.push_back(
             {value, colours.at(value, 1), colours.at(value, 2), colours.at(value, 3), extinctions.at(value, 1)});
+        if (is_rough) nodes.back().roughness = roughness.at(value, 1);
     }
     return nodes;
 }

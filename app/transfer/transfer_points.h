@@ -22,9 +22,11 @@ struct PointList {
     double at(double value, std::size_t column) const;
 };
 
-// `colours` are (value, red, green, blue), `extinctions` (value, extinction). Throws Error{bad_setting} for rows that
-// are not whole, fewer than two, not finite, not ascending, colours beyond 0 .. 1 or extinctions below 0.
-std::vector<TransferNode> joined(const PointList& colours, const PointList& extinctions);
+// `colours` are (value, red, green, blue), `extinctions` (value, extinction), `roughness`, which may be empty, (value,
+// roughness). Throws Error{bad_setting} for rows that are not whole, fewer than two, not finite, not ascending, colours
+// beyond 0 .. 1, extinctions below 0 or roughness beyond 0.05 .. 1.
+std::vector<TransferNode> joined(const PointList& colours, const PointList& extinctions,
+                                 const PointList& roughness = {});
 
 // Throws Error{bad_setting} unless there are at least `least` whole rows of finite numbers at ascending values.
 void check_rows(const PointList& list, std::size_t least);

@@ -1,5 +1,7 @@
 #include "app/transfer/transfer_text.h"
 
+#include <algorithm>
+
 #include "app/transfer/transfer_points.h"
 #include "compute/error.h"
 #include "engine/scan/section_toml.h"
@@ -7,7 +9,44 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t newest_version = 1;
+constexpr std::int64_t newest_version = 2;
+
+std::optional<TransferPlane> plane_of(const TransferText& text, const std::string& section) {
+    const WidgetLists lists{text.boxes, text.arcs, text.strokes};
+    const bool has_widgets = !text.boxes.empty() || !text.arcs.empty() || !text.strokes.empty();
+    if (text.second.empty() && !has_widgets && text.second_range.empty()) return {};
+    const auto axis = std::ranges::find(second_axis_names, text.second);
+    if (axis == second_axis_names.end()) {
+        throw Error(ErrorCode::bad_setting, "'" + text.second + "' is not a second axis", section + "second",
+                    "choose gradient, curvature or distance");
+    }
+    const std::vector<double>& ends = text.second_range;
+    if (ends.size() != 2 || !(ends[0] < ends[1])) {
+        throw Error(ErrorCode::bad_setting, "is not the two ends of the second axis, the lower one first",
+                    section + "second_range", "write for example [0, 2]");
+    }
+    return TransferPlane{static_cast<SecondAxis>(axis - second_axis_names.begin()), ends[0], ends[1],
+                         widgets_of(lists, section)};
+}
+
+// Nothing but widgets is seen where a file says so.
+std::vector<double> extinctions_in(const TransferText& text) {
+    if (text.second.empty() || !text.extinctions.empty() || text.colours.size() < 8) return text.extinctions;
+    return {text.colours.front(), 0, text.colours[text.colours.size() - 4], 0};
+}
+
+// What older versions of the program need not know of.
+bool is_of_two_axes(const BoundField& field) {
+    return field.name == "roughness" || field.name == "boxes" || field.name == "arcs" || field.name == "strokes" ||
+           field.name.starts_with("second");
+}
+
+std::string toml_of_text(TransferText text) {
+    Settings settings;
+    settings.bind("transfer", text);
+    return settings.toml_where(
+        [](const BoundField& field) { return !is_of_two_axes(field) || field.get() != field.default_value; });
+}
 
 }  // namespace
 
@@ -22,6 +61,15 @@ const std::vector<Field<TransferText>>& describe<TransferText>() {
         number<T>("length_um", &T::length_um, 0, 1e9, "um", view, "length over which extinction counts"),
         numbers<T>("colours", &T::colours, lowest_value, highest_value, "", view, "value, red, green, blue ..."),
         numbers<T>("extinctions", &T::extinctions, lowest_value, highest_value, "", view, "value, extinction ..."),
+        numbers<T>("roughness", &T::roughness, lowest_value, highest_value, "", view, "value, roughness ..."),
+        text<T>("second", &T::second, view, "second axis: gradient, curvature or distance"),
+        numbers<T>("second_range", &T::second_range, lowest_value, highest_value, "", view, "ends of the second axis"),
+        numbers<T>("boxes", &T::boxes, lowest_value, highest_value, "", view,
+                   "value low, high, second low, high, softness, red, green, blue, extinction ..."),
+        numbers<T>("arcs", &T::arcs, lowest_value, highest_value, "", view,
+                   "value low, high, height, width, softness, red, green, blue, extinction ..."),
+        numbers<T>("strokes", &T::strokes, lowest_value, highest_value, "", view,
+                   "width, softness, red, green, blue, extinction, points, value and second of each ..."),
     };
     return fields;
 }
@@ -31,25 +79,38 @@ TransferText text_of(const TransferCurve& curve) {
     for (const TransferNode& node : curve.nodes) {
         text.colours.insert(text.colours.end(), {node.value, node.red, node.green, node.blue});
         text.extinctions.insert(text.extinctions.end(), {node.value, node.extinction});
+        if (node.roughness != no_roughness) text.roughness.insert(text.roughness.end(), {node.value, node.roughness});
     }
+    if (curve.plane) {
+        const WidgetLists lists = lists_of(*curve.plane);
+        text.second = second_axis_names[static_cast<std::size_t>(curve.plane->second)];
+        text.second_range = {curve.plane->from, curve.plane->to};
+        text.boxes = lists.boxes;
+        text.arcs = lists.arcs;
+        text.strokes = lists.strokes;
+    }
+    if (curve.plane || !text.roughness.empty()) text.version = 2;
     return text;
 }
 
 TransferCurve curve_of(const TransferText& text, const std::string& where) {
     const std::string section = where + ", transfer.";
     if (text.version > newest_version) {
-        throw Error(ErrorCode::bad_setting, "is newer than this program, which reads version 1", section + "version",
-                    "use a newer Echolux");
+        throw Error(ErrorCode::bad_setting, "is newer than this program, which reads versions 1 and 2",
+                    section + "version", "use a newer Echolux");
     }
-    return {.nodes = joined({text.colours, 4, section + "colours"}, {text.extinctions, 2, section + "extinctions"}),
+    const std::vector<double> extinctions = extinctions_in(text);
+    return {.nodes = joined({text.colours, 4, section + "colours"}, {extinctions, 2, section + "extinctions"},
+                            {text.roughness, 2, section + "roughness"}),
             .unit = text.unit,
             .is_relative = text.relative,
-            .length_um = text.length_um};
+            .length_um = text.length_um,
+            .plane = plane_of(text, section)};
 }
 
 std::string toml_of(const std::optional<TransferCurve>& curve) {
     if (!curve) return {};
-    return section_toml("transfer", text_of(*curve));
+    return toml_of_text(text_of(*curve));
 }
 
 std::optional<TransferCurve> curve_of_toml(const std::string& toml) {

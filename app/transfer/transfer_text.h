@@ -22,6 +22,12 @@ struct TransferText {
     double length_um = 0;
     std::vector<double> colours{};
     std::vector<double> extinctions{};
+    std::vector<double> roughness{};
+    std::string second{};  // axis; "": there is none
+    std::vector<double> second_range{};
+    std::vector<double> boxes{};
+    std::vector<double> arcs{};
+    std::vector<double> strokes{};
 };
 
 template <>

@@ -31,6 +31,13 @@ std::vector<std::byte> channel_tables(const Shot& shot);
 
 shared::PlanesFrame planes_frame(const Shot& shot);
 shared::TraceFrame trace_frame(const Shot& shot);
+
+// From what shaders find on the second axis to `steps` between its ends.
+struct SecondScale {
+    double factor, offset;
+};
+SecondScale second_scale(const TransferPlane& plane, const VolumeTexture& volume, const VolumeGrid& grid, double steps);
+shared::SecondFrame second_frame(const Shot& shot, const TransferFunction& function, std::uint64_t number);
 void set_lights(shared::TraceFrame& frame, const View& view, const glm::dvec3& extent);
 
 // What is set up around the volume; the bits of constant_studio; whether the shadow on the ground wants cells of light.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compute/plan/describe.h"
+#include "render/view/curve_plane.h"
 
 namespace echolux {
 
@@ -17,10 +18,13 @@ enum class RangeSource { fixed, percentile };
 constexpr double lowest_value = -1e12;
 constexpr double highest_value = 1e12;
 
+constexpr double no_roughness = -1;  // that of the view
+
 struct TransferNode {
     double value;
     double red, green, blue;
-    double extinction;  // per length of the curve that it belongs to
+    double extinction;                // per length of the curve that it belongs to
+    double roughness = no_roughness;  // of surfaces, in traced light; all nodes of a curve have one, or none
 
     bool operator==(const TransferNode&) const = default;
 };
@@ -31,6 +35,7 @@ struct TransferCurve {
     std::string unit{};               // of the values; "": whatever the volume's is
     bool is_relative = false;         // the values are no such unit: the curve is always spread over the volume's range
     double length_um = 0;             // over which extinctions are counted; 0: the volume's depth
+    std::optional<TransferPlane> plane{};  // of a curve over two axes
 
     bool operator==(const TransferCurve&) const = default;
 };

@@ -1,6 +1,7 @@
 #include "render/view/presets.h"
 
 #include <toml++/toml.h>
+#include <algorithm>
 #include <functional>
 #include <map>
 
@@ -19,6 +20,19 @@ TransferCurve curve_of(const toml::table& transfer) {
     TransferCurve curve{.nodes = {},
                         .unit = transfer["unit"].value_or(std::string()),
                         .is_relative = transfer["relative"].value_or(false)};
+    const auto numbers = [&](const char* key) {
+        std::vector<double> list;
+        if (const toml::array* array = transfer[key].as_array()) {
+            for (const toml::node& node : *array) list.push_back(node.value_or(0.0));
+        }
+        return list;
+    };
+    if (transfer["second"]) {
+        const std::vector<double> ends = numbers("second_range");
+        const auto axis = std::ranges::find(second_axis_names, transfer["second"].value_or(std::string()));
+        curve.plane = TransferPlane{static_cast<SecondAxis>(axis - second_axis_names.begin()), ends[0], ends[1],
+                                    widgets_of({numbers("boxes"), numbers("arcs"), numbers("strokes")}, "transfer.")};
+    }
     for (std::size_t i = 0; 4 * i < colours.size(); ++i) {
         curve.nodes.push_back(
             {colour(i, 0), colour(i, 1), colour(i, 2), colour(i, 3), extinctions[2 * i + 1].value_or(0.0)});

@@ -201,7 +201,7 @@ vec3 quick_channel_gradient(int c, vec3 at, ChannelHere here) {
 
 // That of the volume becomes the mean of all that is at a place, by extinction.
 void mix_slopes(vec3 at, inout vec3 slope) {
-    float bits = extinction_at(table_index(sampled(at))) * frame.lookup.z;
+    float bits = entry_extinction(entry_of(at)) * frame.lookup.z;
     for (int c = 0; c < max_channels; ++c) {
         if (c >= channel_count || !is_body(c)) continue;
         ChannelHere here = channel_at(c, at);
@@ -213,7 +213,7 @@ void mix_slopes(vec3 at, inout vec3 slope) {
 
 // For a path: that of one of them, drawn by its share of the extinction.
 void draw_slope(vec3 at, float u, inout vec3 slope) {
-    float bits = extinction_at(table_index(sampled(at))) * frame.lookup.z;
+    float bits = entry_extinction(entry_of(at)) * frame.lookup.z;
     int drawn = -1;
     ChannelHere there;
     for (int c = 0; c < max_channels; ++c) {

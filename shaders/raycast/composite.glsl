@@ -19,9 +19,9 @@ void add_run(inout Seen seen, Ray ray, Samples samples, float begin, float end, 
     vec4 apart = vec4(0, 1, 2, 3) * stride;
     for (float i = begin + 0.5 * stride - 0.5; i < end && seen.transmittance >= frame.picture.w; i += 4.0 * stride) {
         ivec4 index;
-        for (int j = 0; j < 4; ++j) index[j] = table_index(sampled(place(samples, i + apart[j])));
+        for (int j = 0; j < 4; ++j) index[j] = entry_of(place(samples, i + apart[j]));
         vec4 optical;
-        for (int j = 0; j < 4; ++j) optical[j] = extinction_at(index[j]) * bits;
+        for (int j = 0; j < 4; ++j) optical[j] = entry_extinction(index[j]) * bits;
         if (!has_others() && optical == vec4(0)) continue;
         vec4 light = vec4(0);
         float along = 0.0;
@@ -30,7 +30,7 @@ void add_run(inout Seen seen, Ray ray, Samples samples, float begin, float end, 
             if (!is_kept(at)) continue;
             float thickness = optical[j];
             vec3 colour = vec3(0);
-            if (has_others() || thickness > 0.0) colour = colour_at(index[j]);
+            if (has_others() || thickness > 0.0) colour = entry_colour(index[j]);
             if (has_others()) add_others(at, samples.spacing * stride, thickness, colour);
             if (thickness <= 0.0) continue;
             float share = seen.transmittance * (1.0 - exp2(-thickness));

@@ -34,9 +34,9 @@ bool find_batch(inout Walk walk, Samples samples, out Batch batch) {
         batch.first = walk.i;
         batch.stride = walk.stride;
         batch.end = walk.end;
-        for (int j = 0; j < 4; ++j) batch.index[j] = table_index(sampled(place(samples, walk.i + apart[j])));
+        for (int j = 0; j < 4; ++j) batch.index[j] = entry_of(place(samples, walk.i + apart[j]));
         float bits = frame.lookup.z * samples.spacing * walk.stride;
-        for (int j = 0; j < 4; ++j) batch.optical[j] = extinction_at(batch.index[j]) * bits;
+        for (int j = 0; j < 4; ++j) batch.optical[j] = entry_extinction(batch.index[j]) * bits;
         walk.i += 4.0 * walk.stride;
         if (has_others() || batch.optical != vec4(0)) return true;
     }
@@ -50,7 +50,7 @@ void add_batch(inout Seen seen, Ray ray, Samples samples, Batch batch) {
         vec3 at = place(samples, batch.first + apart[j]);
         float thickness = batch.first + apart[j] < batch.end && is_kept(at) ? batch.optical[j] : -1.0;
         colour[j] = vec3(0);
-        if (thickness >= 0.0 && (has_others() || thickness > 0.0)) colour[j] = colour_at(batch.index[j]);
+        if (thickness >= 0.0 && (has_others() || thickness > 0.0)) colour[j] = entry_colour(batch.index[j]);
         if (has_others() && thickness >= 0.0) {
             add_others(at, samples.spacing * batch.stride, thickness, colour[j]);
         }

@@ -21,6 +21,8 @@ layout(constant_id = constant_skip) const bool skips = true;
 layout(constant_id = constant_planes) const bool has_planes = false;
 layout(constant_id = constant_lights) const int lights_kind = lights_none;
 layout(constant_id = constant_channels) const int channels_kind = 0;
+layout(constant_id = constant_second) const int second_axis = second_off;
+layout(constant_id = constant_roughness) const bool roughness_varies = false;
 layout(constant_id = constant_table_in_buffer) const bool table_in_buffer = false;
 layout(constant_id = constant_studio) const int studio = 0;
 const bool is_panorama = (studio & studio_panorama) != 0;
@@ -67,6 +69,7 @@ layout(set = 0, binding = binding_channel_bricks + 1) uniform texture3D channel_
 layout(set = 0, binding = binding_channel_bricks + 2) uniform texture3D channel_bricks_2;
 layout(set = 0, binding = binding_channel_entries, std430) readonly buffer Channels { uvec4 channel_entries[]; };
 layout(set = 0, binding = binding_sky, std430) readonly buffer Sky { SkyTexel sky_texels[]; };
+layout(set = 0, binding = binding_curve_tables, std430) readonly buffer CurveTables { uint curve_tables[]; };  // see shaders/shared/second.h
 
 struct Ray {
     vec3 start, direction;  // texture coordinates; direction per unit of length

@@ -20,10 +20,10 @@ Seen mida(Ray ray) {
             vec3 at = place(samples, i);
             if (!is_kept(at)) continue;
             float here = sampled(at);
-            int index = table_index(here);
-            float optical = extinction_at(index) * bits;
+            int index = table_entry(here, at);
+            float optical = entry_extinction(index) * bits;
             vec3 colour = vec3(0);
-            if (has_others() || optical > 0.0) colour = colour_at(index);
+            if (has_others() || optical > 0.0) colour = entry_colour(index);
             if (has_others()) add_others(at, samples.spacing, optical, colour);
             if (optical > 0.0) {
                 float level = clamp(level_of(here), 0.0, 1.0);

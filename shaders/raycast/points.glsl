@@ -17,8 +17,9 @@ float ball_met(Ray ray, vec3 start, vec3 speed, vec3 voxel) {
 Seen point_seen(Ray ray, vec3 middle, float met) {
     if (!is_kept(middle)) return nothing;
     float value = sampled(middle);
-    if (extinction_at(table_index(value)) <= 0.0) return nothing;
-    return Seen(shaded_at(middle, colour_of(value), ray.unit), 0.0, value, met);
+    int entry = table_entry(value, middle);
+    if (entry_extinction(entry) <= 0.0) return nothing;
+    return Seen(shaded_at(middle, entry_colour(entry), ray.unit), 0.0, value, met);
 }
 
 // The first ball between two lengths along the ray.

@@ -11,6 +11,7 @@
 #include "shaders/shared/pages.h"
 #include "shaders/shared/pass.h"
 #include "shaders/shared/planes.h"
+#include "shaders/shared/second.h"
 #include "shaders/shared/slices.h"
 #include "shaders/shared/studio.h"
 #include "shaders/shared/trace.h"
@@ -63,7 +64,8 @@ ECHOLUX_CONST binding_channel_volumes = 33;  // one each: max_channels
 ECHOLUX_CONST binding_channel_bricks = 36;
 ECHOLUX_CONST binding_channel_entries = 39;
 ECHOLUX_CONST binding_sky = 40;  // SkyTexel of each
-ECHOLUX_CONST binding_count = 41;
+ECHOLUX_CONST binding_curve_tables = 41;
+ECHOLUX_CONST binding_count = 42;
 
 ECHOLUX_CONST group_width = 8;
 ECHOLUX_CONST group_height = 4;
@@ -87,7 +89,9 @@ ECHOLUX_CONST constant_planes = 14;
 ECHOLUX_CONST constant_lights = 15;
 ECHOLUX_CONST constant_channels = 16;
 ECHOLUX_CONST constant_studio = 17;
-ECHOLUX_CONST constant_count = 18;
+ECHOLUX_CONST constant_second = 18;
+ECHOLUX_CONST constant_roughness = 19;
+ECHOLUX_CONST constant_count = 20;
 
 ECHOLUX_CONST mode_composite = 0;  // the order of ViewMode
 ECHOLUX_CONST mode_mip = 1;
@@ -148,6 +152,7 @@ struct RaycastFrame {
     TraceFrame trace;
     ChannelsFrame channels;
     StudioFrame studio;
+    SecondFrame second;
     vec4 edge[box_edges];        // an end and from there to the other: x, y in pixels from the picture's middle; of a
                                  // panorama see panorama.glsl
     vec4 edge_facts[box_edges];  // 1 / squared length; then 0 and a huge number for an edge before the volume, the
@@ -161,7 +166,8 @@ ECHOLUX_CONST measure_pixels = 3;
 static_assert(sizeof(RaycastFrame) == 16 * (20 + 2 * box_edges) + sizeof(ModesFrame) + sizeof(LightFrame) +
                                           sizeof(CutFrame) + sizeof(SlicesFrame) + sizeof(FlowFrame) +
                                           sizeof(PassFrame) + sizeof(PagesFrame) + sizeof(PlanesFrame) +
-                                          sizeof(TraceFrame) + sizeof(ChannelsFrame) + sizeof(StudioFrame),
+                                          sizeof(TraceFrame) + sizeof(ChannelsFrame) + sizeof(StudioFrame) +
+                                          sizeof(SecondFrame),
               "the layout of std140");
 }  // namespace echolux::shared
 #endif

@@ -35,9 +35,9 @@ void mix_channels(vec3 at, inout float bits, inout vec3 albedo) {
 
 Medium medium_at(vec3 at) {
     if (!is_kept(at) || is_too_near(at)) return Medium(0.0, vec3(0));
-    int index = table_index(sampled(at));
-    float bits = extinction_at(index) * frame.lookup.z;
-    vec3 colour = colour_at(index);
+    int index = entry_of(at);
+    float bits = entry_extinction(index) * frame.lookup.z;
+    vec3 colour = entry_colour(index);
     vec3 albedo = from_srgb(colour);
     if (flow_kind != flow_off) mix_flow(at, colour, bits, albedo);
     if (channel_count > 0) mix_channels(at, bits, albedo);

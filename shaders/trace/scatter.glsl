@@ -36,10 +36,35 @@ float off_cut_faces(vec3 at) {
     return clamp(nearest / max(frame.cut.facts.y, 1e-12) - 1.0, 0.0, 1.0);
 }
 
+// Where roughness varies with the value: that of the surface that was met last, and its place in the table.
+float roughness_here = 1.0;
+float roughness_row = 0.0;
+
+void find_roughness(vec3 at) {
+    roughness_here = table_word(table_index(sampled(at)));
+    roughness_row = clamp((roughness_here - least_roughness) / (1.0 - least_roughness), 0.0, 1.0) * float(roughness_steps - 1);
+}
+
+// A column of the table: a cosine; behind them the mean.
+float rough_albedo(int column) {
+    int row = min(int(roughness_row), roughness_steps - 2);
+    int place = tables_albedo + row * (albedo_steps + 1) + column;
+    return mix(table_word(place), table_word(place + albedo_steps + 1), roughness_row - float(row));
+}
+
+float facet_alpha() {
+    return roughness_varies ? roughness_here * roughness_here : frame.trace.bricks.y;
+}
+
+float mean_facet_albedo() {
+    return roughness_varies ? rough_albedo(albedo_steps) : frame.trace.bricks.z;
+}
+
 // Of a direction, how much of its light facets mirror.
 float facet_albedo(float cosine) {
     float place = clamp(cosine, 0.0, 1.0) * float(albedo_steps - 1);
     int below = min(int(place), albedo_steps - 2);
+    if (roughness_varies) return mix(rough_albedo(below), rough_albedo(below + 1), place - float(below));
     float from = frame.trace.albedo[below >> 2][below & 3];
     float to = frame.trace.albedo[(below + 1) >> 2][(below + 1) & 3];
     return mix(from, to, place - float(below));
@@ -63,9 +88,9 @@ void reflect_at(inout Scattering scattering) {
     vec4 u = draw();
     vec3 out_to = -scattering.before * scattering.local;
     out_to.z = max(out_to.z, 1e-4);
-    vec3 facet = ggx_facet(out_to, frame.trace.bricks.y, u.xy);
+    vec3 facet = ggx_facet(out_to, facet_alpha(), u.xy);
     vec3 in_from = reflect(-out_to, facet);
-    float share = in_from.z > 0.0 ? ggx_share(out_to, in_from, facet, frame.trace.bricks.y) : 0.0;
+    float share = in_from.z > 0.0 ? ggx_share(out_to, in_from, facet, facet_alpha()) : 0.0;
     scattering.weight = vec3(1);
     if (u.z >= share) {
         in_from = below_facets();
@@ -88,6 +113,7 @@ Scattering scattered(vec3 at, vec3 before, vec3 albedo) {
     result.facing = trust * normal;
     if (u.z >= frame.trace.light.w * trust) return result;
     result.is_surface = true;
+    if (roughness_varies) find_roughness(at);
     vec3 along = turned(normal, 0.0, 0.0);
     result.local = mat3(along, cross(normal, along), normal);
     reflect_at(result);
@@ -104,8 +130,8 @@ vec4 lit_from(Scattering scattering, vec3 towards) {
     vec3 in_from = towards * scattering.local;
     if (in_from.z <= 0.0) return vec4(0);
     out_to.z = max(out_to.z, 1e-4);
-    float below = (1.0 - facet_albedo(out_to.z)) * (1.0 - facet_albedo(in_from.z)) / (pi * (1.0 - frame.trace.bricks.z));
-    return in_from.z * (vec4(scattering.albedo, 1.0) * below + ggx_reflected(out_to, in_from, frame.trace.bricks.y));
+    float below = (1.0 - facet_albedo(out_to.z)) * (1.0 - facet_albedo(in_from.z)) / (pi * (1.0 - mean_facet_albedo()));
+    return in_from.z * (vec4(scattering.albedo, 1.0) * below + ggx_reflected(out_to, in_from, facet_alpha()));
 }
 
 // Where a headlight is: the direction, and how far away. Seen without perspective, it is as far away as the eye is.

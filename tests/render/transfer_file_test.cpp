@@ -120,8 +120,9 @@ TEST_F(TransferFile, RefusalsNameFileKeyAndRemedy) {
               "a.toml, transfer.colours: 255 is not between 0 and 1, at the value 1 (correct the number)");
     EXPECT_THAT(refusal("a.toml", good + "extinctions = [0, 0, nan, 2]\n"),
                 HasSubstr("transfer.extinctions: expected"));
-    EXPECT_THAT(refusal("a.toml", "[transfer]\nversion = 2\n"),
-                HasSubstr("transfer.version: is newer than this program, which reads version 1 (use a newer Echolux)"));
+    EXPECT_THAT(
+        refusal("a.toml", "[transfer]\nversion = 3\n"),
+        HasSubstr("transfer.version: is newer than this program, which reads versions 1 and 2 (use a newer Echolux)"));
     EXPECT_THAT(refusal("a.toml", "[transfer]\ncolors = [1]\n"), HasSubstr("did you mean \"transfer.colours\"?"));
     EXPECT_THAT(refusal("a.toml", "[view]\nzoom = 1\n"), HasSubstr("there is no section [view] here"));
     EXPECT_EQ(error_of([] { read_transfer("/nowhere/a.toml"); }).line,

@@ -15,12 +15,6 @@ double span_of(const TransferCurve& curve) {
     return curve.nodes.back().value - curve.nodes.front().value;
 }
 
-TransferNode between(const TransferNode& a, const TransferNode& b, double value) {
-    const double part = (value - a.value) / (b.value - a.value);
-    return {value, std::lerp(a.red, b.red, part), std::lerp(a.green, b.green, part), std::lerp(a.blue, b.blue, part),
-            std::lerp(a.extinction, b.extinction, part)};
-}
-
 ValueRange kept_inside(ValueRange shown, const ValueRange& whole) {
     const double length = std::min(shown.high - shown.low, whole.high - whole.low);
     const double low = std::clamp(shown.low, whole.low, std::max(whole.low, whole.high - length));
@@ -42,7 +36,7 @@ double ExtinctionScale::extinction_at(double height) const {
 }
 
 TransferCurve editable(const TransferFunction& function, const std::string& unit, double length_um) {
-    return {.nodes = function.nodes, .unit = unit, .length_um = length_um};
+    return {.nodes = function.nodes, .unit = unit, .length_um = length_um, .plane = function.plane};
 }
 
 PointAdded with_point(TransferCurve curve, double value) {
@@ -73,9 +67,17 @@ TransferCurve without_point(TransferCurve curve, std::size_t point) {
     return curve;
 }
 
+TransferCurve with_roughness(TransferCurve curve, std::size_t point, double roughness, double of_others) {
+    for (TransferNode& node : curve.nodes) {
+        if (node.roughness == no_roughness) node.roughness = of_others;
+    }
+    curve.nodes[point].roughness = std::clamp(roughness, 0.05, 1.0);
+    return curve;
+}
+
 TransferCurve with_colour(TransferCurve curve, std::size_t point, const std::array<double, 3>& colour) {
     TransferNode& node = curve.nodes[point];
-    node = {node.value, colour[0], colour[1], colour[2], node.extinction};
+    node = {node.value, colour[0], colour[1], colour[2], node.extinction, node.roughness};
     return curve;
 }
 

@@ -43,6 +43,9 @@ TransferCurve with_point_moved(TransferCurve curve, std::size_t point, double va
 // Two points stay at least.
 TransferCurve without_point(TransferCurve curve, std::size_t point);
 
+// Of surfaces in traced light. Where the curve has none yet, its other points take `of_others`.
+TransferCurve with_roughness(TransferCurve curve, std::size_t point, double roughness, double of_others);
+
 TransferCurve with_colour(TransferCurve curve, std::size_t point, const std::array<double, 3>& colour);
 
 // The point within `reach` of the place `at` that is nearest to it, where places() of all points are known.

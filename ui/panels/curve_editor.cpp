@@ -216,6 +216,13 @@ void CurveEditor::draw_selected(const CurvePicture& picture) {
     if (const auto change = number("extinction", node.extinction, {0, 400})) {
         work.set_transfer_curve(with_point_moved(picture.curve(), point, node.value, change->value), change->edit);
     }
+    const bool is_rough = node.roughness != no_roughness;
+    const double usual = work.view().roughness;
+    if (is_rough || work.view().mode == ViewMode::traced) {  // it is seen in traced light alone
+        if (const auto change = number("roughness", is_rough ? node.roughness : usual, {0.05, 1})) {
+            work.set_transfer_curve(with_roughness(picture.curve(), point, change->value, usual), change->edit);
+        }
+    }
     row_label(context, "colour");
     ImGui::SameLine(places.control);
     draw_colour(picture, point);

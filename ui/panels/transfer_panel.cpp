@@ -3,6 +3,7 @@
 #include "ui/panels/channel_rows.h"
 #include "ui/panels/curve_editor.h"
 #include "ui/panels/panel_list.h"
+#include "ui/panels/plane_editor.h"
 #include "ui/panels/volume_facts.h"
 #include "ui/panels/widgets.h"
 
@@ -20,6 +21,7 @@ class TransferPanel : public NamedPanel {
         draw_curve(context);
         if (work.view().transfer_curve) draw_own_curve(context);  // below: the curve stays where it is
         for (const char* key : {"view.low", "view.high", "view.range", "view.opacity"}) setting_row(context, key);
+        draw_plane_section(context);
         if (section(context, "More", false)) draw_more(context);
     }
 
@@ -43,6 +45,17 @@ class TransferPanel : public NamedPanel {
         without_map.colour_map = "preset";
         const auto bare = function_in_use(work, without_map);
         if (bare) editor_.draw(context, *shown, *bare, exhibit.histogram(), *grid);
+    }
+
+    // Open by itself where the curve has a second axis.
+    void draw_plane_section(const PanelContext& context) {
+        Workspace& work = context.work;
+        const auto grid = work.stage().exhibit()->grid();
+        if (!grid) return;
+        View without_map = work.view();
+        without_map.colour_map = "preset";
+        const auto bare = function_in_use(work, without_map);
+        if (bare && section(context, "Second axis", bare->plane.has_value())) plane_.draw(context, *bare, *grid);
     }
 
     static void draw_more(const PanelContext& context) {
@@ -72,6 +85,7 @@ class TransferPanel : public NamedPanel {
     }
 
     CurveEditor editor_;
+    PlaneEditor plane_;
 };
 
 }  // namespace

@@ -1,0 +1,218 @@
+#include "render/view/curve_plane.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "compute/counted.h"
+#include "compute/error.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::size_t row_length = 9;   // numbers of a box, of an arc
+constexpr std::size_t stroke_head = 7;  // numbers of a stroke before its points
+constexpr std::size_t most_widgets = 64;
+constexpr std::size_t most_points = 1024;  // of a stroke
+constexpr double largest_number = 1e12;
+constexpr double largest_extinction = 1e6;
+
+// 1 deep inside, 0 at the rim, over a part `softness` of what lies between them.
+double faded(double inside, double softness) {
+    if (inside < 0) return 0;
+    return softness > 0 ? std::min(inside / softness, 1.0) : 1;
+}
+
+double inside_span(double at, double low, double high, double axis_low, double axis_high) {
+    constexpr double far = std::numeric_limits<double>::infinity();
+    const double half = 0.5 * (high - low);
+    const double from_low = low <= axis_low ? far : at - low;
+    const double from_high = high >= axis_high ? far : high - at;
+    const double nearest = std::min(from_low, from_high);
+    return half > 0 ? nearest / half : nearest < 0 ? -1 : 1;
+}
+
+double box_weight(const TransferWidget& box, const PlanePoint& at, const PlaneReach& reach) {
+    const PlanePoint &low = box.points[0], &high = box.points[1];
+    const double across = inside_span(at.value, low.value, high.value, reach.value_low, reach.value_high);
+    const double up = inside_span(at.second, low.second, high.second, reach.second_low, reach.second_high);
+    return faded(std::min(across, up), box.softness);
+}
+
+double arc_weight(const TransferWidget& arc, const PlanePoint& at) {
+    const double left = arc.points[0].value, right = arc.points[1].value;
+    const double part = (at.value - left) / (right - left);
+    if (part < 0 || part > 1) return 0;
+    const double height = arc.points[0].second;
+    const double beside = std::abs(at.second - 4 * height * part * (1 - part));
+    return faded(1 - beside / (arc.width * std::abs(height)), arc.softness);
+}
+
+double distance_to_line(const PlanePoint& at, const PlanePoint& a, const PlanePoint& b, double per_value,
+                        double per_second) {
+    const double x = (at.value - a.value) * per_value, y = (at.second - a.second) * per_second;
+    const double along_x = (b.value - a.value) * per_value, along_y = (b.second - a.second) * per_second;
+    const double square = along_x * along_x + along_y * along_y;
+    const double part = square > 0 ? std::clamp((x * along_x + y * along_y) / square, 0.0, 1.0) : 0;
+    return std::hypot(x - part * along_x, y - part * along_y);
+}
+
+double stroke_weight(const TransferWidget& stroke, const PlanePoint& at, const PlaneReach& reach) {
+    const double per_value = 1 / (reach.value_high - reach.value_low);
+    const double per_second = 1 / (reach.second_high - reach.second_low);
+    double nearest = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < stroke.points.size(); ++i) {
+        const PlanePoint& next = stroke.points[std::min(i + 1, stroke.points.size() - 1)];
+        nearest = std::min(nearest, distance_to_line(at, stroke.points[i], next, per_value, per_second));
+    }
+    return faded(1 - nearest / stroke.width, stroke.softness);
+}
+
+[[noreturn]] void refuse(const std::string& what, const std::string& where, const std::string& remedy) {
+    throw Error(ErrorCode::bad_setting, what, where, remedy);
+}
+
+void check_number(double number, double low, double high, const char* of, const std::string& where) {
+    if (number >= low && number <= high) return;
+    refuse(fmt::format("{} is {:g}, not between {:g} and {:g}", of, number, low, high), where, "correct the number");
+}
+
+void check_look(const TransferWidget& widget, const std::string& where) {
+    for (const PlanePoint& point : widget.points) {
+        check_number(point.value, -largest_number, largest_number, "a value", where);
+        check_number(point.second, -largest_number, largest_number, "a place on the second axis", where);
+    }
+    check_number(widget.softness, 0, 1, "a softness", where);
+    for (const double part : widget.colour) check_number(part, 0, 1, "a part of a colour", where);
+    check_number(widget.extinction, 0, largest_extinction, "an extinction", where);
+}
+
+void check_rows_of(std::span<const double> numbers, const std::string& where, const char* row) {
+    if (numbers.size() % row_length == 0) return;
+    refuse(fmt::format("has {}, not a multiple of {}", counted(numbers.size(), "numbers"), row_length), where,
+           fmt::format("each has {}", row));
+}
+
+TransferWidget box_of(std::span<const double> row, const std::string& where) {
+    TransferWidget box{.shape = WidgetShape::box,
+                       .points = {{row[0], row[2]}, {row[1], row[3]}},
+                       .softness = row[4],
+                       .colour = {row[5], row[6], row[7]},
+                       .extinction = row[8]};
+    check_look(box, where);
+    if (row[0] < row[1] && row[2] < row[3]) return box;
+    refuse(fmt::format("a box from {:g} to {:g} by {:g} to {:g} has low ends that are not below its high ends", row[0],
+                       row[1], row[2], row[3]),
+           where, "write the lower end first");
+}
+
+TransferWidget arc_of(std::span<const double> row, const std::string& where) {
+    TransferWidget arc{.shape = WidgetShape::arc,
+                       .points = {{row[0], row[2]}, {row[1], row[2]}},
+                       .width = row[3],
+                       .softness = row[4],
+                       .colour = {row[5], row[6], row[7]},
+                       .extinction = row[8]};
+    check_look(arc, where);
+    check_number(arc.width, 1e-3, 10, "a width", where);
+    if (row[0] < row[1] && row[2] != 0) return arc;
+    refuse(fmt::format("an arc from {:g} to {:g}, {:g} high, is none", row[0], row[1], row[2]), where,
+           "write the lower value first, and a height other than 0");
+}
+
+std::vector<TransferWidget> strokes_of(std::span<const double> numbers, const std::string& where) {
+    std::vector<TransferWidget> strokes;
+    while (!numbers.empty()) {
+        const double count = numbers.size() >= stroke_head ? numbers[stroke_head - 1] : 0;
+        const bool is_whole = count >= 1 && count <= most_points && count == std::floor(count) &&
+                              numbers.size() >= stroke_head + 2 * static_cast<std::size_t>(count);
+        if (!is_whole) {
+            refuse(
+                fmt::format("stroke {} is not whole", strokes.size() + 1), where,
+                "each has width, softness, red, green, blue, extinction, its number of points (1 to 1024), then value "
+                "and second axis of each");
+        }
+        TransferWidget stroke{.shape = WidgetShape::stroke,
+                              .points = {},
+                              .width = numbers[0],
+                              .softness = numbers[1],
+                              .colour = {numbers[2], numbers[3], numbers[4]},
+                              .extinction = numbers[5]};
+        numbers = numbers.subspan(stroke_head);
+        for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+            stroke.points.push_back({numbers[2 * i], numbers[2 * i + 1]});
+        }
+        numbers = numbers.subspan(2 * stroke.points.size());
+        check_look(stroke, where);
+        check_number(stroke.width, 1e-4, 1, "a width", where);
+        strokes.push_back(std::move(stroke));
+    }
+    return strokes;
+}
+
+void add_look(std::vector<double>& list, const TransferWidget& widget) {
+    list.insert(list.end(), {widget.softness, widget.colour[0], widget.colour[1], widget.colour[2], widget.extinction});
+}
+
+}  // namespace
+
+double weight_at(const TransferWidget& widget, const PlanePoint& at, const PlaneReach& reach) {
+    switch (widget.shape) {
+        case WidgetShape::box: return box_weight(widget, at, reach);
+        case WidgetShape::arc: return arc_weight(widget, at);
+        case WidgetShape::stroke: break;
+    }
+    return stroke_weight(widget, at, reach);
+}
+
+WidgetLists lists_of(const TransferPlane& plane) {
+    WidgetLists lists;
+    for (const TransferWidget& widget : plane.widgets) {
+        if (widget.shape == WidgetShape::stroke) {
+            lists.strokes.push_back(widget.width);
+            add_look(lists.strokes, widget);
+            lists.strokes.push_back(static_cast<double>(widget.points.size()));
+            for (const PlanePoint& point : widget.points) {
+                lists.strokes.insert(lists.strokes.end(), {point.value, point.second});
+            }
+            continue;
+        }
+        const PlanePoint &low = widget.points[0], &high = widget.points[1];
+        if (widget.shape == WidgetShape::box) {
+            lists.boxes.insert(lists.boxes.end(), {low.value, high.value, low.second, high.second});
+            add_look(lists.boxes, widget);
+        } else {
+            lists.arcs.insert(lists.arcs.end(), {low.value, high.value, low.second, widget.width});
+            add_look(lists.arcs, widget);
+        }
+    }
+    return lists;
+}
+
+std::vector<TransferWidget> widgets_of(const WidgetLists& lists, const std::string& section) {
+    check_rows_of(lists.boxes, section + "boxes",
+                  "value low, high, second low, high, softness, red, green, blue, extinction");
+    check_rows_of(lists.arcs, section + "arcs",
+                  "value low, high, height, width, softness, red, green, blue, extinction");
+    std::vector<TransferWidget> widgets;
+    for (std::size_t i = 0; i < lists.boxes.size(); i += row_length) {
+        widgets.push_back(box_of(std::span(lists.boxes).subspan(i, row_length), section + "boxes"));
+    }
+    for (std::size_t i = 0; i < lists.arcs.size(); i += row_length) {
+        widgets.push_back(arc_of(std::span(lists.arcs).subspan(i, row_length), section + "arcs"));
+    }
+    std::ranges::move(strokes_of(lists.strokes, section + "strokes"), std::back_inserter(widgets));
+    if (widgets.size() <= most_widgets) return widgets;
+    refuse(fmt::format("has {} widgets, more than {}", widgets.size(), most_widgets), section + "boxes, arcs, strokes",
+           "leave some out");
+}
+
+std::string second_unit(SecondAxis second, const std::string& value_unit) {
+    if (second == SecondAxis::distance) return "um";
+    const std::string short_name = value_unit.starts_with("dB") ? "dB" : value_unit;
+    return second == SecondAxis::curvature ? "1/um" : short_name.empty() ? "per um" : short_name + "/um";
+}
+
+}  // namespace echolux

@@ -1,0 +1,262 @@
+// Transfer functions over two axes in pictures: against curves over one axis, against what rays lose by other code,
+// with and without what saves samples; the histogram over both axes.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "compute/error.h"
+#include "two_axes.h"
+
+namespace echolux::test {
+namespace {
+
+class Planes2D : public Rendering {
+  protected:
+    void show(const TransferCurve& curve) {
+        view_.transfer = "test";
+        view_.transfer_curve = curve;
+    }
+
+    // Along depth, a voxel a pixel.
+    void look_down(const VolumeGrid& grid) {
+        view_ = voxel_view(grid, grid.a_scans, grid.b_scans);
+        view_.look = Look::top;
+        view_.step = 0.25;
+        view_.adaptive = view_.end_early = false;
+    }
+
+    double transmittance(std::int64_t x, std::int64_t y) {
+        return renderer().measure(view_)[static_cast<std::size_t>(y * view_.width + x)].transmittance;
+    }
+
+    int largest_difference(const Image& a, const Image& b) {
+        int largest = 0;
+        for (std::size_t i = 0; i < a.pixels.size(); ++i)
+            largest = std::max(largest, std::abs(a.pixels[i] - b.pixels[i]));
+        return largest;
+    }
+
+    View view_;
+};
+
+TEST_F(Planes2D, WhatIsTheSameAlongTheSecondAxisIsTheCurveBitForBit) {
+    const VolumeGrid grid = db_grid(30, 41, 37, VoxelType::u8);
+    renderer().set_volume(grid, voxels(grid, speckle_in_boxes).data());
+    view_.width = view_.height = 80;
+    view_.ambient_occlusion = 0.5;
+    TransferCurve curve{.nodes = {{0, 0.1, 0.2, 0.3, 0}, {15, 0.9, 0.4, 0.2, 0}, {40, 1, 1, 0.9, 200}}};
+    for (const ViewMode mode : {ViewMode::composite, ViewMode::mida, ViewMode::points, ViewMode::mip}) {
+        view_.mode = mode;
+        curve.plane.reset();
+        show(curve);
+        const Image plain = renderer().render(view_);
+        for (const SecondAxis axis : {SecondAxis::gradient, SecondAxis::curvature}) {
+            curve.plane = TransferPlane{axis, 0, 1, {}};
+            show(curve);
+            // Normals of points are worked out by a program that is put together in another way.
+            EXPECT_LE(largest_difference(renderer().render(view_), plain), mode == ViewMode::points ? 1 : 0)
+                << static_cast<int>(mode);
+        }
+    }
+}
+
+TEST_F(Planes2D, ABoxOverAllOfTheSecondAxisIsAStepOfTheCurve) {
+    const VolumeGrid grid = db_grid(30, 41, 37, VoxelType::u8);
+    renderer().set_volume(grid, voxels(grid, speckle_in_boxes).data());
+    view_.width = view_.height = 80;
+    show({.nodes = {{0, 0.9, 0.4, 0.2, 0},
+                    {20.001, 0.9, 0.4, 0.2, 0},
+                    {20.002, 0.9, 0.4, 0.2, 150},
+                    {40, 0.9, 0.4, 0.2, 150}}});
+    const Image step = renderer().render(view_);
+    show(dark({SecondAxis::gradient, 0, 5, {box({20.0015, far_away}, {-far_away, far_away}, 150)}}));
+    EXPECT_LE(largest_difference(renderer().render(view_), step), 1);
+}
+
+// Two materials that hold the same values, one steep and one flat. Expected: shared/prototypes of the formula in NumPy,
+// which samples the volume by its own code.
+TEST_F(Planes2D, MaterialsOfTheSameValuesAreToldApartByTheirSlopes) {
+    const VolumeGrid grid = db_grid(32, 16, 16);
+    renderer().set_volume(grid, voxels(grid, [](std::int64_t z, std::int64_t a, std::int64_t) {
+                                    return 20 + (a < 8 ? 0.5 : 4) * (static_cast<double>(z) - 15.5);
+                                }).data());
+    look_down(grid);
+    show(dark({SecondAxis::gradient, 0, 8, {box({17, 23}, {2, 6}, 30, 0.4)}}, 32));
+    EXPECT_EQ(transmittance(3, 8), 1);
+    EXPECT_NEAR(transmittance(12, 8), 0.32213, 0.003);
+    show(dark({SecondAxis::gradient, 0, 8, {box({17, 23}, {0, 1}, 30)}}, 32));
+    EXPECT_NEAR(transmittance(3, 8), std::exp(-30 * 12. / 32), 0.003);  // 6 dB of it at half a dB a voxel
+    EXPECT_EQ(transmittance(12, 8), 1);
+}
+
+// Of a ball that is the brighter the nearer its middle, the surface of each value has the curvature of its radius.
+TEST_F(Planes2D, CurvatureIsThatOfBalls) {
+    const VolumeGrid grid = db_grid(48, 48, 48);
+    const auto radius = [](std::int64_t z, std::int64_t a, std::int64_t b) {
+        return std::hypot(static_cast<double>(z) - 23.5, static_cast<double>(a) - 23.5, static_cast<double>(b) - 23.5);
+    };
+    look_down(grid);
+    view_.gradient_radius = 1;
+    view_.step = 0.1;
+    for (const double sign : {1., -1.}) {
+        renderer().set_volume(grid, voxels(grid, [&](auto... at) { return 20 + sign * (20 - radius(at...)); }).data());
+        const ValueRange shell{std::min(sign / 8, sign / 12), std::max(sign / 8, sign / 12)};
+        show(dark({SecondAxis::curvature, -0.15, 0.15, {box({-far_away, far_away}, shell, 10)}}, 48));
+        const double expected = 2 * (std::sqrt(144 - 0.5) - std::sqrt(64 - 0.5)) * 10 / 48;
+        EXPECT_NEAR(-std::log(transmittance(24, 24)), expected, 0.08 * expected) << sign;
+    }
+}
+
+TEST_F(Planes2D, DistanceIsCountedFromTheSurface) {
+    VolumeGrid grid = db_grid(40, 16, 16);
+    grid.spacing_um = {2, 2, 2};
+    grid.first_depth_um = 30;
+    renderer().set_volume(grid, voxels(grid, [](auto...) { return 20; }).data());
+    HeightMaps maps{.a_scans = 16, .b_scans = 16, .top_um = {}, .bottom_um = {}};
+    for (int i = 0; i < 256; ++i) maps.top_um.push_back(static_cast<float>(40 + i % 16));
+    look_down(grid);
+    show(dark({SecondAxis::distance, 0, 80, {box({-far_away, far_away}, {10, 25}, 40)}}, 80));
+    view_.top_from = "a map";
+    renderer().set_heights(maps);
+    view_.top_um = -30;
+    EXPECT_NEAR(-std::log(transmittance(8, 8)), 40 * 15. / 80, 0.4);
+    const double before = transmittance(8, 8);
+    view_.clip_low[0] = (40. + 8 + 25 - 30 + 1) / 80;  // all that is nearer than that to where rays come from
+    EXPECT_GT(transmittance(8, 8), 0.9) << "what is seen lies " << before << " above";
+    view_.top_from.clear();
+    try {
+        renderer().render(view_);
+        ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+        EXPECT_NE(error.line().find("view.top_from"), std::string::npos) << error.line();
+    }
+}
+
+TEST_F(Planes2D, SkippingChangesNoBit) {
+    const VolumeGrid grid = db_grid(48, 48, 48, VoxelType::u8);
+    renderer().set_volume(grid, voxels(grid, [](std::int64_t z, std::int64_t a, std::int64_t b) {
+                                    return z < 20 ? 2 * noise(z, a, b) : speckle_in_boxes(z, a, b);
+                                }).data());
+    view_.width = 90;
+    view_.height = 70;
+    show(dark({SecondAxis::gradient, 0, 20, {box({12, 25}, {3, 12}, 100, 0.5), box({30, far_away}, {0, 4}, 200)}}));
+    for (const ViewMode mode : {ViewMode::composite, ViewMode::mida, ViewMode::points}) {
+        view_.mode = mode;
+        view_.adaptive = view_.end_early = view_.skip_empty = false;
+        const Image expected = renderer().render(view_);
+        view_.skip_empty = true;
+        EXPECT_EQ(renderer().render(view_).pixels, expected.pixels);
+        view_.step = 0.25;
+        const Image fine = renderer().render(view_);
+        view_.adaptive = view_.end_early = true;
+        EXPECT_LE(largest_difference(renderer().render(view_), fine), 1);
+        view_.step = View{}.step;
+    }
+}
+
+TEST_F(Planes2D, WidgetsThatMoveAreSeenAtOnce) {
+    const VolumeGrid grid = db_grid(32, 32, 32);
+    renderer().set_volume(grid, voxels(grid, ball(grid, 14)).data());
+    view_.width = view_.height = 48;
+    std::vector<Image> pictures;
+    for (int i = 0; i < 8; ++i) {
+        show(dark({SecondAxis::gradient, 0, 5, {box({4. * i, 4. * i + 6}, {1, 5}, 300)}}));
+        pictures.push_back(renderer().render(view_));
+        for (int j = 0; j < i; ++j) EXPECT_NE(pictures.back().pixels, pictures[static_cast<std::size_t>(j)].pixels);
+    }
+    show(dark({SecondAxis::gradient, 0, 5, {box({8, 14}, {1, 5}, 300)}}));
+    EXPECT_EQ(renderer().render(view_).pixels, pictures[2].pixels);
+}
+
+// Counted again by other code: slopes by differences of the voxels themselves.
+TEST_F(Planes2D, TheHistogramCountsWhatVoxelsHold) {
+    VolumeGrid grid = db_grid(32, 16, 12);
+    grid.spacing_um = {1, 2, 3};
+    const auto value = [](std::int64_t z, std::int64_t a, std::int64_t b) {
+        return 40 * noise(z, a, b) + 5 * std::sin(0.3 * static_cast<double>(z));
+    };
+    const std::vector<std::byte> bytes = voxels(grid, value);
+    renderer().set_volume(grid, bytes.data());
+    EXPECT_FALSE(renderer().plane_histogram(view_)) << "of one axis there is none";
+    show(dark({SecondAxis::gradient, 0, 30, {}}));
+    view_.gradient_radius = 1;
+    std::optional<PlaneHistogram> histogram;
+    for (int i = 0; i < 100000 && !histogram; ++i) histogram = renderer().plane_histogram(view_);
+    ASSERT_TRUE(histogram);
+    const auto voxel = [&](std::int64_t z, std::int64_t a, std::int64_t b) {
+        const auto at = [](std::int64_t i, std::int64_t n) { return std::clamp<std::int64_t>(i, 0, n - 1); };
+        float found = 0;
+        std::memcpy(&found, bytes.data() + 4 * ((at(b, 12) * 16 + at(a, 16)) * 32 + at(z, 32)), 4);
+        return static_cast<double>(found);
+    };
+    constexpr int bins = shared::plane_bins;
+    std::vector<std::int64_t> expected(bins * bins);
+    const auto bin = [](double at, const ValueRange& range) {
+        return static_cast<std::size_t>(
+            std::clamp(std::floor(bins * (at - range.low) / (range.high - range.low)), 0., bins - 1.));
+    };
+    for (std::int64_t b = 0; b < 12; ++b) {
+        for (std::int64_t a = 0; a < 16; ++a) {
+            for (std::int64_t z = 0; z < 32; ++z) {
+                const double slope = std::hypot((voxel(z + 1, a, b) - voxel(z - 1, a, b)) / 2,
+                                                (voxel(z, a + 1, b) - voxel(z, a - 1, b)) / 4,
+                                                (voxel(z, a, b + 1) - voxel(z, a, b - 1)) / 6);
+                ++expected[bin(slope, histogram->seconds) * bins + bin(voxel(z, a, b), histogram->values)];
+            }
+        }
+    }
+    std::int64_t elsewhere = 0, all = 0;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        elsewhere += std::abs(histogram->counts[i] - expected[i]);
+        all += histogram->counts[i];
+    }
+    EXPECT_EQ(all, grid.voxels());
+    EXPECT_LE(elsewhere, 6) << "at the limits of bins";
+    const std::uint64_t serial = histogram->serial;
+    for (int i = 0; i < 100; ++i) EXPECT_EQ(renderer().plane_histogram(view_)->serial, serial) << "counted once";
+}
+
+// Of live rings, volumes that are whole; all of one value are flat.
+TEST_F(Planes2D, TheHistogramOfALiveRingIsOfWholeVolumes) {
+    const VolumeGrid grid = db_grid(16, 12, 10, VoxelType::u8);
+    SlotsWanted wanted;
+    wanted.grid = grid;
+    wanted.range = {0, 40};
+    SlotWriter& slots = *renderer().make_slots(wanted).writer;
+    std::memset(slots.places(0).structure.data, 77, static_cast<std::size_t>(grid.bytes()));
+    show(dark({SecondAxis::gradient, 0, 30, {}}));
+    std::uint64_t read = 0;
+    const auto counted = [&](const ShownSlots& now, int tries) {
+        std::optional<PlaneHistogram> histogram;
+        for (int i = 0; i < tries && !histogram; ++i) {
+            histogram = with_next_signal(
+                now, read, [&](const ShownSlots& shown) { return renderer().plane_histogram(view_, shown); });
+        }
+        return histogram;
+    };
+    slots.publish(0, 1, 0, 4);
+    EXPECT_FALSE(counted({ShownSlot{.slot = 0, .serial = 1, .filled_to = 4}, {}, 1, 0}, 20));
+    EXPECT_EQ(read, 0u) << "nothing was begun";
+    slots.publish(0, 2, 0, grid.b_scans);
+    const auto histogram = counted({ShownSlot{.slot = 0, .serial = 1, .filled_to = grid.b_scans}, {}, 2, 0}, 100000);
+    ASSERT_TRUE(histogram);
+    EXPECT_EQ(read, 1u);
+    EXPECT_EQ(histogram->counts[77 * shared::plane_bins / 256], grid.voxels()) << "in the lowest row";
+}
+
+TEST_F(Planes2D, ShippedPresetsOfTwoAxesShowTheSurfacesOfABall) {
+    const VolumeGrid grid = db_grid(40, 40, 40);
+    renderer().set_volume(grid, voxels(grid, [&](std::int64_t z, std::int64_t a, std::int64_t b) {
+                                    return ball(grid, 80)(z, a, b) > 32 ? 35. : 5.;
+                                }).data());
+    look_down(grid);
+    view_.preset = "boundaries";
+    EXPECT_LT(transmittance(20, 20), 0.1) << "its surface";
+    EXPECT_GT(transmittance(1, 1), 0.999) << "nothing around it";
+    view_.clip_low = {0.45, 0, 0};
+    view_.clip_high = {0.55, 1, 1};
+    EXPECT_GT(transmittance(20, 20), 0.999) << "nor inside";
+}
+
+}  // namespace
+}  // namespace echolux::test

@@ -1,0 +1,87 @@
+// Transfer functions over two axes, and roughness by value, in traced light.
+#include <cmath>
+
+#include "traced.h"
+#include "two_axes.h"
+
+namespace echolux::test {
+namespace {
+
+class TracedPlane : public Traced {
+  protected:
+    void SetUp() override {
+        Traced::SetUp();
+        const VolumeGrid grid = db_grid(30, 41, 37, VoxelType::u8);
+        set_volume(grid, speckle_in_boxes);
+        view_.look = Look::free;
+        view_.zoom = 1.6;
+        TransferWidget white = box({12, 25}, {3, 12}, 60, 0.5);
+        white.colour = {1, 1, 1};
+        TransferCurve curve = dark({SecondAxis::gradient, 0, 20, {white}});
+        for (TransferNode& node : curve.nodes) node = {node.value, 1, 1, 1, node.value > 0 ? 4. : 0.};
+        view_.transfer = "test";
+        view_.transfer_curve = curve;
+    }
+};
+
+TEST_F(TracedPlane, AWhiteCurveIsAFurnace) {
+    view_.scattering = 1;
+    const Mean found = mean();
+    EXPECT_GT(found.opacity, 0.2);
+    EXPECT_NEAR(found.light, found.opacity, 1e-4);
+}
+
+TEST_F(TracedPlane, NoExtinctionExceedsItsBricksMajorant) {
+    double looks = 0;
+    for (const PathCounts& counts : renderer().count_paths(view_)) {
+        EXPECT_EQ(counts.above_majorant, 0);
+        EXPECT_EQ(counts.given_up, 0);
+        looks += counts.looks;
+    }
+    EXPECT_GT(looks, 100);
+}
+
+TEST_F(TracedPlane, HidesAsMuchAsTheRayCasterDoes) {
+    view_.paths = 64;
+    const std::vector<Pixel> traced = pixels();
+    view_.mode = ViewMode::composite;
+    view_.step = .1;
+    view_.adaptive = view_.end_early = false;
+    view_.samples = 16;
+    const std::vector<Pixel> cast = pixels();
+    double difference = 0, variance = 0;
+    for (std::size_t i = 0; i < traced.size(); ++i) {
+        difference += traced[i].opacity - cast[i].opacity;
+        variance += cast[i].opacity * (1 - cast[i].opacity) / static_cast<double>(view_.paths);
+    }
+    EXPECT_NEAR(difference, 0, 4 * std::sqrt(variance) + 1e-3 * static_cast<double>(traced.size()));
+}
+
+TEST_F(TracedPlane, SurfacesOfAnyRoughnessLoseNoLight) {
+    view_.scattering = 1;
+    view_.lighting = true;
+    TransferCurve& curve = *view_.transfer_curve;
+    curve.nodes.front().roughness = 0.05;
+    curve.nodes.back().roughness = 1;
+    const Mean found = mean();
+    EXPECT_NEAR(found.light, found.opacity, 1e-4);
+}
+
+// A curve of one roughness is the view's, but for the rounding of its table.
+TEST_F(TracedPlane, OneRoughnessIsThatOfTheView) {
+    view_.lighting = true;
+    view_.sky = 0.2;
+    view_.lamp_brightness = 2;
+    view_.paths = 32;
+    view_.roughness = 0.3;
+    const Mean plain = mean();
+    for (TransferNode& node : view_.transfer_curve->nodes) node.roughness = 0.3;
+    view_.roughness = 1;
+    const Mean curve = mean();
+    EXPECT_NEAR(curve.light, plain.light, 2e-3 * plain.light);
+    for (TransferNode& node : view_.transfer_curve->nodes) node.roughness = 1;
+    EXPECT_GT(std::abs(mean().light - plain.light), 3e-3 * plain.light);
+}
+
+}  // namespace
+}  // namespace echolux::test
