@@ -4,7 +4,6 @@
 
 #include "app/transfer/transfer_points.h"
 #include "compute/error.h"
-#include "engine/scan/section_toml.h"
 
 namespace echolux {
 namespace {
