@@ -11,6 +11,7 @@
 #include "app/figure/plot_panels.h"
 #include "app/jobs/convert_input.h"
 #include "app/jobs/flow_plot.h"
+#include "app/jobs/flow_views.h"
 #include "app/open/files_read.h"
 #include "app/open/open_volume.h"
 #include "compute/counted.h"
@@ -23,9 +24,17 @@
 namespace echolux {
 namespace {
 
-constexpr std::string_view arrows_heading = "# Arrows along a vessel";
 constexpr std::string_view flow_heading = "# echolux cross-section";
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+bool are_even(const std::vector<double>& times_s) {
+    constexpr double alike = 0.01;  // of the first interval
+    for (std::size_t i = 2; i < times_s.size(); ++i) {
+        const double first = times_s[1] - times_s[0], here = times_s[i] - times_s[i - 1];
+        if (std::abs(here - first) > alike * first) return false;
+    }
+    return true;
+}
 
 // All time points of all inputs, one after the other.
 class VelocitySeries {
@@ -45,11 +54,15 @@ class VelocitySeries {
         const SeriesHeader& first = inputs_.front()->header();
         step_s_ = step_s > 0 ? step_s : first.step_s;
         if (inputs_.size() == 1 && step_s == 0) times_s_ = first.times_s;
+        is_even_ = are_even(times_s_);
     }
 
     const VolumeGrid& grid() const { return inputs_.front()->header().grid; }
     std::int64_t count() const { return std::ssize(points_); }
-    double step_s() const { return step_s_; }  // also how long each volume took; 0: unknown
+    double step_s() const { return step_s_; }  // 0: unknown
+    // How long each volume took: as long as from one to the next, where they follow one another without a pause. Uneven
+    // intervals hold pauses that nobody knows of.
+    double volume_s() const { return is_even_ ? step_s_ : unknown; }
 
     double began_s(std::int64_t number) const {
         if (!times_s_.empty()) return times_s_.at(static_cast<std::size_t>(number)) - times_s_.front();
@@ -82,6 +95,7 @@ class VelocitySeries {
     std::vector<Point> points_;
     std::vector<double> times_s_;
     double step_s_ = 0;
+    bool is_even_ = true;
 };
 
 void require_sense(FlowReason reason, const VesselFlow& vessel, const CrossSectionRecipe& recipe) {
@@ -191,16 +205,16 @@ class AlongMean {
 
 void add_rows(const FlowJob& job, const VelocitySeries& series, std::int64_t volume, const VesselFlow& vessel,
               const std::vector<FlowValue>& along, MeasuredFlow& measured) {
-    const double began = series.began_s(volume);
+    const double began = series.began_s(volume), took = std::isfinite(series.volume_s()) ? series.volume_s() : 0;
     const auto add = [&](const FlowValue& value) {
-        measured.rows.push_back({volume, began + value.when * series.step_s(), value});
+        measured.rows.push_back({volume, began + value.when * took, value});
     };
     if (job.each == FlowEach::volume) return add(vessel.section(along));
     for (const FlowValue& value : along) add(value);
 }
 
 void sum_up(MeasuredFlow& measured) {
-    double sum = 0, count = 0, noise = 0;
+    double sum = 0, count = 0, noise = 0, known = 0;
     FlowReason why = FlowReason::no_signal;
     for (const FlowRow& row : measured.rows) {
         if (row.value.reason != FlowReason::ok) {
@@ -208,7 +222,10 @@ void sum_up(MeasuredFlow& measured) {
             continue;
         }
         sum += row.value.flow_ul_s;
-        if (std::isfinite(row.value.error_ul_s)) noise += row.value.error_ul_s * row.value.error_ul_s;
+        if (std::isfinite(row.value.error_ul_s)) {
+            noise += row.value.error_ul_s * row.value.error_ul_s;
+            known += 1;
+        }
         count += 1;
     }
     if (count == 0) {
@@ -218,7 +235,9 @@ void sum_up(MeasuredFlow& measured) {
                                                     : "average more repeats, or larger windows");
     }
     measured.flow_ul_s = sum / count;
-    measured.error_ul_s = std::hypot(std::sqrt(noise) / count, measured.flow_ul_s * measured.angle_error);
+    measured.error_ul_s =
+        known == 0 ? unknown
+                   : std::hypot(std::sqrt(noise / (known * count)), measured.flow_ul_s * measured.angle_error);
 }
 
 void find_heart(MeasuredFlow& measured, const VelocitySeries& series, const CrossSectionRecipe& recipe) {
@@ -248,6 +267,8 @@ void warn(const CrossSectionRecipe& recipe, const VolumeGrid& grid, const Veloci
             90 - measured.course.tilt_deg, std::hypot(measured.course.tilt_error_deg, recipe.angle_error_deg),
             100 * measured.angle_error));
     }
+    if (!std::isfinite(measured.error_ul_s))
+        measured.warnings.push_back("through: fewer than three planes show the lumen, so the noise is unknown");
     if (grid.v_max == 0)
         measured.warnings.push_back("volume: the greatest velocity is unknown, so none beyond it is put in order");
     const auto missing =
@@ -273,13 +294,6 @@ void write_lines(const std::filesystem::path& path, const std::string& text) {
     file.commit();
 }
 
-// A view, as `render` and sessions take it.
-std::string view_with(const std::vector<double>& arrows) {
-    std::string numbers;
-    for (const double number : arrows) numbers += fmt::format("{}{:.1f}", numbers.empty() ? "" : ", ", number);
-    return fmt::format("{}, in the direction of its flow\n[view]\nflow_arrows = [{}]\n", arrows_heading, numbers);
-}
-
 }  // namespace
 
 MeasuredFlow run(const FlowJob& job, Progress& progress) {
@@ -288,7 +302,8 @@ MeasuredFlow run(const FlowJob& job, Progress& progress) {
         std::ranges::copy(files_read(input), std::back_inserter(inputs));
     check_outputs({{job.table, is_own_flow_table, {".csv"}},
                    {job.plot, is_own_figure},
-                   {job.arrows, is_own_flow_arrows, {".toml"}}},
+                   {job.arrows, is_own_flow_view, {".toml"}},
+                   {job.streaks, is_own_flow_view, {".toml"}}},
                   inputs, job.overwrites);
     check_plot_name(job.plot);
     CrossSectionRecipe recipe;
@@ -326,6 +341,11 @@ MeasuredFlow run(const FlowJob& job, Progress& progress) {
         throw Error(ErrorCode::bad_setting, "the vessel does not run across the B-scans, so none of them cuts it",
                     "each", "take one value per volume");
     }
+    if (job.each == FlowEach::b_scan && !std::isfinite(series.volume_s())) {
+        throw Error(ErrorCode::bad_setting,
+                    "the volumes came at uneven intervals, so when each of their B-scans was measured is unknown",
+                    "each", "take one value per volume; or name their `step`, where they follow without a pause");
+    }
     AlongMean along_mean;
     for (std::int64_t v = 0; v < series.count(); ++v) {
         const std::vector<FlowValue> along = vessel.along(series.read(v), structure.read(v));
@@ -340,7 +360,8 @@ MeasuredFlow run(const FlowJob& job, Progress& progress) {
     find_heart(measured, series, recipe);
     warn(recipe, series.grid(), series, measured);
     if (!job.table.empty()) write_lines(job.table, table_of(measured));
-    if (!job.arrows.empty()) write_lines(job.arrows, view_with(vessel.arrows(job.arrow_count)));
+    if (!job.arrows.empty()) write_lines(job.arrows, view_with_arrows(vessel.arrows(job.arrow_count)));
+    if (!job.streaks.empty()) write_lines(job.streaks, view_with_streaks(vessel.course_points(), measured));
     if (!job.plot.empty()) plot_flow(job.plot, measured);
     return measured;
 }
@@ -366,10 +387,6 @@ std::string table_of(const MeasuredFlow& measured) {
                             100 * value.wrapped, name_of(value.reason));
     }
     return text;
-}
-
-bool is_own_flow_arrows(const std::filesystem::path& path) {
-    return begins_with(path, arrows_heading);
 }
 
 bool is_own_flow_table(const std::filesystem::path& path) {

@@ -26,6 +26,7 @@ struct FlowJob {
     std::filesystem::path plot;                  // *.pdf, *.svg, *.png; empty: none
     std::filesystem::path arrows;                // *.toml: a view with arrows along the vessel; empty: none
     std::int64_t arrow_count = 6;
+    std::filesystem::path streaks;      // *.toml: a view with streaks along the vessel, pulsing; empty: none
     std::vector<std::string> settings;  // "cross_section.margin_um=0"
     bool overwrites = false;            // replaces what is there, whoever made it
 };
@@ -45,7 +46,7 @@ struct MeasuredFlow {
     std::vector<FlowRow> rows;
     std::vector<FlowValue> along;  // mean over all volumes, plane by plane
     double flow_ul_s = 0;          // mean over time
-    double error_ul_s = 0;         // of it: noise and angle
+    double error_ul_s = 0;         // of it: noise and angle; NaN: unknown
     double en_face_ul_s = 0;       // through planes of constant depth; NaN: none holds the whole lumen
     double snr_db = 0;             // of the lumen; NaN: no structure was given
     HeartRate heart;
@@ -58,7 +59,6 @@ MeasuredFlow run(const FlowJob& job, Progress& progress);
 
 // As a table; the first line says what it is.
 std::string table_of(const MeasuredFlow& measured);
-bool is_own_flow_arrows(const std::filesystem::path& path);
 bool is_own_flow_table(const std::filesystem::path& path);
 
 }  // namespace echolux

@@ -46,9 +46,16 @@ class VolumesIn {
             }
             number -= one.count;
         }
-        throw Error(ErrorCode::bad_setting, "there is no volume of this number", "reference_volume",
-                    fmt::format("there are 0 to {}", count_ - 1));
+        refuse_number();
     }
+
+    [[noreturn]] void refuse_number() const {
+        throw Error(ErrorCode::bad_setting, "there is no volume of this number", "reference_volume",
+                    count_ == 1 ? "there is one, whose B-scans are aligned to their neighbours"
+                                : fmt::format("there are 0 to {}", count_ - 1));
+    }
+
+    const VolumeGrid& grid() const { return inputs_.front().input->header().grid; }
 
     const std::map<std::string, std::string>& provenance() const { return inputs_.front().input->header().provenance; }
 
@@ -76,6 +83,9 @@ class Registering {
     RegisteredVolumes run(Progress& progress) {
         result_.volumes = volumes_.count();
         result_.is_within = job_.reference.empty() && volumes_.count() == 1;
+        if (job_.reference_volume < 0 || job_.reference_volume >= volumes_.count()) volumes_.refuse_number();
+        if (volumes_.grid().quantity.empty())
+            result_.warnings.push_back("the volume does not say what its voxels hold; they are taken as intensities");
         if (result_.is_within)
             align(progress);
         else

@@ -181,6 +181,13 @@ void MoviePlan::sweep(View& view, std::int64_t frame) const {
     planes.insert(planes.end(), {normal.x, normal.y, normal.z, offset});
 }
 
+// Since the first picture, for whoever is in it: of the data, where it goes through time, else of the movie.
+double MoviePlan::passed_s(std::int64_t frame) const {
+    if (!path_.goes_through_time || volumes_.step_s <= 0) return static_cast<double>(frame) / rate_.per_s();
+    return static_cast<double>(frame) / static_cast<double>(frames_) * static_cast<double>(volumes_.steps) *
+           volumes_.step_s;
+}
+
 View MoviePlan::view(std::int64_t frame) const {
     View view = view_;
     if (path_.keys) view = path_.keys->at(view, static_cast<double>(frame) / rate_.per_s());
@@ -188,6 +195,7 @@ View MoviePlan::view(std::int64_t frame) const {
     if (path_.sweeps) sweep(view, frame);
     if (path_.goes_through_time && volumes_.step_s > 0)
         view.time_s = view_.time_s + static_cast<double>(step(frame)) * volumes_.step_s;
+    if (!view.flow_streaks.empty()) view.streak_time_s += passed_s(frame);
     view.frame = static_cast<std::uint32_t>(frame);
     return view;
 }

@@ -75,6 +75,7 @@ class MoviePlan {
     std::int64_t layers() const;
     void fix_fit();
     void turn(View& view, std::int64_t frame) const;
+    double passed_s(std::int64_t frame) const;
     void sweep(View& view, std::int64_t frame) const;
 
     MoviePath path_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -18,6 +19,9 @@ namespace echolux {
 namespace {
 
 constexpr int passes = 2;               // costs around the coarse places, then around what was found
+constexpr int most_passes = 6;          // where boundaries are so steep that they lie further from the coarse places
+constexpr double may_stay = 5e-4;       // share of places at the end of their candidates that asks for no more passes
+constexpr double still_moves = 0.9;     // of those of the pass before: fewer, or another pass would not help either
 constexpr double jitter_sigma = 1.5;    // A-scans, B-scans: whole rows become parts of a row
 constexpr float parts_of_a_row = 4096;  // what sums of smoothing round is not told
 constexpr float least_contrast_db = 1;  // across a boundary that something speaks for
@@ -74,6 +78,7 @@ class SurfaceFinder {
             put_in_order(rows, search_.wanted);
             sweep(rows, coarse, surfaces, progress);
             mark_weak(rows, coarse, surfaces);
+            mark_mixed(rows, coarse, surfaces);
             mark_missing(rows, surfaces);
             finish(rows, coarse.has_signal, surfaces);
         }
@@ -102,28 +107,53 @@ class SurfaceFinder {
                 const auto search = boundary_search_on_gpu(
                     intensity_, {size_, coarse.has_signal, layer_mean_weights(), least_layer_mean(coarse.floor)},
                     search_.processor);
-                for (int pass = 0; pass < passes; ++pass) sweep(rows, *search, surfaces, [&] { progress.advance(0); });
+                sweep_till_settled(rows, *search, coarse, surfaces, [&](int) { progress.advance(0); });
                 progress.advance(passes * std::ssize(rows));
             },
             [&] {
                 rows = first;
                 const auto search = boundary_search_on_cpu(intensity_, size_, coarse);
-                for (int pass = 0; pass < passes; ++pass) sweep(rows, *search, surfaces, [&] { progress.advance(1); });
+                sweep_till_settled(rows, *search, coarse, surfaces,
+                                   [&](int pass) { progress.advance(pass < passes ? 1 : 0); });
             });
     }
 
-    void sweep(BoundaryRows& rows, BoundarySearch& search, Surfaces& surfaces, const BoundaryDone& done) const {
+    // Each pass moves boundaries by as many rows as there are candidates to either side. Those that would go on are not
+    // there yet; where more passes do not bring them further, nothing is known of them.
+    void sweep_till_settled(BoundaryRows& rows, BoundarySearch& search, const CoarseLayers& coarse, Surfaces& surfaces,
+                            const std::function<void(int pass)>& done) const {
+        std::int64_t before = std::numeric_limits<std::int64_t>::max();
+        for (int pass = 0; pass < most_passes; ++pass) {
+            const std::int64_t at_ends = sweep(rows, search, coarse, surfaces, [&] { done(pass); });
+            const double places = static_cast<double>(surfaces.lines() * std::ssize(rows));
+            const bool is_settled = static_cast<double>(at_ends) <= may_stay * places ||
+                                    static_cast<double>(at_ends) > still_moves * static_cast<double>(before);
+            if (pass + 1 >= passes && is_settled) return;
+            before = at_ends;
+        }
+    }
+
+    // How many places lie at the end of their candidates.
+    std::int64_t sweep(BoundaryRows& rows, BoundarySearch& search, const CoarseLayers& coarse, Surfaces& surfaces,
+                       const BoundaryDone& done) const {
+        constexpr std::int32_t last = boundary_labels - 1;
+        std::int64_t at_ends = 0;
         std::vector<SweepStep> steps;
         for (const WantedBoundary& wanted : search_.wanted) steps.push_back({static_cast<float>(wanted.smoothness)});
         std::vector<SweptBoundary> found = search.swept(rows, steps, done);
         for (std::size_t k = 0; k < rows.size(); ++k) {
             for (std::size_t line = 0; line < rows[k].size(); ++line) {
-                rows[k][line] += found[k].labels[line] - boundary_reach;
-                surfaces.all[k].reasons[line] = found[k].is_ambiguous[line] != 0 ? Reason::ambiguous : Reason::ok;
+                const std::int32_t label = found[k].labels[line];
+                const bool is_at_end = coarse.has_signal[line] != 0 && (label == 0 || label == last);
+                at_ends += is_at_end ? 1 : 0;
+                rows[k][line] += label - boundary_reach;
+                surfaces.all[k].reasons[line] =
+                    is_at_end || found[k].is_ambiguous[line] != 0 ? Reason::ambiguous : Reason::ok;
             }
             surfaces.all[k].quality = std::move(found[k].quality);
         }
         surfaces.moved = put_in_order(rows, search_.wanted);
+        return at_ends;
     }
 
     void mark_weak(const BoundaryRows& rows, const CoarseLayers& coarse, Surfaces& surfaces) const {
@@ -137,6 +167,42 @@ class SurfaceFinder {
                     surfaces.all[k].reasons[line] = Reason::weak_match;
             }
         }
+    }
+
+    // Two surfaces with another one between them that neither found: both may lie elsewhere.
+    void mark_mixed(const BoundaryRows& rows, const CoarseLayers& coarse, Surfaces& surfaces) const {
+        parallel_for(0, map().b_scans, [&](std::int64_t b) {
+            for (std::int64_t of_map = b * map().a_scans; of_map < (b + 1) * map().a_scans; ++of_map) {
+                const auto line = static_cast<std::size_t>(of_map);
+                for (std::size_t k = 0; k + 1 < rows.size(); ++k) {
+                    const auto inside = LayerInside::of(rows[k][line], rows[k + 1][line], static_cast<int>(size_[0]));
+                    if (!is_mixed(intensity_.data() + of_map * size_[0], inside, coarse.floor)) continue;
+                    for (const std::size_t of : {k, k + 1}) {
+                        Reason& reason = surfaces.all[of].reasons[line];
+                        if (reason == Reason::ok) reason = Reason::ambiguous;
+                    }
+                }
+            }
+        });
+    }
+
+    // Whether a layer is far likelier to be two, 8 dB or more apart.
+    static bool is_mixed(const float* line, const LayerInside& inside, double floor) {
+        constexpr int least_rows = 6, step = 3;
+        constexpr double unlike = 6.3, sure = 15;  // nats
+        const int count = inside.end - inside.begin;
+        if (count < 2 * least_rows) return false;
+        double sum = 0, above = 0;
+        for (int z = inside.begin; z < inside.end; ++z) sum += static_cast<double>(line[z]);
+        for (int n = 1; n <= count - least_rows; ++n) {
+            above += static_cast<double>(line[inside.begin + n - 1]);
+            if (n < least_rows || n % step != 0) continue;
+            const double rest = count - n, upper = above / n + floor, lower = (sum - above) / rest + floor;
+            if (upper < unlike * lower && lower < unlike * upper) continue;
+            if (count * std::log(sum / count + floor) - n * std::log(upper) - rest * std::log(lower) > sure)
+                return true;
+        }
+        return false;
     }
 
     // Whether a layer beside the boundary is too thin to tell, and was looked for as such.

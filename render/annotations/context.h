@@ -63,5 +63,6 @@ void draw_colour_bars(Sheet& sheet, const AnnotationContext& context, const std:
 void draw_depth_ruler(Sheet& sheet, const AnnotationContext& context);
 void draw_texts(Sheet& sheet, const AnnotationContext& context);
 void draw_measures(Sheet& sheet, const AnnotationContext& context);
+void draw_flow_streaks(Sheet& sheet, const AnnotationContext& context, const std::optional<FlowScale>& flow);
 
 }  // namespace echolux
