@@ -12,11 +12,12 @@ namespace echolux {
 namespace {
 
 constexpr double um_of_mm = 1000;
-constexpr double usual_count = 12;   // of streaks in a vessel whose length in time is left open
-constexpr double apart = 3;          // lengths of a streak, from one to the next
-constexpr double max_count = 1000;   // in one vessel
-constexpr double jitter = 0.3;       // of the distance, either way
-constexpr double least_level = 0.2;  // of half of the colours: streaks are never as gray as tissue
+constexpr double usual_count = 6;                  // of streaks in a vessel whose length in time is left open
+constexpr double apart = 2;                        // lengths of a streak, from one to the next
+constexpr double body_widths = 3, rim_widths = 6;  // of the lines of annotations
+constexpr double max_count = 1000;                 // in one vessel
+constexpr double jitter = 0.3;                     // of the distance, either way
+constexpr double least_level = 0.2;                // of half of the colours: streaks are never as gray as tissue
 
 struct CoursePoint {
     glm::dvec3 place;
@@ -156,11 +157,16 @@ void draw_flow_streaks(Sheet& sheet, const AnnotationContext& context, const std
     }
     range = std::max(range, 1e-9);
     const ColourMap map = colour_map(context.view.flow_colour_map);
-    for (const StreakPiece& piece : pieces) {
-        const auto line = context.seen(context.from_centre(piece.from), context.from_centre(piece.to));
-        const glm::vec3 colour(colour_of(map, piece.axial_mm_s, range, !is_of_speeds || flow->has_sign));
-        if (line) sheet.line(line->from, line->to, colour);
-    }
+    const auto draw = [&](double widths, const auto& colour) {
+        for (const StreakPiece& piece : pieces) {
+            const auto line = context.seen(context.from_centre(piece.from), context.from_centre(piece.to));
+            if (line) sheet.wide_line(line->from, line->to, widths, colour(piece));
+        }
+    };
+    draw(rim_widths, [](const StreakPiece&) { return glm::vec4(0, 0, 0, 1); });  // else not seen on the overlay itself
+    draw(body_widths, [&](const StreakPiece& piece) {
+        return glm::vec4(colour_of(map, piece.axial_mm_s, range, !is_of_speeds || flow->has_sign), 1);
+    });
 }
 
 }  // namespace echolux

@@ -75,7 +75,7 @@ const std::vector<Field<Annotations>>& describe<Annotations>() {
                   "how fast streaks move over how fast blood does; 0: they stand still")
             .soft(0, 1),
         number<A>("streak_s", &A::streak_s, 0, 10, "s", view,
-                  "length of streaks: the way that blood goes in this time; 0: such that a vessel has twelve")
+                  "length of streaks: the way that blood goes in this time; 0: such that a vessel has six")
             .special(0, "auto")
             .soft(0, 0.1),
         number<A>("text_size", &A::text_size, 0.005, 0.2, "", view,

@@ -42,7 +42,7 @@ TEST(FlowStreaks, LieOnTheCourseOfTheVessel) {
     for (const double time_s : {0.0, 0.37, 1.9, -4.2}) {
         view.streak_time_s = time_s;
         const std::vector<StreakPiece> pieces = streak_pieces(view);
-        ASSERT_GT(pieces.size(), 12U);
+        ASSERT_GT(pieces.size(), 6U);
         for (const StreakPiece& piece : pieces) {
             for (const glm::dvec3& place : {piece.from, piece.to})
                 EXPECT_NEAR(glm::distance(place, helix.at(place.z / helix.pitch_um)), 0, 0.05);
@@ -58,7 +58,7 @@ TEST(FlowStreaks, MoveAsFarAsBloodDoes) {
     view.flow_streaks = helix.points(1, 500);
     view.streak_pace = 1;
     const double whole_s = helix.length_um(1) / (um_of_mm * helix.mm_s);
-    view.streak_s = whole_s / 3;  // one of them
+    view.streak_s = whole_s / 2;  // one of them
     const auto head = [&](double time_s) {
         view.streak_time_s = time_s;
         return streak_pieces(view).back().to;
@@ -66,11 +66,11 @@ TEST(FlowStreaks, MoveAsFarAsBloodDoes) {
     const double begin = head(0).z / helix.pitch_um;
     for (const double part : {0.1, 0.25, 0.4}) {
         const double moved = head(part * whole_s).z / helix.pitch_um - begin;
-        EXPECT_NEAR(moved, part, 1e-3);
+        EXPECT_NEAR(moved - std::floor(moved), part, 1e-3);  // at the end it begins again
     }
     EXPECT_NEAR(head(whole_s).z / helix.pitch_um, begin, 1e-3) << "round and round";
     view.streak_pace = 0.5;
-    EXPECT_NEAR(head(0.4 * whole_s).z / helix.pitch_um - begin, 0.2, 1e-3);
+    EXPECT_NEAR(head(0.4 * whole_s).z / helix.pitch_um - begin, 0.2, 1e-3) << "slow motion";
 }
 
 TEST(FlowStreaks, AreAsLongAsTheWayInTheirTime) {
@@ -91,7 +91,7 @@ TEST(FlowStreaks, FasterBloodLeavesTheSlowerBehind) {
     Annotations view;
     view.flow_streaks = {1, 0, 0, 0, 2, 1, 0, 0, 500, 2, 2, 0, 100, 0, 8, 2, 0, 100, 500, 8};
     view.streak_pace = 1;
-    view.streak_s = 0.5 / 2 / 3;  // one in the first, and of the second's length too
+    view.streak_s = 0.125;  // half of the time through the first: one in each
     const auto heads = [&](double time_s) {
         view.streak_time_s = time_s;
         double slow = 0, fast = 0;
