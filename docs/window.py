@@ -25,10 +25,10 @@ WINDOWS = {
     "recording": "--source sim:retina --set window.record_folder={folder} --after 6 --press Ctrl+R"
     " --set window.open_panels=source,statistics",
     "alignment": "--source sim:mirror --set window.layout=alignment --after 5",
-    "filters": "{folder}/eye.nrrd --set filter.method=median --set filter.shown=true --set window.open_panels=filters,transfer"
-    " --after 10",
-    "layers": "{folder}/eye.nrrd --set window.open_panels=surfaces --press Ctrl+K --press l --press a --press y"
-    " --press e --press r --press s --press Enter --after 10",
+    "filters": "{folder}/eye.nrrd --set filter.method=median --set filter.shown=true --set window.open_panels=filters --after 10",
+    "layers": "{folder}/eye.nrrd --set window.open_panels=surfaces --set layers.names='ILM NFL IPL INL OPL ISOS OS RPE-top RPE-bottom'"
+    " --set layers.polarity=1,-1,-1,1,-1,1,-1,1,-1 --set layers.min_um=0,4,15,10,6,20,6,6,6 --set layers.tissue_below=true"
+    " --press Ctrl+K --press l --press a --press y --press e --press r --press s --press Enter --after 10",
     "stabilise": "{folder}/moving.nrrd --set registration.shown=true --set window.open_panels=stabilise --after 15",
 }
 
