@@ -9,7 +9,8 @@ namespace echolux {
 namespace {
 
 bool is_of_paths(std::string_view name) {
-    return std::ranges::any_of(describe<Tracing>(), [&](const auto& field) { return field.name == name; });
+    return name == "sky_picture" || name == "sky_turn_deg" ||
+           std::ranges::any_of(describe<Tracing>(), [&](const auto& field) { return field.name == name; });
 }
 
 std::string spelled_value(const View& view, std::string_view name) {
