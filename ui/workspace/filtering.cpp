@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/open/open_volume.h"
+#include "app/session/session_text.h"
 #include "compute/error.h"
 #include "engine/scan/section_toml.h"
 #include "ui/workspace/changing.h"
