@@ -44,6 +44,7 @@ struct SignalLevels {
     double least_bright = 0;  // rows of an A-scan
     float least_mean = 0;     // of a layer
     float margin = 0;         // that contrasts are told with
+    double floor = 0;         // mean intensity of noise
 };
 
 // What a search works on.

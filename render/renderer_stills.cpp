@@ -105,9 +105,20 @@ struct Summing {
     Region region;  // that is cast
     const std::function<void(std::int64_t passes)>& pause;
 
+    // Where a pass takes long it is cast in parts, each of which is waited for: whoever stops waits for one of them.
     void cast(std::int64_t number, const gpu::Chain& chain) const {
-        parts.raycaster.cast(
-            {.scene = shot.scene, .view = shot.view, .region = region, .pass = {&accumulation, number}}, chain);
+        constexpr double patience_s = 0.3;
+        Shot pass{.scene = shot.scene, .view = shot.view, .region = region, .pass = {&accumulation, number}};
+        const std::int64_t rows = pass.group_rows();
+        const std::int64_t at_once = pause ? parts.raycaster.group_rows_within(patience_s, pass) : rows;
+        for (std::int64_t first = 0; first < rows; first += at_once) {
+            pass.part = {first, std::min(rows, first + at_once)};
+            const CastPicture cast =
+                parts.raycaster.cast(pass, gpu::share_of(chain, first == 0, pass.part.end == rows));
+            if (at_once >= rows) continue;
+            parts.queue.wait(cast.value);
+            pause(number);
+        }
         if (pause) pause(number + 1);
     }
 };

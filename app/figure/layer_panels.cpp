@@ -5,6 +5,7 @@
 #include <cmath>
 #include <glm/vec3.hpp>
 
+#include "app/figure/surface_colours.h"
 #include "render/colour_maps.h"
 
 namespace echolux {
@@ -13,15 +14,6 @@ namespace {
 constexpr std::int64_t fineness = 4;  // pixels of the picture for each voxel, so that lines are thin
 
 constexpr std::int64_t thickness = 4;  // pixels of a line
-
-// Okabe and Ito's, which all eyes tell apart, without black; used again from the first on.
-constexpr std::array<Colour, 7> line_colours{{{0.90, 0.62, 0.00},
-                                              {0.34, 0.71, 0.91},
-                                              {0.00, 0.62, 0.45},
-                                              {0.94, 0.89, 0.26},
-                                              {0.00, 0.45, 0.70},
-                                              {0.84, 0.37, 0.00},
-                                              {0.80, 0.47, 0.65}}};
 
 std::uint8_t byte_of(double level) {
     return static_cast<std::uint8_t>(std::lround(255 * std::clamp(level, 0.0, 1.0)));
@@ -100,7 +92,7 @@ FigurePanel layered_b_scan_panel(const Volume& volume, std::int64_t b_scan, cons
     for (std::size_t k = 0; k < surfaces.all.size(); ++k) {
         const Surface& surface = surfaces.all[k];
         draw_surface(panel.picture, surface.rows.data() + b_scan * surfaces.a_scans, surfaces.a_scans,
-                     line_colours[k % line_colours.size()]);
+                     colour_of_surface(k));
         panel.heading += (panel.heading.empty() ? "" : ", ") + surface.name;
     }
     return panel;

@@ -21,6 +21,10 @@ Volume averaged(const FilterJob& job, FilteredFile& done, Progress& progress) {
     Compound compound;
     if (job.all_volumes) {
         const TimePoints series(job.input);
+        if (series.count() == 1) {
+            throw Error(ErrorCode::bad_setting, "holds one volume, which has no mean with others",
+                        job.input.filename().string() + ", all_volumes", "leave it out to filter the volume");
+        }
         progress.begin("average", series.count(), "volumes");
         for (std::int64_t t = 0; t < series.count(); ++t) {
             compound.add(series.read(t), job.filter.stored_as);

@@ -10,6 +10,7 @@
 #include "app/figure/plot_panels.h"
 #include "app/jobs/convert_input.h"
 #include "app/jobs/flow_plot.h"
+#include "app/jobs/flow_views.h"
 #include "app/open/files_read.h"
 #include "app/open/open_volume.h"
 #include "compute/error.h"
@@ -21,8 +22,6 @@
 
 namespace echolux {
 namespace {
-
-constexpr std::string_view arrows_heading = "# Arrows along a vessel";
 
 // All time points of all inputs, one after the other.
 class VelocitySeries {
@@ -87,13 +86,6 @@ void write_lines(const std::filesystem::path& path, const std::string& text) {
     file.commit();
 }
 
-// A view, as `render` and sessions take it.
-std::string view_with(const std::vector<double>& arrows) {
-    std::string numbers;
-    for (const double number : arrows) numbers += fmt::format("{}{:.1f}", numbers.empty() ? "" : ", ", number);
-    return fmt::format("{}, in the direction of its flow\n[view]\nflow_arrows = [{}]\n", arrows_heading, numbers);
-}
-
 }  // namespace
 
 MeasuredFlow run(const FlowJob& job, Progress& progress) {
@@ -102,7 +94,8 @@ MeasuredFlow run(const FlowJob& job, Progress& progress) {
         std::ranges::copy(files_read(input), std::back_inserter(inputs));
     check_outputs({{job.table, is_own_flow_table, {".csv"}},
                    {job.plot, is_own_figure},
-                   {job.arrows, is_own_flow_arrows, {".toml"}}},
+                   {job.arrows, is_own_flow_view, {".toml"}},
+                   {job.streaks, is_own_flow_view, {".toml"}}},
                   inputs, job.overwrites);
     check_plot_name(job.plot);
     FlowSpec spec = job.spec;
@@ -114,13 +107,10 @@ MeasuredFlow run(const FlowJob& job, Progress& progress) {
     add_structure(volumes, job.structure);
     const MeasuredFlow measured = measured_flow(volumes, spec, progress);
     if (!job.table.empty()) write_lines(job.table, table_of(measured));
-    if (!job.arrows.empty()) write_lines(job.arrows, view_with(measured.arrows));
+    if (!job.arrows.empty()) write_lines(job.arrows, view_with_arrows(measured.arrows));
+    if (!job.streaks.empty()) write_lines(job.streaks, view_with_streaks(measured));
     if (!job.plot.empty()) plot_flow(job.plot, measured);
     return measured;
-}
-
-bool is_own_flow_arrows(const std::filesystem::path& path) {
-    return begins_with(path, arrows_heading);
 }
 
 bool is_own_flow_table(const std::filesystem::path& path) {

@@ -18,6 +18,7 @@ struct FlowJob {
     std::filesystem::path table;                // CSV; empty: none
     std::filesystem::path plot;                 // *.pdf, *.svg, *.png; empty: none
     std::filesystem::path arrows;               // *.toml: a view with arrows along the vessel; empty: none
+    std::filesystem::path streaks;              // *.toml: a view with streaks along the vessel, pulsing; empty: none
     std::vector<std::string> settings;          // "cross_section.margin_um=0"
     bool overwrites = false;                    // replaces what is there, whoever made it
 };
@@ -26,7 +27,6 @@ struct FlowJob {
 // it is complete.
 MeasuredFlow run(const FlowJob& job, Progress& progress);
 
-bool is_own_flow_arrows(const std::filesystem::path& path);
 bool is_own_flow_table(const std::filesystem::path& path);
 
 }  // namespace echolux

@@ -86,6 +86,21 @@ class AlongMean {
     std::vector<double> sums_, counts_;
 };
 
+bool are_even(const std::vector<double>& times_s) {
+    constexpr double alike = 0.01;  // of the first interval
+    for (std::size_t i = 2; i < times_s.size(); ++i) {
+        const double first = times_s[1] - times_s[0], here = times_s[i] - times_s[i - 1];
+        if (std::abs(here - first) > alike * first) return false;
+    }
+    return true;
+}
+
+// How long each volume took: as long as from one to the next, where they follow one another without a pause. Uneven
+// intervals hold pauses that nobody knows of.
+double volume_s(const VelocityVolumes& series) {
+    return are_even(series.times_s) ? series.step_s : unknown;
+}
+
 double began_s(const VelocityVolumes& series, std::int64_t number) {
     if (!series.times_s.empty()) return series.times_s.at(static_cast<std::size_t>(number)) - series.times_s.front();
     return series.step_s > 0 || series.count == 1 ? static_cast<double>(number) * series.step_s : unknown;
@@ -93,16 +108,16 @@ double began_s(const VelocityVolumes& series, std::int64_t number) {
 
 void add_rows(FlowEach each, const VelocityVolumes& series, std::int64_t volume, const VesselFlow& vessel,
               const std::vector<FlowValue>& along, MeasuredFlow& measured) {
-    const double began = began_s(series, volume);
+    const double began = began_s(series, volume), known = volume_s(series), took = std::isfinite(known) ? known : 0;
     const auto add = [&](const FlowValue& value) {
-        measured.rows.push_back({volume, began + value.when * series.step_s, value});
+        measured.rows.push_back({volume, began + value.when * took, value});
     };
     if (each == FlowEach::volume) return add(vessel.section(along));
     for (const FlowValue& value : along) add(value);
 }
 
 void sum_up(MeasuredFlow& measured) {
-    double sum = 0, count = 0, noise = 0;
+    double sum = 0, count = 0, noise = 0, known = 0;
     FlowReason why = FlowReason::no_signal;
     for (const FlowRow& row : measured.rows) {
         if (row.value.reason != FlowReason::ok) {
@@ -110,7 +125,10 @@ void sum_up(MeasuredFlow& measured) {
             continue;
         }
         sum += row.value.flow_ul_s;
-        if (std::isfinite(row.value.error_ul_s)) noise += row.value.error_ul_s * row.value.error_ul_s;
+        if (std::isfinite(row.value.error_ul_s)) {
+            noise += row.value.error_ul_s * row.value.error_ul_s;
+            known += 1;
+        }
         count += 1;
     }
     if (count == 0) {
@@ -120,7 +138,9 @@ void sum_up(MeasuredFlow& measured) {
                                                     : "average more repeats, or larger windows");
     }
     measured.flow_ul_s = sum / count;
-    measured.error_ul_s = std::hypot(std::sqrt(noise) / count, measured.flow_ul_s * measured.angle_error);
+    measured.error_ul_s =
+        known == 0 ? unknown
+                   : std::hypot(std::sqrt(noise / (known * count)), measured.flow_ul_s * measured.angle_error);
 }
 
 void find_heart(MeasuredFlow& measured, const VelocityVolumes& series, const CrossSectionRecipe& recipe) {
@@ -150,6 +170,8 @@ void warn(const CrossSectionRecipe& recipe, const VolumeGrid& grid, const Veloci
             90 - measured.course.tilt_deg, std::hypot(measured.course.tilt_error_deg, recipe.angle_error_deg),
             100 * measured.angle_error));
     }
+    if (!std::isfinite(measured.error_ul_s))
+        measured.warnings.push_back("through: fewer than three planes show the lumen, so the noise is unknown");
     if (grid.v_max == 0)
         measured.warnings.push_back("volume: the greatest velocity is unknown, so none beyond it is put in order");
     const auto missing =
@@ -230,6 +252,11 @@ MeasuredFlow measured_flow(const VelocityVolumes& volumes, const FlowSpec& spec,
         throw Error(ErrorCode::bad_setting, "the vessel does not run across the B-scans, so none of them cuts it",
                     "each", "take one value per volume");
     }
+    if (spec.each == FlowEach::b_scan && !std::isfinite(volume_s(volumes))) {
+        throw Error(ErrorCode::bad_setting,
+                    "the volumes came at uneven intervals, so when each of their B-scans was measured is unknown",
+                    "each", "take one value per volume; or name their `step`, where they follow without a pause");
+    }
     AlongMean along_mean;
     for (std::int64_t v = 0; v < volumes.count; ++v) {
         const std::vector<FlowValue> along = vessel.along(volumes.read(v), power_of_volume(v));
@@ -241,6 +268,7 @@ MeasuredFlow measured_flow(const VelocityVolumes& volumes, const FlowSpec& spec,
     measured.along = along_mean.mean();
     measured.en_face_ul_s = vessel.en_face_ul_s(mean);
     measured.arrows = vessel.arrows(spec.arrow_count);
+    measured.course_points = vessel.course_points();
     sum_up(measured);
     find_heart(measured, volumes, recipe);
     warn(recipe, volumes.grid, volumes, measured);

@@ -2,6 +2,7 @@
 // from: what `echolux flow` and the library share.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -30,7 +31,7 @@ struct VelocityVolumes {
     VolumeGrid grid;  // of all of them
     std::int64_t count = 0;
     std::function<std::vector<float>(std::int64_t)> read;     // as axial_velocities()
-    double step_s = 0;                                        // also how long each took; 0: unknown
+    double step_s = 0;                                        // from one to the next; 0: unknown
     std::vector<double> times_s;                              // when each began; empty: by step_s
     std::optional<VolumeGrid> structure;                      // of the same reconstruction
     std::function<std::vector<float>(std::int64_t)> power{};  // of it, as linear_intensity()
@@ -57,11 +58,12 @@ struct MeasuredFlow {
     std::vector<FlowRow> rows;
     std::vector<FlowValue> along;  // mean over all volumes, plane by plane
     double flow_ul_s = 0;          // mean over time
-    double error_ul_s = 0;         // of it: noise and angle
+    double error_ul_s = 0;         // of it: noise and angle; NaN: unknown
     double en_face_ul_s = 0;       // through planes of constant depth; NaN: none holds the whole lumen
     double snr_db = 0;             // of the lumen; NaN: no structure was given
     HeartRate heart;
-    std::vector<double> arrows;  // as VesselFlow::arrows()
+    std::vector<double> arrows;                        // as VesselFlow::arrows()
+    std::vector<std::array<double, 3>> course_points;  // likewise
     std::vector<std::string> warnings;
 };
 

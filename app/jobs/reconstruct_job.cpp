@@ -210,7 +210,7 @@ ReconstructedFiles run(const ReconstructJob& job, Progress& progress) {
         write_text(job.repeats, table);
         done.files.push_back(job.repeats);
     }
-    if (const std::string left_out = left_out_of(reports, geometry.b_repeats); !left_out.empty())
+    if (const std::string left_out = left_out_of(reports, geometry.b_repeats, scan.flow.align); !left_out.empty())
         done.warnings.push_back(left_out);
     done.stats = reconstruction.stats();
     return done;

@@ -72,6 +72,7 @@ class Registering {
     RegisteredSeries run(Progress& progress) {
         result_.volumes = volumes_.count;
         result_.is_within = !volumes_.reference && volumes_.count == 1;
+        if (volumes_.reference_volume < 0 || volumes_.reference_volume >= volumes_.count) refuse_number();
         result_.used = on_gpu_or_cpu(
             volumes_.backend, [&] { register_on(Backend::cuda, progress); },
             [&] { register_on(Backend::cpu, progress); });
@@ -83,10 +84,16 @@ class Registering {
     }
 
   private:
-    PowerVolume volume_of_number(std::int64_t number) const {
-        if (number >= 0 && number < volumes_.count) return volumes_.read(number);
+    [[noreturn]] void refuse_number() const {
         throw Error(ErrorCode::bad_setting, "there is no volume of this number", "reference_volume",
-                    fmt::format("there are 0 to {}", volumes_.count - 1));
+                    volumes_.count == 1 ? "there is one, whose B-scans are aligned to their neighbours"
+                                        : fmt::format("there are 0 to {}", volumes_.count - 1));
+    }
+
+    PowerVolume volume_of_number(std::int64_t number) {
+        PowerVolume volume = volumes_.read(number);
+        says_what_it_holds_ = says_what_it_holds_ && !volume.grid.quantity.empty();
+        return volume;
     }
 
     void register_on(Backend processor, Progress& progress) {
@@ -203,6 +210,8 @@ class Registering {
     }
 
     void warn() {
+        if (!says_what_it_holds_)
+            result_.warnings.push_back("the volume does not say what its voxels hold; they are taken as intensities");
         if (!result_.used.refusal.empty()) result_.warnings.push_back(result_.used.refusal);
         for (std::size_t volume = 0; volume < rows_.size(); ++volume) {
             const auto lost = std::ranges::count_if(rows_[volume], [](const RowShift& row) { return !row.is_valid(); });
@@ -235,6 +244,7 @@ class Registering {
 
     const VolumesToRegister& volumes_;
     RegistrationSettings settings_;
+    bool says_what_it_holds_ = true;
     BackendChoice on_;  // the processor that registers now
     VolumeGrid grid_;
     std::unique_ptr<RegisteredMean> mean_;

@@ -79,7 +79,7 @@ PictureTexts texts_of(const RenderJob& job, const View& view, const OpenedVolume
     const WhatIsOpen open{.file = std::filesystem::absolute(job.input).lexically_normal().string(),
                           .assignments = text_of_lines(job.settings),
                           .step = job.part.volume};
-    return texts_of_picture(picture_session(open, record, view, opened.scan ? &*opened.scan : nullptr));
+    return texts_of_picture(picture_session(open, record, view, opened.scan ? &*opened.scan : nullptr, job.tissue));
 }
 
 // `done` gets the seconds of the picture alone, the volume being on the device.
@@ -95,24 +95,6 @@ void write_picture(Renderer& renderer, const RenderJob& job, const View& view, c
     progress.end();
     done.seconds = seconds_since(start);
     done.fingerprint = writer->finish();
-}
-
-// What is in memory has been filtered, if it is to be. Flow belongs to the raw volume alone, as in the window.
-void show_tissue(const RenderJob& job, OpenedVolume& opened, Progress& progress) {
-    const TissueSettings& tissue = job.tissue;
-    if (job.shown || !(tissue.filter_display.shown || tissue.registration_display.shown)) return;
-    opened.flow.reset();
-    if (tissue.registration_display.shown) {
-        std::optional<OpenedVolume> reference;
-        if (tissue.registration_display.reference >= 0) {
-            VolumeSource source = job;
-            source.part.volume = tissue.registration_display.reference;
-            reference = open_volume(source, progress);
-        }
-        opened.volume =
-            *stabilised(opened.volume, reference ? &reference->volume : nullptr, tissue.registration, progress).volume;
-    }
-    if (tissue.filter_display.shown) opened.volume = *filtered_copy(opened.volume, tissue.filter, progress);
 }
 
 std::optional<Volume> flow_of(const RenderJob& job, const View& view) {
@@ -139,7 +121,10 @@ RenderedFile run(const RenderJob& job, Progress& progress) {
     Renderer renderer(job.device);  // before the reconstruction: a missing device is known at once
     PictureRecord record = job.output.empty() ? PictureRecord{} : record_of(job, view);
     OpenedVolume opened = open_volume(job, progress);
-    show_tissue(job, opened, progress);
+    if (TissueShown tissue(job.tissue, job); tissue.changes_volumes()) {
+        opened.flow.reset();
+        opened.volume = tissue.of(std::move(opened.volume), progress);
+    }
     check_channels_of(view, opened.volume.grid, job.input.string());
     record.device = renderer.device_name();
     if (job.backend.empty()) record.backend = opened.stats.backend;

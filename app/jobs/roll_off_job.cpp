@@ -305,6 +305,8 @@ RollOffFound run(const RollOffJob& job, Progress& progress) {
     for (const SpectrumSource& source : job.mirrors) mirrors.read(source, found);
     std::ranges::sort(found.mirrors, {}, [](const RolledMirror& mirror) { return mirror.reading.bin; });
     fit_fall_off(found);
+    if (found.mirrors.size() == 1)
+        found.warnings.push_back("one mirror has a level and a width, but no roll-off: give scans at other depths");
     if (!job.output.empty()) write_text(job.output, csv_of(found));
     if (!job.plot.empty()) plot_roll_off(job.plot, found);
     return found;

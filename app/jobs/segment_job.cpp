@@ -199,6 +199,19 @@ void write_picture(const SegmentJob& job, const Volume& volume, const Surfaces& 
     write_figure(job.picture, {{panel}}, job.style, texts_of(job));
 }
 
+// Also of those that nothing is made of.
+void check_names_of_surfaces(const SegmentJob& job, const Surfaces& surfaces, SegmentedLayers& done) {
+    for (const std::string& name : {job.upper, job.lower, job.level}) {
+        if (!name.empty()) index_of(surfaces, name);
+    }
+    const std::array maps{job.thickness, job.en_face, job.density, job.flux, job.vessels};
+    const bool makes_none = std::ranges::all_of(maps, [](const Path& path) { return path.empty(); });
+    if (makes_none && !(job.upper + job.lower).empty())
+        done.warnings.push_back("between: has no effect without a map of what lies between (thickness, en face, ...)");
+    if (!job.level.empty() && job.flat.empty() && job.unflat.empty())
+        done.warnings.push_back("level: has no effect without a volume that is flattened to it");
+}
+
 }  // namespace
 
 SegmentedLayers run(const SegmentJob& job, Progress& progress) {
@@ -218,6 +231,7 @@ SegmentedLayers run(const SegmentJob& job, Progress& progress) {
     };
     warn(found.warnings);
     done.seconds = found.seconds;
+    check_names_of_surfaces(job, surfaces, done);
     progress.begin("write", 0, "");
     const auto write = [&](const Path& path, const auto& how) {
         if (path.empty()) return;

@@ -8,6 +8,14 @@
 #include "engine/speckle/filter_volume.h"
 
 namespace echolux {
+namespace {
+
+void filter_in_place(Volume& volume, const SpeckleFilter& filter, Progress& progress) {
+    filter_volume(volume, filter, progress);
+    volume.provenance["filter"] = section_toml("filter", filter);
+}
+
+}  // namespace
 
 StabilisedVolume stabilised(const Volume& volume, const Volume* reference, const RegistrationSettings& settings,
                             Progress& progress) {
@@ -32,9 +40,22 @@ StabilisedVolume stabilised(const Volume& volume, const Volume* reference, const
 
 std::shared_ptr<const Volume> filtered_copy(const Volume& volume, const SpeckleFilter& filter, Progress& progress) {
     auto copy = std::make_shared<Volume>(volume);
-    filter_volume(*copy, filter, progress);
-    copy->provenance["filter"] = section_toml("filter", filter);
+    filter_in_place(*copy, filter, progress);
     return copy;
+}
+
+Volume TissueShown::of(Volume volume, Progress& progress) {
+    if (!changes_volumes()) return volume;
+    if (tissue_.registration_display.shown) {
+        if (tissue_.registration_display.reference >= 0 && !reference_) {
+            VolumeSource source = source_;
+            source.part.volume = tissue_.registration_display.reference;
+            reference_ = std::make_shared<const Volume>(open_volume(source, progress).volume);
+        }
+        volume = *stabilised(volume, reference_.get(), tissue_.registration, progress).volume;
+    }
+    if (tissue_.filter_display.shown) filter_in_place(volume, tissue_.filter, progress);
+    return volume;
 }
 
 }  // namespace echolux

@@ -98,7 +98,8 @@ TissueDone TissueOnGpu::apply(std::int64_t number, VolumeThere& volume, Progress
                     .rows = {},
                     .unsteady = {},
                     .unsmooth = {},
-                    .provenance = {}};
+                    .provenance = {},
+                    .wanted = tissue_};
     make_ready(volume, done);
     if (has_power_ && done.unsmooth.empty()) {
         done.unsmooth = obstacle_on_gpu([&] {

@@ -58,7 +58,7 @@ PictureTexts FrameTexts::of(const View& view, const SceneVolume& shown) const {
     note_range(record, shown.chosen);
     WhatIsOpen open{.assignments = text_of_lines(job_.settings), .step = shown.step};
     if (!job_.input.empty()) open.file = std::filesystem::absolute(job_.input).lexically_normal().string();
-    return texts_of_picture(picture_session(open, record, view, shown.volume.scan.get()));
+    return texts_of_picture(picture_session(open, record, view, shown.volume.scan.get(), job_.tissue));
 }
 
 // Some codecs take even sizes only: such a movie has a column or a row more.

@@ -10,6 +10,7 @@
 
 #include "app/movie/movie_plan.h"
 #include "app/movie/movie_volumes.h"
+#include "app/session/tissue_settings.h"
 #include "engine/io/output_rule.h"
 #include "engine/progress.h"
 #include "render/device_choice.h"
@@ -20,6 +21,7 @@ namespace echolux {
 struct MovieJob : VolumeSource {
     std::filesystem::path flow;  // a volume file over the structure; "": none
     View view;                   // where the movie begins
+    TissueSettings tissue;       // what is shown in place of the raw volumes
     DeviceChoice device;
     MovieSpec spec;
     std::filesystem::path drawn;  // a series of the pictures of this very movie, drawn elsewhere; "": they are drawn

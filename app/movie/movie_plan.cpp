@@ -186,6 +186,12 @@ void MoviePlan::sweep(View& view, double frame) const {
     planes.insert(planes.end(), {normal.x, normal.y, normal.z, offset});
 }
 
+// Since the first picture, for whoever is in it: of the data, where it goes through time, else of the movie.
+double MoviePlan::passed_s(double frame) const {
+    if (!path_.goes_through_time || volumes_.step_s <= 0) return frame / rate_.per_s();
+    return frame / static_cast<double>(frames_) * static_cast<double>(volumes_.steps) * volumes_.step_s;
+}
+
 View MoviePlan::view(std::int64_t frame, double later) const {
     View view = view_;
     const double at = static_cast<double>(frame) + later;
@@ -194,6 +200,7 @@ View MoviePlan::view(std::int64_t frame, double later) const {
     if (path_.sweeps) sweep(view, at);
     if (path_.goes_through_time && volumes_.step_s > 0)
         view.time_s = view_.time_s + static_cast<double>(step(frame)) * volumes_.step_s;
+    if (!view.flow_streaks.empty()) view.streak_time_s += passed_s(at);
     view.frame = static_cast<std::uint32_t>(frame);
     return view;
 }

@@ -77,6 +77,7 @@ class MoviePlan {
     std::int64_t layers() const;
     void fix_fit();
     void turn(View& view, double frame) const;
+    double passed_s(double frame) const;
     void sweep(View& view, double frame) const;
 
     MoviePath path_;

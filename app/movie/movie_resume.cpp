@@ -54,6 +54,10 @@ std::string note_text(const MovieJob& job, const MoviePlan& plan, const std::str
     std::string text = fmt::format("pictures of an unfinished movie\nEcholux {}\n{}\n", version, device);
     text += file_line("input", job.input) + file_line("flow", job.flow);
     for (const std::string& setting : job.settings) text += setting + "\n";
+    TissueSettings tissue = job.tissue;
+    Settings of_tissue;
+    bind(of_tissue, tissue);
+    text += of_tissue.toml();
     text += file_line("sky", job.view.sky_picture) + file_line("transfer", job.view.transfer);
     return text + fmt::format("{}, {} from {}, views {}\n", counted(frames, "pictures"), job.spec.path, job.part.volume,
                               hash_of_text(views));

@@ -16,7 +16,7 @@ std::filesystem::path kept_pictures(const MovieJob& job);
 // Of a series of pictures that is not finished.
 std::filesystem::path note_of(const std::filesystem::path& series);
 
-// What decides the bits of all its pictures: the views, the input, the device, the program.
+// What decides the bits of all its pictures: the views, the input, what is done to it, the device, the program.
 std::string note_text(const MovieJob& job, const MoviePlan& plan, const std::string& device);
 
 // The first picture that is not there yet; none of them where there is no note, which is then written. Throws

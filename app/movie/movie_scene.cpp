@@ -14,8 +14,8 @@
 namespace echolux {
 
 MovieScene::MovieScene(const MovieJob& job, const MoviePath& path, Progress& progress)
-    : job_(job), renderer_(job.device), volumes_(movie_volumes(job, path.goes_through_time, progress)),
-      chosen_(job.chosen) {
+    : job_(job), tissue_(job.tissue, job), renderer_(job.device),
+      volumes_(movie_volumes(job, path.goes_through_time, progress)), chosen_(job.chosen) {
     if (!job.flow.empty() && path.goes_through_time) open_flows();
     for (first_step_ = 0; first_step_ < volumes_->steps() && !first_; ++first_step_) {
         first_ = volumes_->read(first_step_, progress);
@@ -45,11 +45,15 @@ void MovieScene::show(std::int64_t step, const View& view, Progress& progress) {
     collect_warnings();
     if (!volume) return;
     shown_ = {*volume, is_first ? shown_.step : step, chosen_};
-    put_on(*volume, view);
+    put_on(*volume, view, progress);
 }
 
-void MovieScene::put_on(const MovieVolume& shown, const View& view) {
+void MovieScene::put_on(const MovieVolume& shown, const View& view, Progress& progress) {
     std::shared_ptr<const Volume> volume = shown.structure;
+    if (tissue_.changes_volumes()) {
+        Unheard unheard(progress);
+        volume = std::make_shared<const Volume>(tissue_.of(*volume, unheard));
+    }
     HeightMaps heights;
     if (!view.flatten.empty() || !view.top_from.empty() || !view.bottom_from.empty()) {
         const auto prepared = std::make_shared<Volume>(*volume);  // flattening changes it
@@ -62,7 +66,7 @@ void MovieScene::put_on(const MovieVolume& shown, const View& view) {
     if (!chosen_) chosen_ = fixed_range(*prepared);
     renderer_.show(prepared);
     renderer_.set_heights(heights);
-    if (view.flatten.empty()) set_flow(shown, view);
+    if (view.flatten.empty() && !tissue_.changes_volumes()) set_flow(shown, view);
 }
 
 void MovieScene::set_flow(const MovieVolume& shown, const View& view) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/jobs/tissue_shown.h"
 #include "app/movie/movie_job.h"
 #include "app/movie/movie_plan.h"
 #include "app/movie/movie_volumes.h"
@@ -42,12 +43,13 @@ class MovieScene {
     View in_first_colours(View view) const;
 
   private:
-    void put_on(const MovieVolume& shown, const View& view);
+    void put_on(const MovieVolume& shown, const View& view, Progress& progress);
     void set_flow(const MovieVolume& shown, const View& view);
     void open_flows();
     void collect_warnings();
 
     const MovieJob& job_;
+    TissueShown tissue_;
     Renderer renderer_;
     std::unique_ptr<MovieVolumes> volumes_;
     std::unique_ptr<SeriesFile> flows_;  // of all time points, from a file; nullptr: those of the volumes, or one

@@ -12,18 +12,6 @@
 namespace echolux {
 namespace {
 
-// The movie's own progress is shown while a volume is made; of the volume's only cancelling passes through.
-class Unheard : public Progress {
-  public:
-    explicit Unheard(Progress& movie) : movie_(movie) {}
-    void begin(const std::string&, std::int64_t, const std::string&) override {}
-    void advance(std::int64_t) override { movie_.advance(0); }
-    void end() override {}
-
-  private:
-    Progress& movie_;
-};
-
 MovieVolume time_points(Volume&& structure, std::optional<Volume>&& flow, const ScanGeometry& geometry) {
     MovieVolume volume{.structure = std::make_shared<const Volume>(std::move(structure)), .geometry = geometry};
     if (flow) volume.flow = std::make_shared<const Volume>(std::move(*flow));

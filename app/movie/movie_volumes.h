@@ -14,6 +14,18 @@
 
 namespace echolux {
 
+// The movie's own progress is shown while a volume is made; of the volume's only cancelling passes through.
+class Unheard : public Progress {
+  public:
+    explicit Unheard(Progress& movie) : movie_(movie) {}
+    void begin(const std::string&, std::int64_t, const std::string&) override {}
+    void advance(std::int64_t) override { movie_.advance(0); }
+    void end() override {}
+
+  private:
+    Progress& movie_;
+};
+
 struct MovieVolume {
     std::shared_ptr<const Volume> structure;
     std::shared_ptr<const Volume> flow{};  // of the same moment; nullptr: none

@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <glm/geometric.hpp>
 
 #include "app/open/height_maps.h"
 #include "app/open/scan_poses.h"
 #include "engine/io/voxel_value.h"
+#include "engine/layers/surfaces.h"
+#include "render/camera.h"
 
 namespace echolux {
 namespace {
@@ -24,6 +28,39 @@ void warn_of_no_surface(OpenedVolume& opened, const View& view) {
         "no surface is seen: view.isovalue is {:g}, the greatest value of the volume {:g}", view.isovalue, greatest));
 }
 
+// The same of a plane beside the volume.
+void warn_of_plane_outside(OpenedVolume& opened, const View& view) {
+    if (view.show != Shown::slice) return;
+    const glm::dvec3 extent = volume_extent(opened.volume.grid);
+    glm::dvec3 normal(view.plane == SlicePlane::en_face, view.plane == SlicePlane::side,
+                      view.plane == SlicePlane::b_scan);
+    if (view.plane == SlicePlane::oblique)
+        normal = glm::normalize(glm::dvec3(view.plane_normal[0], view.plane_normal[1], view.plane_normal[2]));
+    const double reach = 0.5 * glm::dot(glm::abs(normal), extent);
+    if (std::abs(view.plane_offset_um) <= reach + 0.5 * view.slab_um) return;
+    opened.warnings.push_back(
+        fmt::format("nothing is seen: view.plane_offset_um is {:g}, and the volume reaches from {:.4g} to {:.4g}",
+                    view.plane_offset_um, -reach, reach));
+}
+
+// And of depths that nothing lies between.
+void warn_of_empty_slab(OpenedVolume& opened, const View& view) {
+    if (!view.heights_cut || view.show == Shown::slice) return;
+    const VolumeGrid& grid = opened.volume.grid;
+    const DepthScale scale(grid);
+    const double first = scale.depth(-0.5F), last = scale.depth(static_cast<float>(grid.depth) - 0.5F);
+    const bool is_above = view.bottom_from.empty() && view.bottom_um <= first;
+    const bool is_below = view.top_from.empty() && view.top_um >= last;
+    if (is_above || is_below) {
+        opened.warnings.push_back(fmt::format(
+            "nothing is seen: {} is {:g}, and the volume reaches from {:.4g} to {:.4g} um below zero delay",
+            is_above ? "view.bottom_um" : "view.top_um", is_above ? view.bottom_um : view.top_um, first, last));
+    } else if (view.top_from == view.bottom_from && view.top_um >= view.bottom_um) {
+        opened.warnings.push_back(fmt::format("nothing is seen: view.top_um is {:g}, and view.bottom_um only {:g}",
+                                              view.top_um, view.bottom_um));
+    }
+}
+
 }  // namespace
 
 void show_opened(Renderer& renderer, OpenedVolume& opened, const std::optional<Volume>& flow, const View& view,
@@ -31,6 +68,8 @@ void show_opened(Renderer& renderer, OpenedVolume& opened, const std::optional<V
     const HeightMaps heights = prepared_heights(view, opened.volume);
     const VolumeGrid& grid = opened.volume.grid;
     warn_of_no_surface(opened, view);
+    warn_of_plane_outside(opened, view);
+    warn_of_empty_slab(opened, view);
     renderer.set_poses(poses_of(opened.geometry, grid.b_scans));
     progress.begin("upload", grid.voxels(), "voxels");
     renderer.show(renderer.prepare(voxels_in_memory(grid, opened.volume.voxels.data()), opened.chosen,

@@ -5,6 +5,7 @@
 
 #include "app/open/open_volume.h"
 #include "app/session/session_text.h"
+#include "app/session/tissue_settings.h"
 #include "app/transfer/transfer_text.h"
 #include "engine/io/file_hash.h"
 #include "engine/scan/scan.h"
@@ -106,7 +107,8 @@ std::string text_of_map(const std::map<std::string, std::string>& map) {
     return text_of_lines(lines);
 }
 
-std::string picture_session(const WhatIsOpen& open, const PictureRecord& record, const View& view, const Scan* scan) {
+std::string picture_session(const WhatIsOpen& open, const PictureRecord& record, const View& view, const Scan* scan,
+                            const TissueSettings& tissue) {
     std::vector<std::string> parts{section_toml("session", open), section_toml("view", that_stands_alone(view))};
     if (view.transfer_curve) parts.push_back(toml_of(view.transfer_curve));
     if (scan != nullptr) {
@@ -115,6 +117,10 @@ std::string picture_session(const WhatIsOpen& open, const PictureRecord& record,
         bind_recipe(settings, wanted);
         parts.push_back(settings.toml(true));
     }
+    TissueSettings shown = tissue;
+    Settings of_tissue;
+    bind(of_tissue, shown);
+    if (const std::string changed = of_tissue.toml(); !changed.empty()) parts.push_back(changed);
     std::string text = session_head;
     for (const std::string& part : parts) text += "\n" + part;
     return with_record(text, record);

@@ -16,6 +16,7 @@
 namespace echolux {
 
 struct Scan;
+struct TissueSettings;
 struct View;
 struct Channel;
 struct VolumeSource;
@@ -60,8 +61,10 @@ void note_input(PictureRecord& record, const VolumeSource& source);
 std::string text_of_map(const std::map<std::string, std::string>& map);
 
 // The session of a picture: everything of the view, and of the recipe where the input is a scan, as it was in use.
-// `scan` may be null. Files that the view names become absolute; its curve stands in the text itself.
-std::string picture_session(const WhatIsOpen& open, const PictureRecord& record, const View& view, const Scan* scan);
+// `scan` may be null; of `tissue` what is not as by default. Files that the view names become absolute; its curve
+// stands in the text itself.
+std::string picture_session(const WhatIsOpen& open, const PictureRecord& record, const View& view, const Scan* scan,
+                            const TissueSettings& tissue);
 
 // `session` with the section [picture] at its end.
 std::string with_record(const std::string& session, const PictureRecord& record);

@@ -111,6 +111,7 @@ View pane_view(const View& view, const PaneWanted& wanted) {
     pane.transparent = false;
     pane.stereo = Stereo::off;  // of saved pictures: a screen is seen with both eyes alike
     pane.eyes_apart = Pose{}.eyes_apart;
+    if (!pane.flow_streaks.empty()) pane.streak_time_s += wanted.moment_s;
     if (wanted.kind == PaneKind::volume) return pane;
     const bool projects = wanted.kind == PaneKind::en_face && lies_between_heights(view);
     forget_cuts(pane, projects);

@@ -30,6 +30,7 @@ struct PaneWanted {
     double frame_ms = 33;                   // of this pane while something moves
     double text_pixels = 14;                // of annotations of sections
     std::optional<ValueRange> levels = {};  // of sections, where they have a range of values of their own
+    double moment_s = 0;                    // of what is shown, for streaks
     const VolumeGrid* grid = nullptr;       // nothing: sections show no measurements
 };
 

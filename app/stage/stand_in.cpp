@@ -34,6 +34,7 @@ void StandIn::show_own() {
 
 // As the first volume of a series chose its colours, so has this one its own, unless those are chosen.
 void StandIn::begin_bringing() {
+    bringing_ = wanted_;
     coming_ = std::async(std::launch::async, [this, volume = wanted_, chosen = own_->chosen_range()] {
         return OnDevice{volume,
                         renderer_.prepare(voxels_in_memory(volume->grid, volume->voxels.data(), volume), chosen)};
@@ -54,7 +55,8 @@ void StandIn::take_what_came() {
         if (error.code() == ErrorCode::device) throw;
         problems_.push_back(error.line());
     }
-    if (wanted_ && !(shown_ && shown_->volume == wanted_) && problems_.empty()) begin_bringing();
+    const auto brought = std::exchange(bringing_, nullptr);
+    if (wanted_ && wanted_ != brought) begin_bringing();  // asked for meanwhile, whatever became of the one before
 }
 
 void StandIn::update(double now_s) {

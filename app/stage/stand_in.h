@@ -68,7 +68,7 @@ class StandIn : public Exhibit {
 
     std::unique_ptr<Exhibit> own_;
     Renderer& renderer_;
-    std::shared_ptr<const Volume> wanted_;
+    std::shared_ptr<const Volume> wanted_, bringing_;
     std::string wanted_for_;           // own_mark() that it was made of
     std::shared_ptr<OnDevice> shown_;  // nullptr: the own volume
     std::uint64_t news_ = 0;

@@ -318,7 +318,7 @@ void Runner::align_repeats(const Block& block, const std::optional<RepeatReports
 
 RepeatReport* Runner::reports_of(const Block& block, const std::optional<RepeatReports>& reports,
                                  std::int64_t b) const {
-    if (!reports || !flow_tables_->aligns) return nullptr;
+    if (!reports || !(flow_tables_->aligns || !decorrelations_.empty())) return nullptr;
     return reports->data + (block.first_b_scan + b - reports->first_b_scan) * spec_.geometry.b_repeats;
 }
 

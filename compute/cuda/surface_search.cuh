@@ -62,17 +62,18 @@ class WholeSearch : public SurfaceSearchOnGpu {
         const std::int64_t all = boundaries() * lines_;
         places_ = buffer_of<float>(all);
         reasons_ = buffer_of<Reason>(all);
-        moved_ = zeroed(sizeof(unsigned long long));
+        moved_ = zeroed(2 * sizeof(unsigned long long));
         sweeps_.sum_up(intensity_);
         find_signal<<<blocks_for(lines_ * 32), threads_of_a_range, 0, stream()>>>(
             volume(), levels.bright, levels.least_bright, has_signal_.as<std::uint8_t>());
         checked_launch("find what stands out");
         place_coarsely(bins);
-        for (int pass = 0; pass < 2; ++pass) {
-            sweep(levels.least_mean);
+        SweepPasses passes(all);
+        while (!passes.are_settled()) {
+            passes.end(sweep(levels.least_mean));
             if (done) done();
         }
-        judge(levels.margin);
+        judge(levels);
         return fetched();
     }
 
@@ -188,20 +189,28 @@ class WholeSearch : public SurfaceSearchOnGpu {
         checked(cudaStreamSynchronize(stream()), "place boundaries");  // before what is here goes
     }
 
-    void sweep(float least_mean) {
+    // How many places lie at the end of their candidates.
+    std::int64_t sweep(float least_mean) {
+        const auto moved = moved_.as<unsigned long long>();
+        checked(cudaMemsetAsync(moved_.data(), 0, static_cast<std::size_t>(moved_.bytes()), stream()), "clear numbers");
         sweeps_.run(intensity_, has_signal_.as<std::uint8_t>(), least_mean);
         take_labels<<<blocks_for(lines_ * boundaries()), threads_of_a_range, 0, stream()>>>(
-            maps(), sweeps_.labels().as<std::int32_t>(), sweeps_.is_ambiguous().as<std::uint8_t>());
+            volume(), maps(), sweeps_.labels().as<std::int32_t>(), sweeps_.is_ambiguous().as<std::uint8_t>(),
+            moved + 1);
         checked_launch("take labels");
-        checked(cudaMemsetAsync(moved_.data(), 0, static_cast<std::size_t>(moved_.bytes()), stream()),
-                "clear a number");
-        order_boundaries<<<blocks_for(lines_), threads_of_a_range, 0, stream()>>>(maps(),
-                                                                                  moved_.as<unsigned long long>());
+        order_boundaries<<<blocks_for(lines_), threads_of_a_range, 0, stream()>>>(maps(), moved);
         checked_launch("put boundaries in order");
-        checked(cudaStreamSynchronize(stream()), "sweep costs");
+        return static_cast<std::int64_t>(numbers()[1]);
     }
 
-    void judge(float margin) {
+    // How many places of the last pass were moved to be in order, and how many lay at the end of their candidates.
+    std::vector<unsigned long long> numbers() {
+        std::vector<unsigned long long> both(2);
+        fetch(both, moved_, 0, stream());
+        return both;
+    }
+
+    void judge(const SignalLevels& levels) {
         const DeviceBuffer contrast_weights = uploaded(tables_.contrast_weights),
                            jitter_weights = uploaded(tables_.jitter_weights);
         const std::int64_t count = boundaries();
@@ -213,8 +222,8 @@ class WholeSearch : public SurfaceSearchOnGpu {
             volume(), sweeps_.present(), sides.as<float>(), is_told.as<std::uint8_t>());
         checked_launch("compare sides");
         sweeps_.smooth(sides, 2 * count, contrast_weights);
-        mark_doubtful<<<all_lines, threads_of_a_range, 0, stream()>>>(volume(), maps(), sides.as<float>(),
-                                                                      is_told.as<std::uint8_t>(), margin);
+        mark_doubtful<<<all_lines, threads_of_a_range, 0, stream()>>>(
+            volume(), maps(), sides.as<float>(), is_told.as<std::uint8_t>(), levels.margin, levels.floor);
         checked_launch("judge boundaries");
         begin_places<<<all_lines, threads_of_a_range, 0, stream()>>>(volume(), maps(), sides.as<float>());
         checked_launch("begin surfaces");
@@ -238,9 +247,7 @@ class WholeSearch : public SurfaceSearchOnGpu {
         fetch(found.rows, places_, 0, stream());
         fetch(found.quality, sweeps_.quality(), 0, stream());
         fetch(found.reasons, reasons_, 0, stream());
-        std::vector<unsigned long long> moved(1);
-        fetch(moved, moved_, 0, stream());
-        found.moved = static_cast<std::int64_t>(moved[0]);
+        found.moved = static_cast<std::int64_t>(numbers()[0]);
         return found;
     }
 

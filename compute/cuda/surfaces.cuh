@@ -227,13 +227,20 @@ __global__ void __launch_bounds__(threads_of_a_range) order_boundaries(SurfaceMa
     if (moved != nullptr && here > 0) atomicAdd(moved, static_cast<unsigned long long>(here));
 }
 
-// What a sweep found.
+// What a sweep found; `at_ends`: how many places lie at the end of their candidates.
 __global__ void __launch_bounds__(threads_of_a_range)
-    take_labels(SurfaceMaps maps, const std::int32_t* labels, const std::uint8_t* is_ambiguous) {
+    take_labels(LayerVolume volume, SurfaceMaps maps, const std::int32_t* labels, const std::uint8_t* is_ambiguous,
+                unsigned long long* at_ends) {
     const std::int64_t i = element();
-    if (i >= maps.lines * maps.boundaries) return;
-    maps.rows[i] += labels[i] - boundary_reach;
-    maps.reasons[i] = is_ambiguous[i] != 0 ? Reason::ambiguous : Reason::ok;
+    bool is_at_end = false;
+    if (i < maps.lines * maps.boundaries) {
+        const SweptPlace place{labels[i], is_ambiguous[i], volume.has_signal[i % maps.lines]};
+        is_at_end = place.is_at_end();
+        maps.rows[i] += place.rows_down();
+        maps.reasons[i] = place.reason();
+    }
+    const unsigned here = __ballot_sync(all_lanes, is_at_end);
+    if (here != 0 && threadIdx.x % 32 == 0) atomicAdd(at_ends, static_cast<unsigned long long>(__popc(here)));
 }
 
 // sides[above, below][boundary][line]; blockIdx.y: the boundary.
@@ -251,7 +258,8 @@ __global__ void __launch_bounds__(threads_of_a_range)
 }
 
 __global__ void __launch_bounds__(threads_of_a_range)
-    mark_doubtful(LayerVolume volume, SurfaceMaps maps, const float* sides, const std::uint8_t* is_told, float margin) {
+    mark_doubtful(LayerVolume volume, SurfaceMaps maps, const float* sides, const std::uint8_t* is_told, float margin,
+                  double floor) {
     const std::int64_t line = element();
     if (line >= maps.lines) return;
     const LineOfSurfaces of_line = maps.of(line);
@@ -261,6 +269,7 @@ __global__ void __launch_bounds__(threads_of_a_range)
         of_line.mark_weak(k, is_told[line + at] != 0 ? BoundarySides::contrast_db(above[at], below[at], margin)
                                                      : static_cast<float>(NAN));
     }
+    of_line.mark_mixed(volume.line(line), volume.depth, floor);
     for (int k = 0; k < maps.boundaries; ++k) of_line.mark_missing(k, volume.line(line), volume.depth);
 }
 

@@ -27,6 +27,71 @@ struct WantedRows {
     std::int32_t is_thin = 0;  // the layer above it may be too thin to tell
 };
 
+// What a sweep says of a boundary in one A-scan. At the end of its candidates it would go on: it is not there yet.
+struct SweptPlace {
+    std::int32_t label;
+    std::uint8_t is_ambiguous, has_signal;
+
+    ECHOLUX_HD bool is_at_end() const { return has_signal != 0 && (label == 0 || label == boundary_labels - 1); }
+    ECHOLUX_HD std::int32_t rows_down() const { return label - boundary_reach; }
+    ECHOLUX_HD Reason reason() const { return is_at_end() || is_ambiguous != 0 ? Reason::ambiguous : Reason::ok; }
+};
+
+// How often boundaries are swept: around the coarse places, then around what was found. Each pass moves them by as many
+// rows as there are candidates to either side, so that steep ones need more; where more do not bring them further,
+// nothing is known of them.
+class SweepPasses {
+  public:
+    static constexpr int least = 2;
+
+    explicit SweepPasses(std::int64_t places) : places_(static_cast<double>(places)) {}
+
+    int done() const { return done_; }
+    bool are_settled() const { return done_ >= most || (done_ >= least && is_still_); }
+
+    // `at_ends`: how many places lay at the end of their candidates in this pass.
+    void end(std::int64_t at_ends) {
+        constexpr double may_stay = 5e-4;    // share of all places that asks for no more passes
+        constexpr double still_moves = 0.9;  // of the pass before: more are left, and another one would not help either
+        const auto now = static_cast<double>(at_ends);
+        is_still_ = now <= may_stay * places_ || (done_ > 0 && now > still_moves * before_);
+        before_ = now;
+        ++done_;
+    }
+
+  private:
+    static constexpr int most = 6;
+    double places_, before_ = 0;
+    bool is_still_ = false;
+    int done_ = 0;
+};
+
+// Whether a layer is far likelier to be two, 8 dB or more apart: voxels of an A-scan in linear intensities, `floor` the
+// mean of noise.
+struct MixedLayer {
+    ECHOLUX_HD bool operator()(const float* line, const LayerInside& inside, double floor) const {
+        constexpr int least_rows = 6, step = 3;
+        constexpr double unlike = 6.3, sure = 15;  // nats
+        const int count = inside.end - inside.begin;
+        if (count < 2 * least_rows) return false;
+        double sum = 0, above = 0;
+        for (int z = inside.begin; z < inside.end; ++z) sum += static_cast<double>(line[z]);
+        if (!is_recorded(static_cast<float>(sum))) return false;
+        const double whole = count * log_of(sum / count + floor);
+        for (int n = 1; n <= count - least_rows; ++n) {
+            above += static_cast<double>(line[inside.begin + n - 1]);
+            if (n < least_rows || n % step != 0) continue;
+            const double rest = count - n, upper = above / n + floor, lower = (sum - above) / rest + floor;
+            if (upper < unlike * lower && lower < unlike * upper) continue;
+            if (whole - n * log_of(upper) - rest * log_of(lower) > sure) return true;
+        }
+        return false;
+    }
+
+  private:
+    ECHOLUX_HD static double log_of(double mean) { return static_cast<double>(NaturalLog{}(static_cast<float>(mean))); }
+};
+
 // The boundaries of one A-scan, from above; those of each one are `stride` values apart.
 struct LineOfSurfaces {
     std::int32_t* rows;
@@ -62,6 +127,18 @@ struct LineOfSurfaces {
         const float rise =
             polarity != 0 ? static_cast<float>(polarity) * contrast_db : (contrast_db < 0 ? -contrast_db : contrast_db);
         if (!(rise >= least_contrast_db) && !is_thin_as_wanted(k)) reasons[k * stride] = Reason::weak_match;
+    }
+
+    // Two surfaces with another one between them that neither found: both may lie elsewhere.
+    ECHOLUX_HD void mark_mixed(const float* line, int depth, double floor) const {
+        const LayerEdges edges{rows, stride, count, depth};
+        for (int k = 0; k + 1 < count; ++k) {
+            if (!MixedLayer{}(line, LayerInside::of(edges(k + 1), edges(k + 2), depth), floor)) continue;
+            for (int of = k; of <= k + 1; ++of) {
+                Reason& reason = reasons[of * stride];
+                if (reason == Reason::ok) reason = Reason::ambiguous;
+            }
+        }
     }
 
     // Beside voxels that were never recorded there is no telling where a surface lies.

@@ -78,7 +78,10 @@ std::vector<std::string> sources_found() {
         "sim: simulated spectra; sim:SCENE (" + scenes + "), or sim:scan.toml of an earlier simulation",
         "replay:scan.toml: a scan on disk, at the rate of its lines"};
     if constexpr (has(Part::genicam)) {
-        std::ranges::move(genicam_cameras(), std::back_inserter(found));
+        const std::vector<std::string> cameras = genicam_cameras();
+        found.insert(found.end(), cameras.begin(), cameras.end());
+        if (cameras.empty())
+            found.emplace_back("genicam, genicam:ID: a GenICam camera (GigE Vision, USB3 Vision); none is found now");
     } else {
         found.emplace_back("genicam: not in this build (build with -DECHOLUX_GENICAM=ON)");
     }

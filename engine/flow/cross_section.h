@@ -102,6 +102,8 @@ class VesselFlow {
     // the flow, `count` of them; six numbers each, from and to, in micrometres from the middle of the first voxel along
     // depth, A-scans, B-scans.
     std::vector<double> arrows(std::int64_t count) const;
+    // The centres themselves, smoothed, in the direction of the flow.
+    std::vector<std::array<double, 3>> course_points() const;
 
     // Through planes of constant depth, which needs no angle; NaN where no such plane holds the whole lumen.
     double en_face_ul_s(const MeanVelocity& mean) const;
@@ -128,6 +130,7 @@ class VesselFlow {
     void fit_course();
     void take_course(const VoxelPlace& towards);
     void orient();
+    std::vector<std::array<double, 3>> centres() const;
     double slope_at(int coordinate, double place_um) const;
     FlowValue through_plane(const Plane& plane, const std::vector<float>& velocities,
                             const std::map<std::int32_t, float>& weights) const;

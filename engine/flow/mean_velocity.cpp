@@ -79,10 +79,15 @@ void require_velocities(const VolumeGrid& grid) {
                         (grid.quantity.empty() ? std::string("something else") : grid.quantity),
                     "volume", "give what `reconstruct` writes as flow, with flow.method = doppler");
     }
+    constexpr const char* remedy = "give a volume of at least eight B-scans";
     if (grid.b_scans < 2) {
         throw Error(ErrorCode::bad_setting,
                     "a single B-scan does not show the course of a vessel, so its angle to the beam is unknown",
-                    "volume", "give a volume of at least eight B-scans");
+                    "volume", remedy);
+    }
+    if (grid.b_scans == 2) {
+        throw Error(ErrorCode::bad_setting, "two B-scans do not tell how much of their velocities is noise", "volume",
+                    remedy);
     }
     if (grid.spacing_um[0] > 0 && grid.spacing_um[1] > 0 && grid.spacing_um[2] > 0) return;
     throw Error(ErrorCode::bad_setting, "areas need the spacing of voxels, and none is known", "volume",

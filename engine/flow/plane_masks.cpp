@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
+#include <utility>
 
 namespace echolux {
 
@@ -84,36 +87,94 @@ void keep_faster(LumenMask& lumen, const std::vector<float>& velocities, double 
     }
 }
 
-std::vector<std::int32_t> rings_of(const LumenMask& lumen, const LumenMask& counted, const GridPlanes& planes,
-                                   double step_um) {
-    struct Edge {
-        double x, y;
-        int side;
-    };
-    const double dx = planes.spacing(planes.in[0]), dy = planes.spacing(planes.in[1]);
-    std::vector<Edge> edge;  // between pixels of the lumen and others
+namespace {
+
+// A side of a pixel of the lumen beyond which there is none.
+struct RimSide {
+    double x, y;  // um: its middle
+    int side;     // 0: beside, 1: above or below
+};
+
+std::vector<RimSide> rim_of(const LumenMask& lumen, double dx, double dy) {
+    std::vector<RimSide> rim;
     for (std::int64_t j = 0; j < lumen.height; ++j) {
         for (std::int64_t i = 0; i < lumen.width; ++i) {
             if (!lumen.at(i, j)) continue;
             const auto x = static_cast<double>(i), y = static_cast<double>(j);
-            if (!lumen.at(i - 1, j)) edge.push_back({(x - 0.5) * dx, y * dy, 0});
-            if (!lumen.at(i + 1, j)) edge.push_back({(x + 0.5) * dx, y * dy, 0});
-            if (!lumen.at(i, j - 1)) edge.push_back({x * dx, (y - 0.5) * dy, 1});
-            if (!lumen.at(i, j + 1)) edge.push_back({x * dx, (y + 0.5) * dy, 1});
+            if (!lumen.at(i - 1, j)) rim.push_back({(x - 0.5) * dx, y * dy, 0});
+            if (!lumen.at(i + 1, j)) rim.push_back({(x + 0.5) * dx, y * dy, 0});
+            if (!lumen.at(i, j - 1)) rim.push_back({x * dx, (y - 0.5) * dy, 1});
+            if (!lumen.at(i, j + 1)) rim.push_back({x * dx, (y + 0.5) * dy, 1});
         }
     }
+    return rim;
+}
+
+// The nearest side of a rim, found row by row: rows further away than what is known already are not asked.
+class NearestSide {
+  public:
+    NearestSide(const LumenMask& lumen, double dx, double dy) : rim_(rim_of(lumen, dx, dy)), dy_(dy) {
+        rows_.resize(static_cast<std::size_t>(2 * lumen.height + 1));  // half a pixel apart
+        for (std::size_t k = 0; k < rim_.size(); ++k) rows_[row_of(rim_[k].y)].push_back(k);
+        for (auto& row : rows_) std::ranges::stable_sort(row, {}, [&](std::size_t k) { return rim_[k].x; });
+    }
+
+    // Of sides that are as near, the first. {1e300, 0}: there are none.
+    std::pair<double, int> square_and_side(double x, double y) const {
+        Found best;
+        const auto middle = static_cast<std::int64_t>(row_of(y));
+        for (std::int64_t away = 0; away < std::ssize(rows_); ++away) {
+            const double rows_um = 0.5 * static_cast<double>(away) * dy_;
+            if (rows_um * rows_um > best.square) break;
+            look_in(middle - away, x, y, best);
+            if (away > 0) look_in(middle + away, x, y, best);
+        }
+        return {best.square, best.index < rim_.size() ? rim_[best.index].side : 0};
+    }
+
+  private:
+    struct Found {
+        double square = 1e300;
+        std::size_t index = std::numeric_limits<std::size_t>::max();
+    };
+
+    std::size_t row_of(double y) const { return static_cast<std::size_t>(std::lround(2 * y / dy_) + 1); }
+
+    // Outwards from where x would stand.
+    void look_in(std::int64_t number, double x, double y, Found& best) const {
+        if (number < 0 || number >= std::ssize(rows_)) return;
+        const std::vector<std::size_t>& row = rows_[static_cast<std::size_t>(number)];
+        const auto here = std::ranges::lower_bound(row, x, {}, [&](std::size_t k) { return rim_[k].x; });
+        const auto is_further = [&](std::size_t k) {
+            const double across = rim_[k].x - x, up = rim_[k].y - y;
+            const double square = across * across + up * up;
+            if (square > best.square) return true;
+            if (square < best.square || k < best.index) best = {square, k};
+            return false;
+        };
+        for (auto k = here; k != row.end() && !is_further(*k); ++k) {
+        }
+        for (auto k = here; k != row.begin() && !is_further(*std::prev(k)); --k) {
+        }
+    }
+
+    std::vector<RimSide> rim_;
+    double dy_;
+    std::vector<std::vector<std::size_t>> rows_;  // of the rim, from left to right
+};
+
+}  // namespace
+
+std::vector<std::int32_t> rings_of(const LumenMask& lumen, const LumenMask& counted, const GridPlanes& planes,
+                                   double step_um) {
+    const double dx = planes.spacing(planes.in[0]), dy = planes.spacing(planes.in[1]);
+    const NearestSide nearest(lumen, dx, dy);
     std::vector<std::int32_t> rings(lumen.inside.size(), nowhere);
     for (std::int64_t j = 0; j < lumen.height; ++j) {
         for (std::int64_t i = 0; i < lumen.width; ++i) {
             if (!counted.at(i, j)) continue;
-            double square = 1e300;
-            int side = 0;
-            for (const Edge& one : edge) {
-                const double x = one.x - static_cast<double>(i) * dx, y = one.y - static_cast<double>(j) * dy;
-                if (x * x + y * y >= square) continue;
-                square = x * x + y * y;
-                side = one.side;
-            }
+            const auto [square, side] =
+                nearest.square_and_side(static_cast<double>(i) * dx, static_cast<double>(j) * dy);
             const double um = lumen.at(i, j) ? std::sqrt(square) : -std::sqrt(square);
             rings[static_cast<std::size_t>(j * lumen.width + i)] =
                 2 * static_cast<std::int32_t>(std::lround(um / step_um)) + side;

@@ -8,10 +8,10 @@
 
 namespace echolux {
 
-std::vector<double> VesselFlow::arrows(std::int64_t count) const {
-    constexpr double shaft = 0.7;  // of the distance from one arrow to the next
+// Of whole planes, in the direction of the flow.
+std::vector<std::array<double, 3>> VesselFlow::centres() const {
     const GridPlanes planes(grid_, course_.across);
-    std::vector<std::array<double, 3>> centres;
+    std::vector<std::array<double, 3>> all;
     for (std::size_t k = 0; k < planes_.size(); ++k) {
         if (planes_[k].is_cut) continue;
         std::array<double, 3> centre{};
@@ -19,16 +19,38 @@ std::vector<double> VesselFlow::arrows(std::int64_t count) const {
             static_cast<double>(planes_[k].number) * planes.spacing(course_.across);
         centre.at(static_cast<std::size_t>(planes.in[0])) = planes_[k].column * planes.spacing(planes.in[0]);
         centre.at(static_cast<std::size_t>(planes.in[1])) = planes_[k].row * planes.spacing(planes.in[1]);
-        centres.push_back(centre);
+        all.push_back(centre);
     }
+    if (course_.direction.at(static_cast<std::size_t>(course_.across)) < 0) std::ranges::reverse(all);
+    return all;
+}
+
+std::vector<std::array<double, 3>> VesselFlow::course_points() const {
+    constexpr std::int64_t reach = 2;  // planes to either side; fewer near the ends, which stay where they are
+    const std::vector<std::array<double, 3>> raw = centres();
+    std::vector<std::array<double, 3>> smooth;
+    for (std::int64_t i = 0; i < std::ssize(raw); ++i) {
+        const std::int64_t half = std::min({reach, i, std::ssize(raw) - 1 - i});
+        std::array<double, 3> mean{};
+        for (std::int64_t k = i - half; k <= i + half; ++k) {
+            for (std::size_t c = 0; c < 3; ++c)
+                mean[c] += raw[static_cast<std::size_t>(k)][c] / static_cast<double>(2 * half + 1);
+        }
+        smooth.push_back(mean);
+    }
+    return smooth;
+}
+
+std::vector<double> VesselFlow::arrows(std::int64_t count) const {
+    constexpr double shaft = 0.7;  // of the distance from one arrow to the next
+    const std::vector<std::array<double, 3>> along = centres();
     std::vector<double> all;
-    if (centres.size() < 2) return all;
-    if (course_.direction.at(static_cast<std::size_t>(course_.across)) < 0) std::ranges::reverse(centres);
-    const double step = static_cast<double>(centres.size() - 1) / static_cast<double>(count);
+    if (along.size() < 2) return all;
+    const double step = static_cast<double>(along.size() - 1) / static_cast<double>(count);
     for (std::int64_t i = 0; i < count; ++i) {
         for (const double part : {0.0, shaft}) {
             const auto at = static_cast<std::size_t>(std::lround((static_cast<double>(i) + part) * step));
-            all.insert(all.end(), centres[at].begin(), centres[at].end());
+            all.insert(all.end(), along[at].begin(), along[at].end());
         }
     }
     return all;

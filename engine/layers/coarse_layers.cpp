@@ -165,7 +165,7 @@ SignalLevels signal_levels(std::int64_t rows, double floor) {
     const double by_chance = static_cast<double>(rows) * std::exp(-static_cast<double>(signal_over_floor));
     const double least = least_signal_rows + by_chance + 3 * std::sqrt(by_chance);
     return {signal_over_floor * static_cast<float>(floor), std::min(least, 0.5 * static_cast<double>(rows)),
-            least_layer_mean(floor), contrast_margin(floor)};
+            least_layer_mean(floor), contrast_margin(floor), floor};
 }
 
 CoarseLayers coarse_layers(const std::vector<float>& intensity, const Size3& size,

@@ -18,7 +18,6 @@
 namespace echolux {
 namespace {
 
-constexpr int passes = 2;             // costs around the coarse places, then around what was found
 constexpr double jitter_sigma = 1.5;  // A-scans, B-scans: whole rows become parts of a row
 constexpr float none = std::numeric_limits<float>::quiet_NaN();
 
@@ -68,7 +67,7 @@ class SurfaceFinder {
             std::ranges::transform(of_boundary, std::back_inserter(rows), whole_row);
         order(rows, found);
         const auto search = boundary_search_on_cpu(intensity, size_, coarse);
-        for (int pass = 0; pass < passes; ++pass) sweep(rows, *search, found, [&] { progress.advance(1); });
+        sweep_till_settled(rows, *search, coarse, found, progress);
         judge(intensity, rows, coarse, found);
         finish(rows, coarse.has_signal, found);
         return found;
@@ -139,19 +138,33 @@ class SurfaceFinder {
         return all;
     }
 
-    void sweep(std::vector<std::int32_t>& rows, BoundarySearch& search, RowsFound& found,
-               const BoundaryDone& done) const {
+    void sweep_till_settled(std::vector<std::int32_t>& rows, BoundarySearch& search, const CoarseLayers& coarse,
+                            RowsFound& found, Progress& progress) const {
+        SweepPasses passes(std::ssize(rows));
+        while (!passes.are_settled()) {
+            const int told = passes.done() < SweepPasses::least ? 1 : 0;
+            passes.end(sweep(rows, search, coarse, found, [&] { progress.advance(told); }));
+        }
+    }
+
+    // How many places lie at the end of their candidates.
+    std::int64_t sweep(std::vector<std::int32_t>& rows, BoundarySearch& search, const CoarseLayers& coarse,
+                       RowsFound& found, const BoundaryDone& done) const {
+        std::int64_t at_ends = 0;
         std::vector<SweepStep> steps;
         for (const WantedRows& wanted : wanted_) steps.push_back({wanted.smoothness});
         const std::vector<SweptBoundary> swept = search.swept(by_boundary(rows), steps, done);
         for (std::size_t k = 0; k < wanted_.size(); ++k) {
             for (std::size_t line = 0; line < lines_; ++line) {
-                rows[k * lines_ + line] += swept[k].labels[line] - boundary_reach;
-                found.reasons[k * lines_ + line] = swept[k].is_ambiguous[line] != 0 ? Reason::ambiguous : Reason::ok;
+                const SweptPlace place{swept[k].labels[line], swept[k].is_ambiguous[line], coarse.has_signal[line]};
+                at_ends += place.is_at_end() ? 1 : 0;
+                rows[k * lines_ + line] += place.rows_down();
+                found.reasons[k * lines_ + line] = place.reason();
             }
             std::ranges::copy(swept[k].quality, found.quality.begin() + static_cast<std::ptrdiff_t>(k * lines_));
         }
         order(rows, found);
+        return at_ends;
     }
 
     void judge(const std::vector<float>& intensity, std::vector<std::int32_t>& rows, const CoarseLayers& coarse,
@@ -165,6 +178,7 @@ class SurfaceFinder {
         }
         over_lines(rows, found, [&](const LineOfSurfaces& line, std::size_t at) {
             const float* values = intensity.data() + static_cast<std::int64_t>(at) * size_[0];
+            line.mark_mixed(values, static_cast<int>(size_[0]), coarse.floor);
             for (int k = 0; k < line.count; ++k) line.mark_missing(k, values, static_cast<int>(size_[0]));
         });
     }
@@ -235,7 +249,7 @@ Surfaces find_surfaces(const std::vector<float>& intensity, const Size3& size, c
                        Progress& progress) {
     require_rows(size, search);
     const SurfaceFinder finder(size, search);
-    const std::int64_t steps = 1 + passes * std::ssize(search.wanted);
+    const std::int64_t steps = 1 + SweepPasses::least * std::ssize(search.wanted);
     progress.begin("find surfaces", steps, "steps");
     RowsFound found;
     const ProcessorUsed used = on_gpu_or_cpu(

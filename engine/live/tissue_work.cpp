@@ -159,7 +159,8 @@ TissueDone TissueWork::apply(std::int64_t number, Volume& structure, Volume* flo
                     .rows = {},
                     .unsteady = {},
                     .unsmooth = {},
-                    .provenance = {}};
+                    .provenance = {},
+                    .wanted = tissue_};
     if (tissue_.does_nothing()) return done;
     const VolumeGrid& grid = structure.grid;
     if (!(grid == grid_)) power_.forget_reference();

@@ -41,6 +41,7 @@ struct TissueDone {
     std::int64_t used = 0;           // of them
     std::string unsteady, unsmooth;  // why it was not stabilised, not filtered; empty: it was, or nobody wanted it
     std::map<std::string, std::string> provenance;
+    LiveTissue wanted{};  // of it
 };
 
 // Power that can be aligned, wherever it lies: the one place that knows how shifts are found and how they are applied.

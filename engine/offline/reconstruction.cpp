@@ -265,7 +265,8 @@ FlowedVolume Reconstruction::run_with_flow(const ScanPart& part, Progress& progr
         volume.flow = Volume{*flow, {}, {}};
         const ScanGeometry& geometry = scan_.geometry;
         const std::int64_t positions = (part.end == 0 ? geometry.b_scans : part.end) - part.begin;
-        if (scan_.flow.align) volume.repeats.resize(static_cast<std::size_t>(positions * geometry.b_repeats));
+        if (scan_.flow.align || scan_.flow.method == FlowMethod::complex_decorrelation)
+            volume.repeats.resize(static_cast<std::size_t>(positions * geometry.b_repeats));
     }
     make(volume, part, progress);
     return volume;

@@ -48,7 +48,7 @@ bool is_own_repeats_table(const std::filesystem::path& path) {
     return begins_with(path, repeats_heading);
 }
 
-std::string left_out_of(std::span<const RepeatReport> reports, std::int64_t b_repeats) {
+std::string left_out_of(std::span<const RepeatReport> reports, std::int64_t b_repeats, bool aligns) {
     std::map<std::string, std::int64_t> reasons;
     std::int64_t left_out = 0, hidden = 0;
     for (std::size_t i = 0; i < reports.size(); ++i) {
@@ -67,9 +67,11 @@ std::string left_out_of(std::span<const RepeatReport> reports, std::int64_t b_re
         text += ")";
     }
     if (hidden > 0) {
-        text += text.empty() ? "flow.align: " : "; ";
-        text += fmt::format("{} of {} moved out of their plane and show no flow", hidden,
-                            counted(static_cast<std::int64_t>(reports.size()) / b_repeats, "B-scans"));
+        text += text.empty() ? (aligns ? "flow.align: " : "flow.method: ") : "; ";
+        text += fmt::format("{} of {} moved {} and show no flow", hidden,
+                            counted(static_cast<std::int64_t>(reports.size()) / b_repeats, "B-scans"),
+                            aligns ? "out of their plane" : "between their repeats");
+        if (!aligns) text += "; flow.align = true brings back those that moved within it";
     }
     return text;
 }

@@ -28,6 +28,6 @@ std::string repeats_table_rows(const RepeatsOfVolume& repeats, const VolumeGrid&
 bool is_own_repeats_table(const std::filesystem::path& path);
 
 // What should be known of repeats that were left out: a line, or none.
-std::string left_out_of(std::span<const RepeatReport> reports, std::int64_t b_repeats);
+std::string left_out_of(std::span<const RepeatReport> reports, std::int64_t b_repeats, bool aligns);
 
 }  // namespace echolux

@@ -203,6 +203,8 @@ void refuse_what_is_no_text(const std::filesystem::path& path) {
         throw Error(ErrorCode::bad_file, "is a folder, not a scan", path.string(),
                     remedy_for_folder(path, "give the scan's TOML file"));
     }
+    if (!std::filesystem::exists(path, problem))
+        throw Error(ErrorCode::bad_file, "does not exist", path.string(), "check the name");
     std::array<char, 4096> start{};
     std::ifstream file = regular_stream(path);
     file.read(start.data(), start.size());

@@ -203,7 +203,7 @@ ECHOLUX_API echolux_status echolux_vessel_flow_free(echolux_vessel_flow* flow);
 typedef struct echolux_flow_facts {
     size_t size;
     int64_t values;               /* over time */
-    double flow_ul_s, error_ul_s; /* mean over time; its uncertainty, of noise and angle */
+    double flow_ul_s, error_ul_s; /* mean over time; its uncertainty, of noise and angle; NaN: unknown */
     double en_face_ul_s;          /* through planes of constant depth; NaN: none holds the whole lumen */
     double place[3];              /* of the section: A-scan, B-scan, row */
     double direction[3];          /* of the vessel along A-scans, B-scans and depth; of length 1 */

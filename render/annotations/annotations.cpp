@@ -9,6 +9,7 @@ Sheet annotations_of(const View& view, const VolumeGrid& grid, const TransferFun
     Sheet sheet(view);
     const AnnotationContext context(view, grid, function);
     if (view.depth_ruler) draw_depth_ruler(sheet, context);
+    draw_flow_streaks(sheet, context, flow);
     draw_measures(sheet, context);
     draw_frame(sheet, context);
     if (view.colour_bar) draw_colour_bars(sheet, context, flow, channels);

@@ -69,5 +69,6 @@ double height_of_labels(const Sheet& sheet, const Channel& channel);
 void draw_depth_ruler(Sheet& sheet, const AnnotationContext& context);
 void draw_texts(Sheet& sheet, const AnnotationContext& context);
 void draw_measures(Sheet& sheet, const AnnotationContext& context);
+void draw_flow_streaks(Sheet& sheet, const AnnotationContext& context, const std::optional<FlowScale>& flow);
 
 }  // namespace echolux

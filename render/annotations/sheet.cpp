@@ -54,6 +54,10 @@ void Sheet::line(const glm::dvec2& from, const glm::dvec2& to, const glm::vec3& 
     add_line(from, to, line_width_, {colour, 1});
 }
 
+void Sheet::wide_line(const glm::dvec2& from, const glm::dvec2& to, double widths, const glm::vec4& colour) {
+    add_line(from, to, widths * line_width_, colour);
+}
+
 void Sheet::arrow(const glm::dvec2& from, const glm::dvec2& to, const glm::vec3& colour) {
     const double head = std::min(5 * line_width_, glm::length(to - from));
     const glm::dvec2 along = glm::length(to - from) > 0 ? glm::normalize(to - from) : glm::dvec2(1, 0);

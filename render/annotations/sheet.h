@@ -40,6 +40,7 @@ class Sheet {
 
     void line(const glm::dvec2& from, const glm::dvec2& to, const glm::vec3& colour);
     void line(const glm::dvec2& from, const glm::dvec2& to) { line(from, to, ink_); }
+    void wide_line(const glm::dvec2& from, const glm::dvec2& to, double widths, const glm::vec4& colour);  // no rim
     void arrow(const glm::dvec2& from, const glm::dvec2& to, const glm::vec3& colour);
     void rectangle(const glm::dvec2& low, const glm::dvec2& high, const glm::vec3& colour);  // without a rim
     void rimmed_rectangle(const glm::dvec2& low, const glm::dvec2& high, const glm::vec3& colour);

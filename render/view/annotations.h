@@ -10,8 +10,8 @@
 
 namespace echolux {
 
-// Places of `distances`, `angles` and `flow_arrows` are lengths from the middle of the first voxel, as the probe
-// reports them: index times voxel edge along depth, A-scans, B-scans.
+// Places of `distances`, `angles`, `flow_arrows` and `flow_streaks` are lengths from the middle of the first voxel, as
+// the probe reports them: index times voxel edge along depth, A-scans, B-scans.
 struct Annotations {
     bool box = true;
     bool scale_bar = false;
@@ -26,6 +26,11 @@ struct Annotations {
     std::vector<double> distances;
     std::vector<double> angles;
     std::vector<double> flow_arrows;
+    std::vector<double> flow_streaks;
+    std::vector<double> streak_pulse;
+    double streak_time_s = 0;
+    double streak_pace = 0.05;
+    double streak_s = 0;
     double text_size = 0.025;
     std::vector<double> text_colour;
 };

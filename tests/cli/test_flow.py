@@ -1,6 +1,7 @@
 """Flow through a vessel from the command line: values over time, the heart rate, and everything that has neither."""
 import csv
 import json
+import tomllib
 import unittest
 
 import numpy as np
@@ -54,16 +55,44 @@ class Flow(ProgramCase):
         self.succeed("flow", "v_*.nrrd", "--step", "0.1", "--each", "b-scan", "-o", "b.csv")
         self.assertEqual(len(rows_of(self.folder / "b.csv")), 40 * 12)
 
+    def test_streaks_run_along_the_vessel_and_beat(self):
+        self.beats(10)
+        self.succeed("flow", "v_*.nrrd", "--step", "0.1", "--streaks", "s.toml")
+        view = tomllib.loads((self.folder / "s.toml").read_text())["view"]
+        course = np.array(view["flow_streaks"]).reshape(-1, 5)
+        slope = np.polyfit(course[:, 3], course[:, 1], 1)[0]  # depth over B-scans: as in the velocities
+        self.assertAlmostEqual(abs(slope), 0.2, delta=0.02)
+        mean = PEAK / 2 * np.hypot(1, 0.2)
+        np.testing.assert_allclose(course[:, 4], mean, rtol=0.2)  # the lumen that is found leaves out its rim
+        times, pulse = np.array(view["streak_pulse"]).reshape(-1, 2).T
+        expected = 1 + 0.5 * np.sin(2 * np.pi * 1.2 * 0.1 * np.arange(10))
+        np.testing.assert_allclose(pulse, expected / expected.mean(), rtol=0.05)
+        np.testing.assert_allclose(np.diff(times), 0.1, atol=0.01)
+
+    def test_uneven_intervals_say_nothing_of_when_b_scans_were_measured(self):
+        self.beats(4)
+        self.succeed("convert", "v_*.nrrd", "all.nrrd")
+        written = (self.folder / "all.nrrd").read_bytes()
+        first, rest = written.split(b"\n", 1)
+        (self.folder / "all.nrrd").write_bytes(first + b"\necholux_times_s:=0 0.1 0.35 0.45\n" + rest)
+        self.succeed("flow", "all.nrrd", "-o", "q.csv")
+        times = [float(row["time_s"]) for row in rows_of(self.folder / "q.csv")]
+        np.testing.assert_allclose(times, [0, 0.1, 0.35, 0.45], atol=1e-6)
+        self.refuse("flow", "all.nrrd", "--each", "b-scan", "-o", "b.csv", lines=None, names=["--each", "uneven"])
+        self.succeed("flow", "all.nrrd", "--each", "b-scan", "--step", "0.1", "-o", "b.csv")
+
     def test_what_has_no_flow_is_said(self):
         self.put("v.nrrd")
         self.put("flat.nrrd", slope=0.02, noise=0.0005)
         self.put("single.nrrd", b_scans=1)
+        self.put("two.nrrd", b_scans=2)
         self.put("structure.nrrd", unit="dB")
         self.put("noise.nrrd", factor=0)
         write_nrrd(self.folder / "nothing.nrrd", np.zeros((12, 32, 64)), unit="mm/s", quantity="velocity")
         for arguments, names in [
             (["flat.nrrd"], ["degrees to the beam", "90"]),
             (["single.nrrd"], ["single B-scan", "angle"]),
+            (["two.nrrd"], ["two B-scans", "noise"]),
             (["structure.nrrd"], ["velocities in mm/s", "echolux reconstruct"]),
             (["nothing.nrrd"], ["moves faster than noise"]),
             (["noise.nrrd", "--through", "16,6,32"], []),

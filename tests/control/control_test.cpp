@@ -216,6 +216,19 @@ TEST_F(ControlTest, FilesOutsideOfTheFoldersAreRefused) {
     EXPECT_NE(refusal("open").find("either a file or a source"), std::string::npos);
 }
 
+TEST_F(ControlTest, WhatWasSetOfTheViewHoldsForWhatIsOpenedNext) {
+    volume_file("ball.nii");
+    volume_file("again.nii");
+    result("open", {{"file", "ball.nii"}});
+    result("set", {{"values", {{"view.mode", "mip"}, {"view.zoom", 2.0}}}});
+    result("open", {{"file", "again.nii"}});
+    EXPECT_EQ(work().view().mode, ViewMode::mip);
+    EXPECT_EQ(work().view().zoom, 2.0);
+    result("open", {{"file", "ball.nii"}, {"values", {{"view.mode", "average"}}}});
+    EXPECT_EQ(work().view().mode, ViewMode::average) << "over what was set before";
+    EXPECT_EQ(work().view().zoom, 2.0);
+}
+
 TEST_F(ControlTest, AVolumeIsOpenedReadProbedAndSaved) {
     volume_file("ball.nii");
     const Json state = result("open", {{"file", "ball.nii"}});

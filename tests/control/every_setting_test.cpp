@@ -41,8 +41,9 @@ class EverySetting : public ControlledTest {
 };
 
 // How many numbers lists without a default have, where not four: two points, three points, a colour.
-const std::map<std::string, std::size_t> lengths{
-    {"view.distances", 6}, {"view.angles", 9}, {"view.flow_arrows", 6}, {"view.text_colour", 3}};
+const std::map<std::string, std::size_t> lengths{{"view.distances", 6},    {"view.angles", 9},
+                                                 {"view.flow_arrows", 6},  {"view.flow_streaks", 5},
+                                                 {"view.streak_pulse", 2}, {"view.text_colour", 3}};
 
 // Where not any numbers will do: a light.
 const std::map<std::string, Json> lists{{"view.area_lights", {40.0, 35.0, 3.0, 1.2, 0.0, 1.0, 0.96, 0.9}}};

@@ -142,6 +142,24 @@ TEST_F(LayersOnGpu, SurfacesOfOtherRecipesAreTheCpus) {
     expect_same_surfaces(scene, nine_surfaces());
 }
 
+// A pit that several passes follow, and layers with others in them that nobody looked for.
+TEST_F(LayersOnGpu, SteepSurfacesAndMixedLayersAreTheCpus) {
+    LayeredScene steep{{256, 64, 48}, {}, {}};
+    std::vector<float> pit, below(static_cast<std::size_t>(steep.lines()), 190.5f);
+    for (std::int64_t line = 0; line < steep.lines(); ++line) {
+        const double a = static_cast<double>(line % 64) - 31.5, b = static_cast<double>(line / 64) - 23.5;
+        pit.push_back(static_cast<float>(70 + 75 * std::exp(-(a * a + b * b) / (2 * 11 * 11))));
+    }
+    steep.boundaries = {pit, below};
+    paint(steep, {0.005, 1, 0.2});
+    std::mt19937 random(5);
+    add_speckle(steep, 25, random);
+    SurfaceSearch two;
+    two.wanted = {{"front", 1, 3, 0, 1}, {"back", -1, 3, 0, 1}};
+    expect_same_surfaces(steep, two);
+    expect_same_surfaces(retina_scene({256, 80, 40}, 5, 20), two);
+}
+
 TEST_F(LayersOnGpu, InNoiseAndWhereNothingFitsItSaysWhatTheCpuSays) {
     SurfaceSearch search = nine_surfaces();
     LayeredScene noise = retina_scene({160, 24, 16}, 2, 20);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <numbers>
+#include <random>
 
 #include "compute/error.h"
 #include "compute/parallel_for.h"
@@ -94,6 +95,35 @@ TEST_P(RetinaSurfaces, LieWithinPartsOfAVoxel) {
 
 INSTANTIATE_TEST_SUITE_P(FiveSeeds, RetinaSurfaces,
                          testing::Combine(testing::Values(1U, 2U, 3U, 4U, 5U), testing::Values(15.0, 25.0)));
+
+// A pit as in a coarse scan of a fovea: four rows from one A-scan to the next, and far below what blocks of A-scans
+// show of it. What is not followed is not called ok.
+TEST(FoundSurfaces, FollowASteepPit) {
+    LayeredScene scene{{256, 64, 48}, {}, {}};
+    std::vector<float> pit, below(static_cast<std::size_t>(scene.lines()), 190.5F);
+    for (std::int64_t line = 0; line < scene.lines(); ++line) {
+        const double a = static_cast<double>(line % 64) - 31.5, b = static_cast<double>(line / 64) - 23.5;
+        pit.push_back(static_cast<float>(70 + 75 * std::exp(-(a * a + b * b) / (2 * 11 * 11))));
+    }
+    scene.boundaries = {pit, below};
+    paint(scene, {0.005, 1, 0.2});
+    std::mt19937 random(5);
+    add_speckle(scene, 25, random);
+    const Surfaces surfaces = found_in(scene, search_for({1, -1}));
+    double wrong = 0, ok = 0, sum = 0;
+    for (std::size_t line = 0; line < pit.size(); ++line) {
+        if (surfaces.all[0].reasons[line] != Reason::ok) continue;
+        const double error = std::abs(static_cast<double>(surfaces.all[0].rows[line] - pit[line]));
+        ok += 1;
+        sum += error;
+        wrong += error > 6 ? 1 : 0;
+    }
+    EXPECT_GT(ok, 0.7 * static_cast<double>(pit.size()));
+    EXPECT_LT(wrong / ok, 0.02);
+    EXPECT_LT(sum / ok, 1.5);
+    RecordProperty("ok", std::to_string(ok));
+    RecordProperty("mean", std::to_string(sum / ok));
+}
 
 TEST(FoundSurfaces, OfASingleBScan) {
     const LayeredScene scene = retina_scene({256, 256, 1}, 7, 25);

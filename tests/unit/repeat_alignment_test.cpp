@@ -118,7 +118,7 @@ TEST(AlignedRepeats, LeaveOutWhatFitsNowhere) {
     EXPECT_EQ(reason(3, 3), Reason::ok);
     const VesselContrast shown = contrast_of(painted, flow);
     EXPECT_LT(shown.still, 0.03);
-    const std::string said = left_out_of(reports, scene.repeats);
+    const std::string said = left_out_of(reports, scene.repeats, true);
     EXPECT_NE(said.find("weak_match"), std::string::npos) << said;
 }
 
@@ -289,9 +289,9 @@ TEST(AlignedRepeats, AreToldInATable) {
               "7,20,1,-2.0000,0.5000,-3.0000,2.5000,0.9000,0.0100,ok\n"
               "7,21,0,,,,,1.0000,0.0000,too_few\n"
               "7,21,1,,,,,0.2000,0.0000,weak_match\n");
-    EXPECT_EQ(left_out_of(reports, 2),
+    EXPECT_EQ(left_out_of(reports, 2, true),
               "flow.align: 2 of 4 repeats fit no other and are left out (1 too_few, 1 weak_match)");
-    EXPECT_EQ(left_out_of({}, 2), "");
+    EXPECT_EQ(left_out_of({}, 2, true), "");
 }
 
 }  // namespace

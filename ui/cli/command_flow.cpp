@@ -56,7 +56,7 @@ nlohmann::ordered_json number_or_null(double value) {
 
 nlohmann::ordered_json object_of(const MeasuredFlow& found, const FlowJob& job) {
     nlohmann::ordered_json told = {
-        {"files", names_of({job.table, job.plot, job.arrows})},
+        {"files", names_of({job.table, job.plot, job.arrows, job.streaks})},
         {"volumes", found.volumes},
         {"through", {found.place.a_scan, found.place.b_scan, found.place.row}},
         {"flow_ul_s", number_or_null(found.flow_ul_s)},
@@ -87,7 +87,9 @@ void measure_flow(const Options& options) {
                course.is_given
                    ? std::string(", as given")
                    : fmt::format(" ± {:.2f} by a fit to {}", course.tilt_error_deg, counted(course.planes, "planes")));
-    close_with("flow {:.4g} ± {:.2g} ul/s, mean of {}{}\n", found.flow_ul_s, found.error_ul_s,
+    const bool is_sure = std::isfinite(found.error_ul_s);
+    close_with("flow {:.4g} {} ul/s, mean of {}{}\n", found.flow_ul_s,
+               is_sure ? fmt::format("± {:.2g}", found.error_ul_s) : std::string("(error unknown)"),
                counted(std::ssize(found.rows), "values"),
                std::isfinite(found.en_face_ul_s)
                    ? fmt::format("; {:.4g} ul/s through planes of constant depth", found.en_face_ul_s)
@@ -98,7 +100,7 @@ void measure_flow(const Options& options) {
     } else {
         close_with("no heart rate: {}\n", found.heart.problem);
     }
-    for (const auto& file : {job.table, job.plot, job.arrows}) {
+    for (const auto& file : {job.table, job.plot, job.arrows, job.streaks}) {
         if (!file.empty()) close_with("{}\n", file.string());
     }
     give(object_of(found, job));
@@ -122,6 +124,11 @@ void add_flow(CLI::App& program) {
     command
         ->add_option("--arrows", options->job.arrows,
                      "view with arrows along the vessel, for `echolux render --view` and the window")
+        ->type_name("FILE.toml");
+    command
+        ->add_option("--streaks", options->job.streaks,
+                     "view with streaks that move along the vessel with its blood and its pulse, for `echolux render "
+                     "--view` and the window")
         ->type_name("FILE.toml");
     command->add_option("--arrow-count", options->job.spec.arrow_count, "number of arrows [6]")
         ->check(between(1, 1000))

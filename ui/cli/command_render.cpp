@@ -7,6 +7,7 @@
 
 #include "app/jobs/render_job.h"
 #include "app/open/channel_files.h"
+#include "app/session/unused_view_settings.h"
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/scan/settings.h"
@@ -104,10 +105,13 @@ void print_probe(const std::string& pixel, const std::optional<Probe>& probe) {
 
 void render(const Options& options) {
     const RenderJob job = job_from(options);
+    const std::vector<std::string> unused = unused_settings(job.view, options.assignments);
+    print_warnings(unused);
     if (!options.movie.output.empty()) return make_movie(job, options.movie);
     TerminalProgress progress;
-    const RenderedFile done = run(job, progress);
+    RenderedFile done = run(job, progress);
     print_warnings(done.warnings);
+    done.warnings.insert(done.warnings.begin(), unused.begin(), unused.end());
     if (!done.stats.backend.empty()) {
         close_with("{}: {} in {:.2f} s\n", done.stats.backend, counted(done.stats.a_scans, "A-scans"),
                    done.stats.seconds);

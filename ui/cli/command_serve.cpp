@@ -4,14 +4,17 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "app/open/files_read.h"
+#include "app/seconds_since.h"
 #include "assets/assets.h"
 #include "compute/error.h"
 #include "engine/io/allowed_folders.h"
@@ -19,6 +22,7 @@
 #include "engine/scan/settings.h"
 #include "ui/cli/commands.h"
 #include "ui/cli/igtl_options.h"
+#include "ui/cli/opened_input.h"
 #include "ui/cli/parse_text.h"
 #include "ui/cli/setting_options.h"
 #include "ui/cli/source_options.h"
@@ -152,6 +156,17 @@ void pass_on(Control& control, const Incoming& arrival) {
     if (arrival.kind == Incoming::Kind::closed) control.gone(arrival.from->id());
 }
 
+// Before anybody is told an address: a source that there is not will never be shown. One that takes its time may.
+void wait_for_source(Workspace& work, const Listening& listening) {
+    constexpr double patience_s = 10;
+    const auto begin = std::chrono::steady_clock::now();
+    while (!work.jobs().is_idle() && seconds_since(begin) < patience_s && !listening.is_interrupted()) {
+        work.update(seconds_since(begin));
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    require_opened(work);
+}
+
 void serve(const Options& options) {
     const Listening listening;
     if (options.certificate.empty() != options.key.empty())
@@ -175,6 +190,7 @@ void serve(const Options& options) {
     std::vector<std::filesystem::path> named = files_read(options.file);
     std::ranges::move(files_read(options.source.scan), std::back_inserter(named));
     work.limit_to(folders, options.source.name, named);
+    if (!options.source.name.empty()) wait_for_source(work, listening);
     if (!options.file.empty()) work.open(options.file);
     Control control(work, {folders, [&window] { return window.picture(); }});
 

@@ -23,6 +23,7 @@
 #include "engine/scan/settings.h"
 #include "ui/cli/commands.h"
 #include "ui/cli/control_options.h"
+#include "ui/cli/opened_input.h"
 #include "ui/cli/parse_text.h"
 #include "ui/cli/setting_options.h"
 #include "ui/cli/source_options.h"
@@ -155,6 +156,7 @@ void run_off_screen(const Options& options, const Listening& listening, Offscree
     };
     while (!work.jobs().is_idle() && seconds() < 120 && goes_on()) {
     }
+    if (!options.source.name.empty() && !steered.is_steered()) require_opened(work);
     const double ready = seconds();
     for (const std::string& keys : options.presses) press(native, window, keys);
     if (options.measures) measure(options, native, work, window);

@@ -150,6 +150,7 @@ struct Control::Parts {
     Workspace& work;
     ControlOptions options;
     KnownSettings settings;
+    Values set_views;  // of the view, that were set: what is opened next has them as well
     std::deque<Call> calls;
     std::vector<Deferred> deferred;
     std::map<std::uint64_t, Subscription> subscriptions;  // by connection

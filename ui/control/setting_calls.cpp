@@ -23,6 +23,9 @@ bool Control::Parts::try_apply(const Values& values) {
         const std::string title = std::ranges::all_of(now, is_of_first) ? std::string(section_of(first)) : first;
         work.perform(new_operation(), [&] { work.set(title, now, Edit::under_way); });
         edited = Clock::now();
+        for (const auto& [key, value] : now) {
+            if (section_of(key) == "view") set_views.insert_or_assign(key, value);
+        }
     }
     for (const auto& [key, value] : values) {
         if (settings.holds(key) != KnownSettings::Holds::now) settings.set_waiting(key, value);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/live/live_report.h"
+#include "app/open/file_kind.h"
 #include "app/stage/live_session.h"
 #include "render/camera.h"
 #include "ui/control/control_parts.h"
@@ -60,6 +61,26 @@ Values of_view(const Values& values) {
     return some;
 }
 
+// Sessions and pictures.
+bool has_own_view(std::filesystem::path file) {
+    try {
+        return !file.empty() && kind_of_file(file) != FileKind::exhibit;
+    } catch (const Error&) {  // which opening it says as well
+        return false;
+    }
+}
+
+// One by one: what cannot be of this volume (a surface that it does not have) stays as it is.
+void take_what_fits(Workspace& work, const Values& values) {
+    for (const auto& [key, value] : values) {
+        try {
+            work.set("view", {{key, value}});
+        } catch (const Error& error) {
+            if (error.code() == ErrorCode::device) throw;
+        }
+    }
+}
+
 void require_in(std::int64_t value, std::int64_t count, const char* name) {
     if (value >= 0 && value < count) return;
     throw Error(ErrorCode::bad_setting, fmt::format("expected a number from 0 to {}, got {}", count - 1, value), name);
@@ -87,15 +108,18 @@ void Control::Parts::open(Call& call) {
     wanted.assignments = assignments_of(values, simulates);
     wanted.settings = source_settings(values);
     const auto begin = [&] { has_file ? work.open(file, wanted.assignments) : work.open_source(wanted); };
-    operate(call, begin, [this, file, of = call.reply.shared_connection(), view = of_view(values)]() -> Result {
-        if (const Workspace::RawProposal* raw = work.raw_proposal(); raw != nullptr && raw->file == file) {
-            work.drop_raw_proposal();
-            throw Error(ErrorCode::bad_file, "is raw spectra that nothing describes", file.string(),
-                        "write its TOML first: echolux info --guess");
-        }
-        if (!view.empty()) work.set("view", view);
-        return {state_object(of.get())};
-    });
+    const Values earlier = has_own_view(file) ? Values() : set_views;
+    operate(call, begin,
+            [this, file, of = call.reply.shared_connection(), view = of_view(values), earlier]() -> Result {
+                if (const Workspace::RawProposal* raw = work.raw_proposal(); raw != nullptr && raw->file == file) {
+                    work.drop_raw_proposal();
+                    throw Error(ErrorCode::bad_file, "is raw spectra that nothing describes", file.string(),
+                                "write its TOML first: echolux info --guess");
+                }
+                take_what_fits(work, earlier);
+                if (!view.empty()) work.set("view", view);
+                return {state_object(of.get())};
+            });
 }
 
 void Control::Parts::close(Call& call) {

@@ -1,23 +1,15 @@
-// The colours of surfaces between layers, in panels, sections and figures the same: Okabe and Ito's, which all eyes
-// tell apart, without black; used again from the first on.
+// The colours of surfaces between layers, for Dear ImGui.
 #pragma once
 
 #include <imgui.h>
 
-#include <array>
-#include <cstddef>
+#include "app/figure/surface_colours.h"
 
 namespace echolux {
 
-inline ImVec4 colour_of_surface(std::size_t number) {
-    static const std::array<ImVec4, 7> colours{{{0.90f, 0.62f, 0.00f, 1},
-                                                {0.34f, 0.71f, 0.91f, 1},
-                                                {0.00f, 0.62f, 0.45f, 1},
-                                                {0.94f, 0.89f, 0.26f, 1},
-                                                {0.00f, 0.45f, 0.70f, 1},
-                                                {0.84f, 0.37f, 0.00f, 1},
-                                                {0.80f, 0.47f, 0.65f, 1}}};
-    return colours[number % colours.size()];
+inline ImVec4 drawn_colour_of_surface(std::size_t number) {
+    const Colour& colour = colour_of_surface(number);
+    return {static_cast<float>(colour.red), static_cast<float>(colour.green), static_cast<float>(colour.blue), 1};
 }
 
 }  // namespace echolux

@@ -94,7 +94,7 @@ void draw_found(const PanelContext& context, const Surfaces& found) {
         const ImVec2 at = ImGui::GetCursorScreenPos();
         const float line = ImGui::GetTextLineHeight(), length = context.style.px(14);
         ImGui::GetWindowDrawList()->AddLine({at.x, at.y + 0.5f * line}, {at.x + length, at.y + 0.5f * line},
-                                            ImGui::GetColorU32(colour_of_surface(k)), context.style.px(2));
+                                            ImGui::GetColorU32(drawn_colour_of_surface(k)), context.style.px(2));
         ImGui::SetCursorPosX(ImGui::GetCursorPosX() + length + context.style.px(6));
         figure(context, surface.name.c_str(), fmt::format("{:.0f}", 100 * share), "%");
         note_place(context, "layers.surface=" + surface.name);

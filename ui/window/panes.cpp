@@ -71,6 +71,7 @@ View Panes::view_of(const PanelContext& context, const Pane& pane) const {
     if (!settings.link_levels) wanted.levels = ValueRange{settings.section_low, settings.section_high};
     const std::optional<VolumeGrid> grid = context.work.stage().exhibit()->grid();
     if (grid) wanted.grid = &*grid;
+    if (const auto stamp = context.work.stage().exhibit()->stamp()) wanted.moment_s = stamp->time_s;
     return pane_view(view, wanted);
 }
 

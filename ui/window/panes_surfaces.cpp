@@ -69,7 +69,7 @@ void Panes::draw_surfaces(const PanelContext& context, const VolumeGrid& grid, c
     const std::optional<std::size_t> held = context.work.layering().dragged_surface();
     ImDrawList& list = *ImGui::GetWindowDrawList();
     for (std::size_t k = 0; k < surfaces->all.size(); ++k) {
-        const ImU32 colour = ImGui::GetColorU32(colour_of_surface(k));
+        const ImU32 colour = ImGui::GetColorU32(drawn_colour_of_surface(k));
         const float width = std::max(1.0f, context.style.px(held == k ? 2.5f : 1.5f));
         std::optional<ImVec2> last;
         for (std::int64_t i = 0; i < lines.count; ++i) {

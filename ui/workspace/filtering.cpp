@@ -1,9 +1,12 @@
 #include "ui/workspace/filtering.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "app/open/open_volume.h"
+#include "app/session/session_text.h"
 #include "compute/error.h"
 #include "engine/scan/section_toml.h"
 #include "ui/workspace/changing.h"
@@ -98,9 +101,9 @@ bool Filtering::is_live(Workspace& work) {
 void Filtering::tell(Workspace& work) {
     const TissueSettings& tissue = work.tissue();
     const LiveTissue wanted = live_tissue(tissue);
-    std::string text = text_of("filter", tissue.filter) + text_of("filter", tissue.filter_display) +
-                       text_of("registration", tissue.registration) +
-                       text_of("registration", tissue.registration_display);
+    std::string text = section_toml("filter", tissue.filter) + section_toml("filter", tissue.filter_display) +
+                       section_toml("registration", tissue.registration) +
+                       section_toml("registration", tissue.registration_display);
     if (text == told_) return;
     const bool is_first = std::exchange(told_, std::move(text)).empty();
     if (is_first && wanted.does_nothing()) return;
@@ -186,7 +189,7 @@ void Filtering::stabilise(Workspace& work) {
     stabilise_.begins(work.jobs().start(
         "stabilising",
         [this, opened = opened_, asked = stabilise_.asked_for(), of = work.stage().stand_in()->own_mark(), coming,
-         reference, settings = work.tissue().registration,
+         reference, settings = work.tissue().registration, how = work.tissue().registration_display,
          notices = &work.notices()](Progress& progress) -> Jobs::LastStep {
             progress.begin("fetch the volume", 0, "");
             const std::shared_ptr<const Volume> volume = coming();
@@ -194,9 +197,11 @@ void Filtering::stabilise(Workspace& work) {
             std::optional<OpenedVolume> other;
             if (reference) other = open_volume(*reference, progress);
             StabilisedVolume made = echolux::stabilised(*volume, other ? &other->volume : nullptr, settings, progress);
-            return [this, notices, opened, asked, of, made = std::move(made)] {
+            return [this, notices, opened, asked, of, settings, how, made = std::move(made)] {
                 if (opened != opened_ || asked != stabilise_.asked_for()) return;
                 stabilise_.has_come();
+                made_with_.registration = settings;
+                made_with_.registration_display = how;
                 stabilised_ = made;
                 stabilised_of_ = of;
                 notices->settle("registration");
@@ -231,6 +236,25 @@ std::string Filtering::mark(Workspace& work) const {
     return shown->own_mark() + (shown_stabilised(work) != nullptr ? stabilise_.made_for() : "");
 }
 
+std::string Filtering::moment(Workspace& work) const {
+    StandIn* shown = work.stage().stand_in();
+    const std::optional<VolumeStamp> stamp = shown == nullptr ? std::nullopt : shown->stamp();
+    if (!stamp) return "";
+    if (shown->live() != nullptr && !shown->live()->is_recorded()) return mark(work);
+    std::string text = fmt::format("{} {}", stamp->volume, stamp->time_s);
+    for (const BoundField& field : work.fields()) {
+        if (is_of_scan(field.key())) text += "\n" + spelled(field.get());
+    }
+    if (shown_stabilised(work) == nullptr) return text;
+    return text + std::to_string(work.tissue().registration_display.reference) +
+           section_toml("registration", work.tissue().registration);
+}
+
+bool Filtering::is_being_replaced(Workspace& work) {
+    StandIn* shown = work.stage().stand_in();
+    return shown != nullptr && shown->live() != nullptr && shown->is_at_work();
+}
+
 void Filtering::update_filtered(Workspace& work) {
     if (filtered_ && filtered_of_ != mark(work)) {
         work.jobs().cancel(filter_.job());
@@ -261,9 +285,10 @@ void Filtering::filter(Workspace& work) {
             const std::shared_ptr<const Volume> volume = coming();
             progress.end();
             std::shared_ptr<const Volume> made = filtered_copy(*volume, settings, progress);
-            return [this, notices, opened, asked, of, made] {
+            return [this, notices, opened, asked, of, settings, made] {
                 if (opened != opened_ || asked != filter_.asked_for()) return;
                 filter_.has_come();
+                made_with_.filter = settings;
                 filtered_ = made;
                 filtered_of_ = of;
                 notices->settle("filter");
@@ -307,6 +332,21 @@ bool Filtering::is_stabilised(Workspace& work) const {
     }
     const StandIn* shown = work.stage().stand_in();
     return shown != nullptr && shown->is_instead() && shown_stabilised(work) != nullptr;
+}
+
+TissueSettings Filtering::as_shown(Workspace& work) const {
+    TissueSettings tissue = work.tissue();
+    tissue.filter_display.shown = is_filtered(work);
+    tissue.registration_display.shown = is_stabilised(work);
+    const std::shared_ptr<const TissueDone> live = done_live(work);
+    if (tissue.filter_display.shown) tissue.filter = live ? live->wanted.filter : made_with_.filter;
+    if (!tissue.registration_display.shown) return tissue;
+    tissue.registration = live ? live->wanted.registration : made_with_.registration;
+    if (live)
+        tissue.registration_display.across_volumes = live->wanted.across_volumes;
+    else
+        tissue.registration_display.reference = made_with_.registration_display.reference;
+    return tissue;
 }
 
 bool Filtering::is_at_work(Workspace& work) const {

@@ -57,14 +57,20 @@ class Filtering {
     // layers begin with. Empty: there is no volume yet. Its mark changes with it.
     VolumeToCome begin_reading(Workspace& work) const;
     std::string mark(Workspace& work) const;
+    // What somebody set by hand belongs to: a time point as it is reconstructed and stabilised now. Of files and
+    // recordings the same again when it has gone and come again, where the mark is another one.
+    std::string moment(Workspace& work) const;
+    static bool is_being_replaced(Workspace& work);  // what is shown is not yet what settings and time line ask for
 
     // What became of the newest volume of a live source; nullptr: it is none, or nothing was wanted of it yet.
     static std::shared_ptr<const TissueDone> done_live(Workspace& work);
     static TissueStats live_stats(Workspace& work);
     static bool is_live(Workspace& work);
 
-    bool is_filtered(Workspace& work) const;             // seen now
-    bool is_stabilised(Workspace& work) const;           // seen now, perhaps filtered as well
+    bool is_filtered(Workspace& work) const;    // seen now
+    bool is_stabilised(Workspace& work) const;  // seen now, perhaps filtered as well
+    // Settings of what is seen now: where a job failed, was cancelled or still runs, not those that are asked for.
+    TissueSettings as_shown(Workspace& work) const;
     bool is_under_way() const { return is_under_way_; }  // what settings ask for is not there yet
     // A job was cancelled, or failed; and it is tried again.
     bool has_ended_early() const { return !is_under_way_ && (filter_.is_behind() || stabilise_.is_behind()); }
@@ -94,7 +100,8 @@ class Filtering {
     bool measures_ = false, is_under_way_ = false;
     MadeOfVolume filter_, stabilise_;
     std::shared_ptr<const Volume> filtered_;
-    std::string filtered_of_;  // the mark of the volume that it was made of
+    TissueSettings made_with_;  // of both, their settings; live volumes say theirs themselves
+    std::string filtered_of_;   // the mark of the volume that it was made of
     std::optional<StabilisedVolume> stabilised_;
     std::string stabilised_of_;
 };

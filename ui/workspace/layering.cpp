@@ -18,6 +18,7 @@ namespace echolux {
 namespace {
 
 constexpr std::size_t max_steps = 500;
+constexpr std::size_t max_bytes = 256 << 20;  // of all steps: surfaces of a large volume are 10 MB
 
 bool names_layer(std::string_view name) {
     return name.starts_with(layer_prefix);
@@ -30,7 +31,21 @@ Surfaces found_in(const Volume& volume, const LayerRecipe& recipe, Progress& pro
                 "brighter tissue or more averaging may help");
 }
 
+std::size_t bytes_of(const std::optional<Surfaces>& surfaces) {
+    std::size_t bytes = 0;
+    if (!surfaces) return bytes;
+    for (const Surface& one : surfaces->all)
+        bytes += one.rows.size() * (sizeof(one.rows[0]) + sizeof(one.quality[0]) + sizeof(one.reasons[0]));
+    return bytes;
+}
+
 }  // namespace
+
+std::size_t Layering::Step::bytes() const {
+    std::size_t bytes = edits.size() * sizeof(PlaceEdit);
+    for (const auto& state : {before, after}) bytes += state ? bytes_of(state->surfaces) : 0;
+    return bytes;
+}
 
 void Layering::forget() {
     ++opened_;
@@ -46,7 +61,8 @@ void Layering::forget() {
 
 // What was cut between surfaces of a volume that is no longer shown would be cut at the wrong places.
 void Layering::update(Workspace& work) {
-    const bool was_of_shown = std::exchange(is_of_shown_, now_.mark == work.filtering().mark(work));
+    const bool is_of_it = now_.surfaces && now_.mark == work.filtering().moment(work);
+    const bool was_of_shown = std::exchange(is_of_shown_, is_of_it);
     if (was_of_shown != is_of_shown_) have_changed();
     if (is_of_shown_ || !was_of_shown) return;
     drop_drag();
@@ -59,7 +75,7 @@ void Layering::update(Workspace& work) {
 // ---- finding
 
 bool Layering::can_find(Workspace& work) const {
-    return Filtering::obstacle(work).empty() && !is_finding(work);
+    return Filtering::obstacle(work).empty() && !Filtering::is_being_replaced(work) && !is_finding(work);
 }
 
 bool Layering::is_finding(Workspace& work) const {
@@ -72,7 +88,7 @@ void Layering::find(Workspace& work) {
     job_ = work.jobs().start(
         "finding layers",
         [this, &work, opened = opened_, coming, recipe = work.tissue().layers,
-         mark = work.filtering().mark(work)](Progress& progress) -> Jobs::LastStep {
+         mark = work.filtering().moment(work)](Progress& progress) -> Jobs::LastStep {
             progress.begin("fetch the volume", 0, "");
             const std::shared_ptr<const Volume> volume = coming();
             progress.end();
@@ -108,10 +124,10 @@ void Layering::take(Workspace& work, State found) {
     step.before = std::make_shared<const State>(now_);
     step.after = std::make_shared<const State>(std::move(found));
     now_ = *step.after;
-    is_of_shown_ = now_.mark == work.filtering().mark(work);
+    is_of_shown_ = now_.mark == work.filtering().moment(work);
     add_step(work, std::move(step));
     work.notices().settle("layers");
-    renew_heights(work);
+    have_moved(work);
 }
 
 // ---- editing
@@ -139,7 +155,7 @@ void Layering::end_drag(Workspace& work) {
     drag_.reset();
     if (done.edits.empty()) return;
     add_step(work, Step{done.surface, done.edits});
-    renew_heights(work);
+    have_moved(work);
 }
 
 void Layering::drop_drag() {
@@ -155,18 +171,27 @@ void Layering::add_step(Workspace& work, Step step) {
     steps_.resize(static_cast<std::size_t>(state_ - first_state_));  // what could be done again led on from there
     steps_.push_back(std::move(step));
     const std::int64_t before = state_++;
-    if (steps_.size() > max_steps) {
-        steps_.pop_front();
-        ++first_state_;
-    }
+    drop_oldest_steps();
     const std::string key(surfaces_key);
     work.add_to_history({"layers", {{key, before}}, {{key, state_}}});
     have_changed();
 }
 
-void Layering::go_to(std::int64_t state) {
+// The newest one stays, however large it is.
+void Layering::drop_oldest_steps() {
+    std::size_t bytes = 0;
+    for (const Step& step : steps_) bytes += step.bytes();
+    while (steps_.size() > 1 && (steps_.size() > max_steps || bytes > max_bytes)) {
+        bytes -= steps_.front().bytes();
+        steps_.pop_front();
+        ++first_state_;
+    }
+}
+
+bool Layering::go_to(std::int64_t wanted) {
     const auto last = first_state_ + static_cast<std::int64_t>(steps_.size());
-    if (state < first_state_ || state > last) {
+    const std::int64_t state = std::max(wanted, first_state_);
+    if (state > last) {
         throw Error(ErrorCode::bad_setting, "there is no such state of the surfaces", std::string(surfaces_key));
     }
     drop_drag();
@@ -185,6 +210,7 @@ void Layering::go_to(std::int64_t state) {
             apply(*now_.surfaces, step.surface, step.edits);
     }
     have_changed();
+    return state == wanted;
 }
 
 // ---- what follows
@@ -228,16 +254,19 @@ std::optional<HeightMaps> Layering::heights_of(const Cut& cut) const {
     return maps;
 }
 
-// After surfaces were edited or found again.
-void Layering::renew_heights(Workspace& work) {
-    const View& view = work.view();
-    if (surfaces() == nullptr || work.stage().exhibit() == nullptr) return;
+bool Layering::renew_heights(Exhibit* shown, const View& view) const {
+    if (surfaces() == nullptr || shown == nullptr) return true;
     try {
-        if (const std::optional<HeightMaps> maps = heights_of(view)) work.stage().exhibit()->set_heights(*maps);
+        if (const std::optional<HeightMaps> maps = heights_of(view)) shown->set_heights(*maps);
     } catch (const Error& error) {  // a name that other boundaries do not have
         if (error.code() == ErrorCode::device) throw;
-        show_all(work);
+        return false;
     }
+    return true;
+}
+
+void Layering::have_moved(Workspace& work) {
+    if (!renew_heights(work.stage().exhibit(), work.view())) show_all(work);
 }
 
 // Offsets of nothing, not none: the en face view shows a slab only where both are given.
@@ -290,7 +319,7 @@ void Layering::open(Workspace& work, const std::filesystem::path& path) {
     job_ = work.jobs().start(
         "opening " + path.filename().string(),
         [this, &work, opened = opened_, path, grid = *grid,
-         mark = work.filtering().mark(work)](Progress& progress) -> Jobs::LastStep {
+         mark = work.filtering().moment(work)](Progress& progress) -> Jobs::LastStep {
             progress.begin("read", 0, "");
             Surfaces surfaces = read_surfaces(path, grid);
             return [this, &work, opened, mark, grid, surfaces = std::move(surfaces)] {

@@ -16,9 +16,11 @@
 
 namespace echolux {
 
+class Exhibit;
 class Workspace;
 struct Cut;         // render/view/cut.h
 struct HeightMaps;  // render/heights.h
+struct View;
 
 // Under this key changes of surfaces stand in the undo history; the value is the number of a state.
 inline constexpr std::string_view surfaces_key = "layers.state";
@@ -53,8 +55,8 @@ class Layering {
     bool is_dragging() const { return drag_.has_value(); }
     std::optional<std::size_t> dragged_surface() const;
 
-    // By undo and redo; of states that there are.
-    void go_to(std::int64_t state);
+    // By undo and redo. False: so old a state is no longer kept, and the oldest that is takes its place.
+    bool go_to(std::int64_t state);
     std::int64_t state() const { return state_; }
 
     // ---- what follows from them
@@ -68,6 +70,8 @@ class Layering {
     std::vector<float> heights(std::string_view name, bool is_top) const;
     // Maps of a cut that names nothing but surfaces, or nothing; nullopt: it names others too.
     std::optional<HeightMaps> heights_of(const Cut& cut) const;
+    // What `view` cuts between them follows them. False: it names some that there are not.
+    bool renew_heights(Exhibit* shown, const View& view) const;
 
     // ---- files
     void save(Workspace& work, const std::filesystem::path& path);  // .csv or a volume: a job
@@ -84,6 +88,8 @@ class Layering {
         std::size_t surface = 0;
         std::vector<PlaceEdit> edits;
         std::shared_ptr<const State> before{}, after{};  // nullptr: a drag
+
+        std::size_t bytes() const;
     };
     struct Drag {
         std::size_t surface = 0;
@@ -94,7 +100,8 @@ class Layering {
     void take(Workspace& work, State found);
     void add_step(Workspace& work, Step step);
     void have_changed() { ++changes_; }
-    void renew_heights(Workspace& work);
+    void have_moved(Workspace& work);  // after surfaces were edited or found again
+    void drop_oldest_steps();
     void drop_drag();  // what it has moved so far is moved back
 
     State now_;

@@ -22,6 +22,18 @@ std::string now_text() {
     return fmt::format("{:%Y-%m-%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
 }
 
+// `text` with `these` in place of its own sections of these names.
+std::string with_sections(std::string text, std::initializer_list<std::string_view> names, const std::string& these) {
+    for (const std::string_view name : names) {
+        const std::size_t begin = text.find(fmt::format("[{}]\n", name));
+        if (begin == text.npos) continue;
+        const std::size_t next = text.find("\n[", begin);
+        text.erase(begin, next == text.npos ? text.npos : next + 1 - begin);
+    }
+    if (!text.empty() && !these.empty() && !text.ends_with("\n\n")) text += "\n";
+    return text + these;
+}
+
 }  // namespace
 
 WhatIsOpen Workspace::Parts::what_is_open() const {
@@ -48,14 +60,14 @@ std::string Workspace::Parts::remembered_text() const {
             if (field.key() == key && field.get() == values.second) field.set(values.first);
         }
     }
-    std::string text = book.toml();
-    if (const std::size_t begin = text.find("[window]\n"); begin != text.npos) {
-        const std::size_t next = text.find("\n[", begin);
-        text.erase(begin, next == text.npos ? text.npos : next + 1 - begin);
-    }
-    const std::string of_window = settings.toml();
-    if (!text.empty() && !of_window.empty() && !text.ends_with("\n\n")) text += "\n";
-    return session_toml(what_is_open(), book.view(), text + of_window);
+    return session_toml(what_is_open(), book.view(), with_sections(book.toml(), {"window"}, settings.toml()));
+}
+
+std::string Workspace::Parts::picture_text(TissueSettings shown) const {
+    Settings settings;
+    bind(settings, shown);
+    const std::string text = with_sections(book.toml(), {"filter", "registration", "layers"}, settings.toml());
+    return session_toml(what_is_open(), book.view(), text);
 }
 
 std::string Workspace::Parts::look_text() const {
@@ -156,9 +168,10 @@ void Workspace::restore_last_session() {
 void Workspace::save_preset(const std::string& name) {
     parts_->attempt("files", [&] {
         const auto is_of_preset = [](const BoundField& field) {
-            constexpr std::array<std::string_view, 14> of_one_volume{
-                "width",       "height",          "target_um", "near_um", "slices",      "clip_low", "clip_high",
-                "clip_planes", "plane_offset_um", "distances", "angles",  "flow_arrows", "time_s",   "text"};
+            constexpr std::array<std::string_view, 17> of_one_volume{
+                "width",     "height",      "target_um",       "near_um",      "slices",       "clip_low",
+                "clip_high", "clip_planes", "plane_offset_um", "distances",    "angles",       "flow_arrows",
+                "time_s",    "text",        "flow_streaks",    "streak_pulse", "streak_time_s"};
             const bool is_of_one = field.section == "view" && std::ranges::count(of_one_volume, field.name) > 0;
             return !is_of_one && (field.section == "view" || is_recipe_section(field.section) ||
                                   (is_tissue_section(field.section) && field.name != "shown"));

@@ -71,8 +71,6 @@ struct Workspace::Parts {
                            const std::function<void()>& fails);
     void find_missing_heights();
     void drop_other_channels();
-    void renew_layer_heights();
-    std::optional<HeightMaps> layer_heights(const Cut& cut, bool is_history);
     void set_values(const Values& wanted, const std::string& title, std::optional<Edit> recorded);
     void bring_about(const Change& change);
     void restore_window();
@@ -111,8 +109,10 @@ struct Workspace::Parts {
     WhatIsOpen what_is_open() const;
     std::string session_text() const;
     std::string remembered_text() const;  // of the state folder
-    std::string look_text() const;        // sections [view] and [transfer]
-    bool has_session() const;             // worth the place of the last one
+    // Of a picture that shows `shown`, whatever settings ask for.
+    std::string picture_text(TissueSettings shown) const;
+    std::string look_text() const;  // sections [view] and [transfer]
+    bool has_session() const;       // worth the place of the last one
     void autosave();
 
     // ---- pictures (workspace_pictures.cpp)
@@ -120,7 +120,7 @@ struct Workspace::Parts {
     VolumeSource file_shown() const;  // its settings and time point as they are now
     VolumeSource volume_shown(const std::filesystem::path& path, bool voxels_suffice);
     std::array<std::int64_t, 3> cross_voxel() const;
-    void draw_picture_beside(const std::filesystem::path& path, PictureBits bits);
+    void draw_picture_beside(const std::filesystem::path& path, PictureBits bits, const std::string& session);
     void start_export(const std::filesystem::path& path, const std::function<void(Progress&)>& work);
     void note_saved(const std::filesystem::path& path, KeptFile::ShownBy by = KeptFile::ShownBy::desktop);
     void draw_picture_to_keep();

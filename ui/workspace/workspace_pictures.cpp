@@ -50,11 +50,12 @@ void Workspace::take_picture(const std::filesystem::path& path, PictureBits bits
             throw Error(ErrorCode::bad_setting, "the volume that settings ask for is not there yet", path.string(),
                         "wait for its job, then save again");
         }
+        const std::string text = parts.picture_text(parts.filtering.as_shown(*this));
         if (bits != PictureBits::eight || view.width * view.height > max_followed) {
-            return parts.draw_picture_beside(path, bits);
+            return parts.draw_picture_beside(path, bits, text);
         }
         parts.notices.note("export", "drawing the picture for " + short_path(path));
-        PictureToKeep kept{path, view, parts.session_text(), {}, parts.file_shown(), std::nullopt, 0};
+        PictureToKeep kept{path, view, text, {}, parts.file_shown(), std::nullopt, 0};
         kept.view.rest_samples = rays_of(view);
         if (const auto scale = shown.flow_scale(view)) leave_nothing_open(kept.view, *scale);
         note_flow(kept.record, view, kept.view);
@@ -127,14 +128,15 @@ VolumeSource Workspace::Parts::volume_shown(const std::filesystem::path& path, b
     throw Error(ErrorCode::output, "there is no volume yet", path.string(), "wait for the first");
 }
 
-void Workspace::Parts::draw_picture_beside(const std::filesystem::path& path, PictureBits bits) {
+void Workspace::Parts::draw_picture_beside(const std::filesystem::path& path, PictureBits bits,
+                                           const std::string& session) {
     RenderJob job;
     static_cast<VolumeSource&>(job) = volume_shown(path, false);
     job.output = path;
     job.bits = bits;
     job.view = book.view();
     job.view.samples = rays_of(job.view);
-    job.session = session_text();
+    job.session = session;
     job.backend = stage.exhibit()->way();
     job.device = options.device;
     job.overwrites = true;
@@ -303,6 +305,7 @@ void Workspace::make_movie(const std::filesystem::path& path, const MovieSpec& s
         MovieJob job;
         static_cast<VolumeSource&>(job) = through_time ? parts.file_shown() : parts.volume_shown(path, false);
         job.spec = spec;
+        job.tissue = through_time ? tissue() : parts.filtering.as_shown(*this);
         job.view = parts.book.view();
         job.view.samples = std::max(job.view.samples, job.view.rest_samples);  // at least as a pane at rest
         job.output = path;

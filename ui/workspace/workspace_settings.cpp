@@ -18,6 +18,11 @@ bool changes(const Values& wanted, const char* key, const SettingsBook& book) {
     return found != wanted.end() && found->second != book.field(key)->get();
 }
 
+Values without_cut(Values wanted) {
+    for (const auto& [key, value] : Layering::no_cut()) wanted[key] = value;
+    return wanted;
+}
+
 // Flattening would need another volume on the device.
 void refuse_flattening(const Values& wanted) {
     const auto found = wanted.find("view.flatten");
@@ -86,8 +91,11 @@ bool Workspace::Parts::take(const Values& wanted, const std::string& title, std:
 void Workspace::Parts::take_or_throw(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
                                      const std::function<void()>& fails) {
     if (const auto state = wanted.find(std::string(surfaces_key)); state != wanted.end()) {
-        layering.go_to(std::get<std::int64_t>(state->second));
-        return renew_layer_heights();
+        if (!layering.go_to(std::get<std::int64_t>(state->second)))
+            notices.note("layers", "surfaces of so many steps ago are no longer kept");
+        // Surfaces of this step may not have a name that the cut counts from.
+        if (!layering.renew_heights(stage.exhibit(), book.view())) take(Layering::no_cut(), "view", std::nullopt);
+        return;
     }
     const bool moves_heights =
         std::ranges::any_of(height_keys, [&](const char* key) { return changes(wanted, key, book); });
@@ -113,11 +121,6 @@ void Workspace::Parts::bring_about(const Change& change) {
     if (session != nullptr && std::ranges::any_of(change.after, concerns_it)) session->change(*book.scan());
 }
 
-Values without_cut(Values wanted) {
-    for (const auto& [key, value] : Layering::no_cut()) wanted[key] = value;
-    return wanted;
-}
-
 // The tissue's surface is searched, or a map is read, before a view may count from it: a job does both, with the volume
 // as it is now. Of several requests the last one counts.
 void Workspace::Parts::take_with_heights(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
@@ -137,14 +140,22 @@ void Workspace::Parts::take_with_heights(const Values& wanted, const std::string
         if (stage.exhibit() != nullptr) stage.exhibit()->set_heights({});
         return;
     }
-    if (const std::optional<HeightMaps> maps = layer_heights(cut, !recorded)) {
-        stage.exhibit()->set_heights(*maps);
-        if (maps->top_um.empty() && maps->bottom_um.empty()) return set_values(without_cut(wanted), title, recorded);
-        return set_values(wanted, title, recorded);
-    }
     if (stage.exhibit() == nullptr) {
         throw Error(ErrorCode::bad_setting, "there is no volume to find a surface in",
                     "view.top_from, view.bottom_from", "open one first");
+    }
+    if (stage.exhibit()->grid()) {
+        std::optional<HeightMaps> maps;
+        try {
+            maps = layering.heights_of(cut);
+        } catch (const Error&) {  // a step of the history may name surfaces of a volume that is no longer shown
+            if (recorded) throw;
+            return take_with_heights(without_cut(wanted), title, recorded, fails);
+        }
+        if (maps) {
+            stage.exhibit()->set_heights(*maps);
+            return set_values(wanted, title, recorded);
+        }
     }
     const VolumeToCome coming = stage.exhibit()->begin_reading();
     if (!coming) {
@@ -167,30 +178,6 @@ void Workspace::Parts::take_with_heights(const Values& wanted, const std::string
             notices.trouble("view", error);
             if (fails) fails();
         });
-}
-
-// What is cut between surfaces follows them.
-void Workspace::Parts::renew_layer_heights() {
-    if (stage.exhibit() == nullptr || layering.surfaces() == nullptr) return;
-    try {
-        if (const std::optional<HeightMaps> maps = layering.heights_of(book.view()))
-            stage.exhibit()->set_heights(*maps);
-    } catch (const Error& error) {  // a name that the surfaces of this step do not have
-        if (error.code() == ErrorCode::device) throw;
-        take(Layering::no_cut(), "view", std::nullopt);
-    }
-}
-
-// Of a cut between surfaces of the panel Layers; nothing: it is between others, or counts from none. A step of the
-// history may name surfaces of a volume that is no longer shown: it is taken without the cut.
-std::optional<HeightMaps> Workspace::Parts::layer_heights(const Cut& cut, bool is_history) {
-    if (stage.exhibit() == nullptr || !stage.exhibit()->grid()) return {};
-    try {
-        return layering.heights_of(cut);
-    } catch (const Error&) {
-        if (!is_history) throw;
-        return HeightMaps{};
-    }
 }
 
 // A view may count from a surface only where its maps are on the device: until they are, again or for the first time,

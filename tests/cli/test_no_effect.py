@@ -1,0 +1,64 @@
+"""What has no effect, shows nothing or cannot be is said in one clear line, whatever else was asked for."""
+import json
+import unittest
+
+import numpy as np
+
+from support import ProgramCase
+from test_segment import write_nrrd
+
+
+class NoEffect(ProgramCase):
+    def setUp(self):
+        super().setUp()
+        random = np.random.default_rng(3)
+        levels = np.where((np.arange(96) > 30) & (np.arange(96) < 60), 100.0, 1.0)
+        write_nrrd(self.folder / "v.nrrd", levels * random.exponential(1, (12, 16, 96)), quantity="intensity")
+
+    def warned(self, line, *arguments):
+        self.assertIn(line, self.succeed(*arguments).err)
+
+    def test_surfaces_between_which_nothing_is_made(self):
+        segment = ["segment", "v.nrrd", "--preset", "layers", "--names", "front back", "--polarity", "1,-1", "-o", "s.csv", "--overwrite"]
+        self.refuse(*segment, "--between", "front:bock", lines=None, names=["bock", "back"])
+        self.warned("no effect without a map", *segment, "--between", "front:back")
+        self.warned("no effect without a volume", *segment, "--level", "front")
+        self.assertNotIn("no effect", self.succeed(*segment, "--between", "front:back", "--thickness", "t.nrrd").err)
+
+    def test_numbers_of_volumes_of_which_there_is_one(self):
+        self.refuse("register", "v.nrrd", "-o", "r.nrrd", "--reference-volume", "2", lines=None,
+                    names=["reference", "there is one"])
+        self.refuse("filter", "v.nrrd", "-o", "f.nrrd", "--all-volumes", lines=None, names=["v.nrrd", "one volume"])
+
+    def test_voxels_that_do_not_say_what_they_hold(self):
+        write_nrrd(self.folder / "unknown.nrrd", np.random.default_rng(1).exponential(1, (12, 16, 96)), quantity="", unit="")
+        found = self.run_program("register", "unknown.nrrd", "-o", "r.nrrd")
+        self.assertIn("does not say what its voxels hold", found.err)
+
+    def test_settings_of_a_view(self):
+        render = ["render", "v.nrrd", "-o", "p.png", "--size", "32x32", "--overwrite"]
+        self.warned("lights has no effect", *render, "--lights", "three-point")
+        self.warned("area_lights has no effect", *render, "--mode", "traced", "--paths", "1", "--area-lights", "40,35,3,1.2,0,1,0.96,0.9")
+        told = json.loads(self.succeed(*render, "--lights", "three-point", "--json").out)
+        self.assertEqual(len(told["warnings"]), 1)
+        self.assertNotIn("no effect", self.succeed(*render, "--mode", "mip").err)
+
+    def test_planes_and_slabs_beside_the_volume(self):
+        render = ["render", "v.nrrd", "-o", "p.png", "--size", "32x32", "--overwrite"]
+        self.warned("plane_offset_um is 5000", *render, "--show", "slice", "--plane-offset-um", "5000")
+        self.warned("top_um is 5000", *render, "--top-um", "5000")
+        self.warned("bottom_um only 10", *render, "--top-um", "20", "--bottom-um", "10")
+        self.assertNotIn("nothing is seen", self.succeed(*render, "--show", "slice").err)
+        self.assertNotIn("nothing is seen", self.succeed(*render, "--top-um", "1").err)
+
+    def test_files_and_sources_that_there_are_not(self):
+        for command in (["render", "gone", "-o", "p.png"], ["info", "gone"], ["reconstruct", "gone", "-o", "v2.nrrd"]):
+            with self.subTest(command=command):
+                self.refuse(*command, lines=None, names=["gone", "does not exist"])
+        self.refuse("view", "--off-screen", "--source", "sim:nosuch", "--after", "60", lines=None, names=["nosuch", "retina"])
+        self.refuse("serve", "--source", "sim:nosuch", "--port", "0", "--fresh", lines=None, names=["nosuch", "retina"])
+        self.assertIn("genicam", self.succeed("info", "--sources").out)
+
+
+if __name__ == "__main__":
+    unittest.main()
