@@ -138,8 +138,13 @@ void measure_means(BenchBook& book, const BenchProcessor& processor) {
 }  // namespace
 
 std::vector<BenchComparison> beside_the_papers(const BenchReport& report, bool on_gpu) {
+    return beside_the_papers(report, on_gpu, published_figures());
+}
+
+std::vector<BenchComparison> beside_the_papers(const BenchReport& report, bool on_gpu,
+                                               const std::vector<PublishedFigure>& figures) {
     std::vector<BenchComparison> rows;
-    for (const PublishedFigure& one : published_figures()) {
+    for (const PublishedFigure& one : figures) {
         const bool is_cpus = one.figure.starts_with("cpu.");
         const std::string key = is_cpus && !on_gpu ? one.figure.substr(4) : one.figure;
         BenchComparison row{one.paper, one.what, one.hardware, one.unit, one.value, key, 0, 0};

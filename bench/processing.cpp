@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 
+#include "bench/papers.h"
 #include "compute/layers.h"
 #include "compute/parallel_for.h"
 #include "compute/speckle.h"
@@ -241,6 +242,7 @@ BenchReport run_processing(const BenchJob& job, Progress& progress) {
     measure_layers(book, searched_size(is_gpu, job.quick), start.processor.choice);
     measure_registration(book, registered_size(is_gpu, job.quick), start.processor.choice);
     book.end();
+    start.report.published = beside_the_papers(start.report, is_gpu, published_tissue_figures());
     return start.report;
 }
 

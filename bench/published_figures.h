@@ -1,4 +1,4 @@
-// What the papers published, in the words and units of their tables: assets/published/rates.txt.
+// What the papers published, in the words and units of their tables: assets/published/rates.txt, tissue.txt.
 #pragma once
 
 #include <array>
@@ -17,12 +17,15 @@ inline constexpr std::array<std::int64_t, 6> published_batches{512, 1024, 2048, 
 
 struct PublishedFigure {
     std::string paper, what, hardware;
-    std::string unit;  // "s" of `lines` A-scans, "A-scans/s", "B"
+    std::string unit;  // "s" of `lines` A-scans (or voxels), "A-scans/s", "B"
     double value = 0;
     std::int64_t lines = 0;
     std::string figure;  // of ours: a rate, but for bytes
 };
 
 const std::vector<PublishedFigure>& published_figures();
+
+// Of registration and layers.
+const std::vector<PublishedFigure>& published_tissue_figures();
 
 }  // namespace echolux

@@ -90,7 +90,7 @@ FilteredOnGpu filtered_on_gpu(const std::vector<float>& power, const std::array<
         const std::int64_t end = std::min(size[2], first + together);
         const std::int64_t begin_with = std::max<std::int64_t>(0, first - around),
                            end_with = std::min(size[2], end + around);
-        if (end_with - begin_with != slices_of_filter) {
+        if (!filter || end_with - begin_with != slices_of_filter) {
             filter.reset();
             slices_of_filter = end_with - begin_with;
             filter = speckle_filter_on_gpu({size[0], size[1], slices_of_filter}, tables, choice);

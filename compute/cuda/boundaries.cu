@@ -83,6 +83,11 @@ std::unique_ptr<SurfaceSearchOnGpu> surface_search(const float* intensity, const
     require_length(tables.size);
     const int device = usable_gpu(choice.gpu).index;
     const CurrentDevice current(device);
+    const std::int64_t boundaries = std::ssize(tables.wanted), lines = tables.size[1] * tables.size[2];
+    const std::int64_t of_line =
+        12 * tables.size[0] + boundaries * (3 * boundary_lanes + 12) * 4;  // rows, labels, maps
+    require_free(lines * of_line, "this search for surfaces",
+                 "search a part of the volume, close what else uses the GPU, or choose `backend` cpu");
     return std::make_unique<WholeSearch>(intensity, tables, device);
 }
 

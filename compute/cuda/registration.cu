@@ -188,6 +188,8 @@ class Registration : OfDevice, public RegistrationOnGpu {
         }
         const CurrentDevice current(device_);
         const FeaturePlanes planes{static_cast<int>(tables.depths), static_cast<int>(tables.size[1]), tables.size[2]};
+        constexpr std::int64_t planes_of_a_batch = 4;
+        require_free(2 * planes.samples() * float_bytes + planes_of_a_batch * batch_bytes, "this registration", remedy);
         auto features = std::make_shared<Features>(device_, planes, tables.coarse);
         const bool has_lost = lost_(power, tables.size[0] * tables.size[1] * tables.size[2], stream_);
         FeatureMaker(tables, power, has_lost, *features, stream_).run();
@@ -245,6 +247,8 @@ class Registration : OfDevice, public RegistrationOnGpu {
 
     std::unique_ptr<ShiftedMeanOnGpu> mean(const std::array<std::int64_t, 3>& size) override {
         const CurrentDevice current(device_);
+        require_free(2 * size[0] * size[1] * size[2] * float_bytes + batch_bytes, "the mean of registered volumes",
+                     remedy);
         return std::make_unique<MeanOnGpu>(device_, size);
     }
 
@@ -279,6 +283,9 @@ class Registration : OfDevice, public RegistrationOnGpu {
                 doing);
         checked(cudaStreamSynchronize(stream_), doing);
     }
+
+    static constexpr const char* remedy =
+        "register a part of the volumes, close what else uses the GPU, or choose `backend` cpu";
 
     DeviceBuffer gathered_, maps_, peaks_, asked_, found_, parts_;
     LostSurvey lost_;

@@ -2,6 +2,7 @@
 // are to be believed, and the rows of surfaces.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -96,7 +97,7 @@ struct LineOfSurfaces {
             else if (at < 0 || at > static_cast<float>(depth - 1))
                 reason = Reason::out_of_range;
             const bool is_there = has_place(reason);
-            places[k * stride] = is_there ? at : static_cast<float>(NAN);
+            places[k * stride] = is_there ? at : std::bit_cast<float>(std::uint32_t{0x7fc00000});  // NaN
             if (!is_there) quality[k * stride] = 0;
         }
     }

@@ -1,5 +1,7 @@
 #include "engine/registration/registration.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -161,11 +163,19 @@ PowerVolume power_of(const Volume& volume) {
     return {volume.grid, linear_intensity(volume)};
 }
 
-PowerCopy::PowerCopy(const PowerVolume& volume, const BackendChoice& choice)
-    : grid_(volume.grid),
-      memory_(device_memory(static_cast<std::int64_t>(volume.power.size() * sizeof(float)), choice.gpu)) {
-    copy_memory(memory_.data, reinterpret_cast<const std::byte*>(volume.power.data()),
-                static_cast<std::int64_t>(volume.power.size() * sizeof(float)));
+PowerCopy::PowerCopy(const PowerVolume& volume, const BackendChoice& choice) : grid_(volume.grid) {
+    const auto bytes = static_cast<std::int64_t>(volume.power.size() * sizeof(float));
+    const std::int64_t free = free_device_memory(choice.gpu);
+    constexpr std::int64_t each = 2;  // the volume and its features
+    constexpr double gib = 1 << 30;
+    if (each * bytes > free) {
+        throw Error(ErrorCode::out_of_memory,
+                    fmt::format("registration needs {:.1f} GiB of memory for a volume, the GPU has {:.1f} GiB free",
+                                static_cast<double>(each * bytes) / gib, static_cast<double>(free) / gib),
+                    "cuda", "register a part of the volume, close what else uses the GPU, or choose `backend` cpu");
+    }
+    memory_ = device_memory(bytes, choice.gpu);
+    copy_memory(memory_.data, reinterpret_cast<const std::byte*>(volume.power.data()), bytes);
 }
 
 const BackendChoice Reference::on_cpu{.backend = Backend::cpu};

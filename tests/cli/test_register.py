@@ -1,6 +1,7 @@
 """`echolux register`: speckle made with NumPy and seen at places of our choosing comes back with these places, and what
 cannot be registered is said."""
 import csv
+import json
 import unittest
 
 import numpy as np
@@ -124,6 +125,26 @@ class Register(ProgramCase):
         self.assertGreater(np.isfinite(parted[inner, 26:44, 6:-6]).mean(), 0.8)
         both = np.isfinite(whole) & np.isfinite(parted) & (whole > 1e-3 * np.nanmax(whole))
         self.assertLess(np.quantile(abs(10 * np.log10((parted + 1e-9)[both] / whole[both])), 0.95), 2)
+
+    def test_the_processor_is_chosen(self):
+        self.put("still.npy", seen(scene(), np.zeros((B_SCANS, 3))))
+        self.put("moved.npy", seen(scene(), motion()))
+        line = ["register", "still.npy", "moved.npy", "--axial-range", 10, "--row-range", 6, "--json"]
+        told = json.loads(self.succeed(*line, "-o", "cpu.npy", "--table", "cpu.csv", "--backend", "cpu").out)
+        self.assertEqual(told["backend"], "cpu")
+        self.assertGreater(told["seconds"], 0)
+        found = self.run_program(*line, "-o", "cuda.npy", "--table", "cuda.csv", "--backend", "cuda")
+        if found.code != 0:
+            self.assertIn("cuda", found.err.lower())
+            self.assertFalse((self.folder / "cuda.npy").exists())
+            self.succeed(*line, "-o", "cuda.npy", "--table", "cuda.csv")
+        for cpu, cuda in zip(self.rows("cpu.csv"), self.rows("cuda.csv")):
+            self.assertEqual(cpu["reason"], cuda["reason"])
+            for axis in "zxy":
+                if cpu[axis]:
+                    self.assertAlmostEqual(float(cpu[axis]), float(cuda[axis]), delta=0.01)
+        cpu, cuda = np.load(self.folder / "cpu.npy"), np.load(self.folder / "cuda.npy")
+        np.testing.assert_allclose(cuda, cpu, atol=1e-3 * np.nanmax(cpu))
 
     def test_velocities_are_refused(self):
         velocity = np.random.default_rng(1).normal(size=(B_SCANS, DEPTH, A_SCANS)).astype("<f4")

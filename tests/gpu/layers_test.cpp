@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "compute/device_memory.h"
+#include "compute/error.h"
 #include "engine/layers/boundary_costs.h"
 #include "engine/layers/boundary_search.h"
 #include "engine/layers/find_surfaces.h"
@@ -111,6 +113,63 @@ TEST_F(LayersOnGpu, SurfacesAreTheCpus) {
         for (std::int64_t line = 0; line < scene.lines(); line += 3)
             std::fill_n(scene.intensity.begin() + line * size[0], line % 9, std::numeric_limits<float>::quiet_NaN());
         expect_same_surfaces(scene, search);
+    }
+}
+
+SurfaceSearch nine_surfaces() {
+    SurfaceSearch search;
+    for (const int polarity : retina_polarities)
+        search.wanted.push_back({std::to_string(search.wanted.size() + 1), polarity, 3, 0, 1});
+    return search;
+}
+
+// Blocks of which some show nothing, distances and ends of their own, tissue that goes on below.
+TEST_F(LayersOnGpu, SurfacesOfOtherRecipesAreTheCpus) {
+    LayeredScene scene = retina_scene({256, 80, 40}, 5, 20);
+    SurfaceSearch search = nine_surfaces();
+    search.tissue_below = true;
+    for (WantedBoundary& wanted : search.wanted) wanted.max_rows = 60;
+    expect_same_surfaces(scene, search);
+    search.wanted.resize(4);
+    search.wanted[1].polarity = 0;
+    search.wanted[2].min_rows = 1;
+    search.floor = 0.002;
+    expect_same_surfaces(scene, search);
+    for (std::int64_t line = 0; line < scene.lines(); ++line) {
+        const bool is_dark = line % 80 > 55 && line / 80 < 18;
+        if (is_dark) std::fill_n(scene.intensity.begin() + line * 256, 256, 1e-6f * static_cast<float>(line % 7 + 1));
+    }
+    expect_same_surfaces(scene, nine_surfaces());
+}
+
+TEST_F(LayersOnGpu, InNoiseAndWhereNothingFitsItSaysWhatTheCpuSays) {
+    SurfaceSearch search = nine_surfaces();
+    LayeredScene noise = retina_scene({160, 24, 16}, 2, 20);
+    std::mt19937 random(3);
+    std::exponential_distribution<float> power(1);
+    for (float& value : noise.intensity) value = power(random);
+    expect_same_surfaces(noise, search);
+    SilentProgress silent;
+    const LayeredScene scene = retina_scene({160, 24, 16}, 2, 20);
+    for (WantedBoundary& wanted : search.wanted) wanted.min_rows = 150;
+    search.processor = on_gpu;
+    EXPECT_THROW(find_surfaces(scene.intensity, scene.size, search, silent), Error);
+}
+
+TEST_F(LayersOnGpu, VolumesInItsMemoryGiveTheSameSurfaces) {
+    const LayeredScene scene = retina_scene({200, 40, 20}, 4, 20);
+    SurfaceSearch search = nine_surfaces();
+    search.processor = on_gpu;
+    SilentProgress silent;
+    const auto bytes = static_cast<std::int64_t>(scene.intensity.size() * sizeof(float));
+    const BlockMemory there = device_memory(bytes);
+    copy_memory(there.data, reinterpret_cast<const std::byte*>(scene.intensity.data()), bytes);
+    const Surfaces copied = find_surfaces(scene.intensity, scene.size, search, silent);
+    const Surfaces resident =
+        find_surfaces_on_gpu(reinterpret_cast<const float*>(there.data), scene.size, search, silent);
+    for (std::size_t k = 0; k < copied.all.size(); ++k) {
+        EXPECT_EQ(copied.all[k].reasons, resident.all[k].reasons) << k;
+        EXPECT_EQ(copied.all[k].quality, resident.all[k].quality) << k;
     }
 }
 

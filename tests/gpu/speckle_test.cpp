@@ -92,6 +92,61 @@ TEST_F(SpeckleOnGpu, NonLocalMeansOfAnyPatchAreTheCpus) {
                  filtered(power, size, filter, on_cpu, silent).power, 1e-20, "hardly any power");
 }
 
+TEST_F(SpeckleOnGpu, ManyLooksAreComparedAsTheCpuDoes) {
+    SpeckleFilter filter = non_local(5, 3, 3, 0.1);
+    filter.looks = 1000;
+    SilentProgress silent;
+    const Size3 size{40, 33, 6};
+    std::mt19937 random(6);
+    std::gamma_distribution<float> speckle(1000, 1e-3f);
+    std::vector<float> power(static_cast<std::size_t>(size[0] * size[1] * size[2]));
+    for (float& value : power) value = 40 * speckle(random);
+    expect_close(filtered(power, size, filter, on_gpu, silent).power,
+                 filtered(power, size, filter, on_cpu, silent).power, 1e-20, "1000 looks");
+}
+
+class CountsSlices : public SilentProgress {
+  public:
+    explicit CountsSlices(int most) : most_(most) {}
+    void advance(std::int64_t count) override {
+        slices += count;
+        if (++told_ >= most_) throw Error(ErrorCode::cancelled, "stopped", "test");
+    }
+    std::int64_t slices = 0;
+
+  private:
+    int most_, told_ = 0;
+};
+
+// Volumes of many B-scans are filtered some at a time: told, stopped between, and the same where they meet.
+TEST_F(SpeckleOnGpu, ManyBScansAreFilteredSomeAtATime) {
+    SpeckleFilter median, bilateral;
+    median.method = FilterMethod::median;
+    bilateral.method = FilterMethod::bilateral;
+    const Size3 size{24, 20, 75};
+    for (const SpeckleFilter& filter : {median, bilateral, non_local(5, 3, 3, 0.2), non_local(3, 1, 1, 0.2)})
+        expect_same(size, filter, "75 B-scans, method " + std::to_string(static_cast<int>(filter.method)));
+    const std::vector<float> power = speckle_of(size);
+    CountsSlices all(1000), stops(2);
+    filtered(power, size, median, on_gpu, all);
+    EXPECT_EQ(all.slices, 75);
+    EXPECT_THROW(filtered(power, size, median, on_gpu, stops), Error);
+    EXPECT_LT(stops.slices, 75);
+}
+
+TEST_F(SpeckleOnGpu, WhatDoesNotFitIsToldBeforehand) {
+    SpeckleFilter filter;
+    const SpeckleTables tables = tables_of({1, 1, 1}, {1, 1, 3}, filter);
+    try {
+        speckle_filter_on_gpu({100'000, 100'000, 1000}, tables, on_gpu);
+        ADD_FAILURE() << "4 TB were found";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
+        EXPECT_NE(error.line().find("this filter needs"), std::string::npos) << error.line();
+        EXPECT_NE(error.line().find("GiB"), std::string::npos) << error.line();
+    }
+}
+
 TEST_F(SpeckleOnGpu, OfNothingIsNothing) {
     SilentProgress silent;
     const std::vector<float> nothing(24 * 20 * 3);

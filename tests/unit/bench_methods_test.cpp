@@ -102,6 +102,14 @@ TEST(BenchPapers, ProcessorsAreComparedWithProcessors) {
     EXPECT_NEAR(row(beside_the_papers(on_cpu, false), "defr/10", "GTX").factor, 0.04392, 1e-9);
 }
 
+TEST(BenchPapers, SecondsOfVolumesComeFromRatesOfVoxels) {
+    const BenchReport report = report_of({{"register/rows.rate", 134217728 * 100.0}});  // 10 ms a volume
+    const auto rows = beside_the_papers(report, true, published_tissue_figures());
+    EXPECT_NEAR(row(rows, "register/rows.rate", "CUDA").ours, 0.01, 1e-12);
+    EXPECT_NEAR(row(rows, "register/rows.rate", "CUDA").factor, 1060, 1e-6);
+    EXPECT_EQ(row(rows, "segment/retina.rate", "CPU").factor, 0);  // not measured
+}
+
 TEST(BenchPapers, TablesShowTheRows) {
     BenchReport report = report_of({{"defr/10", 512e3}});
     report.published = beside_the_papers(report, true);

@@ -84,6 +84,45 @@ TEST(SpeckleSteps, MedianOfAnyOrder) {
     }
 }
 
+// The weight of a patch of 27 pairs of `looks` looks, in long double.
+long double exact_weight(const std::vector<float>& a, const std::vector<float>& b, const PatchWeight& weight) {
+    long double sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        const auto x = static_cast<long double>(a[i]), y = static_cast<long double>(b[i]);
+        sum += std::log2((x + y) * (x + y) / (4 * x * y));
+    }
+    const long double more = sum / static_cast<long double>(a.size()) - static_cast<long double>(weight.expected);
+    return more > 0 ? std::exp2(-more * static_cast<long double>(weight.per_h)) : 1;
+}
+
+TEST(SpeckleSteps, ManyLooksAreComparedAsExactlyAsFew) {
+    std::mt19937 random(5);
+    for (const double looks : {50.0, 200.0, 1000.0, 1e4}) {
+        const std::vector<float> some(1000, 1.0f);
+        SpeckleFilter filter;
+        filter.looks = looks;
+        const PatchWeight weight = std::get<NonLocalMeansTables>(tables_of(some, {10, 10, 10}, filter)).weight;
+        EXPECT_TRUE(weight.is_close());
+        std::gamma_distribution<double> speckle(looks, 1 / looks);
+        for (int patch = 0; patch < 200; ++patch) {
+            std::vector<float> a, b;
+            float distance = 0;
+            for (int i = 0; i < 27; ++i) {
+                a.push_back(static_cast<float>(700 * speckle(random)));
+                b.push_back(static_cast<float>((700 + patch) * speckle(random)));
+                distance += CloseSpeckleDistance{}(a.back(), b.back(), 0, 0);
+            }
+            EXPECT_NEAR(static_cast<double>(weight(distance / 27)), static_cast<double>(exact_weight(a, b, weight)),
+                        1e-4)
+                << looks << ' ' << patch;
+        }
+    }
+    for (const float x : {0.0f, 1e-12f, 1e-5f, 0.3f, 0.499f, 0.5f, 0.501f, 3.0f, 1e4f}) {
+        const double exact = std::log1p(static_cast<double>(x)) / std::log(2.0);
+        EXPECT_NEAR(static_cast<double>(Log2OnePlus{}(x)), exact, 5e-7 * exact) << x;
+    }
+}
+
 TEST(SpeckleFilters, MedianIsThatOfTheCube) {
     const Size3 size{21, 6, 5};
     const std::vector<float> power = exponentials(size, 3);
