@@ -112,7 +112,7 @@ class LiveBench {
         }
         session.stop();
         session.drain(10s);
-        path.finish_tissue();
+        path.finish_tissue(10s);
         loop.stop();
         const TissueStats done = path.tissue_log().stats();
         note(key, frames, session.stats(), loop.stats(), path.statistics(), true);

@@ -21,20 +21,41 @@ StabilisedVolume stabilised(const Volume& volume, const Volume* reference, const
                             Progress& progress) {
     StabilisedVolume done;
     const PowerVolume power = power_of(volume);
-    progress.begin("register", volume.grid.b_scans, "B-scans");
-    done.rows = reference == nullptr
-                    ? align_neighbours(power, settings, progress)
-                    : Reference(power_of(*reference), settings, BackendChoice{}).register_rows(power, progress);
-    progress.end();
-    if (std::ranges::none_of(done.rows, &RowShift::is_valid)) {
-        throw Error(ErrorCode::bad_setting,
-                    reference == nullptr ? "no B-scan fits its neighbours" : "no B-scan fits the reference",
-                    "registration", "is it more than noise? Larger ranges may help");
-    }
+    PowerVolume of_reference;
+    if (reference != nullptr) of_reference = power_of(*reference);
     const VolumeGrid& grid = reference == nullptr ? volume.grid : reference->grid;
-    PlacedVolume placed = placed_volume(power, done.rows, grid, settings, volume.provenance);
-    done.used = placed.b_scans_used;
-    done.volume = std::make_shared<const Volume>(std::move(placed.volume));
+    Volume made;
+    const auto put = [&](RegisteredMean mean, const auto& moved) {
+        if (std::ranges::none_of(done.rows, &RowShift::is_valid)) {
+            throw Error(ErrorCode::bad_setting,
+                        reference == nullptr ? "no B-scan fits its neighbours" : "no B-scan fits the reference",
+                        "registration", "is it more than noise? Larger ranges may help");
+        }
+        mean.add(moved, done.rows);
+        done.used = mean.b_scans_used();
+        made = mean.volume();
+    };
+    const BackendChoice any{};
+    progress.begin("register", volume.grid.b_scans, "B-scans");
+    on_gpu_or_cpu(
+        any,
+        [&] {
+            const PowerCopy there(power, any);
+            done.rows = reference == nullptr ? align_neighbours(there.on_gpu(), settings, progress, any)
+                                             : Reference(PowerCopy(of_reference, any).on_gpu(), settings, any)
+                                                   .register_rows(there.on_gpu(), progress);
+            put(RegisteredMean(grid, any), there.on_gpu());
+        },
+        [&] {
+            done.rows = reference == nullptr ? align_neighbours(power, settings, progress)
+                                             : Reference(of_reference, settings).register_rows(power, progress);
+            put(RegisteredMean(grid), power);
+        });
+    progress.end();
+    made.provenance = volume.provenance;
+    made.provenance["registration"] = section_toml("registration", settings);
+    made.provenance["registration.b_scans_used"] = fmt::format("{} of {}", done.used, done.rows.size());
+    done.volume = std::make_shared<const Volume>(std::move(made));
     return done;
 }
 

@@ -1,5 +1,6 @@
 #include "app/live/live_job.h"
 
+#include <chrono>
 #include <fstream>
 #include <memory>
 #include <mutex>
@@ -22,6 +23,9 @@
 
 namespace echolux {
 namespace {
+
+// With volumes that are worked on when the source has ended.
+constexpr std::chrono::milliseconds patience_with_tissue{30'000}, patience_when_stopped{300};
 
 bool is_own_shifts(const std::filesystem::path& path) {
     return begins_with(path, std::string(registration_heading));
@@ -217,7 +221,7 @@ LiveReport run(const LiveJob& job, Progress& progress, const HearEvent& heard) {
         if (heard) heard(report.events.back());
     }
     run_session(job, *source, session, report, progress, heard, [&] { return pictures->problem(); });
-    display.path().finish_tissue();
+    display.path().finish_tissue(report.was_cut_short ? patience_when_stopped : patience_with_tissue);
     pictures->stop();  // with one of the newest volume
     if (linked) report.linked = linked->stats();
     linked.reset();

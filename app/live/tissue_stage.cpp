@@ -184,9 +184,9 @@ void TissueStage::clear() {
 
 // ---- any thread
 
-void TissueStage::finish() {
+bool TissueStage::finish(std::chrono::milliseconds patience) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return is_idle(); });
+    return changed_.wait_for(lock, patience, [this] { return is_idle(); });
 }
 
 // ---- the thread that works

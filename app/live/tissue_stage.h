@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -57,8 +58,8 @@ class TissueStage {
 
     // ---- any thread
 
-    // Waits until what was handed over is shown.
-    void finish();
+    // Waits until what was handed over is shown. False: it takes longer.
+    bool finish(std::chrono::milliseconds patience);
 
     TissueLog& log() { return log_; }
     const TissueLog& log() const { return log_; }

@@ -346,7 +346,6 @@ void VolumeFeeder::abandon() {
 
 void VolumeFeeder::finish() {
     wait_for_blocks();
-    stage_.finish();
 }
 
 void VolumeFeeder::wait_for_blocks() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -62,7 +63,7 @@ class VolumeFeeder : public BlockSink {
     bool rework(const Block& block) override;
     void collect() override;
 
-    // Waits until all that was fed is written, also what is worked on before it is shown.
+    // Waits until all that was fed is written; what is worked on before it is shown comes later.
     void finish() override;
 
     // Settings that change: the new reconstructor is made on a thread of its own. Where voxels keep their size, type
@@ -77,7 +78,10 @@ class VolumeFeeder : public BlockSink {
     void set_tissue(const LiveTissue& tissue);
     const TissueLog& tissue_log() const { return stage_.log(); }
     std::vector<News> take_news() override { return stage_.log().take_news(); }
-    void finish_tissue() { stage_.finish(); }  // what was reconstructed is shown when it returns
+    // What was reconstructed is shown when it returns, or given up.
+    void finish_tissue(std::chrono::milliseconds patience) {
+        if (!stage_.finish(patience)) stage_.cancel();
+    }
 
     SlotKind kind() const;
 
@@ -132,7 +136,8 @@ class VolumeFeeder : public BlockSink {
 
     // The volume that is being written.
     std::optional<WriteTicket> ticket_;
-    std::optional<Places> staged_;  // it goes to the stage first
+    std::optional<Places> staged_;     // it goes to the stage first
+    std::int64_t staged_volume_ = -1;  // that went there last
     VolumeStamp stamp_;
     std::int64_t next_b_scan_ = 0;
     std::int64_t published_to_ = 0;     // slices

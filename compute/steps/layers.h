@@ -8,7 +8,6 @@
 #include <cstdint>
 
 #include "compute/host_device.h"
-#include "compute/steps/depth.h"
 
 namespace echolux {
 
@@ -62,8 +61,7 @@ struct LayerInside {
 // n voxels of one layer whose mean is only known from themselves: n ln(mean), up to a constant.
 struct PieceCost {
     ECHOLUX_HD float operator()(float sum, float count) const {
-        constexpr float ln_2 = 0.69314718f;
-        return count * ln_2 * Log2{}(sum / count);
+        return count * NaturalLog{}(sum / count);
     }
 };
 
@@ -162,8 +160,8 @@ struct BoundarySides {
 
     // By how many dB it is brighter below. `margin`: far below noise.
     ECHOLUX_HD static float contrast_db(float above, float below, float margin) {
-        constexpr float db = 3.01029996f;  // 10 lg 2
-        return db * Log2{}((below + margin) / (above + margin));
+        constexpr float db = 4.34294482f;  // 10 lg e
+        return db * NaturalLog{}((below + margin) / (above + margin));
     }
 };
 

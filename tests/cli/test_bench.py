@@ -83,11 +83,15 @@ class Bench(ProgramCase):
         self.check_figures(report["figures"])
         figures = {figure["key"]: figure for figure in report["figures"]}
         keys = {"filter/nlm", "filter/nlm.patch5", "filter/nlm.default", "filter/bilateral", "filter/median3", "filter/median5",
-                "segment/retina"}
+                "segment/retina", "register/rows", "register/mean"}
         self.assertEqual(set(figures), keys | {key + ".rate" for key in keys})
         for key, figure in figures.items():
             self.assertGreater(figure["median"], 0, key)
         self.assertAlmostEqual(figures["filter/nlm"]["median"] * figures["filter/nlm.rate"]["median"], 64 * 32 * 8, delta=1)
+        published = {row["figure"]: row for row in report["published"]}
+        self.assertEqual(set(published), {"register/rows.rate", "segment/retina.rate"})
+        self.assertAlmostEqual(published["register/rows.rate"]["published"], 10.6)
+        self.assertGreater(published["register/rows.rate"]["ours"], 0)
 
     def test_every_method_is_measured(self):
         report = self.measured("--methods")

@@ -24,7 +24,7 @@ TEST_F(LiveTissueOnGpu, TexturesHoldWhatTheCpuMakesOfTheSameVoxels) {
             for (std::int64_t volume = 0; volume < 6; ++volume) {
                 const PinnedSpectra spectra(spec, volume);
                 feed(path, spec, spectra, volume);
-                path.finish();
+                path.finish_tissue(std::chrono::minutes(2));
                 const ReadVolume read = path.read_volume().value();
                 ASSERT_EQ(read.stamp.volume, volume);
                 Volume expected{path.grid(), voxels_in_memory(spec, spectra.samples, on_gpu), {}};
@@ -53,7 +53,7 @@ TEST_F(LiveTissueOnGpu, WhatCannotBeStabilisedIsShownAsItIs) {
     LoneVolumePath path(spec, on_gpu, {}, options);
     const PinnedSpectra spectra(spec, 1);
     feed(path, spec, spectra, 0);
-    path.finish();
+    path.finish_tissue(std::chrono::minutes(2));
     EXPECT_EQ(path.read_volume()->voxels, voxels_in_memory(spec, spectra.samples, on_gpu));
     EXPECT_EQ(path.tissue_log().stats().as_it_was, 1);
     EXPECT_EQ(path.take_news().size(), 1u);

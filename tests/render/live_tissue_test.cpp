@@ -63,7 +63,7 @@ class LiveTissuePath : public Rendering {
         return volume.voxels;
     }
     std::vector<std::byte> shown() {
-        path_->finish();
+        path_->finish_tissue(std::chrono::minutes(2));
         return path_->read_volume().value().voxels;
     }
 
@@ -120,6 +120,18 @@ TEST_F(LiveTissuePath, VolumesItCannotKeepUpWithAreSkippedAndCounted) {
     EXPECT_EQ(path_->tissue_log().stats().skipped, 4);
 }
 
+// At rest, as a session works on its last volume again: the last of several settings is the one that is shown.
+TEST_F(LiveTissuePath, TheSameVolumeAgainGivesUpWhatWasMadeOfItBefore) {
+    ASSERT_TRUE(feed(3));
+    for (int again = 0; again < 3; ++again) {
+        want(endless());
+        AWAIT(feed(3));
+    }
+    want(median());
+    AWAIT(feed(3));
+    EXPECT_EQ(shown(), filtered(median().filter));
+}
+
 TEST_F(LiveTissuePath, AnotherShapeOfTheVolumeGivesUpWhatIsUnderWay) {
     build(endless());
     ASSERT_TRUE(feed(0));
@@ -143,7 +155,7 @@ TEST_F(LiveTissuePath, VolumesWithoutABlockGiveTheirPlaceBack) {
 TEST_F(LiveTissuePath, PicturesOfItAreThoseOfThatVolume) {
     build(median());
     ASSERT_TRUE(feed(0));
-    path_->finish();
+    path_->finish_tissue(std::chrono::minutes(2));
     View view;
     view.width = view.height = 64;
     view.mode = ViewMode::mip;
