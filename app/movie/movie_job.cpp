@@ -240,7 +240,9 @@ void end_early(MovieEncoding& encoding) {
 MadeMovie make(const MovieJob& job, Progress& progress) {
     const MovieCodec codec = movie_codec(job.output, job.codec);
     check_names(job, codec);
-    const View start = sized(job.view, codec);
+    View start = sized(job.view, codec);
+    load_transfer(start);
+    load_channels(start);
     check_view(start);
     MovieScene stage(job, movie_path(job.spec.path, job.spec.key_frames), progress);
     const MoviePlan plan(job.spec, start, stage.time_points());

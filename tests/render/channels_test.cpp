@@ -192,6 +192,28 @@ TEST_F(Together, AChannelBesideAnEmptyVolumeIsThePictureOfItsVolume) {
     }
 }
 
+TEST_F(Together, SlowAVolumeInPagesIsSeenWithThem) {
+    const VolumeGrid grid = db_grid(48, 48, 48);
+    view_ = voxel_view(grid, 48, 48);
+    view_.low = 0;
+    view_.high = 40;
+    view_.channels[0].volume = channel_voxels(grid, ball(grid, 20));
+    view_.channels[0].curve = "angiogram";
+    view_.channels[0].low = 0;
+    view_.channels[0].high = 40;
+    renderer().set_volume(grid, voxels(grid, speckle).data());
+    const Image whole = renderer().render(view_);
+    const auto limited = renderer_with({.edge = 40, .pool_bytes = INT64_MAX, .page_edge = 32});
+    const std::vector<std::byte> codes = voxels(grid, speckle);
+    limited->set_volume(voxels_in_memory(grid, codes.data()));
+    ASSERT_TRUE(limited->is_in_pages());
+    const Image paged = limited->render(view_);
+    std::int64_t apart = 0;
+    for (std::size_t i = 0; i < whole.pixels.size(); ++i)
+        apart = std::max<std::int64_t>(apart, std::abs(whole.pixels[i] - paged.pixels[i]));
+    EXPECT_LE(apart, 1);
+}
+
 TEST_F(Together, AHiddenChannelIsNotThere) {
     set_volume(speckle);
     const Image plain = renderer().render(view_);
