@@ -46,8 +46,9 @@ double arc_weight(const TransferWidget& arc, const PlanePoint& at) {
     const double part = (at.value - left) / (right - left);
     if (part < 0 || part > 1) return 0;
     const double height = arc.points[0].second;
-    const double beside = std::abs(at.second - 4 * height * part * (1 - part));
-    return faded(1 - beside / (arc.width * std::abs(height)), arc.softness);
+    const double middle = 4 * height * part * (1 - part);
+    if (middle == 0) return 0;  // inside a material
+    return faded(1 - std::abs(at.second - middle) / (arc.width * std::abs(middle)), arc.softness);
 }
 
 double distance_to_line(const PlanePoint& at, const PlanePoint& a, const PlanePoint& b, double per_value,
@@ -210,9 +211,9 @@ std::vector<TransferWidget> widgets_of(const WidgetLists& lists, const std::stri
 }
 
 std::string second_unit(SecondAxis second, const std::string& value_unit) {
-    if (second == SecondAxis::distance) return "um";
+    if (second == SecondAxis::distance) return "µm";
     const std::string short_name = value_unit.starts_with("dB") ? "dB" : value_unit;
-    return second == SecondAxis::curvature ? "1/um" : short_name.empty() ? "per um" : short_name + "/um";
+    return second == SecondAxis::curvature ? "1/µm" : short_name.empty() ? "per µm" : short_name + "/µm";
 }
 
 }  // namespace echolux

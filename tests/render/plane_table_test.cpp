@@ -37,9 +37,9 @@ TEST(PlaneTable, OfAnArcStandsOnItsTwoMaterials) {
                              .extinction = 80};
     const TransferFunction function = function_of({SecondAxis::gradient, 0, 8, {arc}});
     const auto extinction = [&](double value, double second) { return seen_at(function, {value, second}).extinction; };
-    EXPECT_DOUBLE_EQ(extinction(16, 4), 80);    // its top
-    EXPECT_DOUBLE_EQ(extinction(12, 3), 80);    // 4 x 1/4 x 3/4
-    EXPECT_DOUBLE_EQ(extinction(12, 3.5), 40);  // half of a width of 1
+    EXPECT_DOUBLE_EQ(extinction(16, 4), 80);          // its top
+    EXPECT_DOUBLE_EQ(extinction(12, 3), 80);          // 4 x 1/4 x 3/4
+    EXPECT_NEAR(extinction(12, 3.5), 80. / 3, 1e-9);  // two thirds of a width of 0.75
     EXPECT_DOUBLE_EQ(extinction(16, 4.75), 20);
     EXPECT_EQ(extinction(16, 2.9), 0) << "below it";
     EXPECT_EQ(extinction(7.9, 0), 0);

@@ -102,8 +102,8 @@ TEST_F(Planes2D, CurvatureIsThatOfBalls) {
         renderer().set_volume(grid, voxels(grid, [&](auto... at) { return 20 + sign * (20 - radius(at...)); }).data());
         const ValueRange shell{std::min(sign / 8, sign / 12), std::max(sign / 8, sign / 12)};
         show(dark({SecondAxis::curvature, -0.15, 0.15, {box({-far_away, far_away}, shell, 10)}}, 48));
-        const double expected = 2 * (std::sqrt(144 - 0.5) - std::sqrt(64 - 0.5)) * 10 / 48;
-        EXPECT_NEAR(-std::log(transmittance(24, 24)), expected, 0.08 * expected) << sign;
+        // 8.02 voxels of the true shell on this ray; 8.8 by differences over a voxel, found by other code (NumPy).
+        EXPECT_NEAR(-std::log(transmittance(24, 24)) * 48 / 10, 8.8, 0.11) << sign;
     }
 }
 

@@ -48,9 +48,9 @@ void draw_arc(const PlanePicture& picture, const TransferWidget& arc, ImDrawList
     const auto place = [&](int piece, double beside) {
         const double part = static_cast<double>(piece) / pieces;
         return ImVec2(picture.x_of(std::lerp(left, right, part)),
-                      picture.y_of(height * (4 * part * (1 - part)) + beside));
+                      picture.y_of(height * (4 * part * (1 - part)) * (1 + beside)));
     };
-    const double width = arc.width * std::abs(height);
+    const double width = arc.width;
     for (int i = 0; i < pieces; ++i) {
         list->AddQuadFilled(place(i, -width), place(i, width), place(i + 1, width), place(i + 1, -width),
                             colour_of_widget(arc, 0.4f));

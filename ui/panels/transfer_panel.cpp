@@ -47,15 +47,15 @@ class TransferPanel : public NamedPanel {
         if (bare) editor_.draw(context, *shown, *bare, exhibit.histogram(), *grid);
     }
 
-    // Open by itself where the curve has a second axis.
+    // There before the volume is, too: nothing moves when it comes.
     void draw_plane_section(const PanelContext& context) {
+        if (!section(context, "Second axis", false)) return;
         Workspace& work = context.work;
         const auto grid = work.stage().exhibit()->grid();
-        if (!grid) return;
         View without_map = work.view();
         without_map.colour_map = "preset";
         const auto bare = function_in_use(work, without_map);
-        if (bare && section(context, "Second axis", bare->plane.has_value())) plane_.draw(context, *bare, *grid);
+        if (grid && bare) plane_.draw(context, *bare, *grid);
     }
 
     static void draw_more(const PanelContext& context) {
