@@ -20,7 +20,7 @@ constexpr double width = 0.9;           // em
 constexpr double tick = 0.35;           // em
 constexpr double title = 1.6;           // em: its room above the bar
 constexpr double height = 0.38;         // of the picture's
-constexpr double most_of_all = 0.78;    // of it, whatever their number
+constexpr double least_height = 0.1;    // of it, however many there are
 constexpr double room_for_ticks = 4.5;  // em: colours, ticks and their numbers
 
 struct Legend {
@@ -81,6 +81,15 @@ void draw_colours(Sheet& sheet, const Legend& legend, const glm::dvec2& low, con
     }
 }
 
+// Of the picture's height: what scale bar and text take is left to them.
+double share_of(const Sheet& sheet, const View& view, double legends) {
+    double reserved = legends;  // em
+    if (view.scale_bar) reserved += 2;
+    if (!view.text.empty()) reserved += 1 + 1.25 * static_cast<double>(1 + std::ranges::count(view.text, '\n'));
+    const double room = sheet.size().y - sheet.top() - sheet.margin() - reserved * sheet.em();
+    return std::clamp(room / (std::max(legends, 1.0) * sheet.size().y), least_height, height);
+}
+
 void draw_legend(Sheet& sheet, const Legend& legend, double top, double part) {
     const double em = sheet.em();
     const double right = sheet.size().x - sheet.margin();
@@ -104,7 +113,7 @@ void draw_legend(Sheet& sheet, const Legend& legend, double top, double part) {
 void draw_colour_bars(Sheet& sheet, const AnnotationContext& context, const std::optional<FlowScale>& flow) {
     double top = sheet.top();
     const std::vector<Legend> legends = legends_of(context, flow);
-    const double part = std::min(height, most_of_all / static_cast<double>(std::max<std::size_t>(1, legends.size())));
+    const double part = share_of(sheet, context.view, static_cast<double>(legends.size()));
     for (const Legend& legend : legends) {
         draw_legend(sheet, legend, top, part);
         top += part * sheet.size().y + sheet.em();
