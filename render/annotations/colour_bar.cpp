@@ -19,8 +19,8 @@ constexpr int max_ticks = 6;
 constexpr double width = 0.9;           // em
 constexpr double tick = 0.35;           // em
 constexpr double title = 1.6;           // em: its room above the bar
-constexpr double height = 0.38;         // of the picture's; less where several would not fit
-constexpr double most_height = 0.78;    // of all
+constexpr double height = 0.38;         // of the picture's
+constexpr double least_height = 0.1;    // of it, however many there are
 constexpr double room_for_ticks = 4.5;  // em: colours, ticks and their numbers
 
 struct Legend {
@@ -102,6 +102,15 @@ void draw_colours(Sheet& sheet, const Legend& legend, const glm::dvec2& low, con
     }
 }
 
+// Of each legend: what scale bar, text and labels take is left to them.
+double height_of_each(const Sheet& sheet, const View& view, double legends, double of_labels) {
+    double reserved = legends;  // em
+    if (view.scale_bar) reserved += 2;
+    if (!view.text.empty()) reserved += 1 + 1.25 * static_cast<double>(1 + std::ranges::count(view.text, '\n'));
+    const double room = sheet.size().y - sheet.top() - sheet.margin() - reserved * sheet.em() - of_labels;
+    return std::clamp(room / std::max(legends, 1.0), least_height * sheet.size().y, height * sheet.size().y);
+}
+
 void draw_legend(Sheet& sheet, const Legend& legend, double top, double height) {
     const double em = sheet.em();
     const double right = sheet.size().x - sheet.margin();
@@ -129,8 +138,7 @@ void draw_colour_bars(Sheet& sheet, const AnnotationContext& context, const std:
     for (const ChannelLegend& channel : channels) {
         if (!channel.function) of_labels += height_of_labels(sheet, *channel.channel) + sheet.em();
     }
-    const double room = std::max(0.4 * sheet.size().y, most_height * sheet.size().y - of_labels);
-    const double each = std::min(height * sheet.size().y, room / std::max(1.0, double(legends.size())));
+    const double each = height_of_each(sheet, context.view, static_cast<double>(legends.size()), of_labels);
     double top = sheet.top();
     for (const Legend& legend : legends) {
         draw_legend(sheet, legend, top, each);

@@ -1,5 +1,5 @@
-// What the ray caster and the path tracer have to know of what is set up around a volume: the ground, the background, caps,
-// outlines, a picture as sky, and pictures all around.
+// What the ray caster and the path tracer have to know of what is set up around a volume: the ground, the background,
+// caps, outlines, a picture as sky, and pictures all around.
 #ifndef ECHOLUX_SHADERS_SHARED_STUDIO_H
 #define ECHOLUX_SHADERS_SHARED_STUDIO_H
 
@@ -23,8 +23,8 @@ ECHOLUX_CONST studio_sky = 32;  // a picture gives light
 // A texel of the picture that is the sky, row by row from the zenith.
 struct SkyTexel {
     vec4 light;  // as a part of view.sky: red, green, blue; density of looks for it, per solid angle
-    vec4 alias;  // A. Walker, "An efficient method for generating discrete random variables", ACM TOMS 3(3), 1977: share
-                 // of the looks drawn for this texel that it keeps; the texel that gets the others
+    vec4 alias;  // A. Walker, "An efficient method for generating discrete random variables", ACM TOMS 3(3), 1977:
+                 // share of the looks drawn for this texel that it keeps; the texel that gets the others
 };
 
 struct StudioFrame {

@@ -73,7 +73,7 @@ struct PanelState {
     unsigned int picked = 0;       // the number that was clicked last: what is typed next is its value; 0: none
     bool is_picked_there = false;  // it has been drawn
     WindowPace pace;
-    bool plays_keys = false;  // of the time line, so that the next picture comes soon
+    bool plays_keys = false;                          // of the time line, so that the next picture comes soon
     std::string wanted_panel;                         // to be scrolled to; empty: none
     bool has_sheet = false;                           // a dialog is open above panels and panes,
     bool is_in_sheet = false;                         // and what is drawn now is its content
