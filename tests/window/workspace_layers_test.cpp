@@ -172,7 +172,7 @@ TEST_F(WorkspaceLayers, EditsByHandComeAgainWithTheirTimePointOfARecording) {
     work().undo();
     settle();
     EXPECT_EQ(work().filtering().moment(work()), moment);
-    EXPECT_NE(layering.surfaces(), nullptr);
+    EXPECT_TRUE(until([&] { return layering.surfaces() != nullptr; }));
 }
 
 TEST_F(WorkspaceLayers, ACutBySurfacesThatThereAreNotIsSaid) {

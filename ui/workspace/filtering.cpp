@@ -241,7 +241,7 @@ std::string Filtering::moment(Workspace& work) const {
     const std::optional<VolumeStamp> stamp = shown == nullptr ? std::nullopt : shown->stamp();
     if (!stamp) return "";
     if (shown->live() != nullptr && !shown->live()->is_recorded()) return mark(work);
-    std::string text = fmt::format("{} {}", stamp->volume, stamp->time_s);
+    std::string text = std::to_string(stamp->volume);  // whose time a recording that is shown again counts on
     for (const BoundField& field : work.fields()) {
         if (is_of_scan(field.key())) text += "\n" + spelled(field.get());
     }
