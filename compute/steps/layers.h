@@ -60,9 +60,7 @@ struct LayerInside {
 
 // n voxels of one layer whose mean is only known from themselves: n ln(mean), up to a constant.
 struct PieceCost {
-    ECHOLUX_HD float operator()(float sum, float count) const {
-        return count * NaturalLog{}(sum / count);
-    }
+    ECHOLUX_HD float operator()(float sum, float count) const { return count * NaturalLog{}(sum / count); }
 };
 
 // Where a boundary may lie in an A-scan: voxels from `first` on belong to the layer above, those before `last` to the
