@@ -198,8 +198,8 @@ class Live:
             self._feeder.start()
 
     def set(self, key: str, value: bool | float | str) -> None:
-        """A setting by its key, from a later volume on: of the sections above, or of `filter` and `registration`, whose
-        `shown` turns them on. Recordings never see these.
+        """Gives the setting `key` the `value` (in its unit, or its name), from a later volume on: of the sections above, or
+        of `filter` and `registration`, whose `shown` turns them on. Recordings never see these.
 
             session.set("filter.method", "median")
             session.set("filter.shown", True)

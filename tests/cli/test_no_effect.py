@@ -31,9 +31,9 @@ class NoEffect(ProgramCase):
         self.refuse("filter", "v.nrrd", "-o", "f.nrrd", "--all-volumes", lines=None, names=["v.nrrd", "one volume"])
 
     def test_voxels_that_do_not_say_what_they_hold(self):
-        write_nrrd(self.folder / "unknown.nrrd", np.random.default_rng(1).exponential(1, (12, 16, 96)), quantity="", unit="")
-        found = self.run_program("register", "unknown.nrrd", "-o", "r.nrrd")
-        self.assertIn("does not say what its voxels hold", found.err)
+        one = np.random.default_rng(1).exponential(1, (16, 96))
+        write_nrrd(self.folder / "unknown.nrrd", np.stack([one * (1 + 0.01 * i) for i in range(12)]), quantity="", unit="")
+        self.warned("does not say what its voxels hold", "register", "unknown.nrrd", "-o", "r.nrrd")
 
     def test_settings_of_a_view(self):
         render = ["render", "v.nrrd", "-o", "p.png", "--size", "32x32", "--overwrite"]
@@ -45,11 +45,11 @@ class NoEffect(ProgramCase):
 
     def test_planes_and_slabs_beside_the_volume(self):
         render = ["render", "v.nrrd", "-o", "p.png", "--size", "32x32", "--overwrite"]
-        self.warned("plane_offset_um is 5000", *render, "--show", "slice", "--plane-offset-um", "5000")
-        self.warned("top_um is 5000", *render, "--top-um", "5000")
-        self.warned("bottom_um only 10", *render, "--top-um", "20", "--bottom-um", "10")
+        self.warned("plane_offset_um is 5000", *render, "--show", "slice", "--plane-offset", "5000")
+        self.warned("top_um is 5000", *render, "--top", "5000")
+        self.refuse(*render, "--top", "20", "--bottom", "10", lines=None, names=["top_um", "not above the bottom"])
         self.assertNotIn("nothing is seen", self.succeed(*render, "--show", "slice").err)
-        self.assertNotIn("nothing is seen", self.succeed(*render, "--top-um", "1").err)
+        self.assertNotIn("nothing is seen", self.succeed(*render, "--top", "1").err)
 
     def test_files_and_sources_that_there_are_not(self):
         for command in (["render", "gone", "-o", "p.png"], ["info", "gone"], ["reconstruct", "gone", "-o", "v2.nrrd"]):

@@ -8,6 +8,7 @@
 
 #include "app/jobs/settings_table.h"
 #include "controlled_test.h"
+#include "engine/io/png_file.h"
 #include "listener.h"
 
 namespace echolux::test {
@@ -41,9 +42,13 @@ class EverySetting : public ControlledTest {
 };
 
 // How many numbers lists without a default have, where not four: two points, three points, a colour.
-const std::map<std::string, std::size_t> lengths{{"view.distances", 6},    {"view.angles", 9},
-                                                 {"view.flow_arrows", 6},  {"view.flow_streaks", 5},
-                                                 {"view.streak_pulse", 2}, {"view.text_colour", 3}};
+const std::map<std::string, std::size_t> lengths{{"view.distances", 6},
+                                                 {"view.angles", 9},
+                                                 {"view.flow_arrows", 6},
+                                                 {"view.flow_streaks", 5},
+                                                 {"view.streak_pulse", 2},
+                                                 {"view.text_colour", 3},
+                                                 {"view.background_lower_colour", 3}};
 
 // Where not any numbers will do: a light.
 const std::map<std::string, Json> lists{{"view.area_lights", {40.0, 35.0, 3.0, 1.2, 0.0, 1.0, 0.96, 0.9}}};
@@ -85,7 +90,10 @@ Json another(const BoundField& field, const std::filesystem::path& folder) {
     if (const auto* list = std::get_if<std::vector<double>>(&value)) return another_list(field, *list);
     if (field.control.path == PathKind::folder) return (folder / "other").string();
     if (field.control.path == PathKind::none) return "another text";
-    const std::string ending(field.control.endings.empty() ? ".csv" : field.control.endings.front());
+    const bool is_volume = field.key().starts_with("view.channel_");
+    const std::string ending(is_volume                       ? ".nrrd"
+                             : field.control.endings.empty() ? ".csv"
+                                                             : field.control.endings.front());
     return (folder / ("file" + ending)).string();
 }
 
@@ -109,6 +117,8 @@ const std::set<std::string> of_a_volume{"view.top_from", "view.bottom_from", "vi
 TEST_F(EverySetting, IsSetAndReadBack) {
     std::filesystem::create_directory(folder() / "other");
     std::ofstream(folder() / "file.csv") << "0,1\n1,2\n";
+    write_png(folder() / "file.png", {1, 1, 3, {9, 9, 9}, {}});
+    std::ofstream(folder() / "file.nrrd") << "NRRD0004\ntype: uint8\ndimension: 3\nsizes: 2 1 1\nencoding: raw\n\n12";
     std::ofstream(folder() / "file.toml")
         << "[transfer]\nversion = 1\ncolours = [0, 0, 0, 0, 1, 1, 1, 1]\nextinctions = [0, 0, 1, 220]\n";
     for (const ListedSetting& setting : all_settings()) {
