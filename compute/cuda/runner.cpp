@@ -97,6 +97,7 @@ CudaRunner::CudaRunner(const ReconstructionSpec& plan, const BackendChoice& choi
         in_halves_ = in_one_kernel_ && !flow_grid_ && fused_->makes_voxels_in_halves();
     } else {
         methods_ = line_methods(plan, plain_, format_, kept_, shape_.lines(), choice.fused);
+        in_halves_ = methods_.in_halves;
     }
     if (!in_one_kernel_) voxels_.emplace(voxel_tables_, plan, shape_);
     if (flow_grid_) flow_.emplace(plan, plain_.weight.sum, kept_, in_one_kernel_ ? fused_->half_bin_scale() : 0);
@@ -111,10 +112,10 @@ CudaRunner::~CudaRunner() {
 }
 
 std::string CudaRunner::backend() const {
-    const std::string way = in_halves_       ? "fused, half precision"
+    const std::string way = !fused_          ? methods_.way
+                            : in_halves_     ? "fused, half precision"
                             : in_one_kernel_ ? "fused"
-                            : fused_         ? "fused to bins"
-                                             : methods_.way;
+                                             : "fused to bins";
     return fmt::format("cuda ({}, {})", gpu_name_, way);
 }
 

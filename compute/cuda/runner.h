@@ -130,7 +130,7 @@ class CudaRunner : public Reconstructor {
     Background background_mode_;
     std::optional<FusedKernel> fused_;  // to bins at least
     bool in_one_kernel_ = false;        // to voxels, and to bins besides where there is flow
-    bool in_halves_ = false;            // that kernel, in half precision
+    bool in_halves_ = false;            // that kernel, or the method, in half precision
     LineMethods methods_;               // where there is no fused kernel
     std::optional<VoxelStage> voxels_;  // of the separate passes
     std::optional<FlowStage> flow_;
