@@ -90,7 +90,7 @@ BenchReport live_report([[maybe_unused]] const Options& options, [[maybe_unused]
 
 BenchReport light_report([[maybe_unused]] const Options& options, [[maybe_unused]] Progress& progress) {
 #ifdef ECHOLUX_RENDER
-    return run(LightBenchJob{options.job.device, options.job.quick}, progress);
+    return run(LightBenchJob{options.job.device, options.job.quick, options.volumes}, progress);
 #else
     throw Error(ErrorCode::bad_setting, "this build has no renderer", "--light", "build with ECHOLUX_RENDER");
 #endif
@@ -105,6 +105,10 @@ BenchReport movie_report([[maybe_unused]] const Options& options, [[maybe_unused
 }
 
 void bench(const Options& options) {
+    if (!options.volumes.empty() && !options.rendering && !options.light) {
+        throw Error(ErrorCode::bad_setting, "volumes are measured by --rendering and --light", "--volume",
+                    "add one of them");
+    }
     const std::string json = output_named(options.json, ".json", false);
     const auto is_own = [](const std::filesystem::path& path) {
         return begins_with(path, "{\n \"echolux\": \"") && holds_near_an_end(path, "\"ceilings\": ");
@@ -152,7 +156,8 @@ void add_bench(CLI::App& program) {
                           "instead: what pictures cost the graphics device, against volume and picture size");
     CLI::Option* light = command->add_flag(
         "--light", options->light,
-        "instead: what a path a pixel of traced light costs, and what a changed curve or volume does");
+        "instead: what a path a pixel of traced light costs, and what a changed curve or volume does; how soon a "
+        "picture is clean");
     CLI::Option* movie = command->add_flag("--movie", options->movie,
                                            "instead: what a turntable costs beside drawing alone and encoding alone");
     CLI::Option* methods = command->add_flag(
@@ -173,9 +178,10 @@ void add_bench(CLI::App& program) {
         ->check(positive())
         ->type_name("S")
         ->needs(live);
-    command->add_option("--volume", options->volumes, "also count the samples of these volumes with --rendering")
-        ->type_name("FILE")
-        ->needs(rendering);
+    command
+        ->add_option("--volume", options->volumes,
+                     "these volumes too: their samples are counted with --rendering, their noise with --light")
+        ->type_name("FILE");
     CLI::Option* lengths =
         command->add_option("--lengths", options->job.lengths, "samples of a spectrum [1024,2048,4096]")
             ->delimiter(',')
