@@ -273,7 +273,6 @@ TEST(AlignedRepeats, NeedRepeatsOfBScansAndAngiography) {
     spec.geometry.b_repeats = 1;
     spec.geometry.a_repeats = 4;
     EXPECT_THROW(planned_flow_grid(spec), Error);
-    EXPECT_THROW(refuse_what_gpus_cannot(spec_of(scene, aligned_flow())), Error);
 }
 
 TEST(AlignedRepeats, AreToldInATable) {
