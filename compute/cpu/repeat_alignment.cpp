@@ -178,7 +178,12 @@ void RepeatAligner::report(RepeatReport* reports) const {
     for (std::size_t r = 0; r < shifts_.size(); ++r) {
         const Shift& shift = shifts_[r];
         const double rows = tables_.depth_flip ? shift.z : 0 - shift.z;  // rows are written in reverse
-        reports[r] = {static_cast<float>(rows), static_cast<float>(0 - shift.x), shift.match, 0, shift.reason};
+        RepeatReport& one = reports[r];
+        one = {};
+        one.depth_rows = static_cast<float>(rows);
+        one.a_scans = static_cast<float>(0 - shift.x);
+        one.match = shift.match;
+        one.reason = shift.reason;
     }
 }
 

@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(aligning_threads) sum_phases(RepeatWork work, 
         const float2 *a = lines.reference_of(work, slot, x), *b = lines.other(work, slot, x);
         const Phasor estimate = pass == 0 ? Phasor{} : lines.phases(work)[work.at(slot, x)];
         Phasor sum;
-        each_bin(work.depth, [&](int z) {
+        each_bin<4>(work.depth, [&](int z) {
             const Phasor one = share(phasor_at(a + z), phasor_at(b + z), estimate);
             sum.re += one.re;
             sum.im += one.im;
@@ -48,9 +48,9 @@ __global__ void __launch_bounds__(aligning_threads) smooth_phases(RepeatWork wor
 }
 
 template <class Lines>
-void enqueue_phases(cudaStream_t stream, const RepeatWork& work, const Lines& lines) {
-    const unsigned blocks = blocks_of_some(std::int64_t{work.slots()} * work.positions / aligning_warps);
-    const unsigned smoothing = blocks_of_some(work.slots() * (work.positions / aligning_threads + 1));
+void enqueue_phases(cudaStream_t stream, const RepeatWork& work, const Lines& lines, bool likely_none = false) {
+    const unsigned blocks = blocks_of_some(std::int64_t{work.slots()} * work.positions / aligning_warps, likely_none);
+    const unsigned smoothing = blocks_of_some(work.slots() * (work.positions / aligning_threads + 1), likely_none);
     for (int pass = 0; pass < RepeatPhaseShare::passes; ++pass) {
         sum_phases<<<blocks, aligning_threads, 0, stream>>>(work, lines, pass);
         smooth_phases<<<smoothing, aligning_threads, 0, stream>>>(work, lines, pass == RepeatPhaseShare::passes - 1);
@@ -62,15 +62,16 @@ void enqueue_phases(cudaStream_t stream, const RepeatWork& work, const Lines& li
 // A warp has an A-scan.
 __global__ void __launch_bounds__(aligning_threads) move_in_depth(RepeatWork work, std::int64_t series) {
     each_by_warps(work, work.positions, [&](int slot, int x) {
-        const ShiftTaps& taps = work.depth_taps[slot];
+        const ShiftTaps taps = work.depth_taps[slot];
+        const int first = static_cast<int>(taps.first), depth = work.depth;
         const float2* from = work.line(slot / work.count, x, series, slot % work.count);
         float2* into = work.shifted_line(slot, x);
-        each_bin(work.depth, [&](int z) {
+        each_bin(depth, [&](int z) {
             Phasor sum;
 #pragma unroll
             for (int n = 0; n < ShiftTaps::count; ++n) {
-                const std::int64_t at = z + taps.first + n;
-                if (at >= 0 && at < work.depth) add_product(sum, taps.tap[n], phasor_at(from + at));
+                const int at = z + first + n;
+                if (at >= 0 && at < depth) add_product(sum, taps.tap[n], phasor_at(from + at));
             }
             into[z] = {sum.re, sum.im};
         });
@@ -137,13 +138,14 @@ __global__ void __launch_bounds__(aligning_threads) take_taps(RepeatWork work) {
     });
 }
 
-// One block lists what lies, or will lie, at place `place` of those that are compared.
-__global__ void list_kept(RepeatWork work, int place) {
+// One block lists what lies, or will lie, at the places [begin, end) of those that are compared.
+__global__ void list_kept(RepeatWork work, int begin, int end) {
     if (threadIdx.x == 0) *work.active_count = 0;
     __syncthreads();
-    for (int slow = static_cast<int>(threadIdx.x); slow < work.slow_positions; slow += static_cast<int>(blockDim.x)) {
-        if (work.compared[slow] > 1 && place < work.compared[slow])
-            work.active[atomicAdd(work.active_count, 1)] = slow * work.count + place;
+    for (int slot = static_cast<int>(threadIdx.x); slot < work.slots(); slot += static_cast<int>(blockDim.x)) {
+        const int compared = work.compared[slot / work.count], place = slot % work.count;
+        if (compared > 1 && place >= begin && place < min(end, compared))
+            work.active[atomicAdd(work.active_count, 1)] = slot;
     }
 }
 
@@ -154,24 +156,25 @@ __global__ void __launch_bounds__(aligning_threads) lay_over(RepeatWork work, st
         float2* into = work.aligned_line(slow, x, series, target % work.count);
         if (repeat == work.states[slow].reference) {
             const float2* from = work.line(slow, x, series, repeat);
-            each_bin(work.depth, [&](int z) { into[z] = from[z]; });
+            each_bin<4>(work.depth, [&](int z) { into[z] = __ldg(from + z); });
             return;
         }
         const int slot = slow * work.count + repeat, whole = work.shifts[slot].whole_x;
         const ShiftTaps& taps = work.across_taps[slot];
-        const int first = x + static_cast<int>(taps.first);
-        Phasor tap[ShiftTaps::count];  // with the phase of the A-scan that it is for
+        const int first = x + static_cast<int>(taps.first), depth = work.depth;
+        const float2* lines = work.shifted_line(slot, first);  // of which some may not exist
+        Phasor tap[ShiftTaps::count];                          // with the phase of the A-scan that it is for
 #pragma unroll
         for (int n = 0; n < ShiftTaps::count; ++n) {
             const int of_phase = min(max(first + n - whole, 0), work.positions - 1);
             tap[n] = phase_difference(taps.tap[n], work.phases[work.at(slot, of_phase)]);
         }
-        each_bin(work.depth, [&](int z) {
+        each_bin(depth, [&](int z) {
             Phasor sum;
 #pragma unroll
             for (int n = 0; n < ShiftTaps::count; ++n) {
                 if (first + n < 0 || first + n >= work.positions) continue;
-                add_product(sum, tap[n], phasor_at(work.shifted_line(slot, first + n) + z));
+                add_product(sum, tap[n], phasor_at(lines + n * depth + z));
             }
             into[z] = {sum.re, sum.im};
         });
@@ -196,7 +199,7 @@ __global__ void __launch_bounds__(aligning_threads) follow_phase(RepeatWork work
     each_by_warps(work, work.positions, [&](int slot, int x) {
         float2* line = work.aligned_line(slot / work.count, x, series, slot % work.count);
         const Phasor phase = work.follow[work.at(slot, x)];
-        each_bin(work.depth, [&](int z) {
+        each_bin<4>(work.depth, [&](int z) {
             const Phasor turned = phase_difference(phasor_of(line[z]), phase);
             line[z] = {turned.re, turned.im};
         });
@@ -209,9 +212,10 @@ __global__ void __launch_bounds__(aligning_threads) clear_what_some_lack(RepeatW
         const KnownPart known = work.known[slot / work.count];
         float2* line = work.aligned_line(slot / work.count, x, series, slot % work.count);
         const bool is_known = x >= known.first_x && x < known.last_x;
-        each_bin(work.depth, [&](int z) {
-            if (!is_known || z < known.first_z || z >= known.last_z) line[z] = {0, 0};
-        });
+        const int begin = is_known ? static_cast<int>(known.first_z) : work.depth;
+        const int end = static_cast<int>(known.last_z);
+        for (int z = lane_of(); z < begin; z += 32) line[z] = {0, 0};
+        for (int z = max(begin, end) + lane_of(); z < work.depth; z += 32) line[z] = {0, 0};
     });
 }
 
@@ -229,32 +233,30 @@ __global__ void report(RepeatWork work, RepeatReport* reports) {
 
 void enqueue_series(cudaStream_t stream, const RepeatWork& work, std::int64_t series) {
     constexpr int threads = aligning_threads;
-    const unsigned blocks = blocks_of_some(std::int64_t{work.slow_positions} * work.positions / aligning_warps);
+    const unsigned blocks = blocks_of_some(std::int64_t{work.slots()} * work.positions / aligning_warps);
+    const bool likely_none = series == 0;
     list_what_is_moved<<<1, 256, 0, stream>>>(work, series > 0);
-    take_taps<<<blocks_of_some(work.slots()), threads, 0, stream>>>(work);
-    enqueue_moves(stream, work, work.shifts, series, -1);
-    for (int place = 0; place < work.count; ++place) {
-        list_kept<<<1, 256, 0, stream>>>(work, place);
-        lay_over<<<blocks, threads, 0, stream>>>(work, series);
-        if (place > 0) {
-            enqueue_phases(stream, work, AgainstTheOneBefore{series});
-            follow_phase<<<blocks, threads, 0, stream>>>(work, series);
-        }
+    take_taps<<<blocks_of_some(work.slots(), likely_none), threads, 0, stream>>>(work);
+    enqueue_moves(stream, work, work.shifts, series, -1, likely_none);
+    list_kept<<<1, 256, 0, stream>>>(work, 0, work.count);
+    lay_over<<<blocks, threads, 0, stream>>>(work, series);
+    for (int place = 1; place < work.count; ++place) {
+        list_kept<<<1, 256, 0, stream>>>(work, place, place + 1);
+        enqueue_phases(stream, work, AgainstTheOneBefore{series});
+        follow_phase<<<blocks, threads, 0, stream>>>(work, series);
     }
-    for (int place = 0; place < work.count; ++place) {
-        list_kept<<<1, 256, 0, stream>>>(work, place);
-        clear_what_some_lack<<<blocks, threads, 0, stream>>>(work, series);
-    }
+    list_kept<<<1, 256, 0, stream>>>(work, 0, work.count);
+    clear_what_some_lack<<<blocks, threads, 0, stream>>>(work, series);
     checked_launch("lay repeats over one another");
 }
 
 }  // namespace
 
 void enqueue_moves(cudaStream_t stream, const RepeatWork& work, const RepeatShift* shifts, std::int64_t series,
-                   int reference) {
-    const unsigned blocks = blocks_of_some(std::int64_t{work.slots()} * work.positions / aligning_warps);
+                   int reference, bool likely_none) {
+    const unsigned blocks = blocks_of_some(std::int64_t{work.slots()} * work.positions / aligning_warps, likely_none);
     move_in_depth<<<blocks, aligning_threads, 0, stream>>>(work, series);
-    enqueue_phases(stream, work, AgainstReference{shifts, series, reference});
+    enqueue_phases(stream, work, AgainstReference{shifts, series, reference}, likely_none);
     checked_launch("move repeats in depth");
 }
 

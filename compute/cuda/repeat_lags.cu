@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(aligning_threads) correlate_features(RepeatWor
     __shared__ float4 of_warps[aligning_warps][coarse_group];
     const int groups = (work.coarse_width() + coarse_group - 1) / coarse_group;
     const int along = 2 * work.coarse_x + 1, chunks = work.coarse_chunks();
-    each_by_blocks(work, std::int64_t{groups} * along * chunks, [&](int slot, int part) {
+    each_by_blocks(work, static_cast<unsigned>(groups * along * chunks), [&](int slot, int part) {
         const int chunk = part % chunks, lag_x = part / chunks % along - work.coarse_x, group = part / chunks / along;
         const int first_lag = group * coarse_group - work.coarse_z;
         const std::int64_t plane = std::int64_t{work.half_positions} * work.half_depth;
@@ -129,7 +129,7 @@ struct Around {
 
 // A warp has an A-scan of the reference and a lag along the B-scan.
 __global__ void __launch_bounds__(aligning_threads) find_coherences(RepeatWork work, int reference) {
-    each_by_warps(work, std::int64_t{work.positions} * fine_width, [&](int slot, int part) {
+    each_by_warps(work, static_cast<unsigned>(work.positions * fine_width), [&](int slot, int part) {
         const int x = part / fine_width, step = part % fine_width;
         const RepeatShift shift = work.tried[slot];
         const Around deep(shift.whole_z, work.align_depth, work.depth),
@@ -199,12 +199,14 @@ __global__ void __launch_bounds__(aligning_threads) choose_fine_lags(RepeatWork 
 
 void enqueue_lags(cudaStream_t stream, const RepeatWork& work, int reference) {
     constexpr int threads = aligning_threads;
+    const bool retry = reference > 0;
     const std::int64_t slots = work.slots(), lines = slots * work.positions;
-    correlate_features<<<blocks_of_some(slots * work.coarse_lags() * work.coarse_chunks()), threads, 0, stream>>>(
-        work, reference);
-    choose_coarse_lags<<<blocks_of_some(slots), threads, 0, stream>>>(work);
-    find_coherences<<<blocks_of_some(lines * fine_width / aligning_warps), threads, 0, stream>>>(work, reference);
-    choose_fine_lags<<<blocks_of_some(slots), threads, 0, stream>>>(work);
+    correlate_features<<<blocks_of_some(slots * work.coarse_lags() * work.coarse_chunks(), retry), threads, 0,
+                         stream>>>(work, reference);
+    choose_coarse_lags<<<blocks_of_some(slots, retry), threads, 0, stream>>>(work);
+    find_coherences<<<blocks_of_some(lines * fine_width / aligning_warps, retry), threads, 0, stream>>>(work,
+                                                                                                        reference);
+    choose_fine_lags<<<blocks_of_some(slots, retry), threads, 0, stream>>>(work);
     checked_launch("find lags of repeats");
 }
 

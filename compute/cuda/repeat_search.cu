@@ -90,8 +90,9 @@ __global__ void __launch_bounds__(aligning_threads) sum_lags_in_depth(RepeatWork
 // Likewise along the B-scan, of repeats that were moved in depth and lost the phase of bulk motion.
 __global__ void __launch_bounds__(aligning_threads) sum_lags_along(RepeatWork work, int reference) {
     each_by_warps(work, work.positions, [&](int slot, int x) {
-        const int whole = work.tried[slot].whole_x, first = x + whole - ShiftTaps::count / 2;
+        const int whole = work.tried[slot].whole_x, first = x + whole - ShiftTaps::count / 2, depth = work.depth;
         const float2* a = work.line(slot / work.count, x, 0, reference);
+        const float2* b = work.shifted_line(slot, first);  // and the lines after it, of which some may not exist
         CoherenceSum sums[lag_count];
         each_bin(work.depth, [&](int z) {
             const Phasor at_reference = phasor_at(a + z);
@@ -99,7 +100,7 @@ __global__ void __launch_bounds__(aligning_threads) sum_lags_along(RepeatWork wo
 #pragma unroll
             for (int n = 0; n < lag_count; ++n) {
                 if (first + n < 0 || first + n >= work.positions) continue;
-                sums[n].add(at_reference, phasor_at(work.shifted_line(slot, first + n) + z));
+                sums[n].add(at_reference, phasor_at(b + n * depth + z));
             }
         });
 #pragma unroll
@@ -114,6 +115,8 @@ __global__ void __launch_bounds__(aligning_threads) sum_lags_along(RepeatWork wo
         if (lane_of() == 0) work.powers[work.at(slot, x)] = powers;
     });
 }
+
+constexpr int fraction_threads = 512;  // a slot has one block: nothing else is done meanwhile
 
 // Coherence as a function of the fraction, by all threads of a block.
 struct BlockCoherence {
@@ -130,7 +133,7 @@ struct BlockCoherence {
         __syncthreads();
         const auto first = static_cast<int>(ShiftTaps::first_of(fraction)) + ShiftTaps::count / 2;
         double sum = 0;
-        for (int x = thread; x < work.positions; x += aligning_threads) {
+        for (int x = thread; x < work.positions; x += fraction_threads) {
             const Phasor* of_line = work.lags + work.at(slot, x) * lag_count + first;
             Phasor product;
             for (int n = 0; n < ShiftTaps::count; ++n) add_product(product, taps[n], of_line[n]);
@@ -147,7 +150,7 @@ __device__ inline void store_taps(ShiftTaps& taps, double shift, double turns) {
     if (threadIdx.x == 0) taps.first = ShiftTaps::first_of(by);
 }
 
-__global__ void __launch_bounds__(aligning_threads) find_fractions_in_depth(RepeatWork work) {
+__global__ void __launch_bounds__(fraction_threads) find_fractions_in_depth(RepeatWork work) {
     __shared__ Phasor taps[ShiftTaps::count];
     __shared__ double shared[32];
     each_by_blocks(work, 1, [&](int slot, int) {
@@ -164,7 +167,7 @@ __device__ inline bool is_at_end(double found, int range) {
     return range > 0 && fabs(found) >= static_cast<double>(range);
 }
 
-__global__ void __launch_bounds__(aligning_threads) find_fractions_along(RepeatWork work) {
+__global__ void __launch_bounds__(fraction_threads) find_fractions_along(RepeatWork work) {
     __shared__ Phasor taps[ShiftTaps::count];
     __shared__ double shared[32];
     each_by_blocks(work, 1, [&](int slot, int) {
@@ -172,7 +175,7 @@ __global__ void __launch_bounds__(aligning_threads) find_fractions_along(RepeatW
         const double fraction = work.align_lines > 0 ? best_fraction(coherence_at) : 0;
         const double coherent = coherence_at(fraction);
         double of_reference = 0, of_repeat = 0;
-        for (int x = static_cast<int>(threadIdx.x); x < work.positions; x += aligning_threads) {
+        for (int x = static_cast<int>(threadIdx.x); x < work.positions; x += fraction_threads) {
             of_reference += static_cast<double>(work.powers[work.at(slot, x)].x);
             of_repeat += static_cast<double>(work.powers[work.at(slot, x)].y);
         }
@@ -196,22 +199,23 @@ __global__ void __launch_bounds__(aligning_threads) find_fractions_along(RepeatW
 
 void enqueue_try(cudaStream_t stream, const RepeatWork& work, int reference) {
     constexpr int threads = aligning_threads;
+    const bool retry = reference > 0;
     const std::int64_t slots = work.slots(), lines = slots * work.positions;
     begin_try<<<1, 256, 0, stream>>>(work, reference);
     enqueue_lags(stream, work, reference);
-    sum_lags_in_depth<<<blocks_of_some(lines / aligning_warps), threads, 0, stream>>>(work, reference);
-    find_fractions_in_depth<<<blocks_of_some(slots), threads, 0, stream>>>(work);
-    enqueue_moves(stream, work, work.tried, 0, reference);
-    sum_lags_along<<<blocks_of_some(lines / aligning_warps), threads, 0, stream>>>(work, reference);
-    find_fractions_along<<<blocks_of_some(slots), threads, 0, stream>>>(work);
+    sum_lags_in_depth<<<blocks_of_some(lines / aligning_warps, retry), threads, 0, stream>>>(work, reference);
+    find_fractions_in_depth<<<blocks_of_some(slots, retry), fraction_threads, 0, stream>>>(work);
+    enqueue_moves(stream, work, work.tried, 0, reference, retry);
+    sum_lags_along<<<blocks_of_some(lines / aligning_warps, retry), threads, 0, stream>>>(work, reference);
+    find_fractions_along<<<blocks_of_some(slots, retry), fraction_threads, 0, stream>>>(work);
     end_try<<<1, 256, 0, stream>>>(work, reference);
     checked_launch("find where repeats lie");
 }
 
 }  // namespace
 
-unsigned blocks_of_some(std::int64_t at_most) {
-    constexpr std::int64_t enough = 4096;
+unsigned blocks_of_some(std::int64_t at_most, bool likely_none) {
+    const std::int64_t enough = likely_none ? 256 : 4096;
     return static_cast<unsigned>(std::clamp<std::int64_t>(at_most + 1, 1, enough));
 }
 

@@ -108,30 +108,30 @@ __device__ inline Phasor warp_sum(Phasor value) {
 
 // body(slot, i) for i in [0, each) of every slot of the list, a warp at a time.
 template <class Body>
-__device__ inline void each_by_warps(const RepeatWork& work, std::int64_t each, const Body& body) {
-    const std::int64_t count = *work.active_count * each;
-    const std::int64_t warp = blockIdx.x * std::int64_t{aligning_warps} + threadIdx.x / 32;
-    for (std::int64_t i = warp; i < count; i += std::int64_t{gridDim.x} * aligning_warps)
+__device__ inline void each_by_warps(const RepeatWork& work, unsigned each, const Body& body) {
+    const unsigned count = static_cast<unsigned>(*work.active_count) * each;
+    for (unsigned i = blockIdx.x * aligning_warps + threadIdx.x / 32; i < count; i += gridDim.x * aligning_warps)
         body(work.active[i / each], static_cast<int>(i % each));
 }
 
 // body(slot, i) likewise, a block at a time.
 template <class Body>
-__device__ inline void each_by_blocks(const RepeatWork& work, std::int64_t each, const Body& body) {
-    const std::int64_t count = *work.active_count * each;
-    for (std::int64_t i = blockIdx.x; i < count; i += gridDim.x)
-        body(work.active[i / each], static_cast<int>(i % each));
+__device__ inline void each_by_blocks(const RepeatWork& work, unsigned each, const Body& body) {
+    const unsigned count = static_cast<unsigned>(*work.active_count) * each;
+    for (unsigned i = blockIdx.x; i < count; i += gridDim.x) body(work.active[i / each], static_cast<int>(i % each));
 }
 
-// What a thread of a warp needs to go over a line: every 32nd bin.
-template <class Body>
+// What a thread of a warp needs to go over a line: every 32nd bin, some of them at once where little is done to each.
+template <int at_once = 1, class Body>
 __device__ inline void each_bin(int depth, const Body& body) {
+#pragma unroll at_once
     for (int z = lane_of(); z < depth; z += 32) body(z);
 }
 #endif
 
-// Blocks for work of which the GPU alone knows how much there is: enough to fill it, few enough to cost nothing.
-unsigned blocks_of_some(std::int64_t at_most);
+// Blocks for work of which the GPU alone knows how much there is: enough to fill it, few enough to cost nothing where
+// there is none, which is `likely`.
+unsigned blocks_of_some(std::int64_t at_most, bool likely_none = false);
 
 // The parts, in this order.
 void enqueue_features(cudaStream_t stream, const RepeatWork& work);
@@ -144,6 +144,6 @@ void enqueue_lags(cudaStream_t stream, const RepeatWork& work, int reference);
 // Repeats of the list are moved in depth, and the phase of bulk motion against the reference is found: `shifted` and
 // `phases`, of one series. As `shifts` says, or, while references are tried, as `tried` does.
 void enqueue_moves(cudaStream_t stream, const RepeatWork& work, const RepeatShift* shifts, std::int64_t series,
-                   int reference);
+                   int reference, bool likely_none);
 
 }  // namespace echolux::cuda
