@@ -109,8 +109,6 @@ void refuse_what_gpus_cannot(const ReconstructionSpec& spec) {
         if (asked) throw Error(ErrorCode::device, "works on the CPU only", key, "choose `backend` auto or cpu");
     };
     refuse(!spec.calibration.k_jitter.empty(), "calibration.k_jitter");
-    refuse(spec.flow.method == FlowMethod::complex_decorrelation, "flow.method = complex_decorrelation");
-    refuse(spec.flow.method != FlowMethod::none && spec.flow.align, "flow.align");
 }
 
 bool insists_on_gpu(const BackendChoice& choice) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/open/files_read.h"
+#include "app/open/said_of.h"
 #include "app/seconds_since.h"
 #include "compute/error.h"
 #include "engine/io/own_files.h"
@@ -49,7 +50,7 @@ AttenuatedVolume attenuated_volume(const Volume& volume, const AttenuationRecipe
     check(recipe, "attenuation");
     AttenuatedVolume done;
     const auto start = std::chrono::steady_clock::now();
-    done.volume = attenuation_of(volume, recipe, done.stats, progress);
+    done.volume = said_of(name, "volume", [&] { return attenuation_of(volume, recipe, done.stats, progress); });
     done.seconds = seconds_since(start);
     if (done.stats.known == 0) {
         throw Error(ErrorCode::bad_setting, "nothing stands out from the noise, so no attenuation was found", name,

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/open/files_read.h"
+#include "app/open/said_of.h"
 #include "app/seconds_since.h"
 #include "compute/error.h"
 #include "engine/io/own_files.h"
@@ -43,7 +44,9 @@ Volume averaged(const FilterJob& job, FilteredFile& done, Progress& progress) {
 
 Volume filtered_input(const FilterJob& job, FilteredFile& done, Progress& progress) {
     OpenedVolume opened = open_volume(job, progress);
-    FilteredVolume made = filtered_volume(std::move(opened.volume), job.filter, job.backend, progress);
+    FilteredVolume made = said_of(job.input.filename().string(), "volume", [&] {
+        return filtered_volume(std::move(opened.volume), job.filter, job.backend, progress);
+    });
     done.warnings = std::move(opened.warnings);
     std::ranges::move(made.warnings, std::back_inserter(done.warnings));
     done.seconds = made.seconds;
@@ -55,6 +58,10 @@ Volume filtered_input(const FilterJob& job, FilteredFile& done, Progress& progre
 
 FilteredVolume filtered_volume(Volume volume, const SpeckleFilter& filter, const BackendChoice& backend,
                                Progress& progress) {
+    const std::vector<float> power = power_of(volume, filter.stored_as);
+    if (std::ranges::none_of(power, [](float value) { return value > 0; })) {
+        throw Error(ErrorCode::bad_setting, "holds nothing: no voxel is above zero", "volume", "choose another volume");
+    }
     FilteredVolume done;
     const auto start = std::chrono::steady_clock::now();
     done.used = filter_volume(volume, filter, progress, backend);

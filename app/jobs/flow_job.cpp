@@ -13,6 +13,7 @@
 #include "app/jobs/flow_views.h"
 #include "app/open/files_read.h"
 #include "app/open/open_volume.h"
+#include "app/open/said_of.h"
 #include "compute/error.h"
 #include "engine/analysis/intensity.h"
 #include "engine/flow/mean_velocity.h"
@@ -34,7 +35,7 @@ class VelocitySeries {
             }
             inputs_.push_back(std::make_unique<ConvertInput>(path));
             const SeriesHeader& header = inputs_.back()->header();
-            require_velocities(header.grid);
+            said_of(path.filename().string(), "volume", [&] { require_velocities(header.grid); });
             require_alike(grid(), header.grid, path.string());
             for (std::int64_t t = 0; t < header.time_points; ++t) points_.push_back({inputs_.back().get(), t});
         }

@@ -7,10 +7,12 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "app/jobs/convert_input.h"
 #include "app/open/files_read.h"
 #include "app/open/open_volume.h"
+#include "app/open/said_of.h"
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/output_file.h"
@@ -21,6 +23,7 @@
 namespace echolux {
 namespace {
 
+constexpr std::string_view at_registration = "registration";
 constexpr double many = 0.2;  // part of the B-scans without a place, from which on it is told
 
 // All time points of all inputs, one after the other.
@@ -32,7 +35,7 @@ class VolumesIn {
                 throw Error(ErrorCode::bad_setting, "is a scan: registration takes volumes", path.string(),
                             "`reconstruct` makes them");
             }
-            auto& one = inputs_.emplace_back(std::make_unique<ConvertInput>(path), 0);
+            auto& one = inputs_.emplace_back(path.filename().string(), std::make_unique<ConvertInput>(path), 0);
             one.count = one.input->header().time_points;
             count_ += one.count;
         }
@@ -41,19 +44,30 @@ class VolumesIn {
     std::int64_t count() const { return count_; }
 
     PowerVolume read(std::int64_t number) const {
-        auto one = inputs_.begin();
-        for (; number >= one->count; ++one) number -= one->count;
-        const VolumeGrid& grid = one->input->header().grid;
-        return power_of({grid, one->input->read(number, {0, grid.b_scans}), {}});
+        const Input& one = input_with(number);
+        const VolumeGrid& grid = one.input->header().grid;
+        return said_of(one.name, at_registration, [&] {
+            return power_of({grid, one.input->read(number, {0, grid.b_scans}), {}});
+        });
     }
+
+    std::string name(std::int64_t number) const { return input_with(number).name; }
 
     const std::map<std::string, std::string>& provenance() const { return inputs_.front().input->header().provenance; }
 
   private:
     struct Input {
+        std::string name;
         std::unique_ptr<ConvertInput> input;
         std::int64_t count;
     };
+
+    // `number` becomes that within the input.
+    const Input& input_with(std::int64_t& number) const {
+        auto one = inputs_.begin();
+        for (; number >= one->count; ++one) number -= one->count;
+        return *one;
+    }
 
     std::vector<Input> inputs_;
     std::int64_t count_ = 0;
@@ -88,6 +102,17 @@ class Registering {
         throw Error(ErrorCode::bad_setting, "there is no volume of this number", "reference_volume",
                     volumes_.count == 1 ? "there is one, whose B-scans are aligned to their neighbours"
                                         : fmt::format("there are 0 to {}", volumes_.count - 1));
+    }
+
+    // Of files, for messages.
+    std::string name(std::int64_t number) const { return volumes_.name ? volumes_.name(number) : std::string(); }
+    std::string name_of_reference() const {
+        if (!volumes_.name) return {};
+        return volumes_.reference ? volumes_.reference_name : name(volumes_.reference_volume);
+    }
+    std::string name_of_the_only_other() const {
+        if (volumes_.reference) return volumes_.count == 1 ? name(0) : std::string();
+        return volumes_.count == 2 ? name(1 - volumes_.reference_volume) : std::string();
     }
 
     PowerVolume volume_of_number(std::int64_t number) {
@@ -141,11 +166,13 @@ class Registering {
     void align(Progress& progress) {
         const Held volume = held(volume_of_number(0));
         progress.begin("register", volume.host.grid.b_scans, "B-scans");
-        rows_.push_back(timed([&] {
-            return is_on_gpu() ? align_neighbours(volume.on_gpu(), settings_, progress, on_)
-                               : align_neighbours(volume.host, settings_, progress);
+        rows_.push_back(said_of(name(0), at_registration, [&] {
+            return timed([&] {
+                return is_on_gpu() ? align_neighbours(volume.on_gpu(), settings_, progress, on_)
+                                   : align_neighbours(volume.host, settings_, progress);
+            });
         }));
-        require_some(rows_.back(), "no B-scan fits its neighbours");
+        require_some(rows_.back(), name(0), "no B-scan fits its neighbours");
         start_mean(volume.host.grid);
         add(volume);
         progress.end();
@@ -155,8 +182,10 @@ class Registering {
         const bool is_apart = static_cast<bool>(volumes_.reference);
         const Held first = held(is_apart ? volumes_.reference() : volume_of_number(volumes_.reference_volume));
         progress.begin("register", first.host.grid.b_scans * volumes_.count, "B-scans");
-        const Reference reference = timed([&] {
-            return is_on_gpu() ? Reference(first.on_gpu(), settings_, on_) : Reference(first.host, settings_, on_);
+        const Reference reference = said_of(name_of_reference(), at_registration, [&] {
+            return timed([&] {
+                return is_on_gpu() ? Reference(first.on_gpu(), settings_, on_) : Reference(first.host, settings_, on_);
+            });
         });
         start_mean(first.host.grid);
         std::vector<RowShift> others;
@@ -167,21 +196,23 @@ class Registering {
                 rows_.push_back(at_rest(volume.host.grid.b_scans));
                 progress.advance(volume.host.grid.b_scans);
             } else {
-                rows_.push_back(timed([&] {
-                    return is_on_gpu() ? reference.register_rows(volume.on_gpu(), progress)
-                                       : reference.register_rows(volume.host, progress);
+                rows_.push_back(said_of(name(number), at_registration, [&] {
+                    return timed([&] {
+                        return is_on_gpu() ? reference.register_rows(volume.on_gpu(), progress)
+                                           : reference.register_rows(volume.host, progress);
+                    });
                 }));
                 others.insert(others.end(), rows_.back().begin(), rows_.back().end());
             }
             add(volume);
         }
-        require_some(others, "no B-scan fits the reference");
+        require_some(others, name_of_the_only_other(), "no B-scan fits the reference");
         progress.end();
     }
 
-    static void require_some(const std::vector<RowShift>& rows, const std::string& problem) {
+    static void require_some(const std::vector<RowShift>& rows, const std::string& file, const std::string& problem) {
         if (std::ranges::any_of(rows, &RowShift::is_valid)) return;
-        throw Error(ErrorCode::bad_setting, problem, "registration",
+        throw Error(ErrorCode::bad_setting, problem, file.empty() ? std::string(at_registration) : file,
                     "is it the same place of the same sample, and more than noise? Larger ranges may help");
     }
 
@@ -256,9 +287,15 @@ VolumesToRegister to_register(const RegisterJob& job, const VolumesIn& inputs) {
     VolumesToRegister volumes;
     volumes.count = inputs.count();
     volumes.read = [&inputs](std::int64_t number) { return inputs.read(number); };
-    if (!job.reference.empty()) volumes.reference = [&job] { return power_of(read_volume(job.reference)); };
+    volumes.name = [&inputs](std::int64_t number) { return inputs.name(number); };
+    const std::string of_reference = job.reference.filename().string();
+    if (!job.reference.empty()) {
+        volumes.reference = [&job, of_reference] {
+            return said_of(of_reference, at_registration, [&] { return power_of(read_volume(job.reference)); });
+        };
+    }
     volumes.reference_volume = job.reference_volume;
-    volumes.reference_name = job.reference.filename().string();
+    volumes.reference_name = of_reference;
     volumes.provenance = inputs.provenance();
     volumes.makes_mean = !job.output.empty();
     volumes.backend = job.backend;

@@ -20,10 +20,11 @@ namespace echolux {
 struct VolumesToRegister {
     std::int64_t count = 0;
     std::function<PowerVolume(std::int64_t number)> read;
-    std::function<PowerVolume()> reference;           // empty: one of the volumes
-    std::int64_t reference_volume = 0;                // which of these
-    std::string reference_name;                       // in provenance, where it is none of them
-    std::map<std::string, std::string> provenance{};  // that of the mean begins with it
+    std::function<std::string(std::int64_t number)> name;  // of the file, for messages; empty: there is none
+    std::function<PowerVolume()> reference;                // empty: one of the volumes
+    std::int64_t reference_volume = 0;                     // which of these
+    std::string reference_name;                            // in provenance and messages, where it is none of them
+    std::map<std::string, std::string> provenance{};       // that of the mean begins with it
     bool makes_mean = true;
     BackendChoice backend;  // that registers
 };

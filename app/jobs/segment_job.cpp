@@ -11,6 +11,7 @@
 #include "app/figure/layer_panels.h"
 #include "app/jobs/layered_volume.h"
 #include "app/open/files_read.h"
+#include "app/open/said_of.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/lower_case.h"
@@ -162,7 +163,9 @@ std::string slab_name(const SegmentJob& job, const Surfaces& surfaces) {
 
 void write_vessels(const SegmentJob& job, const Volume& volume, const Surfaces& surfaces, SegmentedLayers& done) {
     if (job.density.empty() && job.flux.empty() && job.vessels.empty()) return;
-    const VesselMaps maps = vessel_maps(volume, surfaces, slab_of(job, surfaces), job.vessel_spec);
+    const VesselMaps maps = said_of(job.input.filename().string(), "volume", [&] {
+        return vessel_maps(volume, surfaces, slab_of(job, surfaces), job.vessel_spec);
+    });
     done.vessels = vessel_stats(maps, volume.grid);
     const auto wrote = [&](const Path& path) { done.files.push_back(path); };
     if (!job.density.empty()) {

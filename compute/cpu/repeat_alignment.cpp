@@ -9,30 +9,9 @@
 namespace echolux::cpu {
 namespace {
 
-constexpr std::int64_t phase_reach = 6;    // A-scans on either side over which the bulk phase is smoothed ...
-constexpr double phase_sigma = 2;          // ... with this standard deviation
-constexpr double min_fraction = 1e-3;      // less is none
-constexpr std::int64_t lost_at_edges = 2;  // samples that interpolation spoils
-
 std::int64_t halved(std::int64_t count) {
     return (count + 1) / 2;
 }
-
-bool is_whole(double shift) {
-    return std::abs(shift - std::round(shift)) < min_fraction;
-}
-
-// Samples [begin, end) of `count` for which a repeat that is moved by `shift` has samples.
-struct Known {
-    std::int64_t begin = 0, end = 0;
-
-    Known(double shift, std::int64_t count) : end(count) {
-        const std::int64_t edge = is_whole(shift) ? 0 : lost_at_edges;
-        const double by = is_whole(shift) ? std::round(shift) : shift;
-        begin = std::max<std::int64_t>(0, static_cast<std::int64_t>(std::ceil(-by)) + edge);
-        end = std::min(count, count - static_cast<std::int64_t>(std::ceil(by)) - edge);
-    }
-};
 
 }  // namespace
 
@@ -71,7 +50,7 @@ Repeats RepeatAligner::align(std::complex<float>* bins, RepeatReport* reports) {
 // ---- what is done about it ------------------------------------------------------------------------------------------
 
 void RepeatAligner::move_in_depth(std::int64_t series, std::int64_t repeat, double by) {
-    const ShiftTaps taps(is_whole(by) ? std::round(by) : by, tables_.carrier_turns);
+    const ShiftTaps taps(settled(by), tables_.carrier_turns);
     for (std::int64_t x = 0; x < positions_; ++x) {
         const float* from = line(x, series, repeat);
         Phasor* into = shifted_.data() + x * depth_;
@@ -134,12 +113,10 @@ void RepeatAligner::find_phase(const Reference& of_reference, const Other& of_ot
 
 void RepeatAligner::smooth_phase() {
     for (std::int64_t p = 0; p < positions_; ++p) {
-        const WindowSpan window(p, 2 * phase_reach + 1, positions_);
+        const WindowSpan window(p, 2 * PhaseSmoothing::reach + 1, positions_);
         Phasor sum;
         for (std::int64_t i = window.begin; i < window.end; ++i) {
-            const double apart = static_cast<double>(i - p) / phase_sigma;
-            const auto weight = static_cast<float>(std::exp(-0.5 * apart * apart));
-            add_product(sum, {weight, 0}, sum_[index(i)]);
+            add_product(sum, {PhaseSmoothing::weight(i - p), 0}, sum_[index(i)]);
         }
         phase_[index(p)] = direction_of(sum);
     }
@@ -148,8 +125,8 @@ void RepeatAligner::smooth_phase() {
 void RepeatAligner::lay_over(std::int64_t series, std::int64_t reference, std::int64_t repeat) {
     const Shift& shift = shifts_[index(repeat)];
     move_in_depth(series, repeat, shift.z);
-    remove_phase(series, reference, std::llround(shift.x));
-    const ShiftTaps taps(is_whole(shift.x) ? std::round(shift.x) : shift.x, 0);
+    remove_phase(series, reference, shift.whole_x);
+    const ShiftTaps taps(settled(shift.x), 0);
     for (std::int64_t x = 0; x < positions_; ++x) {
         auto* into = reinterpret_cast<Phasor*>(line(x, series, repeat));
         std::fill_n(into, depth_, Phasor{});
@@ -180,7 +157,7 @@ std::int64_t RepeatAligner::keep_used() {
 void RepeatAligner::clear_what_some_lack(std::int64_t used) {
     std::int64_t first_x = 0, last_x = positions_, first_z = 0, last_z = depth_;
     for (std::int64_t r = 0; r < used; ++r) {
-        const Known along(shifts_[index(r)].x, positions_), deep(shifts_[index(r)].z, depth_);
+        const KnownSamples along(shifts_[index(r)].x, positions_), deep(shifts_[index(r)].z, depth_);
         first_x = std::max(first_x, along.begin);
         last_x = std::min(last_x, along.end);
         first_z = std::max(first_z, deep.begin);
@@ -201,7 +178,12 @@ void RepeatAligner::report(RepeatReport* reports) const {
     for (std::size_t r = 0; r < shifts_.size(); ++r) {
         const Shift& shift = shifts_[r];
         const double rows = tables_.depth_flip ? shift.z : 0 - shift.z;  // rows are written in reverse
-        reports[r] = {static_cast<float>(rows), static_cast<float>(0 - shift.x), shift.match, 0, shift.reason};
+        RepeatReport& one = reports[r];
+        one = {};
+        one.depth_rows = static_cast<float>(rows);
+        one.a_scans = static_cast<float>(0 - shift.x);
+        one.match = shift.match;
+        one.reason = shift.reason;
     }
 }
 

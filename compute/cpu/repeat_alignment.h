@@ -32,7 +32,8 @@ class RepeatAligner {
     static constexpr std::int64_t lag_count = ShiftTaps::count + 1;  // for fractions from -1 to 1
 
     struct Shift {
-        double z = 0, x = 0;  // sample (z, x) of the reference lies at (z + this.z, x + this.x) of the repeat
+        double z = 0, x = 0;       // sample (z, x) of the reference lies at (z + this.z, x + this.x) of the repeat
+        std::int64_t whole_x = 0;  // the A-scan nearest to that, whose phase is compared
         float match = 0;
         Reason reason = Reason::ok;
     };
@@ -57,7 +58,7 @@ class RepeatAligner {
     // Sums over depth for each position and lag of `taps` samples around `lag`, along depth or along positions.
     void sum_lags_in_depth(std::int64_t reference, std::int64_t repeat, Lag lag);
     void sum_lags_along(std::int64_t reference, std::int64_t x);  // of shifted_
-    double best_fraction(double turns) const;
+    double fraction_of(double turns) const;
     double coherence_at(double fraction, double turns) const;  // not divided by lag_power_
 
     // The repeat of one series into shifted_, moved in depth and without the phase of bulk motion against the

@@ -10,12 +10,6 @@
 #include "compute/steps/registration.h"
 
 namespace echolux::cpu {
-namespace {
-
-constexpr std::int64_t min_tissue = 8;  // bins with signal that an alignment needs
-
-}  // namespace
-
 // ---- features -------------------------------------------------------------------------------------------------------
 
 void RepeatAligner::find_features() {
@@ -26,14 +20,11 @@ void RepeatAligner::find_features() {
         for (std::int64_t z = 0; z < depth_; ++z) sum += power_of(bin(bins, z));
         power += static_cast<double>(sum);
     }
-    constexpr double share = 0.02;
-    const double mean = power / static_cast<double>(positions_ * depth_);
-    const float floor = std::max({tables_.min_power, static_cast<float>(share * mean), min_power});
+    const float floor = RepeatFeatures::floor(tables_.min_power, power / static_cast<double>(positions_ * depth_));
     for (std::int64_t r = 0; r < tables_.repeats.count; ++r) find_features(r, floor);
 }
 
 void RepeatAligner::find_features(std::int64_t repeat, float floor) {
-    constexpr std::int64_t of_speckle = 1, of_background = 6;
     std::vector<float>& plane = features_[index(repeat)];
     std::fill(plane.begin(), plane.end(), 0.0f);
     for (std::int64_t x = 0; x < positions_; ++x) {
@@ -41,12 +32,12 @@ void RepeatAligner::find_features(std::int64_t repeat, float floor) {
         float* into = plane.data() + x / 2 * half_depth_;
         for (std::int64_t z = 0; z < depth_; ++z) into[z / 2] += 0.25f * power_of(bin(bins, z));
     }
-    smooth(plane, of_speckle);
-    smooth(plane, of_speckle);
+    smooth(plane, RepeatFeatures::of_speckle);
+    smooth(plane, RepeatFeatures::of_speckle);
     const LogFeature feature{floor};
     for (float& value : plane) value = feature(value);
     mean_ = plane;  // of the same size: nothing is allocated
-    smooth(mean_, of_background);
+    smooth(mean_, RepeatFeatures::of_background);
     for (std::size_t i = 0; i < plane.size(); ++i) plane[i] -= mean_[i];
 }
 
@@ -97,9 +88,9 @@ std::int64_t RepeatAligner::find_shifts(std::int64_t reference) {
     for (std::int64_t r = 0; r < tables_.repeats.count; ++r) {
         Shift& shift = tried_[index(r)];
         if (!has_signal) {
-            shift = {0, 0, 0, Reason::no_signal};
+            shift = {0, 0, 0, 0, Reason::no_signal};
         } else if (r == reference) {
-            shift = {0, 0, 1, Reason::ok};
+            shift = {0, 0, 0, 1, Reason::ok};
         } else {
             shift = shift_of(reference, r);
         }
@@ -117,18 +108,19 @@ bool RepeatAligner::has_tissue(std::int64_t repeat) const {
             bright += power >= tables_.min_power && power > 0;
         }
     }
-    return bright >= min_tissue;
+    return bright >= min_repeat_tissue;
 }
 
 RepeatAligner::Shift RepeatAligner::shift_of(std::int64_t reference, std::int64_t repeat) {
     const Lag lag = fine_lag(reference, repeat, coarse_lag(reference, repeat));
     Shift shift;
     sum_lags_in_depth(reference, repeat, lag);
-    shift.z = static_cast<double>(lag.z) + (tables_.align_depth > 0 ? best_fraction(tables_.carrier_turns) : 0);
+    shift.z = static_cast<double>(lag.z) + (tables_.align_depth > 0 ? fraction_of(tables_.carrier_turns) : 0);
     move_in_depth(0, repeat, shift.z);
     remove_phase(0, reference, lag.x);
     sum_lags_along(reference, lag.x);
-    const double fraction = tables_.align_lines > 0 ? best_fraction(0) : 0;
+    const double fraction = tables_.align_lines > 0 ? fraction_of(0) : 0;
+    shift.whole_x = lag.x;
     shift.x = static_cast<double>(lag.x) + fraction;
     shift.match = lag_power_ > 0 ? static_cast<float>(coherence_at(fraction, 0)) / lag_power_ : 0.0f;
     const auto ends = [](double found, std::int64_t range) {
@@ -276,22 +268,8 @@ double RepeatAligner::coherence_at(double fraction, double turns) const {
     return sum;
 }
 
-double RepeatAligner::best_fraction(double turns) const {
-    constexpr int quarters = 3;  // on either side
-    double best = 0, most = coherence_at(0, turns);
-    for (int i = -quarters; i <= quarters; ++i) {
-        const double found = coherence_at(0.25 * i, turns);
-        if (!(found > most)) continue;
-        most = found;
-        best = 0.25 * i;
-    }
-    for (const double step : {0.2, 0.1}) {
-        const double left = coherence_at(best - step, turns), right = coherence_at(best + step, turns);
-        const double here = coherence_at(best, turns);
-        best += step * static_cast<double>(parabola_peak(static_cast<float>((left - here) / most), 0,
-                                                         static_cast<float>((right - here) / most)));
-    }
-    return best;
+double RepeatAligner::fraction_of(double turns) const {
+    return best_fraction([&](double fraction) { return coherence_at(fraction, turns); });
 }
 
 }  // namespace echolux::cpu

@@ -323,7 +323,7 @@ RepeatReport* Runner::reports_of(const Block& block, const std::optional<RepeatR
 }
 
 bool Runner::is_compared(std::int64_t b) const {
-    return compared_[index(b)].count >= (flow_tables_->method == FlowMethod::phase_variance ? 3 : 2);
+    return compared_[index(b)].count >= min_compared(flow_tables_->method);
 }
 
 void Runner::find_bulk_motion(const Block& block) {

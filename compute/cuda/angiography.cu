@@ -24,7 +24,7 @@ struct RepeatsAt {
 template <class Method>
 struct OfVoxel {
     __device__ Angiogram operator()(const FlowWork& work, std::int64_t slow, std::int64_t position, int z) const {
-        return angiogram<Method>(work.repeats, RepeatsAt{work, slow, position, z},
+        return angiogram<Method>(work.compared_of(slow), RepeatsAt{work, slow, position, z},
                                  [&](std::int64_t s, std::int64_t i) { return work.bulk_of(slow, position, s, i); });
     }
 };
@@ -44,14 +44,15 @@ struct OfBands {
 
     __device__ Angiogram operator()(const FlowWork& work, std::int64_t slow, std::int64_t position, int z) const {
         const auto no_bulk = [](std::int64_t, std::int64_t) { return Phasor{1, 0}; };
-        Angiogram mean = angiogram<PowerOnly>(work.repeats, RepeatsAt{work, slow, position, z}, no_bulk);
+        const Repeats repeats = work.compared_of(slow);
+        Angiogram mean = angiogram<PowerOnly>(repeats, RepeatsAt{work, slow, position, z}, no_bulk);
         for (std::int64_t band = 0; band < bands; ++band) {
             const BandBin filtered{filters + band * (2 * reach + 1), reach, work.depth};
             const auto repeat = [&](std::int64_t series, std::int64_t i) {
                 const float2* line = work.column(slow, 0) + work.repeats.line(position, series, i) * work.stride;
                 return filtered([&](std::int64_t at) { return phasor_at(line + at); }, z);
             };
-            mean.value += angiogram<Decorrelation>(work.repeats, repeat, no_bulk).value;
+            mean.value += angiogram<Decorrelation>(repeats, repeat, no_bulk).value;
         }
         mean.value /= static_cast<float>(bands);
         return mean;
@@ -63,7 +64,7 @@ struct OfDepthWindow {
     std::int64_t width;
 
     __device__ Angiogram operator()(const FlowWork& work, std::int64_t slow, std::int64_t position, int z) const {
-        const Repeats& repeats = work.repeats;
+        const Repeats repeats = work.compared_of(slow);
         Angiogram mean =
             angiogram<PowerOnly>(repeats, RepeatsAt{work, slow, position, z}, [](std::int64_t, std::int64_t) {
                 return Phasor{1, 0};
@@ -91,7 +92,7 @@ struct OfNeighbourhood {
     std::int64_t reach;
 
     __device__ Angiogram operator()(const FlowWork& work, std::int64_t slow, std::int64_t position, int z) const {
-        const Repeats& repeats = work.repeats;
+        const Repeats repeats = work.compared_of(slow);
         Angiogram mean =
             angiogram<PowerOnly>(repeats, RepeatsAt{work, slow, position, z}, [](std::int64_t, std::int64_t) {
                 return Phasor{1, 0};
@@ -114,10 +115,16 @@ struct OfNeighbourhood {
     }
 };
 
+__device__ inline void store_nothing(const FlowWork& work, const TargetRow& row) {
+    for (int z = static_cast<int>(threadIdx.x); z < work.depth; z += static_cast<int>(blockDim.x))
+        row.store(work.offset(z), std::uint16_t{0});
+}
+
 template <class Estimate>
-__global__ void store_angiograms(FlowWork work, Estimate estimate, AngiogramCode code) {
+__global__ void store_angiograms(FlowWork work, Estimate estimate, AngiogramCode code, std::int64_t min_count) {
     const std::int64_t slow = blockIdx.x / work.a_scans, a = blockIdx.x % work.a_scans;
     const TargetRow row = work.row(slow, a);
+    if (work.compared_of(slow).count < min_count) return store_nothing(work, row);
     for (int z = static_cast<int>(threadIdx.x); z < work.depth; z += static_cast<int>(blockDim.x)) {
         const Angiogram found =
             work.mixed(slow, a, [&](std::int64_t recorded) { return estimate(work, slow, recorded, z); });
@@ -130,7 +137,8 @@ __global__ void store_angiograms(FlowWork work, Estimate estimate, AngiogramCode
 void enqueue_angiography(cudaStream_t stream, const FlowWork& work, const FlowTables& tables, const Phasor* filters) {
     const AngiogramCode code{tables.min_power, tables.unit};
     const auto store = [&](auto estimate) {
-        store_angiograms<<<static_cast<unsigned>(work.outputs()), threads_of_a_line, 0, stream>>>(work, estimate, code);
+        store_angiograms<<<static_cast<unsigned>(work.outputs()), threads_of_a_line, 0, stream>>>(
+            work, estimate, code, min_compared(tables.method));
         checked_launch("compare repeats");
     };
     switch (tables.method) {

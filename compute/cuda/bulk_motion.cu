@@ -18,6 +18,7 @@ __global__ void __launch_bounds__(threads) find_bulk_steps(FlowWork work, BulkSh
     const std::int64_t looked_at = blockIdx.x / pairs, pair = blockIdx.x % pairs;
     const std::int64_t slow = looked_at / work.repeats.positions, position = looked_at % work.repeats.positions;
     const std::int64_t line = work.repeats.line(position, pair / pairs_of_a_series, pair % pairs_of_a_series);
+    if (pair % pairs_of_a_series + 1 >= work.compared_of(slow).count) return;
     const float2* earlier = work.column(slow, 0) + line * work.stride;
     const float2* later = earlier + work.repeats.step * work.stride;
     if (threadIdx.x == 0) estimate = {};

@@ -7,14 +7,15 @@
 #include "compute/cuda/flow_work.h"
 #include "compute/cuda/launch.h"
 #include "compute/cuda/memory.h"
+#include "compute/cuda/window_mean.cuh"
 
 namespace echolux::cuda {
 namespace {
 
 // A block has one recorded A-scan position: sums over its window's lines, and all pairs of repeats at them.
 __global__ void sum_over_lines(FlowWork work, std::int64_t window, float4* sums) {
-    const Repeats& repeats = work.repeats;
-    const std::int64_t slow = blockIdx.x / repeats.positions, position = blockIdx.x % repeats.positions;
+    const std::int64_t slow = blockIdx.x / work.repeats.positions, position = blockIdx.x % work.repeats.positions;
+    const Repeats repeats = work.compared_of(slow);
     const WindowSpan span(position, window, repeats.positions);
     for (int z = static_cast<int>(threadIdx.x); z < work.depth; z += static_cast<int>(blockDim.x)) {
         const float2* column = work.column(slow, z);
@@ -32,31 +33,6 @@ __global__ void sum_over_lines(FlowWork work, std::int64_t window, float4* sums)
         sums[blockIdx.x * std::int64_t{work.depth} + z] = {sum.product.re, sum.product.im, sum.power, 0};
     }
 }
-
-// Means over the whole window, from sums over lines.
-struct WindowMean {
-    const float4* sums;
-    std::int64_t window_positions;
-    std::int64_t window_depth;
-
-    // Of A-scan `a`.
-    __device__ PhaseStep operator()(const FlowWork& work, std::int64_t slow, std::int64_t a, int z) const {
-        return work.mixed(slow, a, [&](std::int64_t recorded) { return at(work, slow, recorded, z); });
-    }
-
-  private:
-    __device__ PhaseStep at(const FlowWork& work, std::int64_t slow, std::int64_t recorded, int z) const {
-        const std::int64_t positions = work.repeats.positions, position = min(recorded, positions - 1);
-        const WindowSpan lines(position, window_positions, positions), bins(z, window_depth, work.depth);
-        const float4* line = sums + (slow * positions + position) * work.depth;
-        PhaseStep sum;
-        for (std::int64_t i = bins.begin; i < bins.end; ++i) {
-            const float4 value = __ldg(line + i);
-            sum.add({{value.x, value.y}, value.z});
-        }
-        return sum.times(1.0f / static_cast<float>(lines.size() * bins.size() * work.repeats.pairs()));
-    }
-};
 
 struct PowerDopplerCode {
     PowerDoppler power;
@@ -148,8 +124,7 @@ __global__ void __launch_bounds__(unwrapping_threads)
 
 void enqueue_two_kernels(cudaStream_t stream, const FlowWork& work, const FlowTables& tables,
                          const DopplerBuffers& buffers) {
-    sum_over_lines<<<static_cast<unsigned>(work.looked_at()), threads_of_a_line, 0, stream>>>(
-        work, tables.window_positions, buffers.sums);
+    enqueue_sums_over_lines(stream, work, tables.window_positions, buffers.sums);
     const WindowMean mean{buffers.sums, tables.window_positions, tables.window_depth};
     const auto blocks = static_cast<unsigned>(work.outputs());
     if (tables.method == FlowMethod::power_doppler) {
@@ -165,6 +140,11 @@ void enqueue_two_kernels(cudaStream_t stream, const FlowWork& work, const FlowTa
 }
 
 }  // namespace
+
+void enqueue_sums_over_lines(cudaStream_t stream, const FlowWork& work, std::int64_t window, float4* sums) {
+    sum_over_lines<<<static_cast<unsigned>(work.looked_at()), threads_of_a_line, 0, stream>>>(work, window, sums);
+    checked_launch("sum over lines");
+}
 
 bool doppler_needs_buffers(const FlowTables& tables, bool mixes) {
     const Repeats& repeats = tables.repeats;

@@ -21,7 +21,18 @@ FlowPass::FlowPass(const FlowStage& stage, std::int64_t max_positions, cudaStrea
     if (tables.removes_bulk) {
         bulk_ = DeviceBuffer(looked_at * tables.repeats.pairs() * std::int64_t{sizeof(Phasor)});
     }
-    if (!doppler_needs_buffers(tables, stage.mixes_.bytes() > 0)) return;
+    if (tables.aligns) {
+        alignment_.emplace(tables, max_positions, stage.geometry_.b_repeats * stage.geometry_.lines_per_b_scan(),
+                           stream);
+    }
+    const bool decorrelates = tables.method == FlowMethod::complex_decorrelation;
+    if (decorrelates) {
+        const std::int64_t voxels = stage.geometry_.a_scans * tables.depth;
+        found_ = DeviceBuffer(max_positions * voxels * std::int64_t{sizeof(NoisyDecorrelation)});
+        counts_ = DeviceBuffer(max_positions * BulkDecorrelation::bins * std::int64_t{sizeof(std::uint32_t)});
+        bulk_decorrelations_ = DeviceBuffer(max_positions * std::int64_t{sizeof(float)});
+    }
+    if (!decorrelates && !doppler_needs_buffers(tables, stage.mixes_.bytes() > 0)) return;
     sums_ = DeviceBuffer(looked_at * tables.depth * std::int64_t{sizeof(float4)});
     if (tables.unwraps) phases_ = DeviceBuffer(max_positions * 2 * tables.depth * std::int64_t{sizeof(float)});
 }
@@ -51,12 +62,19 @@ FlowWorkOn<Bin> FlowPass::work_on(const BinsOf<Bin>& bins, std::int64_t position
 }
 
 void FlowPass::enqueue(const DeviceBins& bins, std::int64_t positions, std::int64_t first_frame,
-                       const DeviceTarget& target) {
+                       const DeviceTarget& target, RepeatReport* reports) {
     const FlowTables& tables = stage_.tables_;
-    const FlowWork work = work_on(bins, positions, first_frame, target);
+    AlignedBins compared{bins, nullptr};
+    if (alignment_) compared = alignment_->enqueue(bins, positions, reports);
+    FlowWork work = work_on(compared.bins, positions, first_frame, target);
+    work.compared = compared.compared;
     if (tables.removes_bulk) enqueue_bulk_steps(stream_, work, tables.min_power, bulk_.as<Phasor>());
     if (tables.method == FlowMethod::doppler || tables.method == FlowMethod::power_doppler) {
         enqueue_doppler(stream_, work, tables, {sums_.as<float4>(), phases_.as<float>()});
+    } else if (tables.method == FlowMethod::complex_decorrelation) {
+        const DecorrelationBuffers buffers{sums_.as<float4>(), found_.as<NoisyDecorrelation>(),
+                                           counts_.as<std::uint32_t>(), bulk_decorrelations_.as<float>()};
+        enqueue_decorrelation(stream_, work, tables, buffers, reports);
     } else {
         enqueue_angiography(stream_, work, tables, stage_.filters_.as<Phasor>());
     }

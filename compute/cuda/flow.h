@@ -1,12 +1,15 @@
 // From the complex depth bins of whole slow positions to voxels of flow on the GPU (docs/algorithms.md, Flow): bulk
-// motion where it is removed, then Doppler (doppler.cu) or angiography (angiography.cu). Tables are shared by all
-// workers; each has a FlowPass with the buffers for what lies between kernels.
+// motion where it is removed, then Doppler (doppler.cu) or angiography (angiography.cu, decorrelation.cu), of repeats
+// that are laid over one another first where that is asked for (repeat_alignment.h). Tables are shared by all workers;
+// each has a FlowPass with the buffers for what lies between kernels.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/memory.h"
+#include "compute/cuda/repeat_alignment.h"
 #include "compute/cuda/target.h"
 #include "compute/flow/flow_tables.h"
 #include "compute/plan/plan_tables.h"
@@ -22,6 +25,7 @@ class FlowStage {
     FlowStage(const ReconstructionSpec& spec, double weight_sum, DepthRange kept, double half_scale);
 
     bool reads_half_bins() const { return reads_half_bins_; }
+    bool aligns() const { return tables_.aligns; }
 
   private:
     friend class FlowPass;
@@ -39,8 +43,9 @@ class FlowPass {
     FlowPass(const FlowStage& stage, std::int64_t max_positions, cudaStream_t stream);
 
     // `positions` slow positions, of which line 0 belongs to frame number `first_frame` of the volume. `target` has
-    // places for a_scans output lines of each.
-    void enqueue(const DeviceBins& bins, std::int64_t positions, std::int64_t first_frame, const DeviceTarget& target);
+    // places for a_scans output lines of each. `reports`: [positions][b_repeats] in the GPU's memory, or null.
+    void enqueue(const DeviceBins& bins, std::int64_t positions, std::int64_t first_frame, const DeviceTarget& target,
+                 RepeatReport* reports);
 
     // Of a stage that reads them.
     void enqueue(const BinsOf<HalfBin>& bins, std::int64_t positions, std::int64_t first_frame,
@@ -58,6 +63,8 @@ class FlowPass {
     DeviceBuffer bulk_;    // Phasor, of every pair of lines
     DeviceBuffer sums_;    // PhaseSum, over lines, of every A-scan position and bin
     DeviceBuffer phases_;  // of the line that is being unwrapped, and of the one before
+    std::optional<RepeatAlignment> alignment_;
+    DeviceBuffer found_, counts_, bulk_decorrelations_;  // as DecorrelationBuffers has them
 };
 
 }  // namespace echolux::cuda

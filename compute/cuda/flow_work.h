@@ -9,7 +9,9 @@
 #include "compute/cuda/target.h"
 #include "compute/flow/flow_tables.h"
 #include "compute/plan/scan_order.h"
+#include "compute/repeat_report.h"
 #include "compute/steps/angiography.h"
+#include "compute/steps/decorrelation.h"
 #include "compute/steps/flow.h"
 #include "compute/steps/phasor.h"
 
@@ -37,6 +39,7 @@ struct FlowWorkOn {
     std::int64_t position_lines = 0;  // lines of a slow position
     std::int64_t slow_positions = 0;
     Repeats repeats;
+    const int* compared = nullptr;  // [slow]: repeats that can be compared, which come first; null: all
     int depth = 0;
     int a_scans = 0;  // output lines of a slow position
     bool depth_flip = false;
@@ -58,6 +61,13 @@ struct FlowWorkOn {
     // Bin z of line 0 of a slow position.
     __device__ const Bin* column(std::int64_t slow, int z) const {
         return bins + slow * position_lines * stride + z;
+    }
+
+    // Those that can be compared.
+    __device__ Repeats compared_of(std::int64_t slow) const {
+        Repeats those = repeats;
+        if (compared != nullptr) those.count = compared[slow];
+        return those;
     }
 
     __device__ Phasor bulk_of(std::int64_t slow, std::int64_t position, std::int64_t series, std::int64_t pair) const {
@@ -110,11 +120,26 @@ struct DopplerBuffers {
 // Bulk steps of all pairs, to `steps`, as FlowWork::bulk wants them.
 void enqueue_bulk_steps(cudaStream_t stream, const FlowWork& work, float min_power, Phasor* steps);
 
+// Over the lines of a window around each recorded A-scan position, and all pairs of repeats: [slow][positions][depth],
+// product and power.
+void enqueue_sums_over_lines(cudaStream_t stream, const FlowWork& work, std::int64_t window, float4* sums);
+
 // Otherwise one kernel does it.
 bool doppler_needs_buffers(const FlowTables& tables, bool mixes);
 void enqueue_doppler(cudaStream_t stream, const FlowWork& work, const FlowTables& tables,
                      const DopplerBuffers& buffers);
 void enqueue_doppler_in_one_kernel(cudaStream_t stream, const FlowWorkOn<HalfBin>& work, const FlowTables& tables);
+
+struct DecorrelationBuffers {
+    float4* sums = nullptr;               // [slow][repeats.positions][depth]
+    NoisyDecorrelation* found = nullptr;  // [slow][a_scans][depth]
+    std::uint32_t* counts = nullptr;      // [slow][BulkDecorrelation::bins]
+    float* bulk = nullptr;                // [slow]: of B-scans as a whole
+};
+
+// `reports`: [slow][repeats], where the decorrelation of each B-scan as a whole is noted, or null.
+void enqueue_decorrelation(cudaStream_t stream, const FlowWork& work, const FlowTables& tables,
+                           const DecorrelationBuffers& buffers, RepeatReport* reports);
 
 // `filters`: of the tables, on the device.
 void enqueue_angiography(cudaStream_t stream, const FlowWork& work, const FlowTables& tables, const Phasor* filters);

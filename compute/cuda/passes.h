@@ -8,17 +8,20 @@
 
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/target.h"
+#include "compute/repeat_report.h"
 
 namespace echolux::cuda {
 
 struct BlockTargets {
     DeviceTarget structure;
     std::optional<DeviceTarget> flow;
+    RepeatReport* reports = nullptr;  // [frames] in the GPU's memory; null: none are wanted
 
-    // The same for work that begins so many output lines later.
-    BlockTargets from(std::int64_t structure_lines, std::int64_t flow_lines) const {
-        BlockTargets later{structure.from(structure_lines), flow};
+    // The same for work that begins so many output lines, and acquired B-scans, later.
+    BlockTargets from(std::int64_t structure_lines, std::int64_t flow_lines, std::int64_t frames) const {
+        BlockTargets later{structure.from(structure_lines), flow, reports};
         if (flow) later.flow = flow->from(flow_lines);
+        if (reports != nullptr) later.reports += frames;
         return later;
     }
 };

@@ -70,7 +70,7 @@ CudaRunner::Listener::~Listener() {
 
 CudaRunner::Worker::Worker(CudaRunner& runner, const BackendChoice& choice)
     : Listener(runner, choice), output(runner.grid_, runner.plan_.block_b_scans * runner.slices_per_b_scan()),
-      passes(runner.passes(stream)) {
+      repeats(runner.plan_.geometry.b_repeats), passes(runner.passes(stream)) {
     const std::int64_t slices = runner.plan_.block_b_scans * runner.slices_per_b_scan();
     if (runner.flow_grid_) flow_output.emplace(*runner.flow_grid_, runner.plan_.block_b_scans);
     for (const std::int64_t depths : {4, 8}) {
@@ -190,6 +190,7 @@ Completion CudaRunner::submit(const Block& block, const Places& places) {
         });
     } catch (...) {
         worker.each_output([](VoxelOutput& output) { output.drop(); });
+        worker.repeats.drop();
         throw;
     }
     worker.turn = ++turns_;
@@ -215,7 +216,7 @@ void CudaRunner::check_for_graph(bool for_the_host) const {
 
 // Memory to give back, voxels to copy by hand, or a caller who keeps no order by himself.
 bool CudaRunner::needs_the_host(const Block& block, const Places& places) {
-    return block.keeper || block.memory == MemoryKind::host || !is_on_device(places) ||
+    return block.keeper || block.memory == MemoryKind::host || !is_on_device(places) || places.repeats ||
            places.order.kind == CallerOrder::Kind::none;
 }
 
@@ -270,6 +271,11 @@ void CudaRunner::enqueue(Worker& worker, const Block& block, const Places& place
                                  worker.background.rows()};
     worker.passes->enqueue(positions, targets(worker, block, places));
     worker.each_output(places, [&](VoxelOutput& output) { output.copy_out(worker.stream); });
+    worker.repeats.copy_out(worker.stream);
+}
+
+bool CudaRunner::says_of_repeats() const {
+    return plan_.flow.align || plan_.flow.method == FlowMethod::complex_decorrelation;
 }
 
 BlockTargets CudaRunner::targets(Worker& worker, const Block& block, const Places& places) const {
@@ -289,6 +295,8 @@ BlockTargets CudaRunner::targets(Worker& worker, const Block& block, const Place
     }
     if (places.flow) {
         targets.flow = worker.flow_output->begin(worker.stream, *places.flow, block.first_b_scan, block.b_scans);
+        targets.reports = worker.repeats.begin(worker.stream, says_of_repeats() ? places.repeats : std::nullopt,
+                                               block.first_b_scan, block.b_scans);
     }
     return targets;
 }
@@ -325,6 +333,7 @@ void CudaRunner::finish(Worker& worker) {
     const auto keeper = std::move(worker.keeper);
     worker.done.wait("reconstruct a block");
     worker.each_output([](VoxelOutput& output) { output.finish(); });
+    worker.repeats.finish();
 }
 
 }  // namespace echolux::cuda

@@ -29,6 +29,7 @@
 #include "compute/cuda/line_methods.h"
 #include "compute/cuda/memory.h"
 #include "compute/cuda/passes.h"
+#include "compute/cuda/repeat_output.h"
 #include "compute/cuda/voxel_output.h"
 #include "compute/cuda/voxels.h"
 #include "compute/plan/plan_tables.h"
@@ -74,6 +75,7 @@ class CudaRunner : public Reconstructor {
         VoxelOutput output;
         std::optional<VoxelOutput> flow_output;
         std::map<std::int64_t, VoxelOutput> peaks_outputs;  // by depths of a peak
+        RepeatOutput repeats;
 
         // work(output) for those of the places.
         template <class Work>
@@ -106,6 +108,7 @@ class CudaRunner : public Reconstructor {
     static void wait_for(Listener& listener, const CallerOrder& order);
     static void follow(Listener& listener, const CallerOrder& order);
     void enqueue(Worker& worker, const Block& block, const Places& places);
+    bool says_of_repeats() const;
     BlockTargets targets(Worker& worker, const Block& block, const Places& places) const;
     static void finish(Listener& listener);
     static void finish(Worker& worker);

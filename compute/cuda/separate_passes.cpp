@@ -44,7 +44,8 @@ void SeparatePasses::enqueue(const RawPositions& positions, const BlockTargets& 
             positions.raw + lines * line_bytes_, std::min(positions_at_once_, positions.count - first),
             positions.first_frame + first * frames_of_a_position_, positions.background.from(lines)};
         some_positions(
-            some, targets.from(first * shape_.outputs_per_b_scan, flow_ ? first * flow_->outputs_of_a_position() : 0));
+            some, targets.from(first * shape_.outputs_per_b_scan, flow_ ? first * flow_->outputs_of_a_position() : 0,
+                               first * frames_of_a_position_));
     }
 }
 
@@ -53,7 +54,8 @@ void SeparatePasses::some_positions(const RawPositions& positions, const BlockTa
     if (needs_whole_) {
         const DeviceBins bins = all_bins(positions);
         store(bins, 0, outputs, positions.first_frame, targets.structure);
-        if (flow_ && targets.flow) flow_->enqueue(bins, positions.count, positions.first_frame, *targets.flow);
+        if (flow_ && targets.flow)
+            flow_->enqueue(bins, positions.count, positions.first_frame, *targets.flow, targets.reports);
     } else {
         line_by_line(positions, targets.structure);
     }

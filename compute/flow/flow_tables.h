@@ -38,6 +38,11 @@ struct FlowTables {
     std::vector<Phasor> filters;  // [bands][2 band_reach + 1]: band(z) = sum over d of filter[reach + d] bin(z - d)
 };
 
+// Repeats without which a method says nothing.
+constexpr std::int64_t min_compared(FlowMethod method) {
+    return method == FlowMethod::phase_variance ? 3 : 2;
+}
+
 // Of a spec that has been validated and has flow.
 FlowTables flow_tables(const ReconstructionSpec& spec, double weight_sum, DepthRange kept);
 

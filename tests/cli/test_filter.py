@@ -59,3 +59,5 @@ class Filter(ProgramCase):
         self.refuse("filter", "v.nrrd", "-o", "g.nrrd", "--patch", "4", names=["filter.patch", "odd"])
         write_nrrd(self.folder / "other.nrrd", self.db[:3])
         self.refuse("filter", "v.nrrd", "other.nrrd", "-o", "g.nrrd", names=["the first"], lines=None)
+        write_nrrd(self.folder / "nothing.nrrd", np.full_like(self.db, np.nan))
+        self.refuse("filter", "nothing.nrrd", "-o", "g.nrrd", names=["nothing.nrrd: holds nothing"], lines=None)

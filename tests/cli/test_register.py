@@ -198,13 +198,13 @@ class Register(ProgramCase):
         self.put("single.npy", np.load(self.folder / "tissue.npy")[:1].swapaxes(1, 2))
         self.put("small.npy", np.ones((4, 4, 4)))
         for inputs, names in [
-            (["tissue.npy", "noise.npy"], ["no B-scan fits the reference"]),
-            (["noise.npy"], ["no B-scan fits its neighbours"]),
-            (["empty.npy"], ["holds nothing"]),
-            (["tissue.npy", "empty.npy"], ["holds nothing"]),
-            (["single.npy"], ["1 B-scan", "neighbours"]),
-            (["tissue.npy", "single.npy"], ["another size"]),
-            (["small.npy"], ["too few"]),
+            (["tissue.npy", "noise.npy"], ["noise.npy: no B-scan fits the reference"]),
+            (["noise.npy"], ["noise.npy: no B-scan fits its neighbours"]),
+            (["empty.npy"], ["empty.npy: holds nothing"]),
+            (["tissue.npy", "empty.npy"], ["empty.npy: holds nothing"]),
+            (["single.npy"], ["single.npy: has 1 B-scan", "neighbours"]),
+            (["tissue.npy", "single.npy"], ["single.npy: is of another size"]),
+            (["small.npy"], ["small.npy: ", "too few"]),
             (["gone.npy"], ["gone.npy"]),
         ]:
             with self.subTest(inputs=inputs):

@@ -263,6 +263,19 @@ void expect_refused(FlowRecipe flow, std::int64_t repeats, const char* key) {
     }
 }
 
+// Amplitudes say nothing of how much of a B-scan decorrelates as a whole.
+TEST(AlignedRepeats, OnlyComplexOnesKnowTheDecorrelationOfTheWhole) {
+    const RepeatsScene scene = small_scene(1);
+    const PaintedRepeats painted = painted_repeats(scene);
+    FlowRecipe amplitudes = aligned_flow();
+    amplitudes.method = FlowMethod::decorrelation;
+    std::vector<RepeatReport> of_complex, of_amplitudes;
+    flow_of(scene, painted, aligned_flow(), &of_complex);
+    flow_of(scene, painted, amplitudes, &of_amplitudes);
+    EXPECT_FALSE(std::isnan(of_complex.at(0).bulk_decorrelation));
+    EXPECT_TRUE(std::isnan(of_amplitudes.at(0).bulk_decorrelation));
+}
+
 TEST(AlignedRepeats, NeedRepeatsOfBScansAndAngiography) {
     expect_refused(aligned_flow(), 1, "flow.method");
     FlowRecipe doppler = aligned_flow();
@@ -273,7 +286,6 @@ TEST(AlignedRepeats, NeedRepeatsOfBScansAndAngiography) {
     spec.geometry.b_repeats = 1;
     spec.geometry.a_repeats = 4;
     EXPECT_THROW(planned_flow_grid(spec), Error);
-    EXPECT_THROW(refuse_what_gpus_cannot(spec_of(scene, aligned_flow())), Error);
 }
 
 TEST(AlignedRepeats, AreToldInATable) {

@@ -1,0 +1,213 @@
+// The lag, in whole samples, at which a repeat lies over its reference: among all in range by features of half the
+// resolution, then around it by coherence, which is blind to the bulk motion of A-scans.
+#include "compute/cuda/over_block.cuh"
+#include "compute/cuda/repeat_work.cuh"
+
+namespace echolux::cuda {
+namespace {
+
+// ---- coarse: all lags in features of half the resolution ------------------------------------------------------------
+
+// Product and powers of some lags in depth.
+struct CoarseSums {
+    float product[coarse_group] = {}, of_reference[coarse_group] = {}, of_repeat[coarse_group] = {};
+};
+
+__device__ void add_line(CoarseSums& sums, const float* a, const float* b, int first_lag, int depth) {
+    each_bin(depth, [&](int z) {
+        const float at_reference = __ldg(a + z);
+#pragma unroll
+        for (int n = 0; n < coarse_group; ++n) {
+            const int at = z + first_lag + n;
+            const bool is_in = at >= 0 && at < depth;
+            const float at_repeat = is_in ? __ldg(b + at) : 0.0f;
+            sums.product[n] += at_reference * at_repeat;
+            sums.of_reference[n] += is_in ? at_reference * at_reference : 0.0f;
+            sums.of_repeat[n] += at_repeat * at_repeat;
+        }
+    });
+}
+
+// A block has some A-scans, one lag along them, and some lags in depth.
+__global__ void __launch_bounds__(aligning_threads) correlate_features(RepeatWork work, int reference) {
+    __shared__ float4 of_warps[aligning_warps][coarse_group];
+    const int groups = (work.coarse_width() + coarse_group - 1) / coarse_group;
+    const int along = 2 * work.coarse_x + 1, chunks = work.coarse_chunks();
+    each_by_blocks(work, static_cast<unsigned>(groups * along * chunks), [&](int slot, int part) {
+        const int chunk = part % chunks, lag_x = part / chunks % along - work.coarse_x, group = part / chunks / along;
+        const int first_lag = group * coarse_group - work.coarse_z;
+        const std::int64_t plane = std::int64_t{work.half_positions} * work.half_depth;
+        const float* of_reference = work.features + (slot / work.count * work.count + reference) * plane;
+        const float* of_repeat = work.features + slot * plane;
+        const int end = min((chunk + 1) * coarse_chunk, work.half_positions), warp = static_cast<int>(threadIdx.x) / 32;
+        CoarseSums sums;
+        for (int x = chunk * coarse_chunk + warp; x < end; x += aligning_warps) {
+            if (x + lag_x < 0 || x + lag_x >= work.half_positions) continue;
+            add_line(sums, of_reference + std::int64_t{x} * work.half_depth,
+                     of_repeat + std::int64_t{x + lag_x} * work.half_depth, first_lag, work.half_depth);
+        }
+        __syncthreads();
+#pragma unroll
+        for (int n = 0; n < coarse_group; ++n) {
+            const float product = warp_sum(sums.product[n]), a = warp_sum(sums.of_reference[n]),
+                        b = warp_sum(sums.of_repeat[n]);
+            if (lane_of() == 0) of_warps[warp][n] = {product, a, b, 0};
+        }
+        __syncthreads();
+        const auto n = static_cast<int>(threadIdx.x);
+        if (n >= coarse_group || group * coarse_group + n >= work.coarse_width()) return;
+        float4 all{};
+        for (int w = 0; w < aligning_warps; ++w) {
+            all.x += of_warps[w][n].x;
+            all.y += of_warps[w][n].y;
+            all.z += of_warps[w][n].z;
+        }
+        const int lag = (lag_x + work.coarse_x) * work.coarse_width() + group * coarse_group + n;
+        work.correlations[(std::int64_t{slot} * work.coarse_lags() + lag) * chunks + chunk] = all;
+    });
+}
+
+// The greatest of values with an order among equals, by all threads of the block.
+struct Candidate {
+    float value = -2;
+    int order = 1 << 30;  // the least is taken of equals
+};
+struct Better {
+    __device__ Candidate operator()(Candidate a, Candidate b) const {
+        return b.value > a.value || (b.value == a.value && b.order < a.order) ? b : a;
+    }
+};
+
+__device__ inline float normalised(double product, double of_reference, double of_repeat) {
+    const double power = sqrt(of_reference * of_repeat);
+    return power > 0 ? static_cast<float>(product / power) : 0.0f;
+}
+
+// Double sums over `count` float4, in their order.
+__device__ inline float normalised_sum(const float4* parts, int count) {
+    double product = 0, of_reference = 0, of_repeat = 0;
+    for (int i = 0; i < count; ++i) {
+        product += static_cast<double>(parts[i].x);
+        of_reference += static_cast<double>(parts[i].y);
+        of_repeat += static_cast<double>(parts[i].z);
+    }
+    return normalised(product, of_reference, of_repeat);
+}
+
+__global__ void __launch_bounds__(aligning_threads) choose_coarse_lags(RepeatWork work) {
+    __shared__ Candidate shared[32];
+    each_by_blocks(work, 1, [&](int slot, int) {
+        const int lags = work.coarse_lags(), chunks = work.coarse_chunks();
+        const int no_lag = work.coarse_x * work.coarse_width() + work.coarse_z;
+        Candidate best;
+        for (int lag = static_cast<int>(threadIdx.x); lag < lags; lag += aligning_threads) {
+            const float4* parts = work.correlations + (std::int64_t{slot} * lags + lag) * chunks;
+            best = Better{}(best, {normalised_sum(parts, chunks), lag == no_lag ? -1 : lag});
+        }
+        __syncthreads();
+        best = over_block(best, Better{}, shared);
+        if (threadIdx.x != 0) return;
+        const int lag = best.order < 0 ? no_lag : best.order;
+        work.tried[slot].whole_x = 2 * (lag / work.coarse_width() - work.coarse_x);
+        work.tried[slot].whole_z = 2 * (lag % work.coarse_width() - work.coarse_z);
+    });
+}
+
+// ---- fine: coherence around the coarse lag --------------------------------------------------------------------------
+
+// Lags around `place`, from first to last.
+struct Around {
+    int first, last;
+
+    __device__ Around(int place, int range, int count) {
+        constexpr int reach = fine_width / 2;
+        const int most = min(range, count / 2);
+        first = min(max(place - reach, -most), most);
+        last = min(max(place + reach, -most), most);
+    }
+};
+
+// A warp has an A-scan of the reference and a lag along the B-scan.
+__global__ void __launch_bounds__(aligning_threads) find_coherences(RepeatWork work, int reference) {
+    each_by_warps(work, static_cast<unsigned>(work.positions * fine_width), [&](int slot, int part) {
+        const int x = part / fine_width, step = part % fine_width;
+        const RepeatShift shift = work.tried[slot];
+        const Around deep(shift.whole_z, work.align_depth, work.depth),
+            along(shift.whole_x, work.align_lines, work.positions);
+        const int lag_x = along.first + step;
+        float4* into = work.coherences + work.at(slot, x) * fine_lags + step * fine_width;
+        CoherenceSum sums[fine_width];
+        if (lag_x <= along.last && x + lag_x >= 0 && x + lag_x < work.positions) {
+            const float2* a = work.line(slot / work.count, x, 0, reference);
+            const float2* b = work.line(slot / work.count, x + lag_x, 0, slot % work.count);
+            each_bin(work.depth, [&](int z) {
+                const Phasor at_reference = phasor_at(a + z);
+                if (!(power_of(at_reference) >= work.min_power)) return;
+#pragma unroll
+                for (int n = 0; n < fine_width; ++n) {
+                    const int at = z + deep.first + n;
+                    if (at >= 0 && at < work.depth) sums[n].add(at_reference, phasor_at(b + at));
+                }
+            });
+        }
+#pragma unroll
+        for (int n = 0; n < fine_width; ++n) {
+            const float modulus = sqrtf(power_of(warp_sum(sums[n].product))),
+                        of_reference = warp_sum(sums[n].reference), of_repeat = warp_sum(sums[n].other);
+            if (lane_of() == 0) into[n] = {modulus, of_reference, of_repeat, 0};
+        }
+    });
+}
+
+// A block has a slot, each of its warps some lags.
+__global__ void __launch_bounds__(aligning_threads) choose_fine_lags(RepeatWork work) {
+    __shared__ float found[fine_lags];
+    each_by_blocks(work, 1, [&](int slot, int) {
+        __syncthreads();
+        for (int lag = static_cast<int>(threadIdx.x) / 32; lag < fine_lags; lag += aligning_warps) {
+            double product = 0, of_reference = 0, of_repeat = 0;
+            for (int x = lane_of(); x < work.positions; x += 32) {
+                const float4 one = work.coherences[work.at(slot, x) * fine_lags + lag];
+                product += static_cast<double>(one.x);
+                of_reference += static_cast<double>(one.y);
+                of_repeat += static_cast<double>(one.z);
+            }
+            product = warp_sum(product);
+            of_reference = warp_sum(of_reference);
+            of_repeat = warp_sum(of_repeat);
+            if (lane_of() == 0) found[lag] = normalised(product, of_reference, of_repeat);
+        }
+        __syncthreads();
+        if (threadIdx.x != 0) return;
+        RepeatShift& shift = work.tried[slot];
+        const Around deep(shift.whole_z, work.align_depth, work.depth),
+            along(shift.whole_x, work.align_lines, work.positions);
+        float most = -1;
+        for (int x = along.first; x <= along.last; ++x) {
+            for (int z = deep.first; z <= deep.last; ++z) {
+                const float one = found[(x - along.first) * fine_width + z - deep.first];
+                if (!(one > most)) continue;
+                most = one;
+                shift.whole_x = x;
+                shift.whole_z = z;
+            }
+        }
+    });
+}
+
+}  // namespace
+
+void enqueue_lags(cudaStream_t stream, const RepeatWork& work, int reference) {
+    constexpr int threads = aligning_threads;
+    const bool retry = reference > 0;
+    const std::int64_t slots = work.slots(), lines = slots * work.positions;
+    correlate_features<<<blocks_of_some(slots * work.coarse_lags() * work.coarse_chunks(), retry), threads, 0,
+                         stream>>>(work, reference);
+    choose_coarse_lags<<<blocks_of_some(slots, retry), threads, 0, stream>>>(work);
+    find_coherences<<<blocks_of_some(lines * fine_width / aligning_warps, retry), threads, 0, stream>>>(work,
+                                                                                                        reference);
+    choose_fine_lags<<<blocks_of_some(slots, retry), threads, 0, stream>>>(work);
+    checked_launch("find lags of repeats");
+}
+
+}  // namespace echolux::cuda

@@ -1,0 +1,227 @@
+// Where the repeats of a slow position lie: each in turn is tried as the reference until half of the others fit one.
+// The tries of all positions go side by side; those that are decided have nothing on the list any more.
+#include <algorithm>
+
+#include "compute/cuda/over_block.cuh"
+#include "compute/cuda/repeat_work.cuh"
+
+namespace echolux::cuda {
+namespace {
+
+// ---- a try ----------------------------------------------------------------------------------------------------------
+
+__global__ void begin_search(RepeatWork work) {
+    for (int slow = static_cast<int>(threadIdx.x); slow < work.slow_positions; slow += static_cast<int>(blockDim.x))
+        work.states[slow] = {};
+}
+
+// One block lists the repeats that are compared with `reference`.
+__global__ void begin_try(RepeatWork work, int reference) {
+    if (threadIdx.x == 0) *work.active_count = 0;
+    __syncthreads();
+    for (int slot = static_cast<int>(threadIdx.x); slot < work.slots(); slot += static_cast<int>(blockDim.x)) {
+        const int slow = slot / work.count, repeat = slot % work.count;
+        if (work.states[slow].is_decided != 0) continue;
+        RepeatShift& shift = work.tried[slot];
+        shift = {};
+        if (work.bright[slow * work.count + reference] < min_repeat_tissue) {
+            shift.reason = Reason::no_signal;
+        } else if (repeat == reference) {
+            shift.match = 1;
+        } else {
+            work.active[atomicAdd(work.active_count, 1)] = slot;  // the order of the list decides nothing
+        }
+    }
+}
+
+__global__ void end_try(RepeatWork work, int reference) {
+    for (int slow = static_cast<int>(threadIdx.x); slow < work.slow_positions; slow += static_cast<int>(blockDim.x)) {
+        RepeatState& state = work.states[slow];
+        if (state.is_decided != 0) continue;
+        const RepeatShift* tried = work.tried + slow * work.count;
+        RepeatShift* shifts = work.shifts + slow * work.count;
+        state.last_tried = reference;
+        int used = 0;
+        for (int r = 0; r < work.count; ++r) used += tried[r].reason == Reason::ok;
+        if (used > state.used) {
+            state.used = used;
+            state.reference = reference;
+            for (int r = 0; r < work.count; ++r) shifts[r] = tried[r];
+        }
+        const bool is_last = reference == work.count - 1;
+        state.is_decided = 2 * (state.used - 1) >= work.count - 1 || is_last;
+        RepeatShift& own = shifts[state.reference];
+        if (state.is_decided != 0 && state.used < 2 && own.reason == Reason::ok) own.reason = Reason::too_few;
+    }
+}
+
+// ---- fractions of a sample ------------------------------------------------------------------------------------------
+
+// A warp has an A-scan of the reference: sums over depth for lags around the whole one, along depth.
+__global__ void __launch_bounds__(aligning_threads) sum_lags_in_depth(RepeatWork work, int reference) {
+    each_by_warps(work, work.positions, [&](int slot, int x) {
+        const RepeatShift shift = work.tried[slot];
+        const int other = x + shift.whole_x, first = shift.whole_z - ShiftTaps::count / 2;
+        Phasor products[lag_count];
+        if (other >= 0 && other < work.positions) {
+            const float2* a = work.line(slot / work.count, x, 0, reference);
+            const float2* b = work.line(slot / work.count, other, 0, slot % work.count);
+            each_bin(work.depth, [&](int z) {
+                const Phasor at_reference = phasor_at(a + z);
+                if (!(power_of(at_reference) >= work.min_power)) return;
+#pragma unroll
+                for (int n = 0; n < lag_count; ++n) {
+                    const int at = z + first + n;
+                    if (at < 0 || at >= work.depth) continue;
+                    const Phasor step = phase_difference(phasor_at(b + at), at_reference);
+                    products[n].re += step.re;
+                    products[n].im += step.im;
+                }
+            });
+        }
+#pragma unroll
+        for (int n = 0; n < lag_count; ++n) {
+            const Phasor product = warp_sum(products[n]);
+            if (lane_of() == 0) work.lags[work.at(slot, x) * lag_count + n] = product;
+        }
+    });
+}
+
+// Likewise along the B-scan, of repeats that were moved in depth and lost the phase of bulk motion.
+__global__ void __launch_bounds__(aligning_threads) sum_lags_along(RepeatWork work, int reference) {
+    each_by_warps(work, work.positions, [&](int slot, int x) {
+        const int whole = work.tried[slot].whole_x, first = x + whole - ShiftTaps::count / 2, depth = work.depth;
+        const float2* a = work.line(slot / work.count, x, 0, reference);
+        const float2* b = work.shifted_line(slot, first);  // and the lines after it, of which some may not exist
+        CoherenceSum sums[lag_count];
+        each_bin(work.depth, [&](int z) {
+            const Phasor at_reference = phasor_at(a + z);
+            if (!(power_of(at_reference) >= work.min_power)) return;
+#pragma unroll
+            for (int n = 0; n < lag_count; ++n) {
+                if (first + n < 0 || first + n >= work.positions) continue;
+                sums[n].add(at_reference, phasor_at(b + n * depth + z));
+            }
+        });
+#pragma unroll
+        for (int n = 0; n < lag_count; ++n) {
+            const Phasor product = warp_sum(sums[n].product);
+            const int of_phase = min(max(first + n - whole, 0), work.positions - 1);
+            const Phasor turned = phase_difference(product, work.phases[work.at(slot, of_phase)]);
+            if (lane_of() == 0) work.lags[work.at(slot, x) * lag_count + n] = turned;
+        }
+        const CoherenceSum& middle = sums[ShiftTaps::count / 2];
+        const float2 powers{warp_sum(middle.reference), warp_sum(middle.other)};
+        if (lane_of() == 0) work.powers[work.at(slot, x)] = powers;
+    });
+}
+
+constexpr int fraction_threads = 512;  // a slot has one block: nothing else is done meanwhile
+
+// Coherence as a function of the fraction, by all threads of a block.
+struct BlockCoherence {
+    const RepeatWork& work;
+    int slot;
+    double turns;
+    Phasor* taps;    // shared, [ShiftTaps::count]
+    double* shared;  // [32]
+
+    __device__ double operator()(double fraction) const {
+        const auto thread = static_cast<int>(threadIdx.x);
+        __syncthreads();
+        if (thread < ShiftTaps::count) taps[thread] = ShiftTaps::weight(fraction, turns, thread);
+        __syncthreads();
+        const auto first = static_cast<int>(ShiftTaps::first_of(fraction)) + ShiftTaps::count / 2;
+        double sum = 0;
+        for (int x = thread; x < work.positions; x += fraction_threads) {
+            const Phasor* of_line = work.lags + work.at(slot, x) * lag_count + first;
+            Phasor product;
+            for (int n = 0; n < ShiftTaps::count; ++n) add_product(product, taps[n], of_line[n]);
+            sum += static_cast<double>(sqrtf(power_of(product)));
+        }
+        return over_block(sum, Sum{}, shared);
+    }
+};
+
+__device__ inline void store_taps(ShiftTaps& taps, double shift, double turns) {
+    const double by = settled(shift);
+    if (threadIdx.x < ShiftTaps::count)
+        taps.tap[threadIdx.x] = ShiftTaps::weight(by, turns, static_cast<int>(threadIdx.x));
+    if (threadIdx.x == 0) taps.first = ShiftTaps::first_of(by);
+}
+
+__global__ void __launch_bounds__(fraction_threads) find_fractions_in_depth(RepeatWork work) {
+    __shared__ Phasor taps[ShiftTaps::count];
+    __shared__ double shared[32];
+    each_by_blocks(work, 1, [&](int slot, int) {
+        RepeatShift& shift = work.tried[slot];
+        const double whole = shift.whole_z;
+        const double fraction =
+            work.align_depth > 0 ? best_fraction(BlockCoherence{work, slot, work.carrier_turns, taps, shared}) : 0;
+        if (threadIdx.x == 0) shift.z = whole + fraction;
+        store_taps(work.depth_taps[slot], whole + fraction, work.carrier_turns);
+    });
+}
+
+__device__ inline bool is_at_end(double found, int range) {
+    return range > 0 && fabs(found) >= static_cast<double>(range);
+}
+
+__global__ void __launch_bounds__(fraction_threads) find_fractions_along(RepeatWork work) {
+    __shared__ Phasor taps[ShiftTaps::count];
+    __shared__ double shared[32];
+    each_by_blocks(work, 1, [&](int slot, int) {
+        const BlockCoherence coherence_at{work, slot, 0, taps, shared};
+        const double fraction = work.align_lines > 0 ? best_fraction(coherence_at) : 0;
+        const double coherent = coherence_at(fraction);
+        double of_reference = 0, of_repeat = 0;
+        for (int x = static_cast<int>(threadIdx.x); x < work.positions; x += fraction_threads) {
+            of_reference += static_cast<double>(work.powers[work.at(slot, x)].x);
+            of_repeat += static_cast<double>(work.powers[work.at(slot, x)].y);
+        }
+        __syncthreads();
+        of_reference = over_block(of_reference, Sum{}, shared);
+        __syncthreads();
+        of_repeat = over_block(of_repeat, Sum{}, shared);
+        RepeatShift& shift = work.tried[slot];
+        store_taps(work.across_taps[slot], shift.whole_x + fraction, 0);
+        if (threadIdx.x != 0) return;
+        const auto power = static_cast<float>(sqrt(of_reference * of_repeat));
+        shift.x = shift.whole_x + fraction;
+        shift.match = power > 0 ? static_cast<float>(coherent) / power : 0.0f;
+        if (!(shift.match >= work.min_match)) {
+            shift.reason = Reason::weak_match;
+        } else if (is_at_end(shift.z, work.align_depth) || is_at_end(shift.x, work.align_lines)) {
+            shift.reason = Reason::out_of_range;
+        }
+    });
+}
+
+void enqueue_try(cudaStream_t stream, const RepeatWork& work, int reference) {
+    constexpr int threads = aligning_threads;
+    const bool retry = reference > 0;
+    const std::int64_t slots = work.slots(), lines = slots * work.positions;
+    begin_try<<<1, 256, 0, stream>>>(work, reference);
+    enqueue_lags(stream, work, reference);
+    sum_lags_in_depth<<<blocks_of_some(lines / aligning_warps, retry), threads, 0, stream>>>(work, reference);
+    find_fractions_in_depth<<<blocks_of_some(slots, retry), fraction_threads, 0, stream>>>(work);
+    enqueue_moves(stream, work, work.tried, 0, reference, retry);
+    sum_lags_along<<<blocks_of_some(lines / aligning_warps, retry), threads, 0, stream>>>(work, reference);
+    find_fractions_along<<<blocks_of_some(slots, retry), fraction_threads, 0, stream>>>(work);
+    end_try<<<1, 256, 0, stream>>>(work, reference);
+    checked_launch("find where repeats lie");
+}
+
+}  // namespace
+
+unsigned blocks_of_some(std::int64_t at_most, bool likely_none) {
+    const std::int64_t enough = likely_none ? 256 : 4096;
+    return static_cast<unsigned>(std::clamp<std::int64_t>(at_most + 1, 1, enough));
+}
+
+void enqueue_search(cudaStream_t stream, const RepeatWork& work) {
+    begin_search<<<1, 256, 0, stream>>>(work);
+    for (int reference = 0; reference < work.count; ++reference) enqueue_try(stream, work, reference);
+}
+
+}  // namespace echolux::cuda

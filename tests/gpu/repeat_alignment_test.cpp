@@ -1,0 +1,170 @@
+// Repeats that are laid over one another on the GPU against the CPU's: the same reasons, the same places, the same
+// flow, whatever repeat is torn, for sizes that fill no tile, any blocks and streams.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <string>
+
+#include "engine/validation/repeats_scene.h"
+#include "tests/gpu/flow_scan.h"
+
+namespace echolux {
+namespace {
+
+RepeatsScene moving_scene() {
+    RepeatsScene scene;
+    scene.b_scans = 4;
+    scene.motion_um = 3;
+    return scene;
+}
+
+// Spectra whose transform has the painted bins: real, so that each is a sum of cosines.
+std::vector<float> spectra_of(const RepeatsScene& scene, const std::vector<std::complex<float>>& bins) {
+    const std::int64_t samples = 2 * scene.depth;
+    std::vector<std::complex<double>> turns(static_cast<std::size_t>(samples));
+    for (std::size_t i = 0; i < turns.size(); ++i)
+        turns[i] = std::polar(2.0, 2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(samples));
+    std::vector<float> spectra;
+    spectra.reserve(2 * bins.size());
+    for (auto line = bins.begin(); line != bins.end(); line += scene.depth) {
+        for (std::int64_t n = 0; n < samples; ++n) {
+            double sum = 0;
+            for (std::int64_t z = 1; z < scene.depth; ++z) {
+                const std::complex<double> turn = turns[static_cast<std::size_t>(n * z % samples)];
+                sum += std::real(std::complex<double>(line[z]) * turn);
+            }
+            spectra.push_back(static_cast<float>(sum));
+        }
+    }
+    return spectra;
+}
+
+struct AlignedFlow {
+    std::vector<std::uint16_t> flow;
+    std::vector<RepeatReport> reports;
+};
+
+AlignedFlow aligned_flow(ReconstructionSpec spec, const std::vector<float>& spectra, const GpuRun& run) {
+    spec.block_b_scans = run.block_b_scans;
+    const auto reconstructor = make_reconstructor(spec, run.choice);
+    std::vector<std::byte> structure(static_cast<std::size_t>(reconstructor->grid().bytes()));
+    AlignedFlow found;
+    found.flow.resize(static_cast<std::size_t>(reconstructor->flow_grid()->voxels()), 0xcdcd);
+    found.reports.resize(static_cast<std::size_t>(spec.geometry.b_scans * spec.geometry.b_repeats));
+    Places places(place_of(structure, reconstructor->grid()), place_of(found.flow, *reconstructor->flow_grid()));
+    places.repeats = RepeatReports{found.reports.data(), 0};
+    run_blocks(*reconstructor, spec, std::as_bytes(std::span(spectra)), run, places);
+    return found;
+}
+
+void expect_same_reports(const std::vector<RepeatReport>& gpu, const std::vector<RepeatReport>& cpu) {
+    ASSERT_EQ(gpu.size(), cpu.size());
+    for (std::size_t i = 0; i < cpu.size(); ++i) {
+        EXPECT_STREQ(name_of(gpu[i].reason), name_of(cpu[i].reason)) << i;
+        EXPECT_NEAR(gpu[i].match, cpu[i].match, 1e-4) << i;
+        EXPECT_EQ(std::isnan(gpu[i].bulk_decorrelation), std::isnan(cpu[i].bulk_decorrelation)) << i;
+        if (!std::isnan(cpu[i].bulk_decorrelation)) {
+            EXPECT_NEAR(gpu[i].bulk_decorrelation, cpu[i].bulk_decorrelation, 1e-3) << i;
+        }
+        if (!cpu[i].is_used()) continue;
+        EXPECT_NEAR(gpu[i].depth_rows, cpu[i].depth_rows, 2e-3) << i;
+        EXPECT_NEAR(gpu[i].a_scans, cpu[i].a_scans, 2e-3) << i;
+    }
+}
+
+struct AlignedVariant {
+    std::string name;
+    void (*choose)(FlowRecipe&);
+};
+
+std::ostream& operator<<(std::ostream& out, const AlignedVariant& one) {
+    return out << one.name;
+}
+
+class AlignedRepeatsOnGpu : public GpuTest, public testing::WithParamInterface<std::tuple<AlignedVariant, bool>> {
+  protected:
+    AlignedRepeatsOnGpu() {
+        flow.method = FlowMethod::complex_decorrelation;
+        flow.window_depth = flow.window_lines = 3;
+        flow.align = true;
+    }
+
+    FlowRecipe flow;
+};
+
+// One repeat is of another place, and so is a first one; another is dark.
+std::vector<std::complex<float>> torn_bins(const RepeatsScene& scene) {
+    const PaintedRepeats painted = painted_repeats(scene);
+    std::vector<std::complex<float>> bins = painted.bins;
+    const auto length = static_cast<std::ptrdiff_t>(painted.line(scene, 0, 1));
+    const auto at = [&](std::int64_t b, std::int64_t r) {
+        return static_cast<std::ptrdiff_t>(painted.line(scene, b, r));
+    };
+    std::copy_n(painted.bins.begin() + at(3, 2), length, bins.begin() + at(0, 0));
+    std::copy_n(painted.bins.begin() + at(3, 1), length, bins.begin() + at(1, 3));
+    std::fill_n(bins.begin() + at(2, 1), length, std::complex<float>{});
+    return bins;
+}
+
+TEST_P(AlignedRepeatsOnGpu, AreThoseOfTheCpu) {
+    const auto& [variant, fused] = GetParam();
+    variant.choose(flow);
+    const RepeatsScene scene = moving_scene();
+    const ReconstructionSpec spec = spec_of(scene, flow);
+    const std::vector<float> spectra = spectra_of(scene, torn_bins(scene));
+    GpuRun run{.block_b_scans = scene.b_scans};
+    run.choice.fused = fused;
+    const AlignedFlow gpu = aligned_flow(spec, spectra, run);
+    const AlignedFlow cpu = aligned_flow(spec, spectra, {.choice = {.backend = Backend::cpu}, .block_b_scans = 4});
+    ASSERT_FALSE(cpu.reports[0].is_used()) << "the first repeat was not torn";
+    ASSERT_TRUE(cpu.reports[1].is_used()) << "none of the others fit";
+    expect_same_reports(gpu.reports, cpu.reports);
+    const FlowDifference difference(gpu.flow, cpu.flow, false);
+    EXPECT_GT(difference.shown, std::ssize(cpu.flow) / 200) << "next to nothing is shown";
+    EXPECT_LE(difference.far, difference.shown / 200);
+    run.block_b_scans = 1;
+    run.choice.streams = 3;
+    EXPECT_EQ(aligned_flow(spec, spectra, run).flow, gpu.flow) << "blocks or streams change bits";
+}
+
+std::vector<AlignedVariant> aligned_variants() {
+    return {
+        {"complex", [](FlowRecipe&) {}},
+        {"not_aligned", [](FlowRecipe& flow) { flow.align = false; }},
+        {"wide_ranges", [](FlowRecipe& flow) { flow.align_depth = 40, flow.align_lines = 20; }},
+        {"no_ranges", [](FlowRecipe& flow) { flow.align_depth = flow.align_lines = 0; }},
+        {"speckle_variance", [](FlowRecipe& flow) { flow.method = FlowMethod::speckle_variance; }},
+        {"decorrelation", [](FlowRecipe& flow) { flow.method = FlowMethod::decorrelation; }},
+        {"omag", [](FlowRecipe& flow) { flow.method = FlowMethod::omag; }},
+        {"cdv", [](FlowRecipe& flow) { flow.method = FlowMethod::cdv; }},
+        {"correlation", [](FlowRecipe& flow) { flow.method = FlowMethod::correlation; }},
+        {"phase_variance", [](FlowRecipe& flow) { flow.method = FlowMethod::phase_variance; }},
+    };
+}
+
+INSTANTIATE_TEST_SUITE_P(Variants, AlignedRepeatsOnGpu,
+                         testing::Combine(testing::ValuesIn(aligned_variants()), testing::Bool()),
+                         [](const auto& test) {
+                             return std::get<0>(test.param).name + (std::get<1>(test.param) ? "_fused" : "_separate");
+                         });
+
+class AlignedSizesOnGpu : public GpuTest {};
+
+TEST_F(AlignedSizesOnGpu, FillNoTile) {
+    RepeatsScene scene = moving_scene();
+    scene.depth = 131;
+    scene.a_scans = 37;
+    FlowRecipe flow;
+    flow.method = FlowMethod::complex_decorrelation;
+    flow.align = true;
+    const ReconstructionSpec spec = spec_of(scene, flow);
+    const std::vector<float> spectra = spectra_of(scene, painted_repeats(scene).bins);
+    const AlignedFlow gpu = aligned_flow(spec, spectra, {.block_b_scans = 3});
+    const AlignedFlow cpu = aligned_flow(spec, spectra, {.choice = {.backend = Backend::cpu}, .block_b_scans = 4});
+    expect_same_reports(gpu.reports, cpu.reports);
+    const FlowDifference difference(gpu.flow, cpu.flow, false);
+    EXPECT_LE(difference.far, difference.shown / 200);
+}
+
+}  // namespace
+}  // namespace echolux
