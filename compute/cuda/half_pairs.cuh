@@ -58,10 +58,6 @@ __device__ inline HalfPair rotated(HalfPair a) {
     if constexpr (n == 9) return product(a, both(-c), both(s));
 }
 
-__device__ inline HalfPair exchanged(HalfPair p) {
-    return {p.im, p.re};
-}
-
 // Whatever is fetched of a table serves four lines.
 struct alignas(16) HalfPairs {
     HalfPair ab, cd;

@@ -19,10 +19,10 @@ inline bool wants_halves(const ReconstructionSpec& spec) {
 }
 
 // Pairs of halves, real and imaginary part, as bits.
-inline std::vector<std::uint32_t> halves_of(const std::vector<float2>& values) {
+inline std::vector<std::uint32_t> halves_of(const std::vector<float2>& values, float scale = 1) {
     std::vector<std::uint32_t> halves;
     for (const float2 value : values) {
-        const __half2 half = __floats2half2_rn(value.x, value.y);
+        const __half2 half = __floats2half2_rn(value.x * scale, value.y * scale);
         std::memcpy(&halves.emplace_back(), &half, sizeof(half));
     }
     return halves;

@@ -3,6 +3,7 @@
 #include "compute/cuda/nufft.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "compute/cuda/butterflies.cuh"
 #include "compute/cuda/half_length.h"
@@ -54,6 +55,13 @@ bool goes_in_halves(const ReconstructionSpec& spec, std::int64_t words_of_all) {
            line_bytes(format, spec.geometry) % 4 == 0;
 }
 
+// The power of two that no weight is above: no sum over a grid of saturated samples then exceeds the largest half.
+float max_weight(const std::vector<float2>& weights) {
+    float largest = 0;
+    for (const float2 weight : weights) largest = std::max({largest, std::abs(weight.x), std::abs(weight.y)});
+    return largest > 0 ? std::exp2(std::ceil(std::log2(largest))) : 1.0f;
+}
+
 std::int64_t lines_in_one_kernel(std::int64_t depth, std::int64_t max_lines) {
     return std::clamp<std::int64_t>(cached_bytes / (depth * complex_bytes), 1, max_lines);
 }
@@ -77,7 +85,9 @@ NufftDeviceTables::NufftDeviceTables(const ReconstructionSpec& spec, const Nufft
     twiddles_ = uploaded(twiddles);
     if (!goes_in_halves(spec, points_ / 8 * nufft_words(real_))) return;
     half_twiddles_ = uploaded(halves_of(twiddles));
-    half_weights_ = uploaded(halves_of(grid.weights));
+    const float scale = 1 / max_weight(grid.weights);
+    half_weights_ = uploaded(halves_of(grid.weights, scale));
+    of_half_bins_ = 1 / (scale * of_half_samples);
 }
 
 NufftLines::Passes::Passes(const NufftDeviceTables& tables, const LineFormat& format, std::int64_t rolling_width,
@@ -125,6 +135,7 @@ NufftWork NufftLines::on_chip(const std::byte* raw, std::int64_t lines, const De
     work.base = tables_.base_.as<std::int32_t>();
     work.weights = tables_.weights_.as<float2>();
     work.half_weights = tables_.half_weights_.as<__half2>();
+    work.of_half_bins = tables_.of_half_bins_;
     work.taps = static_cast<int>(tables_.taps_);
     work.repeated = static_cast<int>(tables_.repeated_);
     work.twiddles = tables_.twiddles_.as<float2>();

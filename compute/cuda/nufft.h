@@ -45,6 +45,7 @@ class NufftDeviceTables {
     DeviceBuffer twiddles_;    // of the one kernel
     DeviceBuffer half_twiddles_;
     DeviceBuffer half_weights_;
+    float of_half_bins_ = 1;
 };
 
 class NufftLines : public LineMethod {

@@ -27,7 +27,7 @@ struct NufftFloats {
     __device__ static void add(Point& sum, Weight weight, Sample sample) {
         sum = sum + ComplexPair{{weight.x * sample.x, weight.y * sample.x}, {weight.x * sample.y, weight.y * sample.y}};
     }
-    __device__ static ComplexPair bins(Point point) { return point; }
+    __device__ static ComplexPair bins(const NufftWork&, Point point) { return point; }
 };
 
 struct NufftHalves {
@@ -44,8 +44,8 @@ struct NufftHalves {
         sum.re = __hfma2(__low2half2(weight), sample, sum.re);
         sum.im = __hfma2(__high2half2(weight), sample, sum.im);
     }
-    __device__ static ComplexPair bins(Point point) {
-        constexpr float whole = 1 / of_half_samples;
+    __device__ static ComplexPair bins(const NufftWork& work, Point point) {
+        const float whole = work.of_half_bins;
         const float2 re = __half22float2(point.re), im = __half22float2(point.im);
         return {{re.x * whole, im.x * whole}, {re.y * whole, im.y * whole}};
     }
@@ -130,7 +130,8 @@ struct NufftRealGrid {
                                  [&](int i, int k, typename Form::Point mirror) {
                                      const int z = k - work.first_bin;
                                      const float4 factors = __ldg(work.factors + z);
-                                     rows.store(work, z, combined(factors, Form::bins(v[i]), Form::bins(mirror)));
+                                     rows.store(work, z,
+                                                combined(factors, Form::bins(work, v[i]), Form::bins(work, mirror)));
                                  });
     }
 };
@@ -145,7 +146,7 @@ struct NufftComplexGrid {
         for (int i = 0; i < 8; ++i) {  // only bins on one side of zero delay are kept
             const int k = t + i * Size::threads, z = k - work.first_bin;
             if (z < 0 || z >= work.depth) continue;
-            rows.store(work, z, Form::bins(v[i]) * float2{__ldg(work.correction + z), 0});
+            rows.store(work, z, Form::bins(work, v[i]) * float2{__ldg(work.correction + z), 0});
         }
     }
 };

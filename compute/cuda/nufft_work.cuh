@@ -13,7 +13,8 @@ namespace echolux::cuda {
 struct NufftWork {
     const std::int32_t* base = nullptr;
     const float2* weights = nullptr;
-    const __half2* half_weights = nullptr;
+    const __half2* half_weights = nullptr;  // multiplied by a power of two
+    float of_half_bins = 1;                 // what bins in halves are to be multiplied by
     int taps = 0;
     int repeated = 0;
     const float2* twiddles = nullptr;

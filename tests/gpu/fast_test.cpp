@@ -111,12 +111,6 @@ void choose_nufft(ReconstructionSpec& spec) {
     spec.nufft = {GridKernel::kaiser_bessel, 2, 3};
 }
 
-void choose_full_range(ReconstructionSpec& spec) {
-    spec.recipe.method = Method::defr;
-    spec.recipe.a2_rad = 40;
-    spec.defr.iterations = 5;
-}
-
 class FastMethods : public GpuTest, public testing::WithParamInterface<FastMethod> {
   protected:
     static ReconstructionSpec method_spec() {
@@ -171,9 +165,7 @@ INSTANTIATE_TEST_SUITE_P(Methods, FastMethods,
                                          FastMethod{"nufft_2048", 2048, 2e-6, with_dispersion},
                                          FastMethod{"nufft_4096", 4096, 2e-6, with_dispersion},
                                          FastMethod{"nufft_of_real_weights_1024", 1024, 2e-6, without_dispersion},
-                                         FastMethod{"nufft_of_real_weights_2048", 2048, 2e-6, without_dispersion},
-                                         FastMethod{"full_range_512", 512, 1e-5, choose_full_range},
-                                         FastMethod{"full_range_2048", 2048, 1e-5, choose_full_range}),
+                                         FastMethod{"nufft_of_real_weights_2048", 2048, 2e-6, without_dispersion}),
                          [](const auto& test) { return test.param.name; });
 
 class FastLimits : public GpuTest {};
@@ -236,7 +228,7 @@ TEST_F(FastLimits, WhatHasNoHalvesIsExact) {
     EXPECT_TRUE(exact([](ReconstructionSpec& spec) { spec.flow.method = FlowMethod::doppler; }));
     EXPECT_TRUE(exact([](ReconstructionSpec& spec) { spec.format.bits = 12; }));
     EXPECT_TRUE(exact([](ReconstructionSpec& spec) { spec.recipe.upsample = 2; }));
-    EXPECT_TRUE(exact([](ReconstructionSpec& spec) { choose_full_range(spec), spec.defr.double_precision = true; }));
+    EXPECT_TRUE(exact([](ReconstructionSpec& spec) { spec.recipe.method = Method::defr; }));
     EXPECT_TRUE(exact([](ReconstructionSpec& spec) {
         choose_nufft(spec);
         spec.format.sample_format = SampleFormat::f32;
