@@ -100,7 +100,7 @@ RaycastConstants raycast_constants(const Shot& shot, bool is_software) {
     constants[shared::constant_paged] = shot.scene.pages != nullptr ? 1 : 0;
     constants[shared::constant_planes] = shot.scene.field != nullptr ? 1 : 0;
     constants[shared::constant_skip] = view.skip_empty ? 1 : 0;
-    constants[shared::constant_table_in_buffer] = is_software ? 0 : 1;
+    constants[shared::constant_software] = is_software ? 1 : 0;
     constants[shared::constant_channels] = channels_constant(shot);
     constants[shared::constant_jitter] = shot.pass.number > 0 ? 1 : 0;
     constants[shared::constant_studio] = studio_constant(shot);

@@ -67,7 +67,7 @@ Seen composite_by_runs(Ray ray) {
 #include "shaders/raycast/composite_software.glsl"
 
 Seen composite(Ray ray) {
-    Seen seen = table_in_buffer ? composite_by_runs(ray) : composite_in_software(ray);
+    Seen seen = is_software ? composite_in_software(ray) : composite_by_runs(ray);
     if (seen.transmittance < frame.picture.w) {
         seen.colour /= 1.0 - seen.transmittance;
         seen.transmittance = 0.0;

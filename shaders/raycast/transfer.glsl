@@ -15,11 +15,11 @@ float level_of(float value) {
 // A GPU reads a buffer beside its texture units, which have enough to do with the volume; software Vulkan reads textures
 // faster.
 float extinction_at(int index) {
-    return table_in_buffer ? uintBitsToFloat(entries[index].x) : texelFetch(extinctions, index, 0).r;
+    return is_software ? texelFetch(extinctions, index, 0).r : uintBitsToFloat(entries[index].x);
 }
 
 vec3 colour_at(int index) {
-    return table_in_buffer ? unpackUnorm4x8(entries[index].y).rgb : texelFetch(colours, index, 0).rgb;
+    return is_software ? texelFetch(colours, index, 0).rgb : unpackUnorm4x8(entries[index].y).rgb;
 }
 
 // The entry of a place: of a table over two axes, in the row of its second. Where nothing of a value is seen, whatever the

@@ -136,6 +136,19 @@ TEST(BenchReport, WhatIsNotMeasuredIsMissed) {
                             "last byte to finished picture"));
 }
 
+// At the bounds, which are steps of 8 bits and decibels as they stand.
+TEST(BenchReport, NoiseIsJudgedForEachVolume) {
+    BenchReport report;
+    report.figures = {measured("clean/a.nrrd", "of 255", 1), measured("psnr/a.nrrd", "dB", 36),
+                      measured("clean/b.nrrd", "of 255", 1.001), measured("psnr/b.nrrd", "dB", 35.999)};
+    std::vector<std::string> missed;
+    for (const BenchTarget& target : judged_light(report, {"volumes/a.nrrd", "b.nrrd"})) {
+        if (!target.met && target.name.ends_with(".nrrd")) missed.push_back(target.name);
+    }
+    EXPECT_THAT(missed, ElementsAre("noise a second after rest, b.nrrd", "32 paths, denoised, b.nrrd"));
+    EXPECT_EQ(spelled_amount(0.64, "of 255"), "0.64 of 255");
+}
+
 TEST(BenchReport, TablesTellFiguresGapsAndTargets) {
     BenchReport report = report_at_the_bounds();
     figure_of(report, "nudft/2048").spread.median = 44e6;
