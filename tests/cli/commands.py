@@ -1,12 +1,15 @@
 """Every command of the program with what it reads and writes, in one table: tests of what holds for all of them take
 their cases from it, and fail where a command is missing."""
 import re
+import shutil
 import subprocess
+import tempfile
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
-from support import PROGRAM, Finished, start, toml_text, write_scan
+from support import PROGRAM, Finished, ProgramCase, start, toml_text, write_scan
 from test_segment import write_nrrd
 
 SIMULATED = ["--samples", "256", "--a-scans", "8", "--b-scans", "4"]
@@ -167,3 +170,19 @@ def prepare(folder):
         np.savetxt(folder / f"{name}.csv", envelope * fringe + 100 + noise.normal(0, 0.05, 512))
     np.savetxt(folder / "mb.csv", envelope + 100)
     np.save(folder / "tissue.npy", noise.exponential(1, (6, 32, 24)).astype(np.float32))
+
+
+class PreparedCase(ProgramCase):
+    """A case in whose folder lie the inputs of every command, made once for all cases of its class."""
+
+    @classmethod
+    def setUpClass(cls):
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.prepared = Path(temporary.name) / "prepared"
+        cls.prepared.mkdir()
+        prepare(cls.prepared)
+
+    def setUp(self):
+        super().setUp()
+        shutil.copytree(self.prepared, self.folder, dirs_exist_ok=True)

@@ -1,16 +1,13 @@
 """The exit codes of docs/scripts.md, of every command: 0 all was done, 1 it was not, 2 the command line was not
 understood, 130 interrupted."""
-import shutil
 import signal
-import tempfile
 import time
 import unittest
-from pathlib import Path
 
 import numpy as np
 
 import commands
-from support import Finished, ProgramCase, extend, start, write_scan
+from support import Finished, extend, start, write_scan
 from test_segment import write_nrrd
 
 # What takes a while, with its outputs.
@@ -45,19 +42,7 @@ ELSEWHERE = {"batch"}  # a process of Python: tests/python/cluster
 KEEPS_WHAT_IT_HAS = {"record"}  # a recording that was cut short is whole
 
 
-class ExitCodes(ProgramCase):
-    @classmethod
-    def setUpClass(cls):
-        temporary = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(temporary.cleanup)
-        cls.prepared = Path(temporary.name) / "prepared"
-        cls.prepared.mkdir()
-        commands.prepare(cls.prepared)
-
-    def setUp(self):
-        super().setUp()
-        shutil.copytree(self.prepared, self.folder, dirs_exist_ok=True)
-
+class ExitCodes(commands.PreparedCase):
     def test_zero_is_tried_by_the_table_and_no_command_is_left_out(self):
         self.assertEqual({*ENDLESS, *NEVER_LONG, *ELSEWHERE}, set(commands.all_commands()))
 

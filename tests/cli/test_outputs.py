@@ -2,8 +2,6 @@
 somebody's own, or another output of the same command is refused before work begins."""
 import hashlib
 import os
-import shutil
-import tempfile
 import unittest
 from pathlib import Path
 
@@ -13,19 +11,7 @@ from support import ProgramCase
 FOREIGN = b"somebody's own, and years old\n" * 40
 
 
-class AllOutputs(ProgramCase):
-    @classmethod
-    def setUpClass(cls):
-        temporary = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(temporary.cleanup)
-        cls.prepared = Path(temporary.name) / "prepared"
-        cls.prepared.mkdir()
-        commands.prepare(cls.prepared)
-
-    def setUp(self):
-        super().setUp()
-        shutil.copytree(self.prepared, self.folder, dirs_exist_ok=True)
-
+class AllOutputs(commands.PreparedCase):
     def contents(self):
         return {name: hashlib.sha256((self.folder / name).read_bytes()).hexdigest() for name in self.files()}
 

@@ -2,9 +2,7 @@
 import io
 import json
 import os
-import shutil
 import subprocess
-import tempfile
 import unittest
 import unittest.mock
 from pathlib import Path
@@ -12,22 +10,10 @@ from pathlib import Path
 import numpy as np
 
 import commands
-from support import PROGRAM, ProgramCase, fringes, read_nrrd, read_png, write_scan
+from support import PROGRAM, fringes, read_nrrd, read_png, write_scan
 
 
-class AllCommands(ProgramCase):
-    @classmethod
-    def setUpClass(cls):
-        temporary = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(temporary.cleanup)
-        cls.prepared = Path(temporary.name) / "prepared"
-        cls.prepared.mkdir()
-        commands.prepare(cls.prepared)
-
-    def setUp(self):
-        super().setUp()
-        shutil.copytree(self.prepared, self.folder, dirs_exist_ok=True)
-
+class AllCommands(commands.PreparedCase):
     def piped(self, *line, given=None):
         return subprocess.run([PROGRAM, *map(str, line)], cwd=self.folder, input=given, capture_output=True)
 
