@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
+#include "app/open/open_volume.h"
+#include "bench/noise.h"
 #include "bench/run.h"
 #include "bench/targets.h"
 #include "bench/volume.h"
@@ -21,12 +25,15 @@ struct LightPlan {
     std::vector<VolumeSize> volumes;
     std::int64_t width, height;
     int repetitions;
+    bool is_noise_of_first;              // measured too, not of files alone
+    double patience_s;                   // after rest, until a picture should be clean
+    std::int64_t few_paths, many_paths;  // compared; none: it would take too long
 };
 
 LightPlan light_plan(bool gpu, bool quick) {
-    if (quick) return {{{48, 48, 48}}, 64, 48, 3};
-    if (!gpu) return {{{128, 128, 128}, {256, 256, 256}}, 640, 480, 5};
-    return {{{512, 512, 512}, {1024, 1836, 1000}}, 1920, 1080, 36};
+    if (quick) return {{{48, 48, 48}}, 64, 48, 3, true, 0.5, 4, 32};
+    if (!gpu) return {{{128, 128, 128}, {256, 256, 256}}, 640, 480, 5, false, 60, 32, 0};
+    return {{{512, 512, 512}, {1024, 1836, 1000}}, 1920, 1080, 36, true, 1, 32, 4096};
 }
 
 std::string short_name(const VolumeSize& size) {
@@ -55,16 +62,78 @@ class LightBench {
             refusal, "majorants.changing/" + name, "what a changed volume costs before the first path",
             [](int, View&) {}, view_of_nothing(), VolumeState::changing);
         book_.end();
+        if (plan_.is_noise_of_first && size == plan_.volumes.front()) noise(refusal, name);
+    }
+
+    void measure(const std::filesystem::path& file, Progress& progress) {
+        const OpenedVolume opened = open_volume(file, {}, {}, progress);
+        renderer_.set_volume(opened.volume.grid, opened.volume.voxels.data());
+        noise("", file.filename().string());
     }
 
   private:
     View traced_view() const {
+        View view = default_view();
+        view.bounces = 4;
+        return view;
+    }
+
+    View default_view() const {
         View view;
         view.mode = ViewMode::traced;
         view.width = plan_.width;
         view.height = plan_.height;
-        view.bounces = 4;
+        view.fit = true;
         return view;
+    }
+
+    // Two seeds follow different paths to the same picture.
+    void noise(const std::string& refusal, const std::string& name) {
+        book_.begin("noise in pictures of " + name, 3);
+        const std::string clean = "clean/" + name, paths = "clean.paths/" + name, psnr = "psnr/" + name;
+        const std::string clean_is =
+            fmt::format("rms between two seeds' pictures {:g} s after the view came to rest", plan_.patience_s);
+        const std::string paths_is = "paths a pixel by then";
+        const std::string psnr_is = fmt::format("{} paths, denoised, beside {}", plan_.few_paths, plan_.many_paths);
+        if (!refusal.empty()) {
+            for (const auto& [key, meaning] : {std::pair{clean, clean_is}, {paths, paths_is}, {psnr, psnr_is}}) {
+                book_.skip(key, meaning, refusal);
+            }
+            return book_.end();
+        }
+        std::array<RestedPicture, 2> seen;
+        book_.figure(clean, clean_is, "of 255", [&] {
+            View view = default_view();
+            const auto rested = [&](double seconds) {
+                return rested_picture(renderer_, view, seconds, [&] { book_.poll(); });
+            };
+            rested(std::min(plan_.patience_s, 0.5));  // compiled, and paced
+            for (RestedPicture& picture : seen) {
+                ++view.seed;
+                picture = rested(plan_.patience_s);
+            }
+            return std::vector{rms_apart(seen[0].image, seen[1].image)};
+        });
+        book_.figure(paths, paths_is, "paths", [&] {
+            return std::vector{static_cast<double>(seen[0].paths), static_cast<double>(seen[1].paths)};
+        });
+        if (plan_.many_paths == 0)
+            book_.skip(psnr, psnr_is, "the reference would take hours on software Vulkan");
+        else
+            book_.figure(psnr, psnr_is, "dB", [&] { return std::vector{psnr_of_few()}; });
+        book_.end();
+    }
+
+    double psnr_of_few() {
+        View view = default_view();
+        view.noise_target = 0;
+        const auto rendered = [&](std::int64_t paths) {
+            ++view.seed;
+            view.paths = paths;
+            return renderer_.render(view, {}, [&](std::int64_t) { book_.poll(); });
+        };
+        const Image right = rendered(plan_.many_paths);
+        return psnr_db(rendered(plan_.few_paths), right);
     }
 
     // Its one path begins behind the volume.
@@ -134,7 +203,8 @@ BenchReport run(const LightBenchJob& job, Progress& progress) {
     BenchBook book(report, {}, progress);
     LightBench bench(book, renderer, plan);
     for (const VolumeSize& size : plan.volumes) bench.measure(size);
-    if (gpu && !job.quick) report.targets = judged_light(report);
+    for (const std::filesystem::path& file : job.volumes) bench.measure(file, progress);
+    if (gpu && !job.quick) report.targets = judged_light(report, job.volumes);
     return report;
 }
 

@@ -12,6 +12,8 @@
 #include "app/live/volume_path.h"
 #include "app/seconds_since.h"
 #include "assets/table.h"
+#include "bench/live_figures.h"
+#include "bench/live_gpus.h"
 #include "bench/memory_source.h"
 #include "bench/run.h"
 #include "compute/device_memory.h"
@@ -151,23 +153,10 @@ class LiveBench {
 
     void note(const std::string& key, const BenchSize& size, const SessionStats& session, const PictureStats& pictures,
               const RingStatistics& ring, bool flow) {
-        const auto one = [&](const char* name, const std::string& meaning, const char* unit, double value) {
-            book_.figure(fmt::format("{}.{}", key, name), meaning, unit, [=] { return std::vector{value}; });
-        };
-        const auto volumes = static_cast<double>(std::max<std::int64_t>(session.arrived.volumes, 1));
-        const std::int64_t left_out = session.queue.overtaken + session.queue.incomplete + session.queue.given_up;
-        one("acquired",
-            fmt::format("{} x {} A-scans of {} samples{}, from {}", size.a_scans, size.b_scans, size.samples,
-                        flow ? ", with flow" : "", processor_.source_name()),
-            "A-scans/s", static_cast<double>(session.arrived.lines) / std::max(session.seconds, 1e-9));
-        one("lost", "blocks that were not reconstructed", "blocks",
-            static_cast<double>(left_out + ring.dropped * (size.b_scans / size.block_b_scans)));
-        one("appeared", "share of the volumes that a finished picture showed", "",
-            static_cast<double>(pictures.volumes) / volumes);
-        one("out_of_order", "pictures that showed an older volume than the one before", "pictures",
-            static_cast<double>(pictures.out_of_order));
-        one("latency", "last block to a finished picture, median", "s", session.shown.percentile_s(0.5));
-        one("latency.p99", "of 99 %", "s", session.shown.percentile_s(0.99));
+        note_live(book_, key,
+                  fmt::format("{} x {} A-scans of {} samples{}, from {}", size.a_scans, size.b_scans, size.samples,
+                              flow ? ", with flow" : "", processor_.source_name()),
+                  size.b_scans / size.block_b_scans, {session, pictures, ring});
     }
 
     // Seconds of one volume from its blocks to a finished picture, over and over.
@@ -259,6 +248,7 @@ BenchProcessor processor_of(const LiveBenchJob& job) {
 }  // namespace
 
 BenchReport run(const LiveBenchJob& job, Progress& progress) {
+    if (job.gpus) return run_live_gpus(job, progress);
     const BenchProcessor processor = processor_of(job);
     BenchReport report;
     report.machine.threads = thread_count();

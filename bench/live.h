@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "bench/report.h"
@@ -14,9 +15,10 @@ namespace echolux {
 
 struct LiveBenchJob {
     Backend backend = Backend::automatic;
-    std::string device;   // part of the Vulkan device's name; "": the GPU's own
-    double seconds = 60;  // of each live run
-    bool quick = false;   // small volumes, short runs: that it runs, not how fast
+    std::string device;                      // part of the Vulkan device's name; "": the GPU's own
+    double seconds = 60;                     // of each live run
+    bool quick = false;                      // small volumes, short runs: that it runs, not how fast
+    std::optional<BackendChoice> gpus = {};  // instead: what 1, 2, 4 ... of these reach together
 };
 
 // Throws Error{device, out_of_memory, cancelled}.

@@ -20,6 +20,7 @@ void MemorySource::start() {
     start_ = Clock::now();
     sent_ = 0;
     lines_ = 0;
+    volume_ = -1;
 }
 
 Arrival MemorySource::next(std::chrono::milliseconds patience) {
@@ -34,7 +35,8 @@ Arrival MemorySource::next(std::chrono::milliseconds patience) {
         return {};
     }
     if (due > now) std::this_thread::sleep_until(due);
-    block.volume = static_cast<std::int64_t>(sent_ / count);
+    if (block.first_b_scan == 0) ++volume_;
+    block.volume = volume_;
     block.sequence = sent_++;
     block.time_s = static_cast<double>(lines_) / lines_per_s_;
     lines_ = lines;

@@ -12,7 +12,7 @@ namespace echolux {
 
 class MemorySource : public Source {
   public:
-    // The blocks of one volume of `spec`, in order; a block is due when its last line would have been acquired.
+    // The blocks of some volumes of `spec`, in order; a block is due when its last line would have been acquired.
     MemorySource(const ReconstructionSpec& spec, std::vector<Block> blocks, double lines_per_s);
 
     const Scan& scan() const override { return scan_; }
@@ -33,7 +33,8 @@ class MemorySource : public Source {
     SourceCapabilities capabilities_;
     Clock::time_point start_;
     std::uint64_t sent_ = 0;
-    std::int64_t lines_ = 0;  // of all blocks sent
+    std::int64_t lines_ = 0;    // of all blocks sent
+    std::int64_t volume_ = -1;  // that the last one is of
 };
 
 }  // namespace echolux

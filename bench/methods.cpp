@@ -107,13 +107,6 @@ void measure_submission(BenchBook& book, BenchSize run, BenchProcessor processor
     });
 }
 
-std::vector<int> counts_to(int gpus) {
-    std::vector<int> counts;
-    for (int count = 1; count < gpus; count *= 2) counts.push_back(count);
-    counts.push_back(gpus);
-    return counts;
-}
-
 }  // namespace
 
 BenchReport run_methods(const BenchJob& job, Progress& progress) {
@@ -142,20 +135,20 @@ BenchReport run_scaling(const BenchJob& job, int gpus, Progress& progress) {
     start.report.conditions = "Spectra and voxels in the memory of each GPU, 2048 samples, u16 to dB in u8";
     BenchProcessor processor = start.processor;
     processor.choice.gpus = gpus;
-    const auto counts = counts_to(static_cast<int>(processor.each().size()));
+    const auto counts = doubled_to(std::ssize(processor.each()));
     const std::pair<const char*, const BenchCase*> methods[] = {{"linear", &plain}, {"nufft", &nufft}, {"defr", &defr}};
     book.begin("several GPUs", std::ssize(counts) * 3 + 1);
     measure_submission(book, start.extent.size, processor);
     for (const auto& [name, method] : methods) {
-        for (const int count : counts) {
+        for (const std::int64_t count : counts) {
             BenchCase one = *method;
             one.key = fmt::format("gpus.{}/{}", name, count);
-            processor.choice.gpus = count;
+            processor.choice.gpus = static_cast<int>(count);
             measure(book, one, start.extent.size, processor, {{fmt::format("gpus.{}/1", name)}});
         }
     }
     book.end();
-    if (!job.quick) start.report.targets = judged_scaling(start.report, counts.back());
+    if (!job.quick) start.report.targets = judged_scaling(start.report, static_cast<int>(counts.back()));
     return start.report;
 }
 

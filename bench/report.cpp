@@ -26,7 +26,7 @@ struct Prefix {
 Prefix prefix_of(double value, const std::string& unit) {
     constexpr std::array prefixes{Prefix{1e9, "G"}, Prefix{1e6, "M"},  Prefix{1e3, "k"},
                                   Prefix{1, ""},    Prefix{1e-3, "m"}, Prefix{1e-6, "u"}};
-    if (value == 0 || !std::isfinite(value) || unit == "%" || unit == "x") return {};
+    if (value == 0 || !std::isfinite(value) || unit == "%" || unit == "x" || unit == "of 255") return {};
     for (const Prefix& prefix : prefixes) {
         if (std::abs(value) >= prefix.min * 0.9995) return prefix;  // rounds to 1.00
     }

@@ -99,8 +99,8 @@ std::vector<BenchTarget> judged_scaling(const BenchReport& report, int gpus) {
     return targets;
 }
 
-std::vector<BenchTarget> judged_light(const BenchReport& report) {
-    return {
+std::vector<BenchTarget> judged_light(const BenchReport& report, const std::vector<std::filesystem::path>& volumes) {
+    std::vector<BenchTarget> targets{
         at_most("a path a pixel, 4 bounces, 512^3", median(report, "picture.traced/512/1920x1080"), "s", 4e-3),
         at_most("a path a pixel, 4 bounces, 1024 x 1836 x 1000",
                 median(report, "picture.traced/1024x1836x1000/1920x1080"), "s", 8e-3),
@@ -108,6 +108,12 @@ std::vector<BenchTarget> judged_light(const BenchReport& report) {
         at_most("a changed curve before the first path, 1024 x 1836 x 1000", median(report, "majorants/1024x1836x1000"),
                 "s", 0.2e-3),
     };
+    for (const std::filesystem::path& volume : volumes) {
+        const std::string name = volume.filename().string();
+        targets.push_back(at_most("noise a second after rest, " + name, median(report, "clean/" + name), "of 255", 1));
+        targets.push_back(at_least("32 paths, denoised, " + name, median(report, "psnr/" + name), "dB", 36));
+    }
+    return targets;
 }
 
 std::vector<BenchTarget> judged_movie(const BenchReport& report) {

@@ -25,8 +25,8 @@ std::vector<BenchTarget> judged_methods(const BenchReport& report);
 // The same of the bench of several GPUs, for up to `gpus`.
 std::vector<BenchTarget> judged_scaling(const BenchReport& report, int gpus);
 
-// The same of the bench of traced light.
-std::vector<BenchTarget> judged_light(const BenchReport& report);
+// The same of the bench of traced light; `volumes`: recordings whose noise was measured.
+std::vector<BenchTarget> judged_light(const BenchReport& report, const std::vector<std::filesystem::path>& volumes);
 
 // The same of the bench of movies.
 std::vector<BenchTarget> judged_movie(const BenchReport& report);

@@ -24,12 +24,18 @@ GpuSurvey look() {
 std::unique_ptr<Reconstructor> plan_on_gpu(const ReconstructionSpec& spec, const BackendChoice& choice) {
     return cuda::plan_on_gpu(spec, choice);
 }
+bool has_access(const DeviceId& from, const DeviceId& to) {
+    return cuda::has_access(from, to);
+}
 #else
 GpuSurvey look() {
     return {{}, "this build has no CUDA backend"};
 }
 std::unique_ptr<Reconstructor> plan_on_gpu(const ReconstructionSpec&, const BackendChoice&) {
     throw Error(ErrorCode::device, "this build has no CUDA backend", "cuda");  // no GPU is ever found
+}
+bool has_access(const DeviceId&, const DeviceId&) {
+    return false;
 }
 #endif
 
@@ -38,10 +44,15 @@ std::unique_ptr<Reconstructor> plan_on_gpus(const ReconstructionSpec& spec, cons
                                             std::string& left_out) {
     refuse_what_gpus_cannot(spec);
     BackendChoice one = choice;
-    DevicesThatTake found = devices_that_take(chosen_gpus(choice, surveyed_gpus()), choice.gpus == 0, [&](DeviceId id) {
+    std::vector<DeviceId> planned;
+    const auto plan_on = [&](DeviceId id) {
+        const bool counts_again = std::ranges::find(planned, id) != planned.end();
         one.gpu = id;
+        one.peers = counts_again && choice.peers == PeerPath::automatic ? PeerPath::copied : choice.peers;
+        planned.push_back(id);
         return plan_on_gpu(spec, one);
-    });
+    };
+    DevicesThatTake found = devices_that_take(chosen_gpus(choice, surveyed_gpus()), choice.gpus == 0, plan_on);
     left_out = std::move(found.left_out);
     return over_devices(spec, std::move(found.devices));
 }
@@ -61,13 +72,22 @@ const GpuSurvey& surveyed_gpus() {
     return survey;
 }
 
+namespace {
+
+void require_usable(const DeviceId& gpu, const GpuSurvey& survey) {
+    if (std::ranges::find(survey.usable, gpu, &Gpu::id) != survey.usable.end()) return;
+    throw Error(ErrorCode::device, joined("the requested GPU cannot be used", survey.refusal), "cuda",
+                "see nvidia-smi -L, or choose `backend` auto");
+}
+
+}  // namespace
+
 std::vector<DeviceId> chosen_gpus(const BackendChoice& choice, const GpuSurvey& survey) {
+    for (const DeviceId& gpu : choice.named_gpus) require_usable(gpu, survey);
+    if (!choice.named_gpus.empty()) return choice.named_gpus;
     std::vector<DeviceId> ids;
     if (choice.gpu != DeviceId{}) {
-        if (std::ranges::find(survey.usable, choice.gpu, &Gpu::id) == survey.usable.end()) {
-            throw Error(ErrorCode::device, joined("the requested GPU cannot be used", survey.refusal), "cuda",
-                        "see nvidia-smi -L, or choose `backend` auto");
-        }
+        require_usable(choice.gpu, survey);
         ids.push_back(choice.gpu);
     }
     for (const Gpu& gpu : survey.usable) {
@@ -112,17 +132,21 @@ void refuse_what_gpus_cannot(const ReconstructionSpec& spec) {
 }
 
 bool insists_on_gpu(const BackendChoice& choice) {
-    return choice.backend == Backend::cuda || choice.gpus > 1;
+    return choice.backend == Backend::cuda || choice.gpus > 1 || (choice.gpus == 1 && !choice.named_gpus.empty());
+}
+
+bool reaches(const DeviceId& from, const DeviceId& to) {
+    return from == to || has_access(from, to);
 }
 
 void require_backend(const BackendChoice& choice) {
-    if (choice.backend == Backend::cpu && choice.gpus != 1) {
+    if (choice.backend == Backend::cpu && (choice.gpus != 1 || !choice.named_gpus.empty())) {
         throw Error(ErrorCode::bad_setting, "GPUs cannot be combined with the CPU backend", "gpus",
                     "leave it out, or choose `backend` auto or cuda");
     }
     if (!insists_on_gpu(choice)) return;
     const GpuSurvey& survey = surveyed_gpus();
-    if (choice.gpus > 1) {
+    if (choice.gpus > 1 || !choice.named_gpus.empty()) {
         chosen_gpus(choice, survey);
     } else if (survey.usable.empty()) {
         throw Error(ErrorCode::device, survey.refusal, "backend", "choose auto or cpu");

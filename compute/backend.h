@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compute/peer_path.h"
 #include "compute/place.h"
 #include "compute/reconstructor.h"
 
@@ -28,6 +29,9 @@ struct BackendChoice {
     int streams = 4;                         // blocks under way at a time, on each GPU
     std::shared_ptr<const Stages> stages{};  // of a caller, on the CPU alone; may be null
     int gpus = 1;  // that share the blocks: `gpu`, then the others of the survey; 0: all that can. Two insist on CUDA
+    std::vector<DeviceId> named_gpus{};  // these instead, in this order; one that comes twice works as two would
+    PeerPath peers = PeerPath::automatic;
+    bool keeps_times = false;  // for Reconstructor::device_work()
 };
 
 struct Gpu {
@@ -64,6 +68,9 @@ void refuse_what_gpus_cannot(const ReconstructionSpec& spec);
 
 // Whether the CPU will not do.
 bool insists_on_gpu(const BackendChoice& choice);
+
+// Whether voxels of GPU `from` get to GPU `to` without a detour through host memory.
+bool reaches(const DeviceId& from, const DeviceId& to);
 
 // Throws Error{device} where CUDA is demanded and no GPU, or too few, can be used; Error{bad_setting} where GPUs are
 // asked for besides the CPU.

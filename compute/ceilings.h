@@ -43,6 +43,15 @@ void measure_cpu_ceilings(std::span<const std::int64_t> lengths, const CeilingEf
 void measure_gpu_ceilings(const DeviceId& gpu, std::span<const std::int64_t> lengths, const CeilingEffort& effort,
                           const CeilingFound& found);
 
+// For 1, 2, 4 ... of `gpus`, in their order: links.to_devices/N, pinned host memory to each of them at once; peers/N,
+// from each but the first into a 3-D array of bytes on the first, at once (from 2 on; a GPU that comes twice copies
+// within its memory). Bytes of all together. Throws Error{device, out_of_memory}.
+void measure_several_gpus_ceilings(std::span<const DeviceId> gpus, const CeilingEffort& effort,
+                                   const CeilingFound& found);
+
+// 1, 2, 4 ... `most`, and `most`.
+std::vector<std::int64_t> doubled_to(std::int64_t most);
+
 // mean.serial, mean.transposed, mean.product: A-scans a second of which a GPU finds the mean spectrum of each B-scan,
 // u16 in its memory: by one thread a column, by a tiled transpose and a tree reduction of each row (the two ways of the
 // AO-OCT paper), and as the product does. Throws Error{device} also where they differ in a bit, Error{bad_setting} for

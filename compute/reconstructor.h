@@ -5,7 +5,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "compute/device_work.h"
+#include "compute/error.h"
 #include "compute/place.h"
 #include "compute/plan/params.h"
 #include "compute/types.h"
@@ -53,6 +56,25 @@ class Reconstructor {
     // Lets go of the blocks whose work is done, without waiting for any: for who has nothing to submit until a block's
     // memory comes back. Throws what went wrong in that work.
     virtual void collect() {}
+
+    // ---- for whoever shares work out to several
+
+    // Blocks that are not done yet, without waiting for any.
+    virtual int under_way() const { return 0; }
+
+    // What couples blocks (running background) goes on from where `before` is, a reconstructor of the same kind and
+    // spec, which has had the block before the next one. Nothing where blocks are not coupled.
+    virtual void resume_after(Reconstructor& before) { static_cast<void>(before); }
+
+    // Of each device; times where BackendChoice::keeps_times asks for them. Nothing where there is one device, the CPU.
+    virtual std::vector<DeviceWork> device_work() const { return {}; }
+
+    // Of an error that was just thrown: whether the next volume can be submitted all the same, since the device that
+    // failed is left out from now on. What was under way is lost.
+    virtual bool goes_on_after(const Error& error) {
+        static_cast<void>(error);
+        return false;
+    }
 };
 
 // What `spec` would write, without allocating anything. Throws Error{bad_setting} naming the key that cannot work.

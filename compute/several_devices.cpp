@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <exception>
+#include <numeric>
 #include <utility>
 
 #include "compute/error.h"
@@ -14,80 +14,87 @@ namespace {
 
 constexpr std::size_t turns_a_device = 32;  // more than a device works on at a time
 
-// Whoever gets no completion may use the places again. The error is not the one that is told.
-void wait_for_nothing(Reconstructor& device, Completion completion) {
-    try {
-        device.wait(completion);
-    } catch (const std::exception&) {
-    }
-}
-
-bool is_on_a_surface(const Places& places) {
-    const auto is_surface = [](const Place& place) { return place.kind == PlaceKind::device_surface; };
-    return is_surface(places.structure) || (places.flow && is_surface(*places.flow)) ||
-           (places.peaks && is_surface(places.peaks->place));
-}
-
 }  // namespace
 
 SeveralDevices::SeveralDevices(const ReconstructionSpec& spec, std::vector<std::unique_ptr<Reconstructor>> devices)
     : is_running_(chosen_background(spec.recipe, spec.calibration) == Background::running),
-      devices_(std::move(devices)), turns_(devices_.size() * turns_a_device) {}
+      grid_(devices.front()->grid()), flow_grid_(devices.front()->flow_grid()),
+      processor_(devices.front()->processor()), precision_(devices.front()->precision()),
+      turns_(devices.size() * turns_a_device) {
+    for (auto& device : devices) devices_.push_back({std::move(device), 0, {}});
+}
 
 SeveralDevices::~SeveralDevices() = default;
 
 std::string SeveralDevices::backend() const {
-    const std::string first = devices_.front()->backend();
-    const bool alike = std::ranges::all_of(devices_, [&](const auto& device) { return device->backend() == first; });
-    if (alike) return fmt::format("{} x {}", devices_.size(), first);
-    std::string all = first;
-    for (std::size_t i = 1; i < devices_.size(); ++i) all += " + " + devices_[i]->backend();
-    return all;
+    std::vector<std::string> names;
+    for (const Device& device : devices_) {
+        if (device.failure.empty()) names.push_back(device.reconstructor->backend());
+    }
+    if (names.size() == 1) return names.front();
+    const bool alike = std::ranges::all_of(names, [&](const std::string& name) { return name == names.front(); });
+    if (alike) return fmt::format("{} x {}", names.size(), names.front());
+    return fmt::format("{}", fmt::join(names, " + "));
+}
+
+// What a device does; one that fails while another works is left out.
+template <class Work>
+auto SeveralDevices::watched(Device& device, const Work& work) {
+    try {
+        return work(*device.reconstructor);
+    } catch (const Error& error) {
+        const auto works = std::ranges::count_if(devices_, [](const Device& one) { return one.failure.empty(); });
+        has_left_out_ = error.code() == ErrorCode::device && works > 1;
+        if (has_left_out_) device.failure = error.problem();
+        throw;
+    }
+}
+
+bool SeveralDevices::goes_on_after(const Error& error) {
+    return error.code() == ErrorCode::device && std::exchange(has_left_out_, false);
+}
+
+SeveralDevices::Device& SeveralDevices::next(const Block& block) {
+    const auto load = [&](const Device& device) {
+        const int under_way = block.memory == MemoryKind::device ? 0 : device.reconstructor->under_way();
+        return std::pair(under_way, device.blocks);
+    };
+    Device* found = nullptr;
+    std::pair<int, std::uint64_t> least;
+    for (Device& device : devices_) {
+        if (!device.failure.empty()) continue;
+        const auto its = load(device);
+        if (found == nullptr || its < least) {
+            found = &device;
+            least = its;
+        }
+    }
+    return *found;
+}
+
+// The device, when it knows what the blocks before have left to the next one.
+SeveralDevices::Device& SeveralDevices::coupled(Device& device) {
+    if (is_running_ && newest_ != nullptr && newest_ != &device && newest_->failure.empty()) {
+        watched(device, [&](Reconstructor& next) { next.resume_after(*newest_->reconstructor); });
+    }
+    if (is_running_) newest_ = &device;
+    return device;
 }
 
 void SeveralDevices::prime(const Block& block) {
-    follow(block, nullptr);
-}
-
-// All are told, also where one fails: as few as can be fall behind.
-void SeveralDevices::follow(const Block& block, const Reconstructor* maker) {
-    std::exception_ptr problem;
-    for (const auto& device : devices_) {
-        if (device.get() == maker) continue;
-        try {
-            device->prime(block);
-        } catch (...) {
-            if (!problem) problem = std::current_exception();
-        }
-    }
-    if (problem) std::rethrow_exception(problem);
-}
-
-void SeveralDevices::check(const Block& block, const Places& places) const {
-    const std::string one = "leave out `gpus`";
-    if (is_on_a_surface(places)) {
-        throw Error(ErrorCode::bad_setting, "a texture belongs to one GPU: several cannot write to it", "place", one);
-    }
-    if (is_running_ && block.memory == MemoryKind::device && devices_.size() > 1) {
-        throw Error(ErrorCode::bad_setting,
-                    "every GPU has to read every block for the running background, but these lie in the memory of one",
-                    "recipe.background", "choose another, or leave the spectra in host memory");
-    }
+    if (!is_running_) return;
+    const bool has_newest = newest_ != nullptr && newest_->failure.empty();
+    Device& device = has_newest ? *newest_ : coupled(next(block));
+    watched(device, [&](Reconstructor& one) { one.prime(block); });
 }
 
 Completion SeveralDevices::submit(const Block& block, const Places& places) {
-    check(block, places);
     Turn& turn = turn_of(submitted_ + 1);
     finish(turn);
-    const std::size_t device = static_cast<std::size_t>(submitted_ % devices_.size());
-    const Completion completion = devices_[device]->submit(block, places);
-    try {
-        if (is_running_) follow(block, devices_[device].get());
-    } catch (...) {
-        wait_for_nothing(*devices_[device], completion);
-        throw;
-    }
-    turn = {device, completion};
+    Device& device = coupled(next(block));
+    turn.completion = watched(device, [&](Reconstructor& one) { return one.submit(block, places); });
+    turn.device = static_cast<std::size_t>(&device - devices_.data());
+    ++device.blocks;
     return {++submitted_};
 }
 
@@ -97,13 +104,34 @@ void SeveralDevices::wait(Completion completion) {
 }
 
 void SeveralDevices::collect() {
-    for (const auto& device : devices_) device->collect();
+    for (Device& device : devices_) {
+        if (device.failure.empty()) watched(device, [](Reconstructor& one) { one.collect(); });
+    }
 }
 
-// What went wrong is told once, as one device does.
+// What went wrong is told once, as one device does; what a device had that is left out is lost.
 void SeveralDevices::finish(Turn& turn) {
     const Completion completion = std::exchange(turn.completion, {});
-    if (completion.value > 0) devices_[turn.device]->wait(completion);
+    Device& device = devices_[turn.device];
+    if (completion.value == 0 || !device.failure.empty()) return;
+    watched(device, [&](Reconstructor& one) { one.wait(completion); });
+}
+
+int SeveralDevices::under_way() const {
+    return std::accumulate(devices_.begin(), devices_.end(), 0, [](int sum, const Device& device) {
+        return sum + (device.failure.empty() ? device.reconstructor->under_way() : 0);
+    });
+}
+
+std::vector<DeviceWork> SeveralDevices::device_work() const {
+    std::vector<DeviceWork> all;
+    for (const Device& device : devices_) {
+        const std::vector<DeviceWork> its = device.reconstructor->device_work();
+        all.push_back(its.empty() ? DeviceWork{.name = device.reconstructor->backend()} : its.front());
+        all.back().blocks = static_cast<std::int64_t>(device.blocks);
+        all.back().failure = device.failure;
+    }
+    return all;
 }
 
 std::unique_ptr<Reconstructor> over_devices(const ReconstructionSpec& spec,

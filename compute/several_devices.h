@@ -1,10 +1,14 @@
-// One reconstructor made of several, each on a device of its own: blocks go round, the first to the first, and every
-// block is worked on by one device alone, so that voxels are the bits of one device. What couples blocks (the running
-// background) every device follows for itself: it is primed with the blocks that the others reconstruct.
+// One reconstructor made of several, each on a device of its own. Every block is worked on by one device alone, so that
+// voxels are the bits of one device. A block in host memory goes to the device that has least under way: one that draws
+// pictures besides, or has a slower link, gets fewer by itself; devices that are idle alike, and blocks that lie in the
+// memory of devices, go round. What couples blocks (the running background) travels from device to device, some
+// kilobytes a block, and not the spectra.
 //
 // One thread feeds all of them: submitting enqueues and does not wait while a device has room, so blocks have to last
-// longer than that many submissions take the host. A running background takes every spectrum to every device, so that
-// their links are what it is as fast as.
+// longer than that many submissions take the host.
+//
+// A device that fails is left out from then on, as long as another is there: who submits gets its error once, and may
+// begin anew with the next volume.
 #pragma once
 
 #include <cstddef>
@@ -24,37 +28,54 @@ class SeveralDevices : public Reconstructor {
     SeveralDevices(const ReconstructionSpec& spec, std::vector<std::unique_ptr<Reconstructor>> devices);
     ~SeveralDevices() override;
 
-    const VolumeGrid& grid() const override { return devices_.front()->grid(); }
-    const std::optional<VolumeGrid>& flow_grid() const override { return devices_.front()->flow_grid(); }
-    Backend processor() const override { return devices_.front()->processor(); }
-    Precision precision() const override { return devices_.front()->precision(); }
+    const VolumeGrid& grid() const override { return grid_; }
+    const std::optional<VolumeGrid>& flow_grid() const override { return flow_grid_; }
+    Backend processor() const override { return processor_; }
+    Precision precision() const override { return precision_; }
     std::string backend() const override;  // "2 x cuda (NVIDIA H200, fused)"
 
-    // After an error of prime() or submit() nothing of this submit() is under way, and it has taken no turn; devices
-    // may have followed the running background apart, until the next volume begins.
+    // After an error of prime() or submit() nothing of this submit() is under way, and it has taken no turn.
     void prime(const Block& block) override;
 
-    // Blocks and places in the memory of a GPU have to be in that of the one whose turn it is, and are refused
-    // otherwise; textures, which belong to one GPU, in any case.
+    // Blocks in the memory of a GPU have to be in that of the one whose turn it is, and are refused otherwise. Voxels
+    // get to the memory and to textures of any of the GPUs.
     Completion submit(const Block& block, const Places& places) override;
     void wait(Completion completion) override;
     void collect() override;
 
+    int under_way() const override;
+    std::vector<DeviceWork> device_work() const override;
+    bool goes_on_after(const Error& error) override;
+
   private:
+    struct Device {
+        std::unique_ptr<Reconstructor> reconstructor;
+        std::uint64_t blocks = 0;  // that it has had
+        std::string failure;       // why it is left out; "": it works
+    };
+
     // What was submitted to whom, under which number there; 0: waited for.
     struct Turn {
         std::size_t device = 0;
         Completion completion;
     };
 
-    void check(const Block& block, const Places& places) const;
+    template <class Work>
+    auto watched(Device& device, const Work& work);
+    Device& next(const Block& block);
+    Device& coupled(Device& device);
     Turn& turn_of(std::uint64_t value) { return turns_[static_cast<std::size_t>((value - 1) % turns_.size())]; }
     void finish(Turn& turn);
-    void follow(const Block& block, const Reconstructor* maker);  // all but the one that makes it
 
-    bool is_running_;  // every device has to follow every block
-    std::vector<std::unique_ptr<Reconstructor>> devices_;
-    std::vector<Turn> turns_;  // the newest; of older ones the work is done
+    bool is_running_;  // blocks are coupled
+    std::vector<Device> devices_;
+    VolumeGrid grid_;
+    std::optional<VolumeGrid> flow_grid_;
+    Backend processor_;
+    Precision precision_;
+    Device* newest_ = nullptr;   // that had the last block, where blocks are coupled; may have failed
+    bool has_left_out_ = false;  // with the error that was thrown last
+    std::vector<Turn> turns_;    // the newest; of older ones the work is done
     std::uint64_t submitted_ = 0;
 };
 

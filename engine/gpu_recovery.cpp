@@ -11,4 +11,12 @@ bool GpuRecovery::recovers(const Error& problem, Backend processor, Clock::time_
     return true;
 }
 
+// One that counts more than once is left out once.
+void GpuRecovery::leave_out_failed(const std::vector<DeviceWork>& devices) {
+    backend_.named_gpus.clear();
+    for (const DeviceWork& device : devices) {
+        if (device.failure.empty()) backend_.named_gpus.push_back(device.id);
+    }
+}
+
 }  // namespace echolux

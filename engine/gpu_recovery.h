@@ -28,6 +28,9 @@ class GpuRecovery {
     // False: whoever asked for the work gets the error.
     bool recovers(const Error& problem, Backend processor, Clock::time_point now = Clock::now());
 
+    // Of several that share the work: those that have failed. What is planned from now on does without them.
+    void leave_out_failed(const std::vector<DeviceWork>& devices);
+
     static constexpr std::chrono::minutes forgotten_after{10};
 
   private:

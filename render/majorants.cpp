@@ -23,6 +23,7 @@ std::vector<std::byte> ranges_print(const LightSources& sources) {
     Print print;
     print.add(&sources.scene.volume);
     print.add(sources.scene.serials);
+    print.add(sources.frame.trace.known.y);
     return std::move(print).bytes();
 }
 
@@ -33,6 +34,7 @@ std::vector<std::byte> majorants_print(const LightSources& sources) {
     print.add(sources.scene.serials);
     print.add(sources.frame.lookup);
     print.add(sources.frame.flow);
+    print.add(sources.frame.trace.known);
     print.add(sources.constants[shared::constant_flow]);
     for (const float extinction : sources.extinctions) print.add(extinction);
     add_channels(print, sources);
@@ -59,23 +61,32 @@ std::uint32_t divided(std::uint32_t count, int by) {
     return (count + static_cast<std::uint32_t>(by) - 1) / static_cast<std::uint32_t>(by);
 }
 
+template <class Better>
+void write_extremes(std::span<const float> extinctions, std::span<std::byte> levels, const Better& better) {
+    std::vector<float> level(extinctions.begin(), extinctions.end());
+    for (std::size_t i = 0, width = 1; i < std::size_t{shared::peak_levels}; ++i, width *= 2) {
+        std::memcpy(levels.data() + i * level.size() * sizeof(float), level.data(), level.size() * sizeof(float));
+        for (std::size_t j = 0; j + width < level.size(); ++j) level[j] = better(level[j], level[j + width]);
+    }
+}
+
 }  // namespace
 
 void write_extinction_peaks(std::span<const float> extinctions, std::span<std::byte> peaks) {
-    std::vector<float> level(extinctions.begin(), extinctions.end());
-    for (std::size_t i = 0, width = 1; i < std::size_t{shared::peak_levels}; ++i, width *= 2) {
-        std::memcpy(peaks.data() + i * level.size() * sizeof(float), level.data(), level.size() * sizeof(float));
-        for (std::size_t j = 0; j + width < level.size(); ++j) level[j] = std::max(level[j], level[j + width]);
-    }
+    write_extremes(extinctions, peaks, [](float a, float b) { return std::max(a, b); });
+}
+
+void write_extinction_dips(std::span<const float> extinctions, std::span<std::byte> dips) {
+    write_extremes(extinctions, dips, [](float a, float b) { return std::min(a, b); });
 }
 
 Majorants::Bricked::Bricked(const gpu::Device& device, vk::Extent3D bricks)
     : ranges(brick_texture(device, bricks, vk::Format::eR32G32Sfloat)),
-      majorants(brick_texture(device, bricks, vk::Format::eR32Sfloat)) {}
+      majorants(brick_texture(device, bricks, vk::Format::eR32G32Sfloat)) {}
 
 Majorants::Majorants(const gpu::Device& device, gpu::Queue& queue)
     : device_(device), queue_(queue),
-      peaks_(device, extinction_peaks_count * sizeof(float), vk::BufferUsageFlagBits::eStorageBuffer) {}
+      peaks_(device, 2 * extinction_peaks_bytes, vk::BufferUsageFlagBits::eStorageBuffer) {}
 
 // Not even the images' first use may have been submitted.
 void Majorants::forget() {
@@ -141,6 +152,8 @@ std::vector<gpu::Recording> Majorants::steps(const gpu::Bindings& bindings, cons
             bricked_->majorants.record_first_use(commands);
         });
     }
+    const bool is_stale = sources.frame.trace.known.y == float{shared::fault_stale};
+    if (is_stale && !made_of_.empty()) return steps;
     const Pipelines& passes = pipelines(bindings, majorant_constants(sources));
     std::vector<std::byte> of_ranges = ranges_print(sources);
     std::vector<std::byte> print = majorants_print(sources);

@@ -18,8 +18,15 @@
 namespace echolux {
 
 // The largest of each 1, 2, 4 ... 1024 entries of the table, from each on: of any run of entries, two say the largest.
+// Dips: the least.
 inline constexpr std::size_t extinction_peaks_count = std::size_t{shared::peak_levels} * shared::transfer_entries;
+inline constexpr std::size_t extinction_peaks_bytes = extinction_peaks_count * sizeof(float);
 void write_extinction_peaks(std::span<const float> extinctions, std::span<std::byte> peaks);
+void write_extinction_dips(std::span<const float> extinctions, std::span<std::byte> dips);
+
+// What a test plants in majorants, to see that what is wrong with them is counted; shaders/shared/trace.h says what
+// each is.
+enum class MajorantFault { none, half, no_halo, ends_only, stale };
 
 class Majorants {
   public:
@@ -30,7 +37,7 @@ class Majorants {
     void bind(gpu::Bindings& bindings, const LightSources& sources);
 
     // What makes those of a picture with these bindings, one after the other, each little enough for a submission;
-    // nothing where they are there. `table`: the extinctions' peaks, from `offset`.
+    // nothing where they are there. `table`: the extinctions' peaks, from `offset`, and dips.
     std::vector<gpu::Recording> steps(const gpu::Bindings& bindings, const LightSources& sources, vk::Buffer table,
                                       vk::DeviceSize offset);
 

@@ -120,7 +120,7 @@ double work_of(const Shot& shot, std::int64_t group_rows) {
 Raycaster::Frame::Frame(const gpu::Device& device)
     : bindings(device, binding_types),
       uniforms(device, sizeof(shared::RaycastFrame), vk::BufferUsageFlagBits::eUniformBuffer),
-      table(device, peaks_offset + extinction_peaks_count * sizeof(float), vk::BufferUsageFlagBits::eTransferSrc),
+      table(device, peaks_offset + 2 * extinction_peaks_bytes, vk::BufferUsageFlagBits::eTransferSrc),
       classifier(device), previous_classifier(device), annotations(device), stopwatch(device) {
     bindings.set_buffer(shared::binding_frame, uniforms.handle());
 }
@@ -234,6 +234,7 @@ void Raycaster::fill_tables(Frame& frame, const Shot& shot) {
         const double roughness = shot.view.roughness;
         if (surface_.first != roughness) surface_ = {roughness, surface_albedo(roughness)};
         set_surface(frame.facts.trace, surface_.second);
+        frame.facts.trace.known = known_of(shot, frame.constants);
     }
     const bool has_plane = frame.constants[shared::constant_second] != shared::second_off;
     if (!has_plane) function.plane.reset();  // in modes that ask for values alone
@@ -254,7 +255,9 @@ void Raycaster::fill_tables(Frame& frame, const Shot& shot) {
         std::memcpy(entry + 4, &table.colours[i], 4);
     }
     stage_channels(frame, shot);
-    if (is_traced(shot)) write_extinction_peaks(table.extinctions, frame.table.bytes().subspan(peaks_offset));
+    if (!is_traced(shot)) return;
+    write_extinction_peaks(table.extinctions, frame.table.bytes().subspan(peaks_offset));
+    write_extinction_dips(table.extinctions, frame.table.bytes().subspan(peaks_offset + extinction_peaks_bytes));
 }
 
 Raycaster::Frame& Raycaster::prepared_frame(const Shot& shot) {

@@ -44,6 +44,7 @@ struct Shot {
     Region region = {0, 0, view.width, view.height};
     Pass pass = {};
     GroupRows part = {};  // of the region that is cast, the rest another time
+    MajorantFault fault = MajorantFault::none;
 
     // Rays across and down the region.
     std::int64_t columns() const { return rays(region.width); }

@@ -19,8 +19,9 @@ void main() {
     ivec3 brick = ivec3(gl_WorkGroupID);
     int reader = int(gl_LocalInvocationIndex);
     int edge = int(frame.trace.bricks.x);
-    ivec3 from = max(brick * edge - 1, ivec3(0));
-    ivec3 count = min((brick + 1) * edge, textureSize(volume, 0) - 1) - from + 1;
+    int halo = frame.trace.known.y == float(fault_no_halo) ? 0 : 1;
+    ivec3 from = max(brick * edge - halo, ivec3(0));
+    ivec3 count = min((brick + 1) * edge - 1 + halo, textureSize(volume, 0) - 1) - from + 1;
     vec2 ends = vec2(3.0e38, -3.0e38);
     for (int i = reader; i < count.x * count.y * count.z; i += majorant_readers) {
         int row = i / count.x;

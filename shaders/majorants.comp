@@ -1,6 +1,7 @@
-// What no extinction in a brick exceeds, by its range of values and the transfer function; where nothing is seen 0, or -1 and
-// -2 where that is so in the whole cell of 4^3 bricks and in the whole cell of 16^3. A group is such a larger cell, an
-// invocation a smaller one.
+// R: what no extinction in a brick exceeds, by its range of values and the transfer function; where nothing is seen 0, or -1
+// and -2 where that is so in the whole cell of 4^3 bricks and in the whole cell of 16^3. G: the extinction that is certain
+// all over the brick, where that is more than half of the largest, else 0. A group is such a larger cell, an invocation a
+// smaller one.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
@@ -15,19 +16,24 @@ layout(local_size_x = majorant_cell, local_size_y = majorant_cell, local_size_z 
 
 shared uint visible_cells;
 
-// The largest extinction of the entries from first to last, wherever among them.
-float largest_extinction(int first, int last) {
+const int dips = peak_levels * transfer_entries;  // behind the largest, the least
+
+// The largest and the least extinction of the entries from first to last, wherever among them.
+vec2 extinctions_among(int first, int last) {
     int level = findMSB(last - first + 1);
-    return max(extinction_peaks[level * transfer_entries + first],
-               extinction_peaks[level * transfer_entries + last + 1 - (1 << level)]);
+    if (frame.trace.known.y == float(fault_ends_only)) level = 0;
+    int from = level * transfer_entries + first;
+    int to = level * transfer_entries + last + 1 - (1 << level);
+    return vec2(max(extinction_peaks[from], extinction_peaks[to]),
+                min(extinction_peaks[dips + from], extinction_peaks[dips + to]));
 }
 
 // Filters round, and tables too: an entry more at either end.
-float structure_majorant(ivec3 brick) {
+vec2 structure_bounds(ivec3 brick) {
     vec2 ends = texelFetch(majorant_ranges, brick, 0).rg * frame.lookup.x + frame.lookup.y;
     ivec2 entries = ivec2(clamp(ends, vec2(0), vec2(transfer_entries - 1)) + 0.5) + ivec2(-1, 1);
     entries = clamp(entries, ivec2(0), ivec2(transfer_entries - 1));
-    return largest_extinction(min(entries.x, entries.y), entries.y) * frame.lookup.z;
+    return extinctions_among(min(entries.x, entries.y), entries.y) * frame.lookup.z;
 }
 
 // Whether flow faster than the threshold can lie in a brick. Of phasors bricks know nothing.
@@ -78,13 +84,16 @@ float channel_majorant(int c, ivec3 brick) {
 }
 
 // Structure and flow are mixed: no more than either. Channels add up.
-float majorant_of(ivec3 brick) {
-    float bits = structure_majorant(brick);
-    if (may_flow(brick)) bits = max(bits, frame.flow.density.x);
+vec2 bounds_of(ivec3 brick) {
+    vec2 bits = structure_bounds(brick) * vec2(1, frame.trace.known.x);
+    if (may_flow(brick)) bits.x = max(bits.x, frame.flow.density.x);
     for (int c = 0; c < max_channels; ++c) {
-        if (c < channel_count) bits += channel_majorant(c, brick);
+        if (c < channel_count) bits.x += channel_majorant(c, brick);
     }
-    return min(bits * frame.trace.medium.x, frame.trace.bricks.w);
+    vec2 bounds = min(bits * frame.trace.medium.x, vec2(frame.trace.bricks.w));
+    if (bounds.y <= 0.5 * bounds.x) bounds.y = 0.0;
+    if (frame.trace.known.y == float(fault_half)) bounds *= 0.5;
+    return bounds;
 }
 
 void main() {
@@ -96,9 +105,9 @@ void main() {
     for (int i = 0; i < majorant_cell * majorant_cell * majorant_cell; ++i) {
         ivec3 brick = first + (ivec3(i, i >> 2, i >> 4) & 3);
         if (any(greaterThanEqual(brick, size))) continue;
-        float majorant = majorant_of(brick);
-        is_visible = is_visible || majorant > 0.0;
-        imageStore(majorants_target, brick, vec4(majorant));
+        vec2 bounds = bounds_of(brick);
+        is_visible = is_visible || bounds.x > 0.0;
+        imageStore(majorants_target, brick, vec4(bounds, 0, 0));
     }
     if (is_visible) atomicAdd(visible_cells, 1u);
     barrier();
@@ -106,6 +115,6 @@ void main() {
     float level = visible_cells == 0u ? -2.0 : -1.0;
     for (int i = 0; i < majorant_cell * majorant_cell * majorant_cell; ++i) {
         ivec3 brick = first + (ivec3(i, i >> 2, i >> 4) & 3);
-        if (all(lessThan(brick, size))) imageStore(majorants_target, brick, vec4(level));
+        if (all(lessThan(brick, size))) imageStore(majorants_target, brick, vec4(level, 0, 0, 0));
     }
 }

@@ -92,6 +92,8 @@ class Display {
     void report_to(LiveReport& report, const std::filesystem::path& picture) {
         report.way = path_.describe();
         report.display->ring = path_.statistics();
+        report.devices = path_.device_work();
+        if (report.devices.size() == 1) report.devices.clear();
         const TissueStats tissue = path_.tissue_log().stats();
         if (tissue.volumes + tissue.skipped > 0) report.tissue = tissue;
         shifts_.finish();

@@ -67,6 +67,32 @@ Json object_of(const TissueStats& f) {
             {"b_scans_used", f.used}, {"saccades", f.saccades},   {"work_s", f.work_s}};
 }
 
+Json object_of(const DeviceWork& f) {
+    Json json{{"name", f.name},           {"way", f.way},       {"blocks", f.blocks},
+              {"bytes", f.bytes},         {"link_s", f.link_s}, {"waiting_s", f.waiting_s},
+              {"kernels_s", f.kernels_s}, {"copy_s", f.copy_s}};
+    if (!f.failure.empty()) json["failure"] = f.failure;
+    return json;
+}
+
+// Of each device: its share of the blocks, and which part of a block's way takes how long there.
+std::string text_of(const std::vector<DeviceWork>& devices) {
+    std::int64_t all = 0;
+    for (const DeviceWork& one : devices) all += one.blocks;
+    std::string text;
+    for (const DeviceWork& one : devices) {
+        const double blocks = 1e-3 * static_cast<double>(std::max<std::int64_t>(1, one.blocks));
+        text += fmt::format(
+            "{:13}{} {:.0f} % of the blocks; of each {:.2f} ms link, {:.2f} waiting, {:.2f} kernels, "
+            "{:.2f} copy{}{}{}\n",
+            &one == &devices.front() ? "devices" : "", one.name,
+            100.0 * static_cast<double>(one.blocks) / static_cast<double>(std::max<std::int64_t>(1, all)),
+            one.link_s / blocks, one.waiting_s / blocks, one.kernels_s / blocks, one.copy_s / blocks,
+            one.way.empty() ? "" : ", ", one.way, one.failure.empty() ? "" : "; left out: " + one.failure);
+    }
+    return text;
+}
+
 std::string latency_text(const Latency& latency) {
     return fmt::format("median {:.1f} ms, 99 % {:.1f} ms, max {:.1f} ms", 1e3 * latency.percentile_s(0.5),
                        1e3 * latency.percentile_s(0.99), 1e3 * latency.max_s());
@@ -169,6 +195,7 @@ Json object_of(const LiveReport& report) {
         json["pictures"] = object_of(report.display->pictures);
         json["bytes_read_back"] = report.display->bytes_read_back;
     }
+    for (const DeviceWork& device : report.devices) json["devices"].push_back(object_of(device));
     if (report.tissue) json["tissue"] = object_of(*report.tissue);
     if (report.recorder) json["recorder"] = object_of(*report.recorder);
     if (report.processed) json["processed"] = object_of(*report.processed);
@@ -201,6 +228,7 @@ std::string text_of(const LiveReport& report) {
     text += fmt::format("processed    {}, {} ({:.0f} a second), load {:.0f} %: {}\n",
                         counted(s.finished_volumes, "volumes"), counted(s.fed_lines, "A-scans"),
                         static_cast<double>(s.fed_lines) / seconds, 100 * s.load, report.way);
+    text += text_of(report.devices);
     text += fmt::format("left out     {} overtaken by newer ones, {} incomplete, {} without a slot, {} failed\n",
                         counted(s.queue.overtaken_volumes, "volumes"), s.queue.incomplete_volumes, s.dropped_volumes,
                         s.failed_volumes);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/live/processed_volumes.h"
+#include "compute/device_work.h"
 #include "engine/igtl/link_stats.h"
 #include "engine/live/latency.h"
 #include "engine/live/session.h"
@@ -36,6 +37,7 @@ struct LiveReport {
     std::string way;  // who reconstructs, how voxels get to whom; empty: nobody
     SessionStats session;
     std::optional<DisplayReport> display;
+    std::vector<DeviceWork> devices;    // where several reconstruct for the display
     std::optional<TissueStats> tissue;  // where volumes were stabilised or filtered
     std::optional<RecorderStats> recorder;
     std::optional<ProcessedStats> processed;

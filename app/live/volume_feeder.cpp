@@ -74,12 +74,14 @@ VolumeFeeder::Pairing VolumeFeeder::paired_with(const Renderer& renderer, Backen
     if (survey.usable.empty()) return {backend};
     const bool draws = std::ranges::find(survey.usable, renderer.device_id(), &Gpu::id) != survey.usable.end();
     if (backend.gpu == DeviceId{}) backend.gpu = draws ? renderer.device_id() : survey.usable.front().id;
-    if (backend.gpu == renderer.device_id()) return {backend, true};
+    const std::vector<DeviceId> gpus = chosen_gpus(backend, survey);
+    backend.keeps_times = gpus.size() > 1;
+    if (draws) return {backend, true, remark_on(gpus, renderer)};
     return {backend, false, renderer.device_name() + " is not the GPU that reconstructs"};
 }
 
 void VolumeFeeder::build() {
-    put_to_use({live_.plan, choose_reconstructor(live_.plan, recovery_.backend()), plan_in_use_});
+    put_to_use({live_.plan, options_.reconstructor(live_.plan, recovery_.backend()), plan_in_use_});
 }
 
 // On the thread that makes plans.
@@ -88,7 +90,7 @@ ChosenReconstructor VolumeFeeder::make_reconstructor_for(ReconstructionSpec& pla
     std::unique_lock lock(live_.exchanging);
     const BackendChoice backend = recovery_.backend();
     lock.unlock();
-    return choose_reconstructor(plan, backend);
+    return options_.reconstructor(plan, backend);
 }
 
 bool VolumeFeeder::fits(const Reconstructor& coming) const {
@@ -116,7 +118,7 @@ void VolumeFeeder::put_to_use(MadePlan made) {
                                        .range = range_of(grid, made.spec.recipe),
                                        .count = options_.slots,
                                        .first = options_.first_kind,
-                                       .share = on_gpu && pairing_.same_gpu ? options_.share : Sharer{}});
+                                       .share = on_gpu && pairing_.shares ? options_.share : Sharer{}});
     live_.ring = std::move(ring);
     ++live_.generation;
     live_.plan = made.spec;
@@ -229,6 +231,7 @@ bool VolumeFeeder::with_recovery(const Work& work) {
 }
 
 bool VolumeFeeder::recovers(const Error& error) {
+    if (goes_on_without_one(error)) return true;
     const Backend processor = reconstructor_ ? reconstructor_->processor() : Backend::cpu;
     if (!GpuRecovery::is_of_gpu(error, processor)) return false;
     stage_.clear();
@@ -275,6 +278,7 @@ bool VolumeFeeder::try_feed(const Block& block) {
     next_b_scan_ += block.b_scans;
     const ScanGeometry& geometry = live_.plan.geometry;
     const bool is_last = next_b_scan_ == geometry.b_scans;
+    if (is_last) note_device_work();
     if (staged_) {
         if (!is_last) return true;
         wait_for_blocks();

@@ -27,6 +27,8 @@ struct VolumePathOptions {
     std::size_t slots = pictures_under_way + 2;
     SlotKind first_kind = SlotKind::surface;  // a later one leaves out what comes before it
     Sharer share = echolux::share;
+    std::function<ChosenReconstructor(const ReconstructionSpec&, const BackendChoice&)> reconstructor =
+        choose_reconstructor;
     std::function<void(ReconstructionSpec&)> complete = {};  // what a changed plan leaves open, on a thread of its own
     LiveTissue tissue = {};                                  // what is done to volumes before they are shown
     TissueStage::Hear tissue_done = {};                      // on a thread of its own, after each of them
@@ -55,9 +57,10 @@ class VolumeFeeder : public BlockSink {
     const std::optional<VolumeGrid>& flow_grid() const { return live_.flow_grid; }
 
     // Blocks of a volume come in their order. False: it is dropped, because every slot was in use or a device was lost
-    // on the way, or because blocks are missing. A GPU that fails is tried again once, then the CPU takes over, where
-    // BackendChoice leaves the choice. Throws what reconstructing throws; the volume is abandoned then. When that was
-    // out of an attempt to put the devices together again, everything but statistics() throws Error{device} afterwards.
+    // on the way, or because blocks are missing. One of several GPUs that fails is left out; a single one is tried
+    // again once, then the CPU takes over, where BackendChoice leaves the choice. Throws what reconstructing throws;
+    // the volume is abandoned then. When that was out of an attempt to put the devices together again, everything but
+    // statistics() throws Error{device} afterwards.
     bool feed(const Block& block) override;
 
     bool rework(const Block& block) override;
@@ -77,7 +80,7 @@ class VolumeFeeder : public BlockSink {
     // Throws Error{bad_setting}.
     void set_tissue(const LiveTissue& tissue);
     const TissueLog& tissue_log() const { return stage_.log(); }
-    std::vector<News> take_news() override { return stage_.log().take_news(); }
+    std::vector<News> take_news() override;
     // What was reconstructed is shown when it returns, or given up.
     void finish_tissue(std::chrono::milliseconds patience) {
         if (!stage_.finish(patience)) stage_.cancel();
@@ -88,6 +91,9 @@ class VolumeFeeder : public BlockSink {
     // Who reconstructs, how voxels get to whom, and why not better: one line.
     std::string describe() const;
 
+    // What each device has done since this reconstructor came to be used, as of the last whole volume. Never waits.
+    std::vector<DeviceWork> device_work() const;
+
     // Never waits.
     PlanFates plan_fates() const;
     bool has_change_ready() const { return maker_.has_made(); }  // to be taken
@@ -96,14 +102,15 @@ class VolumeFeeder : public BlockSink {
     RingStatistics statistics() const;
 
   private:
-    // Which GPU reconstructs, and whether it is the one that draws.
+    // Which GPUs reconstruct, and whether textures of the one that draws can be written by them.
     struct Pairing {
         BackendChoice backend;
-        bool same_gpu = false;
-        std::string remark = {};  // why the devices are no pair
+        bool shares = false;
+        std::string remark = {};  // why not at once
     };
 
     static Pairing paired_with(const Renderer& renderer, BackendChoice backend);
+    static std::string remark_on(const std::vector<DeviceId>& gpus, const Renderer& renderer);
     void build();
     ChosenReconstructor make_reconstructor_for(ReconstructionSpec& plan) const;
     void install(ChosenReconstructor chosen);
@@ -113,6 +120,8 @@ class VolumeFeeder : public BlockSink {
     template <class Work>
     bool with_recovery(const Work& work);
     bool recovers(const Error& error);
+    bool goes_on_without_one(const Error& error);
+    void note_device_work();
     bool try_feed(const Block& block);
     bool try_rework(const Block& block);
     void begin(const Block& block);
@@ -142,6 +151,10 @@ class VolumeFeeder : public BlockSink {
     std::int64_t next_b_scan_ = 0;
     std::int64_t published_to_ = 0;     // slices
     std::deque<Completion> under_way_;  // more of the last ones than a reconstructor works on at a time
+
+    mutable std::mutex told_;  // of the next two
+    std::vector<DeviceWork> device_work_;
+    std::vector<News> news_;
 
     std::mutex wanting_;  // of the next one
     std::optional<LiveTissue> wanted_tissue_;

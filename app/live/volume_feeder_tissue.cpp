@@ -10,7 +10,8 @@ namespace echolux {
 bool VolumeFeeder::begin_staged(const Block& block) {
     if (stage_.settings().does_nothing()) return false;
     std::optional<DeviceId> gpu;
-    if (reconstructor_->processor() == Backend::cuda) gpu = recovery_.backend().gpu;
+    if (reconstructor_->processor() == Backend::cuda)
+        gpu = pairing_.shares ? live_.renderer.device_id() : recovery_.backend().gpu;
     if (std::exchange(staged_volume_, block.volume) == block.volume) stage_.cancel();  // again, with other settings
     try {
         staged_ = stage_.begin(stamp_, live_.grid, live_.flow_grid, gpu);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "compute/device_work.h"
 #include "engine/live/session.h"
 #include "engine/live/tissue_work.h"
 #include "engine/live/volume_ring.h"
@@ -50,6 +51,7 @@ class LiveSession {
 
     virtual SessionStats stats() const = 0;
     virtual RingStatistics ring() const = 0;
+    virtual std::vector<DeviceWork> devices() const = 0;  // that reconstruct for the display, as of the last volume
     virtual std::vector<SessionEvent> take_events() = 0;
 
     // The B-scan that people look at: reworked first.

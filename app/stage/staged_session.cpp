@@ -186,6 +186,10 @@ RingStatistics StagedSession::ring() const {
     return display_ == nullptr ? RingStatistics{} : display_->statistics();
 }
 
+std::vector<DeviceWork> StagedSession::devices() const {
+    return display_ == nullptr ? std::vector<DeviceWork>{} : display_->device_work();
+}
+
 std::vector<SessionEvent> StagedSession::take_events() {
     std::vector<SessionEvent> events = session_.take_events();
     if (player_ == nullptr) return events;

@@ -76,6 +76,7 @@ class StagedSession : public LiveSession {
 
     SessionStats stats() const override { return session_.stats(); }
     RingStatistics ring() const override;
+    std::vector<DeviceWork> devices() const override;
     std::vector<SessionEvent> take_events() override;
 
     void look_at(std::int64_t b_scan) override { session_.look_at(b_scan); }

@@ -24,6 +24,9 @@ class FrameBackground {
     FrameBackground(Background mode, const LineFormat& lines, const ScanGeometry& geometry,
                     const Calibration& calibration, double running_alpha, std::int64_t max_frames);
 
+    // The running background goes on from where `before` is.
+    void resume_after(const FrameBackground& before) { running_ = before.running_; }
+
     // Finds the backgrounds of all acquired B-scans of the block.
     void find(const Block& block);
 

@@ -75,6 +75,13 @@ void measure_cpu_ceilings(std::span<const std::int64_t> lengths, const CeilingEf
     for (const std::int64_t length : lengths) found(transforms(length, effort));
 }
 
+std::vector<std::int64_t> doubled_to(std::int64_t most) {
+    std::vector<std::int64_t> counts;
+    for (std::int64_t count = 1; count < most; count *= 2) counts.push_back(count);
+    counts.push_back(most);
+    return counts;
+}
+
 #ifndef ECHOLUX_CUDA
 namespace {
 
@@ -85,6 +92,10 @@ namespace {
 }  // namespace
 
 void measure_gpu_ceilings(const DeviceId&, std::span<const std::int64_t>, const CeilingEffort&, const CeilingFound&) {
+    refuse();
+}
+
+void measure_several_gpus_ceilings(std::span<const DeviceId>, const CeilingEffort&, const CeilingFound&) {
     refuse();
 }
 

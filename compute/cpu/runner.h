@@ -34,6 +34,9 @@ class Runner : public Reconstructor {
     void prime(const Block& block) override;
     Completion submit(const Block& block, const Places& places) override;
     void wait(Completion) override {}  // submit returns when the work is done
+    void resume_after(Reconstructor& before) override {
+        background_.resume_after(dynamic_cast<const Runner&>(before).background_);
+    }
 
   private:
     // What one thread works with.

@@ -193,6 +193,16 @@ void FrameBackground::find_median(cudaStream_t stream, const std::byte* raw, std
     checked_launch("find the median spectrum");
 }
 
+// Whoever blends next on either device comes later in the same order of events: nobody overwrites what is copied.
+void RunningState::take_over(const RunningState& before, int from, int current) {
+    checked(cudaStreamWaitEvent(copying_, before.changed), "wait for the block before");
+    checked(cudaStreamWaitEvent(copying_, changed), "wait for the block before");
+    checked(cudaMemcpyPeerAsync(mean.data(), current, before.mean.data(), from, static_cast<std::size_t>(mean.bytes()),
+                                copying_),
+            "take over the running background");
+    checked(cudaEventRecord(changed, copying_), "pass on the running background");
+}
+
 // Starts anew with each volume, so that volumes do not depend on each other.
 void FrameBackground::blend(cudaStream_t stream, std::int64_t frames, bool volume_starts) {
     checked(cudaStreamWaitEvent(stream, running_->changed), "wait for the block before");

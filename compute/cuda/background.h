@@ -12,12 +12,19 @@
 
 namespace echolux::cuda {
 
-// The running background after the newest block; handed from stream to stream in sequence order.
+// The running background after the newest block; handed from stream to stream, and from GPU to GPU,
+// in sequence order.
 struct RunningState {
     explicit RunningState(std::int64_t samples) : mean(zeroed(samples * std::int64_t{sizeof(double)})) {}
 
+    // As `before` on device `from` is after what has been enqueued there so far.
+    void take_over(const RunningState& before, int from, int current);
+
     DeviceBuffer mean;  // double [samples]
     Event changed;
+
+  private:
+    Stream copying_;
 };
 
 struct FoundBackground;

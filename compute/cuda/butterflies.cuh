@@ -71,14 +71,6 @@ ECHOLUX_HD inline ComplexPair times_minus_i(ComplexPair p) {
     return {times_minus_i(p.a), times_minus_i(p.b)};
 }
 
-ECHOLUX_HD inline float2 line_a(ComplexPair p) {
-    return p.a;
-}
-
-ECHOLUX_HD inline float2 line_b(ComplexPair p) {
-    return p.b;
-}
-
 template <int n>
 ECHOLUX_HD inline ComplexPair rotated(ComplexPair p) {
     return {rotated<n>(p.a), rotated<n>(p.b)};

@@ -1,9 +1,9 @@
 // Four bins a thread, sixteen codes a store; a block walks along some lines, so that it divides by the A-scans of a
 // slice once.
 #include "compute/cuda/byte_codes.h"
+
+#include "compute/cuda/byte_codes.cuh"
 #include "compute/cuda/memory.h"
-#include "compute/cuda/peaks.cuh"
-#include "compute/cuda/voxel_value.cuh"
 #include "compute/plan/choices.h"
 
 namespace echolux::cuda {
@@ -56,19 +56,31 @@ __global__ void __launch_bounds__(threads) store_byte_codes(DeviceBins bins, std
     }
 }
 
+bool are_simple(const VoxelTables& tables, const DeviceTarget& target) {
+    const Recipe& recipe = tables.recipe;
+    return ByteOfDecibel::fits(recipe) && !needs_frame_range(recipe) && recipe.average == Average::none &&
+           tables.depth % 16 == 0 && target.wide();
+}
+
+ByteOfDecibel code_of(const VoxelTables& tables) {
+    return {tables, double{tables.scale} * double{tables.scale}};
+}
+
 }  // namespace
+
+std::optional<ByteCodes> byte_codes(const VoxelTables& tables, const DeviceTarget& target) {
+    const bool has_peaks = target.peaks != nullptr;
+    if (!are_simple(tables, target) || (has_peaks && !target.has_peaks_at(16 / target.depths_of_a_peak))) return {};
+    return ByteCodes{code_of(tables), static_cast<int>(tables.depth), tables.depth_flip, target};
+}
 
 bool enqueue_byte_codes(cudaStream_t stream, const DeviceBins& bins, std::int64_t lines, const VoxelTables& tables,
                         const DeviceTarget& target) {
-    const Recipe& recipe = tables.recipe;
-    const bool simple = ByteOfDecibel::fits(recipe) && !needs_frame_range(recipe) && recipe.average == Average::none;
-    const bool lie_well = reinterpret_cast<std::uintptr_t>(bins.first) % sizeof(float4) == 0 && bins.stride % 2 == 0 &&
-                          tables.depth % 16 == 0 && target.wide();
-    if (!simple || !lie_well) return false;
-    const ByteOfDecibel code(tables, double{tables.scale} * double{tables.scale});
+    const bool lie_well = reinterpret_cast<std::uintptr_t>(bins.first) % sizeof(float4) == 0 && bins.stride % 2 == 0;
+    if (!lie_well || !are_simple(tables, target)) return false;
     const auto blocks = static_cast<unsigned>((lines + lines_of_a_block - 1) / lines_of_a_block);
     store_byte_codes<<<blocks, threads, 0, stream>>>(bins, lines, static_cast<int>(tables.depth), tables.depth_flip,
-                                                     code, target);
+                                                     code_of(tables), target);
     checked_launch("store voxels");
     return true;
 }

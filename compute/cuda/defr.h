@@ -17,8 +17,8 @@ namespace echolux::cuda {
 // The plan's tables on the device, shared by all workers.
 struct DefrDeviceTables {
     // `plain` lives longer. `fused`: on the chip where that can be. Throws Error{device, out_of_memory}.
-    DefrDeviceTables(const PlainTables& plain, const DefrTables& tables, const DefrRecipe& of_plan, DepthRange bins,
-                     bool fused);
+    DefrDeviceTables(const ReconstructionSpec& spec, const PlainTables& plain, const DefrTables& tables,
+                     DepthRange bins, bool fused);
 
     KLinearTables windowed;
     std::int64_t points;
@@ -26,8 +26,9 @@ struct DefrDeviceTables {
     DefrRecipe recipe;
     DepthRange kept;
     bool on_chip;
+    bool in_halves;         // there
     DeviceBuffer rotation;  // exp(i theta), complex [points], of doubles in double precision
-    DeviceBuffer twiddles;  // of the transform on the chip
+    DeviceBuffer twiddles;  // of the transform on the chip; both of halves where it is made of them
 };
 
 // The search in many A-scans at a time, on one stream.

@@ -13,9 +13,9 @@ namespace {
 constexpr unsigned all_lanes = 0xffffffffu;
 constexpr int lanes = 32;
 
-constexpr int max_lines = 8;        // of its window
-constexpr int warps = 4;            // of a block
-constexpr int walk = 32;            // A-scans that a warp goes along
+constexpr int max_lines = 8;  // of its window
+constexpr int warps = 1;      // of a block: few walks come from a tile of bins, and multiprocessors share them evenly
+constexpr int walk = 32;      // A-scans that a warp goes along
 __device__ const float4 nothing{};  // that lanes beyond the ends of depth see
 
 __host__ __device__ constexpr int walks_along(int positions) {
@@ -73,7 +73,7 @@ struct alignas(2 * sizeof(Bin)) LaneBins<Bin, true> {
 template <class Bin>
 constexpr int ahead = sizeof(Bin) == 8 ? 3 : 4;
 
-// Steps from each line to the next, in their order.
+// Steps from each line to the next, in their order, with twice their power.
 template <class Bin, bool wide>
 class NeighbourSteps {
   public:
@@ -82,20 +82,21 @@ class NeighbourSteps {
         has_second_ = is_inside && z + 1 < work.depth;
         stride_ = is_inside ? static_cast<int>(work.stride) : 0;
         bin_ = is_inside ? work.column(slow, z) + first * work.stride : reinterpret_cast<const Bin*>(&nothing);
-        earlier_.fetch(bin_, has_second_);
+        LaneBins<Bin, wide> own;
+        own.fetch(bin_, has_second_);
         const int lines = static_cast<int>(work.repeats.positions) + 1;
 #pragma unroll
         for (int i = 0; i < ahead<Bin>; ++i) {
             bin_ += first + 1 + i < lines ? stride_ : 0;
             later_[i].fetch(bin_, has_second_);
         }
+        first_.begin(phasor_of(own.first));
+        second_.begin(phasor_of(own.second));
     }
 
     // `has_next`: there is a line beyond those under way.
     __device__ StepPair next(bool has_next) {
-        const StepPair steps{phase_step(phasor_of(earlier_.first), phasor_of(later_[0].first)),
-                             phase_step(phasor_of(earlier_.second), phasor_of(later_[0].second))};
-        earlier_ = later_[0];
+        const StepPair steps{first_.to(phasor_of(later_[0].first)), second_.to(phasor_of(later_[0].second))};
 #pragma unroll
         for (int i = 1; i < ahead<Bin>; ++i) later_[i - 1] = later_[i];
         bin_ += has_next ? stride_ : 0;
@@ -104,10 +105,28 @@ class NeighbourSteps {
     }
 
   private:
+    // The bin of the line before, and its power, which two steps need.
+    struct Earlier {
+        Phasor bin;
+        float power = 0;
+
+        __device__ void begin(Phasor own) {
+            bin = own;
+            power = power_of(own);
+        }
+        // The step from it; its power is twice the mean.
+        __device__ PhaseStep to(Phasor later) {
+            const PhaseStep step{phase_difference(later, bin), power + power_of(later)};
+            begin(later);
+            return step;
+        }
+    };
+
     bool has_second_;
     int stride_;
     const Bin* bin_;  // of the last line under way
-    LaneBins<Bin, wide> earlier_;
+    Earlier first_;
+    Earlier second_;
     LaneBins<Bin, wide> later_[ahead<Bin>];
 };
 
@@ -234,7 +253,8 @@ __global__ void __launch_bounds__(warps* lanes)
     const auto share_of = [](int i, int size, int count) {
         return 1.0f / static_cast<float>(WindowSpan(i, size, count).size());
     };
-    const float of_first = share_of(z, bins, work.depth), of_second = share_of(z + 1, bins, work.depth);
+    // Of powers that are twice the mean.
+    const float of_first = 0.5f * share_of(z, bins, work.depth), of_second = 0.5f * share_of(z + 1, bins, work.depth);
     std::uint16_t codes[2]{};
     const auto store = [&] {
         voxels.store(row, codes[0], codes[1]);

@@ -120,7 +120,13 @@ GpuSurvey survey() noexcept {
 std::unique_ptr<Reconstructor> plan_on_gpu(const ReconstructionSpec& spec, const BackendChoice& choice) {
     const NumberedGpu& one = usable_gpu(choice.gpu);
     const CurrentDevice current(one.index);
-    return std::make_unique<CudaRunner>(spec, choice, one.index, one.gpu.name);
+    return std::make_unique<CudaRunner>(spec, choice, one);
+}
+
+bool has_access(const DeviceId& from, const DeviceId& to) {
+    int can = 0;
+    checked(cudaDeviceCanAccessPeer(&can, usable_gpu(from).index, usable_gpu(to).index), "ask how GPUs are connected");
+    return can != 0;
 }
 
 std::byte* allocate_pinned(std::int64_t bytes) noexcept {

@@ -2,9 +2,8 @@
 // given.
 #include "compute/cuda/fused.h"
 
-#include <cstring>
-
 #include "compute/cuda/fused_launch.cuh"
+#include "compute/cuda/half_tables.h"
 #include "compute/methods/nudft.h"
 #include "compute/methods/nufft.h"
 #include "compute/plan/choices.h"
@@ -47,19 +46,17 @@ bool has_room(const Lengths& lengths, std::int64_t voxel_bytes) {
     return shared_bytes<SideBySide>(lengths.transform, voxel_bytes) <= max_shared_bytes();
 }
 
-// Voxels of complex numbers are never rounded to halves.
-bool goes_in_halves(const Recipe& recipe) {
-    return recipe.precision == Precision::fast && recipe.quantity != Quantity::complex;
+// Whether the chip has room for the lines of a form that has more of them than SideBySide.
+template <class Form>
+bool has_room_for(const Recipe& recipe, const Lengths& lengths) {
+    return has_transform_size(lengths.transform) &&
+           shared_bytes<Form>(lengths.transform, bytes_of(stored_type(recipe))) <= max_shared_bytes();
 }
 
-// HalfFactors, as bits.
-std::vector<std::uint32_t> halves_of(const std::vector<float2>& twiddles) {
-    std::vector<std::uint32_t> halves;
-    for (const float2 factor : twiddles) {
-        const HalfFactor half{__floats2half2_rn(factor.x, factor.y)};
-        std::memcpy(&halves.emplace_back(), &half, sizeof(half));
-    }
-    return halves;
+// Voxels of complex numbers are never rounded to halves.
+bool goes_in_halves(const Recipe& recipe, const Lengths& lengths) {
+    return recipe.precision == Precision::fast && recipe.quantity != Quantity::complex &&
+           has_room_for<Halves>(recipe, lengths);
 }
 
 // Of formats of at most 16 bits.
@@ -100,9 +97,8 @@ FusedKernel::FusedKernel(const ReconstructionSpec& spec, const PlainTables& tabl
       known_(known_shape(lengths_.transform, lengths_.samples)), points_(tables, sample_end(spec.format)),
       twiddles_(uploaded(mixed_ ? mixed_radix_twiddles(mixed_->length) : transform_twiddles(lengths_.transform))),
       known_twiddles_(known_ ? uploaded(mixed_radix_twiddles(known_->length)) : DeviceBuffer()),
-      half_twiddles_(goes_in_halves(spec.recipe) && !mixed_
-                         ? uploaded(halves_of(transform_twiddles(lengths_.transform)))
-                         : DeviceBuffer()),
+      half_twiddles_(goes_in_halves(spec.recipe, lengths_) ? uploaded(halves_of(transform_twiddles(lengths_.transform)))
+                                                           : DeviceBuffer()),
       noise_floor_(uploaded(voxels_.noise_floor)) {}
 
 // Lengths that are no powers of two take the background off first unless bytes are wanted: interpolated with it, a
@@ -116,7 +112,9 @@ LineForm FusedKernel::form_for_voxels(const std::byte* raw) const {
     const LineForm form = form_for_bins(raw);
     if (form != LineForm::as_recorded || mixed_) return form;
     if (half_twiddles_.bytes() > 0) return LineForm::halves;
-    return points_.real() && points_.taps() == nullptr ? LineForm::two_in_one : form;
+    const bool two_in_one =
+        points_.real() && points_.taps() == nullptr && has_room_for<TwoInOne>(spec_.recipe, lengths_);
+    return two_in_one ? LineForm::two_in_one : form;
 }
 
 // Without what concerns voxels.
@@ -134,8 +132,7 @@ FusedWork FusedKernel::lines_work(const FusedLinesIn& lines) const {
     work.words = has_words(spec_.format, spec_.geometry, lines.raw);
     work.samples = static_cast<int>(spec_.geometry.samples);
     work.frame_lines = static_cast<int>(frame_lines);
-    work.pairs_per_frame = static_cast<std::uint32_t>((frame_lines + 1) / 2);
-    work.pairs = static_cast<std::uint32_t>(lines.count / frame_lines) * work.pairs_per_frame;
+    work.frames = static_cast<std::uint32_t>(lines.count / frame_lines);
     work.background = background;
     work.background.whole += background_row;
     work.background.rest += background_row;

@@ -1,5 +1,6 @@
 // One kernel from raw samples to voxels, to depth bins, or to both: subtract, resample, weigh, transform, power,
-// quantity, code, store. A group of threads works on two neighbouring lines of a B-scan at a time (line_forms.cuh).
+// quantity, code, store. A group of threads works on two or four neighbouring lines of a B-scan at a time
+// (line_forms.cuh).
 #pragma once
 
 #include <cstddef>
@@ -27,8 +28,7 @@ struct FusedWork {
     bool words = false;  // lines can be read by whole words
     int samples = 0;
     int frame_lines = 0;
-    std::uint32_t pairs_per_frame = 0;
-    std::uint32_t pairs = 0;
+    std::uint32_t frames = 0;
     DeviceBackground background;
 
     int depth_begin = 0;
@@ -50,6 +50,16 @@ struct FusedWork {
     float2* bins = nullptr;  // [lines][all bins], not scaled, where they are kept
     HalfBin* half_bins = nullptr;
     float half_bin_scale = 1;
+
+    // Groups of so many neighbouring lines, of which the last of a B-scan may be short.
+    template <int lines>
+    ECHOLUX_HD std::uint32_t groups_per_frame() const {
+        return (static_cast<std::uint32_t>(frame_lines) + lines - 1) / lines;
+    }
+    template <int lines>
+    ECHOLUX_HD std::uint32_t groups() const {
+        return frames * groups_per_frame<lines>();
+    }
 
     template <class Form>
     __device__ const typename Form::Factor* twiddles_of() const {
@@ -134,11 +144,10 @@ struct VoxelAndBin {
     }
 };
 
-// Points t + i * step of both lines, resampled and weighed; `row`: the points of their B-scan.
-template <class Form, int count, class Taps>
-__device__ inline void resample_pair(const KPoints& points, const float4* row, Taps taps,
-                                     const typename Form::Sample* spectra, typename Form::Point (&v)[count], int t,
-                                     int step) {
+// Points t + i * step of all lines, resampled and weighed; `row`: the points of their B-scan.
+template <class Form, int count, class Taps, class Sample>
+__device__ inline void resample_lines(const KPoints& points, const float4* row, Taps taps, const Sample* spectra,
+                                      typename Form::Point (&v)[count], int t, int step) {
     const float4* at = row + t;  // so that the compiler needs one address for all of them
     const std::uint16_t* base = points.base + t;
 #pragma unroll
@@ -175,109 +184,101 @@ __device__ inline void store_row(const FusedWork& work, const std::byte* row, co
     }
 }
 
-// The pair of lines that a group of threads has. Groups beyond the last pair keep the others company.
-class FusedPair {
+// The neighbouring lines of a B-scan that a group of threads has. Groups beyond the last keep the others company.
+template <int count>
+class NeighbourLines {
   public:
-    __device__ FusedPair(const FusedWork& work, std::uint32_t index) : exists_(index < work.pairs) {
-        const std::uint32_t pair = min(index, work.pairs - 1);
-        frame_ = pair / work.pairs_per_frame;
-        line_a_ = 2 * static_cast<int>(pair - frame_ * work.pairs_per_frame);
-        line_b_ = min(line_a_ + 1, work.frame_lines - 1);
+    __device__ NeighbourLines(const FusedWork& work, std::uint32_t index) : exists_(index < work.groups<count>()) {
+        const std::uint32_t per_frame = work.groups_per_frame<count>();
+        const std::uint32_t group = min(index, work.groups<count>() - 1);
+        frame_ = group / per_frame;
+        first_ = count * static_cast<int>(group - frame_ * per_frame);
     }
 
-    __device__ LinePair lines(const FusedWork& work, int t, int threads) const {
+    __device__ LineSet<count> spectra(const FusedWork& work, int t, int threads) const {
         const std::int64_t line_bytes = work.format.line_bytes();
         const std::byte* raw = work.raw + std::int64_t{frame_} * work.frame_lines * line_bytes;
         const std::int64_t row = work.background.frame_lines == 0 ? 0 : std::int64_t{frame_} * work.samples;
-        return {work.format,
-                raw + recorded(work, line_a_) * line_bytes,
-                raw + recorded(work, line_b_) * line_bytes,
-                work.background.whole + row,
-                work.background.rest + row,
-                work.samples,
-                t,
-                threads};
+        LineSet<count> lines{work.format, {},     work.background.whole + row, work.background.rest + row, work.samples,
+                             t,           threads};
+#pragma unroll
+        for (int l = 0; l < count; ++l) lines.line[l] = raw + recorded(work, line(work, l)) * line_bytes;
+        return lines;
     }
 
     __device__ const float4* points(const FusedWork& work) const {
         return work.points.points + std::int64_t{frame_} * work.points.row;
     }
 
-    // Where their bins go, `n` of each line.
+    // Where bins of theirs go, `n` of each line. `shared`: rows of voxels, `row_bytes` each.
     template <class Voxel>
-    __device__ typename Voxel::Row row_a(const FusedWork& work, std::byte* shared, int n) const {
-        return row<Voxel>(work, shared, line_a_, n);
-    }
-    template <class Voxel>
-    __device__ typename Voxel::Row row_b(const FusedWork& work, std::byte* shared, int n) const {
-        return row<Voxel>(work, shared, line_b_, n);
+    __device__ void rows(const FusedWork& work, std::byte* shared, int row_bytes, int n,
+                         typename Voxel::Row (&rows)[count]) const {
+#pragma unroll
+        for (int l = 0; l < count; ++l) {
+            const std::int64_t at = std::int64_t{frame_} * work.frame_lines + recorded(work, line(work, l));
+            rows[l] = Voxel::row(work, shared + l * row_bytes, at, n);
+        }
     }
 
-    // Their voxels; half of the threads store a line each.
-    __device__ void store(const FusedWork& work, const std::byte* row_a, const std::byte* row_b, int t,
-                          int threads) const {
-        const int half = threads / 2;
-        const int line = t < half ? line_a_ : line_a_ + 1;
-        if (!exists_ || line >= work.frame_lines || t >= 2 * half) return;
-        const std::byte* stored = t < half ? row_a : row_b;
-        const int of_line = t < half ? t : t - half;
+    // Their voxels; the threads share the lines among them.
+    __device__ void store(const FusedWork& work, const std::byte* rows, int row_bytes, int t, int threads) const {
+        const int share = threads / count, own = t / share, of_line = t - own * share, line = first_ + own;
+        if (!exists_ || line >= work.frame_lines || own >= count) return;
+        const std::byte* stored = rows + own * row_bytes;
         const TargetRow target = work.target.at(work.first_slice + frame_, line);
-        store_row(work, stored, target, of_line, half);
+        store_row(work, stored, target, of_line, share);
         if (target.peaks == nullptr || work.peaks_of_16) return;
         store_row_peaks(work.voxel, stored + work.depth_begin * work.voxel_bytes, work.depth, work.depth_flip,
-                        target.peaks, work.target.depths_of_a_peak, of_line, half);
+                        target.peaks, work.target.depths_of_a_peak, of_line, share);
     }
 
   private:
+    __device__ int line(const FusedWork& work, int l) const {
+        return min(first_ + l, work.frame_lines - 1);
+    }
     __device__ int recorded(const FusedWork& work, int line) const {
         return work.target.recorded.mirrored(work.first_recorded_slice + static_cast<int>(frame_), line);
-    }
-    template <class Voxel>
-    __device__ typename Voxel::Row row(const FusedWork& work, std::byte* shared, int line, int n) const {
-        return Voxel::row(work, shared, std::int64_t{frame_} * work.frame_lines + recorded(work, line), n);
     }
 
     bool exists_;
     std::uint32_t frame_;
-    int line_a_, line_b_;
+    int first_;
 };
 
-// Shared memory: `groups` exchanges, then two rows of voxels for each group where there are voxels.
+// Shared memory: `groups` exchanges, then the rows of voxels of each group where there are voxels.
 template <int log2_n, class Source, class Taps, class Form, class Voxel>
 __global__ void __launch_bounds__(FusedSize<log2_n>::block,
                                   Form::template min_blocks<FusedSize<log2_n>>(FusedSize<log2_n>::block))
     fused(const __grid_constant__ FusedWork work) {
     using Size = FusedSize<log2_n>;
     using Point = typename Form::Point;
-    constexpr int n = Size::n, threads = Size::threads;
+    constexpr int n = Size::n, threads = Size::threads, lines = Form::lines;
     extern __shared__ float4 shared[];
     const int group = threadIdx.x / threads, t = threadIdx.x % threads;
-    const FusedPair pair(work, blockIdx.x * Size::groups + group);
+    const NeighbourLines<lines> own(work, blockIdx.x * Size::groups + group);
     Point* exchange = reinterpret_cast<Point*>(shared) + group * Size::exchange_points;
     const int row_bytes = n / 2 * work.voxel_bytes;
-    std::byte* row_a =
+    std::byte* rows =
         reinterpret_cast<std::byte*>(reinterpret_cast<Point*>(shared) + Size::groups * Size::exchange_points) +
-        2 * group * row_bytes;
-    std::byte* row_b = row_a + row_bytes;
+        lines * group * row_bytes;
 
-    auto* spectra = reinterpret_cast<typename Form::Sample*>(exchange);
+    auto* spectra = reinterpret_cast<typename Source::Sample*>(exchange);
     const typename Form::Factor* twiddles = work.twiddles_of<Form>();
-    Source::read(pair.lines(work, t, threads), spectra);
+    Source::read(own.spectra(work, t, threads), spectra);
     __syncthreads();
     {
         Point v[16];
-        resample_pair<Form>(work.points, pair.points(work), Taps(work.points.taps), spectra, v, t, threads);
+        resample_lines<Form>(work.points, own.points(work), Taps(work.points.taps), spectra, v, t, threads);
         stages_before_last<Size>(exchange, v, twiddles, t);
     }
-    const auto bins_a = pair.row_a<Voxel>(work, row_a, n / 2);
-    const auto bins_b = pair.row_b<Voxel>(work, row_b, n / 2);
-    Form::template last_stage<Size>(exchange, twiddles, t, [&](int bin, float2 a, float2 b) {
-        Voxel::store(work, a, bins_a, bin);
-        Voxel::store(work, b, bins_b, bin);
-    });
+    typename Voxel::Row bins[lines];
+    own.template rows<Voxel>(work, rows, row_bytes, n / 2, bins);
+    Form::template last_stage<Size>(
+        exchange, twiddles, t, [&](int line, int bin, float2 value) { Voxel::store(work, value, bins[line], bin); });
     if constexpr (!Voxel::has_voxels) return;
     __syncthreads();
-    pair.store(work, row_a, row_b, t, threads);
+    own.store(work, rows, row_bytes, t, threads);
 }
 
 }  // namespace echolux::cuda

@@ -17,7 +17,7 @@ int shared_bytes(std::int64_t transform, std::int64_t voxel_bytes) {
     with_transform_size(transform, [&](auto size) {
         using Size = FusedSize<size.log2_n>;
         constexpr auto exchange = Size::exchange_points * static_cast<std::int64_t>(sizeof(typename Form::Point));
-        bytes = Size::groups * (exchange + 2 * (Size::n / 2) * voxel_bytes);
+        bytes = Size::groups * (exchange + Form::lines * (Size::n / 2) * voxel_bytes);
     });
     return static_cast<int>(bytes);
 }
@@ -30,7 +30,7 @@ void launch_fused(const FusedWork& work, std::int64_t transform, cudaStream_t st
         const auto kernel = fused<Size::log2_n, Source, Taps, Form, Voxel>;
         checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
                 "ask for shared memory");
-        const std::uint32_t blocks = (work.pairs + Size::groups - 1) / Size::groups;
+        const std::uint32_t blocks = (work.groups<Form::lines>() + Size::groups - 1) / Size::groups;
         kernel<<<blocks, Size::block, static_cast<std::size_t>(shared), stream>>>(work);
         checked_launch("reconstruct in one kernel");
     });

@@ -28,35 +28,35 @@ __global__ void __launch_bounds__(Length::max_block, Length::min_blocks)
     const MixedRadix& length = shape.length;
     const int threads = Length::threads(shape);
     const int group = threadIdx.x / threads, t = threadIdx.x - group * threads;
-    const FusedPair pair(work, blockIdx.x * shape.groups + group);
+    const NeighbourLines<2> own(work, blockIdx.x * shape.groups + group);
     Point* all = reinterpret_cast<Point*>(shared);
     Point* exchange = all + group * length.exchange_points;
     std::byte* rows =
         reinterpret_cast<std::byte*>(all + shape.groups * length.exchange_points) + group * shape.row_bytes * 2;
     auto* spectra = reinterpret_cast<float2*>(rows);
-    std::byte *row_a = rows, *row_b = rows + shape.row_bytes;
 
-    read_lines(reading, pair.lines(work, t, threads), spectra);
+    read_lines(reading, own.spectra(work, t, threads), spectra);
     __syncthreads();
-    const float4* points = pair.points(work);
+    const float4* points = own.points(work);
     const Taps taps(work.points.taps);
-    first_stage(Length::first_stage(length), exchange, t, threads,
-                [&](auto& v, int u, int step) { resample_pair<Form>(work.points, points, taps, spectra, v, u, step); });
+    first_stage(Length::first_stage(length), exchange, t, threads, [&](auto& v, int u, int step) {
+        resample_lines<Form>(work.points, points, taps, spectra, v, u, step);
+    });
     __syncthreads();
     Length::middle_stages(length, [&](const auto& stage) {
         middle_stage(stage, exchange, work.twiddles, t, threads);
         __syncthreads();
     });
-    const auto bins_a = pair.row_a<Voxel>(work, row_a, Length::n(length) / 2);
-    const auto bins_b = pair.row_b<Voxel>(work, row_b, Length::n(length) / 2);
+    typename Voxel::Row bins[2];
+    own.template rows<Voxel>(work, rows, shape.row_bytes, Length::n(length) / 2, bins);
     last_stage(Length::last_stage(length), Length::n(length), exchange, work.twiddles, t, threads,
                [&](int bin, const Point& value) {
-                   Voxel::store(work, value.a, bins_a, bin);
-                   Voxel::store(work, value.b, bins_b, bin);
+                   Voxel::store(work, value.a, bins[0], bin);
+                   Voxel::store(work, value.b, bins[1], bin);
                });
     if constexpr (!Voxel::has_voxels) return;
     __syncthreads();
-    pair.store(work, row_a, row_b, t, threads);
+    own.store(work, rows, shape.row_bytes, t, threads);
 }
 
 template <class Length, class Taps, class Voxel>
@@ -65,7 +65,7 @@ void launch_fused_mixed(const FusedWork& work, const MixedShape& shape, const Ra
     checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, max_shared_bytes()),
             "ask for shared memory");
     const auto groups = static_cast<std::uint32_t>(shape.groups);
-    kernel<<<(work.pairs + groups - 1) / groups, static_cast<unsigned>(shape.groups * shape.threads),
+    kernel<<<(work.groups<2>() + groups - 1) / groups, static_cast<unsigned>(shape.groups * shape.threads),
              static_cast<std::size_t>(shape.shared_bytes()), stream>>>(work, shape, reading_of(work, format));
     checked_launch("reconstruct in one kernel");
 }

@@ -1,6 +1,7 @@
-// The same point of two lines in half precision, each instruction on both at once: what recipe.precision = fast puts
-// through the transform of line_transform.cuh. A product or a sum is rounded to eleven bits, so noise 62 dB below the
-// strongest structure of a line is added to it (docs/performance.md has what that does to codes).
+// The same point of two lines in half precision, each instruction on both at once, and two such pairs side by side:
+// what recipe.precision = fast puts through the transform of line_transform.cuh. A product or a sum is rounded to
+// eleven bits, so noise 62 dB below the strongest structure of a line is added to it (docs/performance.md has what that
+// does to codes).
 #pragma once
 
 #include <cuda_fp16.h>
@@ -57,13 +58,34 @@ __device__ inline HalfPair rotated(HalfPair a) {
     if constexpr (n == 9) return product(a, both(-c), both(s));
 }
 
-// A bin of the first line, and of the second.
-__device__ inline float2 line_a(HalfPair p) {
-    return {__low2float(p.re), __low2float(p.im)};
+__device__ inline HalfPair exchanged(HalfPair p) {
+    return {p.im, p.re};
 }
 
-__device__ inline float2 line_b(HalfPair p) {
-    return {__high2float(p.re), __high2float(p.im)};
+// Whatever is fetched of a table serves four lines.
+struct alignas(16) HalfPairs {
+    HalfPair ab, cd;
+};
+
+__device__ inline HalfPairs operator+(HalfPairs p, HalfPairs q) {
+    return {p.ab + q.ab, p.cd + q.cd};
+}
+
+__device__ inline HalfPairs operator-(HalfPairs p, HalfPairs q) {
+    return {p.ab - q.ab, p.cd - q.cd};
+}
+
+__device__ inline HalfPairs times_minus_i(HalfPairs p) {
+    return {times_minus_i(p.ab), times_minus_i(p.cd)};
+}
+
+__device__ inline HalfPairs operator*(HalfPairs p, HalfFactor factor) {
+    return {p.ab * factor, p.cd * factor};
+}
+
+template <int n>
+__device__ inline HalfPairs rotated(HalfPairs p) {
+    return {rotated<n>(p.ab), rotated<n>(p.cd)};
 }
 
 }  // namespace echolux::cuda

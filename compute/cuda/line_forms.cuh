@@ -1,6 +1,7 @@
-// The forms in which a pair of neighbouring lines goes through the transform of line_transform.cuh: each as one of its
-// own, side by side, in floats or in halves, or, where the weights of the k grid are real, both as one, the first line
-// its real and the second its imaginary part. Every table entry that is fetched serves both lines.
+// The forms in which neighbouring lines go through the transform of line_transform.cuh: each as one of its own, two
+// side by side in floats or four in halves, or, where the weights of the k grid are real, two as one, the first line
+// its real and the second its imaginary part, and another two beside them. Every table entry that is fetched serves all
+// of them.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 namespace echolux::cuda {
 
-// Of transforms side by side. use(bin, a, b) for the bins on one side of zero delay.
+// Of transforms side by side. use(bin, point) for the bins on one side of zero delay.
 template <class Size, class Point, class Factor, class Use>
 __device__ inline void last_stage_side_by_side(const Point* exchange, const Factor* twiddles, int t, const Use& use) {
     constexpr int radix = Size::last_radix;
@@ -21,19 +22,18 @@ __device__ inline void last_stage_side_by_side(const Point* exchange, const Fact
         Point v[radix];
         last_butterfly<Size>(exchange, v, twiddles, k);
 #pragma unroll
-        for (int m = 0; m < radix / 2; ++m) use(k + m * (Size::n / radix), line_a(v[m]), line_b(v[m]));
+        for (int m = 0; m < radix / 2; ++m) use(k + m * (Size::n / radix), v[m]);
     }
 }
 
-// Both lines at a point, from the four samples at `x` on, less their background.
-__device__ inline float2 interpolated(const float2* x, const float (&w)[4], float minus_background) {
-    const float2 x0 = x[0], x1 = x[1], x2 = x[2], x3 = x[3];
-    return {fmaf(w[3], x3.x, fmaf(w[2], x2.x, fmaf(w[1], x1.x, fmaf(w[0], x0.x, minus_background)))),
-            fmaf(w[3], x3.y, fmaf(w[2], x2.y, fmaf(w[1], x1.y, fmaf(w[0], x0.y, minus_background))))};
+// Both lines at a point, from four samples of theirs, less their background.
+__device__ inline float2 interpolated(const float2 (&x)[4], const float (&w)[4], float minus_background) {
+    return {fmaf(w[3], x[3].x, fmaf(w[2], x[2].x, fmaf(w[1], x[1].x, fmaf(w[0], x[0].x, minus_background)))),
+            fmaf(w[3], x[3].y, fmaf(w[2], x[2].y, fmaf(w[1], x[1].y, fmaf(w[0], x[0].y, minus_background))))};
 }
 
 struct SideBySide {
-    using Sample = float2;  // of both lines
+    static constexpr int lines = 2;
     using Point = ComplexPair;
     using Factor = float2;
     template <class Word>
@@ -41,99 +41,148 @@ struct SideBySide {
 
     template <class Size>
     static constexpr int min_blocks(int block) {  // of a multiprocessor
-
         return block > 128 ? 512 / block : 5;
     }
 
     // Point j of the k grid, resampled and weighed; `base` is its own.
     template <class Taps>
     __device__ static Point resampled(float4 point, const std::uint16_t* base, const Taps& taps, int j,
-                                      const Sample* spectra) {
-        const Sample* x = spectra + __ldg(base);
+                                      const float2* spectra) {
+        const float2* first = spectra + __ldg(base);
+        const float2 x[] = {first[0], first[1], first[2], first[3]};
         float w[4];
         taps(j, point.x, w);
         const float2 value = interpolated(x, w, point.y);
         return {{value.x * point.z, value.x * point.w}, {value.y * point.z, value.y * point.w}};
     }
 
-    // The last stage: use(bin, a, b) for the bins on one side of zero delay.
+    // The last stage: use(line, bin, value) for the bins on one side of zero delay.
     template <class Size, class Use>
     __device__ static void last_stage(const Point* exchange, const Factor* twiddles, int t, const Use& use) {
-        last_stage_side_by_side<Size>(exchange, twiddles, t, use);
+        last_stage_side_by_side<Size>(exchange, twiddles, t, [&](int bin, const Point& point) {
+            use(0, bin, point.a);
+            use(1, bin, point.b);
+        });
     }
 };
 
 struct Halves {
-    using Sample = __half2;
-    using Point = HalfPair;
+    static constexpr int lines = 4;
+    using Point = HalfPairs;
     using Factor = HalfFactor;
     template <class Word>
     using Words = HalvesLessWhole<Word>;
 
     template <class Size>
     static constexpr int min_blocks(int block) {
-        return block > 128 ? 896 / block : 7;
+        return block > 128 ? 640 / block : 5;
     }
 
     // The entry of the table is a HalfPoint, taps and base among it.
     template <class Taps>
-    __device__ static Point resampled(float4 entry, const std::uint16_t*, const Taps&, int, const Sample* spectra) {
+    __device__ static Point resampled(float4 entry, const std::uint16_t*, const Taps&, int, const HalfQuad* spectra) {
         const auto& point = reinterpret_cast<const HalfPoint&>(entry);
-        const Sample* x = spectra + point.base;
-        __half2 value = __hfma2(__low2half2(point.taps[0]), x[0], __half2half2(point.minus_rest));
-        value = __hfma2(__high2half2(point.taps[0]), x[1], value);
-        value = __hfma2(__low2half2(point.taps[1]), x[2], value);
-        value = __hfma2(__high2half2(point.taps[1]), x[3], value);
-        return {__hmul2(value, __low2half2(point.weight)), __hmul2(value, __high2half2(point.weight))};
+        const HalfQuad* x = spectra + point.base;
+        const HalfQuad x0 = x[0], x1 = x[1], x2 = x[2], x3 = x[3];
+        const auto weighed = [&](__half2 s0, __half2 s1, __half2 s2, __half2 s3) -> HalfPair {
+            __half2 value = __hfma2(__low2half2(point.taps[0]), s0, __half2half2(point.minus_rest));
+            value = __hfma2(__high2half2(point.taps[0]), s1, value);
+            value = __hfma2(__low2half2(point.taps[1]), s2, value);
+            value = __hfma2(__high2half2(point.taps[1]), s3, value);
+            return {__hmul2(value, __low2half2(point.weight)), __hmul2(value, __high2half2(point.weight))};
+        };
+        return {weighed(x0.ab, x1.ab, x2.ab, x3.ab), weighed(x0.cd, x1.cd, x2.cd, x3.cd)};
     }
 
     template <class Size, class Use>
     __device__ static void last_stage(const Point* exchange, const Factor* twiddles, int t, const Use& use) {
-        last_stage_side_by_side<Size>(exchange, twiddles, t, use);
+        last_stage_side_by_side<Size>(exchange, twiddles, t, [&](int bin, const Point& point) {
+            use(0, bin, first_of(point.ab));
+            use(1, bin, second_of(point.ab));
+            use(2, bin, first_of(point.cd));
+            use(3, bin, second_of(point.cd));
+        });
     }
+
+  private:
+    __device__ static float2 first_of(HalfPair pair) { return {__low2float(pair.re), __low2float(pair.im)}; }
+    __device__ static float2 second_of(HalfPair pair) { return {__high2float(pair.re), __high2float(pair.im)}; }
 };
 
 struct TwoInOne {
-    using Sample = float2;
-    using Point = float2;
+    static constexpr int lines = 4;
+    using Point = ComplexPair;  // a + i b and c + i d
     using Factor = float2;
     template <class Word>
-    using Words = AsRecorded<Word>;
+    using Words = PackedAsRecorded<Word>;
 
     template <class Size>
     static constexpr int min_blocks(int block) {
-        return Size::last_radix == 16 ? 3 : block > 128 ? 1024 / block : 8;
+        return block > 128 ? 640 / block : 5;
     }
 
     template <class Taps>
     __device__ static Point resampled(float4 point, const std::uint16_t*, const Taps& taps, int j,
-                                      const Sample* spectra) {
-        const Sample* x = spectra + __float_as_int(point.w);
+                                      const PackedQuad* spectra) {
+        const PackedQuad* x = spectra + __float_as_int(point.w);
+        const PackedQuad x0 = x[0], x1 = x[1], x2 = x[2], x3 = x[3];
+        const float2 ab[] = {numbers(x0.ab), numbers(x1.ab), numbers(x2.ab), numbers(x3.ab)};
+        const float2 cd[] = {numbers(x0.cd), numbers(x1.cd), numbers(x2.cd), numbers(x3.cd)};
         float w[4];
         taps(j, point.x, w);
-        return interpolated(x, w, point.y) * point.z;
+        return {interpolated(ab, w, point.y) * point.z, interpolated(cd, w, point.y) * point.z};
     }
 
-    // A bin of either line needs this transform's bins k and n - k: a thread has the butterflies of both.
+    // Butterflies of sixteen points leave no registers for both transforms at once.
     template <class Size, class Use>
     __device__ static void last_stage(const Point* exchange, const float2* twiddles, int t, const Use& use) {
+        if constexpr (Size::last_radix == 16) {
+            const auto* parts = reinterpret_cast<const float2*>(exchange);
+            last_stage_of<Size, float2>(SecondPoints{parts}, twiddles, t,
+                                        [&](int bin, float2 z, float2 mirror) { both(use, 0, bin, z, mirror); });
+            last_stage_of<Size, float2>(SecondPoints{parts + 1}, twiddles, t,
+                                        [&](int bin, float2 z, float2 mirror) { both(use, 2, bin, z, mirror); });
+        } else {
+            last_stage_of<Size, Point>(exchange, twiddles, t, [&](int bin, Point z, Point mirror) {
+                both(use, 0, bin, z.a, mirror.a);
+                both(use, 2, bin, z.b, mirror.b);
+            });
+        }
+    }
+
+  private:
+    // Every second of some points.
+    struct SecondPoints {
+        const float2* first;
+
+        __device__ SecondPoints operator+(int i) const { return {first + 2 * i}; }
+        __device__ float2 operator[](int i) const { return first[2 * i]; }
+    };
+
+    // A bin of either line needs the transform's bins k and n - k: a thread has the butterflies of both.
+    template <class Size, class Value, class Points, class Use>
+    __device__ static void last_stage_of(Points exchange, const float2* twiddles, int t, const Use& use) {
         constexpr int radix = Size::last_radix, step = Size::n / radix;
-        const auto both = [&](int bin, float2 z, float2 mirror) {
-            use(bin, float2{z.x + mirror.x, z.y - mirror.y}, float2{z.y + mirror.y, mirror.x - z.x});
-        };
 #pragma unroll
         for (int i = 0; i < (radix == 16 ? 1 : 8 / radix); ++i) {
             const int k = t + i * Size::threads, other = k == 0 ? step / 2 : step - k;
             if (k >= step / 2) return;
-            Point u[radix], v[radix];
+            Value u[radix], v[radix];
             last_butterfly<Size>(exchange, u, twiddles, k);
             last_butterfly<Size>(exchange, v, twiddles, other);
 #pragma unroll
             for (int m = 0; m < radix / 2; ++m) {
-                both(k + m * step, u[m], k == 0 ? u[(radix - m) % radix] : v[radix - 1 - m]);
-                both(other + m * step, v[m], k == 0 ? v[radix - 1 - m] : u[radix - 1 - m]);
+                use(k + m * step, u[m], k == 0 ? u[(radix - m) % radix] : v[radix - 1 - m]);
+                use(other + m * step, v[m], k == 0 ? v[radix - 1 - m] : u[radix - 1 - m]);
             }
         }
+    }
+
+    // Of the line that is the real part, and of the one that is the imaginary part.
+    template <class Use>
+    __device__ static void both(const Use& use, int line, int bin, float2 z, float2 mirror) {
+        use(line, bin, float2{z.x + mirror.x, z.y - mirror.y});
+        use(line + 1, bin, float2{z.y + mirror.y, mirror.x - z.x});
     }
 };
 

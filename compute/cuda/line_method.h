@@ -1,5 +1,5 @@
-// A method on the GPU: raw lines in, their complex depth bins out, on one stream. Each worker owns one with its work
-// buffers; tables are shared. A line's bins have the same bits wherever it stands among others.
+// A method on the GPU: raw lines in, their complex depth bins or byte codes out, on one stream. Each worker owns one
+// with its work buffers; tables are shared. A line's bins have the same bits wherever it stands among others.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -46,6 +46,8 @@ struct BinsOf {
 };
 using DeviceBins = BinsOf<float2>;
 
+struct ByteCodes;
+
 class LineMethod {
   public:
     virtual ~LineMethod() = default;
@@ -55,6 +57,12 @@ class LineMethod {
 
     // Enqueues on the method's stream; the bins are valid until the next call's work begins.
     virtual DeviceBins enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) = 0;
+
+    // Any number of lines to codes, without bins in memory. False: the method cannot, and nothing has been done.
+    virtual bool enqueue_codes(const std::byte* /*raw*/, std::int64_t /*lines*/, const DeviceBackground& /*background*/,
+                               const ByteCodes& /*codes*/) {
+        return false;
+    }
 };
 
 }  // namespace echolux::cuda

@@ -16,7 +16,8 @@ using LineMethodMaker = std::function<std::unique_ptr<LineMethod>(cudaStream_t)>
 
 struct LineMethods {
     LineMethodMaker make;
-    std::string way;  // in a few words for people
+    std::string way;         // in a few words for people
+    bool in_halves = false;  // lines that lie at multiples of four bytes
 };
 
 // The spec is valid and `plain` lives longer than the methods. At most about `max_lines` lines are given in one call.

@@ -23,10 +23,10 @@ __device__ inline void put(Point* exchange, const Point (&v)[radix], int t) {
     for (int i = 0; i < radix; ++i) first[i * step] = v[i];
 }
 
-// Operands t + i * n / radix of butterfly t.
-template <int n, int radix, class Point>
-__device__ inline void get(const Point* exchange, Point (&v)[radix], int t) {
-    const Point* first = exchange + padded(t);
+// Operands t + i * n / radix of butterfly t. `exchange`: points, or a part of each.
+template <int n, int radix, class Points, class Point>
+__device__ inline void get(Points exchange, Point (&v)[radix], int t) {
+    const auto first = exchange + padded(t);
     constexpr int step = n / radix / 16 * 17;
 #pragma unroll
     for (int i = 0; i < radix; ++i) v[i] = first[i * step];
@@ -77,9 +77,8 @@ __device__ inline void stages_before_last(Point* exchange, Point (&v)[16], const
 }
 
 // Bins k + m * n / radix of the last stage.
-template <class Size, class Point, class Factor>
-__device__ inline void last_butterfly(const Point* exchange, Point (&v)[Size::last_radix], const Factor* twiddles,
-                                      int k) {
+template <class Size, class Points, class Point, class Factor>
+__device__ inline void last_butterfly(Points exchange, Point (&v)[Size::last_radix], const Factor* twiddles, int k) {
     get<Size::n>(exchange, v, k);
     twiddle<Size::last_radix>(v, twiddles + Size::last_twiddles + k, Size::n / Size::last_radix);
     transform(v);
@@ -87,8 +86,8 @@ __device__ inline void last_butterfly(const Point* exchange, Point (&v)[Size::la
 
 // All of it, forward, not normalised. Every thread of the block comes here; `exchange` is free again after the next
 // barrier.
-template <class Size, class Point>
-__device__ inline void transform_line(Point* exchange, Point (&v)[16], const float2* twiddles, int t) {
+template <class Size, class Point, class Factor>
+__device__ inline void transform_line(Point* exchange, Point (&v)[16], const Factor* twiddles, int t) {
     constexpr int radix = Size::last_radix, butterflies = 16 / radix;
     stages_before_last<Size>(exchange, v, twiddles, t);
 #pragma unroll

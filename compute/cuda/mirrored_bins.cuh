@@ -16,8 +16,8 @@ __device__ inline ComplexPair combined(float4 factors, ComplexPair z, ComplexPai
 
 // use(i, k, mirror) for v[i], which is bin k of transform_line(), and bin (n - k) mod n, where first <= k < end. Every
 // thread of the block comes here; `exchange` is free again after the next barrier.
-template <class Size, class Use>
-__device__ inline void with_mirrored_bins(ComplexPair* exchange, const ComplexPair (&v)[16], int t, int first, int end,
+template <class Size, class Point, class Use>
+__device__ inline void with_mirrored_bins(Point* exchange, const Point (&v)[16], int t, int first, int end,
                                           const Use& use) {
     const auto mirrored = [](int k) { return (Size::n - k) & (Size::n - 1); };
     __syncthreads();

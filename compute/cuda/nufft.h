@@ -1,6 +1,6 @@
 // The fast transform of samples where they lie (docs/algorithms.md 7), on the GPU. Where a block of threads can hold
-// the finer grid of two lines, one kernel goes from raw samples to depth bins; for other grids, and to measure it
-// against, samples are spread by one kernel, transformed with cuFFT and corrected by another.
+// the finer grid of two lines, one kernel goes from raw samples to depth bins or byte codes; for other grids, and to
+// measure it against, samples are spread by one kernel, transformed with cuFFT and corrected by another.
 #pragma once
 
 #include <optional>
@@ -14,6 +14,8 @@
 
 namespace echolux::cuda {
 
+struct NufftWork;
+
 // Tables on the device, shared by all workers.
 class NufftDeviceTables {
   public:
@@ -22,6 +24,7 @@ class NufftDeviceTables {
     NufftDeviceTables(const ReconstructionSpec& spec, bool fused);
 
     bool in_one_kernel() const { return twiddles_.bytes() > 0; }
+    bool in_halves() const { return half_twiddles_.bytes() > 0; }  // where lines lie at multiples of four bytes
 
   private:
     friend class NufftLines;
@@ -40,6 +43,8 @@ class NufftDeviceTables {
     DeviceBuffer correction_;  // float [depth]
     DeviceBuffer factors_;     // float4 [depth], the same of real grids that are transformed at half the length
     DeviceBuffer twiddles_;    // of the one kernel
+    DeviceBuffer half_twiddles_;
+    DeviceBuffer half_weights_;
 };
 
 class NufftLines : public LineMethod {
@@ -50,6 +55,8 @@ class NufftLines : public LineMethod {
 
     std::int64_t lines_at_once() const override { return lines_at_once_; }
     DeviceBins enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) override;
+    bool enqueue_codes(const std::byte* raw, std::int64_t lines, const DeviceBackground& background,
+                       const ByteCodes& codes) override;
 
   private:
     // What the separate passes work with.
@@ -63,7 +70,8 @@ class NufftLines : public LineMethod {
         Fft transform;
     };
 
-    DeviceBins enqueue_one_kernel(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) const;
+    NufftWork on_chip(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) const;
+    void launch(const NufftWork& work) const;
     DeviceBins enqueue_passes(const std::byte* raw, std::int64_t lines, const DeviceBackground& background);
 
     const NufftDeviceTables& tables_;

@@ -69,14 +69,15 @@ CudaRunner::Listener::~Listener() {
 }
 
 CudaRunner::Worker::Worker(CudaRunner& runner, const BackendChoice& choice)
-    : Listener(runner, choice), output(runner.grid_, runner.plan_.block_b_scans * runner.slices_per_b_scan()),
-      repeats(runner.plan_.geometry.b_repeats), passes(runner.passes(stream)) {
+    : Listener(runner, choice),
+      output(runner.grid_, runner.plan_.block_b_scans * runner.slices_per_b_scan(), runner.peers_),
+      repeats(runner.plan_.geometry.b_repeats), passes(runner.passes(stream)), times(choice.keeps_times) {
     const std::int64_t slices = runner.plan_.block_b_scans * runner.slices_per_b_scan();
-    if (runner.flow_grid_) flow_output.emplace(*runner.flow_grid_, runner.plan_.block_b_scans);
+    if (runner.flow_grid_) flow_output.emplace(*runner.flow_grid_, runner.plan_.block_b_scans, runner.peers_);
     for (const std::int64_t depths : {4, 8}) {
         VolumeGrid grid = runner.grid_;
         grid.depth = peaks_of(grid.depth, depths);
-        peaks_outputs.try_emplace(depths, grid, slices);
+        peaks_outputs.try_emplace(depths, grid, slices, runner.peers_);
     }
 }
 
@@ -84,8 +85,9 @@ CudaRunner::Worker::~Worker() {
     cudaStreamSynchronize(stream);
 }
 
-CudaRunner::CudaRunner(const ReconstructionSpec& plan, const BackendChoice& choice, int device, std::string gpu_name)
-    : plan_(plan), spectra_(choice.spectra), device_(device), gpu_name_(std::move(gpu_name)), grid_(planned_grid(plan)),
+CudaRunner::CudaRunner(const ReconstructionSpec& plan, const BackendChoice& choice, const NumberedGpu& gpu)
+    : plan_(plan), spectra_(choice.spectra), device_(gpu.index), gpu_name_(gpu.gpu.name),
+      peers_(choice.peers), work_{.id = gpu.gpu.id, .name = gpu_name_}, grid_(planned_grid(plan)),
       flow_grid_(planned_flow_grid(plan)), format_(plan.format, plan.geometry), plain_(plain_tables(plan)),
       kept_(kept_depth(plan.recipe, plain_.lengths.bins)), voxel_tables_(voxel_tables(plan, plain_.weight.sum, kept_)),
       shape_(block_shape(plan, grid_)), background_mode_(chosen_background(plan.recipe, plan.calibration)) {
@@ -97,6 +99,7 @@ CudaRunner::CudaRunner(const ReconstructionSpec& plan, const BackendChoice& choi
         in_halves_ = in_one_kernel_ && !flow_grid_ && fused_->makes_voxels_in_halves();
     } else {
         methods_ = line_methods(plan, plain_, format_, kept_, shape_.lines(), choice.fused);
+        in_halves_ = methods_.in_halves;
     }
     if (!in_one_kernel_) voxels_.emplace(voxel_tables_, plan, shape_);
     if (flow_grid_) flow_.emplace(plan, plain_.weight.sum, kept_, in_one_kernel_ ? fused_->half_bin_scale() : 0);
@@ -111,10 +114,10 @@ CudaRunner::~CudaRunner() {
 }
 
 std::string CudaRunner::backend() const {
-    const std::string way = in_halves_       ? "fused, half precision"
+    const std::string way = !fused_          ? methods_.way
+                            : in_halves_     ? "fused, half precision"
                             : in_one_kernel_ ? "fused"
-                            : fused_         ? "fused to bins"
-                                             : methods_.way;
+                                             : "fused to bins";
     return fmt::format("cuda ({}, {})", gpu_name_, way);
 }
 
@@ -257,20 +260,29 @@ SpectraPath CudaRunner::path_of(const Block& block) const {
     return is_read_once && is_alone && block.bytes <= small ? SpectraPath::direct : spectra_;
 }
 
-// The block's spectra, where kernels see them; its background is on its way.
-const std::byte* CudaRunner::listen(Listener& listener, const Block& block) const {
+// Its background alone.
+void CudaRunner::listen(Listener& listener, const Block& block) const {
     const std::byte* raw = listener.input.bring(listener.stream, block, frames_of(block), path_of(block));
     listener.background.find(listener.stream, raw, frames_of(block), block.first_b_scan == 0);
-    return raw;
 }
 
 void CudaRunner::enqueue(Worker& worker, const Block& block, const Places& places) {
-    const std::byte* raw = listen(worker, block);
+    using Mark = BlockTimes::Mark;
+    worker.times.set(Mark::begins, worker.stream);
+    const std::byte* raw = worker.input.bring(worker.stream, block, frames_of(block), path_of(block));
+    worker.times.set(Mark::has_arrived, worker.stream);
+    worker.background.find(worker.stream, raw, frames_of(block), block.first_b_scan == 0);
+    worker.times.set(Mark::has_background, worker.stream);
+    const BlockTargets to = targets(worker, block, places);
+    worker.times.set(Mark::has_place, worker.stream);
     const RawPositions positions{raw, block.b_scans, block.first_b_scan * plan_.geometry.b_repeats,
                                  worker.background.rows()};
-    worker.passes->enqueue(positions, targets(worker, block, places));
+    worker.passes->enqueue(positions, to);
+    worker.times.set(Mark::is_made, worker.stream);
     worker.each_output(places, [&](VoxelOutput& output) { output.copy_out(worker.stream); });
     worker.repeats.copy_out(worker.stream);
+    worker.times.set(Mark::is_copied, worker.stream);
+    work_.bytes += block.bytes;
 }
 
 bool CudaRunner::says_of_repeats() const {
@@ -310,9 +322,9 @@ void CudaRunner::wait(Completion completion) {
 
 void CudaRunner::collect() {
     const CurrentDevice current(device_);
-    const auto finish_what_is_done = [](const auto& all) {
+    const auto finish_what_is_done = [this](const auto& all) {
         for (const auto& one : all) {
-            if (one->busy && one->done.reached()) finish(*one);
+            if (one->busy && one->done.reached()) this->finish(*one);
         }
     };
     finish_what_is_done(workers_);
@@ -333,6 +345,27 @@ void CudaRunner::finish(Worker& worker) {
     worker.done.wait("reconstruct a block");
     worker.each_output([](VoxelOutput& output) { output.finish(); });
     worker.repeats.finish();
+    ++work_.blocks;
+    worker.times.add_to(work_);
+}
+
+int CudaRunner::under_way() const {
+    const CurrentDevice current(device_);
+    return static_cast<int>(
+        std::ranges::count_if(workers_, [](const auto& worker) { return worker->busy && !worker->done.reached(); }));
+}
+
+void CudaRunner::resume_after(Reconstructor& before) {
+    if (!running_) return;
+    const auto& other = dynamic_cast<const CudaRunner&>(before);
+    const CurrentDevice current(device_);
+    running_->take_over(*other.running_, other.device_, device_);
+}
+
+std::vector<DeviceWork> CudaRunner::device_work() const {
+    DeviceWork work = work_;
+    work.way = workers_.front()->output.peer_way();
+    return {work};
 }
 
 }  // namespace echolux::cuda

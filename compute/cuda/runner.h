@@ -24,8 +24,10 @@
 #include "compute/backend.h"
 #include "compute/cuda/background.h"
 #include "compute/cuda/block_input.h"
+#include "compute/cuda/block_times.h"
 #include "compute/cuda/flow.h"
 #include "compute/cuda/fused.h"
+#include "compute/cuda/gpu_index.h"
 #include "compute/cuda/line_methods.h"
 #include "compute/cuda/memory.h"
 #include "compute/cuda/passes.h"
@@ -38,8 +40,8 @@ namespace echolux::cuda {
 
 class CudaRunner : public Reconstructor {
   public:
-    // `device` is current. Throws Error{bad_setting, device, out_of_memory}.
-    CudaRunner(const ReconstructionSpec& plan, const BackendChoice& choice, int device, std::string gpu_name);
+    // `gpu` is current. Throws Error{bad_setting, device, out_of_memory}.
+    CudaRunner(const ReconstructionSpec& plan, const BackendChoice& choice, const NumberedGpu& gpu);
     ~CudaRunner() override;
 
     const VolumeGrid& grid() const override { return grid_; }
@@ -51,6 +53,9 @@ class CudaRunner : public Reconstructor {
     Completion submit(const Block& block, const Places& places) override;
     void wait(Completion completion) override;
     void collect() override;
+    int under_way() const override;
+    void resume_after(Reconstructor& before) override;
+    std::vector<DeviceWork> device_work() const override;
 
   private:
     // Reads blocks, and finds their background.
@@ -94,6 +99,7 @@ class CudaRunner : public Reconstructor {
         std::uint64_t turn = 0;     // whose work it has
         bool for_the_host = false;  // the host has something to do when it is done
         bool queues = false;        // work of an earlier turn may be under way too
+        BlockTimes times;
     };
 
     std::unique_ptr<LineMethod> method(cudaStream_t stream) const;
@@ -101,7 +107,7 @@ class CudaRunner : public Reconstructor {
     std::int64_t slices_per_b_scan() const { return shape_.outputs_per_b_scan / grid_.a_scans; }
     std::int64_t frames_of(const Block& block) const;
     SpectraPath path_of(const Block& block) const;
-    const std::byte* listen(Listener& listener, const Block& block) const;
+    void listen(Listener& listener, const Block& block) const;
     void check_places(const Places& places) const;
     void check_for_graph(bool for_the_host) const;
     static bool needs_the_host(const Block& block, const Places& places);
@@ -111,7 +117,7 @@ class CudaRunner : public Reconstructor {
     bool says_of_repeats() const;
     BlockTargets targets(Worker& worker, const Block& block, const Places& places) const;
     static void finish(Listener& listener);
-    static void finish(Worker& worker);
+    void finish(Worker& worker);
 
     // `work` enqueues on the listener's stream, where earlier work may still be under way; where it fails, nothing
     // stays under way.
@@ -123,6 +129,8 @@ class CudaRunner : public Reconstructor {
     SpectraPath spectra_;
     int device_;
     std::string gpu_name_;
+    PeerPath peers_;
+    DeviceWork work_;
     VolumeGrid grid_;
     std::optional<VolumeGrid> flow_grid_;
     LineFormat format_;
@@ -133,7 +141,7 @@ class CudaRunner : public Reconstructor {
     Background background_mode_;
     std::optional<FusedKernel> fused_;  // to bins at least
     bool in_one_kernel_ = false;        // to voxels, and to bins besides where there is flow
-    bool in_halves_ = false;            // that kernel, in half precision
+    bool in_halves_ = false;            // that kernel, or the method, in half precision
     LineMethods methods_;               // where there is no fused kernel
     std::optional<VoxelStage> voxels_;  // of the separate passes
     std::optional<FlowStage> flow_;

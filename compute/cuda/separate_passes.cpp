@@ -66,6 +66,7 @@ void SeparatePasses::some_positions(const RawPositions& positions, const BlockTa
 
 void SeparatePasses::line_by_line(const RawPositions& positions, const DeviceTarget& target) {
     const std::int64_t lines = positions.count * lines_of_a_position_;
+    if (voxels_.store_codes(*method_, positions.raw, lines, positions.background, target)) return;
     for (std::int64_t first = 0; first < lines; first += method_->lines_at_once()) {
         const std::int64_t count = std::min(method_->lines_at_once(), lines - first);
         const DeviceBins bins =

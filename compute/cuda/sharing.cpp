@@ -4,6 +4,9 @@
 //   workers:     wait(opened), kernels, record(done)                                    the runner, any number
 //   publishing:  wait(done) ..., record(published), signal(written = value)             one `publish`
 //
+// Workers of other GPUs take part in the same way: events order streams across devices, and their `done` comes behind
+// the copy to the slot.
+//
 // Two streams, so that the next volume's first kernels need not wait for the last ones of this volume.
 #include "compute/sharing.h"
 
@@ -113,9 +116,10 @@ class ImportedImage {
         facts.numLevels = 1;
         checked(cudaExternalMemoryGetMappedMipmappedArray(&levels_, memory, &facts), "map a texture of the renderer");
         try {
+            checked(cudaGetMipmappedArrayLevel(&array_, levels_, 0), "find a texture's voxels");
             cudaResourceDesc resource{};
             resource.resType = cudaResourceTypeArray;
-            checked(cudaGetMipmappedArrayLevel(&resource.res.array.array, levels_, 0), "find a texture's voxels");
+            resource.res.array.array = array_;
             checked(cudaCreateSurfaceObject(&surface_, &resource), "make a surface of a texture");
         } catch (...) {
             cudaFreeMipmappedArray(levels_);
@@ -129,10 +133,12 @@ class ImportedImage {
     ImportedImage(const ImportedImage&) = delete;
     ImportedImage& operator=(const ImportedImage&) = delete;
 
+    cudaArray_t array() const { return array_; }
     cudaSurfaceObject_t surface() const { return surface_; }
 
   private:
     cudaMipmappedArray_t levels_ = nullptr;
+    cudaArray_t array_ = nullptr;  // of the levels
     cudaSurfaceObject_t surface_ = 0;
 };
 
@@ -156,7 +162,8 @@ class ImportedBuffer {
 // Members are given back in reverse order, the memory last.
 class ImportedTexture {
   public:
-    ImportedTexture(PendingHandle handle, const ExportedImage& image, cudaEvent_t opened, cudaStream_t publishing)
+    ImportedTexture(int device, PendingHandle handle, const ExportedImage& image, cudaEvent_t opened,
+                    cudaStream_t publishing)
         : memory_(std::move(handle), image.bytes) {
         if (image.linear) {
             buffer_ = std::make_unique<ImportedBuffer>(
@@ -164,7 +171,9 @@ class ImportedTexture {
         } else {
             image_ = std::make_unique<ImportedImage>(memory_, image);
         }
-        face_ = {.surface = image_ ? image_->surface() : 0,
+        face_ = {.device = device,
+                 .array = image_ ? image_->array() : nullptr,
+                 .surface = image_ ? image_->surface() : 0,
                  .buffer = buffer_ ? buffer_->data() : nullptr,
                  .publishing = publishing,
                  .opened = opened,
@@ -197,11 +206,11 @@ struct PendingSlot {
 // One time point: its textures are opened and published together.
 class ImportedSlot {
   public:
-    ImportedSlot(PendingSlot handles, const ExportedSlot& slot, cudaStream_t publishing)
-        : structure_(std::move(handles.structure), slot.structure, opened_, publishing),
+    ImportedSlot(int device, PendingSlot handles, const ExportedSlot& slot, cudaStream_t publishing)
+        : structure_(device, std::move(handles.structure), slot.structure, opened_, publishing),
           depths_of_a_peak_(slot.depths_of_a_peak) {
-        if (slot.flow) flow_.emplace(std::move(handles.flow), *slot.flow, opened_, publishing);
-        if (slot.peaks) peaks_.emplace(std::move(handles.peaks), *slot.peaks, opened_, publishing);
+        if (slot.flow) flow_.emplace(device, std::move(handles.flow), *slot.flow, opened_, publishing);
+        if (slot.peaks) peaks_.emplace(device, std::move(handles.peaks), *slot.peaks, opened_, publishing);
     }
 
     Places places() {
@@ -228,7 +237,7 @@ class CudaSlotWriter : public SlotWriter {
                    PendingHandle written, PendingHandle read)
         : device_(device), written_(std::move(written)), read_(std::move(read)) {
         for (std::size_t i = 0; i < slots.size(); ++i) {
-            slots_.push_back(std::make_unique<ImportedSlot>(std::move(handles[i]), slots[i], publishing_));
+            slots_.push_back(std::make_unique<ImportedSlot>(device, std::move(handles[i]), slots[i], publishing_));
         }
     }
 

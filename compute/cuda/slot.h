@@ -16,6 +16,8 @@
 namespace echolux::cuda {
 
 struct CudaSlot {
+    int device = 0;                   // whose memory it is; others copy to it
+    cudaArray_t array = nullptr;      // of the surface
     cudaSurfaceObject_t surface = 0;  // 0: a buffer
     std::byte* buffer = nullptr;      // device memory, [b_scans][a_scans][depth] without gaps; null: a surface
     cudaStream_t publishing = nullptr;

@@ -1,6 +1,6 @@
-// What every kernel begins with that has two lines on the chip: both less their background, side by side in shared
-// memory. Formats that instruments stream fast are read by whole words, all of them under way before the first is used;
-// every other one sample by sample.
+// What every kernel begins with that has two or four lines on the chip: all side by side in shared memory, less their
+// background or with it. Formats that instruments stream fast are read by whole words, all of them under way before the
+// first is used; every other one sample by sample.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -15,28 +15,44 @@
 
 namespace echolux::cuda {
 
-struct LinePair {
+// The same sample of four lines as recorded.
+struct PackedQuad {
+    std::uint32_t ab, cd;  // that of the first in the lower half
+};
+
+// Each half of a word as the lower half of a float with the upper half `upper`: cheaper than a conversion.
+template <unsigned upper>
+__device__ inline float2 as_floats(std::uint32_t word) {
+    return {__uint_as_float(__byte_perm(word, upper, 0x5410)), __uint_as_float(__byte_perm(word, upper, 0x5432))};
+}
+
+__device__ inline float2 numbers(std::uint32_t word) {
+    constexpr float ones = 8388608;
+    const float2 and_ones = as_floats<0x4b00>(word);
+    return {and_ones.x - ones, and_ones.y - ones};
+}
+
+template <int lines>
+struct LineSet {
     LineFormat format;
-    const std::byte* a;
-    const std::byte* b;
-    const float* whole;  // background of both, [samples]
+    const std::byte* line[lines];
+    const float* whole;  // background of all, [samples]
     const float* rest;
     int samples;
     int thread;
     int threads;
 };
+using LinePair = LineSet<2>;
 
-// Reads samples 2 p and 2 p + 1 for p = thread, thread + threads, ... of a line of little-endian u16, 4-byte aligned.
+// Samples 2 p and 2 p + 1, in the two halves of a word, for p = thread, thread + threads, ... of a line of
+// little-endian u16, 4-byte aligned.
 struct U16Words {
     const std::uint32_t* words;
 
     __device__ U16Words(const std::byte* line, int thread, int)
         : words(reinterpret_cast<const std::uint32_t*>(line) + thread) {}
 
-    __device__ int2 operator()(int p) const {
-        const std::uint32_t word = __ldcs(words + p);  // read once
-        return {static_cast<int>(word & 0xffffu), static_cast<int>(word >> 16)};
-    }
+    __device__ std::uint32_t operator()(int p) const { return __ldcs(words + p); }  // read once
 };
 
 // The same of packed 12-bit samples, 4-byte aligned; three bytes lie in one word or in two.
@@ -48,60 +64,74 @@ struct Packed12Words {
     __device__ Packed12Words(const std::byte* line, int thread, int samples)
         : words(reinterpret_cast<const std::uint32_t*>(line)), thread(thread), last(3 * samples / 8 - 1) {}
 
-    __device__ int2 operator()(int p) const {
+    __device__ std::uint32_t operator()(int p) const {
         const int byte = 3 * (thread + p), first = byte / 4;
         const std::uint32_t low = __ldg(words + first), high = __ldg(words + min(first + 1, last));
         const std::uint32_t bits = __funnelshift_r(low, high, 8 * (byte % 4));
-        return {static_cast<int>(bits & 0xfffu), static_cast<int>(bits >> 12 & 0xfffu)};
+        return (bits & 0xfffu) | (bits & 0xfff000u) << 4;
     }
 };
+
+// Two samples of both lines, less their background.
+__device__ inline float4 less_background(std::uint32_t a, std::uint32_t b, float2 whole, float2 rest) {
+    const LessBackground less;
+    return {less(static_cast<int>(a & 0xffffu), whole.x, rest.x), less(static_cast<int>(b & 0xffffu), whole.x, rest.x),
+            less(static_cast<int>(a >> 16), whole.y, rest.y), less(static_cast<int>(b >> 16), whole.y, rest.y)};
+}
+
+// Where two samples of both lines go: as they are, or as halves of 2^-16 of them, which no sum of a few thousand takes
+// beyond the largest half.
+constexpr float of_half_samples = 1.0f / 65536;
+
+__device__ inline void put(float2* spectra, float4 samples) {
+    *reinterpret_cast<float4*>(spectra) = samples;
+}
+
+__device__ inline void put(__half2* spectra, float4 samples) {
+    spectra[0] = __floats2half2_rn(samples.x * of_half_samples, samples.y * of_half_samples);
+    spectra[1] = __floats2half2_rn(samples.z * of_half_samples, samples.w * of_half_samples);
+}
 
 // Of spectra of 2 * `words` samples a thread. `spectra`: (a, b) of each sample.
 template <class Words, int words = 8>
 struct ByWords {
-    __device__ static void read(const LinePair& lines, float2* spectra) {
-        const Words read_a(lines.a, lines.thread, lines.samples), read_b(lines.b, lines.thread, lines.samples);
+    template <class Sample>
+    __device__ static void read(const LinePair& lines, Sample* spectra) {
+        const Words read_a(lines.line[0], lines.thread, lines.samples),
+            read_b(lines.line[1], lines.thread, lines.samples);
         const auto* wholes = reinterpret_cast<const float2*>(lines.whole) + lines.thread;
         const auto* rests = reinterpret_cast<const float2*>(lines.rest) + lines.thread;
-        auto* out = reinterpret_cast<float4*>(spectra) + lines.thread;
-        int2 a[words], b[words];
+        std::uint32_t a[words], b[words];
 #pragma unroll
         for (int i = 0; i < words; ++i) {
             a[i] = read_a(i * lines.threads);
             b[i] = read_b(i * lines.threads);
         }
-        const LessBackground less;
 #pragma unroll
         for (int i = 0; i < words; ++i) {
             const float2 whole = __ldg(wholes + i * lines.threads), rest = __ldg(rests + i * lines.threads);
-            out[i * lines.threads] = {less(a[i].x, whole.x, rest.x), less(b[i].x, whole.x, rest.x),
-                                      less(a[i].y, whole.y, rest.y), less(b[i].y, whole.y, rest.y)};
+            put(spectra + 2 * (lines.thread + i * lines.threads), less_background(a[i], b[i], whole, rest));
         }
     }
 };
 
-// Of 0 .. 2^23 - 1: cheaper than a conversion.
-__device__ inline float number(int sample) {
-    constexpr float ones = 8388608;
-    return __int_as_float(__float_as_int(ones) | sample) - ones;
-}
-
-// put(i, place, a, b) for the words of both lines that are the thread's own: `place` of thread 0's in the lines, and in
-// a row of the whole length i * threads. Of spectra of at most 16 samples a thread, an even number of them; what lies
-// beyond the last sample has some value.
-template <class Words, class Put>
-__device__ inline void with_words(const LinePair& lines, const Put& put) {
+// put(i, place, words) for the words, one of each line, that are the thread's own: `place` of thread 0's in the lines,
+// and in a row of the whole length i * threads. Of spectra of at most 16 samples a thread, an even number of them; what
+// lies beyond the last sample has some value.
+template <class Words, int count, class Put>
+__device__ inline void with_words(const LineSet<count>& lines, const Put& put) {
     constexpr int words = 8;
-    const Words read_a(lines.a, lines.thread, lines.samples), read_b(lines.b, lines.thread, lines.samples);
     const auto read = [&](const auto& place) {
-        int2 a[words], b[words];
+        std::uint32_t read_words[words][count];
 #pragma unroll
         for (int i = 0; i < words; ++i) {
-            a[i] = read_a(place(i));
-            b[i] = read_b(place(i));
+#pragma unroll
+            for (int l = 0; l < count; ++l) {
+                read_words[i][l] = Words(lines.line[l], lines.thread, lines.samples)(place(i));
+            }
         }
 #pragma unroll
-        for (int i = 0; i < words; ++i) put(i, place(i), a[i], b[i]);
+        for (int i = 0; i < words; ++i) put(i, place(i), read_words[i]);
     };
     if (lines.samples == 16 * lines.threads) {
         read([&](int i) { return i * lines.threads; });
@@ -114,49 +144,77 @@ __device__ inline void with_words(const LinePair& lines, const Put& put) {
 // With their background.
 template <class Words>
 struct AsRecorded {
+    using Sample = float2;
+
     __device__ static void read(const LinePair& lines, float2* spectra) {
         auto* out = reinterpret_cast<float4*>(spectra) + lines.thread;
-        with_words<Words>(lines, [&](int i, int, int2 a, int2 b) {
-            out[i * lines.threads] = {number(a.x), number(b.x), number(a.y), number(b.y)};
+        with_words<Words>(lines, [&](int i, int, const std::uint32_t(&words)[2]) {
+            const float2 a = numbers(words[0]), b = numbers(words[1]);
+            out[i * lines.threads] = {a.x, b.x, a.y, b.y};
         });
     }
 };
 
-// Half of a sample of 0 .. 65535, and 2^22 more: without a conversion.
-constexpr float of_halves = 4194304;
+// The same of four lines, as they are.
+template <class Words>
+struct PackedAsRecorded {
+    using Sample = PackedQuad;
 
-__device__ inline float half_count(int sample) {
-    return __int_as_float(__float_as_int(of_halves) | sample);
-}
+    __device__ static void read(const LineSet<4>& lines, PackedQuad* spectra) {
+        constexpr unsigned lower_halves = 0x5410, upper_halves = 0x7632;
+        auto* out = reinterpret_cast<uint4*>(spectra) + lines.thread;
+        with_words<Words>(lines, [&](int i, int, const std::uint32_t(&words)[4]) {
+            out[i * lines.threads] = {
+                __byte_perm(words[0], words[1], lower_halves), __byte_perm(words[2], words[3], lower_halves),
+                __byte_perm(words[0], words[1], upper_halves), __byte_perm(words[2], words[3], upper_halves)};
+        });
+    }
+};
+
+// The same sample of four lines in halves.
+struct alignas(8) HalfQuad {
+    __half2 ab, cd;
+};
 
 // Halves of counts, less those of what is whole of their background: differences are exact before they are rounded.
 template <class Words>
 struct HalvesLessWhole {
-    __device__ static void read(const LinePair& lines, __half2* spectra) {
+    using Sample = HalfQuad;
+
+    __device__ static void read(const LineSet<4>& lines, HalfQuad* spectra) {
         const auto* wholes = reinterpret_cast<const float2*>(lines.whole) + lines.thread;
-        auto* out = reinterpret_cast<uint2*>(spectra) + lines.thread;
-        with_words<Words>(lines, [&](int i, int place, int2 a, int2 b) {
+        auto* out = reinterpret_cast<uint4*>(spectra) + lines.thread;
+        with_words<Words>(lines, [&](int i, int place, const std::uint32_t(&words)[4]) {
             const float2 whole = __ldg(wholes + place);
-            const float level0 = fmaf(whole.x, 0.5f, of_halves), level1 = fmaf(whole.y, 0.5f, of_halves);
-            const __half2 first = __floats2half2_rn(half_count(a.x) - level0, half_count(b.x) - level0);
-            const __half2 second = __floats2half2_rn(half_count(a.y) - level1, half_count(b.y) - level1);
-            out[i * lines.threads] = {reinterpret_cast<const unsigned&>(first),
-                                      reinterpret_cast<const unsigned&>(second)};
+            const float level0 = fmaf(whole.x, 0.5f, ones), level1 = fmaf(whole.y, 0.5f, ones);
+            const float2 a = as_floats<0x4a80>(words[0]), b = as_floats<0x4a80>(words[1]);
+            const float2 c = as_floats<0x4a80>(words[2]), d = as_floats<0x4a80>(words[3]);
+            out[i * lines.threads] = {halves(a.x - level0, b.x - level0), halves(c.x - level0, d.x - level0),
+                                      halves(a.y - level1, b.y - level1), halves(c.y - level1, d.y - level1)};
         });
+    }
+
+  private:
+    static constexpr float ones = 4194304;  // 2^22, whose upper half is 0x4a80: a sample below it counts half
+
+    __device__ static std::uint32_t halves(float first, float second) {
+        const __half2 both = __floats2half2_rn(first, second);
+        return reinterpret_cast<const std::uint32_t&>(both);
     }
 };
 
-// The same of any even number of samples, eight words of a thread under way at a time.
+// With their background, of any even number of samples, eight words of a thread under way at a time.
 template <class Words>
 struct AsRecordedInTurn {
     __device__ static void read(const LinePair& lines, float2* spectra) {
         constexpr int at_once = 8;
-        const Words read_a(lines.a, lines.thread, lines.samples), read_b(lines.b, lines.thread, lines.samples);
+        const Words read_a(lines.line[0], lines.thread, lines.samples),
+            read_b(lines.line[1], lines.thread, lines.samples);
         auto* out = reinterpret_cast<float4*>(spectra) + lines.thread;
         const int end = lines.samples / 2 - lines.thread;
 #pragma unroll 1
         for (int first = 0; first < end; first += at_once * lines.threads) {
-            int2 a[at_once], b[at_once];
+            std::uint32_t a[at_once], b[at_once];
 #pragma unroll
             for (int i = 0; i < at_once; ++i) {
                 const int p = min(first + i * lines.threads, end - 1);
@@ -166,7 +224,9 @@ struct AsRecordedInTurn {
 #pragma unroll
             for (int i = 0; i < at_once; ++i) {
                 const int p = first + i * lines.threads;
-                if (p < end) out[p] = {number(a[i].x), number(b[i].x), number(a[i].y), number(b[i].y)};
+                if (p >= end) break;
+                const float2 of_a = numbers(a[i]), of_b = numbers(b[i]);
+                out[p] = {of_a.x, of_b.x, of_a.y, of_b.y};
             }
         }
     }
@@ -178,15 +238,15 @@ template <class Words>
 struct ByWordsInTurn {
     __device__ static void read(const LinePair& lines, float2* spectra) {
         constexpr int at_once = 4;
-        const Words read_a(lines.a, lines.thread, lines.samples), read_b(lines.b, lines.thread, lines.samples);
+        const Words read_a(lines.line[0], lines.thread, lines.samples),
+            read_b(lines.line[1], lines.thread, lines.samples);
         const auto* wholes = reinterpret_cast<const float2*>(lines.whole) + lines.thread;
         const auto* rests = reinterpret_cast<const float2*>(lines.rest) + lines.thread;
         auto* out = reinterpret_cast<float4*>(spectra) + lines.thread;
         const int end = lines.samples / 2 - lines.thread;
-        const LessBackground less;
 #pragma unroll 1
         for (int first = 0; first < end; first += at_once * lines.threads) {
-            int2 a[at_once], b[at_once];
+            std::uint32_t a[at_once], b[at_once];
 #pragma unroll
             for (int i = 0; i < at_once; ++i) {
                 const int p = min(first + i * lines.threads, end - 1);
@@ -197,9 +257,7 @@ struct ByWordsInTurn {
             for (int i = 0; i < at_once; ++i) {
                 const int p = first + i * lines.threads;
                 if (p >= end) break;
-                const float2 whole = __ldg(wholes + p), rest = __ldg(rests + p);
-                out[p] = {less(a[i].x, whole.x, rest.x), less(b[i].x, whole.x, rest.x), less(a[i].y, whole.y, rest.y),
-                          less(b[i].y, whole.y, rest.y)};
+                out[p] = less_background(a[i], b[i], __ldg(wholes + p), __ldg(rests + p));
             }
         }
     }
@@ -219,13 +277,15 @@ inline bool has_u16_words(const LineFormat& format, const std::byte* raw) {
 }
 
 struct BySamples {
+    using Sample = float2;
+
     __device__ static void read(const LinePair& lines, float2* spectra) {
         const LessBackground less;
         lines.format.with_reader([&](const auto& sample) {
 #pragma unroll 1
             for (int p = lines.thread; p < lines.samples; p += lines.threads) {
                 const float whole = lines.whole[p], rest = lines.rest[p];
-                spectra[p] = {less(sample(lines.a, p), whole, rest), less(sample(lines.b, p), whole, rest)};
+                spectra[p] = {less(sample(lines.line[0], p), whole, rest), less(sample(lines.line[1], p), whole, rest)};
             }
         });
     }

@@ -73,8 +73,7 @@ __device__ inline void read_padded(const UpsamplingWork<Weight>& work, LinePairs
     const int t = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
     const std::int64_t row = work.background.row(pair.a), line_bytes = work.format.line_bytes();
     const LinePair lines{work.format,
-                         work.raw + pair.a * line_bytes,
-                         work.raw + pair.b * line_bytes,
+                         {work.raw + pair.a * line_bytes, work.raw + pair.b * line_bytes},
                          work.background.whole + row,
                          work.background.rest + row,
                          work.samples,

@@ -16,23 +16,24 @@ namespace {
     throw Error(ErrorCode::bad_setting, std::move(why), "place", std::move(remedy));
 }
 
-cudaMemoryType type_of(const void* data) {
+cudaPointerAttributes facts_of(const void* data) {
     cudaPointerAttributes facts{};
     checked(cudaPointerGetAttributes(&facts, data), "look at the memory of a place");
-    return facts.type;
+    return facts;
 }
 
 }  // namespace
 
-VoxelOutput::VoxelOutput(const VolumeGrid& grid, std::int64_t max_slices)
+VoxelOutput::VoxelOutput(const VolumeGrid& grid, std::int64_t max_slices, PeerPath peers)
     : grid_(grid), line_bytes_(grid.depth * bytes_of(grid.type)), slice_bytes_(grid.a_scans * line_bytes_),
-      max_slices_(max_slices) {}
+      max_slices_(max_slices), peers_(peers), peer_copy_(peers) {}
 
 DeviceTarget VoxelOutput::begin(cudaStream_t stream, const Place& place, std::int64_t first, std::int64_t count) {
     if (place.data == nullptr || first < place.first_b_scan) refuse("it does not hold the block's B-scans");
     place_ = place;
     count_ = count;
     to_ = nullptr;
+    peer_.reset();
     if (place.kind == PlaceKind::device_surface) return slot(stream, place, first, count);
     if (place.a_scan_bytes < line_bytes_ ||
         place.b_scan_bytes < (grid_.a_scans - 1) * place.a_scan_bytes + line_bytes_) {
@@ -41,7 +42,7 @@ DeviceTarget VoxelOutput::begin(cudaStream_t stream, const Place& place, std::in
     }
     if (place.kind == PlaceKind::device_linear) return device_memory(place, first);
     to_ = static_cast<std::byte*>(place.data) + (first - place.first_b_scan) * place.b_scan_bytes;
-    const cudaMemoryType memory = type_of(to_);
+    const cudaMemoryType memory = facts_of(to_).type;
     if (memory == cudaMemoryTypeDevice) refuse("device memory is not host memory", "use a device_linear place");
     staged_ = memory == cudaMemoryTypeUnregistered;
     on_device_.reserve(max_slices_ * slice_bytes_);
@@ -59,11 +60,18 @@ DeviceTarget VoxelOutput::packed(std::byte* data) const {
 }
 
 // Voxels that kernels store one by one over the link would be slow, and would be a copy to the host that nobody counts.
-DeviceTarget VoxelOutput::device_memory(const Place& place, std::int64_t first) const {
+DeviceTarget VoxelOutput::device_memory(const Place& place, std::int64_t first) {
     const std::int64_t alignment = grid_.type == VoxelType::complex64 ? 8 : bytes_of(grid_.type);
     const auto bits = reinterpret_cast<std::uintptr_t>(place.data) | static_cast<std::uintptr_t>(place.a_scan_bytes) |
                       static_cast<std::uintptr_t>(place.b_scan_bytes);
     if (bits % static_cast<std::uintptr_t>(alignment) != 0) refuse("its lines do not start at whole voxels");
+    const cudaPointerAttributes facts = facts_of(place.data);
+    if (facts.type == cudaMemoryTypeDevice && is_elsewhere(facts.device)) {
+        if (place.a_scan_bytes != line_bytes_ || place.b_scan_bytes != slice_bytes_)
+            refuse("voxels in the memory of another GPU have to lie without gaps");
+        std::byte* begin = static_cast<std::byte*>(place.data) + (first - place.first_b_scan) * slice_bytes_;
+        return packed_for_peer({.device = facts.device, .linear = begin});
+    }
     require_on_device(place.data, "place");
     DeviceTarget target;
     target.linear = static_cast<std::byte*>(place.data);
@@ -82,10 +90,29 @@ DeviceTarget VoxelOutput::slot(cudaStream_t stream, const Place& place, std::int
                            slot.a_scans, slot.b_scans, grid_.depth, grid_.a_scans, grid_.b_scans));
     }
     checked(cudaStreamWaitEvent(stream, slot.opened), "wait for the renderer");
+    const std::int64_t first_slice = first - place.first_b_scan;
+    if (is_elsewhere(slot.device)) {
+        return packed_for_peer({.device = slot.device,
+                                .array = slot.array,
+                                .linear = slot.array == nullptr ? slot.buffer + first_slice * slice_bytes_ : nullptr,
+                                .first_slice = first_slice});
+    }
     DeviceTarget target = packed(slot.buffer);
     target.surface = slot.surface;
-    target.first_slice = first - place.first_b_scan;
+    target.first_slice = first_slice;
     return target;
+}
+
+bool VoxelOutput::is_elsewhere(int device) const {
+    int current = 0;
+    checked(cudaGetDevice(&current), "ask for the current device");
+    return device != current || peers_ != PeerPath::automatic;
+}
+
+DeviceTarget VoxelOutput::packed_for_peer(const PeerTarget& target) {
+    peer_ = target;
+    on_device_.reserve(max_slices_ * slice_bytes_);
+    return packed(on_device_.data());
 }
 
 void VoxelOutput::add_peaks(DeviceTarget& target, const DeviceTarget& peaks, std::int64_t depths) {
@@ -97,6 +124,10 @@ void VoxelOutput::add_peaks(DeviceTarget& target, const DeviceTarget& peaks, std
 }
 
 void VoxelOutput::copy_out(cudaStream_t stream) {
+    if (peer_) {
+        const PackedSlices slices{on_device_.data(), grid_.depth, line_bytes_, grid_.a_scans, count_};
+        return peer_copy_.enqueue(stream, slices, *peer_);
+    }
     if (to_ == nullptr) return;
     if (staged_) {
         checked(cudaMemcpyAsync(staging_.data(), on_device_.data(), static_cast<std::size_t>(count_ * slice_bytes_),

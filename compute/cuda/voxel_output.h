@@ -1,8 +1,9 @@
 // Where a block's voxels go, on a worker's stream: straight to device memory or to a slot of the renderer, or by way of
-// a buffer of our own to host memory.
+// a buffer of our own to host memory and to other GPUs.
 #pragma once
 
 #include "compute/cuda/memory.h"
+#include "compute/cuda/peer_copy.h"
 #include "compute/cuda/target.h"
 #include "compute/place.h"
 
@@ -10,8 +11,8 @@ namespace echolux::cuda {
 
 class VoxelOutput {
   public:
-    // Volumes of `grid`, at most `max_slices` at a time; buffers come with the first host place.
-    VoxelOutput(const VolumeGrid& grid, std::int64_t max_slices);
+    // Volumes of `grid`, at most `max_slices` at a time; buffers come with the first place that needs them.
+    VoxelOutput(const VolumeGrid& grid, std::int64_t max_slices, PeerPath peers = PeerPath::automatic);
 
     // The stream's former work is done. What is enqueued after this may write slices [first, first + count) of the
     // volume. Throws Error{bad_setting} for a place that is not what it says, or that does not hold them;
@@ -34,20 +35,28 @@ class VoxelOutput {
     // The stream's work is done: what the host still has to copy.
     void finish();
 
+    // How voxels got to another GPU; "" where none did.
+    const char* peer_way() const { return peer_copy_.way(); }
+
   private:
     DeviceTarget packed(std::byte* data) const;
-    DeviceTarget device_memory(const Place& place, std::int64_t first) const;
+    DeviceTarget device_memory(const Place& place, std::int64_t first);
     DeviceTarget slot(cudaStream_t stream, const Place& place, std::int64_t first, std::int64_t count);
+    bool is_elsewhere(int device) const;
+    DeviceTarget packed_for_peer(const PeerTarget& target);
     void copy_rows(cudaStream_t stream) const;
 
     VolumeGrid grid_;
     std::int64_t line_bytes_;
     std::int64_t slice_bytes_;  // packed
     std::int64_t max_slices_;
-    Place place_;              // of the work under way
-    std::byte* to_ = nullptr;  // its first slice, in host memory
-    std::int64_t count_ = 0;   // slices
-    bool staged_ = false;      // by way of pinned memory
+    PeerPath peers_;
+    PeerCopy peer_copy_;
+    Place place_;                     // of the work under way
+    std::byte* to_ = nullptr;         // its first slice, in host memory
+    std::optional<PeerTarget> peer_;  // where it goes to another GPU
+    std::int64_t count_ = 0;          // slices
+    bool staged_ = false;             // by way of pinned memory
     DeviceBuffer on_device_;
     PinnedBuffer staging_;
 };

@@ -2,6 +2,7 @@
 #include <cfloat>
 #include <cub/block/block_reduce.cuh>
 
+#include "compute/cuda/byte_codes.cuh"
 #include "compute/cuda/byte_codes.h"
 #include "compute/cuda/launch.h"
 #include "compute/cuda/peaks.cuh"
@@ -159,6 +160,12 @@ void VoxelStage::store(cudaStream_t stream, const DeviceBins& bins, std::int64_t
     const bool in_order = joining_.as_recorded && target.recorded.reversed == 0;
     if (in_order && enqueue_byte_codes(stream, bins, lines, tables_, target)) return;
     enqueue(stream, bins, lines, first_frame, tables_.recipe.voxel, target);
+}
+
+bool VoxelStage::store_codes(LineMethod& method, const std::byte* raw, std::int64_t lines,
+                             const DeviceBackground& background, const DeviceTarget& target) const {
+    const auto codes = joining_.as_recorded ? byte_codes(tables_, target) : std::nullopt;
+    return codes && method.enqueue_codes(raw, lines, background, *codes);
 }
 
 void VoxelStage::values(cudaStream_t stream, const DeviceBins& bins, std::int64_t lines, std::int64_t first_frame,

@@ -102,22 +102,20 @@ struct PhasorCode {
     bool negative = false;  // velocities change sign
 
     ECHOLUX_HD std::uint16_t operator()(const PhaseStep& mean) const {
-        const Phasor unit = direction_of(mean.product);
-        const bool known = mean.power >= min_power;
-        const float sideways = negative ? -127.0f : 127.0f;
-        return bytes((known ? 127.0f : 0.0f) * unit.re, (known ? sideways : 0.0f) * unit.im);
+        const float length = mean.power >= min_power ? 127 * inverse_length(mean.product) : 0.0f;
+        return bytes(mean.product, length, negative ? -length : length);
     }
 
   private:
-    // The nearest whole numbers, the first in the lower byte.
-    ECHOLUX_HD static std::uint16_t bytes(float low, float high) {
+    // Both parts times their factor, to the nearest whole number.
+    ECHOLUX_HD static std::uint16_t bytes(Phasor a, float of_re, float of_im) {
 #ifdef __CUDA_ARCH__
         constexpr float whole = 12582912.0f;  // 1.5 x 2^23: in a sum with it the lowest byte is the number's
-        return static_cast<std::uint16_t>(
-            __byte_perm(__float_as_uint(__fadd_rn(low, whole)), __float_as_uint(__fadd_rn(high, whole)), 0x0040));
+        return static_cast<std::uint16_t>(__byte_perm(__float_as_uint(__fmaf_rn(a.re, of_re, whole)),
+                                                      __float_as_uint(__fmaf_rn(a.im, of_im, whole)), 0x0040));
 #else
         const auto byte = [](float part) { return static_cast<std::int32_t>(std::rint(part)) & 0xff; };
-        return static_cast<std::uint16_t>(byte(low) | byte(high) << 8);
+        return static_cast<std::uint16_t>(byte(a.re * of_re) | byte(a.im * of_im) << 8);
 #endif
     }
 };

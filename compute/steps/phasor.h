@@ -22,19 +22,24 @@ ECHOLUX_HD inline Phasor phase_difference(Phasor a, Phasor b) {
     return {multiply_add(a.re, b.re, a.im * b.im), multiply_add(a.im, b.re, -(a.re * b.im))};
 }
 
-// Of length 1; zero stays zero. A GPU has a unit for it; both are good to two units in the
-// last place.
-ECHOLUX_HD inline Phasor direction_of(Phasor a) {
+// Of its length, one over it; of zero a number, so that the product with zero is zero. A GPU has a unit for it; both
+// are good to two units in the last place.
+ECHOLUX_HD inline float inverse_length(Phasor a) {
     const float power = power_of(a);
 #ifdef __CUDA_ARCH__
     constexpr float min_normal = 1.17549435e-38f;
-    float share;
-    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(share) : "f"(power > min_normal ? power : min_normal));
-    return {a.re * share, a.im * share};
+    float inverse;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(power > min_normal ? power : min_normal));
+    return inverse;
 #else
-    const float share = power > 0 ? 1 / std::sqrt(power) : 0.0f;
-    return {a.re * share, a.im * share};
+    return power > 0 ? 1 / std::sqrt(power) : 0.0f;
 #endif
+}
+
+// Of length 1; zero stays zero.
+ECHOLUX_HD inline Phasor direction_of(Phasor a) {
+    const float share = inverse_length(a);
+    return {a.re * share, a.im * share};
 }
 
 }  // namespace echolux

@@ -56,6 +56,10 @@ BackendChoice HostVolumes::backend() const {
 void HostVolumes::install(const ReconstructionSpec& spec, ChosenReconstructor chosen) {
     spec_ = std::make_shared<const ReconstructionSpec>(spec);
     chosen_ = std::move(chosen);
+    note_description();
+}
+
+void HostVolumes::note_description() {
     const std::scoped_lock lock(mutex_);
     description_.clear();
     if (!chosen_.reconstructor) return;
@@ -174,6 +178,16 @@ bool HostVolumes::take_change(Moment moment) {
 }
 
 bool HostVolumes::recovers(const Error& problem) {
+    if (chosen_.reconstructor && chosen_.reconstructor->goes_on_after(problem)) {
+        const std::vector<DeviceWork> devices = chosen_.reconstructor->device_work();
+        chosen_.reason = left_out(devices);
+        {
+            const std::scoped_lock lock(mutex_);
+            recovery_.leave_out_failed(devices);
+        }
+        note_description();
+        return true;
+    }
     const Backend processor = chosen_.reconstructor ? chosen_.reconstructor->processor() : Backend::cpu;
     {
         const std::scoped_lock lock(mutex_);

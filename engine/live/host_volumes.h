@@ -45,8 +45,8 @@ class HostVolumes : public BlockSink {
     // Who reconstructs, and why not a GPU. From any thread.
     std::string describe() const;
 
-    // A GPU that fails is set up anew once, then the CPU takes over, where BackendChoice leaves the choice; the volume
-    // is dropped then.
+    // One of several GPUs that fails is left out. A GPU that fails is set up anew once, then the CPU takes over, where
+    // BackendChoice leaves the choice; the volume is dropped then.
     bool feed(const Block& block) override;
     bool rework(const Block&) override { return false; }  // nothing of what was handed on can be written again
     void collect() override;
@@ -62,6 +62,7 @@ class HostVolumes : public BlockSink {
 
   private:
     void install(const ReconstructionSpec& spec, ChosenReconstructor chosen);
+    void note_description();
     void begin(const Block& block);
     bool try_feed(const Block& block);
     void abandon();

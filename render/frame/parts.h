@@ -53,6 +53,7 @@ double share_of_lamps(const View& view);
 const std::vector<double>& lower_background(const View& view);
 
 void set_surface(shared::TraceFrame& frame, const SurfaceAlbedo& albedo);
+shared::vec4 known_of(const Shot& shot, const RaycastConstants& constants);  // see TraceFrame
 shared::vec4 tone_of(const View& view);
 shared::PassFrame pass_frame(const Pass& pass);
 

@@ -29,6 +29,7 @@ shared::TraceFrame trace_frame(const Shot& shot) {
         .light = packed(view.sky, lamp, cosine, view.lighting_strength),
         .lens = packed(0.5 * view.aperture_um, std::max(sharp, 1e-3 * half_diagonal), 1 / half_diagonal, 0),
         .bricks = packed(shot.scene.volume.bricks().edge(), view.roughness * view.roughness, 0, 64 / smallest),
+        .known = {},
         .lights = {},
         .albedo = {},
         .random = {static_cast<std::uint32_t>(view.seed), static_cast<std::uint32_t>(shot.pass.number),
@@ -41,6 +42,23 @@ void set_surface(shared::TraceFrame& frame, const SurfaceAlbedo& albedo) {
     frame.bricks.z = albedo.mean;
     for (int i = 0; i < shared::albedo_steps; ++i)
         frame.albedo[i / 4][i % 4] = albedo.of_cosine[static_cast<std::size_t>(i)];
+}
+
+static_assert(static_cast<int>(MajorantFault::half) == shared::fault_half &&
+              static_cast<int>(MajorantFault::no_halo) == shared::fault_no_halo &&
+              static_cast<int>(MajorantFault::ends_only) == shared::fault_ends_only &&
+              static_cast<int>(MajorantFault::stale) == shared::fault_stale);
+
+// Its extinction is that of its value all over a brick where nothing else plays a part, and no surface that is not that
+// of a convex solid cuts anything away.
+shared::vec4 known_of(const Shot& shot, const RaycastConstants& constants) {
+    const glm::dvec3 extent = volume_extent(shot.scene.grid());
+    const double nearest = Camera(shot.view, extent).depth_of({0, 0, 0}) - 0.5 * glm::length(extent);
+    const bool by_value = constants[shared::constant_flow] == shared::flow_off &&
+                          constants[shared::constant_channels] == 0 &&
+                          constants[shared::constant_second] == shared::second_off &&
+                          constants[shared::constant_heights] == shared::heights_off && nearest >= shot.view.near_um;
+    return {by_value ? 1 : 0, static_cast<int>(shot.fault), 0, 0};
 }
 
 shared::vec4 tone_of(const View& view) {

@@ -71,6 +71,36 @@ void cross_face(inout Flight flight, Face face, int level) {
     flight.brick = mix(beside, ahead, greaterThan(face.axis, vec3(0.5)));
 }
 
+// What is known of the brick that a flight is in: extinction is at most `largest` and at least `certain`; 0 and 0 where
+// nothing is seen all over the cell of this level.
+struct Bounds {
+    float largest, certain;
+    int level;
+};
+
+Bounds bounds_here(Flight flight) {
+    vec2 here = texelFetch(majorants, flight.brick, 0).rg;
+    return Bounds(max(here.r, 0.0), here.g, here.r > 0.0 ? 0 : int(-here.r));
+}
+
+// To where the volume is looked at next, of looks that lie `depth` apart at a rate a length, or into the next cell. The
+// length of the way.
+float fly(inout Flight flight, float rate, int level, inout float depth, out bool looks) {
+    Face face = next_face(flight, level);
+    float to_end = min(face.distance, flight.left);
+    float way = rate > 0.0 ? depth / rate : 1e30;
+    looks = way < to_end;
+    if (looks) {
+        flight.at += way * flight.speed;
+        flight.left -= way;
+        return way;
+    }
+    // What is left over is drawn as any other: it serves the flight that comes next.
+    if (rate > 0.0) depth = max(depth - rate * to_end, 0.0);
+    cross_face(flight, face, level);
+    return to_end;
+}
+
 bool is_inside(Flight flight) {
     return flight.left > 0.0 && all(greaterThanEqual(flight.brick, ivec3(0))) &&
            all(lessThan(flight.brick, textureSize(majorants, 0)));

@@ -1,7 +1,7 @@
 // The shadow on the ground below the volume, of the light that is there: of a path that meets nothing else, how much of what comes
 // from some direction gets there (1) or not (0). Lights count as they do in the middle of the volume.
 
-// Through the volume by ratio tracking, as in path.glsl.
+// Through the volume by residual ratio tracking, as in path.glsl.
 float light_through(vec3 start, vec3 unit, vec2 pixel) {
     Ray ray = cut(ray_from(start, unit, pixel));
     if (ray.leave <= ray.enter) return 1.0;
@@ -10,21 +10,16 @@ float light_through(vec3 start, vec3 unit, vec2 pixel) {
     float depth = -log(draw().x);
     float passed = 1.0;
     for (int i = 0; i < max_steps && is_inside(flight) && passed > 0.0; ++i) {
-        float majorant = texelFetch(majorants, flight.brick, 0).r;
-        int level = majorant > 0.0 ? 0 : int(-majorant);
-        Face face = next_face(flight, level);
-        float way = majorant > 0.0 ? depth / majorant : 1e30;
-        if (way >= min(face.distance, flight.left)) {
-            if (majorant > 0.0) depth = max(depth - majorant * min(face.distance, flight.left), 0.0);
-            cross_face(flight, face, level);
-            continue;
-        }
-        flight.at += way * flight.speed;
-        flight.left -= way;
+        Bounds bounds = bounds_here(flight);
+        float rate = bounds.largest - bounds.certain;
+        bool looks;
+        passed *= exp(-bounds.certain * fly(flight, rate, bounds.level, depth, looks));
+        if (!looks) continue;
         vec4 u = draw();
         depth = -log(u.x);
-        passed *= max(1.0 - medium_at(flight.at / size).extinction / majorant, 0.0);
-        if (passed < dim) passed *= u.y < 0.5 ? 2.0 : 0.0;
+        float more = medium_at(flight.at / size).extinction - bounds.certain;
+        passed *= max(1.0 - more / rate, 0.0);
+        if (is_lost(passed, u.y)) break;
     }
     return passed;
 }

@@ -1,6 +1,6 @@
 // The path of light that reaches a pixel, followed from the eye. Flights by delta tracking (E. Woodcock et al., ANL-7050,
-// 1965), of the lamp's light by ratio tracking (J. Novak et al., "Residual ratio tracking", ACM TOG 33(6), 2014). All of it is
-// one loop, a step or a look at the volume each time: neighbours wait for each other once, not at each scattering.
+// 1965), of the lamp's light by residual ratio tracking (J. Novak et al., "Residual ratio tracking", ACM TOG 33(6), 2014). All
+// of it is one loop, a step or a look at the volume each time: neighbours wait for each other once, not at each scattering.
 
 const int max_steps = 1 << 22;
 const float dim = 0.05;          // part of the lamp's light that is followed to the end
@@ -26,6 +26,13 @@ bool survives(inout vec3 weight, int scatterings, float u) {
     return true;
 }
 
+// The same for light of which little has got through.
+bool is_lost(inout float passed, float u) {
+    if (passed >= dim) return false;
+    passed *= u < 0.5 ? 2.0 : 0.0;
+    return passed == 0.0;
+}
+
 Traced traced(Ray ray) {
     Traced found = nothing_traced;
     vec3 size = volume_size();
@@ -44,32 +51,28 @@ Traced traced(Ray ray) {
     for (int i = 0; i < max_steps; ++i) {
         bool ends = !is_inside(flight);
         if (!ends) {
-            float majorant = texelFetch(majorants, flight.brick, 0).r;
-            int level = majorant > 0.0 ? 0 : int(-majorant);
-            Face face = next_face(flight, level);
-            float way = majorant > 0.0 ? depth / majorant : 1e30;
-            if (way >= min(face.distance, flight.left)) {
-                // What is left over is drawn as any other: it serves the flight that comes next.
-                if (majorant > 0.0) depth = max(depth - majorant * min(face.distance, flight.left), 0.0);
-                cross_face(flight, face, level);
+            Bounds bounds = bounds_here(flight);
+            float certain = to_lamp ? bounds.certain : 0.0;
+            float rate = bounds.largest - certain;
+            bool looks;
+            float way = fly(flight, rate, bounds.level, depth, looks);
+            if (certain > 0.0) passed *= exp(-certain * way);
+            if (!looks) {
+                if (certain == 0.0 || !is_lost(passed, draw().x)) continue;
+                flight.left = 0.0;
                 continue;
             }
-            flight.at += way * flight.speed;
-            flight.left -= way;
             vec4 u = draw();
             depth = -log(u.x);
             vec3 at = flight.at / size;
             Medium here = medium_at(at);
-            found.counts += vec4(here.extinction > majorant * 1.00001, 0, 1, 0);
+            found.counts += vec4(here.extinction > bounds.largest * 1.00001, 0, 1, 0);
             if (to_lamp) {
-                passed *= max(1.0 - here.extinction / majorant, 0.0);
-                if (passed < dim) {
-                    passed *= u.y < 0.5 ? 2.0 : 0.0;
-                    ends = passed == 0.0;
-                }
+                passed *= max(1.0 - (here.extinction - certain) / rate, 0.0);
+                ends = is_lost(passed, u.y);
                 if (!ends) continue;
             } else {
-                if (u.z * majorant >= here.extinction) continue;
+                if (u.z * bounds.largest >= here.extinction) continue;
                 found.opacity = 1.0;
                 found.counts.y += 1.0;
                 if (++scatterings > longest) {
@@ -87,10 +90,10 @@ Traced traced(Ray ray) {
                 bool goes_on = weight != vec3(0) && survives(weight, scatterings, u.w);
                 if (!goes_on) weight = vec3(0);
                 flight = flight_from(at, scattering.unit);
-                const bool looks = lights_kind != lights_none || has_sky;
-                is_given_up = goes_on || looks;
+                const bool is_lit = lights_kind != lights_none || has_sky;
+                is_given_up = goes_on || is_lit;
                 if (!is_given_up) break;
-                if (!looks) continue;
+                if (!is_lit) continue;
                 onwards = flight;
                 vec3 towards;
                 float reach;

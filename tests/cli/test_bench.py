@@ -74,7 +74,12 @@ class Bench(ProgramCase):
         self.check_keys(report)
         self.check_figures(report["figures"])
         self.assertEqual([figure["key"] for figure in report["figures"]],
-                         ["picture.traced/48/64x48", "majorants/48", "majorants.changing/48"])
+                         ["picture.traced/48/64x48", "majorants/48", "majorants.changing/48", "clean/48", "clean.paths/48",
+                          "psnr/48"])
+        figures = {figure["key"]: figure for figure in report["figures"]}
+        self.assertGreater(figures["clean/48"]["median"], 0)
+        self.assertGreaterEqual(figures["clean.paths/48"]["low"], 1)
+        self.assertGreater(figures["psnr/48"]["median"], 20)
         self.assertEqual(report["targets"], [])
 
     def test_filters_and_surfaces_are_measured(self):
@@ -150,7 +155,7 @@ class Bench(ProgramCase):
         self.refuse("bench", "--lengths", "511", names=["511", "--lengths"])
         for pair in (["--methods", "--papers"], ["--live", "--lengths", "512"], ["--movie", "--gpus", "1"]):
             self.refuse("bench", *pair, names=[pair[0], next(word for word in pair[1:] if word.startswith("--"))])
-        self.refuse("bench", "--volume", "v.nrrd", names=["--volume", "--rendering"])
+        self.refuse("bench", "--volume", "v.nrrd", names=["--volume", "--rendering", "--light"])
         self.refuse("bench", "--gpus", "-3", names=["--gpus", "got -3"])
         (self.folder / "file").write_text("no folder")
         self.refuse("bench", "--quick", "--backend", "cpu", "--json", "file/bench.json", names=["file"])

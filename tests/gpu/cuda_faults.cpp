@@ -136,6 +136,11 @@ PASSES(cudaMemcpy2DAsync, Kind::launches,
        (void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width, std::size_t height,
         cudaMemcpyKind kind, cudaStream_t stream),
        (to, to_pitch, from, from_pitch, width, height, kind, stream))
+PASSES(cudaMemcpyPeerAsync, Kind::launches,
+       (void* to, int to_device, const void* from, int from_device, std::size_t bytes, cudaStream_t stream),
+       (to, to_device, from, from_device, bytes, stream))
+PASSES(cudaMemcpy3DAsync, Kind::launches, (const cudaMemcpy3DParms* copy, cudaStream_t stream), (copy, stream))
+PASSES(cudaMemcpy3DPeerAsync, Kind::launches, (const cudaMemcpy3DPeerParms* copy, cudaStream_t stream), (copy, stream))
 PASSES(cudaMemset, Kind::launches, (void* data, int value, std::size_t bytes), (data, value, bytes))
 PASSES(cudaMemsetAsync, Kind::launches, (void* data, int value, std::size_t bytes, cudaStream_t stream),
        (data, value, bytes, stream))

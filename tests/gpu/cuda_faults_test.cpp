@@ -68,6 +68,21 @@ Result into_textures() {
     return codes;
 }
 
+// One GPU that counts twice; what does not come any more is told by an error at the latest when it is waited for.
+Result into_textures_of_another() {
+    const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
+    const DeviceId gpu = surveyed_gpus().usable.front().id;
+    LoneVolumePath path(spec, {.backend = Backend::cuda, .named_gpus = {gpu, gpu}}, {});
+    const PinnedSpectra spectra(spec, 2);
+    feed(path, spec, spectra, 2);
+    path.finish();
+    const auto volume = path.read_volume();
+    if (!volume || volume->stamp.volume != 2) throw Error(ErrorCode::device, "the volume did not come");
+    Result codes;
+    for (const std::byte code : volume->voxels) codes.push_back(static_cast<float>(code));
+    return codes;
+}
+
 struct Workload {
     const char* name;
     Result (*run)();
@@ -78,7 +93,8 @@ constexpr Workload workloads[] = {{"FromPageableMemory", from_pageable_memory, f
                                   {"FromPinnedMemory", from_pinned_memory, false},
                                   {"BySeparatePasses", by_separate_passes, false},
                                   {"ByNufft", by_nufft, false},
-                                  {"IntoTextures", into_textures, true}};
+                                  {"IntoTextures", into_textures, true},
+                                  {"IntoTexturesOfAnother", into_textures_of_another, true}};
 
 char tried[160] = "";
 

@@ -96,6 +96,86 @@ INSTANTIATE_TEST_SUITE_P(Recipes, Fast,
                              return std::get<0>(test.param).name + "_" + std::to_string(std::get<1>(test.param));
                          });
 
+// ---- methods --------------------------------------------------------------------------------------------------------
+
+// A method, and how much of the power of a line half precision may add to it.
+struct FastMethod {
+    std::string name;
+    std::int64_t samples;
+    double max_error;
+    std::function<void(ReconstructionSpec&)> choose;
+};
+
+void choose_nufft(ReconstructionSpec& spec) {
+    spec.recipe.resample = Resample::nufft;
+    spec.nufft = {GridKernel::kaiser_bessel, 2, 3};
+}
+
+void choose_full_range(ReconstructionSpec& spec) {
+    spec.recipe.method = Method::defr;
+    spec.recipe.a2_rad = 40;
+    spec.defr.iterations = 5;
+}
+
+class FastMethods : public GpuTest, public testing::WithParamInterface<FastMethod> {
+  protected:
+    static ReconstructionSpec method_spec() {
+        ReconstructionSpec spec = spec_of(GetParam().samples);
+        GetParam().choose(spec);
+        return spec;
+    }
+    static std::vector<std::uint16_t> lines() { return moving_reflectors(GetParam().samples, 36); }
+};
+
+TEST_P(FastMethods, AreNearTheExactResult) {
+    const ReconstructionSpec spec = method_spec();
+    const auto spectra = lines();
+    ASSERT_TRUE(is_in_halves(spec));
+    const double error = error_of(spec, bytes_of_lines(spectra));
+    RecordProperty("error", std::to_string(error * 1e6) + "e-6");
+    EXPECT_LE(error, GetParam().max_error);
+    EXPECT_GT(error, 1e-9) << "that cannot be half precision";
+}
+
+TEST_P(FastMethods, HaveTheSameBitsInBlocksOfAnySize) {
+    ReconstructionSpec spec = method_spec();
+    const auto spectra = lines();
+    for (const VoxelType voxel : {VoxelType::u8, VoxelType::f32}) {
+        spec.recipe.quantity = Quantity::db;
+        spec.recipe.voxel = voxel;
+        const auto whole = voxels_of<std::byte>(spec, bytes_of_lines(spectra), {.block_b_scans = 4});
+        const auto parts = voxels_of<std::byte>(spec, bytes_of_lines(spectra), {.block_b_scans = 1});
+        EXPECT_EQ(parts, whole);
+        EXPECT_NE(*std::ranges::max_element(whole), *std::ranges::min_element(whole));
+    }
+}
+
+TEST_P(FastMethods, AreExactWhereBinsAreWanted) {
+    ReconstructionSpec spec = method_spec();
+    spec.recipe.quantity = Quantity::complex;
+    EXPECT_FALSE(is_in_halves(spec));
+}
+
+void with_dispersion(ReconstructionSpec& spec) {
+    choose_nufft(spec);
+    spec.recipe.a2_rad = 9;
+}
+
+void without_dispersion(ReconstructionSpec& spec) {
+    choose_nufft(spec);
+    spec.recipe.a2_rad = 0;
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, FastMethods,
+                         testing::Values(FastMethod{"nufft_512", 512, 2e-6, with_dispersion},
+                                         FastMethod{"nufft_2048", 2048, 2e-6, with_dispersion},
+                                         FastMethod{"nufft_4096", 4096, 2e-6, with_dispersion},
+                                         FastMethod{"nufft_of_real_weights_1024", 1024, 2e-6, without_dispersion},
+                                         FastMethod{"nufft_of_real_weights_2048", 2048, 2e-6, without_dispersion},
+                                         FastMethod{"full_range_512", 512, 1e-5, choose_full_range},
+                                         FastMethod{"full_range_2048", 2048, 1e-5, choose_full_range}),
+                         [](const auto& test) { return test.param.name; });
+
 class FastLimits : public GpuTest {};
 
 // The largest samples there are, all in phase: no half on the way overflows.
@@ -156,6 +236,11 @@ TEST_F(FastLimits, WhatHasNoHalvesIsExact) {
     EXPECT_TRUE(exact([](ReconstructionSpec& spec) { spec.flow.method = FlowMethod::doppler; }));
     EXPECT_TRUE(exact([](ReconstructionSpec& spec) { spec.format.bits = 12; }));
     EXPECT_TRUE(exact([](ReconstructionSpec& spec) { spec.recipe.upsample = 2; }));
+    EXPECT_TRUE(exact([](ReconstructionSpec& spec) { choose_full_range(spec), spec.defr.double_precision = true; }));
+    EXPECT_TRUE(exact([](ReconstructionSpec& spec) {
+        choose_nufft(spec);
+        spec.format.sample_format = SampleFormat::f32;
+    }));
 }
 
 }  // namespace

@@ -1,54 +1,10 @@
 // Structure and flow of a time point in two textures of Vulkan, written by CUDA and published together: each holds what
 // plain memory holds, by each way to share.
-#include <cuda_runtime.h>
-
-#include "compute/cuda/slot.h"
 #include "flow_scan.h"
-#include "sharing.h"
+#include "shared_slots.h"
 
 namespace echolux::test {
 namespace {
-
-// The voxels of a shared texture or buffer, read by CUDA.
-std::vector<std::byte> voxels_at(const Place& place) {
-    const auto& slot = *static_cast<const cuda::CudaSlot*>(place.data);
-    const auto line = static_cast<std::size_t>(slot.depth * bytes_of(slot.type));
-    const auto a_scans = static_cast<std::size_t>(slot.a_scans), b_scans = static_cast<std::size_t>(slot.b_scans);
-    std::vector<std::byte> voxels(line * a_scans * b_scans);
-    cudaMemcpy3DParms copy{};
-    copy.extent = {static_cast<std::size_t>(slot.depth), a_scans, b_scans};
-    copy.dstPtr = make_cudaPitchedPtr(voxels.data(), line, static_cast<std::size_t>(slot.depth), a_scans);
-    copy.kind = cudaMemcpyDeviceToHost;
-    if (slot.buffer != nullptr) {
-        copy.extent.width = line;  // counted in bytes between memories, in voxels where an array is one of them
-        copy.srcPtr = make_cudaPitchedPtr(slot.buffer, line, line, a_scans);
-    } else {
-        cudaResourceDesc resource{};
-        EXPECT_EQ(cudaSuccess, cudaGetSurfaceObjectResourceDesc(&resource, slot.surface));
-        copy.srcArray = resource.res.array.array;
-    }
-    EXPECT_EQ(cudaSuccess, cudaMemcpy3D(&copy));
-    return voxels;
-}
-
-// A way through textures of Vulkan that lets the test see their places.
-struct SeenPath {
-    SeenPath(const ReconstructionSpec& spec, SlotKind kind) {
-        VolumePathOptions options;
-        options.first_kind = kind;
-        options.share = [this](const auto& exported, const auto& written, const auto& read) {
-            for (const ExportedSlot& slot : exported) has_flow = slot.flow.has_value();
-            auto shared = share(exported, written, read);
-            slots = shared.get();
-            return shared;
-        };
-        path = std::make_unique<LoneVolumePath>(spec, on_gpu, DeviceChoice{}, options);
-    }
-
-    const SlotWriter* slots = nullptr;
-    bool has_flow = false;
-    std::unique_ptr<VolumePath> path;
-};
 
 TEST_F(Sharing, FlowLiesBesideTheStructure) {
     for (const SlotKind kind : {SlotKind::surface, SlotKind::buffer}) {

@@ -306,5 +306,40 @@ TEST_P(NufftBits, OfALineDoNotDependOnItsNeighbour) {
 
 INSTANTIATE_TEST_SUITE_P(Weights, NufftBits, testing::Values(Scan{kb(2, 3), 2048}, Scan{kb(2, 3), 2048, 12}));
 
+// Byte codes are made where the bins are; those of one depth row more, no multiple of sixteen, are made of bins in
+// memory.
+class NufftCodes : public NufftOnGpu {};
+
+TEST_P(NufftCodes, AreThoseOfBinsInMemory) {
+    ReconstructionSpec spec = spec_of(GetParam(), 13, 4);
+    spec.recipe.quantity = Quantity::db;
+    spec.recipe.voxel = VoxelType::u8;
+    const auto spectra = moving_reflectors(GetParam().samples, 13 * 4);
+    const auto volume = [&](std::int64_t depth_end, bool flip) {
+        spec.recipe.depth_begin = 32;
+        spec.recipe.depth_end = depth_end;
+        spec.geometry.depth_flip = flip;
+        return voxels_of<std::uint8_t>(spec, bytes_of_lines(spectra), {.block_b_scans = 3});
+    };
+    for (const bool bidirectional : {false, true}) {
+        spec.geometry.bidirectional = bidirectional;
+        const auto codes = volume(432, false), flipped = volume(432, true), of_bins = volume(433, false);
+        std::size_t unlike = 0, by_more = 0;
+        for (std::size_t line = 0; line < 13 * 4; ++line) {
+            for (std::size_t z = 0; z < 400; ++z) {
+                const int code = codes[line * 400 + z], other = of_bins[line * 401 + z];
+                unlike += code != other;
+                by_more += std::abs(code - other) > 1;
+                ASSERT_EQ(code, flipped[line * 400 + 399 - z]);
+            }
+        }
+        EXPECT_LE(unlike, codes.size() / 1000) << "the two ways round dB each for itself";
+        EXPECT_EQ(by_more, 0u);
+        EXPECT_NE(*std::ranges::max_element(codes), *std::ranges::min_element(codes));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Weights, NufftCodes, testing::Values(Scan{kb(2, 3), 2048}, Scan{kb(2, 3), 2048, 12}));
+
 }  // namespace
 }  // namespace echolux

@@ -1,7 +1,6 @@
 // The peaks that kernels store beside their voxels, by each way from bins to voxels: they are the largest of the voxels
 // of the same run, found again on the host.
 #include "compute/peaks.h"
-#include "compute/error.h"
 
 #include "compute/error.h"
 #include "tests/gpu/gpu_run.h"
@@ -115,6 +114,10 @@ TEST_F(PeaksOnGpu, FollowWhateverMakesTheVoxels) {
     repeats.geometry.a_repeats = repeats.geometry.b_repeats = 2;
     repeats.recipe.average = Average::power;
     expect_peaks(repeats, std::as_bytes(std::span(spectra)));
+    ReconstructionSpec nufft = spec_of(512, VoxelType::u8);
+    nufft.recipe.resample = Resample::nufft;
+    nufft.recipe.depth_end = 240;
+    expect_peaks(nufft, std::as_bytes(std::span(spectra)).first(512 * 2 * 11 * 7));
     ReconstructionSpec any = spec_of(512, VoxelType::u8);
     any.recipe.fixed_pattern = FixedPattern::median;
     expect_peaks(any, std::as_bytes(std::span(spectra)).first(512 * 2 * 11 * 7));

@@ -132,14 +132,13 @@ struct Drawn {
 constexpr std::int64_t pictures_wanted = 60;
 constexpr std::int64_t max_volumes = 100'000;  // some seconds, within which who draws must have had its turns
 
-Drawn draw_while_feeding(const VolumePathOptions& options, int streams) {
+Drawn draw_while_feeding(const VolumePathOptions& options, int streams, BackendChoice backend = on_gpu) {
     ReconstructionSpec spec = noise_spec(1024, 128, 64);
     spec.recipe.depth_begin = 16;  // the mean of the spectra outshines everything
     spec.block_b_scans = 16;
     const std::array<PinnedSpectra, 2> spectra{PinnedSpectra(spec, 0), PinnedSpectra(spec, 1)};
     const auto expected = expected_pictures(spec, spectra);
     EXPECT_NE(expected[0].back(), expected[1].back());
-    BackendChoice backend = on_gpu;
     backend.streams = streams;
     LoneVolumePath path(spec, backend, {}, options);
     EXPECT_EQ(path.kind(), options.first_kind);
@@ -170,12 +169,12 @@ Drawn draw_while_feeding(const VolumePathOptions& options, int streams) {
     return drawn;
 }
 
-void expect_true_pictures(SlotKind kind, Publishing publishing, int streams) {
+void expect_true_pictures(SlotKind kind, Publishing publishing, int streams, const BackendChoice& backend = on_gpu) {
     SCOPED_TRACE(testing::Message() << "kind " << static_cast<int>(kind) << ", " << streams << " streams");
     VolumePathOptions options;
     options.first_kind = kind;
     options.publishing = publishing;
-    const Drawn drawn = draw_while_feeding(options, streams);
+    const Drawn drawn = draw_while_feeding(options, streams, backend);
     EXPECT_EQ(drawn.pictures, pictures_wanted) << "beside " << drawn.volumes << " volumes";
     EXPECT_EQ(drawn.wrong, 0) << "of " << drawn.pictures;
 }
@@ -189,6 +188,19 @@ TEST_F(Sharing, PicturesShowWholeVolumesWhileOthersAreWritten) {
 TEST_F(Sharing, RollingPicturesShowTheNewBelowAndTheOldAbove) {
     for (const SlotKind kind : {SlotKind::surface, SlotKind::buffer, SlotKind::upload}) {
         expect_true_pictures(kind, Publishing::rolling, 3);
+    }
+}
+
+// One GPU that counts twice, and all others there are: voxels are copied into textures that are drawn meanwhile.
+TEST_F(Sharing, SoDoPicturesOfSeveralGpus) {
+    for (const PeerPath peers : {PeerPath::automatic, PeerPath::through_host}) {
+        BackendChoice backend{.backend = Backend::cuda, .peers = peers};
+        for (const Gpu& gpu : surveyed_gpus().usable) backend.named_gpus.push_back(gpu.id);
+        backend.named_gpus.push_back(backend.named_gpus.front());
+        for (const SlotKind kind : {SlotKind::surface, SlotKind::buffer}) {
+            expect_true_pictures(kind, Publishing::whole, 3, backend);
+            expect_true_pictures(kind, Publishing::rolling, 2, backend);
+        }
     }
 }
 

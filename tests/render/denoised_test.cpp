@@ -252,5 +252,56 @@ TEST_F(Slots, VolumesThatAreNotWholeAreCast) {
     EXPECT_EQ(at_rest(1).pixels, cast.pixels);
 }
 
+// At rest between volumes a picture is of one of them: what scatters red light in one scatters blue light in the other.
+class TracedSwaps : public Slots {
+  protected:
+    // Of `swaps` volumes, each refined for a different time.
+    void expect_unmixed(std::int64_t swaps) {
+        make(db_grid(8, 8, 8, VoxelType::u8));
+        View view;
+        view.width = view.height = 8;
+        view.mode = ViewMode::traced;
+        view.box = view.lighting = false;
+        view.zoom = 4;
+        view.low = 0;
+        view.high = 40;
+        view.transfer = "test";
+        view.transfer_curve =
+            TransferCurve{{{0, 1, 0, 0, 60}, {.5, 1, 0, 0, 60}, {.5, 0, 0, 1, 60}, {1, 0, 0, 1, 60}}, "", true, 0};
+        view.background = {0, 1, 0};
+        view.paths = 64;
+        view.frame_ms = 1000;
+        const std::array codes{voxels(grid_, [](auto...) { return 10; }), voxels(grid_, [](auto...) { return 30; })};
+        double now_s = 10;
+        std::int64_t traced = 0;
+        for (std::int64_t i = 0; i < swaps; ++i) {
+            const std::size_t is_blue = static_cast<std::size_t>(i % 2);
+            write(is_blue, codes[is_blue]);
+            const std::uint64_t serial = written_;
+            for (std::int64_t looks = 0; looks <= 1 + i % 3; ++looks) {
+                const FollowedPicture shown = with_next_signal(
+                    {.newest = {is_blue, serial, grid_.b_scans}, .previous = {}, .wait = written_, .signal = 0}, read_,
+                    [&](const ShownSlots& slots) { return renderer().follow(view, now_s += .1, 0, slots); });
+                renderer().wait(shown.drawing);
+                traced += shown.passes > 1;
+                const Image image = renderer().read(shown.drawing);
+                for (std::size_t p = 0; p < image.pixels.size(); p += 4) {
+                    ASSERT_EQ(image.pixels[p + (is_blue != 0 ? 0 : 2)], 0) << "volume " << i << ", look " << looks;
+                    ASSERT_GT(image.pixels[p + (is_blue != 0 ? 2 : 0)], 0) << "volume " << i << ", look " << looks;
+                }
+            }
+        }
+        EXPECT_GT(traced, swaps / 2);
+    }
+};
+
+TEST_F(TracedSwaps, AreNeverMixed) {
+    expect_unmixed(12);
+}
+
+TEST_F(TracedSwaps, SlowAThousandAreNeverMixed) {
+    expect_unmixed(1000);
+}
+
 }  // namespace
 }  // namespace echolux::test

@@ -37,6 +37,9 @@ TEST_F(Extremes, OnePixel) {
         view_.mode = mode;
         EXPECT_EQ(renderer().render(view_).pixels.size(), 4u);
     }
+    view_.mode = ViewMode::traced;
+    view_.paths = 2;
+    EXPECT_EQ(renderer().render(view_).pixels.size(), 4u);
 }
 
 TEST_F(Extremes, ThinVolumesAreSeen) {
@@ -96,6 +99,24 @@ TEST_F(Extremes, SlowLargePictureIsThatOfItsParts) {
         }
     }
     EXPECT_EQ(different, 0);
+}
+
+// A path a pixel: in tiles, each of which has features of its own.
+TEST_F(Extremes, SlowLargePicturesAreTraced) {
+    show_ball(8, 8, 8);
+    view_.mode = ViewMode::traced;
+    view_.width = view_.height = 8192;
+    view_.paths = 1;
+    view_.bounces = 1;
+    view_.zoom = 0.25;
+    view_.background = {0, 0, 1};
+    std::int64_t rows = 0;
+    const Image large = renderer().render(view_, {}, [&](std::int64_t more) { rows += more; });
+    EXPECT_EQ(rows, 8192);
+    const auto blue = [&](std::int64_t x, std::int64_t y) { return large.pixels[4 * (y * 8192 + x) + 2]; };
+    EXPECT_EQ(blue(0, 0), 255);
+    EXPECT_EQ(blue(8191, 8191), 255);
+    EXPECT_NE(blue(4096, 4096), 255);
 }
 
 TEST_F(Extremes, ARenderingIsStoppedByWhoHearsOfIt) {

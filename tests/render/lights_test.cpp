@@ -43,6 +43,26 @@ TEST_F(TracedLights, ADiscFarAwayIsACapOfTheSky) {
     expect_light(.047674, "45 degrees");
 }
 
+// A lamp, which is only looked for, and a disc far away of its size and light, which is also met.
+TEST_F(TracedLights, ADiscFarAwayIsTheLampOfItsSize) {
+    constexpr double far = 1e4;
+    set_slab();
+    set_white(3, 64);
+    view_.lamp = Lamp::headlight;
+    view_.width = view_.height = 24;
+    for (const auto& [degrees, anisotropy] : {std::pair{5., 0.}, std::pair{45., .8}}) {
+        view_.lamp_size_deg = degrees;
+        view_.anisotropy = anisotropy;
+        view_.lights = Lights::lamp;
+        const Mean lamp = mean();
+        view_.lights = Lights::own;
+        view_.area_lights = {0, 0, far, 2 * far * std::tan(degrees * std::numbers::pi / 180), 0, 1, 1, 1};
+        const Mean disc = mean();
+        EXPECT_NEAR(disc.light, lamp.light, 4 * std::hypot(disc.sigma, lamp.sigma) + 1e-4 * lamp.light) << degrees;
+        EXPECT_LT(disc.sigma, 0.02 * disc.light) << degrees;
+    }
+}
+
 // Whatever stands in a closed box of lights gets as much light as under a sky, by looks for them and by paths that meet
 // them, tissue and surfaces, forwards and to all sides.
 TEST_F(TracedLights, ABoxOfLightsIsAFurnace) {

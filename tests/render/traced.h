@@ -72,7 +72,7 @@ class Traced : public Rendering {
                                   const double straight =
                                       shown <= 0.04045 ? shown / 12.92 : std::pow((shown + 0.055) / 1.055, 2.4);
                                   const double opacity = codes[3] / 65535.0;
-                                  found.push_back({straight * std::exp2(-stops) * opacity, opacity});
+                                  found.push_back({straight * std::exp2(-view_.exposure_ev) * opacity, opacity});
                               }
                           },
                           {});

@@ -27,7 +27,8 @@ TEST_F(Traced, SlabsScatterAsAddingDoublingSays) {
     }
 }
 
-// L = E a p(-1) / 2 (1 - exp(-2 tau)) where the lamp is at the eye.
+// L = E a p(-mu) mu / (1 + mu) (1 - exp(-tau (1 + 1 / mu))) of light that comes in at a cosine of mu; where the lamp is
+// at the eye, mu = 1.
 TEST_F(Traced, OneScatteringIsTheClosedForm) {
     set_slab();
     view_.sky = 0;
@@ -40,6 +41,26 @@ TEST_F(Traced, OneScatteringIsTheClosedForm) {
         set_white(depth, 64);
         view_.anisotropy = g;
         expect_light(light, testing::PrintToString(depth));
+    }
+    view_.anisotropy = 0;
+    view_.lamp = Lamp::free;
+    view_.lamp_elevation_deg = 0;
+    view_.lamp_azimuth_deg = 60;
+    for (const auto& [depth, light] : {std::array{.5, .016486}, std::array{4., .021221}}) {
+        set_white(depth, 64);
+        expect_light(light, "from the side, " + testing::PrintToString(depth));
+    }
+}
+
+// Under a sky on both sides, with what passes the slab.
+TEST_F(Traced, OneScatteringOfASkyIsTheClosedForm) {
+    set_slab();
+    view_.bounces = 1;
+    view_.scattering = .9;
+    for (const auto& [depth, light] : {std::array{.1, .97653}, std::array{1., .59125}, std::array{10., .13817}}) {
+        set_white(depth, 64);
+        const Mean found = mean();
+        EXPECT_NEAR(found.light + 1 - found.opacity, light, 4 * found.sigma + 1e-4) << depth;
     }
 }
 
@@ -192,18 +213,34 @@ TEST_F(TracedSpeckle, TheSameSeedGivesTheSamePicture) {
     EXPECT_EQ(renderer().render(view_).pixels, first.pixels);
 }
 
-// Over three decades, against what adding-doubling says.
-TEST_F(Traced, ErrorsFallWithTheRootOfTheNumberOfPaths) {
-    set_slab();
-    set_white(1, 64);
-    view_.scattering = .9;
-    const auto error = [&](std::int64_t paths) {
-        view_.paths = paths;
-        double squares = 0;
-        for (const Pixel& pixel : pixels()) squares += std::pow(pixel.light - (.26741 + .22375), 2);
-        return std::sqrt(squares);
-    };
-    EXPECT_NEAR(std::log10(error(1) / error(1000)) / 3, 0.5, 0.02);
+// Against what adding-doubling says.
+class TracedErrors : public Traced {
+  protected:
+    void SetUp() override {
+        Traced::SetUp();
+        set_slab();
+        set_white(1, 64);
+        view_.scattering = .9;
+        view_.width = view_.height = 16;
+    }
+
+    double slope(int decades) {
+        const auto error = [&](std::int64_t paths) {
+            view_.paths = paths;
+            double squares = 0;
+            for (const Pixel& pixel : pixels()) squares += std::pow(pixel.light - (.26741 + .22375), 2);
+            return std::sqrt(squares);
+        };
+        return std::log10(error(1) / error(std::llround(std::pow(10, decades)))) / decades;
+    }
+};
+
+TEST_F(TracedErrors, FallWithTheRootOfTheNumberOfPaths) {
+    EXPECT_NEAR(slope(2), 0.5, 0.06);
+}
+
+TEST_F(TracedErrors, SlowFallWithItOverFourDecades) {
+    EXPECT_NEAR(slope(4), 0.5, 0.03);
 }
 
 TEST_F(TracedSpeckle, NothingIsShownOfNothing) {

@@ -48,7 +48,7 @@ struct Options {
     bool papers = false;
     bool precision = false;
     bool processing = false;
-    std::optional<int> gpus;
+    std::optional<BackendChoice> gpus;
     double seconds = 60;
     std::vector<std::filesystem::path> volumes;
 };
@@ -82,15 +82,22 @@ BenchReport live_report([[maybe_unused]] const Options& options, [[maybe_unused]
     job.device = options.job.device;
     job.seconds = options.job.quick ? std::min(options.seconds, 2.0) : options.seconds;
     job.quick = options.job.quick;
+    job.gpus = options.gpus;
     return run(job, progress);
 #else
     throw Error(ErrorCode::bad_setting, "this build has no renderer", "--live", "build with ECHOLUX_RENDER");
 #endif
 }
 
+BenchReport scaling_report(const Options& options, Progress& progress) {
+    if (!options.gpus->named_gpus.empty())
+        throw Error(ErrorCode::bad_setting, "GPUs are named with --live alone", "--gpus", "give their number");
+    return run_scaling(options.job, options.gpus->gpus, progress);
+}
+
 BenchReport light_report([[maybe_unused]] const Options& options, [[maybe_unused]] Progress& progress) {
 #ifdef ECHOLUX_RENDER
-    return run(LightBenchJob{options.job.device, options.job.quick}, progress);
+    return run(LightBenchJob{options.job.device, options.job.quick, options.volumes}, progress);
 #else
     throw Error(ErrorCode::bad_setting, "this build has no renderer", "--light", "build with ECHOLUX_RENDER");
 #endif
@@ -105,6 +112,10 @@ BenchReport movie_report([[maybe_unused]] const Options& options, [[maybe_unused
 }
 
 void bench(const Options& options) {
+    if (!options.volumes.empty() && !options.rendering && !options.light) {
+        throw Error(ErrorCode::bad_setting, "volumes are measured by --rendering and --light", "--volume",
+                    "add one of them");
+    }
     const std::string json = output_named(options.json, ".json", false);
     const auto is_own = [](const std::filesystem::path& path) {
         return begins_with(path, "{\n \"echolux\": \"") && holds_near_an_end(path, "\"ceilings\": ");
@@ -120,7 +131,7 @@ void bench(const Options& options) {
                                : options.papers     ? run_papers(options.job, progress)
                                : options.precision  ? run_precision(options.job, progress)
                                : options.processing ? run_processing(options.job, progress)
-                               : options.gpus       ? run_scaling(options.job, *options.gpus, progress)
+                               : options.gpus       ? scaling_report(options, progress)
                                                     : plain_report(options, progress);
     if (!json.empty()) write_text(json, json_of(report) + "\n");
     print_answer(options.markdown ? markdown_of(report) : text_of(report));
@@ -152,7 +163,8 @@ void add_bench(CLI::App& program) {
                           "instead: what pictures cost the graphics device, against volume and picture size");
     CLI::Option* light = command->add_flag(
         "--light", options->light,
-        "instead: what a path a pixel of traced light costs, and what a changed curve or volume does");
+        "instead: what a path a pixel of traced light costs, and what a changed curve or volume does; how soon a "
+        "picture is clean");
     CLI::Option* movie = command->add_flag("--movie", options->movie,
                                            "instead: what a turntable costs beside drawing alone and encoding alone");
     CLI::Option* methods = command->add_flag(
@@ -164,23 +176,25 @@ void add_bench(CLI::App& program) {
     CLI::Option* processing =
         command->add_flag("--processing", options->processing,
                           "instead: what is done to volumes after reconstruction: filters, surfaces");
-    CLI::Option* gpus = command->add_option("--gpus", options->gpus, "instead: the same on 1, 2, 4 ... N GPUs; 0: all")
-                            ->check(not_negative())
-                            ->type_name("N");
+    CLI::Option* gpus = add_gpus_option(
+        *command, [options](const BackendChoice& choice) { options->gpus = choice; },
+        "instead: the same on 1, 2, 4 ... N GPUs, 0: all; with --live also by their numbers: 0,1");
     CLI::Option* live = command->add_flag(
         "--live", options->live, "instead: a live system at a set rate, and the published table of scan protocols");
     command->add_option("--seconds", options->seconds, "length of each run of --live [60]")
         ->check(positive())
         ->type_name("S")
         ->needs(live);
-    command->add_option("--volume", options->volumes, "also count the samples of these volumes with --rendering")
-        ->type_name("FILE")
-        ->needs(rendering);
+    command
+        ->add_option("--volume", options->volumes,
+                     "these volumes too: their samples are counted with --rendering, their noise with --light")
+        ->type_name("FILE");
     CLI::Option* lengths =
         command->add_option("--lengths", options->job.lengths, "samples of a spectrum [1024,2048,4096]")
             ->delimiter(',')
             ->type_name("N,N");
-    exclude_each_other({rendering, light, movie, methods, papers, precision, processing, gpus, live}, lengths);
+    exclude_each_other({rendering, light, movie, methods, papers, precision, processing, gpus}, lengths);
+    exclude_each_other({rendering, light, movie, methods, papers, precision, processing, live}, lengths);
     add_backend_option(*command, options->job.backend);
     command->add_option("--gpu", options->job.gpu, "part of the GPU's name [the first usable one]")->type_name("NAME");
     command->add_option("--device", options->job.device, "part of the Vulkan device's name [the GPU's own]")

@@ -105,7 +105,7 @@ void add_reconstruct(CLI::App& program) {
         ->type_name("LOW:HIGH");
     add_overwrite_option(*command, options->overwrites);
     add_backend_option(*command, options->backend.backend);
-    add_gpus_option(*command, options->backend.gpus);
+    add_gpus_option(*command, options->backend);
     add_recipe_option(*command, options->assignments);
     add_set_option(*command, options->assignments);
     Recipe recipe;

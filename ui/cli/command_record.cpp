@@ -25,6 +25,7 @@ void add_record(CLI::App& program) {
         ->type_name("scan.toml");
     const VolumeOptions volumes = add_volume_options(*command, options->job);
     volumes.backend->needs(volumes.processed);  // else nobody reconstructs
+    volumes.gpus->needs(volumes.processed);
     command->callback([options] {
         options->job.source = source_wanted(options->source, {"view."});
         go(options->job,

@@ -36,7 +36,7 @@ namespace {
 
 struct Options {
     SourceOptions source;
-    Backend backend = Backend::automatic;
+    BackendChoice backend;
     std::string file, device, size, picture, screenshot;
     double scale = 0, after_s = 3;
     bool overwrites = false, off_screen = false, keeps_nothing = false, measures = false;
@@ -60,7 +60,7 @@ WorkspaceOptions workspace_options(const Options& options, NativeWindow& native)
     WorkspaceOptions wanted;
     wanted.device.name = options.device;
     wanted.device.surface = native.surface();
-    wanted.backend.backend = options.backend;
+    wanted.backend = options.backend;
     if (!is_off_screen(options) && !options.keeps_nothing) wanted.state_folder = state_folder();
     wanted.assignments = options.source.assignments;
     for (std::string& assignment : channel_assignments(options.channels))
@@ -222,7 +222,8 @@ void add_view(CLI::App& program) {
                          "volume, folder of volumes, scan, raw spectra, session, or a picture saved by Echolux")
             ->type_name("");
     add_source_options(*command, options->source)->excludes(file);
-    add_backend_option(*command, options->backend);
+    add_backend_option(*command, options->backend.backend);
+    add_gpus_option(*command, options->backend);
     command
         ->add_option("--channel", options->channels,
                      "volume of the same voxels that is seen together with the first, and its curve: a preset, labels, "

@@ -36,11 +36,12 @@ void add_session_options(CLI::App& command, SessionOptions& options, SessionJob&
 }
 
 VolumeOptions add_volume_options(CLI::App& command, SessionJob& job) {
+    CLI::Option* gpus = add_gpus_option(command, job.backend);
     return {command
                 .add_option("--processed", job.processed,
                             "also write reconstructed volumes into this folder, which must hold none yet")
                 ->type_name("FOLDER"),
-            add_backend_option(command, job.backend.backend)};
+            add_backend_option(command, job.backend.backend), gpus};
 }
 
 }  // namespace echolux

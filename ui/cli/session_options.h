@@ -18,6 +18,7 @@ void add_session_options(CLI::App& command, SessionOptions& options, SessionJob&
 struct VolumeOptions {
     CLI::Option* processed;
     CLI::Option* backend;
+    CLI::Option* gpus;
 };
 VolumeOptions add_volume_options(CLI::App& command, SessionJob& job);
 

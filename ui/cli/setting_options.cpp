@@ -178,10 +178,54 @@ CLI::Option* add_backend_option(CLI::App& command, Backend& backend, const std::
         ->type_name("auto|cpu|cuda");
 }
 
-void add_gpus_option(CLI::App& command, int& gpus) {
-    command.add_option("--gpus", gpus, "number of GPUs that share the work; 0: all [1]")
-        ->check(not_negative())
-        ->type_name("N");
+namespace {
+
+// One of those that can be used, counted from 0.
+DeviceId gpu_numbered(std::int64_t number) {
+    const GpuSurvey& survey = surveyed_gpus();
+    if (number >= 0 && number < std::ssize(survey.usable)) return survey.usable[static_cast<std::size_t>(number)].id;
+    const std::string reason = survey.refusal.empty() ? "" : ": " + survey.refusal;
+    throw UsageError(fmt::format("there is no GPU {}, {} can be used{}", number, survey.usable.size(), reason),
+                     "--gpus", "give the numbers of GPUs, the first one is 0");
+}
+
+void choose_gpus(const std::string& text, BackendChoice& choice) {
+    constexpr const char* expected = "a number of GPUs (0: all), or the numbers of several: 0,1";
+    if (text.find(',') == std::string::npos) {
+        const std::int64_t count = parsed_number(text, "--gpus", expected);
+        if (count < 0 || count > 1024) throw UsageError("got " + text, "--gpus", std::string("give ") + expected);
+        choice.gpus = static_cast<int>(count);
+        return;
+    }
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        choice.named_gpus.push_back(gpu_numbered(parsed_number(text.substr(begin, end - begin), "--gpus", expected)));
+        begin = end + 1;
+    }
+}
+
+}  // namespace
+
+CLI::Option* add_gpus_option(CLI::App& command, const std::function<void(const BackendChoice&)>& choose,
+                             const std::string& help) {
+    return command
+        .add_option_function<std::string>(
+            "--gpus",
+            [choose](const std::string& text) {
+                BackendChoice chosen;
+                choose_gpus(text, chosen);
+                choose(chosen);
+            },
+            help)
+        ->type_name("N|A,B");
+}
+
+CLI::Option* add_gpus_option(CLI::App& command, BackendChoice& choice) {
+    const auto choose = [&choice](const BackendChoice& chosen) {
+        choice.gpus = chosen.gpus;
+        choice.named_gpus = chosen.named_gpus;
+    };
+    return add_gpus_option(command, choose, "number of GPUs that share the work, or their numbers: 0,1; 0: all [1]");
 }
 
 }  // namespace echolux

@@ -2,6 +2,7 @@
 // unit, choices and default. And options that several commands have, in the same words.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,7 +52,9 @@ CLI::Validator between(double low, double high);
 // Of one of some names: "expected one of auto, cpu, cuda, got cdua, did you mean cuda?".
 CLI::Validator one_of(std::vector<std::string> names);
 
-// `--gpus N`, of BackendChoice.
-void add_gpus_option(CLI::App& command, int& gpus);
+// `--gpus N` or `--gpus 0,1`.
+CLI::Option* add_gpus_option(CLI::App& command, BackendChoice& choice);
+CLI::Option* add_gpus_option(CLI::App& command, const std::function<void(const BackendChoice&)>& choose,
+                             const std::string& help);
 
 }  // namespace echolux

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <vector>
 
 #include "app/stage/live_session.h"
 #include "ui/panels/panel_list.h"
@@ -78,6 +79,8 @@ class StatisticsPanel : public NamedPanel {
         const LiveSession& live = *exhibit->live();
         const SessionStats stats = live.stats();
         draw_rates(context, stats, live.ring(), now_s);
+        const std::vector<DeviceWork> devices = live.devices();
+        if (devices.size() > 1 && section(context, "GPUs", true)) draw_devices(context, devices);
         if (section(context, "Waiting", true)) draw_waiting(context, stats);
         draw_left_out(context, stats, live.ring());
     }
@@ -140,6 +143,30 @@ class StatisticsPanel : public NamedPanel {
         latency_line(context, "block waits", stats.waiting);
         latency_line(context, "reconstructing", stats.feeding);
         latency_line(context, "until shown", stats.shown);
+    }
+
+    // The mean of a block since the settings changed last.
+    static void draw_devices(const PanelContext& context, const std::vector<DeviceWork>& devices) {
+        three_columns(context, "", {"link", "kernels", "copy"}, context.style.text);
+        std::int64_t all = 0;
+        for (const DeviceWork& one : devices) all += one.blocks;
+        for (const DeviceWork& one : devices) {
+            const auto blocks = static_cast<double>(std::max<std::int64_t>(1, one.blocks));
+            const double share =
+                100 * static_cast<double>(one.blocks) / static_cast<double>(std::max<std::int64_t>(1, all));
+            const std::string name = fmt::format("{}: {:.0f} %", &one - devices.data() + 1, share);
+            if (one.failure.empty()) {
+                three_columns(context, name.c_str(),
+                              {short_time_text(one.link_s / blocks), short_time_text(one.kernels_s / blocks),
+                               short_time_text(one.copy_s / blocks)},
+                              context.style.numbers);
+            } else {
+                figure(context, name.c_str(), "left out");
+            }
+            tooltip(context, fmt::format("{}{}{}; waits {} a block for its place{}", one.name,
+                                         one.way.empty() ? "" : ", ", one.way, short_time_text(one.waiting_s / blocks),
+                                         one.failure.empty() ? "" : "; " + one.failure));
+        }
     }
 
     CastStats casts_;  // a second ago

@@ -1,0 +1,31 @@
+// Byte codes made by a kernel that holds the bins of whole lines, instead of by one that reads them again.
+#pragma once
+
+#include "compute/cuda/peaks.cuh"
+#include "compute/cuda/target.h"
+#include "compute/cuda/voxel_value.cuh"
+
+namespace echolux::cuda {
+
+// Lines of a multiple of sixteen codes that may be stored sixteen at a time.
+struct ByteCodes {
+    ByteOfDecibel code;
+    int depth = 0;
+    bool flip = false;
+    DeviceTarget target;
+
+    // The place of bin z in a row.
+    __device__ int place(int z) const { return flip ? depth - 1 - z : z; }
+
+    // A line's row of codes in shared memory, by some threads.
+    __device__ void store(const std::byte* row, std::int64_t line, int t, int threads) const {
+        const TargetRow to = target.row(line);
+        const auto* codes = reinterpret_cast<const uint4*>(row);
+        for (int i = t; i < depth / 16; i += threads) {
+            to.store(16 * i, codes[i]);
+            if (to.peaks != nullptr) store_peaks_of_16(codes[i], to.peaks, target.depths_of_a_peak, i);
+        }
+    }
+};
+
+}  // namespace echolux::cuda

@@ -1,0 +1,37 @@
+// The one kernel of the fast transform in floats.
+#include "compute/cuda/nufft_on_chip.cuh"
+
+namespace echolux::cuda {
+
+bool nufft_fits_on_chip(std::int64_t points, std::int64_t samples_read, std::int64_t depth) {
+    if (!has_transform_size(points)) return false;
+    bool fits = false;
+    with_transform_size(points, [&](auto size) {
+        constexpr std::int64_t bytes = NufftSize<size.log2_n>::template exchange_bytes<NufftFloats>;
+        fits = bytes + 2 * depth <= max_shared_bytes() &&
+               samples_read * std::int64_t{sizeof(NufftFloats::Sample)} <= bytes;
+    });
+    return fits;
+}
+
+int nufft_words(bool real) {
+    return real ? NufftRealGrid::words : NufftComplexGrid::words;
+}
+
+void launch_nufft(const NufftWork& work, std::int64_t points, bool real, cudaStream_t stream) {
+    const bool words = work.samples == points / 8 * nufft_words(real) && has_u16_words(work.format, work.raw);
+    with_transform_size(points, [&](auto size) {
+        using Size = NufftSize<size.log2_n>;
+        with_grid_and_rows(work, real, [&](auto grid, auto rows) {
+            using Grid = decltype(grid);
+            using Rows = typename decltype(rows)::type;
+            if (words) {
+                launch<Size, ByWords<U16Words, Grid::words>, NufftFloats, Grid, Rows>(work, stream);
+            } else {
+                launch<Size, BySamples, NufftFloats, Grid, Rows>(work, stream);
+            }
+        });
+    });
+}
+
+}  // namespace echolux::cuda

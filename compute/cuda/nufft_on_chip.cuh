@@ -1,0 +1,208 @@
+// The fast transform of two lines where their samples lie, by one block of threads: from raw samples to depth bins, or
+// to byte codes. In floats or, for codes that may be a little off, in halves.
+#pragma once
+
+#include <type_traits>
+
+#include "compute/cuda/byte_codes.cuh"
+#include "compute/cuda/half_pairs.cuh"
+#include "compute/cuda/line_pairs.h"
+#include "compute/cuda/memory.h"
+#include "compute/cuda/mirrored_bins.cuh"
+#include "compute/cuda/nufft_work.cuh"
+#include "compute/cuda/spectrum_pair.cuh"
+
+namespace echolux::cuda {
+
+struct NufftFloats {
+    using Sample = float2;
+    using Point = ComplexPair;
+    using Weight = float2;
+    using Factor = float2;
+    static constexpr int warps = 16;  // of a multiprocessor
+
+    __device__ static const Weight* weights(const NufftWork& work) { return work.weights; }
+    __device__ static const Factor* twiddles(const NufftWork& work) { return work.twiddles; }
+    __device__ static Weight loaded_weight(const Weight* weight) { return __ldg(weight); }
+    __device__ static void add(Point& sum, Weight weight, Sample sample) {
+        sum = sum + ComplexPair{{weight.x * sample.x, weight.y * sample.x}, {weight.x * sample.y, weight.y * sample.y}};
+    }
+    __device__ static ComplexPair bins(Point point) { return point; }
+};
+
+struct NufftHalves {
+    using Sample = __half2;
+    using Point = HalfPair;
+    using Weight = __half2;
+    using Factor = HalfFactor;
+    static constexpr int warps = 24;
+
+    __device__ static const Weight* weights(const NufftWork& work) { return work.half_weights; }
+    __device__ static const Factor* twiddles(const NufftWork& work) { return work.half_twiddles; }
+    __device__ static Weight loaded_weight(const Weight* weight) { return __ldg(weight); }
+    __device__ static void add(Point& sum, Weight weight, Sample sample) {
+        sum.re = __hfma2(__low2half2(weight), sample, sum.re);
+        sum.im = __hfma2(__high2half2(weight), sample, sum.im);
+    }
+    __device__ static ComplexPair bins(Point point) {
+        constexpr float whole = 1 / of_half_samples;
+        const float2 re = __half22float2(point.re), im = __half22float2(point.im);
+        return {{re.x * whole, im.x * whole}, {re.y * whole, im.y * whole}};
+    }
+};
+
+template <int log2_n>
+struct NufftSize : TransformSize<log2_n> {
+    using Transform = TransformSize<log2_n>;
+
+    template <class Form>
+    static constexpr int exchange_bytes = Transform::exchange_points* static_cast<int>(sizeof(typename Form::Point));
+};
+
+template <int log2_n, class Form>
+constexpr int nufft_blocks() {  // of a multiprocessor
+    return Form::warps * 32 / NufftSize<log2_n>::threads;
+}
+
+// Points t + i * Size::threads of both lines' grids.
+template <class Size, class Form>
+__device__ inline void spread(const NufftWork& work, const typename Form::Sample* spectra,
+                              typename Form::Point (&v)[16], int t) {
+    int base[16];
+#pragma unroll
+    for (int i = 0; i < 16; ++i) {
+        base[i] = __ldg(work.base + t + i * Size::threads);
+        v[i] = {};
+    }
+    const auto* weights = Form::weights(work) + t;
+#pragma unroll 1
+    for (int m = 0; m < work.taps; ++m) {
+#pragma unroll
+        for (int i = 0; i < 16; ++i) {
+            Form::add(v[i], Form::loaded_weight(weights + i * Size::threads), spectra[base[i]]);
+        }
+        ++spectra;
+        weights += Size::n;
+    }
+}
+
+// Where the kept bins of both lines go: to memory, or as codes to rows in shared memory and from there to their voxels.
+struct KeptRows {
+    float2* a;
+    float2* b;
+
+    __device__ KeptRows(const NufftWork& work, LinePairs::Pair pair, std::byte*)
+        : a(work.bins + std::int64_t{pair.a} * work.depth), b(work.bins + std::int64_t{pair.b} * work.depth) {}
+
+    __device__ void store(const NufftWork&, int z, ComplexPair value) const {
+        a[z] = value.a;
+        b[z] = value.b;
+    }
+    __device__ void finish(const NufftWork&, LinePairs::Pair, int, int) const {}
+};
+
+struct CodedRows {
+    std::byte* rows;
+
+    __device__ CodedRows(const NufftWork&, LinePairs::Pair, std::byte* shared) : rows(shared) {}
+
+    __device__ void store(const NufftWork& work, int z, ComplexPair value) const {
+        auto* codes = reinterpret_cast<std::uint8_t*>(rows) + work.codes.place(z);
+        codes[0] = work.codes.code(value.a);
+        codes[work.depth] = work.codes.code(value.b);
+    }
+    __device__ void finish(const NufftWork& work, LinePairs::Pair pair, int t, int threads) const {
+        __syncthreads();
+        const int half = threads / 2, own = t / half;
+        work.codes.store(rows + own * work.depth, own == 0 ? pair.a : pair.b, t - own * half, half);
+    }
+};
+
+// A grid of real points, two of them in a complex one. `words`: that a thread reads where spectra are as long as the
+// k grid, and the finer grid is twice as fine.
+struct NufftRealGrid {
+    static constexpr int words = 8;
+
+    template <class Size, class Form, class Rows>
+    __device__ static void store(const NufftWork& work, typename Form::Point* exchange,
+                                 const typename Form::Point (&v)[16], int t, const Rows& rows) {
+        with_mirrored_bins<Size>(exchange, v, t, work.first_bin, work.first_bin + work.depth,
+                                 [&](int i, int k, typename Form::Point mirror) {
+                                     const int z = k - work.first_bin;
+                                     const float4 factors = __ldg(work.factors + z);
+                                     rows.store(work, z, combined(factors, Form::bins(v[i]), Form::bins(mirror)));
+                                 });
+    }
+};
+
+struct NufftComplexGrid {
+    static constexpr int words = 4;
+
+    template <class Size, class Form, class Rows>
+    __device__ static void store(const NufftWork& work, typename Form::Point*, const typename Form::Point (&v)[16],
+                                 int t, const Rows& rows) {
+#pragma unroll
+        for (int i = 0; i < 8; ++i) {  // only bins on one side of zero delay are kept
+            const int k = t + i * Size::threads, z = k - work.first_bin;
+            if (z < 0 || z >= work.depth) continue;
+            rows.store(work, z, Form::bins(v[i]) * float2{__ldg(work.correction + z), 0});
+        }
+    }
+};
+
+// A block takes two lines. Shared memory: one exchange, which has the spectra before, and two rows of codes.
+template <int log2_n, class Source, class Form, class Grid, class Rows>
+__global__ void __launch_bounds__(NufftSize<log2_n>::threads, (nufft_blocks<log2_n, Form>()))
+    transform_samples(const __grid_constant__ NufftWork work) {
+    using Size = NufftSize<log2_n>;
+    using Point = typename Form::Point;
+    extern __shared__ ComplexPair shared[];
+    const LinePairs::Pair pair = work.pairs.at(blockIdx.x);
+    if (pair.a < 0) return;
+    const int t = static_cast<int>(threadIdx.x);
+    auto* exchange = reinterpret_cast<Point*>(shared);
+    auto* spectra = reinterpret_cast<typename Form::Sample*>(shared);
+    const std::int64_t row = work.background.row(pair.a), line_bytes = work.format.line_bytes();
+    Source::read({work.format,
+                  {work.raw + pair.a * line_bytes, work.raw + pair.b * line_bytes},
+                  work.background.whole + row,
+                  work.background.rest + row,
+                  work.samples,
+                  t,
+                  Size::threads},
+                 spectra);
+    __syncthreads();
+    if (work.repeated > 0) {
+        for (int p = t; p < work.repeated; p += Size::threads) spectra[work.samples + p] = spectra[p];
+        __syncthreads();
+    }
+    Point v[16];
+    spread<Size, Form>(work, spectra, v, t);
+    transform_line<Size>(exchange, v, Form::twiddles(work), t);
+    const Rows rows(work, pair, reinterpret_cast<std::byte*>(shared) + Size::template exchange_bytes<Form>);
+    Grid::template store<Size, Form>(work, exchange, v, t, rows);
+    rows.finish(work, pair, t, Size::threads);
+}
+
+template <class Size, class Source, class Form, class Grid, class Rows>
+void launch(const NufftWork& work, cudaStream_t stream) {
+    const auto kernel = transform_samples<Size::log2_n, Source, Form, Grid, Rows>;
+    const int rows = std::is_same_v<Rows, CodedRows> ? 2 * work.depth : 0;
+    const int shared = Size::template exchange_bytes<Form> + rows;
+    checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared), "ask for shared memory");
+    kernel<<<work.pairs.count(), Size::threads, static_cast<std::size_t>(shared), stream>>>(work);
+    checked_launch("transform samples where they lie");
+}
+
+// use(Grid, Rows) for what the work wants.
+template <class Use>
+void with_grid_and_rows(const NufftWork& work, bool real, const Use& use) {
+    const auto with_rows = [&](auto grid) {
+        if (work.bins == nullptr) return use(grid, std::type_identity<CodedRows>{});
+        use(grid, std::type_identity<KeptRows>{});
+    };
+    if (real) return with_rows(NufftRealGrid{});
+    with_rows(NufftComplexGrid{});
+}
+
+}  // namespace echolux::cuda

@@ -1,0 +1,47 @@
+// What the one kernel of the fast transform is given (nufft_on_chip.cuh), and its launches, each in a file of its own.
+#pragma once
+
+#include "compute/cuda/byte_codes.cuh"
+#include "compute/cuda/k_points.h"
+#include "compute/cuda/line_method.h"
+#include "compute/cuda/line_pairs.h"
+#include "compute/cuda/transform_size.h"
+#include "compute/steps/line_format.h"
+
+namespace echolux::cuda {
+
+struct NufftWork {
+    const std::int32_t* base = nullptr;
+    const float2* weights = nullptr;
+    const __half2* half_weights = nullptr;
+    int taps = 0;
+    int repeated = 0;
+    const float2* twiddles = nullptr;
+    const HalfFactor* half_twiddles = nullptr;
+    const float* correction = nullptr;
+    const float4* factors = nullptr;
+
+    LineFormat format;
+    const std::byte* raw = nullptr;
+    LinePairs pairs;
+    DeviceBackground background;
+    int samples = 0;
+
+    int first_bin = 0;
+    int depth = 0;
+    float2* bins = nullptr;  // [lines][depth]; null: codes are wanted
+    ByteCodes codes;
+};
+
+// Whether a block has room for the grids of two lines, before for their spectra, and for two rows of codes.
+bool nufft_fits_on_chip(std::int64_t points, std::int64_t samples_read, std::int64_t depth);
+
+// Words of 16-bit samples that a thread reads of a line, where a kernel reads words.
+int nufft_words(bool real);
+
+void launch_nufft(const NufftWork& work, std::int64_t points, bool real, cudaStream_t stream);
+
+// Of lines that can be read by words.
+void launch_nufft_halves(const NufftWork& work, std::int64_t points, bool real, cudaStream_t stream);
+
+}  // namespace echolux::cuda

@@ -1,0 +1,200 @@
+// Live volumes that several GPUs make together in the textures of one: structure, flow and peaks are the bits of one
+// GPU, for every kind of slot and every way between GPUs, and one that is lost is left out. One GPU that counts twice
+// is enough for that: the second copies its voxels as one of another GPU would.
+#include "flow_scan.h"
+#include "shared_slots.h"
+#include "tests/oracle/several.h"
+
+namespace echolux::test {
+namespace {
+
+using testing::HasSubstr;
+
+struct Setting {
+    const char* name;
+    void (*choose)(ReconstructionSpec&);
+};
+
+constexpr auto as_it_is = [](ReconstructionSpec&) {};
+
+// Of a scan with Doppler beside u8.
+constexpr Setting settings[] = {
+    {"doppler", as_it_is},
+    {"one_by_one", [](ReconstructionSpec& p) { p.flow.window_depth = p.flow.window_lines = 1; }},
+    {"power_doppler", [](ReconstructionSpec& p) { p.flow.method = FlowMethod::power_doppler; }},
+    {"structure", [](ReconstructionSpec& p) { p.flow.method = FlowMethod::none; }},
+    {"u16",
+     [](ReconstructionSpec& p) {
+         p.flow.method = FlowMethod::none;
+         p.recipe.voxel = VoxelType::u16;
+     }},
+    {"f16",
+     [](ReconstructionSpec& p) {
+         p.flow.method = FlowMethod::none;
+         p.recipe.voxel = VoxelType::f16;
+     }},
+    {"running",
+     [](ReconstructionSpec& p) {
+         p.flow.method = FlowMethod::none;
+         p.recipe.background = Background::running;
+     }},
+    {"running_doppler", [](ReconstructionSpec& p) { p.recipe.background = Background::running; }},
+    {"variance_of_repeats",
+     [](ReconstructionSpec& p) {
+         p.geometry.b_repeats = 3;
+         p.recipe.average = Average::power;
+         p.flow.method = FlowMethod::speckle_variance;
+     }},
+    {"nufft",
+     [](ReconstructionSpec& p) {
+         p.flow.method = FlowMethod::none;
+         p.recipe.resample = Resample::nufft;
+     }},
+    {"bidirectional",
+     [](ReconstructionSpec& p) {
+         p.flow.method = FlowMethod::none;
+         p.geometry.bidirectional = true;
+         p.recipe.background = Background::frame_mean;
+     }},
+};
+
+BackendChoice twice(PeerPath peers) {
+    const DeviceId gpu = surveyed_gpus().usable.front().id;
+    return {.backend = Backend::cuda, .named_gpus = {gpu, gpu}, .peers = peers};
+}
+
+class SeveralGpusLive : public Sharing {
+  protected:
+    // What all slots hold after more volumes than there are slots, each of other spectra.
+    static std::vector<std::byte> slots_of(const ReconstructionSpec& spec, SlotKind kind,
+                                           const BackendChoice& backend) {
+        SeenPath seen(spec, kind, backend);
+        EXPECT_EQ(seen.path->kind(), kind) << seen.path->describe();
+        const std::int64_t b_scans = spec.geometry.b_scans, bytes = b_scan_bytes(spec);
+        for (std::int64_t volume = 0; volume <= static_cast<std::int64_t>(seen.count); ++volume) {
+            const auto spectra = moving_reflectors(spec.geometry.samples,
+                                                   b_scans * spec.geometry.b_repeats * spec.geometry.lines_per_b_scan(),
+                                                   static_cast<unsigned>(volume));
+            for (std::int64_t first = 0; first < b_scans; first += spec.block_b_scans) {
+                const std::int64_t count = std::min(spec.block_b_scans, b_scans - first);
+                Block block = held_block(bytes_of_lines(spectra).subspan(static_cast<std::size_t>(first * bytes),
+                                                                         static_cast<std::size_t>(count * bytes)),
+                                         MemoryKind::pinned, first, count);
+                block.volume = volume;
+                EXPECT_TRUE(seen.path->feed(block));
+            }
+        }
+        seen.path->finish();
+        std::vector<std::byte> all;
+        const auto add = [&](const Place& place) {
+            const std::vector<std::byte> voxels = voxels_at(place);
+            all.insert(all.end(), voxels.begin(), voxels.end());
+        };
+        for (std::size_t slot = 0; slot < seen.count; ++slot) {
+            const Places places = seen.slots->places(slot);
+            add(places.structure);
+            if (places.flow) add(*places.flow);
+            EXPECT_TRUE(places.peaks);
+            if (places.peaks) add(places.peaks->place);
+        }
+        return all;
+    }
+};
+
+TEST_F(SeveralGpusLive, TexturesHoldTheBitsOfOne) {
+    int tried = 0;
+    for (const Setting& setting : settings) {
+        for (const SlotKind kind : {SlotKind::surface, SlotKind::buffer}) {
+            SCOPED_TRACE(testing::Message() << setting.name << ", kind " << static_cast<int>(kind));
+            ReconstructionSpec spec = flow_scan_spec();
+            setting.choose(spec);
+            spec.block_b_scans = 2;
+            const std::vector<std::byte> one = slots_of(spec, kind, on_gpu);
+            for (const PeerPath peers : {PeerPath::automatic, PeerPath::through_host}) {
+                EXPECT_TRUE(slots_of(spec, kind, twice(peers)) == one) << "way " << static_cast<int>(peers);
+                ++tried;
+            }
+        }
+    }
+    EXPECT_GE(tried, 40);
+}
+
+// So does whatever machine there is.
+TEST_F(SeveralGpusLive, AllGpusGiveTheBitsOfOne) {
+    if (surveyed_gpus().usable.size() < 2) GTEST_SKIP() << "there is one GPU";
+    for (const Setting& setting : settings) {
+        ReconstructionSpec spec = flow_scan_spec();
+        setting.choose(spec);
+        spec.block_b_scans = 1;
+        const std::vector<std::byte> one = slots_of(spec, SlotKind::surface, on_gpu);
+        for (const PeerPath peers : {PeerPath::automatic, PeerPath::through_host}) {
+            const BackendChoice all{.backend = Backend::cuda, .gpus = 0, .peers = peers};
+            EXPECT_TRUE(slots_of(spec, SlotKind::surface, all) == one) << setting.name;
+        }
+    }
+}
+
+TEST_F(SeveralGpusLive, IsToldWithItsWayAndTimes) {
+    const ReconstructionSpec spec = spec_of({1024, 37, 11, 0, 0}, VoxelType::u8);
+    for (const auto& [peers, way] : {std::pair{PeerPath::automatic, "copied from GPU to GPU"},
+                                     std::pair{PeerPath::through_host, "through pinned host memory"}}) {
+        LoneVolumePath path(spec, twice(peers), {});
+        for (std::int64_t volume = 0; volume < 3; ++volume) feed(path, spec, PinnedSpectra(spec, volume), volume);
+        path.finish();
+        feed(path, spec, PinnedSpectra(spec, 3), 3);
+        const std::vector<DeviceWork> devices = path.device_work();
+        ASSERT_EQ(devices.size(), 2u);
+        EXPECT_EQ(devices[1].way, way);
+        for (const DeviceWork& one : devices) {
+            EXPECT_GT(one.blocks, 0);
+            EXPECT_GT(one.link_s, 0);
+            EXPECT_GT(one.kernels_s, 0);
+        }
+        EXPECT_GT(devices[1].copy_s, 0);
+        EXPECT_THAT(path.describe(), HasSubstr("2 x cuda ("));
+        EXPECT_THAT(path.describe(), HasSubstr("into textures of"));
+    }
+}
+
+TEST_F(SeveralGpusLive, OneThatIsLostInMidVolumeIsLeftOut) {
+    const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
+    const auto is_lost = std::make_shared<bool>(false);
+    BackendChoice copies = on_gpu;
+    copies.peers = PeerPath::copied;
+    VolumePathOptions options;
+    options.reconstructor = several({on_gpu, copies}, is_lost);
+    LoneVolumePath path(spec, on_gpu, {}, options);
+    feed(path, spec, PinnedSpectra(spec, 0), 0);
+    const PinnedSpectra broken(spec, 1);
+    ASSERT_TRUE(path.feed(broken.block(spec, 1, 0, 3)));
+    *is_lost = true;
+    feed(path, spec, broken, 1);  // begins again, and gets to the one that is lost
+    for (std::int64_t volume = 2; volume < 8; ++volume) {
+        const PinnedSpectra spectra(spec, volume);
+        feed(path, spec, spectra, volume);
+        const ReadVolume read = path.read_volume().value();
+        ASSERT_EQ(read.stamp.volume, volume);
+        EXPECT_EQ(read.voxels, voxels_in_memory(spec, spectra.samples, on_gpu));
+    }
+    EXPECT_THAT(path.describe(), HasSubstr("is left out: lost"));
+}
+
+// Filters work on the display's GPU, whoever made the voxels.
+TEST_F(SeveralGpusLive, FilteredVolumesAreThoseOfOne) {
+    VolumePathOptions options;
+    options.tissue.filters = true;
+    options.tissue.filter.method = FilterMethod::median;
+    const ReconstructionSpec spec = spec_of({512, 61, 11, 0, 0}, VoxelType::u8);
+    const auto filtered = [&](const BackendChoice& backend) {
+        LoneVolumePath path(spec, backend, {}, options);
+        feed(path, spec, PinnedSpectra(spec, 4), 0);
+        path.finish_tissue(std::chrono::minutes(2));
+        return path.read_volume().value().voxels;
+    };
+    const std::vector<std::byte> one = filtered(on_gpu);
+    EXPECT_EQ(filtered(twice(PeerPath::automatic)), one);
+    EXPECT_EQ(filtered(twice(PeerPath::through_host)), one);
+}
+
+}  // namespace
+}  // namespace echolux::test

@@ -1,0 +1,54 @@
+// Slots that CUDA and Vulkan share, as a test sees them: what lies in their textures and buffers.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "compute/cuda/slot.h"
+#include "sharing.h"
+
+namespace echolux::test {
+
+// The voxels of a shared texture or buffer, read by CUDA.
+inline std::vector<std::byte> voxels_at(const Place& place) {
+    const auto& slot = *static_cast<const cuda::CudaSlot*>(place.data);
+    const auto line = static_cast<std::size_t>(slot.depth * bytes_of(slot.type));
+    const auto a_scans = static_cast<std::size_t>(slot.a_scans), b_scans = static_cast<std::size_t>(slot.b_scans);
+    std::vector<std::byte> voxels(line * a_scans * b_scans);
+    cudaMemcpy3DParms copy{};
+    copy.extent = {static_cast<std::size_t>(slot.depth), a_scans, b_scans};
+    copy.dstPtr = make_cudaPitchedPtr(voxels.data(), line, static_cast<std::size_t>(slot.depth), a_scans);
+    copy.kind = cudaMemcpyDeviceToHost;
+    if (slot.buffer != nullptr) {
+        copy.extent.width = line;  // counted in bytes between memories, in voxels where an array is one of them
+        copy.srcPtr = make_cudaPitchedPtr(slot.buffer, line, line, a_scans);
+    } else {
+        cudaResourceDesc resource{};
+        EXPECT_EQ(cudaSuccess, cudaGetSurfaceObjectResourceDesc(&resource, slot.surface));
+        copy.srcArray = resource.res.array.array;
+    }
+    EXPECT_EQ(cudaSuccess, cudaMemcpy3D(&copy));
+    return voxels;
+}
+
+// A way through textures of Vulkan that lets the test see their places.
+struct SeenPath {
+    SeenPath(const ReconstructionSpec& spec, SlotKind kind, const BackendChoice& backend = on_gpu,
+             VolumePathOptions options = {}) {
+        options.first_kind = kind;
+        options.share = [this](const auto& exported, const auto& written, const auto& read) {
+            count = exported.size();
+            for (const ExportedSlot& slot : exported) has_flow = slot.flow.has_value();
+            auto shared = share(exported, written, read);
+            slots = shared.get();
+            return shared;
+        };
+        path = std::make_unique<LoneVolumePath>(spec, backend, DeviceChoice{}, options);
+    }
+
+    const SlotWriter* slots = nullptr;
+    std::size_t count = 0;  // of slots
+    bool has_flow = false;
+    std::unique_ptr<VolumePath> path;
+};
+
+}  // namespace echolux::test

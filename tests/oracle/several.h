@@ -1,0 +1,62 @@
+// Several devices for tests: reconstructors that may be lost in the midst of a volume, put together as live display
+// does.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "compute/backend.h"
+#include "compute/error.h"
+#include "compute/several_devices.h"
+
+namespace echolux::test {
+
+// Does what another does, until it is told to fail: then every call throws, as those of a GPU do that is lost.
+class LosableDevice : public Reconstructor {
+  public:
+    LosableDevice(std::unique_ptr<Reconstructor> device, std::shared_ptr<const bool> is_lost)
+        : device_(std::move(device)), is_lost_(std::move(is_lost)) {}
+
+    const VolumeGrid& grid() const override { return device_->grid(); }
+    const std::optional<VolumeGrid>& flow_grid() const override { return device_->flow_grid(); }
+    Backend processor() const override { return device_->processor(); }
+    std::string backend() const override { return device_->backend(); }
+    void prime(const Block& block) override { working().prime(block); }
+    Completion submit(const Block& block, const Places& places) override { return working().submit(block, places); }
+    void wait(Completion completion) override { working().wait(completion); }
+    void collect() override { working().collect(); }
+    int under_way() const override { return device_->under_way(); }
+    void resume_after(Reconstructor& before) override {
+        working().resume_after(*dynamic_cast<LosableDevice&>(before).device_);
+    }
+    std::vector<DeviceWork> device_work() const override { return device_->device_work(); }
+
+  private:
+    Reconstructor& working() const {
+        if (*is_lost_) throw Error(ErrorCode::device, "lost", "test");
+        return *device_;
+    }
+
+    std::unique_ptr<Reconstructor> device_;
+    std::shared_ptr<const bool> is_lost_;
+};
+
+using MakeReconstructor = std::function<ChosenReconstructor(const ReconstructionSpec&, const BackendChoice&)>;
+
+// One for each of `devices`, the last of which is lost when `is_lost` becomes true.
+inline MakeReconstructor several(const std::vector<BackendChoice>& devices,
+                                 const std::shared_ptr<bool>& is_lost = std::make_shared<bool>(false)) {
+    return [devices, is_lost](const ReconstructionSpec& spec, const BackendChoice&) -> ChosenReconstructor {
+        std::vector<std::unique_ptr<Reconstructor>> all;
+        for (const BackendChoice& one : devices) {
+            const bool is_last = all.size() + 1 == devices.size();
+            all.push_back(std::make_unique<LosableDevice>(make_reconstructor(spec, one),
+                                                          is_last ? is_lost : std::make_shared<bool>(false)));
+        }
+        return {over_devices(spec, std::move(all)), {}};
+    };
+}
+
+}  // namespace echolux::test

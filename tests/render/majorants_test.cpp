@@ -1,0 +1,96 @@
+// That majorants which are too low are counted: the check of all pictures of traced light can fail.
+#include <cstring>
+
+#include "render/probe.h"
+#include "render/raycaster.h"
+#include "render/slots/upload.h"
+#include "render/vk/read_back.h"
+#include "rendering.h"
+
+namespace echolux::test {
+namespace {
+
+class PlantedFaults : public testing::Test {
+  protected:
+    PlantedFaults()
+        : device_(choice()), queue_(device_), builder_(device_), raycaster_(device_, queue_),
+          read_back_(device_, queue_), grid_(db_grid(30, 41, 37)), volume_(device_, grid_, {0, 40}),
+          accumulation_(device_, 32, 32) {
+        view_ = voxel_view(grid_, 32, 32);
+        view_.mode = ViewMode::traced;
+        view_.low = 0;
+        view_.high = 40;
+        view_.bounces = 1;
+        view_.transfer = "test";  // with a peak inside, where the ends of a range alone would not do
+        view_.transfer_curve = TransferCurve{
+            {{0, 1, 1, 1, 0}, {.4, 1, 1, 1, 0}, {.45, 1, 1, 1, 80}, {.5, 1, 1, 1, 2}, {1, 1, 1, 1, 6}}, "", true, 0};
+    }
+    ~PlantedFaults() override { queue_.wait_for_all(); }
+
+    static DeviceChoice choice() {
+        DeviceChoice choice;
+        choice.validation = true;
+        choice.on_message = [](const std::string& text) { ADD_FAILURE() << "validation layer: " << text; };
+        return choice;
+    }
+
+    void fill(const ValueAt& value) {
+        upload(device_, queue_, builder_, volume_, *voxels_in_memory(grid_, voxels(grid_, value).data()));
+        ++serial_;
+    }
+
+    // Looks above the majorant, a path.
+    double above(MajorantFault fault) {
+        Scene scene(volume_);
+        scene.serials = {serial_, 0, 0};
+        for (std::int64_t number = 0; number < 4; ++number) {
+            raycaster_.cast({.scene = scene,
+                             .view = view_,
+                             .output = RayOutput::counts,
+                             .pass = {&accumulation_, number},
+                             .fault = fault});
+        }
+        const std::span<const std::byte> pixels = read_back_.pixels(accumulation_.mean);
+        double sum = 0;
+        for (std::size_t i = 0; i < pixels.size(); i += sizeof(PathCounts)) {
+            PathCounts counts;
+            std::memcpy(&counts, pixels.data() + i, sizeof counts);
+            sum += counts.above_majorant;
+        }
+        return sum / (32 * 32);
+    }
+
+    const gpu::Device device_;
+    gpu::Queue queue_;
+    BrickBuilder builder_;
+    Raycaster raycaster_;
+    gpu::ReadBack read_back_;
+    const VolumeGrid grid_;
+    const VolumeTexture volume_;
+    AccumulationBuffer accumulation_;
+    View view_;
+    std::uint64_t serial_ = 0;
+};
+
+double boxes(std::int64_t z, std::int64_t a, std::int64_t b) {
+    return (a / 9 + b / 8 + z / 10) % 3 == 0 ? 40 : 0;
+}
+
+TEST_F(PlantedFaults, AreCounted) {
+    fill(boxes);
+    for (const MajorantFault fault : {MajorantFault::half, MajorantFault::no_halo, MajorantFault::ends_only}) {
+        EXPECT_GT(above(fault), 1e-3) << static_cast<int>(fault);
+        EXPECT_EQ(above(MajorantFault::none), 0) << static_cast<int>(fault);
+    }
+}
+
+TEST_F(PlantedFaults, MajorantsOfTheVolumeBeforeAreCounted) {
+    fill(boxes);
+    EXPECT_EQ(above(MajorantFault::none), 0);
+    fill([](std::int64_t z, std::int64_t a, std::int64_t b) { return boxes(z + 5, a + 4, b + 4); });
+    EXPECT_GT(above(MajorantFault::stale), 1e-3);
+    EXPECT_EQ(above(MajorantFault::none), 0);
+}
+
+}  // namespace
+}  // namespace echolux::test
