@@ -177,14 +177,15 @@ def figure(program, folder):
 
 
 def layers(program, data, folder):
-    """Those of docs/layers.md: a simulated retina, and recorded wood."""
+    """Those of docs/layers.md: a simulated retina, recorded wood and silicone."""
     def picture(option, name):
         return [option, os.path.relpath(DOCS / "pictures" / f"layers-{name}.png", folder)]
     run(program, ["segment", "retina.nrrd", *picture("--picture", "b-scan"), *picture("--thickness", "thickness"),
                   "--set", "figure.dpi=130"], folder)
-    run(program, ["reconstruct", data / "ocp930-bscans" / "wood.raw", "-o", "wood.nrrd"], folder)
-    run(program, ["segment", "wood.nrrd", "--preset", "layers", "--names", "surface", "--polarity", "1", "--tissue-below",
-                  *picture("--picture", "recorded"), "--set", "figure.dpi=130"], folder)
+    for recording, name in (("wood", "recorded"), ("pdms", "silicone")):
+        run(program, ["reconstruct", data / "ocp930-bscans" / f"{recording}.raw", "-o", f"{recording}.nrrd"], folder)
+        run(program, ["segment", f"{recording}.nrrd", "--preset", "layers", "--names", "surface", "--polarity", "1",
+                      "--tissue-below", *picture("--picture", name), "--set", "figure.dpi=130"], folder)
 
 
 def speckle(program, folder):
