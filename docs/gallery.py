@@ -43,7 +43,7 @@ the settings.
 |---|---|
 | `bonsai.nii.gz`, `engine.nii.gz` | CT, 256 x 256 x 256 and 256 x 256 x 128 voxels of 8 bit, from neurolabusc/VolumeRenderingData (MIT) |
 | `oct.nrrd` | OCT of a scattering sample, 100 x 100 A-scans, from the recording of MartinPdeS/OCT_calibration (MIT), depth rows 50 to 200 by `echolux reconstruct`; its voxels' size is unknown |
-| `fundus.nrrd` | a simulated retina with six vessels on it, the scene [fundus.toml](fundus.toml): `echolux simulate fundus --a-scans 240 --b-scans 240 --spacing-a 5.5 --spacing-b 5.5 -o fundus/scan.toml --velocity fundus/velocity.nrrd` |
+| `fundus.nrrd` | a simulated retina with six vessels on it, the scene [fundus.toml](fundus.toml) (of your own: in `~/.config/echolux/scenes`): `echolux simulate fundus --a-scans 240 --b-scans 240 --spacing-a 5.5 --spacing-b 5.5 -o fundus/scan.toml --velocity fundus/velocity.nrrd` |
 | `oct-smooth.nrrd`, `fundus-smooth.nrrd` | the same with less speckle, by `echolux filter`; the latter with `--search-depth 7 --search-a-scans 7 --search-b-scans 5 --patch 3` |
 | `retina.nrrd`, `vessel.nrrd` | a simulated retina and tissue with two vessels, made by `echolux simulate SCENE -o SCENE/scan.toml --velocity SCENE/velocity.nrrd` and `echolux reconstruct` |
 """
