@@ -7,6 +7,7 @@ the recording (docs/gallery.md says what they are).
 Each picture is what the command below it makes."""
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -35,13 +36,15 @@ depth_end = 200
 
 HEAD = """# Gallery
 
-Every picture is made by the command below it (and `--size {size}`), by `./dev gallery`. [Rendering](rendering.md) explains
+Every picture is made by the command below it (with `--size {size}` where it names no size), by `./dev gallery`. [Rendering](rendering.md) explains
 the settings.
 
 | volume | what it is |
 |---|---|
 | `bonsai.nii.gz`, `engine.nii.gz` | CT, 256 x 256 x 256 and 256 x 256 x 128 voxels of 8 bit, from neurolabusc/VolumeRenderingData (MIT) |
 | `oct.nrrd` | OCT of a scattering sample, 100 x 100 A-scans, from the recording of MartinPdeS/OCT_calibration (MIT), depth rows 50 to 200 by `echolux reconstruct`; its voxels' size is unknown |
+| `fundus.nrrd` | a simulated retina with six vessels on it, the scene [fundus.toml](fundus.toml) (of your own: in `~/.config/echolux/scenes`): `echolux simulate fundus --a-scans 240 --b-scans 240 --spacing-a 5.5 --spacing-b 5.5 -o fundus/scan.toml --velocity fundus/velocity.nrrd` |
+| `oct-smooth.nrrd`, `fundus-smooth.nrrd` | the same with less speckle, by `echolux filter`; the latter with `--search-depth 7 --search-a-scans 7 --search-b-scans 5 --patch 3` |
 | `retina.nrrd`, `vessel.nrrd` | a simulated retina and tissue with two vessels, made by `echolux simulate SCENE -o SCENE/scan.toml --velocity SCENE/velocity.nrrd` and `echolux reconstruct` |
 """
 
@@ -52,10 +55,29 @@ FLOW = "--preset oct-gray --opacity 0.012 --flow-range 0.5 --flow-threshold 0.02
 ENGINE = "engine.nii.gz --azimuth 40 --elevation 35 --fit"
 BONSAI = "bonsai.nii.gz --azimuth 110 --elevation 55 --roll -106.6 --fit --low 28"
 
+STUDIO = ("--preset oct-gray --no-box --mode traced --bounces 4 --set view.scattering=0.9 --lamp free"
+          " --set view.background=[0.30,0.32,0.36] --set view.background_lower_colour=[0.10,0.11,0.13]"
+          " --set view.ground_shadow=0.75")
+
+FUNDUS = "--a-scans 240 --b-scans 240 --spacing-a 5.5 --spacing-b 5.5"
+FUNDUS_FILTER = "--search-depth 7 --search-a-scans 7 --search-b-scans 5 --patch 3"
+
 FIGURE = "--b-scan 64 --en-face 10:40 --from-surface --layout bscan+enface --dpi 150"
 
 # Section: (name of the picture, what it shows, input and options).
 SECTIONS = {
+    "Covers": [
+        ("cover-retina", "a simulated retina in traced light: tissue gray, blood that flows down orange, up blue",
+         f"fundus-smooth.nrrd --flow fundus/velocity.nrrd {STUDIO} --set view.exposure_ev=0.6 --azimuth 30 --elevation 30"
+         " --fit --zoom 1.12 --flow-range 0.08 --flow-threshold 0.006 --opacity 1.2 --low 9 --clip-high 0.75,1,1"
+         " --set view.lamp_azimuth_deg=-50 --set view.lamp_elevation_deg=32 --set view.lamp_size_deg=6"
+         " --set view.lamp_brightness=2.2 --set view.sky=0.4 --paths 24 --size 480x300"),
+        ("cover-oct", "a recorded sample in traced light: the rough surface at a low lamp, 63 rows deep",
+         f"oct-smooth.nrrd {STUDIO} --set view.exposure_ev=0.9 --azimuth 35 --elevation 34 --fit --zoom 1.5"
+         " --set view.target_um=[-40,0,0] --clip-high 0.42,1,1 --low 13 --opacity 1.5 --set view.lamp_azimuth_deg=-65"
+         " --set view.lamp_elevation_deg=20 --set view.lamp_size_deg=4 --set view.lamp_brightness=3 --set view.sky=0.3"
+         " --paths 48 --size 480x300"),
+    ],
     "Modes": [
         ("composite", "composite", BONSAI),
         ("mip", "mip: the maximum", f"{BONSAI} --mode mip"),
@@ -76,6 +98,19 @@ SECTIONS = {
          f"{ENGINE} --mode isosurface --isovalue 80 --lamp free --shadows 0.8 --ambient-occlusion 0.8 --zoom 1.6 "
          "--samples 16"),
         ("traced", "traced light, 400 paths per pixel", f"{BONSAI} --mode traced --paths 400 --lamp free"),
+    ],
+    "Studio": [
+        ("caps", "cut faces as sections, in gray", f"{RETINA} --preset tissue --low 9 --clip-low 0,0,0.45 --set view.caps=gray"),
+        ("outline", "outlines on white, for print",
+         f"{ENGINE} --mode isosurface --isovalue 80 --set view.outline=1 --background 1,1,1 --no-box --samples 8"),
+        ("ground", "a shadow on the ground, a background from top to bottom",
+         f"{VESSEL} --lamp free --no-box --set view.ground_shadow=0.8 --background 0.9,0.92,0.95"
+         " --set view.background_lower_colour=[0.6,0.63,0.68] --samples 8"),
+        ("frame", "a frame with a title, bars that keep apart",
+         f'{RETINA} --preset retina --set view.picture_frame=0.03 --set "view.title=Retina, simulated" --colour-bar'
+         " --scale-bar --axes --text-size 0.04"),
+        ("anaglyph", "for red and cyan glasses",
+         f"{ENGINE} --mode isosurface --isovalue 80 --set view.stereo=anaglyph --no-box --zoom 1.3 --samples 8"),
     ],
     "Cuts": [
         ("clip-box", "half of it: a clip box", f"{RETINA} --clip-high 1,1,0.5"),
@@ -132,6 +167,13 @@ SECTIONS = {
         ("magma", "colour map magma", f"{BONSAI} --colour-map magma --mode mip"),
         ("viridis", "colour map viridis", f"{RETINA} --colour-map viridis"),
         ("cividis", "colour map cividis", "engine.nii.gz --colour-map cividis --azimuth 40 --elevation 35 --fit"),
+        ("boundaries", "over value and gradient: preset boundaries", f"{ENGINE} --preset boundaries --no-box --zoom 1.3 --samples 8"),
+        ("depth-bands", "over value and depth below the surface: preset depth-below-surface",
+         f"{RETINA} --preset depth-below-surface --top-from surface --top -50"),
+        ("channels", "two volumes in one picture: tissue in gray, blood that flows away from zero delay as a channel",
+         "vessel.nrrd --azimuth 35 --elevation 40 --fit --preset oct-gray --opacity 0.012 --top-from surface --top 110"
+         " --channel vessel/velocity.nrrd:gray --set view.channel_2_low=-0.02 --set view.channel_2_high=0.25"
+         " --set view.channel_2_opacity=8 --set view.channel_2_colour_map=inferno"),
         ("bone", "preset bone, for values that are no HU", f"{BONSAI} --preset bone --high 200"),
     ],
     "Camera": [
@@ -144,14 +186,15 @@ SECTIONS = {
 
 def run(program, words, folder):
     """Bare names are files in `folder`, where the program runs."""
-    done = subprocess.run([program, *words, "--overwrite"], cwd=folder, capture_output=True, text=True)
+    done = subprocess.run([program, *words, "--overwrite"], cwd=folder, capture_output=True, text=True,
+                          env={**os.environ, "XDG_CONFIG_HOME": str(folder / "config")})
     if done.returncode != 0:
         sys.exit(f"echolux {shlex.join(words)}: {done.stderr.strip()}")
 
 
-def simulated(scene):
+def simulated(scene, options=""):
     """The commands that make SCENE.nrrd and SCENE/velocity.nrrd."""
-    return (["simulate", scene, "-o", f"{scene}/scan.toml", "--velocity", f"{scene}/velocity.nrrd"],
+    return (["simulate", scene, *options.split(), "-o", f"{scene}/scan.toml", "--velocity", f"{scene}/velocity.nrrd"],
             ["reconstruct", f"{scene}/scan.toml", "-o", f"{scene}.nrrd"])
 
 
@@ -162,9 +205,14 @@ def prepare(program, data, folder):
         link = folder / name
         if not link.exists():
             link.symlink_to(data / "volumes" / name)
+    scenes = folder / "config" / "echolux" / "scenes"  # of its own, whatever presets the user has
+    scenes.mkdir(parents=True, exist_ok=True)
+    shutil.copy(DOCS / "fundus.toml", scenes)
     (folder / "oct.toml").write_text(SCAN.format(folder=data / "sd-oct-volume"))
     for words in (["reconstruct", "oct.toml", "-o", "oct.nrrd"],
-                  *simulated("retina"), *simulated("vessel"),
+                  *simulated("retina"), *simulated("vessel"), *simulated("fundus", FUNDUS),
+                  ["filter", "oct.nrrd", "-o", "oct-smooth.nrrd"],
+                  ["filter", "fundus.nrrd", *FUNDUS_FILTER.split(), "-o", "fundus-smooth.nrrd"],
                   ["flow", "vessel/velocity.nrrd", "--through", "74,64,266", "--arrows", "arrows.toml"]):
         if not (folder / words[-1]).exists():
             run(program, words, folder)
@@ -234,7 +282,8 @@ def main():
         if wanted and name not in wanted:
             continue
         target = os.path.relpath(PICTURES / f"{name}.png", folder)
-        run(program, ["render", *shlex.split(words), "--size", SIZE, "-o", target], folder)
+        size = [] if "--size" in words else ["--size", SIZE]
+        run(program, ["render", *shlex.split(words), *size, "-o", target], folder)
     if not wanted or "figure" in wanted:
         figure(program, folder)
     if not wanted or "layers" in wanted:

@@ -71,7 +71,9 @@ void Annotator::prepare(DrawnSheet& drawn, const Sheet& sheet, const Region& reg
     Coverage coverage;
     for (const Label& label : sheet.labels()) {
         if (!typesetter_) break;
-        for (const PlacedGlyph& glyph : typesetter_->set(label, sheet.rim())) {
+        // In a frame text has the colour of rims, and what is behind it that of text.
+        const glm::vec3 rim = label.colour == sheet.rim() ? sheet.ink() : sheet.rim();
+        for (const PlacedGlyph& glyph : typesetter_->set(label, rim)) {
             if (meets(glyph, region)) shapes.push_back(shape_of(glyph, coverage.word_of(*glyph.pixels)));
         }
     }
