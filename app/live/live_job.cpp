@@ -181,7 +181,8 @@ class LinkedPrograms {
     igtl::Link link_;
 };
 
-void check_names(const LiveJob& job) {
+void check(const LiveJob& job) {
+    require_backend(job.backend);
     if (job.publishing == Publishing::rolling && !job.processed.empty()) {
         throw Error(ErrorCode::bad_setting, "needs whole volumes", "processed", "leave out `rolling`");
     }
@@ -205,7 +206,7 @@ void check_names(const LiveJob& job) {
 }  // namespace
 
 LiveReport run(const LiveJob& job, Progress& progress, const HearEvent& heard) {
-    check_names(job);
+    check(job);
     LiveReport report;
     const std::unique_ptr<Source> source = opened_source(job, progress);
     report.source = source->name();

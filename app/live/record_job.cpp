@@ -37,6 +37,7 @@ VolumeReceiver writing_to(ProcessedVolumes& files) {
 }  // namespace
 
 LiveReport run(const RecordJob& job, Progress& progress, const HearEvent& heard) {
+    if (!job.processed.empty()) require_backend(job.backend);
     check_session_outputs(job);
     LiveReport report;
     const std::unique_ptr<Source> source = opened_source(job, progress);

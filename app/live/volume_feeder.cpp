@@ -331,10 +331,11 @@ void VolumeFeeder::publish(std::int64_t first, std::int64_t end) {
 // What was submitted for the volume stays ahead of what is written to its slot later.
 void VolumeFeeder::abandon() {
     if (staged_) {
-        try {
-            wait_for_blocks();
-        } catch (const std::exception&) {  // the volume is lost in any case
-            under_way_.clear();
+        for (; !under_way_.empty(); under_way_.pop_front()) {
+            try {
+                reconstructor_->wait(under_way_.front());
+            } catch (const std::exception&) {  // the volume is lost in any case
+            }
         }
         stage_.drop();
         staged_.reset();

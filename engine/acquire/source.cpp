@@ -6,9 +6,12 @@
 #include <array>
 #include <string_view>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "assets/assets.h"
 #include "compute/error.h"
+#include "engine/acquire/joined_source.h"
 #include "engine/acquire/shared_ring.h"
 #include "engine/acquire/source_kinds.h"
 #include "engine/parts.h"
@@ -50,6 +53,25 @@ SourceName::SourceName(const std::string& name) {
     std::tie(id, options) = split(rest, ',');
 }
 
+namespace {
+
+// "A+B", each opened by itself.
+std::unique_ptr<Source> open_joined(const SourceWanted& wanted, const std::string& names) {
+    if (names.find('+') == std::string::npos)
+        throw Error(ErrorCode::bad_setting, "joins a single source", wanted.name, "name them all: join:A+B");
+    std::vector<std::unique_ptr<Source>> parts;
+    for (std::size_t begin = 0; begin <= names.size();) {
+        const std::size_t end = std::min(names.find('+', begin), names.size());
+        SourceWanted one = wanted;
+        one.name = names.substr(begin, end - begin);
+        parts.push_back(open_source(one));
+        begin = end + 1;
+    }
+    return std::make_unique<JoinedSource>(std::move(parts));
+}
+
+}  // namespace
+
 std::unique_ptr<Source> open_source(const SourceWanted& wanted) {
     const SourceName name(wanted.name);
     const std::string& kind = name.kind;
@@ -64,7 +86,8 @@ std::unique_ptr<Source> open_source(const SourceWanted& wanted) {
     if (kind == "plugin" && says_which) return open_plugin(wanted);
     if (kind == "shm" && says_which) return open_shared_memory(wanted);
     if (kind == "tcp" && says_which) return open_tcp(wanted);
-    constexpr std::array<std::string_view, 6> kinds{"sim", "replay", "genicam", "plugin", "shm", "tcp"};
+    if (kind == "join" && says_which) return open_joined(wanted, name.rest);
+    constexpr std::array<std::string_view, 7> kinds{"sim", "replay", "genicam", "plugin", "shm", "tcp", "join"};
     const std::string nearest = nearest_name(kind, kinds);
     const bool is_known = nearest == kind;  // and the file is missing
     throw Error(ErrorCode::bad_setting, fmt::format("expected {}, got \"{}\"", source_names, wanted.name), "source",
@@ -87,6 +110,7 @@ std::vector<std::string> sources_found() {
     }
     found.emplace_back("plugin:FILE.so: an instrument's own library (docs/plugins.md)");
     found.emplace_back("tcp://ADDRESS:PORT: what an acquisition program sends to this address (docs/push.md)");
+    found.emplace_back("join:A+B: instruments that record the same volumes together, a block of B-scans each in turn");
     const std::vector<std::string> rings = shared_rings();
     for (const std::string& name : rings) found.push_back("shm:" + name + ": a program that pushes its spectra");
     if (rings.empty())

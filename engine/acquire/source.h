@@ -69,7 +69,8 @@ class Source {
 
 // What open_source() knows, for help and messages.
 inline constexpr const char* source_names =
-    "sim[:SCENE], sim:scan.toml, replay:scan.toml, genicam[:ID], plugin:FILE.so, shm:NAME or tcp://ADDRESS:PORT";
+    "sim[:SCENE], sim:scan.toml, replay:scan.toml, genicam[:ID], plugin:FILE.so, shm:NAME, tcp://ADDRESS:PORT or "
+    "join:A+B";
 
 struct SourceWanted {
     std::string name;                      // one of source_names

@@ -232,6 +232,8 @@ class BadRequest(ProgramCase):
         self.refuse(*reconstruct, 99, names=["--gpus", "99 GPUs"])
         self.refuse(*reconstruct, 2, "--backend", "cpu", names=["--gpus", "cpu"])
         self.refuse(*reconstruct, -1, names=["--gpus"])
+        self.refuse(*reconstruct, "0,99", names=["--gpus", "no GPU"])
+        self.refuse("live", "--source", "sim", "--seconds", 1, "--gpus", 99, names=["--gpus", "99 GPUs"])
 
     def test_unknown_command_and_option(self):
         self.refuse("reconstrct", self.scan, names=["reconstrct"])
