@@ -71,12 +71,12 @@ SECTIONS = {
          f"fundus-smooth.nrrd --flow fundus/velocity.nrrd {STUDIO} --set view.exposure_ev=0.6 --azimuth 30 --elevation 30"
          " --fit --zoom 1.12 --flow-range 0.08 --flow-threshold 0.006 --opacity 1.2 --low 9 --clip-high 0.75,1,1"
          " --set view.lamp_azimuth_deg=-50 --set view.lamp_elevation_deg=32 --set view.lamp_size_deg=6"
-         " --set view.lamp_brightness=2.2 --set view.sky=0.4 --paths 24 --size 480x300"),
+         " --set view.lamp_brightness=2.2 --set view.sky=0.4 --paths 192 --size 800x500"),
         ("cover-oct", "a recorded sample in traced light: the rough surface at a low lamp, 63 rows deep",
          f"oct-smooth.nrrd {STUDIO} --set view.exposure_ev=0.9 --azimuth 35 --elevation 34 --fit --zoom 1.5"
          " --set view.target_um=[-40,0,0] --clip-high 0.42,1,1 --low 13 --opacity 1.5 --set view.lamp_azimuth_deg=-65"
          " --set view.lamp_elevation_deg=20 --set view.lamp_size_deg=4 --set view.lamp_brightness=3 --set view.sky=0.3"
-         " --paths 48 --size 480x300"),
+         " --paths 192 --size 800x500"),
     ],
     "Modes": [
         ("composite", "composite", BONSAI),

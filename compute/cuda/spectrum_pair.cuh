@@ -224,9 +224,8 @@ struct AsRecordedInTurn {
 #pragma unroll
             for (int i = 0; i < at_once; ++i) {
                 const int p = first + i * lines.threads;
-                if (p >= end) break;
                 const float2 of_a = numbers(a[i]), of_b = numbers(b[i]);
-                out[p] = {of_a.x, of_b.x, of_a.y, of_b.y};
+                if (p < end) out[p] = {of_a.x, of_b.x, of_a.y, of_b.y};
             }
         }
     }
