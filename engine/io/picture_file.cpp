@@ -9,6 +9,7 @@
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/lower_case.h"
+#include "engine/io/png_chunks.h"
 #include "engine/io/png_file.h"
 #include "engine/io/tiff_picture.h"
 

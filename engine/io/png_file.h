@@ -22,7 +22,6 @@ struct Picture {
 // See picture_file.h.
 std::unique_ptr<PictureWriter> create_png(const std::filesystem::path& path, const PictureShape& shape,
                                           const PictureTexts& texts);
-PictureTexts png_texts(const std::filesystem::path& path);
 
 // Of a picture in memory. Throws as create_picture(), and Error{bad_setting} for pixels that do not fit its shape.
 void write_png(const std::filesystem::path& path, const Picture& picture);

@@ -11,14 +11,15 @@
 #include <memory>
 
 #include "compute/error.h"
-#include "engine/io/regular_file.h"
+#include "engine/io/png_chunks.h"
 
 namespace echolux {
 namespace {
 
 struct Decoder {
-    explicit Decoder(const std::filesystem::path& path)
-        : file(regular_stream(path) ? std::fopen(path.c_str(), "rb") : nullptr) {
+    explicit Decoder(const std::filesystem::path& path) {
+        check_png_chunks(path);
+        file = std::fopen(path.c_str(), "rb");
         png = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, on_error, on_warning);
         if (png != nullptr) chunks = png_create_info_struct(png);
     }
@@ -36,7 +37,7 @@ struct Decoder {
     }
     static void on_warning(png_structp, png_const_charp) {}
 
-    std::FILE* file;
+    std::FILE* file = nullptr;
     png_structp png = nullptr;
     png_infop chunks = nullptr;
     std::array<char, 128> message{"does not exist or cannot be opened"};
@@ -45,8 +46,6 @@ struct Decoder {
 bool read_header(Decoder& decoder) {
     if (decoder.file == nullptr || decoder.chunks == nullptr || setjmp(png_jmpbuf(decoder.png)) != 0) return false;
     png_init_io(decoder.png, decoder.file);
-    constexpr png_alloc_size_t max_of_a_chunk = 1 << 24;
-    png_set_chunk_malloc_max(decoder.png, max_of_a_chunk);
     png_read_info(decoder.png, decoder.chunks);
     png_set_expand(decoder.png);
     png_set_rgb_to_gray(decoder.png, PNG_ERROR_ACTION_NONE, PNG_RGB_TO_GRAY_DEFAULT, PNG_RGB_TO_GRAY_DEFAULT);
@@ -77,9 +76,9 @@ GrayPicture sizes_of(Decoder& decoder, const std::filesystem::path& path) {
     picture.pixel_bytes = png_get_bit_depth(decoder.png, decoder.chunks) == 16 ? 2 : 1;
     std::error_code problem;
     const auto packed = static_cast<double>(std::filesystem::file_size(path, problem));
-    constexpr double best_deflate = 1032, colours = 4;
+    constexpr double best_deflate = 1032;  // no compressed byte holds more
     const double claimed = static_cast<double>(picture.width) * static_cast<double>(picture.height);
-    if (problem || claimed / 8 > packed * best_deflate * colours) {  // pixels of one bit
+    if (problem || claimed / 8 > packed * best_deflate) {  // pixels of one bit
         throw Error(ErrorCode::bad_file,
                     fmt::format("claims {} x {} pixels, which its bytes cannot hold", picture.width, picture.height),
                     path.string(), "copy the file again");
