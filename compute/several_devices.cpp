@@ -72,11 +72,19 @@ SeveralDevices::Device& SeveralDevices::next(const Block& block) {
     return *found;
 }
 
+// A copy fails if either device is broken: the one that it reads from is asked first.
+void SeveralDevices::resume(Device& device, Device& before) {
+    try {
+        device.reconstructor->resume_after(*before.reconstructor);
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::device) watched(before, [](Reconstructor& one) { one.collect(); });
+        watched(device, [](Reconstructor&) { throw; });
+    }
+}
+
 // The device, when it knows what the blocks before have left to the next one.
 SeveralDevices::Device& SeveralDevices::coupled(Device& device) {
-    if (is_running_ && newest_ != nullptr && newest_ != &device && newest_->failure.empty()) {
-        watched(device, [&](Reconstructor& next) { next.resume_after(*newest_->reconstructor); });
-    }
+    if (is_running_ && newest_ != nullptr && newest_ != &device && newest_->failure.empty()) resume(device, *newest_);
     if (is_running_) newest_ = &device;
     return device;
 }

@@ -63,6 +63,7 @@ class SeveralDevices : public Reconstructor {
     template <class Work>
     auto watched(Device& device, const Work& work);
     Device& next(const Block& block);
+    void resume(Device& device, Device& before);
     Device& coupled(Device& device);
     Turn& turn_of(std::uint64_t value) { return turns_[static_cast<std::size_t>((value - 1) % turns_.size())]; }
     void finish(Turn& turn);

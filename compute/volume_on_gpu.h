@@ -40,7 +40,7 @@ class VolumeOnGpu {
     // Power of what was read last that is no number becomes 0.
     virtual void clear_gaps() = 0;
 
-    // What was read last.
+    // What was read last; throws Error{bad_setting} where no filter was wanted.
     virtual void filter() = 0;
 
     // The flow of the next write() is that of B-scans that were moved, one of `moves` for each B-scan.

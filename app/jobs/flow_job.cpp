@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -24,10 +25,18 @@
 namespace echolux {
 namespace {
 
+void require_growing(const std::vector<double>& times_s, const std::string& path) {
+    const auto here = std::ranges::adjacent_find(times_s, std::greater_equal{});
+    if (here == times_s.end()) return;
+    throw Error(ErrorCode::bad_file,
+                fmt::format("the times of its volumes do not grow: after {:g} s comes {:g} s", *here, *std::next(here)),
+                path, "give the time between volumes as `step_s`");
+}
+
 // All time points of all inputs, one after the other.
 class VelocitySeries {
   public:
-    explicit VelocitySeries(const std::vector<std::filesystem::path>& paths) {
+    explicit VelocitySeries(const std::vector<std::filesystem::path>& paths) : path_(paths.front().string()) {
         for (const std::filesystem::path& path : paths) {
             if (is_scan_name(path)) {
                 throw Error(ErrorCode::bad_setting, "is a scan: flow is measured in volumes of velocities",
@@ -49,7 +58,10 @@ class VelocitySeries {
         all.count = std::ssize(points_);
         all.read = [this](std::int64_t number) { return read(number); };
         all.step_s = step_s > 0 ? step_s : first.step_s;
-        if (inputs_.size() == 1 && step_s == 0) all.times_s = first.times_s;
+        if (inputs_.size() == 1 && step_s == 0) {
+            require_growing(first.times_s, path_);
+            all.times_s = first.times_s;
+        }
         return all;
     }
 
@@ -65,6 +77,7 @@ class VelocitySeries {
         ConvertInput* input;
         std::int64_t time_point;
     };
+    std::string path_;  // of the first
     std::vector<std::unique_ptr<ConvertInput>> inputs_;
     std::vector<Point> points_;
 };

@@ -160,15 +160,13 @@ void find_heart(MeasuredFlow& measured, const VelocityVolumes& series, const Cro
     measured.heart = heart_rate_of(times, flow, recipe.heart_min_hz, recipe.heart_max_hz);
 }
 
-void warn(const CrossSectionRecipe& recipe, const VolumeGrid& grid, const VelocityVolumes& series,
-          MeasuredFlow& measured) {
+void warn(const VolumeGrid& grid, const VelocityVolumes& series, MeasuredFlow& measured) {
     constexpr double uncertain = 0.05, sparse = 0.1;
     if (measured.angle_error > uncertain) {
         measured.warnings.push_back(fmt::format(
             "cross_section.angle_error_deg: the angle to the beam, {:.1f} ± {:.2f} degrees, leaves the flow "
             "uncertain by {:.0f} %",
-            90 - measured.course.tilt_deg, std::hypot(measured.course.tilt_error_deg, recipe.angle_error_deg),
-            100 * measured.angle_error));
+            90 - measured.course.tilt_deg, measured.angle_error_deg, 100 * measured.angle_error));
     }
     if (!std::isfinite(measured.error_ul_s))
         measured.warnings.push_back("through: fewer than three planes show the lumen, so the noise is unknown");
@@ -229,7 +227,7 @@ MeasuredFlow measured_flow(const VelocityVolumes& volumes, const FlowSpec& spec,
     };
     MeasuredFlow measured;
     measured.volumes = volumes.count;
-    progress.begin("flow", 2 * volumes.count, "volumes");
+    progress.begin("flow", 2 * volumes.count, "readings");
     VelocitySum sum(volumes.grid);
     for (std::int64_t v = 0; v < volumes.count; ++v) {
         sum.add(volumes.read(v));
@@ -240,6 +238,7 @@ MeasuredFlow measured_flow(const VelocityVolumes& volumes, const FlowSpec& spec,
     require_sense(vessel.reason(), vessel, recipe);
     measured.place = vessel.place();
     measured.course = vessel.course();
+    measured.angle_error_deg = std::hypot(measured.course.tilt_error_deg, recipe.angle_error_deg);
     measured.angle_error = vessel.angle_error();
     measured.snr_db = volumes.structure ? snr_of(*volumes.structure, power_of_volume(0), vessel) : unknown;
     if (measured.snr_db < recipe.min_snr_db) {
@@ -271,7 +270,7 @@ MeasuredFlow measured_flow(const VelocityVolumes& volumes, const FlowSpec& spec,
     measured.course_points = vessel.course_points();
     sum_up(measured);
     find_heart(measured, volumes, recipe);
-    warn(recipe, volumes.grid, volumes, measured);
+    warn(volumes.grid, volumes, measured);
     return measured;
 }
 

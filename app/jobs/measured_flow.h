@@ -54,7 +54,8 @@ struct MeasuredFlow {
     std::int64_t volumes = 0;
     VoxelPlace place;
     VesselCourse course;
-    double angle_error = 0;  // relative, of every value alike
+    double angle_error_deg = 0;  // of the fit and of what the recipe adds
+    double angle_error = 0;      // relative, of every value alike
     std::vector<FlowRow> rows;
     std::vector<FlowValue> along;  // mean over all volumes, plane by plane
     double flow_ul_s = 0;          // mean over time

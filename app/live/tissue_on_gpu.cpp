@@ -61,8 +61,8 @@ void TissueOnGpu::set(const LiveTissue& tissue) {
     work_.reset();
 }
 
-// Without memory for a filter, volumes are handed on as they are.
-void TissueOnGpu::make_ready(const VolumeThere& volume, TissueDone& done) {
+// Without memory for a filter, volumes are not filtered, until the size or the settings change.
+void TissueOnGpu::make_ready(const VolumeThere& volume) {
     const VolumeGrid& grid = volume.grid;
     if (work_ && grid == grid_ && volume.flow_grid == flow_grid_) return;
     work_.reset();
@@ -77,8 +77,7 @@ void TissueOnGpu::make_ready(const VolumeThere& volume, TissueDone& done) {
             throw Error(ErrorCode::bad_setting, "f16 voxels are for display only", "recipe.voxel", "choose f32");
         if (tissue_.filters) wanted.filter = tables_of({grid.depth, grid.a_scans, grid.b_scans}, tissue_.filter, 0);
     });
-    has_power_ = no_power_.empty();
-    done.unsmooth = obstacle_on_gpu([&] { work_ = volume_on_gpu(wanted, choice_); });
+    no_filter_ = obstacle_on_gpu([&] { work_ = volume_on_gpu(wanted, choice_); });
     if (work_) return;
     wanted.filter.reset();
     work_ = volume_on_gpu(wanted, choice_);
@@ -88,6 +87,11 @@ void TissueOnGpu::stabilise(float* power, VolumeThere& volume, TissueDone& done,
     power_.take(volume.grid, power, *work_);
     done.unsteady = obstacle_on_gpu([&] { stabiliser_.stabilise(power_, tissue_, done, progress); });
     if (done.is_stabilised && volume.flow_grid) work_->move_flow(volume.flow.data, whole_moves(done.rows));
+}
+
+void TissueOnGpu::filter(const std::string& obstacle, TissueDone& done) {
+    done.unsmooth = obstacle.empty() ? obstacle_on_gpu([&] { work_->filter(); }) : obstacle;
+    done.is_filtered = done.unsmooth.empty();
 }
 
 TissueDone TissueOnGpu::apply(std::int64_t number, VolumeThere& volume, Progress& progress,
@@ -100,20 +104,15 @@ TissueDone TissueOnGpu::apply(std::int64_t number, VolumeThere& volume, Progress
                     .unsmooth = {},
                     .provenance = {},
                     .wanted = tissue_};
-    make_ready(volume, done);
-    if (has_power_ && done.unsmooth.empty()) {
-        done.unsmooth = obstacle_on_gpu([&] {
-            float* const power = work_->read(volume.structure.data);
-            if (tissue_.stabilises) stabilise(power, volume, done, progress);
-            if (!tissue_.filters) return;
-            work_->filter();
-            done.is_filtered = true;
-        });
-    } else {
-        if (tissue_.stabilises) done.unsteady = has_power_ ? done.unsmooth : no_power_;
-        if (tissue_.filters && done.unsmooth.empty()) done.unsmooth = no_power_;
+    make_ready(volume);
+    float* power = nullptr;
+    std::string obstacle = no_power_;
+    if (obstacle.empty()) obstacle = obstacle_on_gpu([&] { power = work_->read(volume.structure.data); });
+    if (tissue_.stabilises) {
+        if (power == nullptr) done.unsteady = obstacle;
+        if (power != nullptr) stabilise(power, volume, done, progress);
     }
-    if (!tissue_.filters) done.unsmooth.clear();
+    if (tissue_.filters) filter(power == nullptr ? obstacle : no_filter_, done);
     show([&](const Places& to) {
         work_->write(volume.structure.data, volume.flow_grid ? volume.flow.data : nullptr, to);
     });

@@ -61,16 +61,17 @@ class TissueOnGpu {
                      const std::function<void(const Write& write)>& show);
 
   private:
-    void make_ready(const VolumeThere& volume, TissueDone& done);
+    void make_ready(const VolumeThere& volume);
     void stabilise(float* power, VolumeThere& volume, TissueDone& done, Progress& progress);
+    void filter(const std::string& obstacle, TissueDone& done);
 
     BackendChoice choice_;
     LiveTissue tissue_;
     std::unique_ptr<VolumeOnGpu> work_;  // nothing: not for these settings yet
     VolumeGrid grid_;                    // of it
     std::optional<VolumeGrid> flow_grid_;
-    bool has_power_ = false;  // its codes say power
-    std::string no_power_;    // why not
+    std::string no_power_;   // why its codes say no power; empty: they do
+    std::string no_filter_;  // why it has no filter
     AlignableOnGpu power_;
     Stabiliser stabiliser_;
 };

@@ -127,12 +127,12 @@ void VolumeFeeder::put_to_use(MadePlan made) {
     install(std::move(made.chosen));
     if (!keeps_shape && live_.has_heights.exchange(false)) renderer.set_heights({});
     renderer.set_poses(poses_of(live_.plan.geometry, live_.grid.b_scans));
-    live_.description =
-        fmt::format("{} {} {}", reconstructor_->backend(), way_to(live_.slots->kind), renderer.device_name());
+    described_ = fmt::format("{} {} {}", reconstructor_->backend(), way_to(live_.slots->kind), renderer.device_name());
     const std::string pairing = on_gpu ? pairing_.remark : std::string{};
     for (const std::string& remark : {live_.failure, choice_, pairing, live_.slots->remark}) {
-        if (!remark.empty()) live_.description += "; " + remark;
+        if (!remark.empty()) described_ += "; " + remark;
     }
+    live_.description = described_;
 }
 
 bool VolumeFeeder::take_change(Moment moment) {

@@ -154,6 +154,7 @@ class VolumeFeeder : public BlockSink {
 
     mutable std::mutex told_;  // of the next two
     std::vector<DeviceWork> device_work_;
+    std::string described_;  // live_.description, but for devices that are left out
     std::vector<News> news_;
 
     std::mutex wanting_;  // of the next one

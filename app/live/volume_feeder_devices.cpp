@@ -33,7 +33,7 @@ bool VolumeFeeder::goes_on_without_one(const Error& error) {
     {
         const std::scoped_lock lock(live_.exchanging);
         recovery_.leave_out_failed(devices);
-        live_.description += "; " + left_out(devices);
+        live_.description = described_ + "; " + left_out(devices);
     }
     note_device_work();
     const std::scoped_lock lock(told_);

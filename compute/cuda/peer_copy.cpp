@@ -74,9 +74,10 @@ void PeerCopy::copy_straight(cudaStream_t stream, const PackedSlices& from, cons
 void PeerCopy::copy_through_host(cudaStream_t stream, const PackedSlices& from, const PeerTarget& to) {
     if (!left_) left_.emplace();
     const CurrentDevice other(to.device);
-    if (!detour_ || detour_->device != to.device) detour_.emplace().device = to.device;
-    if (detour_->host.bytes() < from.bytes()) {
+    const bool has_detour = detour_ && detour_->device == to.device;
+    if (!has_detour || detour_->host.bytes() < from.bytes()) {
         checked(cudaStreamSynchronize(stream), "wait for voxels on their way");
+        if (!has_detour) detour_.emplace().device = to.device;
         detour_->host.reserve(from.bytes());
     }
     const auto bytes = static_cast<std::size_t>(from.bytes());

@@ -184,7 +184,8 @@ class CudaVolume : public VolumeOnGpu {
     }
 
     void filter() override {
-        if (!filter_ || !was_read_) return;
+        if (!filter_) throw Error(ErrorCode::bad_setting, "none was asked for", "filter");
+        if (!was_read_) return;
         const CurrentDevice current(device_);
         filtered_.reserve(power_.bytes());
         if (filter_->has_margin()) filter_->set_margin(margin());

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <numbers>
 
 #include "engine/flow/line_fit.h"
@@ -54,7 +55,8 @@ double best_between(const FlowOverTime& series, double low, double high, double 
             best = hz;
         }
     };
-    for (double hz = low; hz <= high; hz += step) try_at(hz);
+    const auto steps = static_cast<std::int64_t>((high - low) / step);
+    for (std::int64_t k = 0; k <= steps; ++k) try_at(low + static_cast<double>(k) * step);
     for (int round = 0; round < 3; ++round) {
         const double middle = best;
         for (int k = -10; k <= 10; ++k) try_at(std::clamp(middle + k * step / 10, low, high));
@@ -84,10 +86,15 @@ double chance_of(const FlowOverTime& series, double with, double range_hz) {
     return 1 - std::pow(1 - once, std::max(1.0, told_apart * range_hz * series.duration()));
 }
 
+// In the order of time.
 FlowOverTime known_of(const std::vector<double>& times_s, const std::vector<double>& flow) {
-    FlowOverTime series;
+    std::vector<std::size_t> known;
     for (std::size_t i = 0; i < flow.size(); ++i) {
-        if (!std::isfinite(flow[i]) || !std::isfinite(times_s[i])) continue;
+        if (std::isfinite(flow[i]) && std::isfinite(times_s[i])) known.push_back(i);
+    }
+    std::ranges::stable_sort(known, {}, [&](std::size_t i) { return times_s[i]; });
+    FlowOverTime series;
+    for (const std::size_t i : known) {
         series.times.push_back(times_s[i]);
         series.flow.push_back(flow[i]);
         series.weights.push_back(1);
@@ -101,6 +108,35 @@ double median_step(const std::vector<double>& times) {
     const auto middle = steps.begin() + std::ssize(steps) / 2;
     std::nth_element(steps.begin(), middle, steps.end());
     return *middle;
+}
+
+// Half of a rate fits as well as the rate, by its overtone.
+bool is_overtone(const Coefficients& fit) {
+    return !fit.values.empty() &&
+           std::hypot(fit.values[1], fit.values[2]) < 0.3 * std::hypot(fit.values[3], fit.values[4]);
+}
+
+// By a phase of the time itself, `turn` from that of the first value.
+std::array<double, 5> beat_of(const Coefficients& fit, double turn) {
+    std::array<double, 5> beat{fit.values[0]};
+    for (const std::size_t k : {1U, 3U}) {
+        const double by = k == 1 ? turn : 2 * turn;
+        beat.at(k) = fit.values[k] * std::cos(by) - fit.values[k + 1] * std::sin(by);
+        beat.at(k + 1) = fit.values[k] * std::sin(by) + fit.values[k + 1] * std::cos(by);
+    }
+    return beat;
+}
+
+double pulsatility_of(const HeartRate& rate) {
+    if (rate.beat[0] == 0) return 0;
+    constexpr int steps = 64;
+    double min = rate.at(0), max = min;
+    for (int k = 1; k < steps; ++k) {
+        const double value = rate.at(k / (steps * rate.hz));
+        min = std::min(min, value);
+        max = std::max(max, value);
+    }
+    return (max - min) / std::abs(rate.beat[0]);
 }
 
 }  // namespace
@@ -120,6 +156,10 @@ HeartRate heart_rate_of(const std::vector<double>& times_s, const std::vector<do
                                    series.count() == 1 ? "value is" : "values are", least_values);
         return rate;
     }
+    if (series.duration() <= 0) {
+        rate.problem = "all values are of the same time";
+        return rate;
+    }
     const double low = std::max(min_hz, least_beats / series.duration());
     const double high = std::min(max_hz, 1 / (values_a_beat * median_step(series.times)));
     if (!(low < high)) {
@@ -130,13 +170,9 @@ HeartRate heart_rate_of(const std::vector<double>& times_s, const std::vector<do
     }
     const double step = 1 / (10 * series.duration());
     double hz = best_between(series, low, high, step);
-    Coefficients fit = fit_at(series, hz);
-    // Half of the rate fits as well by its overtone.
-    if (!fit.values.empty() && 2 * hz <= max_hz &&
-        std::hypot(fit.values[1], fit.values[2]) < 0.3 * std::hypot(fit.values[3], fit.values[4])) {
+    if (2 * hz <= max_hz && is_overtone(fit_at(series, hz)))
         hz = best_between(series, std::max(low, 2 * hz - step), std::min(max_hz, 2 * hz + step), step / 5);
-        fit = fit_at(series, hz);
-    }
+    const Coefficients fit = fit_at(series, hz);
     if (!fit.values.empty()) rate.chance = chance_of(series, fit.residual, high - low);
     if (rate.chance > max_chance) {
         rate.problem =
@@ -146,22 +182,8 @@ HeartRate heart_rate_of(const std::vector<double>& times_s, const std::vector<do
     }
     rate.hz = hz;
     rate.error_hz = rate_error(series, fit);
-    // Of the time itself, not of that since the first value.
-    const double turn = -2 * std::numbers::pi * hz * series.times.front();
-    rate.beat[0] = fit.values[0];
-    for (const std::size_t k : {1U, 3U}) {
-        const double by = k == 1 ? turn : 2 * turn;
-        rate.beat.at(k) = fit.values[k] * std::cos(by) - fit.values[k + 1] * std::sin(by);
-        rate.beat.at(k + 1) = fit.values[k] * std::sin(by) + fit.values[k + 1] * std::cos(by);
-    }
-    double least = rate.at(0), most = least;
-    constexpr int steps = 64;
-    for (int k = 1; k < steps; ++k) {
-        const double value = rate.at(k / (steps * hz));
-        least = std::min(least, value);
-        most = std::max(most, value);
-    }
-    if (rate.beat[0] != 0) rate.pulsatility = (most - least) / std::abs(rate.beat[0]);
+    rate.beat = beat_of(fit, -2 * std::numbers::pi * hz * series.times.front());
+    rate.pulsatility = pulsatility_of(rate);
     return rate;
 }
 

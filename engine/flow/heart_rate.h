@@ -13,7 +13,7 @@ struct HeartRate {
     double hz = std::numeric_limits<double>::quiet_NaN();
     double error_hz = std::numeric_limits<double>::quiet_NaN();  // standard error
     double chance = 1;             // that noise alone would fit as well somewhere in the range
-    double pulsatility = 0;        // greatest less least flow of a beat, over its mean
+    double pulsatility = 0;        // maximum less minimum flow of a beat, over its mean
     std::array<double, 5> beat{};  // mean, sine and cosine, sine and cosine of the overtone
     std::string problem;           // why there is no rate; empty: there is one
 
@@ -21,8 +21,8 @@ struct HeartRate {
     double at(double time_s) const;
 };
 
-// Between `min_hz` and `max_hz`, and so that there are at least two beats, and four values a beat. Values that are no
-// numbers are left out.
+// Between `min_hz` and `max_hz`, and so that there are at least two beats, and four values a beat. In any order; values
+// that are no numbers are left out.
 HeartRate heart_rate_of(const std::vector<double>& times_s, const std::vector<double>& flow, double min_hz,
                         double max_hz);
 

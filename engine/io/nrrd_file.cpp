@@ -87,6 +87,7 @@ NrrdHeader parsed_header(const std::filesystem::path& path) {
     NrrdHeader header;
     header.where = path.string();
     const std::string start = start_of_file(path);
+    if (start.empty()) header.refuse("is empty", "copy the file again");
     if (!start.starts_with("NRRD000")) header.refuse("is not an NRRD file");
     bool complete = false;
     while (!complete && header.bytes < start.size()) {

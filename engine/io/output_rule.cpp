@@ -45,6 +45,8 @@ bool would_harm(const Path& output, const Path& input) {
 // What is named as something else would not be found again, or be opened as that.
 void refuse_other_endings(const Output& output) {
     if (output.endings.empty() || std::ranges::count(output.endings, lower_ending(output.path)) > 0) return;
+    if (output.path.empty())
+        throw Error(ErrorCode::output, "no name is given", "output", "name it *" + output.endings.front());
     throw Error(ErrorCode::output, fmt::format("does not end in {}", fmt::join(output.endings, ", ")),
                 output.path.string(), "name it *" + output.endings.front());
 }

@@ -80,6 +80,8 @@ class Flow(ProgramCase):
         np.testing.assert_allclose(times, [0, 0.1, 0.35, 0.45], atol=1e-6)
         self.refuse("flow", "all.nrrd", "--each", "b-scan", "-o", "b.csv", lines=None, names=["--each", "uneven"])
         self.succeed("flow", "all.nrrd", "--each", "b-scan", "--step", "0.1", "-o", "b.csv")
+        (self.folder / "all.nrrd").write_bytes(first + b"\necholux_times_s:=0.1 0.2 0.3 0\n" + rest)
+        self.refuse("flow", "all.nrrd", "-o", "q.csv", lines=None, names=["all.nrrd", "after 0.3 s comes 0 s", "--step"])
 
     def test_what_has_no_flow_is_said(self):
         self.put("v.nrrd")

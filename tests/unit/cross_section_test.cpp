@@ -272,6 +272,17 @@ TEST(HeartRate, beats_where_the_flow_does) {
     EXPECT_NEAR(rate.pulsatility, 1, 0.01);
 }
 
+TEST(HeartRate, takes_values_in_any_order_of_time) {
+    std::vector<double> times, flow;
+    for (int i = 0; i < 40; ++i) {
+        times.push_back(10 + 0.1 * ((7 * i) % 40));
+        flow.push_back(1 + std::sin(2 * std::numbers::pi * 1.2 * times.back()));
+    }
+    EXPECT_NEAR(heart_rate_of(times, flow, 0.5, 3).hz, 1.2, 0.01);
+    times.assign(times.size(), 10);
+    EXPECT_EQ(heart_rate_of(times, flow, 0.5, 3).problem, "all values are of the same time");
+}
+
 TEST(HeartRate, is_not_made_up) {
     EXPECT_FALSE(rate_of({.seconds = 0.05}).is_found());               // one value
     EXPECT_FALSE(rate_of({.seconds = 0.6}).is_found());                // half of a beat

@@ -38,14 +38,20 @@ class NotingDevice : public Reconstructor {
         note("has made", sequence);
         if (sequence == fails_) throw Error(ErrorCode::device, "broken", name_);
     }
-    void collect() override { notes_.push_back(name_ + " collects"); }
+    void collect() override {
+        notes_.push_back(name_ + " collects");
+        if (is_broken) throw Error(ErrorCode::device, "broken", name_);
+    }
     void resume_after(Reconstructor& before) override {
         notes_.push_back(name_ + " resumes after " + dynamic_cast<NotingDevice&>(before).name_);
         if (fails_to_follow_) throw Error(ErrorCode::out_of_memory, "cannot follow", name_);
+        if (is_broken || dynamic_cast<NotingDevice&>(before).is_broken)
+            throw Error(ErrorCode::device, "a copy failed", name_);
     }
     int under_way() const override { return busy; }
 
     int busy = 0;
+    bool is_broken = false;
 
   private:
     void note(const char* what, std::uint64_t sequence) {
@@ -163,6 +169,21 @@ TEST_F(SeveralDevicesTest, BlocksInTheMemoryOfDevicesGoRoundWhateverTheyHaveToDo
         devices.submit(resident, place);
     }
     EXPECT_EQ(notes, (Notes{"A makes 0", "B makes 1", "A makes 2"}));
+}
+
+// What one takes over from another comes from a copy, which fails with either of them.
+TEST_F(SeveralDevicesTest, TheOneThatIsBrokenIsLeftOutWhenACopyFails) {
+    spec.recipe.background = Background::running;
+    for (const int broken : {0, 1}) {
+        std::vector<std::unique_ptr<Reconstructor>> both;
+        for (const char* name : {"A", "B"}) both.push_back(std::make_unique<NotingDevice>(name, notes));
+        auto& fails = dynamic_cast<NotingDevice&>(*both[static_cast<std::size_t>(broken)]);
+        SeveralDevices devices(spec, std::move(both));
+        devices.submit(block(0), place);
+        fails.is_broken = true;
+        EXPECT_THROW(devices.submit(block(1), place), Error);
+        EXPECT_EQ(devices.backend(), broken == 0 ? "device B" : "device A");
+    }
 }
 
 // Its error is told once; what it had is lost, and the others go on.

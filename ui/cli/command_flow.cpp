@@ -82,11 +82,10 @@ void measure_flow(const Options& options) {
     const MeasuredFlow found = run(job, progress);
     print_warnings(found.warnings);
     const VesselCourse& course = found.course;
-    close_with("vessel at A-scan {:.0f}, B-scan {:.0f}, row {:.0f}: {:.2f} degrees to the beam{}\n", found.place.a_scan,
-               found.place.b_scan, found.place.row, 90 - course.tilt_deg,
-               course.is_given
-                   ? std::string(", as given")
-                   : fmt::format(" ± {:.2f} by a fit to {}", course.tilt_error_deg, counted(course.planes, "planes")));
+    close_with(
+        "vessel at A-scan {:.0f}, B-scan {:.0f}, row {:.0f}: {:.2f} ± {:.2f} degrees to the beam, {}\n",
+        found.place.a_scan, found.place.b_scan, found.place.row, 90 - course.tilt_deg, found.angle_error_deg,
+        course.is_given ? std::string("as given") : fmt::format("by a fit to {}", counted(course.planes, "planes")));
     const bool is_sure = std::isfinite(found.error_ul_s);
     close_with("flow {:.4g} {} ul/s, mean of {}{}\n", found.flow_ul_s,
                is_sure ? fmt::format("± {:.2g}", found.error_ul_s) : std::string("(error unknown)"),

@@ -101,8 +101,11 @@ std::string in_options(const std::string& line) {
     return place_in_options(line.substr(0, end_of_where)) + with_options(std::string_view(line).substr(end_of_where));
 }
 
+// A file may have the name of a key: errors of files are at a file.
 Error in_options(const Error& error) {
-    return {error.code(), with_options(error.problem()), place_in_options(error.where()), with_options(error.remedy())};
+    const bool is_of_file = error.code() == ErrorCode::bad_file || error.code() == ErrorCode::output;
+    return {error.code(), with_options(error.problem()), is_of_file ? error.where() : place_in_options(error.where()),
+            with_options(error.remedy())};
 }
 
 }  // namespace echolux
