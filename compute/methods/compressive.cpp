@@ -93,7 +93,7 @@ double SensingTables::max_curvature() const {
 
 int enough_tries(const SensingTables& tables, const CompressiveRecipe& recipe) {
     if (recipe.step == StepRule::clamped) return 1;
-    const double min = std::min(1.0, recipe.least_step);  // a search begins with 1
+    const double min = std::min(1.0, recipe.min_step);  // a search begins with 1
     const double doublings = std::ceil(std::log2(tables.max_curvature() / min));
     return 1 + static_cast<int>(std::clamp(doublings, 0.0, SearchRules<double>::max_tries - 1.0));
 }

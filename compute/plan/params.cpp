@@ -252,9 +252,9 @@ const std::vector<Field<CompressiveRecipe>>& describe<CompressiveRecipe>() {
         number("tau", &S::tau, 0, 1e12, "counts", plan, "the same threshold as an amplitude; 0: tau_relative is used"),
         flag("continuation", &S::continuation, plan, "tau falls to its value over the first 60 % of the iterations"),
         choice("step", &S::step, {"clamped", "safeguarded", "monotone"}, plan,
-               "Barzilai-Borwein step length: clamped by least_step; safeguarded: no worse than the last five; "
+               "Barzilai-Borwein step length: clamped by min_step; safeguarded: no worse than the last five; "
                "monotone: never worse"),
-        number("least_step", &S::least_step, 1e-6, 1e6, "", plan, "smallest curvature that a step is computed from"),
+        number("min_step", &S::min_step, 1e-6, 1e6, "", plan, "smallest curvature that a step is computed from"),
     };
     return fields;
 }

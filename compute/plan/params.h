@@ -173,7 +173,7 @@ struct CompressiveRecipe {                                 // for recipe.method 
     double tau = 0;                                        // counts; this instead, where it is not 0
     bool continuation = false;  // tau falls from a large value to that over the first iterations
     StepRule step = StepRule::clamped;
-    double least_step = 0.1;  // least curvature that a step believes in
+    double min_step = 0.1;  // least curvature that a step believes in
 };
 
 // ---- [flow] ---------------------------------------------------------------------------------------------------------

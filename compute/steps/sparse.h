@@ -132,7 +132,7 @@ class SearchRules {
     // Numer. Anal. 8, 141 (1988)), but bounded, or it may run away.
     ECHOLUX_HD void take(const CompressiveRecipe& recipe, const StepSums<Real>& sums) {
         constexpr Real greatest = static_cast<Real>(1e30);
-        const Real least = static_cast<Real>(recipe.least_step);
+        const Real least = static_cast<Real>(recipe.min_step);
         left_ = sums.left;
         amplitudes_ = sums.amplitudes;
         for (int i = memory - 1; i > 0; --i) values_[i] = values_[i - 1];

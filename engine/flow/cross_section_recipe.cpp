@@ -10,7 +10,7 @@ const std::vector<Field<CrossSectionRecipe>>& describe<CrossSectionRecipe>() {
     static const std::vector<Field<R>> fields{
         number("significance", &R::significance, 0.5, 100, "", effect,
                "standard deviations of noise that a velocity exceeds where it belongs to the lumen"),
-        number("reach_um", &R::reach_um, 0.1, 1e4, "um", effect, "how far from the point the vessel is looked for"),
+        number("reach_um", &R::reach_um, 0.1, 1e4, "um", effect, "how far from the point the vessel is searched"),
         number("course_um", &R::course_um, 1, 1e5, "um", effect,
                "length, either way from the point, over which the course of the vessel is fitted"),
         number("thickness_um", &R::thickness_um, 0, 1e5, "um", effect,
@@ -23,8 +23,8 @@ const std::vector<Field<CrossSectionRecipe>>& describe<CrossSectionRecipe>() {
                "what the course is uncertain by besides its fit: refraction, spacings"),
         number("min_snr_db", &R::min_snr_db, -20, 60, "dB", effect,
                "mean signal-to-noise ratio of the lumen, where the structure is given, below which there is no value"),
-        number("heart_min_hz", &R::heart_min_hz, 0.01, 100, "Hz", effect, "least heart rate that is looked for"),
-        number("heart_max_hz", &R::heart_max_hz, 0.01, 100, "Hz", effect, "greatest heart rate that is looked for"),
+        number("heart_min_hz", &R::heart_min_hz, 0.01, 100, "Hz", effect, "minimum heart rate searched"),
+        number("heart_max_hz", &R::heart_max_hz, 0.01, 100, "Hz", effect, "maximum heart rate searched"),
     };
     return fields;
 }

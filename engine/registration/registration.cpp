@@ -30,7 +30,7 @@ const std::vector<Field<RegistrationSettings>>& describe<RegistrationSettings>()
         number("min_quality", &S::min_quality, 0, 1, "", effect,
                "correlation below which a B-scan is left out, as part of the volume's median"),
         number("saccade_speed", &S::saccade_speed, 0.01, 1000, "", effect,
-               "A-scans or B-scans from one B-scan to the next from which on it counts as one in a saccade"),
+               "displacement from one B-scan to the next, in A-scans or B-scans, from which on it is marked as in a saccade"),
     };
     return fields;
 }

@@ -15,7 +15,7 @@ struct Check {
     double found = 0;
     std::optional<double> expected;
     Bound bound = Bound::near;
-    double limit = 0;  // near: the greatest distance from `expected`
+    double limit = 0;  // near: the maximum distance from `expected`
 
     bool passed() const;  // never of NaN
 };

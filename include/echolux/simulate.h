@@ -74,7 +74,7 @@ typedef struct echolux_check {
     const char* unit; /* "": a ratio */
     double found;
     double expected; /* NaN: nothing */
-    double limit;    /* NEAR: greatest distance from `expected` */
+    double limit;    /* NEAR: maximum distance from `expected` */
     int32_t bound;   /* ECHOLUX_NEAR ...; REPORTED: nothing is demanded */
     int32_t passed;
 } echolux_check;

@@ -158,10 +158,10 @@ TEST_F(Compressive, CurvatureIsBelowItsBound) {
             EXPECT_LE(found, bound) << a2;
             EXPECT_LE(bound, 4 * found) << a2;
             spec.compressive.step = StepRule::monotone;
-            spec.compressive.least_step = 0.1;
+            spec.compressive.min_step = 0.1;
             const int tries = enough_tries(tables, spec.compressive);
             EXPECT_GE(0.1 * std::pow(2, tries - 1), found) << a2;
-            spec.compressive.least_step = 1000;  // a search begins with 1 all the same
+            spec.compressive.min_step = 1000;  // a search begins with 1 all the same
             EXPECT_GE(std::pow(2, enough_tries(tables, spec.compressive) - 1), found) << a2;
             spec.compressive.step = StepRule::clamped;
             EXPECT_EQ(enough_tries(tables, spec.compressive), 1);

@@ -285,7 +285,7 @@ def sparse(s, recipe, calibration):
             step = following - profile
             seen = (matrix @ (share * step)).real
             profile, residual = following, residual + seen
-            curvature = max((seen**2).sum() / (share * abs(step) ** 2).sum(), wanted.get("least_step", 0.1))
+            curvature = max((seen**2).sum() / (share * abs(step) ** 2).sum(), wanted.get("min_step", 0.1))
         assert objective() < before
         return profile / np.sqrt(n)
 

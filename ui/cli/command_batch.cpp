@@ -39,7 +39,7 @@ constexpr std::array<Verb, 7> verbs{{
 }};
 
 std::string help_of_verbs() {
-    std::string text = "Verbs (echolux batch VERB --help explains one):\n";
+    std::string text = "Commands (echolux batch COMMAND --help explains one):\n";
     for (const Verb& one : verbs) text += fmt::format("  {:12} {}\n", one.name, one.what);
     return text;
 }

@@ -141,8 +141,8 @@ void add_vessels(CLI::App& command, Options& options) {
         "values that count as flow are greater; 0.15 is for the decorrelation methods [0.15]", "VALUE");
     add("--window", job.vessel_spec.window_um, "side of the square over which --density counts [100]", "UM");
     add("--tail-gap", job.tail_gap_um,
-        "set voxels to 0 that decorrelate no more than one at least so far above them does: tails of vessels; about "
-        "a capillary's thickness, 12 [0: none]",
+        "remove projection tails: zero each voxel that decorrelates no more than one at least this far above it; about "
+        "a capillary's thickness, 12 [0: off]",
         "UM");
 }
 
@@ -168,7 +168,7 @@ void add_segment(CLI::App& program) {
     command->add_option("--volume", options->volume, "volume of a scan or series, counted from 0 [0]")->type_name("N");
     add_data_folder_option(*command);
     add_overwrite_option(*command, options->job.overwrites);
-    add_backend_option(*command, options->job.backend.backend, "looks for surfaces");
+    add_backend_option(*command, options->job.backend.backend, "finds the surfaces");
     add_recipe_option(*command, options->assignments);
     add_set_option(*command, options->assignments);
     LayerRecipe recipe;

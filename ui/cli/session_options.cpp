@@ -39,7 +39,7 @@ VolumeOptions add_volume_options(CLI::App& command, SessionJob& job) {
     CLI::Option* gpus = add_gpus_option(command, job.backend);
     return {command
                 .add_option("--processed", job.processed,
-                            "also write reconstructed volumes into this folder, which must hold none yet")
+                            "also write reconstructed volumes into this folder, which must not contain volumes yet")
                 ->type_name("FOLDER"),
             add_backend_option(command, job.backend.backend), gpus};
 }

@@ -31,7 +31,7 @@ void draw_method(const PanelContext& context, const Scan& scan) {
     }
     setting_rows(context,
                  {"compressive.share", "compressive.seed", "compressive.iterations", "compressive.tau_relative",
-                  "compressive.tau", "compressive.continuation", "compressive.step", "compressive.least_step",
+                  "compressive.tau", "compressive.continuation", "compressive.step", "compressive.min_step",
                   "nufft.kernel", "nufft.oversampling", "nufft.width"});
 }
 
