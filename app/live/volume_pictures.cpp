@@ -156,9 +156,12 @@ std::optional<ComingVolume> VolumePictures::begin_reading_volume() {
     return read_ring([&](Reading& reading) { return coming_of(reading); });
 }
 
-std::optional<ComingVolume> VolumePictures::begin_reading_kept(std::uint64_t serial) {
+std::optional<ComingVolume> VolumePictures::begin_reading_kept(const KeptHold& hold, std::uint64_t serial) {
     return with_release([&] {
         const std::scoped_lock lock(live_.exchanging);
+        if (!hold.is_of(live_.ring))
+            throw Error(ErrorCode::output, "are gone, since volumes have taken another shape", "kept volumes",
+                        "save them before such settings change");
         return with_ticket(serial, [&](Reading& reading) { return coming_of(reading); });
     });
 }

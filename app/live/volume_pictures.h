@@ -110,8 +110,9 @@ class VolumePictures {
 
     // Keeps them as they are for as long as what is returned lives; nullptr: the slots are not there.
     std::shared_ptr<const KeptHold> hold_kept();
-    // Of those, begun as above. Nothing: it is not kept, or just being written again.
-    std::optional<ComingVolume> begin_reading_kept(std::uint64_t serial);
+    // Of those, begun as above. Nothing: it is just being written again. Throws Error{output}: the slots have been
+    // exchanged since, so that it is gone.
+    std::optional<ComingVolume> begin_reading_kept(const KeptHold& hold, std::uint64_t serial);
 
     // ---- any thread
 
