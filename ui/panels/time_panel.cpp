@@ -121,10 +121,10 @@ void draw_live(const PanelContext& context, const LiveSession& live) {
 }
 
 std::string kept_text(const KeptTime& kept) {
-    const std::string span =
-        fmt::format("{} of {} kept, {:.2f} s", std::ssize(kept.volumes()), kept.most(), kept.seconds());
-    if (!kept.is_paused()) return span;
-    return fmt::format("{} / {}    {:.2f} s ago", kept.step() + 1, span, kept.ago_s());
+    const std::int64_t count = std::ssize(kept.volumes());
+    if (kept.is_paused())
+        return fmt::format("paused at {} / {}    {:.2f} s before the last", kept.step() + 1, count, kept.ago_s());
+    return fmt::format("{} of {} kept    {:.2f} s", count, kept.most(), kept.seconds());
 }
 
 // What is kept of a live source: below what it does now.
