@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compute/error.h"
-
 namespace echolux {
 namespace {
 
@@ -38,13 +36,6 @@ std::vector<KeptVolume> last_of(const std::vector<KeptVolume>& volumes, double s
     const double from_s = volumes.back().stamp.time_s - seconds;
     const auto is_of_them = [from_s](const KeptVolume& volume) { return volume.stamp.time_s >= from_s; };
     return {std::ranges::find_if(volumes, is_of_them), volumes.end()};
-}
-
-void check_kept_series_name(const std::filesystem::path& path, VoxelType type) {
-    check_volume_name(path, type);
-    if (holds_time_points(path)) return;
-    throw Error(ErrorCode::bad_setting, "has a format that holds one time point", path.string(),
-                "use .nrrd, .nii.gz, .ome.tif, .h5 or .ome.zarr");
 }
 
 void write_kept(const std::filesystem::path& path, const KeptSeries& series,

@@ -23,9 +23,6 @@ struct KeptSeries {
 // Of `volumes`, oldest first, those of the last `seconds`; 0: all.
 std::vector<KeptVolume> last_of(const std::vector<KeptVolume>& volumes, double seconds);
 
-// Before anything is kept. Throws Error{bad_setting}: no name of a volume, or of a format of one time point.
-void check_kept_series_name(const std::filesystem::path& path, VoxelType type);
-
 // `voxels` waits for those of the volumes, one after the other. Time counts from the first of them; when the source
 // acquired it stands in the provenance. Throws Error{output, cancelled} and what `voxels` throws; nothing is left then.
 void write_kept(const std::filesystem::path& path, const KeptSeries& series,

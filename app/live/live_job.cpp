@@ -233,7 +233,7 @@ void check_kept(const LiveJob& job) {
         throw Error(ErrorCode::bad_setting, "needs volumes that are kept", "kept",
                     "set `source.keep_gb` to the memory for them");
     }
-    check_kept_series_name(job.kept, VoxelType::u8);
+    check_series_name(job.kept, VoxelType::u8);
     check_volume_output(job.kept, VoxelType::u8);
 }
 
@@ -250,8 +250,8 @@ void check(const LiveJob& job) {
     }
     FileNames inputs = job.made_from;
     add_files_of_view(job.view, inputs);
-    check_session_outputs(job, {{job.picture, is_own_picture}, {job.shifts, is_own_shifts, {".csv"}}, {job.kept, is_own_volume}},
-                          inputs);
+    check_session_outputs(
+        job, {{job.picture, is_own_picture}, {job.shifts, is_own_shifts, {".csv"}}, {job.kept, is_own_volume}}, inputs);
     check_kept(job);
     if (!job.shifts.empty()) check_can_be_written(job.shifts);
     if (job.picture.empty()) return;

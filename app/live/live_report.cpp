@@ -105,13 +105,8 @@ std::string counted(std::int64_t count, const char* one, const char* many) {
 }  // namespace
 
 Json object_of(const RingStatistics& f) {
-    return {{"published", f.published},
-            {"dropped", f.dropped},
-            {"abandoned", f.abandoned},
-            {"shown", f.shown},
-            {"late", f.late},
-            {"kept", f.kept},
-            {"most_kept", f.most_kept}};
+    return {{"published", f.published}, {"dropped", f.dropped}, {"abandoned", f.abandoned}, {"shown", f.shown},
+            {"late", f.late},           {"kept", f.kept},       {"most_kept", f.most_kept}};
 }
 
 Json object_of(const RecorderStats& f) {
@@ -201,7 +196,8 @@ Json object_of(const LiveReport& report) {
     if (report.tissue) json["tissue"] = object_of(*report.tissue);
     if (report.recorder) json["recorder"] = object_of(*report.recorder);
     if (report.processed) json["processed"] = object_of(*report.processed);
-    if (report.kept) json["kept"] = {{"volumes", report.kept->volumes}, {"bytes_read_back", report.kept->bytes_read_back}};
+    if (report.kept)
+        json["kept"] = {{"volumes", report.kept->volumes}, {"bytes_read_back", report.kept->bytes_read_back}};
     if (report.linked) json["igtl"] = object_of(*report.linked);
     json["cut_short"] = report.was_cut_short;
     json["events"] = Json::array();

@@ -49,7 +49,7 @@ struct LiveRing {
     mutable std::mutex exchanging;
     std::optional<LiveSlots> slots;  // nothing: the devices could not be put together again
     std::shared_ptr<VolumeRing> ring;
-    std::optional<Pause> pause;  // nothing: pictures show the newest volume
+    std::optional<Pause> pause;    // nothing: pictures show the newest volume
     std::uint64_t generation = 0;  // of the ring
     VolumeGrid grid;
     std::optional<VolumeGrid> flow_grid;

@@ -136,10 +136,10 @@ void VolumeFeeder::tell_kept(bool had_some) {
     const std::size_t count = live_.slots->kept;
     const double gb = 1e-9 * static_cast<double>(live_.slots->slot_bytes);
     const std::string line =
-        count > 0
-            ? fmt::format("the last {} are kept in {:.3g} GB of memory", counted(static_cast<std::int64_t>(count),
-                          "volumes"), gb * static_cast<double>(count))
-            : fmt::format("no volumes are kept: one takes {:.3g} GB; raise `source.keep_gb` or make volumes smaller", gb);
+        count > 0 ? fmt::format("the last {} are kept in {:.3g} GB of memory",
+                                counted(static_cast<std::int64_t>(count), "volumes"), gb * static_cast<double>(count))
+                  : fmt::format(
+                        "no volumes are kept: one takes {:.3g} GB; raise `source.keep_gb` or make volumes smaller", gb);
     const std::scoped_lock lock(told_);
     news_.push_back({line + gone, count == 0, "kept"});
 }
@@ -152,8 +152,7 @@ void VolumeFeeder::put_to_use(MadePlan made) {
     const bool on_gpu = coming.processor() == Backend::cuda;
     const bool had_kept = live_.ring && !live_.ring->kept().empty();
     live_.slots = slots_for(coming, made.spec);
-    live_.ring =
-        std::make_shared<VolumeRing>(options_.slots, grid.b_scans, options_.publishing, live_.slots->kept);
+    live_.ring = std::make_shared<VolumeRing>(options_.slots, grid.b_scans, options_.publishing, live_.slots->kept);
     live_.pause.reset();
     ++live_.generation;
     tell_kept(had_kept);

@@ -25,7 +25,7 @@ namespace echolux {
 struct VolumePathOptions {
     Publishing publishing = Publishing::whole;
     std::size_t slots = pictures_under_way + 2;
-    std::int64_t keep_bytes = 0;  // of memory besides, for the last volumes
+    std::int64_t keep_bytes = 0;              // of memory besides, for the last volumes
     SlotKind first_kind = SlotKind::surface;  // a later one leaves out what comes before it
     Sharer share = echolux::share;
     std::function<ChosenReconstructor(const ReconstructionSpec&, const BackendChoice&)> reconstructor =

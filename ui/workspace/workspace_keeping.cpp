@@ -163,7 +163,7 @@ void Workspace::save_kept(const std::filesystem::path& path, double seconds) {
                         "open a live source with `source.keep_gb` above 0");
         }
         check_kept_name(path);
-        check_kept_series_name(path, grid->type);
+        check_series_name(path, grid->type);
         parts_->jobs.start(
             "saving " + path.filename().string(),
             [parts = parts_.get(), path, reading](Progress& progress) {
