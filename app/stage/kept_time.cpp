@@ -60,11 +60,15 @@ void KeptTime::resume() {
     now_ = path_.kept();
 }
 
-// Volumes may have come since they were looked at last: those that are there now are gone through.
+// Volumes may have come since they were looked at last, and the one that is meant may be gone: then the next one is.
 void KeptTime::go_to(std::int64_t step) {
     if (volumes().empty()) return;
     const std::int64_t last = std::ssize(volumes()) - 1;
-    path_.pause_at(volumes()[static_cast<std::size_t>(std::clamp<std::int64_t>(step, 0, last))].serial);
+    const std::uint64_t meant = volumes()[static_cast<std::size_t>(std::clamp<std::int64_t>(step, 0, last))].serial;
+    const std::shared_ptr<const KeptHold> hold = path_.hold_kept();
+    now_ = path_.kept();
+    const auto next = std::ranges::lower_bound(volumes(), meant, {}, &KeptVolume::serial);
+    if (next != volumes().end()) path_.pause_at(next->serial);
     now_ = path_.kept();
 }
 
