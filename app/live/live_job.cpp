@@ -110,16 +110,24 @@ class Display {
                           Progress& progress) {
         const std::shared_ptr<const KeptHold> hold = path_.hold_kept();
         const KeptSeries series{path_.kept().volumes, path_.grid(), std::move(provenance)};
-        if (series.volumes.empty()) {
-            throw Error(ErrorCode::output, "no volumes were kept", file.string(),
-                        "let it run longer, or raise `source.keep_gb`");
-        }
         const std::int64_t before = path_.bytes_read_back();
-        std::size_t next = 0;
-        echolux::write_kept(
-            file, series,
-            [&] { return path_.begin_reading_kept(*hold, series.volumes[next++].serial).value().voxels(); }, progress);
-        return {std::ssize(series.volumes), path_.bytes_read_back() - before};
+        KeptReport report;
+        try {
+            if (series.volumes.empty()) {
+                throw Error(ErrorCode::output, "no volumes were kept", file.string(),
+                            "let it run longer, or raise `source.keep_gb`");
+            }
+            std::size_t next = 0;
+            const auto voxels = [&] {
+                return path_.begin_reading_kept(*hold, series.volumes[next++].serial).value().voxels();
+            };
+            echolux::write_kept(file, series, voxels, progress);
+            report.volumes = std::ssize(series.volumes);
+        } catch (const Error& error) {
+            report.problem = error;
+        }
+        report.bytes_read_back = path_.bytes_read_back() - before;
+        return report;
     }
 
   private:

@@ -135,6 +135,7 @@ std::optional<Error> problem_of(const LiveReport& report) {
     const std::optional<RecorderStats>& recorder = report.recorder;
     if (recorder && recorder->problem) return recorder->problem;
     if (report.processed && report.processed->problem) return report.processed->problem;
+    if (report.kept && report.kept->problem) return report.kept->problem;
     if (!report.failure.empty()) return because(ErrorCode::device, report.failure);
     const bool is_empty = s.arrived.blocks == 0 || (recorder && recorder->blocks == 0);
     if (is_empty && !report.was_cut_short) {
@@ -241,9 +242,10 @@ std::string text_of(const LiveReport& report) {
     if (report.display && report.display->ring.most_kept > 0) {
         const RingStatistics& ring = report.display->ring;
         text += fmt::format("kept         the last {} of at most {}", counted(ring.kept, "volumes"), ring.most_kept);
-        text += report.kept ? fmt::format("; written, {:.1f} MB read back\n",
-                                          1e-6 * static_cast<double>(report.kept->bytes_read_back))
-                            : "\n";
+        const bool is_written = report.kept && !report.kept->problem;
+        text += is_written ? fmt::format("; written, {:.1f} MB read back\n",
+                                         1e-6 * static_cast<double>(report.kept->bytes_read_back))
+                           : "\n";
     }
     if (report.tissue) {
         const TissueStats& done = *report.tissue;

@@ -36,6 +36,7 @@ struct DisplayReport {
 struct KeptReport {
     std::int64_t volumes = 0;
     std::int64_t bytes_read_back = 0;  // for that alone
+    std::optional<Error> problem;      // why there is no file
 };
 
 struct LiveReport {

@@ -7,8 +7,8 @@
 // - A slot that a ticket still may submit work for is given to nobody else. One whose pictures are submitted may be
 //   written again: the write ticket waits for the last of them.
 // - What is published may be written again in place; no picture is begun meanwhile.
-// - The newest published volume stays until a newer one is published, and the last ones as long as there is room to keep
-//   them. No slot left: the volume is dropped and counted.
+// - The newest published volume stays until a newer one is published, the last ones as long as there is room for them.
+//   No slot left: the volume is dropped and counted.
 // - While somebody holds the volumes that are kept, newer ones pass by in the other slots.
 #pragma once
 
