@@ -6,10 +6,10 @@
 #include "app/live/live_report.h"
 #include "app/live/volume_path.h"
 #include "bench/run.h"
-#include "engine/acquire/source.h"
-#include "render/view/view.h"
 
 namespace echolux {
+
+class Source;  // engine/acquire/source.h
 
 struct LiveRun {
     SessionStats session;
