@@ -6,9 +6,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
-#include <thread>
 
-#include "app/live/picture_loop.h"
 #include "app/live/volume_path.h"
 #include "app/seconds_since.h"
 #include "assets/table.h"
@@ -19,12 +17,10 @@
 #include "compute/device_memory.h"
 #include "compute/error.h"
 #include "compute/parallel_for.h"
-#include "engine/live/session.h"
 
 namespace echolux {
 namespace {
 
-using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 // One row of the published table: a scan, and what it took on a GTX 580 (ms, ms, 1/s, 1/s).
@@ -68,17 +64,7 @@ class LiveBench {
         MemorySource source(spec, spectra.blocks(), volumes_per_s * static_cast<double>(size.lines()));
         LoneVolumePath path(spec, processor_.choice, device_);
         report_.machine.backend = path.describe();
-        Session session(source, path);
-        PictureLoop loop(path, view_, 60, [&](std::int64_t volume) { session.shown(volume); });
-        session.start();
-        for (const auto start = Clock::now(); seconds_since(start) < job_.seconds;) {
-            book_.poll();
-            std::this_thread::sleep_for(50ms);
-        }
-        session.stop();
-        session.drain(10s);
-        loop.stop();
-        note(key, size, session.stats(), loop.stats(), path.statistics(), flow);
+        note(key, size, paced(book_, source, path, view_, job_.seconds), flow);
         book_.end();
     }
 
@@ -105,20 +91,8 @@ class LiveBench {
         options.tissue = tissue;
         LoneVolumePath path(spec, processor_.choice, device_, options);
         report_.machine.backend = path.describe();
-        Session session(source, path);
-        PictureLoop loop(path, view_, 60, [&](std::int64_t volume) { session.shown(volume); });
-        session.start();
-        for (const auto start = Clock::now(); seconds_since(start) < job_.seconds;) {
-            book_.poll();
-            std::this_thread::sleep_for(50ms);
-        }
-        session.stop();
-        session.drain(10s);
-        path.finish_tissue(10s);
-        loop.stop();
-        const TissueStats done = path.tissue_log().stats();
-        note(key, frames, session.stats(), loop.stats(), path.statistics(), true);
-        if (!tissue.does_nothing()) note_work(key, done);
+        note(key, frames, paced(book_, source, path, view_, job_.seconds), true);
+        if (!tissue.does_nothing()) note_work(key, path.tissue_log().stats());
         book_.end();
     }
 
@@ -151,12 +125,11 @@ class LiveBench {
         one("stabilised", "share of the volumes", "", static_cast<double>(done.stabilised) / volumes);
     }
 
-    void note(const std::string& key, const BenchSize& size, const SessionStats& session, const PictureStats& pictures,
-              const RingStatistics& ring, bool flow) {
+    void note(const std::string& key, const BenchSize& size, const LiveRun& run, bool flow) {
         note_live(book_, key,
                   fmt::format("{} x {} A-scans of {} samples{}, from {}", size.a_scans, size.b_scans, size.samples,
                               flow ? ", with flow" : "", processor_.source_name()),
-                  size.b_scans / size.block_b_scans, {session, pictures, ring});
+                  size.b_scans / size.block_b_scans, run);
     }
 
     // Seconds of one volume from its blocks to a finished picture, over and over.

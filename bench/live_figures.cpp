@@ -3,8 +3,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "app/live/picture_loop.h"
+#include "app/seconds_since.h"
+#include "engine/live/session.h"
 
 namespace echolux {
+
+using namespace std::chrono_literals;
+
+LiveRun paced(BenchBook& book, Source& source, VolumePath& path, const View& view, double seconds) {
+    Session session(source, path);
+    PictureLoop loop(path, view, 60, [&](std::int64_t volume) { session.shown(volume); });
+    session.start();
+    for (const auto start = std::chrono::steady_clock::now(); seconds_since(start) < seconds;) {
+        book.poll();
+        std::this_thread::sleep_for(50ms);
+    }
+    session.stop();
+    session.drain(10s);
+    path.finish_tissue(10s);
+    loop.stop();
+    return {session.stats(), loop.stats(), path.statistics()};
+}
 
 void note_live(BenchBook& book, const std::string& key, const std::string& what, std::int64_t blocks_of_a_volume,
                const LiveRun& run) {

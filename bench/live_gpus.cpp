@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
-#include <thread>
 
 #include "app/live/picture_loop.h"
 #include "app/live/volume_path.h"
@@ -15,12 +14,10 @@
 #include "bench/run.h"
 #include "compute/error.h"
 #include "compute/parallel_for.h"
-#include "engine/live/session.h"
 
 namespace echolux {
 namespace {
 
-using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr double share_that_is_paced = 0.95;  // of what is reached without a clock
@@ -158,18 +155,8 @@ class LiveGpusBench {
         const ReconstructionSpec spec = spec_of(way);
         MemorySource source(spec, blocks, volumes_per_s * static_cast<double>(size_.lines()));
         LoneVolumePath path(spec, choice, device_);
-        Session session(source, path);
-        PictureLoop loop(path, view_, 60, [&](std::int64_t volume) { session.shown(volume); });
-        session.start();
-        for (const auto start = Clock::now(); seconds_since(start) < job_.seconds;) {
-            book_.poll();
-            std::this_thread::sleep_for(50ms);
-        }
-        session.stop();
-        session.drain(10s);
-        loop.stop();
         note_live(book_, key, fmt::format("{:.1f} volumes/s, from pinned memory", volumes_per_s),
-                  std::ssize(blocks) / 2, {session.stats(), loop.stats(), path.statistics()});
+                  std::ssize(blocks) / 2, echolux::paced(book_, source, path, view_, job_.seconds));
     }
 
     BenchBook& book_;

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "app/live/kept_series.h"
 #include "app/live/live_source.h"
 #include "app/live/live_steering.h"
 #include "app/live/picture_loop.h"
@@ -20,6 +21,7 @@
 #include "engine/io/lower_case.h"
 #include "engine/io/own_files.h"
 #include "engine/io/png_file.h"
+#include "engine/scan/provenance.h"
 
 namespace echolux {
 namespace {
@@ -64,6 +66,7 @@ class Display {
         : shifts_(job.shifts),
           path_(plan, job.backend, job.device,
                 {.publishing = job.publishing,
+                 .keep_bytes = job.source.settings.keep_bytes(),
                  .tissue = live_tissue(job.tissue),
                  .tissue_done = [this](const TissueDone& done, const VolumeGrid& grid) { shifts_.add(done, grid); }}),
           view_(job.view), max_per_s_(job.pictures_per_s) {
@@ -100,6 +103,31 @@ class Display {
         if (processed_) report.processed = processed_->finish();
         if (!picture.empty()) write_last(picture);
         report.display->bytes_read_back = path_.bytes_read_back();
+    }
+
+    // Once nothing is reconstructed any more.
+    KeptReport write_kept(const std::filesystem::path& file, std::map<std::string, std::string> provenance,
+                          Progress& progress) {
+        const std::shared_ptr<const KeptHold> hold = path_.hold_kept();
+        const KeptSeries series{path_.kept().volumes, path_.grid(), std::move(provenance)};
+        const std::int64_t before = path_.bytes_read_back();
+        KeptReport report;
+        try {
+            if (series.volumes.empty()) {
+                throw Error(ErrorCode::output, "no volumes were kept", file.string(),
+                            "let it run longer, or raise `source.keep_gb`");
+            }
+            std::size_t next = 0;
+            const auto voxels = [&] {
+                return path_.begin_reading_kept(*hold, series.volumes[next++].serial).value().voxels();
+            };
+            echolux::write_kept(file, series, voxels, progress);
+            report.volumes = std::ssize(series.volumes);
+        } catch (const Error& error) {
+            report.problem = error;
+        }
+        report.bytes_read_back = path_.bytes_read_back() - before;
+        return report;
     }
 
   private:
@@ -181,6 +209,42 @@ class LinkedPrograms {
     igtl::Link link_;
 };
 
+// Who ends a session wants what it has kept: only ending at once stops writing that.
+class UncancelledProgress : public Progress {
+  public:
+    explicit UncancelledProgress(Progress& progress) : progress_(progress) {}
+    void begin(const std::string& task, std::int64_t total, const std::string& unit) override {
+        unless_cancelled([&] { progress_.begin(task, total, unit); });
+    }
+    void advance(std::int64_t count) override {
+        unless_cancelled([&] { progress_.advance(count); });
+    }
+    void end() override {
+        unless_cancelled([&] { progress_.end(); });
+    }
+
+  private:
+    static void unless_cancelled(const std::function<void()>& work) {
+        try {
+            work();
+        } catch (const Error& error) {
+            if (error.code() != ErrorCode::cancelled) throw;
+        }
+    }
+
+    Progress& progress_;
+};
+
+void check_kept(const LiveJob& job) {
+    if (job.kept.empty()) return;
+    if (job.source.settings.keep_bytes() <= 0) {
+        throw Error(ErrorCode::bad_setting, "needs volumes that are kept", "kept",
+                    "set `source.keep_gb` to the memory for them");
+    }
+    check_series_name(job.kept, VoxelType::u8);
+    check_volume_output(job.kept, VoxelType::u8);
+}
+
 void check(const LiveJob& job) {
     require_backend(job.backend);
     if (job.publishing == Publishing::rolling && !job.processed.empty()) {
@@ -194,7 +258,9 @@ void check(const LiveJob& job) {
     }
     FileNames inputs = job.made_from;
     add_files_of_view(job.view, inputs);
-    check_session_outputs(job, {{job.picture, is_own_picture}, {job.shifts, is_own_shifts, {".csv"}}}, inputs);
+    check_session_outputs(
+        job, {{job.picture, is_own_picture}, {job.shifts, is_own_shifts, {".csv"}}, {job.kept, is_own_volume}}, inputs);
+    check_kept(job);
     if (!job.shifts.empty()) check_can_be_written(job.shifts);
     if (job.picture.empty()) return;
     if (lower_ending(job.picture) != ".png") {
@@ -230,6 +296,12 @@ LiveReport run(const LiveJob& job, Progress& progress, const HearEvent& heard) {
     linked.reset();
     report.display = DisplayReport{{}, pictures->stats(), 0};
     display.report_to(report, job.picture);
+    if (!job.kept.empty()) {
+        Scan scan = source->scan();
+        take_recipe(plan, scan);
+        UncancelledProgress goes_on(progress);
+        report.kept = display.write_kept(job.kept, provenance_of(scan, report.way), goes_on);
+    }
     report.session = session.stats();
     return report;
 }

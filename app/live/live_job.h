@@ -27,6 +27,7 @@ struct LiveJob : SessionJob {
     Publishing publishing = Publishing::whole;
     double pictures_per_s = 60;            // at most
     std::filesystem::path picture;         // of the last volume; empty: none
+    std::filesystem::path kept;            // series of the last volumes, of source.keep_gb; empty: none
     TissueSettings tissue;                 // what is done to volumes before they are shown
     std::filesystem::path shifts;          // table of the B-scans of stabilised volumes; empty: none
     std::optional<igtl::LinkWanted> link;  // to programs that get the volumes, by OpenIGTLink

@@ -105,11 +105,8 @@ std::string counted(std::int64_t count, const char* one, const char* many) {
 }  // namespace
 
 Json object_of(const RingStatistics& f) {
-    return {{"published", f.published},
-            {"dropped", f.dropped},
-            {"abandoned", f.abandoned},
-            {"shown", f.shown},
-            {"late", f.late}};
+    return {{"published", f.published}, {"dropped", f.dropped}, {"abandoned", f.abandoned}, {"shown", f.shown},
+            {"late", f.late},           {"kept", f.kept},       {"most_kept", f.most_kept}};
 }
 
 Json object_of(const RecorderStats& f) {
@@ -138,6 +135,7 @@ std::optional<Error> problem_of(const LiveReport& report) {
     const std::optional<RecorderStats>& recorder = report.recorder;
     if (recorder && recorder->problem) return recorder->problem;
     if (report.processed && report.processed->problem) return report.processed->problem;
+    if (report.kept && report.kept->problem) return report.kept->problem;
     if (!report.failure.empty()) return because(ErrorCode::device, report.failure);
     const bool is_empty = s.arrived.blocks == 0 || (recorder && recorder->blocks == 0);
     if (is_empty && !report.was_cut_short) {
@@ -199,6 +197,8 @@ Json object_of(const LiveReport& report) {
     if (report.tissue) json["tissue"] = object_of(*report.tissue);
     if (report.recorder) json["recorder"] = object_of(*report.recorder);
     if (report.processed) json["processed"] = object_of(*report.processed);
+    if (report.kept)
+        json["kept"] = {{"volumes", report.kept->volumes}, {"bytes_read_back", report.kept->bytes_read_back}};
     if (report.linked) json["igtl"] = object_of(*report.linked);
     json["cut_short"] = report.was_cut_short;
     json["events"] = Json::array();
@@ -238,6 +238,14 @@ std::string text_of(const LiveReport& report) {
             fmt::format("shown        {} in {} ({:.1f} a second), {} out of order\n", counted(shown.volumes, "volumes"),
                         counted(shown.pictures, "pictures"), shown.pictures_per_s, shown.out_of_order);
         text += fmt::format("latency      last block to picture: {}\n", latency_text(s.shown));
+    }
+    if (report.display && report.display->ring.most_kept > 0) {
+        const RingStatistics& ring = report.display->ring;
+        text += fmt::format("kept         the last {} of at most {}", counted(ring.kept, "volumes"), ring.most_kept);
+        const bool is_written = report.kept && !report.kept->problem;
+        text += is_written ? fmt::format("; written, {:.1f} MB read back\n",
+                                         1e-6 * static_cast<double>(report.kept->bytes_read_back))
+                           : "\n";
     }
     if (report.tissue) {
         const TissueStats& done = *report.tissue;

@@ -32,6 +32,13 @@ struct DisplayReport {
     std::int64_t bytes_read_back = 0;
 };
 
+// The last volumes, which a display kept, in a file.
+struct KeptReport {
+    std::int64_t volumes = 0;
+    std::int64_t bytes_read_back = 0;  // for that alone
+    std::optional<Error> problem;      // why there is no file
+};
+
 struct LiveReport {
     std::string source;
     std::string way;  // who reconstructs, how voxels get to whom; empty: nobody
@@ -41,6 +48,7 @@ struct LiveReport {
     std::optional<TissueStats> tissue;  // where volumes were stabilised or filtered
     std::optional<RecorderStats> recorder;
     std::optional<ProcessedStats> processed;
+    std::optional<KeptReport> kept;         // where they were to be written
     std::optional<igtl::LinkStats> linked;  // to programs that get the volumes
     std::vector<SessionEvent> events;
     bool was_cut_short = false;  // the user ended it before the seconds or volumes that were asked for

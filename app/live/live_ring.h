@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "compute/plan/params.h"
 #include "compute/types.h"
@@ -14,6 +15,26 @@
 #include "render/renderer.h"
 
 namespace echolux {
+
+// The volumes that a ring keeps stay as they are while this lives, also when the ring is exchanged.
+class KeptHold {
+  public:
+    explicit KeptHold(std::shared_ptr<VolumeRing> ring) : ring_(std::move(ring)) { ring_->hold(); }
+    ~KeptHold() { ring_->release(); }
+    KeptHold(const KeptHold&) = delete;
+    KeptHold& operator=(const KeptHold&) = delete;
+
+    bool is_of(const std::shared_ptr<VolumeRing>& ring) const { return ring_ == ring; }
+
+  private:
+    std::shared_ptr<VolumeRing> ring_;
+};
+
+// Pictures stand at a volume that is kept.
+struct Pause {
+    std::shared_ptr<const KeptHold> hold;
+    std::uint64_t serial = 0;  // of the volume
+};
 
 struct LiveRing {
     explicit LiveRing(Renderer& of) : renderer(of) {}
@@ -27,7 +48,8 @@ struct LiveRing {
     // Held while pictures are submitted, and while what follows is exchanged, by the thread that feeds.
     mutable std::mutex exchanging;
     std::optional<LiveSlots> slots;  // nothing: the devices could not be put together again
-    std::unique_ptr<VolumeRing> ring;
+    std::shared_ptr<VolumeRing> ring;
+    std::optional<Pause> pause;    // nothing: pictures show the newest volume
     std::uint64_t generation = 0;  // of the ring
     VolumeGrid grid;
     std::optional<VolumeGrid> flow_grid;

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "app/open/scan_poses.h"
+#include "compute/counted.h"
 #include "compute/error.h"
+#include "engine/memory_budget.h"
 
 namespace echolux {
 namespace {
@@ -105,22 +107,55 @@ void VolumeFeeder::install(ChosenReconstructor chosen) {
     live_.flow_grid = reconstructor_->flow_grid();
 }
 
+// When this throws, those before are still there. They go before there are more to keep volumes, which take what memory
+// is left.
+LiveSlots VolumeFeeder::slots_for(const Reconstructor& coming, const ReconstructionSpec& plan) {
+    const bool shares = coming.processor() == Backend::cuda && pairing_.shares;
+    SlotsWanted wanted{.grid = coming.grid(),
+                       .flow = coming.flow_grid(),
+                       .peaks = true,
+                       .range = range_of(coming.grid(), plan.recipe),
+                       .count = options_.slots,
+                       .first = options_.first_kind,
+                       .share = shares ? options_.share : Sharer{}};
+    if (options_.keep_bytes <= 0) return live_.renderer.make_slots(wanted);
+    std::optional<LiveSlots> without;
+    if (live_.slots) without = live_.renderer.make_slots(wanted);
+    wanted.keep_bytes = shares ? options_.keep_bytes : std::min(options_.keep_bytes, available_memory_bytes() / 2);
+    try {
+        return live_.renderer.make_slots(wanted);
+    } catch (const Error& error) {
+        if (!without || error.code() != ErrorCode::out_of_memory) throw;
+        return *without;
+    }
+}
+
+void VolumeFeeder::tell_kept(bool had_some) {
+    if (options_.keep_bytes <= 0) return;
+    const std::string gone = had_some ? "; those of another shape are gone" : "";
+    const std::size_t count = live_.slots->kept;
+    const double gb = 1e-9 * static_cast<double>(live_.slots->slot_bytes);
+    const std::string line =
+        count > 0 ? fmt::format("the last {} are kept in {:.3g} GB of memory",
+                                counted(static_cast<std::int64_t>(count), "volumes"), gb * static_cast<double>(count))
+                  : fmt::format(
+                        "no volumes are kept: one takes {:.3g} GB; raise `source.keep_gb` or make volumes smaller", gb);
+    const std::scoped_lock lock(told_);
+    news_.push_back({line + gone, count == 0, "kept"});
+}
+
 // With slots of its own. When this throws, all is as it was.
 void VolumeFeeder::put_to_use(MadePlan made) {
     const Reconstructor& coming = *made.chosen.reconstructor;
     const VolumeGrid grid = coming.grid();
     Renderer& renderer = live_.renderer;
-    auto ring = std::make_unique<VolumeRing>(options_.slots, grid.b_scans, options_.publishing);
     const bool on_gpu = coming.processor() == Backend::cuda;
-    live_.slots = renderer.make_slots({.grid = grid,
-                                       .flow = coming.flow_grid(),
-                                       .peaks = true,
-                                       .range = range_of(grid, made.spec.recipe),
-                                       .count = options_.slots,
-                                       .first = options_.first_kind,
-                                       .share = on_gpu && pairing_.shares ? options_.share : Sharer{}});
-    live_.ring = std::move(ring);
+    const bool had_kept = live_.ring && !live_.ring->kept().empty();
+    live_.slots = slots_for(coming, made.spec);
+    live_.ring = std::make_shared<VolumeRing>(options_.slots, grid.b_scans, options_.publishing, live_.slots->kept);
+    live_.pause.reset();
     ++live_.generation;
+    tell_kept(had_kept);
     live_.plan = made.spec;
     plan_in_use_ = made.number;
     const bool keeps_shape = grid == live_.grid;

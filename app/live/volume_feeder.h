@@ -25,6 +25,7 @@ namespace echolux {
 struct VolumePathOptions {
     Publishing publishing = Publishing::whole;
     std::size_t slots = pictures_under_way + 2;
+    std::int64_t keep_bytes = 0;              // of memory besides, for the last volumes
     SlotKind first_kind = SlotKind::surface;  // a later one leaves out what comes before it
     Sharer share = echolux::share;
     std::function<ChosenReconstructor(const ReconstructionSpec&, const BackendChoice&)> reconstructor =
@@ -115,6 +116,8 @@ class VolumeFeeder : public BlockSink {
     ChosenReconstructor make_reconstructor_for(ReconstructionSpec& plan) const;
     void install(ChosenReconstructor chosen);
     bool fits(const Reconstructor& coming) const;
+    LiveSlots slots_for(const Reconstructor& coming, const ReconstructionSpec& plan);
+    void tell_kept(bool had_some);
     void put_to_use(MadePlan made);
     bool exchange_plan(Moment moment, MadePlan made);
     template <class Work>

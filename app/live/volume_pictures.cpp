@@ -1,5 +1,6 @@
 #include "app/live/volume_pictures.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "compute/error.h"
@@ -65,11 +66,17 @@ Image VolumePictures::read(const VolumePicture& picture) {
     return with_release([&] { return live_.renderer.read(picture.drawing); });
 }
 
+// `exchanging` is held.
+std::optional<std::uint64_t> VolumePictures::paused_at() const {
+    if (!live_.pause) return {};
+    return live_.pause->serial;
+}
+
 // What `read` makes of the ring's slots; it tells the ring how that ended. `exchanging` is held.
 template <class Read>
-auto VolumePictures::with_ticket(const Read& read) {
+auto VolumePictures::with_ticket(std::optional<std::uint64_t> serial, const Read& read) {
     live_.require_built();
-    const std::optional<ReadTicket> ticket = live_.ring->acquire_read();
+    const std::optional<ReadTicket> ticket = live_.ring->acquire_read(serial);
     std::optional<decltype(read(std::declval<Reading&>()))> result;
     if (!ticket) return result;
     Reading reading{*ticket};
@@ -90,7 +97,7 @@ template <class Read>
 auto VolumePictures::read_ring(const Read& read) {
     return with_release([&] {
         const std::scoped_lock lock(live_.exchanging);
-        return with_ticket(read);
+        return with_ticket(paused_at(), read);
     });
 }
 
@@ -99,7 +106,8 @@ template <class Read>
 auto VolumePictures::try_read_ring(const Read& read) {
     return with_release([&] {
         const std::unique_lock lock(live_.exchanging, std::try_to_lock);
-        return lock.owns_lock() ? with_ticket(read) : decltype(with_ticket(read)){};
+        using Result = decltype(with_ticket({}, read));
+        return lock.owns_lock() ? with_ticket(paused_at(), read) : Result{};
     });
 }
 
@@ -138,13 +146,50 @@ std::optional<VolumePicture> VolumePictures::picture(const View& view) {
     });
 }
 
-std::optional<ComingVolume> VolumePictures::begin_reading_volume() {
-    return read_ring([&](Reading& reading) {
-        const ReadTicket::Part& newest = reading.ticket.newest;
-        return ComingVolume{
-            {newest.stamp, newest.filled_to, live_.grid, {}, live_.plan},
+ComingVolume VolumePictures::coming_of(Reading& reading) {
+    const ReadTicket::Part& newest = reading.ticket.newest;
+    return {{newest.stamp, newest.filled_to, live_.grid, {}, live_.plan},
             [this, voxels = live_.renderer.copy_slot(reading.slots())] { return with_release(voxels); }};
+}
+
+std::optional<ComingVolume> VolumePictures::begin_reading_volume() {
+    return read_ring([&](Reading& reading) { return coming_of(reading); });
+}
+
+std::optional<ComingVolume> VolumePictures::begin_reading_kept(const KeptHold& hold, std::uint64_t serial) {
+    return with_release([&] {
+        const std::scoped_lock lock(live_.exchanging);
+        if (!hold.is_of(live_.ring))
+            throw Error(ErrorCode::output, "are gone, since volumes have taken another shape", "kept volumes",
+                        "save them before such settings change");
+        return with_ticket(serial, [&](Reading& reading) { return coming_of(reading); });
     });
+}
+
+std::shared_ptr<const KeptHold> VolumePictures::hold_kept() {
+    const std::scoped_lock lock(live_.exchanging);
+    return live_.ring ? std::make_shared<const KeptHold>(live_.ring) : nullptr;
+}
+
+bool VolumePictures::pause_at(std::uint64_t serial) {
+    const std::scoped_lock lock(live_.exchanging);
+    if (!live_.ring) return false;
+    Pause pause{live_.pause ? live_.pause->hold : std::make_shared<const KeptHold>(live_.ring), serial};
+    const std::vector<KeptVolume> kept = live_.ring->kept();
+    if (std::ranges::find(kept, serial, &KeptVolume::serial) == kept.end()) return false;
+    live_.pause = std::move(pause);
+    return true;
+}
+
+void VolumePictures::resume() {
+    const std::scoped_lock lock(live_.exchanging);
+    live_.pause.reset();
+}
+
+KeptVolumes VolumePictures::kept() const {
+    const std::scoped_lock lock(live_.exchanging);
+    if (!live_.ring) return {};
+    return {live_.ring->kept(), live_.ring->statistics().most_kept, paused_at()};
 }
 
 std::optional<Image> VolumePictures::still(const View& view) {
@@ -161,9 +206,14 @@ std::optional<ReadVolume> VolumePictures::read_volume() {
 std::optional<ShownVolume> VolumePictures::shown() {
     return try_read_ring([&](const Reading& reading) {
         const ReadTicket::Part& newest = reading.ticket.newest;
-        return ShownVolume{
-            newest.stamp,    reading.is_whole(live_.grid), live_.grid, live_.flow_grid, live_.generation, newest.serial,
-            newest.filled_to};
+        return ShownVolume{.stamp = newest.stamp,
+                           .is_whole = reading.is_whole(live_.grid),
+                           .grid = live_.grid,
+                           .flow_grid = live_.flow_grid,
+                           .generation = live_.generation,
+                           .is_paused = live_.pause.has_value(),
+                           .serial = newest.serial,
+                           .filled_to = newest.filled_to};
     });
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct ShownVolume {
     VolumeGrid grid;
     std::optional<VolumeGrid> flow_grid;
     std::uint64_t generation = 0;  // another one whenever describe() may say something else
+    bool is_paused = false;        // it is one that is kept
     std::uint64_t serial = 0;      // of what is in the slot: another one when it was worked on again
     std::int64_t filled_to = 0;
 };
@@ -43,6 +45,13 @@ struct ReadVolume {
     VolumeGrid grid;
     std::vector<std::byte> voxels;
     ReconstructionSpec plan;  // in use now
+};
+
+// The last volumes, oldest first, at one moment.
+struct KeptVolumes {
+    std::vector<KeptVolume> volumes;
+    std::int64_t most = 0;               // that can be kept; 0: none ever are
+    std::optional<std::uint64_t> shown;  // serial of the one that pictures stand at; nothing: they show the newest
 };
 
 // On its way to the host.
@@ -94,6 +103,17 @@ class VolumePictures {
     std::optional<ComingVolume> begin_reading_volume();
     std::int64_t bytes_read_back() const { return live_.renderer.bytes_read_back(); }
 
+    // Pictures, and all that is asked of the volume that is shown, stand at one that is kept. All of these are held
+    // meanwhile, while newer ones come and go. False: it is not kept any more, and all is as it was.
+    bool pause_at(std::uint64_t serial);
+    void resume();
+
+    // Keeps them as they are for as long as what is returned lives; nullptr: the slots are not there.
+    std::shared_ptr<const KeptHold> hold_kept();
+    // Of those, begun as above. Nothing: it is just being written again. Throws Error{output}: the slots have been
+    // exchanged since, so that it is gone.
+    std::optional<ComingVolume> begin_reading_kept(const KeptHold& hold, std::uint64_t serial);
+
     // ---- any thread
 
     // When the display's device is lost: who feeds waits for its pictures no longer.
@@ -102,6 +122,8 @@ class VolumePictures {
     // Another number whenever pictures can see something new.
     std::uint64_t news() const;
 
+    KeptVolumes kept() const;
+
   private:
     struct Reading;
     template <class Call>
@@ -109,7 +131,9 @@ class VolumePictures {
     bool has_flow() const;
     void look_at_flow();
     template <class Read>
-    auto with_ticket(const Read& read);
+    auto with_ticket(std::optional<std::uint64_t> serial, const Read& read);
+    std::optional<std::uint64_t> paused_at() const;
+    ComingVolume coming_of(Reading& reading);
     template <class Read>
     auto read_ring(const Read& read);
     template <class Read>

@@ -19,6 +19,8 @@
 
 namespace echolux {
 
+class KeptReading;  // app/stage/kept_reading.h
+class KeptTime;     // app/stage/kept_time.h
 class LiveSession;  // app/stage/live_session.h
 
 // A volume that is waited for: to be called once, on any thread that may wait, also when its exhibit is gone. Throws
@@ -79,6 +81,10 @@ class Exhibit {
 
     // Of whatever has several time points; nullptr: of a still volume, or of an instrument.
     virtual Timeline* timeline() { return nullptr; }
+    // The last volumes of an instrument; nullptr: none are kept.
+    virtual KeptTime* kept_time() { return nullptr; }
+    // They are on their way to a file; of the last `seconds`, 0: all. nullptr: there are none yet.
+    virtual std::shared_ptr<KeptReading> begin_reading_kept(double) { return nullptr; }
     virtual std::vector<Interval> ready_steps() const { return {}; }  // that can be shown at once
 
     // Where what is shown is not what the time line asks for: that is still on its way.

@@ -26,9 +26,11 @@ void check_can_be_shown(const Scan& scan) {
                 "choose db, intensity or amplitude");
 }
 
-MakeExhibit on_stage(std::shared_ptr<StagedSession> session, const BackendChoice& backend) {
-    return
-        [session, backend](Renderer& renderer) { return std::make_unique<SessionExhibit>(session, backend, renderer); };
+MakeExhibit on_stage(std::shared_ptr<StagedSession> session, const BackendChoice& backend,
+                     std::int64_t keep_bytes = 0) {
+    return [session, backend, keep_bytes](Renderer& renderer) {
+        return std::make_unique<SessionExhibit>(session, backend, renderer, keep_bytes);
+    };
 }
 
 MakeExhibit open_series(const std::filesystem::path& path, const std::vector<std::string>& assignments,
@@ -76,7 +78,7 @@ MakeExhibit open_live_exhibit(const SourceWanted& wanted, const BackendChoice& b
     progress.begin("measure the noise floor", 0, "");
     const ReconstructionSpec plan = live_plan(*source, progress);
     progress.end();
-    return on_stage(std::make_unique<StagedSession>(std::move(source), plan), backend);
+    return on_stage(std::make_unique<StagedSession>(std::move(source), plan), backend, wanted.settings.keep_bytes());
 }
 
 }  // namespace echolux

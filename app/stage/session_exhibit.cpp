@@ -18,10 +18,12 @@ ReconstructionSpec complete_plan_of(const StagedSession& session) {
 
 }  // namespace
 
-SessionExhibit::SessionExhibit(std::shared_ptr<StagedSession> session, const BackendChoice& backend, Renderer& renderer)
+SessionExhibit::SessionExhibit(std::shared_ptr<StagedSession> session, const BackendChoice& backend, Renderer& renderer,
+                               std::int64_t keep_bytes)
     : session_(std::move(session)),
       path_(complete_plan_of(*session_), backend, renderer,
-            {.complete = [part = session_.get()](ReconstructionSpec& plan) { part->complete(plan); }}),
+            {.keep_bytes = keep_bytes,
+             .complete = [part = session_.get()](ReconstructionSpec& plan) { part->complete(plan); }}),
       way_(path_.describe()) {
     session_->attach(path_);
 }
@@ -53,6 +55,7 @@ bool SessionExhibit::has_planes() const {
 
 void SessionExhibit::update(double now_s) {
     session_->update(now_s);
+    kept_.update([this](ComingVolume coming) { return guarded(std::move(coming)); });
     if (std::optional<ShownVolume> shown = path_.shown()) {
         if (!shown_ || shown_->generation != shown->generation) way_ = path_.describe();
         const auto seen = [](const ShownVolume& of) { return std::tuple(of.generation, of.serial, of.filled_to); };
@@ -106,12 +109,25 @@ Image SessionExhibit::still(const View& view) {
 VolumeToCome SessionExhibit::begin_reading() {
     std::optional<ComingVolume> coming = path_.begin_reading_volume();
     if (!coming) return {};
+    return guarded(std::move(*coming));
+}
+
+std::map<std::string, std::string> SessionExhibit::provenance_now(const ReconstructionSpec& plan) const {
     Scan scan = session_->scan();
-    take_recipe(coming->volume.plan, scan);
-    Volume facts{coming->volume.grid, {}, provenance_of(scan, path_.describe())};
-    facts.provenance["volume"] = std::to_string(session_->step_of(coming->volume.stamp.volume));
+    take_recipe(plan, scan);
+    return provenance_of(scan, path_.describe());
+}
+
+std::shared_ptr<KeptReading> SessionExhibit::begin_reading_kept(double seconds) {
+    if (!shown_) return nullptr;
+    return kept_.read(shown_->grid, seconds, provenance_now(session_->plan()));
+}
+
+VolumeToCome SessionExhibit::guarded(ComingVolume coming) {
+    Volume facts{coming.volume.grid, {}, provenance_now(coming.volume.plan)};
+    facts.provenance["volume"] = std::to_string(session_->step_of(coming.volume.stamp.volume));
     const auto reading = std::make_shared<Reading>();
-    reading->voxels = std::move(coming->voxels);
+    reading->voxels = std::move(coming.voxels);
     std::erase_if(readings_, [](const auto& one) { return one.expired(); });
     readings_.push_back(reading);
     return [reading, facts = std::move(facts), from = name()] {

@@ -8,6 +8,7 @@
 
 #include "app/live/volume_path.h"
 #include "app/stage/exhibit.h"
+#include "app/stage/kept_time.h"
 #include "app/stage/staged_session.h"
 
 namespace echolux {
@@ -15,7 +16,9 @@ namespace echolux {
 class SessionExhibit : public Exhibit {
   public:
     // The session may have been on another stage before. Throws what making a VolumePath and starting the source throw.
-    SessionExhibit(std::shared_ptr<StagedSession> session, const BackendChoice& backend, Renderer& renderer);
+    // `keep_bytes`: of memory of the display, for the last volumes.
+    SessionExhibit(std::shared_ptr<StagedSession> session, const BackendChoice& backend, Renderer& renderer,
+                   std::int64_t keep_bytes = 0);
     ~SessionExhibit() override;
 
     std::string name() const override { return session_->name(); }
@@ -39,6 +42,8 @@ class SessionExhibit : public Exhibit {
     VolumeToCome begin_reading() override;
 
     Timeline* timeline() override { return session_->timeline(); }
+    KeptTime* kept_time() override { return kept_.most() > 0 ? &kept_ : nullptr; }
+    std::shared_ptr<KeptReading> begin_reading_kept(double seconds) override;
     std::vector<Interval> ready_steps() const override;
     std::optional<Loading> loading() const override;
     std::optional<VolumeStamp> stamp() const override;
@@ -53,10 +58,13 @@ class SessionExhibit : public Exhibit {
         std::function<std::vector<std::byte>()> voxels;
     };
 
+    std::map<std::string, std::string> provenance_now(const ReconstructionSpec& plan) const;
+    VolumeToCome guarded(ComingVolume coming);
     void note(const FollowedVolume& followed, double now_s);
 
     std::shared_ptr<StagedSession> session_;
     VolumePath path_;
+    KeptTime kept_{path_};
     std::string way_;
     std::optional<ShownVolume> shown_;  // lately
     std::uint64_t news_ = 0;

@@ -48,6 +48,10 @@ class StandIn : public Exhibit {
     VolumeToCome begin_reading() override;
 
     Timeline* timeline() override { return own_->timeline(); }
+    KeptTime* kept_time() override { return own_->kept_time(); }
+    std::shared_ptr<KeptReading> begin_reading_kept(double seconds) override {
+        return own_->begin_reading_kept(seconds);
+    }
     std::vector<Interval> ready_steps() const override { return own_->ready_steps(); }
     std::optional<Loading> loading() const override { return own_->loading(); }
     std::optional<VolumeStamp> stamp() const override { return own_->stamp(); }

@@ -40,6 +40,10 @@ const std::vector<Field<SourceSettings>>& describe<SourceSettings>() {
             .special(0, "auto")
             .soft(0, 256),
         flag("loop", &S::loop, effect, "start a replay again after its last volume"),
+        number("keep_gb", &S::keep_gb, 0, 4096, "GB", effect,
+               "memory of the display that keeps the last volumes, to pause and step back; as many as fit, 0: none")
+            .special(0, "none")
+            .soft(0, 16),
     };
     return fields;
 }

@@ -23,6 +23,9 @@ struct SourceSettings {
     std::int64_t block_b_scans = 0;  // B-scan positions of a block
     std::int64_t pool_blocks = 0;    // blocks that may be in use at a time
     bool loop = true;                // of replay: begin anew after the last volume
+    double keep_gb = 0;              // memory of the display for the last volumes; 0: none are kept
+
+    std::int64_t keep_bytes() const { return static_cast<std::int64_t>(1e9 * keep_gb); }
 };
 
 struct SourceCapabilities {

@@ -144,6 +144,13 @@ bool holds_time_points(const std::filesystem::path& path) {
     return format_of(path).holds_time;
 }
 
+void check_series_name(const std::filesystem::path& path, VoxelType type) {
+    check_volume_name(path, type);
+    if (holds_time_points(path)) return;
+    throw Error(ErrorCode::bad_setting, format_of(path).name + " holds one time point", path.string(),
+                "use " + endings_written([](const ImageFormat& other) { return other.holds_time; }));
+}
+
 // ---- reading --------------------------------------------------------------------------------------------------------
 
 SeriesFile::SeriesFile(const std::filesystem::path& path) : path_(path) {
@@ -253,10 +260,7 @@ SeriesWriter::SeriesWriter(const std::filesystem::path& path, SeriesHeader heade
                                 counted(header.time_points, "time points")),
                     path.string());
     }
-    if (header.time_points > 1 && !holds_time_points(path)) {
-        throw Error(ErrorCode::bad_setting, format_of(path).name + " holds one time point", path.string(),
-                    "use " + endings_written([](const ImageFormat& other) { return other.holds_time; }));
-    }
+    if (header.time_points > 1) check_series_name(path, grid.type);
     parts_ = std::make_unique<Parts>(path, std::move(header), storage);
 }
 

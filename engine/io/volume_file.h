@@ -35,6 +35,9 @@ void check_volume_name(const std::filesystem::path& path, VoxelType type);
 // The same, and whether something can be written there. Throws also Error{output}; leaves nothing but the folder.
 void check_volume_output(const std::filesystem::path& path, VoxelType type);
 
+// Whether a series can be written: as check_volume_name(), and the format holds several time points.
+void check_series_name(const std::filesystem::path& path, VoxelType type);
+
 // Whether one file or folder of that name can hold several time points. Throws Error{bad_setting}: no name of a volume.
 bool holds_time_points(const std::filesystem::path& path);
 

@@ -1,5 +1,6 @@
 #include "engine/live/volume_ring.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "compute/error.h"
@@ -13,15 +14,15 @@ void require(bool holds, const char* what) {
 
 }  // namespace
 
-VolumeRing::VolumeRing(std::size_t slots, std::int64_t slices, Publishing publishing)
-    : slots_(slots), slices_(slices), publishing_(publishing) {
+VolumeRing::VolumeRing(std::size_t slots, std::int64_t slices, Publishing publishing, std::size_t keeps)
+    : slots_(slots + keeps), slices_(slices), publishing_(publishing), keeps_(keeps) {
     require(slots >= 2, "a ring has at least two slots: one is shown, one is written");
     require(slices >= 1, "a volume has at least one slice");
 }
 
-// A slot with a published volume that is not the newest is free: pictures of it, if any, are submitted.
+// A slot with a published volume that is neither the newest nor kept is free: pictures of it, if any, are submitted.
 bool VolumeRing::is_free(std::size_t slot) const {
-    return !slots_[slot].reading && slot != newest_;
+    return !slots_[slot].reading && slot != newest_ && std::ranges::find(kept_, slot) == kept_.end();
 }
 
 std::optional<WriteTicket> VolumeRing::acquire_write(const VolumeStamp& stamp) {
@@ -66,12 +67,26 @@ void VolumeRing::publish(std::size_t slot) {
     written_.reset();
     newest_ = slot;
     ++statistics_.published;
+    if (holds_ == 0) keep(slot);
+}
+
+// A volume that was made anew with other settings takes the place of the one before.
+void VolumeRing::keep(std::size_t slot) {
+    if (keeps_ == 0) return;
+    const VolumeStamp& stamp = slots_[slot].stamp;
+    if (!kept_.empty()) {
+        const VolumeStamp& last = slots_[kept_.back()].stamp;
+        if (last.volume == stamp.volume && last.time_s == stamp.time_s) kept_.pop_back();
+    }
+    if (kept_.size() == keeps_) kept_.pop_front();
+    kept_.push_back(slot);
 }
 
 std::optional<WriteTicket> VolumeRing::acquire_rewrite(std::int64_t volume) {
     const std::scoped_lock lock(mutex_);
     require(!written_, "one volume is written at a time");
     if (!newest_ || slots_[*newest_].stamp.volume != volume || slots_[*newest_].reading) return std::nullopt;
+    if (holds_ > 0 && !kept_.empty() && kept_.back() == newest_) return std::nullopt;
     Slot& slot = slots_[*newest_];
     slot.serial = ++serial_;
     rewriting_ = true;
@@ -106,22 +121,56 @@ std::optional<std::size_t> VolumeRing::partial() const {
     return is_seen ? written_ : std::nullopt;
 }
 
-std::optional<ReadTicket> VolumeRing::acquire_read() {
+std::optional<ReadTicket> VolumeRing::acquire_read(std::optional<std::uint64_t> serial) {
     const std::scoped_lock lock(mutex_);
     require(reader_ == 0, "one picture is made at a time");
+    if (serial) {
+        const std::optional<std::size_t> slot = kept_slot(*serial);
+        return slot && !(rewriting_ && slot == written_) ? acquire_read_of(*slot) : std::nullopt;
+    }
     if (rewriting_) return std::nullopt;
     const std::optional<std::size_t> newest = partial() ? partial() : newest_;
     if (!newest) return std::nullopt;
-    ReadTicket ticket;
-    ticket.newest = part_of(*newest);
-    ticket.wait = slots_[*newest].last_written;
-    slots_[*newest].reading = true;
+    std::optional<ReadTicket> ticket = acquire_read_of(*newest);
     if (newest != newest_ && newest_) {
-        ticket.previous = part_of(*newest_);  // written before what is newer, which is waited for
+        ticket->previous = part_of(*newest_);  // written before what is newer, which is waited for
         slots_[*newest_].reading = true;
     }
+    return ticket;
+}
+
+std::optional<ReadTicket> VolumeRing::acquire_read_of(std::size_t slot) {
+    ReadTicket ticket;
+    ticket.newest = part_of(slot);
+    ticket.wait = slots_[slot].last_written;
+    slots_[slot].reading = true;
     ticket.signal = reader_ = ++read_values_;
     return ticket;
+}
+
+std::optional<std::size_t> VolumeRing::kept_slot(std::uint64_t serial) const {
+    const auto found = std::ranges::find(kept_, serial, [this](std::size_t slot) { return slots_[slot].serial; });
+    if (found == kept_.end()) return std::nullopt;
+    return *found;
+}
+
+std::vector<KeptVolume> VolumeRing::kept() const {
+    const std::scoped_lock lock(mutex_);
+    std::vector<KeptVolume> volumes;
+    for (const std::size_t slot : kept_) volumes.push_back({slots_[slot].serial, slots_[slot].stamp});
+    return volumes;
+}
+
+void VolumeRing::hold() {
+    const std::scoped_lock lock(mutex_);
+    ++holds_;
+}
+
+// Of those that passed by meanwhile, the newest one goes on.
+void VolumeRing::release() {
+    const std::scoped_lock lock(mutex_);
+    require(holds_ > 0, "nobody holds the volumes that are kept");
+    if (--holds_ == 0 && newest_ && (kept_.empty() || kept_.back() != newest_)) keep(*newest_);
 }
 
 void VolumeRing::end_read(const ReadTicket& ticket, bool was_submitted) {
@@ -167,7 +216,10 @@ std::uint64_t VolumeRing::read_submitted() const {
 
 RingStatistics VolumeRing::statistics() const {
     const std::scoped_lock lock(mutex_);
-    return statistics_;
+    RingStatistics statistics = statistics_;
+    statistics.kept = static_cast<std::int64_t>(kept_.size());
+    statistics.most_kept = static_cast<std::int64_t>(keeps_);
+    return statistics;
 }
 
 }  // namespace echolux

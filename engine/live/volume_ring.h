@@ -7,11 +7,14 @@
 // - A slot that a ticket still may submit work for is given to nobody else. One whose pictures are submitted may be
 //   written again: the write ticket waits for the last of them.
 // - What is published may be written again in place; no picture is begun meanwhile.
-// - The newest published volume stays until a newer one is published. No slot left: the volume is dropped and counted.
+// - The newest published volume stays until a newer one is published, the last ones as long as there is room for them.
+//   No slot left: the volume is dropped and counted.
+// - While somebody holds the volumes that are kept, newer ones pass by in the other slots.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -49,6 +52,12 @@ struct ReadTicket {
     std::uint64_t signal = 0;      // of `read`
 };
 
+// One of the last volumes, which can still be shown.
+struct KeptVolume {
+    std::uint64_t serial = 0;
+    VolumeStamp stamp;
+};
+
 struct RingStatistics {
     std::int64_t handed_over = 0;  // batches of slices that pictures can see
     std::int64_t published = 0;
@@ -57,14 +66,17 @@ struct RingStatistics {
     std::int64_t shown = 0;      // volumes that some picture showed
     std::int64_t late = 0;       // published, and replaced before a picture showed them
     std::int64_t pictures = 0;
+    std::int64_t kept = 0;       // volumes that can still be shown, where any are kept
+    std::int64_t most_kept = 0;  // at most
 };
 
 // From any thread; at most one write ticket and one read ticket are out at a time. Throws Error{bad_setting} when a
 // ticket is used twice.
 class VolumeRing {
   public:
-    // `slots`: at least 2; pictures under way + 2 keep both sides from waiting. `slices` of a volume.
-    VolumeRing(std::size_t slots, std::int64_t slices, Publishing publishing);
+    // `slots`: at least 2; pictures under way + 2 keep both sides from waiting. `slices` of a volume. `keeps`: slots
+    // besides, for the last so many volumes.
+    VolumeRing(std::size_t slots, std::int64_t slices, Publishing publishing, std::size_t keeps = 0);
 
     // Nothing: no slot is free, and the volume is counted as dropped.
     std::optional<WriteTicket> acquire_write(const VolumeStamp& stamp);
@@ -75,7 +87,8 @@ class VolumeRing {
     void hand_over(WriteTicket& ticket, std::int64_t filled_to);
 
     // To write slices of `volume` again, where they are, as long as it is the newest. Pictures wait until that is
-    // handed over or given up: meant for a few slices. Nothing: it is not, or a picture of it is just being made.
+    // handed over or given up: meant for a few slices. Nothing: it is not, a picture of it is just being made, or it is
+    // held.
     std::optional<WriteTicket> acquire_rewrite(std::int64_t volume);
 
     // Pictures see what was written again; ticket.signal has been submitted. The ticket ends.
@@ -84,8 +97,15 @@ class VolumeRing {
     // The volume will not be finished. What was submitted for it comes before anything that is submitted later.
     void abandon(const WriteTicket& ticket);
 
-    // Nothing: no volume has been published yet.
-    std::optional<ReadTicket> acquire_read();
+    // Of the newest volume, or of one that is kept. Nothing: no volume has been published yet, or it is not kept.
+    std::optional<ReadTicket> acquire_read(std::optional<std::uint64_t> serial = {});
+
+    // The last volumes, oldest first, each once; the newest one is among them unless they are held.
+    std::vector<KeptVolume> kept() const;
+
+    // Volumes that are kept stay as they are until each hold() has been followed by a release().
+    void hold();
+    void release();
 
     // The picture has been submitted, and with it ticket.signal; or it has not been and never will.
     void submitted(const ReadTicket& ticket);
@@ -109,6 +129,9 @@ class VolumeRing {
     };
 
     bool is_free(std::size_t slot) const;
+    void keep(std::size_t slot);
+    std::optional<std::size_t> kept_slot(std::uint64_t serial) const;
+    std::optional<ReadTicket> acquire_read_of(std::size_t slot);
     ReadTicket::Part part_of(std::size_t slot) const;
     std::optional<std::size_t> partial() const;
     void publish(std::size_t slot);
@@ -118,6 +141,9 @@ class VolumeRing {
     std::vector<Slot> slots_;
     std::int64_t slices_;
     Publishing publishing_;
+    std::size_t keeps_;
+    std::deque<std::size_t> kept_;        // slots, oldest first
+    int holds_ = 0;                       // of those
     std::optional<std::size_t> newest_;   // published
     std::optional<std::size_t> written_;  // by the ticket that is out
     bool rewriting_ = false;              // that ticket is of the newest volume

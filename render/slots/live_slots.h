@@ -24,6 +24,7 @@ struct SlotsWanted {
     bool peaks = false;                         // Places::peaks are filled: no picture looks for them
     ValueRange range;                           // of values, where neither view nor preset knows one
     std::size_t count = 4;                      // slots
+    std::int64_t keep_bytes = 0;                // for slots besides, as many as fit, which keep the last volumes
     SlotKind first = SlotKind::surface;         // the first kind to be tried
     Sharer share;                               // nothing: uploads
     std::chrono::milliseconds patience{10000};  // with the other side, while nothing moves there
@@ -33,6 +34,8 @@ struct LiveSlots {
     SlotWriter* writer = nullptr;  // of the renderer
     SlotKind kind = SlotKind::upload;
     std::string remark;  // why not an earlier kind; "" where the first one did
+    std::size_t kept = 0;         // slots besides those that were wanted
+    std::int64_t slot_bytes = 0;  // of one of them
 };
 
 // A slot as a picture shows it. `serial` tells apart the volumes that a slot holds one after the other.

@@ -24,6 +24,7 @@ class SlotPeaks {
     // In host memory: where they are written.
     Peaks peaks() const;
     std::int64_t depths() const { return depths_; }
+    std::int64_t bytes() const { return grid_.bytes() * (staging_ ? 2 : 1); }
 
     const BrickPeaks& for_bricks() const { return *for_bricks_; }
 

@@ -14,6 +14,12 @@ SlotTexture::SlotTexture(const gpu::Device& device, const VolumeGrid& grid, cons
     if (is_widened(texture_)) codes_ = std::make_unique<std::byte[]>(static_cast<std::size_t>(grid.bytes()));
 }
 
+std::int64_t SlotTexture::bytes() const {
+    const VolumeGrid& grid = texture_.grid();
+    const std::int64_t stored = grid.voxels() * texture_.image().bytes_per_pixel();
+    return stored + (buffer_ || codes_ ? grid.bytes() : 0) + (staging_ ? stored : 0);
+}
+
 HandedOver SlotTexture::exported(const gpu::Device& device) const {
     const VolumeGrid& grid = texture_.grid();
     return {.facts = {.device = device.id(),

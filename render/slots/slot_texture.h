@@ -31,6 +31,8 @@ class SlotTexture {
 
     const VolumeTexture& texture() const { return texture_; }
 
+    std::int64_t bytes() const;  // of memory, of the device or the host
+
     void set_range(const ValueRange& range) { texture_.set_range(range, range); }
 
     // Of a texture or a buffer: to whom it is handed.

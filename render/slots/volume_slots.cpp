@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "compute/error.h"
@@ -9,6 +10,8 @@
 
 namespace echolux {
 namespace {
+
+constexpr std::int64_t max_kept = 200;  // a slot takes several of the few thousand allocations that devices allow
 
 const char* refusal_of(SlotKind kind) {
     switch (kind) {
@@ -26,7 +29,7 @@ SlotKind next(SlotKind kind) {
 }  // namespace
 
 VolumeSlots::VolumeSlots(const gpu::Device& device, gpu::Queue& queue, BrickBuilder& builder, const SlotsWanted& wanted)
-    : device_(device), queue_(queue), builder_(builder), patience_(wanted.patience), fetched_(wanted.count) {
+    : device_(device), queue_(queue), builder_(builder), patience_(wanted.patience), wanted_(wanted.count) {
     kind_ = wanted.share ? wanted.first : SlotKind::upload;
     while (!memory_) {
         try {
@@ -37,6 +40,7 @@ VolumeSlots::VolumeSlots(const gpu::Device& device, gpu::Queue& queue, BrickBuil
             kind_ = next(kind_);
         }
     }
+    fetched_.resize(memory_->slots.size());
 }
 
 VolumeSlots::~VolumeSlots() {
@@ -118,20 +122,45 @@ std::unique_ptr<SlotWriter> VolumeSlots::share_with(const Memory& memory, const 
     return share(facts, {written.release(), device_.id()}, {read.release(), device_.id()});
 }
 
+std::unique_ptr<VolumeSlots::Slot> VolumeSlots::make_slot(SlotKind kind, const SlotsWanted& wanted) const {
+    std::unique_ptr<Slot> slot(
+        new Slot{.structure = {device_, wanted.grid, wanted.range, kind}, .flow = {}, .peaks = {}});
+    if (wanted.flow) slot->flow.emplace(device_, *wanted.flow, expected_flow(*wanted.flow), kind);
+    const Bricks& bricks = slot->structure.texture().bricks();
+    if (wanted.peaks && BrickPeaks::fit(device_, wanted.grid, bricks.edge()))
+        slot->peaks.emplace(device_, wanted.grid, bricks, kind);
+    return slot;
+}
+
+// Those that keep volumes leave an eighth of the device's free memory to pictures and tables.
+VolumeSlots::Slots VolumeSlots::make_slots(SlotKind kind, const SlotsWanted& wanted) const {
+    Slots slots;
+    while (slots.size() < wanted.count) slots.push_back(make_slot(kind, wanted));
+    if (wanted.keep_bytes <= 0) return slots;
+    const std::int64_t free = gpu::free_bytes(device_);
+    const std::int64_t room = std::min(wanted.keep_bytes, free - free / 8) / slots.front()->bytes();
+    const std::size_t count = wanted.count + static_cast<std::size_t>(std::clamp<std::int64_t>(room, 0, max_kept));
+    try {
+        while (slots.size() < count) slots.push_back(make_slot(kind, wanted));
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::out_of_memory) throw;
+        const std::size_t too_many = (slots.size() - wanted.count + 7) / 8;
+        slots.resize(slots.size() - too_many);
+    }
+    return slots;
+}
+
+LiveSlots VolumeSlots::for_writing() const {
+    const Slots& slots = memory_->slots;
+    return {memory_->writer.get(), kind_, remark_, slots.size() - wanted_, slots.front()->bytes()};
+}
+
 std::unique_ptr<VolumeSlots::Memory> VolumeSlots::make_memory(SlotKind kind, const SlotsWanted& wanted) const {
     const bool shares = kind != SlotKind::upload;
     if (shares && !(device_.exports_memory() && device_.exports_timelines())) {
         throw Error(ErrorCode::device, device_.name() + " exports no memory and timelines", "renderer");
     }
-    Slots slots;
-    for (std::size_t i = 0; i < wanted.count; ++i) {
-        slots.push_back(std::make_unique<Slot>(
-            Slot{.structure = {device_, wanted.grid, wanted.range, kind}, .flow = {}, .peaks = {}}));
-        if (wanted.flow) slots.back()->flow.emplace(device_, *wanted.flow, expected_flow(*wanted.flow), kind);
-        const Bricks& bricks = slots.back()->structure.texture().bricks();
-        if (!wanted.peaks || !BrickPeaks::fit(device_, wanted.grid, bricks.edge())) continue;
-        slots.back()->peaks.emplace(device_, wanted.grid, bricks, kind);
-    }
+    Slots slots = make_slots(kind, wanted);
     queue_.run([&](const vk::raii::CommandBuffer& commands) {
         for (const auto& slot : slots) {
             slot->each([&](const SlotTexture& texture) { texture.record_first_use(commands); });

@@ -26,7 +26,7 @@ class VolumeSlots {
     VolumeSlots& operator=(const VolumeSlots&) = delete;
 
     // Valid as long as the slots live.
-    LiveSlots for_writing() const { return {memory_->writer.get(), kind_, remark_}; }
+    LiveSlots for_writing() const;
 
     // Signal a timeline from the host, where those who should have are gone: nobody waits for them in vain. Who writes
     // is given some time to finish, and then counts as gone; pictures under way are waited for first, as long as the
@@ -71,6 +71,9 @@ class VolumeSlots {
             work(structure);
             if (flow) work(*flow);
         }
+        std::int64_t bytes() const {
+            return structure.bytes() + (flow ? flow->bytes() : 0) + (peaks ? peaks->bytes() : 0);
+        }
     };
     using Slots = std::vector<std::unique_ptr<Slot>>;
 
@@ -88,6 +91,8 @@ class VolumeSlots {
 
     class HostWriter;
 
+    std::unique_ptr<Slot> make_slot(SlotKind kind, const SlotsWanted& wanted) const;
+    Slots make_slots(SlotKind kind, const SlotsWanted& wanted) const;
     std::unique_ptr<Memory> make_memory(SlotKind kind, const SlotsWanted& wanted) const;
     std::unique_ptr<SlotWriter> share_with(const Memory& memory, const Sharer& share) const;
     std::int64_t fetched_to(const ShownSlot& shown) const;
@@ -98,6 +103,7 @@ class VolumeSlots {
     gpu::Queue& queue_;
     BrickBuilder& builder_;
     std::chrono::milliseconds patience_;
+    std::size_t wanted_;  // slots, without those that keep volumes
     SlotKind kind_ = SlotKind::upload;
     std::string remark_;
     std::unique_ptr<Memory> memory_;

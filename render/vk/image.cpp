@@ -80,21 +80,6 @@ void check_bytes(const Device& device, const ImageShape& shape, const std::strin
     }
 }
 
-// Of the device's own memory; what other programs have taken is known where the driver tells a budget.
-vk::DeviceSize free_bytes(const Device& device) {
-    vk::PhysicalDeviceMemoryBudgetPropertiesEXT budget;
-    vk::PhysicalDeviceMemoryProperties2 facts{.pNext = device.tells_budget() ? &budget : nullptr};
-    (*device.physical()).getMemoryProperties2(&facts, *device.physical().getDispatcher());
-    vk::DeviceSize max_bytes = 0;
-    for (std::uint32_t i = 0; i < facts.memoryProperties.memoryHeapCount; ++i) {
-        const vk::MemoryHeap& heap = facts.memoryProperties.memoryHeaps[i];
-        if (!(heap.flags & vk::MemoryHeapFlagBits::eDeviceLocal)) continue;
-        const vk::DeviceSize used = std::min(budget.heapUsage[i], budget.heapBudget[i]);
-        max_bytes = std::max(max_bytes, device.tells_budget() ? budget.heapBudget[i] - used : heap.size);
-    }
-    return max_bytes;
-}
-
 vk::raii::Image made_image(const Device& device, const ImageShape& shape, const std::string& what) {
     return reporting("making a texture", [&] {
         check_extent(device, shape, what);
@@ -123,9 +108,23 @@ vk::raii::DeviceMemory bound_memory(const Device& device, const vk::raii::Image&
 
 }  // namespace
 
+std::int64_t free_bytes(const Device& device) {
+    vk::PhysicalDeviceMemoryBudgetPropertiesEXT budget;
+    vk::PhysicalDeviceMemoryProperties2 facts{.pNext = device.tells_budget() ? &budget : nullptr};
+    (*device.physical()).getMemoryProperties2(&facts, *device.physical().getDispatcher());
+    vk::DeviceSize max_bytes = 0;
+    for (std::uint32_t i = 0; i < facts.memoryProperties.memoryHeapCount; ++i) {
+        const vk::MemoryHeap& heap = facts.memoryProperties.memoryHeaps[i];
+        if (!(heap.flags & vk::MemoryHeapFlagBits::eDeviceLocal)) continue;
+        const vk::DeviceSize used = std::min(budget.heapUsage[i], budget.heapBudget[i]);
+        max_bytes = std::max(max_bytes, device.tells_budget() ? budget.heapBudget[i] - used : heap.size);
+    }
+    return static_cast<std::int64_t>(max_bytes);
+}
+
 ImageRoom room_for(const Device& device, const ImageShape& shape) {
     const vk::Extent3D limit = max_extent(device, shape);
-    const vk::DeviceSize free = free_bytes(device);
+    const auto free = static_cast<vk::DeviceSize>(free_bytes(device));
     return {.edge = std::min({limit.width, limit.height, limit.depth}),
             .bytes = static_cast<std::int64_t>(std::min(largest_allocation(device), free - free / 8))};
 }

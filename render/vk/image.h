@@ -27,6 +27,9 @@ struct ImageRoom {
 };
 ImageRoom room_for(const Device& device, const ImageShape& shape);
 
+// Of the device's own memory; what other programs have taken is known where the driver tells a budget.
+std::int64_t free_bytes(const Device& device);
+
 // Whether the device has room for the image.
 bool fits(const Device& device, const ImageShape& shape);
 

@@ -294,6 +294,28 @@ TEST_F(ControlTest, ALiveSourceIsStartedRecordedAndStopped) {
     EXPECT_EQ(result("stop")["is_running"], false);
 }
 
+TEST_F(ControlTest, TheLastVolumesArePausedAndSaved) {
+    const Json opened = result("open", {{"source", "sim:vessel"},
+                                        {"values",
+                                         {{"simulation.samples", 128},
+                                          {"simulation.a_scans", 24},
+                                          {"simulation.b_scans", 12},
+                                          {"simulation.line_rate_hz", 10000},
+                                          {"source.keep_gb", 0.001}}}});
+    EXPECT_EQ(opened["is_live"], true);
+    EXPECT_TRUE(until([this] { return result("state").value("time_points", 0) >= 3; }));
+    const Json paused = result("go_to", {{"time_point", 0}});
+    EXPECT_EQ(paused["time_point"], 0);
+    EXPECT_EQ(paused["plays"], false);
+    EXPECT_GE(paused["most_time_points"], paused["time_points"]);
+    EXPECT_GT(paused["ago_s"], 0);
+    EXPECT_NE(refusal("go_to", {{"time_point", paused["time_points"]}}).find("expected a number"), std::string::npos);
+    EXPECT_EQ(result("save", {{"what", "kept"}, {"file", "last.nrrd"}})["file"], (folder() / "last.nrrd").string());
+    EXPECT_EQ(SeriesFile(folder() / "last.nrrd").time_points(), paused["time_points"]);
+    EXPECT_EQ(result("action", {{"name", "timeline.play"}})["is_on"], true);
+    EXPECT_EQ(result("state")["plays"], true);
+}
+
 TEST_F(ControlTest, SubscribersHearOfChangesUntilTheyHaveEnough) {
     EXPECT_EQ(result("subscribe", {{"topics", {"settings", "state"}}})["topics"], (Json{"settings", "state"}));
     client_->heard.clear();

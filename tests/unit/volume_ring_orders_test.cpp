@@ -25,13 +25,13 @@ struct Reading {
 // picture can fall between any two of them.
 class Machine {
   public:
-    Machine(std::size_t slots, Publishing publishing, std::uint64_t seed)
-        : ring_(slots, slices, publishing), held_(slots, std::vector<std::uint64_t>(slices, 0)),
+    Machine(std::size_t slots, Publishing publishing, std::size_t keeps, std::uint64_t seed)
+        : ring_(slots, slices, publishing, keeps), held_(slots + keeps, std::vector<std::uint64_t>(slices, 0)),
           rolling_(publishing == Publishing::rolling), random_(seed) {}
 
     // One thing that can happen next, at random.
     void step() {
-        switch (random_() % 9) {
+        switch (random_() % 10) {
             case 0: begin_volume(); break;
             case 1: hand_over(); break;
             case 2: abandon_volume(); break;
@@ -40,6 +40,7 @@ class Machine {
             case 5:
             case 6: execute_writing(); break;
             case 7: rewrite(); break;
+            case 8: hold_or_release(); break;
             default: execute_reading();
         }
     }
@@ -118,9 +119,28 @@ class Machine {
         }
     }
 
+    // What is held is there as long as it is.
+    void hold_or_release() {
+        if (random_() % 8 != 0) return;
+        if (!holds_)
+            ring_.hold();
+        else
+            ring_.release();
+        holds_ = !holds_;
+        kept_ = ring_.kept();
+    }
+
+    // Of the newest volume, or one that is held.
     void begin_picture() {
         if (read_) return;
-        read_ = ring_.acquire_read();
+        if (holds_ && !kept_.empty() && random_() % 2 == 0) {
+            const KeptVolume& volume = kept_[random_() % kept_.size()];
+            read_ = ring_.acquire_read(volume.serial);
+            ASSERT_TRUE(read_) << "volume " << volume.stamp.volume << " is gone";
+            EXPECT_EQ(read_->newest.stamp.volume, volume.stamp.volume);
+        } else {
+            read_ = ring_.acquire_read();
+        }
         if (!read_) return;
         EXPECT_LE(read_->wait, written_submitted_) << "waits for slices that are not submitted";
         EXPECT_TRUE(rolling_ || (!read_->previous && read_->newest.filled_to == slices));
@@ -196,21 +216,32 @@ class Machine {
     std::deque<Reading> readings_;
     std::uint64_t written_submitted_ = 0, read_submitted_ = 0;
     std::uint64_t written_value_ = 0, read_value_ = 0;
-    std::int64_t newest_ = -1;  // published
+    bool holds_ = false;
+    std::vector<KeptVolume> kept_;  // when it began to hold
+    std::int64_t newest_ = -1;      // published
     std::int64_t volumes_ = 0, dropped_ = 0, pictures_ = 0;
 };
+
+void run(std::size_t slots, Publishing publishing, std::size_t keeps, std::uint64_t seed) {
+    SCOPED_TRACE(testing::Message() << slots << " slots, " << keeps << " kept, seed " << seed);
+    Machine machine(slots, publishing, keeps, seed);
+    for (int step = 0; step < 2000 && !machine.failed(); ++step) machine.step();
+    machine.drain();
+    EXPECT_EQ(machine.ring().statistics().dropped, machine.dropped());
+}
 
 TEST(VolumeRing, HoldsItsPromisesInAnyOrderOfExecution) {
     for (const Publishing publishing : {Publishing::whole, Publishing::rolling}) {
         for (std::size_t slots = 2; slots <= 5; ++slots) {
-            for (std::uint64_t seed = 0; seed < 100; ++seed) {
-                SCOPED_TRACE(testing::Message() << slots << " slots, seed " << seed);
-                Machine machine(slots, publishing, seed);
-                for (int step = 0; step < 2000 && !machine.failed(); ++step) machine.step();
-                machine.drain();
-                EXPECT_EQ(machine.ring().statistics().dropped, machine.dropped());
-                if (machine.failed()) return;
-            }
+            for (std::uint64_t seed = 0; seed < 100 && !HasFailure(); ++seed) run(slots, publishing, 0, seed);
+        }
+    }
+}
+
+TEST(VolumeRing, HoldsItsPromisesWhileVolumesAreKept) {
+    for (const Publishing publishing : {Publishing::whole, Publishing::rolling}) {
+        for (std::size_t keeps = 1; keeps <= 5; keeps += 2) {
+            for (std::uint64_t seed = 0; seed < 40 && !HasFailure(); ++seed) run(3, publishing, keeps, seed);
         }
     }
 }

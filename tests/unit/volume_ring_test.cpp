@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -275,6 +277,89 @@ TEST(VolumeRing, TwoThreadsAgree) {
     EXPECT_EQ(counted.published + counted.dropped, volumes);
     EXPECT_EQ(counted.pictures, pictures);
     EXPECT_LE(counted.shown + counted.late, counted.published + 1);
+}
+
+std::vector<std::int64_t> numbers(const std::vector<KeptVolume>& volumes) {
+    std::vector<std::int64_t> list;
+    for (const KeptVolume& volume : volumes) list.push_back(volume.stamp.volume);
+    return list;
+}
+
+// What a picture of each kept volume would show: its own stamp, out of a slot of its own.
+void expect_all_readable(VolumeRing& ring, const std::vector<KeptVolume>& volumes) {
+    std::set<std::size_t> slots;
+    for (const KeptVolume& volume : volumes) {
+        const std::optional<ReadTicket> read = ring.acquire_read(volume.serial);
+        ASSERT_TRUE(read) << "volume " << volume.stamp.volume;
+        EXPECT_EQ(read->newest.stamp.volume, volume.stamp.volume);
+        EXPECT_EQ(read->newest.filled_to, slices);
+        EXPECT_FALSE(read->previous);
+        slots.insert(read->newest.slot);
+        ring.submitted(*read);
+    }
+    EXPECT_EQ(slots.size(), volumes.size());
+}
+
+TEST(VolumeRing, KeepsTheLastVolumesInTheirOrderRoundAndRound) {
+    for (const Publishing publishing : {Publishing::whole, Publishing::rolling}) {
+        VolumeRing ring(4, slices, publishing, 5);
+        EXPECT_THAT(ring.kept(), testing::IsEmpty());
+        for (std::int64_t volume = 0; volume < 40; ++volume) {
+            publish(ring, volume);
+            const std::vector<KeptVolume> kept = ring.kept();
+            std::vector<std::int64_t> last;
+            for (std::int64_t i = std::max<std::int64_t>(0, volume - 4); i <= volume; ++i) last.push_back(i);
+            EXPECT_EQ(numbers(kept), last);
+            if (volume % 7 == 0) expect_all_readable(ring, kept);
+        }
+        EXPECT_EQ(ring.statistics().kept, 5);
+        EXPECT_EQ(ring.statistics().most_kept, 5);
+        EXPECT_EQ(ring.statistics().dropped, 0);
+    }
+}
+
+TEST(VolumeRing, WhatIsHeldStaysWhileVolumesArrive) {
+    VolumeRing ring(4, slices, Publishing::whole, 3);
+    for (std::int64_t volume = 0; volume < 5; ++volume) publish(ring, volume);
+    const std::vector<KeptVolume> held = ring.kept();
+    ring.hold();
+    ring.hold();  // by another one besides
+    for (std::int64_t volume = 5; volume < 30; ++volume) {
+        publish(ring, volume);
+        EXPECT_EQ(numbers(ring.kept()), (std::vector<std::int64_t>{2, 3, 4}));
+        const ReadTicket newest = ring.acquire_read().value();
+        EXPECT_EQ(newest.newest.stamp.volume, volume) << "the newest can be seen all the time";
+        ring.submitted(newest);
+    }
+    expect_all_readable(ring, held);
+    EXPECT_EQ(ring.statistics().dropped, 0);
+    ring.release();
+    publish(ring, 30);
+    EXPECT_EQ(numbers(ring.kept()), (std::vector<std::int64_t>{2, 3, 4})) << "one still holds them";
+    ring.release();
+    EXPECT_EQ(numbers(ring.kept()), (std::vector<std::int64_t>{3, 4, 30}));
+    publish(ring, 31);
+    EXPECT_EQ(numbers(ring.kept()), (std::vector<std::int64_t>{4, 30, 31}));
+    EXPECT_FALSE(ring.acquire_read(held.front().serial)) << "it is not kept any more";
+    EXPECT_NE(error_line([&] { ring.release(); }), "");
+}
+
+TEST(VolumeRing, AVolumeMadeAnewTakesThePlaceOfTheOneBefore) {
+    VolumeRing ring(4, slices, Publishing::whole, 3);
+    for (const std::int64_t volume : {0, 1, 1, 1}) publish(ring, volume);
+    EXPECT_EQ(numbers(ring.kept()), (std::vector<std::int64_t>{0, 1}));
+    EXPECT_TRUE(ring.acquire_rewrite(1)) << "the newest is not held";
+}
+
+TEST(VolumeRing, WhatIsHeldIsNotWrittenAgain) {
+    VolumeRing ring(4, slices, Publishing::whole, 3);
+    publish(ring, 0);
+    ring.hold();
+    EXPECT_FALSE(ring.acquire_rewrite(0));
+    publish(ring, 1);
+    const std::optional<WriteTicket> newer = ring.acquire_rewrite(1);
+    ASSERT_TRUE(newer) << "this one passes by";
+    EXPECT_TRUE(ring.acquire_read(ring.kept().front().serial)) << "and disturbs no picture of what is held";
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace {
 
 struct Options : SessionOptions {
     LiveJob job;
-    std::string size, view_file, picture, shifts;
+    std::string size, view_file, picture, shifts, kept;
     bool rolling = false;
 #ifdef ECHOLUX_NET
     IgtlWanted igtl;
@@ -46,6 +46,7 @@ LiveJob job_from(const Options& options) {
     }
     job.made_from = {options.view_file};
     job.picture = output_named(options.picture, ".png");
+    job.kept = options.kept;
     job.shifts = output_named(options.shifts, ".csv");
     check_tissue(live_tissue(job.tissue));
     job.publishing = options.rolling ? Publishing::rolling : Publishing::whole;
@@ -81,6 +82,10 @@ void add_live(CLI::App& program) {
     command->add_option("-o,--output", options->picture, "write the last picture here")->type_name("PICTURE.png");
     command->add_option("--record", options->job.record, "also record every block; the spectra are written beside it")
         ->type_name("scan.toml");
+    command
+        ->add_option("--kept", options->kept,
+                     "at the end, write the last volumes here as one series, with `--set source.keep_gb=N`")
+        ->type_name("SERIES.nrrd");
     command
         ->add_option("--shifts", options->shifts, "write where B-scans lay here, with `--set registration.shown=true`")
         ->type_name("TABLE.csv");

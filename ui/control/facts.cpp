@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "app/live/live_report.h"
+#include "app/stage/kept_time.h"
 #include "app/stage/live_session.h"
 #include "engine/version.h"
 #include "ui/control/control_parts.h"
@@ -30,6 +31,12 @@ Control::Parts::Json Control::Parts::state_object(const Connection* of) const {
             json["time_point"] = time->step();
             json["time_points"] = time->steps();
             json["plays"] = time->plays();
+        } else if (const KeptTime* kept = exhibit->kept_time()) {
+            json["time_point"] = kept->step();
+            json["time_points"] = std::ssize(kept->volumes());
+            json["most_time_points"] = kept->most();
+            json["plays"] = !kept->is_paused();
+            json["ago_s"] = kept->ago_s();
         }
     }
     const LiveSession* live = work.live();

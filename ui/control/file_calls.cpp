@@ -45,6 +45,7 @@ void Control::Parts::save(Call& call) {
     require_new(call.params, file);
     const auto begin = [&] {
         if (what == "volume") return work.save_volume(file);
+        if (what == "kept") return work.save_kept(file, call.params.value("seconds", 0.0));
         if (what == "session") return work.save_session(file);
         if (what == "picture") return work.take_screenshot(file);
         if (what == "figure") return work.save_figure(file, {}, figure_style(settings.waiting()));

@@ -44,8 +44,9 @@ std::vector<ControlMethod> made_methods() {
          Who::watch,
          "current state: what is open, running and recording",
          {},
-         "`program`, `version`, `may_steer`, `is_open`, `name`, `way`, `grid`, `time_point`, `time_points`, `is_live`, "
-         "`is_running`, `is_recording`, `cross_um`, `jobs`, `troubles`"},
+         "`program`, `version`, `may_steer`, `is_open`, `name`, `way`, `grid`, `time_point`, `time_points`, "
+         "`most_time_points` and `ago_s` of a live source that keeps some, `plays`, `is_live`, `is_running`, "
+         "`is_recording`, `cross_um`, `jobs`, `troubles`"},
         {RpcMethod::statistics,
          "statistics",
          Who::watch,
@@ -117,8 +118,10 @@ std::vector<ControlMethod> made_methods() {
          "save",
          Who::steer,
          "write what is shown to a file; responds when it has been written",
-         {{"what", Type::text, true, "", {"volume", "session", "picture", "figure", "a_scan", "echoes"}},
+         {{"what", Type::text, true, "", {"volume", "kept", "session", "picture", "figure", "a_scan", "echoes"}},
           {"file", Type::file, true, "its ending chooses the format"},
+          {"seconds", Type::number, false,
+           "of the volumes that are kept, only those of the last so many; default: all"},
           {"overwrite", Type::flag, false, "replace a file that is there; default: false"}},
          "`file`"},
         {RpcMethod::movie,
@@ -151,7 +154,7 @@ std::vector<ControlMethod> made_methods() {
          "go_to",
          Who::steer,
          "show another time point, or move the cross-hair",
-         {{"time_point", Type::whole, false, "zero-based"},
+         {{"time_point", Type::whole, false, "zero-based; of a live source among those that are kept: it is paused"},
           {"depth", Type::whole, false, "voxel at the cross-hair, zero-based"},
           {"a_scan", Type::whole, false, "likewise"},
           {"b_scan", Type::whole, false, "likewise"}},

@@ -7,6 +7,7 @@
 
 #include "app/live/live_report.h"
 #include "app/open/file_kind.h"
+#include "app/stage/kept_time.h"
 #include "app/stage/live_session.h"
 #include "render/camera.h"
 #include "ui/control/control_parts.h"
@@ -218,10 +219,14 @@ void Control::Parts::calibrate(Call& call) {
 
 void Control::Parts::go_to(Call& call) {
     Exhibit& exhibit = shown();
-    Timeline* time = call.params.contains("time_point") ? exhibit.timeline() : nullptr;
-    if (call.params.contains("time_point")) {
-        if (time == nullptr) throw Error(ErrorCode::bad_setting, "what is open has no time points", "time_point");
-        require_in(call.params["time_point"], time->steps(), "time_point");
+    Timeline* time = exhibit.timeline();
+    KeptTime* kept = exhibit.kept_time();
+    const bool has_time_point = call.params.contains("time_point");
+    if (has_time_point) {
+        if (time == nullptr && kept == nullptr)
+            throw Error(ErrorCode::bad_setting, "what is open has no time points", "time_point");
+        require_in(call.params["time_point"], time != nullptr ? time->steps() : std::ssize(kept->volumes()),
+                   "time_point");
     }
     constexpr std::array names{"depth", "a_scan", "b_scan"};
     const std::optional<VolumeGrid> grid = exhibit.grid();
@@ -235,7 +240,8 @@ void Control::Parts::go_to(Call& call) {
         cross.at(axis) =
             (static_cast<double>(index) - 0.5 * static_cast<double>(count - 1)) * voxel_edges(*grid).at(axis);
     }
-    if (time != nullptr) time->go_to(call.params["time_point"]);
+    if (has_time_point && time != nullptr) time->go_to(call.params["time_point"]);
+    if (has_time_point && time == nullptr) kept->go_to(call.params["time_point"]);
     work.set_cross_um(cross);
     call.reply.result(state_object(&call.reply.connection()));
 }

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "app/stage/kept_time.h"
+
 namespace echolux {
 namespace {
 
@@ -23,33 +25,59 @@ struct Bar {
     }
 };
 
+// Where it is, whether it is held or not.
+Bar placed_bar(const PanelContext& context, std::int64_t steps) {
+    const Style& style = context.style;
+    const ImVec2 size{ImGui::GetContentRegionAvail().x - style.px(8), style.px(16)};
+    ImGui::Dummy({0, style.px(1)});
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + style.px(4));
+    ImGui::InvisibleButton("##bar", size);
+    note_place(context, "time.bar");
+    return {ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), steps};
+}
+
+void draw_ground(const PanelContext& context, const Bar& bar, const Interval& lit) {
+    const float rounding = context.style.px(3);
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    list->AddRectFilled(bar.low, bar.high, ImGui::GetColorU32(ImGuiCol_FrameBg), rounding);
+    ImVec4 inside = context.style.accent;
+    inside.w = 0.16f;
+    list->AddRectFilled({bar.at(static_cast<double>(lit.begin)), bar.low.y},
+                        {bar.at(static_cast<double>(lit.end)), bar.high.y}, ImGui::GetColorU32(inside), rounding);
+}
+
+void draw_ready(const PanelContext& context, const Bar& bar, const std::vector<Interval>& ready) {
+    ImVec4 prepared = context.style.good;
+    prepared.w = 0.75f;
+    for (const Interval& part : ready) {
+        ImGui::GetWindowDrawList()->AddRectFilled(
+            {bar.at(static_cast<double>(part.begin)), bar.high.y - context.style.px(3)},
+            {bar.at(static_cast<double>(part.end)), bar.high.y}, ImGui::GetColorU32(prepared));
+    }
+}
+
+void draw_step(const PanelContext& context, const Bar& bar, std::int64_t step) {
+    const Style& style = context.style;
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const float x = bar.middle_of(step);
+    list->AddLine({x, bar.low.y - style.px(2)}, {x, bar.high.y + style.px(2)}, IM_COL32(255, 255, 255, 255),
+                  style.px(2));
+    list->AddCircleFilled({x, bar.low.y - style.px(1)}, style.px(4), IM_COL32(255, 255, 255, 255));
+}
+
 void draw_bar(const PanelContext& context, const Bar& bar, const Timeline& timeline,
               const std::vector<Interval>& ready) {
     const Style& style = context.style;
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const float rounding = style.px(3), thin = style.px(3);
-    list->AddRectFilled(bar.low, bar.high, ImGui::GetColorU32(ImGuiCol_FrameBg), rounding);
-    ImVec4 inside = style.accent;
-    inside.w = 0.16f;
-    list->AddRectFilled({bar.at(static_cast<double>(timeline.first())), bar.low.y},
-                        {bar.at(static_cast<double>(timeline.last() + 1)), bar.high.y}, ImGui::GetColorU32(inside),
-                        rounding);
-    ImVec4 prepared = style.good;
-    prepared.w = 0.75f;
-    for (const Interval& part : ready) {
-        list->AddRectFilled({bar.at(static_cast<double>(part.begin)), bar.high.y - thin},
-                            {bar.at(static_cast<double>(part.end)), bar.high.y}, ImGui::GetColorU32(prepared));
-    }
+    draw_ground(context, bar, {timeline.first(), timeline.last() + 1});
+    draw_ready(context, bar, ready);
     for (const float x :
          {bar.at(static_cast<double>(timeline.first())), bar.at(static_cast<double>(timeline.last() + 1))}) {
         list->AddRectFilled({x - style.px(1.5f), bar.low.y - style.px(3)},
                             {x + style.px(1.5f), bar.high.y + style.px(3)}, ImGui::GetColorU32(style.accent),
                             style.px(1.5f));
     }
-    const float x = bar.middle_of(timeline.step());
-    list->AddLine({x, bar.low.y - style.px(2)}, {x, bar.high.y + style.px(2)}, IM_COL32(255, 255, 255, 255),
-                  style.px(2));
-    list->AddCircleFilled({x, bar.low.y - style.px(1)}, style.px(4), IM_COL32(255, 255, 255, 255));
+    draw_step(context, bar, timeline.step());
 }
 
 // What the pointer took hold of.
@@ -66,12 +94,7 @@ Held held_at(const Bar& bar, const Timeline& timeline, float x, float reach) {
 
 void time_bar(const PanelContext& context, Timeline& timeline, const std::vector<Interval>& ready) {
     const Style& style = context.style;
-    const ImVec2 size{ImGui::GetContentRegionAvail().x - style.px(8), style.px(16)};
-    ImGui::Dummy({0, style.px(1)});
-    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + style.px(4));
-    ImGui::InvisibleButton("##bar", size);
-    note_place(context, "time.bar");
-    const Bar bar{ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), timeline.steps()};
+    const Bar bar = placed_bar(context, timeline.steps());
     const float x = ImGui::GetIO().MousePos.x;
     ActiveControl& active = context.state.active;
     if (ImGui::IsItemActivated()) {
@@ -88,6 +111,17 @@ void time_bar(const PanelContext& context, Timeline& timeline, const std::vector
     if (ImGui::IsItemDeactivated()) active = {};
     draw_bar(context, bar, timeline, ready);
     tooltip(context, "drag to move through time; the blue ends mark where playing starts and stops; green: loaded");
+}
+
+// As long as all that has room: it fills from the left.
+void kept_bar(const PanelContext& context, KeptTime& kept) {
+    const Bar bar = placed_bar(context, kept.most());
+    const std::int64_t count = std::ssize(kept.volumes());
+    if (ImGui::IsItemActive() && count > 0) kept.go_to(std::min(bar.step_at(ImGui::GetIO().MousePos.x), count - 1));
+    draw_ground(context, bar, {0, count});
+    draw_ready(context, bar, {{0, count}});
+    if (count > 0) draw_step(context, bar, kept.step());
+    tooltip(context, "drag to stop at one of the last volumes; Space shows the newest again");
 }
 
 }  // namespace echolux

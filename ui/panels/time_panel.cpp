@@ -1,9 +1,10 @@
 // Time: playing a series and going through it, or what comes from an instrument now.
 #include <fmt/format.h>
 
-#include <array>
 #include <utility>
+#include <vector>
 
+#include "app/stage/kept_time.h"
 #include "app/stage/live_session.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/icons.h"
@@ -22,18 +23,22 @@ bool is_instrument(const LiveSession* live) {
     return live != nullptr && !live->is_recorded();
 }
 
-void draw_buttons(const PanelContext& context, const Timeline& timeline) {
-    const std::array<std::pair<const char*, Icon>, 6> buttons{
-        {{"timeline.first", Icon::first},
-         {"timeline.previous", Icon::back},
-         {"timeline.play", timeline.plays() ? Icon::pause : Icon::play},
-         {"timeline.next", Icon::forward},
-         {"timeline.last", Icon::last},
-         {"timeline.loop", Icon::loop}}};
+using Buttons = std::vector<std::pair<const char*, Icon>>;
+
+void draw_buttons(const PanelContext& context, const Buttons& buttons) {
     for (const auto& [action, icon] : buttons) {
         action_icon(context, action, icon);
         ImGui::SameLine(0, context.style.px(3));
     }
+}
+
+// `plays`: the button pauses.
+Buttons buttons_of(bool plays) {
+    return {{"timeline.first", Icon::first},
+            {"timeline.previous", Icon::back},
+            {"timeline.play", plays ? Icon::pause : Icon::play},
+            {"timeline.next", Icon::forward},
+            {"timeline.last", Icon::last}};
 }
 
 void draw_speed(const PanelContext& context, Timeline& timeline) {
@@ -81,7 +86,8 @@ std::string honest_text(const PanelContext& context, const Exhibit& exhibit, con
 }
 
 void draw_series(const PanelContext& context, const Exhibit& exhibit, Timeline& timeline) {
-    draw_buttons(context, timeline);
+    draw_buttons(context, buttons_of(timeline.plays()));
+    action_icon(context, "timeline.loop", Icon::loop);
     ImGui::SameLine(0, context.style.px(10));
     draw_speed(context, timeline);
     const Style& style = context.style;
@@ -114,6 +120,23 @@ void draw_live(const PanelContext& context, const LiveSession& live) {
     if (left_out > 0) draw_text(context, style.text, style.trouble, count_text(left_out) + " left out");
 }
 
+std::string kept_text(const KeptTime& kept) {
+    const std::int64_t count = std::ssize(kept.volumes());
+    if (kept.is_paused())
+        return fmt::format("paused at {} / {}    {:.2f} s before the last", kept.step() + 1, count, kept.ago_s());
+    return fmt::format("{} of {} kept    {:.2f} s", count, kept.most(), kept.seconds());
+}
+
+// What is kept of a live source: below what it does now.
+void draw_kept(const PanelContext& context, KeptTime& kept) {
+    draw_buttons(context, buttons_of(!kept.is_paused()));
+    action_button(context, "source.save_kept", "Save");
+    const Style& style = context.style;
+    draw_text(context, style.numbers, kept.is_paused() ? style.trouble : ImGui::GetStyleColorVec4(ImGuiCol_Text),
+              kept_text(kept));
+    kept_bar(context, kept);
+}
+
 class TimePanel : public NamedPanel {
   public:
     TimePanel() : NamedPanel("time", "Time", PanelSide::bottom) {}
@@ -129,6 +152,7 @@ class TimePanel : public NamedPanel {
             draw_series(context, exhibit, *timeline);
         } else {
             draw_live(context, *exhibit.live());
+            if (KeptTime* kept = exhibit.kept_time()) draw_kept(context, *kept);
         }
     }
 };

@@ -92,6 +92,8 @@ class LitButtons {
 // The time points of a series as a bar: which are ready, where playing begins and ends, which is shown; drag to go
 // there.
 void time_bar(const PanelContext& context, Timeline& timeline, const std::vector<Interval>& ready);
+// The last volumes of a live source likewise.
+void kept_bar(const PanelContext& context, KeptTime& kept);
 
 // Goes on in this line where `width` more fits into it, else in the next.
 void same_line_where_fits(const PanelContext& context, float width, float gap);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/stage/exhibit.h"
+#include "app/stage/kept_time.h"
 #include "app/stage/live_session.h"
 
 namespace echolux {
@@ -10,7 +11,8 @@ namespace echolux {
 inline bool is_changing(Exhibit& exhibit) {
     const bool plays = exhibit.timeline() != nullptr && exhibit.timeline()->plays();
     const LiveSession* live = exhibit.live();
-    return plays || (live != nullptr && !live->is_recorded() && live->is_running());
+    const bool stands_still = exhibit.kept_time() != nullptr && exhibit.kept_time()->is_paused();
+    return plays || (live != nullptr && !live->is_recorded() && live->is_running() && !stands_still);
 }
 
 }  // namespace echolux

@@ -155,6 +155,9 @@ class Workspace {
     void check_kept_name(const std::filesystem::path& path) const;
     void save_session(const std::filesystem::path& path);  // everything as one TOML: a job
     void save_volume(const std::filesystem::path& path);   // what is shown now: a job
+    // The last volumes of a live source that are kept, as one series; of the last `seconds`, 0: all. A job: pictures
+    // and the source go on meanwhile.
+    void save_kept(const std::filesystem::path& path, double seconds = 0);
     // Any other file that `work` writes on a job's thread.
     void write_beside(const std::filesystem::path& path, const std::function<void(Progress&)>& work);
     // The view at full quality, with all settings in it: jobs. Up to 4096 x 4096 pixels of 8 bits it is drawn between

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <ctime>
 
+#include "app/live/kept_series.h"
+#include "app/stage/kept_reading.h"
 #include "app/transfer/transfer_text.h"
 #include "compute/counted.h"
 #include "compute/error.h"
@@ -145,6 +147,28 @@ void Workspace::save_volume(const std::filesystem::path& path) {
                 const std::shared_ptr<const Volume> volume = coming();
                 progress.begin("write", 0, "");
                 write_volume(path, *volume);
+                return [parts, path] { parts->note_saved(path, KeptFile::ShownBy::echolux); };
+            },
+            parts_->to("export"));
+    });
+}
+
+void Workspace::save_kept(const std::filesystem::path& path, double seconds) {
+    parts_->attempt("export", [&] {
+        Exhibit* exhibit = parts_->stage.exhibit();
+        const auto grid = exhibit == nullptr ? std::nullopt : exhibit->grid();
+        const std::shared_ptr<KeptReading> reading = grid ? exhibit->begin_reading_kept(seconds) : nullptr;
+        if (!reading) {
+            throw Error(ErrorCode::output, "no volumes are kept that could be saved", path.string(),
+                        "open a live source with `source.keep_gb` above 0");
+        }
+        check_kept_name(path);
+        check_series_name(path, grid->type);
+        parts_->jobs.start(
+            "saving " + path.filename().string(),
+            [parts = parts_.get(), path, reading](Progress& progress) {
+                write_kept(
+                    path, reading->series(), [&] { return reading->next(progress); }, progress);
                 return [parts, path] { parts->note_saved(path, KeptFile::ShownBy::echolux); };
             },
             parts_->to("export"));
