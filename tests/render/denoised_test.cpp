@@ -1,6 +1,7 @@
 // The denoiser, the estimate of noise that ends pictures, and how traced pictures are refined and shown.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "render/denoiser.h"
 #include "render/raycaster.h"
@@ -199,6 +200,26 @@ TEST_F(Denoised, SeveralPassesFitIntoAFrame) {
     int updates = 0;
     followed(now_s, &updates);
     EXPECT_LT(updates, 30);
+}
+
+// Where passes are fast, once they are twice as many; where they take seconds, each.
+TEST_F(Denoised, SlowPassesAreSeenAsTheyCome) {
+    view_.width = view_.height = 16;
+    const auto seen = [&](double step_s, std::int64_t seed) {
+        view_.paths = 9;
+        view_.seed = seed;
+        std::set<std::int64_t> passes;
+        double now_s = 10;
+        FollowedPicture shown = renderer().follow(view_, now_s);
+        for (int i = 0; i < 100 && !shown.is_final; ++i) {
+            renderer().wait(shown.drawing);
+            passes.insert(shown.passes);
+            shown = renderer().follow(view_, now_s += step_s);
+        }
+        return passes;
+    };
+    EXPECT_EQ(seen(.1, 1), (std::set<std::int64_t>{1, 2, 4, 8}));
+    EXPECT_EQ(seen(4, 2), (std::set<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8}));
 }
 
 TEST_F(Denoised, FramesOfMoviesHaveNoiseOfTheirOwn) {
