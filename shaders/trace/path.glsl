@@ -86,7 +86,7 @@ Traced traced(Ray ray) {
     bool to_lamp = false;
     bool is_given_up = true;
     int scatterings = 0;
-    float depth = -log(draw().x);  // optical, to where something is met
+    float depth = -log(draw_for(decision_flight).x);  // optical, to where something is met
     Sample met = Sample(vec3(0), Medium(0.0, vec3(0)), vec4(0));
     for (int i = 0; i < max_steps;) {
         int event;
@@ -116,6 +116,7 @@ Traced traced(Ray ray) {
             const bool is_lit = lights_kind != lights_none || has_sky;
             is_given_up = goes_on || is_lit;
             if (!is_given_up) break;
+            is_first_decision = is_first_decision && is_lit;  // where a light is looked for, that is decided too
             if (!is_lit) continue;
             onwards = flight;
             vec3 towards;
@@ -131,7 +132,7 @@ Traced traced(Ray ray) {
             } else if (lights_kind == lights_area) {
                 from = (at - 0.5) / frame.per_extent.xyz;
                 likely = lit_from(scattering, scattering.unit).a;
-                Look look = look_for_light(from, draw().xyz);
+                Look look = look_for_light(from, draw_for(decision_light).xyz);
                 vec4 lit = lit_from(scattering, look.unit);
                 from_lamp = arriving * lit.rgb * look.radiance * step(1e-30, look.density) /
                             max(look.density + lit.a, 1e-30);
@@ -139,11 +140,12 @@ Traced traced(Ray ray) {
                 reach = look.reach;
             } else {
                 vec4 to_eye = towards_eye(ray, at);
-                towards = towards_lamp(to_eye.xyz, draw().xy);
+                towards = towards_lamp(to_eye.xyz, draw_for(decision_light).xy);
                 from_lamp = arriving * frame.trace.light.y * lit_from(scattering, towards).rgb;
                 if (has_sky) from_lamp /= 1.0 - frame.studio.sky.w;
                 reach = to_eye.w;
             }
+            is_first_decision = false;
             to_lamp = true;
             passed = 1.0;
             flight = flight_from(at, towards);
