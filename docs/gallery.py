@@ -180,6 +180,9 @@ SECTIONS = {
         ("front", "look front, orthographic", "engine.nii.gz --look front --projection orthographic --fit"),
         ("top", "look top", "engine.nii.gz --look top --fit"),
         ("inside", "the eye inside the volume", "engine.nii.gz --distance 0.45 --fov 60 --azimuth 40 --elevation 15"),
+        ("panorama", "a panorama, all around the eye below the bonsai's crown",
+         "bonsai.nii.gz --set view.projection=panorama --distance 0 --set view.target_um=[-20000,0,0] --near 15 --azimuth 110"
+         " --roll -106.6 --low 40 --high 140 --no-box --lamp free --ambient-occlusion 0.6 --samples 8 --size 720x360"),
     ],
 }
 

@@ -20,10 +20,12 @@ double frame_s(const View& view) {
     return 1e-3 * view.frame_ms;
 }
 
-// Few paths are noise: they are seen when they are twice as many, later when there are some more.
-bool is_worth_showing(const View& view, std::int64_t passes) {
+// Few paths are noise: they are seen when they are twice as many, later when there are some more, and on a slow device
+// whenever nothing new was seen for long.
+bool is_worth_showing(const View& view, std::int64_t passes, double unchanged_s) {
     constexpr std::int64_t some = 64;
-    if (view.mode != ViewMode::traced || passes == passes_at_rest(view)) return true;
+    constexpr double long_s = 3;
+    if (view.mode != ViewMode::traced || passes == passes_at_rest(view) || unchanged_s >= long_s) return true;
     return passes < some ? std::has_single_bit(static_cast<std::uint64_t>(passes)) : passes % some == 0;
 }
 
@@ -75,7 +77,7 @@ void ProgressivePicture::advance(const View& view, const Scene& scene, const Sce
     if (has_changed(view, serials)) {
         view_ = view;
         serials_ = serials;
-        changed_s_ = now_s;
+        changed_s_ = shown_s_ = now_s;
         prepare_accumulation();
         move(scene, chain);
     } else if (!is_same(view, view_)) {
@@ -84,7 +86,7 @@ void ProgressivePicture::advance(const View& view, const Scene& scene, const Sce
         queue_.submit(no_work, chain);
         show(scene, view_, 1);
     } else if (!shown_.is_final && is_resting(now_s)) {
-        refine(scene, chain);
+        refine(scene, now_s, chain);
     }
 }
 
@@ -132,7 +134,8 @@ void ProgressivePicture::move(const Scene& scene, const gpu::Chain& chain) {
 // Of the passes that come next, what fits: a part of one, or several of paths, each of which would look like noise. How
 // long the first will take nobody knows. The first in full is the one without jitter. What passes make is shown when it
 // is whole.
-std::vector<ProgressivePicture::Piece> ProgressivePicture::pieces_within(double seconds, const Scene& scene) {
+std::vector<ProgressivePicture::Piece> ProgressivePicture::pieces_within(double seconds, const Scene& scene,
+                                                                         double unchanged_s) {
     std::vector<Piece> pieces;
     for (std::int64_t number = passes_, first = group_rows_cast_;; ++number, first = 0) {
         const Shot shot{.scene = scene, .view = view_, .pass = {.accumulation = &*accumulation_, .number = number}};
@@ -140,20 +143,22 @@ std::vector<ProgressivePicture::Piece> ProgressivePicture::pieces_within(double 
         const std::int64_t end = std::min(rows, first + raycaster_.group_rows_within(seconds, shot));
         pieces.push_back({number, {first, end}});
         const std::optional<double> whole = raycaster_.expected_seconds(shot);
-        if (view_.mode != ViewMode::traced || !whole || end < rows || is_worth_showing(view_, number + 1)) break;
+        if (view_.mode != ViewMode::traced || !whole || end < rows || is_worth_showing(view_, number + 1, unchanged_s))
+            break;
         seconds -= *whole * static_cast<double>(end - first) / static_cast<double>(rows);
         if (seconds < *whole) break;
     }
     return pieces;
 }
 
-void ProgressivePicture::refine(const Scene& scene, const gpu::Chain& chain) {
+void ProgressivePicture::refine(const Scene& scene, double now_s, const gpu::Chain& chain) {
     if (is_clean()) {
         shown_.is_final = true;
         submitted_ = queue_.submit(no_work, chain);
         return;
     }
-    const std::vector<Piece> pieces = pieces_within(frame_s(view_), scene);
+    const double unchanged_s = now_s - shown_s_;
+    const std::vector<Piece> pieces = pieces_within(frame_s(view_), scene, unchanged_s);
     for (const Piece& piece : pieces) {
         const Shot shot{.scene = scene,
                         .view = view_,
@@ -164,7 +169,9 @@ void ProgressivePicture::refine(const Scene& scene, const gpu::Chain& chain) {
         group_rows_cast_ = piece.rows.end % shot.group_rows();
         if (group_rows_cast_ == 0) ++passes_;
     }
-    if (group_rows_cast_ == 0 && is_worth_showing(view_, passes_)) show(scene, view_, 1);
+    if (group_rows_cast_ != 0 || !is_worth_showing(view_, passes_, unchanged_s)) return;
+    show(scene, view_, 1);
+    shown_s_ = now_s;
 }
 
 // Of what is shown now; all that was submitted is finished.

@@ -62,8 +62,8 @@ class ProgressivePicture {
         std::int64_t number;
         GroupRows rows;
     };
-    std::vector<Piece> pieces_within(double seconds, const Scene& scene);
-    void refine(const Scene& scene, const gpu::Chain& chain);
+    std::vector<Piece> pieces_within(double seconds, const Scene& scene, double unchanged_s);
+    void refine(const Scene& scene, double now_s, const gpu::Chain& chain);
     bool is_clean();
     const gpu::DeviceImage* light_shown();
     void show(const Scene& scene, const View& view, double pitch);
@@ -79,6 +79,7 @@ class ProgressivePicture {
     View view_;
     SceneSerials serials_{};
     double changed_s_ = 0;
+    double shown_s_ = 0;                // when there was something new to be seen
     std::int64_t passes_ = 0;           // of this view in full that are summed
     std::int64_t group_rows_cast_ = 0;  // of the pass that is under way
     std::uint64_t submitted_ = 0;

@@ -85,7 +85,7 @@ vec3 below_facets() {
 // Mirrored by the facet that is met, with the probability that it mirrors, or scattered by what is below: white surfaces
 // lose nothing, however exact the table is.
 void reflect_at(inout Scattering scattering) {
-    vec4 u = draw();
+    vec4 u = draw_for(decision_facet);
     vec3 out_to = -scattering.before * scattering.local;
     out_to.z = max(out_to.z, 1e-4);
     vec3 facet = ggx_facet(out_to, facet_alpha(), u.xy);
@@ -100,7 +100,7 @@ void reflect_at(inout Scattering scattering) {
 }
 
 Scattering scattered(vec3 at, vec3 before, vec3 albedo) {
-    vec4 u = draw();
+    vec4 u = draw_for(decision_scattering);
     vec3 unit = turned(before, phase_cosine(u.x, frame.trace.medium.z), 2.0 * pi * u.y);
     Scattering result = Scattering(unit, albedo, albedo, false, before, vec3(0), mat3(1));
     if (lighting == lighting_off) return result;

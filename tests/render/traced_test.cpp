@@ -235,12 +235,13 @@ class TracedErrors : public Traced {
     }
 };
 
-TEST_F(TracedErrors, FallWithTheRootOfTheNumberOfPaths) {
-    EXPECT_NEAR(slope(2), 0.5, 0.06);
+// Numbers that are spread evenly make them fall faster while few scatterings matter. What is biased stops falling.
+TEST_F(TracedErrors, FallAtLeastWithTheRootOfTheNumberOfPaths) {
+    EXPECT_GT(slope(2), 0.47);
 }
 
-TEST_F(TracedErrors, SlowFallWithItOverFourDecades) {
-    EXPECT_NEAR(slope(4), 0.5, 0.03);
+TEST_F(TracedErrors, SlowFallSoOverFourDecades) {
+    EXPECT_GT(slope(4), 0.47);
 }
 
 TEST_F(TracedSpeckle, NothingIsShownOfNothing) {
