@@ -46,6 +46,7 @@ struct RegisteredVolumes {
     std::map<std::string, std::int64_t> reasons;  // how many B-scans, by name_of(RowReason)
     std::int64_t saccades = 0;                    // B-scans in one
     bool is_within = false;                       // one volume: B-scans against their neighbours
+    std::int64_t crosses = 0;                     // of them, the first ones, which run across
     std::vector<std::string> warnings;
     double seconds = 0;    // that registration and the mean took
     ProcessorUsed used{};  // that registered

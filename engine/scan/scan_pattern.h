@@ -1,8 +1,8 @@
 // Where the beam is at each line of a volume: B-scans side by side (raster), two at right angles (cross), three side by
 // side and one across (four slices); M. Sylwestrzak et al., JBO 17(10), 2012; and rasters by which motion in depth is
 // told from the tissue's slope: after a few B-scans across (raster_cross), or with B-scans along y (raster_y), one of
-// each making a pair (M. F. Kraus et al., Biomed. Opt. Express 3(6), 2012). Simulator, galvanometers and display take it
-// from here. Micrometres from the centre of the field: x along the A-scans of a raster's B-scans, y across them.
+// each making a pair (M. F. Kraus et al., Biomed. Opt. Express 3(6), 2012). Simulator, galvanometers and display take
+// it from here. Micrometres from the centre of the field: x along the A-scans of a raster's B-scans, y across them.
 #pragma once
 
 #include <cstdint>

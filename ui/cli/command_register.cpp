@@ -51,8 +51,10 @@ void register_volumes(Options& options) {
     print_warnings(result.warnings);
     close_with("{}\n", told(result));
     close_with("registered in {:.2f} s on the {}\n", result.seconds, name_of(result.used.processor));
-    close_with("{}\n", result.is_within ? "aligned to neighbours: slopes of the tissue and slow motion stay"
-                                        : "motion of the reference itself stays");
+    close_with("{}\n", !result.is_within ? "motion of the reference itself stays"
+                       : result.crosses > 0
+                           ? fmt::format("aligned to {} that run across", counted(result.crosses, "B-scans"))
+                           : "aligned to neighbours: slopes of the tissue and slow motion stay");
     for (const auto& file : {job.output, job.table}) {
         if (!file.empty()) close_with("{}\n", file.string());
     }
