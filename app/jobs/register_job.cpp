@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "app/jobs/convert_input.h"
+#include "app/jobs/register_across.h"
 #include "app/open/files_read.h"
 #include "app/open/open_volume.h"
 #include "app/open/said_of.h"
@@ -348,6 +349,7 @@ RegisteredVolumes run(const RegisterJob& job, Progress& progress) {
         throw Error(ErrorCode::bad_setting, "nothing would be written", "output", "name a volume, a table, or both");
     }
     FileNames inputs = job.reference.empty() ? FileNames{} : files_read(job.reference);
+    if (!job.across.empty()) std::ranges::copy(files_read(job.across), std::back_inserter(inputs));
     for (const std::filesystem::path& input : job.inputs)
         std::ranges::copy(files_read(input), std::back_inserter(inputs));
     const auto is_own_table = [](const std::filesystem::path& path) { return begins_with(path, registration_heading); };
@@ -359,7 +361,9 @@ RegisteredVolumes run(const RegisterJob& job, Progress& progress) {
     settings.bind("registration", wanted);
     for (const std::string& assignment : job.settings) settings.set_assignment(assignment);
     const VolumesIn volumes(job.inputs);
-    const RegisteredSeries made = registered(to_register(job, volumes), wanted, progress);
+    VolumesToRegister to_do = to_register(job, volumes);
+    if (!job.across.empty()) to_do = with_across(std::move(to_do), job.across, wanted);
+    const RegisteredSeries made = registered(to_do, wanted, progress);
     if (!job.table.empty()) write_shifts(job.table, made);
     if (made.mean) write_volume(job.output, *made.mean);
     return made.summary;

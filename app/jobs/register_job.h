@@ -33,6 +33,7 @@ struct RegisterJob {
     std::vector<std::filesystem::path> inputs;  // volumes, series, folders or patterns: all their time points
     std::filesystem::path reference;            // a volume file; empty: one of the inputs'
     std::int64_t reference_volume = 0;          // which of these, counted from 0
+    std::filesystem::path across;               // a volume of the same place, its B-scans across those of the input
     std::filesystem::path output;               // the mean; empty: none
     std::filesystem::path table;                // CSV; empty: none
     std::vector<std::string> settings;          // "registration.strip=1"
