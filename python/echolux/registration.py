@@ -96,7 +96,7 @@ def register(volumes: Any, reference: Any = 0, *, device: str = "auto", progress
     reference: a Volume, or which of the volumes; the B-scans of a single volume without a reference are aligned to their
         neighbours, which takes out what is faster than a sixteenth of the volume, and nothing else; where its first
         `crosses` B-scans run across the others (scan.protocol raster_cross), these are aligned to them, which takes out
-        slow motion too, and what comes of it has the others alone
+        slow motion too; the crosses are at rest in the arrays, and no part of mean, volume() and csv()
     device, progress: as of Scan.reconstruct()
     settings: of the section [registration]: axial_range, lateral_range, row_range, strip, min_quality, saccade_speed,
         crosses; docs/tissue.md says what each does
