@@ -1,5 +1,6 @@
 // Volumes registered to one another: where each B-scan lies, their mean, and each of them where it belongs.
 #include "app/jobs/register_job.h"
+#include "engine/registration/crosses.h"
 #include "library/tissue.h"
 
 using namespace echolux;
@@ -12,7 +13,10 @@ struct echolux_registration : Handle<Kind::registration> {
 
     std::vector<RowShift> rows() const {
         std::vector<RowShift> all;
-        for (const auto& of_volume : made.rows) all.insert(all.end(), of_volume.begin(), of_volume.end());
+        for (const auto& of_volume : made.rows) {
+            all.insert(all.end(), static_cast<std::size_t>(made.summary.crosses), RowShift{.quality = 1});
+            all.insert(all.end(), of_volume.begin(), of_volume.end());
+        }
         return all;
     }
 };
@@ -106,8 +110,8 @@ echolux_status echolux_registration_volume(const echolux_registration* registrat
         const echolux_registration& one = live_handle(registration, "registration");
         if (number < 0 || number >= std::ssize(one.volumes)) throw BadArgument("there is no such volume", "number");
         const auto i = static_cast<std::size_t>(number);
-        *volume = new_volume(placed_volume(power_of(*one.volumes[i]), one.made.rows[i], one.made.grid, one.settings,
-                                           one.volumes[i]->provenance)
+        *volume = new_volume(placed_volume(without_crosses(power_of(*one.volumes[i]), one.made.summary.crosses),
+                                           one.made.rows[i], one.made.grid, one.settings, one.volumes[i]->provenance)
                                  .volume);
     });
 }

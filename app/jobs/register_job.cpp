@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "app/jobs/convert_input.h"
+#include "app/jobs/register_across.h"
 #include "app/open/files_read.h"
 #include "app/open/open_volume.h"
 #include "app/open/said_of.h"
@@ -17,6 +18,7 @@
 #include "compute/error.h"
 #include "engine/io/output_file.h"
 #include "engine/io/own_files.h"
+#include "engine/registration/crosses.h"
 #include "engine/scan/section_toml.h"
 #include "engine/version.h"
 
@@ -87,9 +89,12 @@ class Registering {
         result_.volumes = volumes_.count;
         result_.is_within = !volumes_.reference && volumes_.count == 1;
         if (volumes_.reference_volume < 0 || volumes_.reference_volume >= volumes_.count) refuse_number();
+        if (settings_.crosses == 0) settings_.crosses = crosses_of(volumes_.provenance);
+        result_.crosses = settings_.crosses;
+        BackendChoice backend = volumes_.backend;
+        if (result_.is_within && settings_.crosses > 0) backend.backend = Backend::cpu;  // what crosses are compared on
         result_.used = on_gpu_or_cpu(
-            volumes_.backend, [&] { register_on(Backend::cuda, progress); },
-            [&] { register_on(Backend::cpu, progress); });
+            backend, [&] { register_on(Backend::cuda, progress); }, [&] { register_on(Backend::cpu, progress); });
         for (const auto& rows : rows_) count(rows);
         warn();
         RegisteredSeries made{result_, std::move(rows_), grid_, {}};
@@ -119,6 +124,10 @@ class Registering {
         PowerVolume volume = volumes_.read(number);
         says_what_it_holds_ = says_what_it_holds_ && !volume.grid.quantity.empty();
         return volume;
+    }
+
+    PowerVolume raster_of_number(std::int64_t number) {
+        return without_crosses(volume_of_number(number), settings_.crosses);
     }
 
     void register_on(Backend processor, Progress& progress) {
@@ -164,7 +173,7 @@ class Registering {
     }
 
     void align(Progress& progress) {
-        const Held volume = held(volume_of_number(0));
+        Held volume = held(volume_of_number(0));
         progress.begin("register", volume.host.grid.b_scans, "B-scans");
         rows_.push_back(said_of(name(0), at_registration, [&] {
             return timed([&] {
@@ -172,7 +181,12 @@ class Registering {
                                    : align_neighbours(volume.host, settings_, progress);
             });
         }));
-        require_some(rows_.back(), name(0), "no B-scan fits its neighbours");
+        if (settings_.crosses > 0) {
+            rows_.back().erase(rows_.back().begin(), rows_.back().begin() + settings_.crosses);
+            volume.host = without_crosses(std::move(volume.host), settings_.crosses);
+        }
+        require_some(rows_.back(), name(0),
+                     settings_.crosses > 0 ? "no B-scan fits those across" : "no B-scan fits its neighbours");
         start_mean(volume.host.grid);
         add(volume);
         progress.end();
@@ -180,7 +194,7 @@ class Registering {
 
     void register_all(Progress& progress) {
         const bool is_apart = static_cast<bool>(volumes_.reference);
-        const Held first = held(is_apart ? volumes_.reference() : volume_of_number(volumes_.reference_volume));
+        const Held first = held(is_apart ? volumes_.reference() : raster_of_number(volumes_.reference_volume));
         progress.begin("register", first.host.grid.b_scans * volumes_.count, "B-scans");
         const Reference reference = said_of(name_of_reference(), at_registration, [&] {
             return timed([&] {
@@ -191,7 +205,7 @@ class Registering {
         std::vector<RowShift> others;
         for (std::int64_t number = 0; number < volumes_.count; ++number) {
             const bool is_itself = !is_apart && number == volumes_.reference_volume;
-            const Held volume = held(volume_of_number(number));
+            const Held volume = held(raster_of_number(number));
             if (is_itself) {
                 rows_.push_back(at_rest(volume.host.grid.b_scans));
                 progress.advance(volume.host.grid.b_scans);
@@ -257,11 +271,13 @@ class Registering {
     Volume finished_mean() const {
         Volume volume = mean_->volume();
         volume.provenance = volumes_.provenance;
+        if (settings_.crosses > 0) volume.provenance.erase("scan.protocol");  // it is a raster alone now
         volume.provenance["echolux"] = version;
         volume.provenance["registration.volumes"] = std::to_string(result_.volumes);
         volume.provenance["registration.b_scans_used"] =
             fmt::format("{} of {}", mean_->b_scans_used(), result_.b_scans);
-        volume.provenance["registration.reference"] = result_.is_within ? "neighbours"
+        volume.provenance["registration.reference"] = result_.is_within && settings_.crosses > 0 ? "crosses"
+                                                      : result_.is_within                        ? "neighbours"
                                                       : !volumes_.reference
                                                           ? fmt::format("volume {}", volumes_.reference_volume)
                                                           : volumes_.reference_name;
@@ -333,6 +349,7 @@ RegisteredVolumes run(const RegisterJob& job, Progress& progress) {
         throw Error(ErrorCode::bad_setting, "nothing would be written", "output", "name a volume, a table, or both");
     }
     FileNames inputs = job.reference.empty() ? FileNames{} : files_read(job.reference);
+    if (!job.across.empty()) std::ranges::copy(files_read(job.across), std::back_inserter(inputs));
     for (const std::filesystem::path& input : job.inputs)
         std::ranges::copy(files_read(input), std::back_inserter(inputs));
     const auto is_own_table = [](const std::filesystem::path& path) { return begins_with(path, registration_heading); };
@@ -344,7 +361,9 @@ RegisteredVolumes run(const RegisterJob& job, Progress& progress) {
     settings.bind("registration", wanted);
     for (const std::string& assignment : job.settings) settings.set_assignment(assignment);
     const VolumesIn volumes(job.inputs);
-    const RegisteredSeries made = registered(to_register(job, volumes), wanted, progress);
+    VolumesToRegister to_do = to_register(job, volumes);
+    if (!job.across.empty()) to_do = with_across(std::move(to_do), job.across, wanted);
+    const RegisteredSeries made = registered(to_do, wanted, progress);
     if (!job.table.empty()) write_shifts(job.table, made);
     if (made.mean) write_volume(job.output, *made.mean);
     return made.summary;

@@ -33,6 +33,7 @@ struct RegisterJob {
     std::vector<std::filesystem::path> inputs;  // volumes, series, folders or patterns: all their time points
     std::filesystem::path reference;            // a volume file; empty: one of the inputs'
     std::int64_t reference_volume = 0;          // which of these, counted from 0
+    std::filesystem::path across;               // a volume of the same place, its B-scans across those of the input
     std::filesystem::path output;               // the mean; empty: none
     std::filesystem::path table;                // CSV; empty: none
     std::vector<std::string> settings;          // "registration.strip=1"
@@ -46,6 +47,7 @@ struct RegisteredVolumes {
     std::map<std::string, std::int64_t> reasons;  // how many B-scans, by name_of(RowReason)
     std::int64_t saccades = 0;                    // B-scans in one
     bool is_within = false;                       // one volume: B-scans against their neighbours
+    std::int64_t crosses = 0;                     // of them, the first ones, which run across
     std::vector<std::string> warnings;
     double seconds = 0;    // that registration and the mean took
     ProcessorUsed used{};  // that registered

@@ -4,6 +4,7 @@
 
 #include "app/jobs/register_job.h"
 #include "compute/error.h"
+#include "engine/registration/crosses.h"
 #include "engine/scan/section_toml.h"
 #include "engine/speckle/filter_volume.h"
 
@@ -17,9 +18,12 @@ void filter_in_place(Volume& volume, const SpeckleFilter& filter, Progress& prog
 
 }  // namespace
 
-StabilisedVolume stabilised(const Volume& volume, const Volume* reference, const RegistrationSettings& settings,
+StabilisedVolume stabilised(const Volume& volume, const Volume* reference, const RegistrationSettings& wanted,
                             Progress& progress) {
     StabilisedVolume done;
+    RegistrationSettings settings = wanted;
+    if (settings.crosses == 0) settings.crosses = crosses_of(volume.provenance);
+    const bool has_crosses = reference == nullptr && settings.crosses > 0;
     const PowerVolume power = power_of(volume);
     PowerVolume of_reference;
     if (reference != nullptr) of_reference = power_of(*reference);
@@ -35,7 +39,7 @@ StabilisedVolume stabilised(const Volume& volume, const Volume* reference, const
         done.used = mean.b_scans_used();
         made = mean.volume();
     };
-    const BackendChoice any{};
+    const BackendChoice any{.backend = has_crosses ? Backend::cpu : Backend::automatic};  // the CPU alone compares them
     progress.begin("register", volume.grid.b_scans, "B-scans");
     on_gpu_or_cpu(
         any,

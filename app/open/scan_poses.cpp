@@ -5,7 +5,8 @@
 namespace echolux {
 
 std::vector<BScanPose> poses_of(const ScanGeometry& geometry, std::int64_t slices) {
-    if (geometry.protocol == Protocol::raster || slices != geometry.b_scans) return {};
+    const bool is_of_planes = geometry.protocol == Protocol::cross || geometry.protocol == Protocol::four_slices;
+    if (!is_of_planes || slices != geometry.b_scans) return {};
     constexpr double mm = 1e-3;
     std::vector<BScanPose> poses;
     for (const auto& [first, last] : scan_planes(geometry)) {

@@ -74,9 +74,11 @@ const std::vector<Field<ScanGeometry>>& describe<ScanGeometry>() {
         number("line_rate_hz", &S::line_rate_hz, 0, 1e9, "Hz", effect, "lines per second; 0: unknown")
             .special(0, "unknown")
             .soft(1000, 2e6),
-        choice("protocol", &S::protocol, {"raster", "cross", "four_slices"}, effect,
+        choice("protocol", &S::protocol, {"raster", "cross", "four_slices", "raster_cross", "raster_y"}, effect,
                "arrangement of the B-scans of a volume: side by side; two that cross at right angles; three side by "
-               "side and one across"),
+               "side and one across; a raster after a few B-scans across it; a raster whose B-scans run along y"),
+        integer("crosses", &S::crosses, 1, 64, "B-scans", effect,
+                "protocol raster_cross: how many B-scans run across the raster, before it"),
         integer("flyback_lines", &S::flyback_lines, 0, max_lines, "", effect,
                 "lines after each acquired B-scan while the beam returns: recorded, not part of it"),
         integer("flyback_frames", &S::flyback_frames, 0, max_lines, "", effect,

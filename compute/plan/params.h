@@ -28,8 +28,9 @@ struct RawFormat {
     std::int64_t line_bytes = 0;  // from one line to the next; 0: no gap
 };
 
-enum class Protocol { raster, cross, four_slices };  // of the B-scans of a volume (docs/algorithms.md, Scans)
-enum class FastAxis { uniform, sinusoidal, file };   // how the beam moves along the lines of an acquired B-scan
+// Of the B-scans of a volume (docs/algorithms.md, Scans).
+enum class Protocol { raster, cross, four_slices, raster_cross, raster_y };
+enum class FastAxis { uniform, sinusoidal, file };  // how the beam moves along the lines of an acquired B-scan
 
 struct ScanGeometry {
     std::int64_t samples = 0;  // of one spectrum of one channel
@@ -44,6 +45,7 @@ struct ScanGeometry {
     double refractive_index = 1;  // divides optical depth
     double line_rate_hz = 0;      // lines a second; 0: unknown
     Protocol protocol = Protocol::raster;
+    std::int64_t crosses = 2;         // raster_cross: the first B-scans, which run along y
     std::int64_t flyback_lines = 0;   // after the lines of each acquired B-scan: recorded, not part of it
     std::int64_t flyback_frames = 0;  // acquired B-scans after those of each volume
     bool bidirectional = false;       // every second acquired B-scan runs backwards

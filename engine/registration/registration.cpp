@@ -12,6 +12,7 @@
 #include "compute/error.h"
 #include "engine/analysis/intensity.h"
 #include "engine/memory_budget.h"
+#include "engine/registration/crosses.h"
 #include "engine/registration/on_gpu.h"
 #include "engine/speckle/filter_volume.h"
 
@@ -31,6 +32,9 @@ const std::vector<Field<RegistrationSettings>>& describe<RegistrationSettings>()
                "correlation below which a B-scan is left out, as part of the volume's median"),
         number("saccade_speed", &S::saccade_speed, 0.01, 1000, "", effect,
                "displacement from one B-scan to the next, in A-scans or B-scans, from which on it is marked as in a saccade"),
+        integer("crosses", &S::crosses, 0, 4096, "B-scans", effect,
+                "first B-scans of a volume that run across the others, by which a single volume is aligned; 0: as many "
+                "as the scan says that the volume was made of"),
     };
     return fields;
 }
@@ -232,13 +236,19 @@ std::vector<RowShift> align_neighbours(const PowerVolume& volume, const Registra
                                        Progress& progress) {
     check_neighbours(volume.grid, settings);
     const RowFeatures features = row_features(volume, tissue_band(volume, band_margin(settings)));
-    return aligned(*pairs_on_cpu(features, features), {features.depth, features.a_scans, features.rows}, features.norms,
-                   settings, progress);
+    auto rows = aligned(*pairs_on_cpu(features, features), {features.depth, features.a_scans, features.rows},
+                        features.norms, settings, progress);
+    if (settings.crosses > 0) align_to_crosses(rows, features, settings, progress);
+    return rows;
 }
 
 std::vector<RowShift> align_neighbours(const PowerOnGpu& volume, const RegistrationSettings& settings,
                                        Progress& progress, const BackendChoice& choice) {
     check_neighbours(volume.grid, settings);
+    if (settings.crosses > 0) {
+        throw Error(ErrorCode::bad_setting, "B-scans across are compared on the CPU alone", "registration.crosses",
+                    "choose `backend` cpu");
+    }
     const auto gpu = registration_on_gpu(choice);
     const Interval band = tissue_band_on_gpu(*gpu, volume, band_margin(settings));
     const auto features = features_on_gpu(*gpu, volume, band);

@@ -27,9 +27,9 @@ ScanPlane along_x(const ScanGeometry& geometry, const FieldSize& size, double y_
     return {{-end, y_um}, {end, y_um}};
 }
 
-ScanPlane along_y(const ScanGeometry& geometry, const FieldSize& size) {
+ScanPlane along_y(const ScanGeometry& geometry, const FieldSize& size, double x_um) {
     const double end = centred(static_cast<double>(geometry.a_scans - 1), geometry.a_scans, size.y_um);
-    return {{0, -end}, {0, end}};
+    return {{x_um, -end}, {x_um, end}};
 }
 
 // The A-scan at which the beam is at each line of a B-scan, by a curve from 0 to 1.
@@ -67,13 +67,34 @@ std::vector<double> fast_axis_places(const ScanGeometry& g, std::span<const doub
 
 }  // namespace
 
+FieldLines field_lines(const ScanGeometry& g) {
+    switch (g.protocol) {
+        case Protocol::cross:
+        case Protocol::four_slices: return {g.a_scans, g.a_scans};
+        case Protocol::raster_cross: return {g.a_scans, g.b_scans - g.crosses};
+        case Protocol::raster_y: return {g.b_scans, g.a_scans};
+        case Protocol::raster: break;
+    }
+    return {g.a_scans, g.b_scans};
+}
+
 FieldSize field_size(const ScanGeometry& g) {
-    const double x_um = extent(g.spacing_a_um, g.a_scans);
-    return {x_um, g.protocol == Protocol::raster ? extent(g.spacing_b_um, g.b_scans) : x_um};
+    const auto [x, y] = field_lines(g);
+    const bool has_slow_axis = g.protocol != Protocol::cross && g.protocol != Protocol::four_slices;
+    const double slow_um = has_slow_axis ? g.spacing_b_um : g.spacing_a_um;
+    if (g.protocol == Protocol::raster_y) return {extent(slow_um, x), extent(g.spacing_a_um, y)};
+    return {extent(g.spacing_a_um, x), extent(slow_um, y)};
 }
 
 void check_protocol(const ScanGeometry& geometry, const std::string& where) {
-    if (geometry.protocol == Protocol::raster) return;
+    if (geometry.protocol == Protocol::raster || geometry.protocol == Protocol::raster_y) return;
+    if (geometry.protocol == Protocol::raster_cross) {
+        if (geometry.b_scans > geometry.crosses) return;
+        throw Error(ErrorCode::bad_setting,
+                    fmt::format("{} of which {} run across leave none for the raster",
+                                counted(geometry.b_scans, "B-scans"), geometry.crosses),
+                    where + ", scan.b_scans", "give more than scan.crosses, or choose the protocol raster");
+    }
     const bool is_cross = geometry.protocol == Protocol::cross;
     const std::int64_t max = is_cross ? 2 : 4;
     if (geometry.b_scans <= max) return;
@@ -87,13 +108,19 @@ std::vector<ScanPlane> scan_planes(const ScanGeometry& g, const FieldSize& size)
     check_protocol(g, "scan pattern");
     std::vector<ScanPlane> planes;
     if (g.protocol == Protocol::cross) {
-        planes = {along_x(g, size, 0), along_y(g, size)};
+        planes = {along_x(g, size, 0), along_y(g, size, 0)};
     } else if (g.protocol == Protocol::four_slices) {
         const double apart = g.spacing_b_um > 0 ? g.spacing_b_um : size.y_um / 4;
-        planes = {along_x(g, size, -apart), along_x(g, size, 0), along_x(g, size, apart), along_y(g, size)};
-    }
-    for (auto b = static_cast<std::int64_t>(planes.size()); b < g.b_scans; ++b) {
-        planes.push_back(along_x(g, size, centred(static_cast<double>(b), g.b_scans, size.y_um)));
+        planes = {along_x(g, size, -apart), along_x(g, size, 0), along_x(g, size, apart), along_y(g, size, 0)};
+    } else {
+        const std::int64_t across = g.protocol == Protocol::raster_y       ? g.b_scans
+                                    : g.protocol == Protocol::raster_cross ? g.crosses
+                                                                           : 0;
+        for (std::int64_t b = 0; b < across; ++b)
+            planes.push_back(along_y(g, size, centred(static_cast<double>(b), across, size.x_um)));
+        const std::int64_t along = g.b_scans - across;
+        for (std::int64_t b = 0; b < along; ++b)
+            planes.push_back(along_x(g, size, centred(static_cast<double>(b), along, size.y_um)));
     }
     planes.resize(static_cast<std::size_t>(g.b_scans));
     return planes;

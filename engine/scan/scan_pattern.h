@@ -1,5 +1,7 @@
 // Where the beam is at each line of a volume: B-scans side by side (raster), two at right angles (cross), three side by
-// side and one across (four slices); M. Sylwestrzak et al., JBO 17(10), 2012. Simulator, galvanometers and display take
+// side and one across (four slices); M. Sylwestrzak et al., JBO 17(10), 2012; and rasters by which motion in depth is
+// told from the tissue's slope: after a few B-scans across (raster_cross), or with B-scans along y (raster_y), one of
+// each making a pair (M. F. Kraus et al., Biomed. Opt. Express 3(6), 2012). Simulator, galvanometers and display take
 // it from here. Micrometres from the centre of the field: x along the A-scans of a raster's B-scans, y across them.
 #pragma once
 
@@ -21,6 +23,13 @@ struct FieldSize {
 // From the spacings; an unknown one counts as that of a field of one millimetre.
 FieldSize field_size(const ScanGeometry& geometry);
 
+// Lines of the field along x and y: a raster's A-scans and B-scans.
+struct FieldLines {
+    std::int64_t x = 0;
+    std::int64_t y = 0;
+};
+FieldLines field_lines(const ScanGeometry& geometry);
+
 struct FieldPoint {
     double x_um = 0;
     double y_um = 0;
@@ -39,7 +48,7 @@ std::vector<ScanPlane> scan_planes(const ScanGeometry& geometry, const FieldSize
 std::vector<ScanPlane> scan_planes(const ScanGeometry& geometry);
 
 // Throws Error{bad_setting} naming `where` and scan.b_scans: cross has 2, four_slices 4; fewer where a recording was
-// cut.
+// cut; raster_cross more than its crosses.
 void check_protocol(const ScanGeometry& geometry, const std::string& where);
 
 struct PatternLine {

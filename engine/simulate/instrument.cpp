@@ -17,6 +17,7 @@ namespace {
 Simulation validated(const Simulation& simulation) {
     check(simulation, "simulation");
     Simulation s = with_scene_defaults(simulation);
+    check_protocol(scan_geometry(s), "simulation");
     // The products are taken in long double: they can neither overflow nor wrap.
     const long double frame_bytes = 2.0L * s.samples * (1.0L * s.a_scans * s.a_repeats + s.flyback_lines);
     const long double bytes = frame_bytes * (1.0L * s.b_scans * s.b_repeats + s.flyback_frames) * s.volumes;

@@ -29,6 +29,7 @@ struct Simulation {
     std::int64_t a_repeats = 1;
     std::int64_t b_repeats = 1;
     Protocol protocol = Protocol::raster;
+    std::int64_t crosses = 2;
     std::int64_t flyback_lines = 0;
     std::int64_t flyback_frames = 0;
     bool bidirectional = false;

@@ -141,7 +141,8 @@ ECHOLUX_API echolux_status echolux_surfaces_flatten(const echolux_surfaces* surf
 /* ---- registration ----------------------------------------------------------------------------------------------- */
 
 /* Volumes of one size, registered to `reference`; NULL: to volume `reference_volume` of them, a single one's B-scans to
- * their neighbours. Section registration. The volumes are shared, not copied. */
+ * their neighbours, or to the first registration.crosses of them, which run across the others. These are at rest in
+ * the shifts, and no part of volumes and table. Section registration. The volumes are shared, not copied. */
 ECHOLUX_API echolux_status echolux_register(const echolux_volume* const* volumes, size_t count,
                                             const echolux_volume* reference, int64_t reference_volume,
                                             const echolux_tissue* tissue, const echolux_device* device,

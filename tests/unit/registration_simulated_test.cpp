@@ -116,6 +116,63 @@ TEST(SlowRegistration, ReachesItsFiguresOnSimulatedEyes) {
     }
 }
 
+// By B-scans that run across, and without them: one volume each, of which the mean error is unknown.
+void align_one(const std::string& scene, std::int64_t seed, bool bidirectional) {
+    const TemporaryFolder folder;
+    Simulation s = eye(scene);
+    s.protocol = Protocol::raster_cross;
+    s.b_scans += s.crosses;
+    s.volumes = 1;
+    s.bidirectional = bidirectional;
+    s.motion_axial_um = 30;
+    s.motion_lateral_um = 15;
+    s.motion_seed = s.seed = seed;
+    const Motion motion(s, duration_s(s));
+    each_volume(s, folder.path(), [&](std::int64_t, const PowerVolume& volume) {
+        RegistrationSettings settings;
+        const auto residual = [&](double& x_rms, std::int64_t& lost) {
+            SilentProgress silent;
+            const std::vector<RowShift> rows = align_neighbours(volume, settings, silent);
+            std::vector<double> z, x;
+            lost = 0;
+            double mean_z = 0, mean_x = 0;
+            for (std::int64_t j = s.crosses; j < s.b_scans; ++j) {
+                const RowTruth truth = truth_of_row(motion, s, j);
+                const RowShift& row = rows[static_cast<std::size_t>(j)];
+                if (truth.is_saccade) continue;
+                if (!row.is_valid()) {
+                    ++lost;
+                    continue;
+                }
+                z.push_back(row.z + truth.moved.z_um / volume.grid.spacing_um[0]);
+                x.push_back(row.x - truth.moved.x_um / volume.grid.spacing_um[1]);
+                mean_z += z.back();
+                mean_x += x.back();
+            }
+            for (double& value : z) value -= mean_z / static_cast<double>(z.size());
+            for (double& value : x) value -= mean_x / static_cast<double>(x.size());
+            x_rms = rms(x);
+            return rms(z);
+        };
+        double x = 0, x_alone = 0;
+        std::int64_t lost = 0, lost_alone = 0;
+        const double alone = residual(x_alone, lost_alone);
+        settings.crosses = s.crosses;
+        const auto begin = std::chrono::steady_clock::now();
+        const double z = residual(x, lost);
+        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        std::printf("| %s %d%s | %.2f | %.2f | %.2f | %.2f | %d | %.2f s |\n", scene.c_str(), static_cast<int>(seed),
+                    bidirectional ? " to and fro" : "", alone, z, x_alone, x, static_cast<int>(lost), seconds);
+        EXPECT_LT(z, 0.35) << scene << " " << seed;
+    });
+}
+
+TEST(SlowRegistration, TakesOutMotionInDepthByTwoCrosses) {
+    for (const char* scene : {"retina", "vessel"}) {
+        for (const std::int64_t seed : {1, 2, 3}) align_one(scene, seed, true);
+    }
+}
+
 // A straight tube looks the same all along its axis, and what flows in it carries its speckle along: places along the
 // axis follow the flow, whatever is asked of them. Across it they are as good as elsewhere.
 TEST(SlowRegistration, HasPlacesAcrossACapillaryAlone) {

@@ -70,6 +70,31 @@ TEST(ScanPattern, ACurveCountsInAnyUnit) {
     EXPECT_THROW(scan_pattern(g, field_size(g), std::vector<double>{1, 2, 1}), Error);
 }
 
+TEST(ScanPattern, ARasterAfterBScansAcrossIt) {
+    ScanGeometry g{
+        .a_scans = 4, .b_scans = 5, .spacing_a_um = 10, .spacing_b_um = 20, .protocol = Protocol::raster_cross};
+    const std::vector<ScanPlane> planes = scan_planes(g);
+    ASSERT_EQ(planes.size(), 5U);  // 40 x 60 um
+    expect_at(planes[0].first, -10, -22.5);
+    expect_at(planes[0].last, -10, 22.5);
+    expect_at(planes[1].first, 10, -22.5);
+    expect_at(planes[2].first, -15, -20);
+    expect_at(planes[4].last, 15, 20);
+    g.crosses = 5;
+    EXPECT_THROW(scan_planes(g), Error);
+}
+
+TEST(ScanPattern, ARasterAlongYFillsTheSameFieldAsOneAlongX) {
+    const ScanGeometry g{
+        .a_scans = 4, .b_scans = 3, .spacing_a_um = 10, .spacing_b_um = 20, .protocol = Protocol::raster_y};
+    const std::vector<ScanPlane> planes = scan_planes(g);
+    ASSERT_EQ(planes.size(), 3U);
+    for (const std::size_t b : {0U, 1U, 2U}) {
+        expect_at(planes[b].first, 20 * (static_cast<double>(b) - 1), -15);
+        expect_at(planes[b].last, 20 * (static_cast<double>(b) - 1), 15);
+    }
+}
+
 TEST(ScanPattern, CrossAndFourSlices) {
     ScanGeometry g{.a_scans = 3, .b_scans = 2, .spacing_a_um = 10, .protocol = Protocol::cross};
     std::vector<ScanPlane> planes = scan_planes(g);

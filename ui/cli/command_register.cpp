@@ -21,7 +21,7 @@ namespace {
 
 struct Options {
     std::vector<std::string> inputs;
-    std::string output, table, reference;
+    std::string output, table, reference, across;
     RegisterJob job;
 };
 
@@ -44,6 +44,7 @@ void register_volumes(Options& options) {
     RegisterJob& job = options.job;
     for (const std::string& input : options.inputs) job.inputs.push_back(input_named(input, ".npy"));
     job.reference = options.reference;
+    job.across = options.across;
     if (!options.output.empty()) job.output = output_named(options.output, ".npy");
     if (!options.table.empty()) job.table = output_named(options.table, ".csv", false);
     TerminalProgress progress;
@@ -51,8 +52,10 @@ void register_volumes(Options& options) {
     print_warnings(result.warnings);
     close_with("{}\n", told(result));
     close_with("registered in {:.2f} s on the {}\n", result.seconds, name_of(result.used.processor));
-    close_with("{}\n", result.is_within ? "aligned to neighbours: slopes of the tissue and slow motion stay"
-                                        : "motion of the reference itself stays");
+    close_with("{}\n", !result.is_within ? "motion of the reference itself stays"
+                       : result.crosses > 0
+                           ? fmt::format("aligned to {} that run across", counted(result.crosses, "B-scans"))
+                           : "aligned to neighbours: slopes of the tissue and slow motion stay");
     for (const auto& file : {job.output, job.table}) {
         if (!file.empty()) close_with("{}\n", file.string());
     }
@@ -93,6 +96,13 @@ void add_register(CLI::App& program) {
         ->check(not_negative())
         ->excludes("--reference")
         ->type_name("N");
+    command
+        ->add_option("--across", options->across,
+                     "volume of the same place whose B-scans run across those of IN (scan.protocol raster_y): a single "
+                     "volume is aligned to it")
+        ->excludes("--reference")
+        ->excludes("--reference-volume")
+        ->type_name("FILE");
     add_data_folder_option(*command);
     add_overwrite_option(*command, options->job.overwrites);
     add_backend_option(*command, options->job.backend.backend, "registers");

@@ -57,6 +57,7 @@ class StabilisePanel : public NamedPanel {
             odd_strip(context);
             setting_row(context, "registration.min_quality");
             setting_row(context, "registration.saccade_speed");
+            if (!is_live) setting_row(context, "registration.crosses");
         }
         if (!is_live) draw_buttons(context);
         muted_text(context, state_of_motion(work));
