@@ -12,7 +12,7 @@
 namespace echolux {
 namespace {
 
-constexpr std::size_t most_kept = 5;  // of panes, and one that is drawn beside them
+constexpr std::size_t max_kept = 5;  // of panes, and one that is drawn beside them
 constexpr std::size_t word = sizeof(float);
 static_assert(shared::roughness_entries == shared::transfer_entries);
 
@@ -81,7 +81,7 @@ CurveTables::Tables& CurveTables::of(const TransferFunction& function, bool with
         (*found)->used = ++used_;
         return **found;
     }
-    if (kept_.size() >= most_kept) {
+    if (kept_.size() >= max_kept) {
         queue_.wait_for_all();
         kept_.erase(std::ranges::min_element(kept_, {}, [](const auto& tables) { return tables->used; }));
     }

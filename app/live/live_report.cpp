@@ -16,7 +16,7 @@ Json object_of(const Latency& latency) {
     return {{"count", latency.count()},
             {"median_s", latency.percentile_s(0.5)},
             {"p99_s", latency.percentile_s(0.99)},
-            {"most_s", latency.max_s()}};
+            {"max_s", latency.max_s()}};
 }
 
 Json object_of(const ArrivalStats& f) {
@@ -35,7 +35,7 @@ Json object_of(const QueueStats& f) {
             {"overtaken_blocks", f.overtaken},     {"overtaken_volumes", f.overtaken_volumes},
             {"incomplete_blocks", f.incomplete},   {"incomplete_volumes", f.incomplete_volumes},
             {"given_up_blocks", f.given_up},       {"waiting_blocks", f.waiting},
-            {"most_waiting_blocks", f.max_waiting}};
+            {"max_waiting_blocks", f.max_waiting}};
 }
 
 Json object_of(const PictureStats& f) {
@@ -106,7 +106,7 @@ std::string counted(std::int64_t count, const char* one, const char* many) {
 
 Json object_of(const RingStatistics& f) {
     return {{"published", f.published}, {"dropped", f.dropped}, {"abandoned", f.abandoned}, {"shown", f.shown},
-            {"late", f.late},           {"kept", f.kept},       {"most_kept", f.most_kept}};
+            {"late", f.late},           {"kept", f.kept},       {"max_kept", f.max_kept}};
 }
 
 Json object_of(const RecorderStats& f) {
@@ -120,7 +120,7 @@ Json object_of(const RecorderStats& f) {
             {"interruptions", f.interruptions},
             {"files", f.files},
             {"refused_blocks", f.refused_blocks},
-            {"most_blocks_held", f.max_blocks_held},
+            {"max_blocks_held", f.max_blocks_held},
             {"syncs", f.syncs},
             {"longest_write_s", f.longest_write_s},
             {"longest_unsynced_s", f.longest_unsynced_s},
@@ -239,9 +239,9 @@ std::string text_of(const LiveReport& report) {
                         counted(shown.pictures, "pictures"), shown.pictures_per_s, shown.out_of_order);
         text += fmt::format("latency      last block to picture: {}\n", latency_text(s.shown));
     }
-    if (report.display && report.display->ring.most_kept > 0) {
+    if (report.display && report.display->ring.max_kept > 0) {
         const RingStatistics& ring = report.display->ring;
-        text += fmt::format("kept         the last {} of at most {}", counted(ring.kept, "volumes"), ring.most_kept);
+        text += fmt::format("kept         the last {} of at most {}", counted(ring.kept, "volumes"), ring.max_kept);
         const bool is_written = report.kept && !report.kept->problem;
         text += is_written ? fmt::format("; written, {:.1f} MB read back\n",
                                          1e-6 * static_cast<double>(report.kept->bytes_read_back))

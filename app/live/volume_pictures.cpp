@@ -189,7 +189,7 @@ void VolumePictures::resume() {
 KeptVolumes VolumePictures::kept() const {
     const std::scoped_lock lock(live_.exchanging);
     if (!live_.ring) return {};
-    return {live_.ring->kept(), live_.ring->statistics().most_kept, paused_at()};
+    return {live_.ring->kept(), live_.ring->statistics().max_kept, paused_at()};
 }
 
 std::optional<Image> VolumePictures::still(const View& view) {

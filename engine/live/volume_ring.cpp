@@ -218,7 +218,7 @@ RingStatistics VolumeRing::statistics() const {
     const std::scoped_lock lock(mutex_);
     RingStatistics statistics = statistics_;
     statistics.kept = static_cast<std::int64_t>(kept_.size());
-    statistics.most_kept = static_cast<std::int64_t>(keeps_);
+    statistics.max_kept = static_cast<std::int64_t>(keeps_);
     return statistics;
 }
 

@@ -67,7 +67,7 @@ struct RingStatistics {
     std::int64_t late = 0;       // published, and replaced before a picture showed them
     std::int64_t pictures = 0;
     std::int64_t kept = 0;       // volumes that can still be shown, where any are kept
-    std::int64_t most_kept = 0;  // at most
+    std::int64_t max_kept = 0;  // at most
 };
 
 // From any thread; at most one write ticket and one read ticket are out at a time. Throws Error{bad_setting} when a

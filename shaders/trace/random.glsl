@@ -17,7 +17,7 @@ const uvec4 decision_steps[4] = {
     uvec4(0x510E527Fu, 0x9B05688Cu, 0x1F83D9ABu, 0x5BE0CD19u),
     uvec4(0xCBBB9D5Du, 0x629A292Au, 0x9159015Au, 0x152FECD8u),
     uvec4(0x67332667u, 0x8EB44A87u, 0xDB0C2E0Du, 0x47B5481Du)};
-bool is_first_decision = true;
+bool is_first_decision = frame.trace.lens.w > 0.0;
 
 vec4 draw_for(uint decision) {
     uvec4 counter = is_first_decision ? uvec4(random_pixel.x, decision, 0u, 1u) : uvec4(random_pixel, random_draws++, 0u);

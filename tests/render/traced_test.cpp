@@ -235,13 +235,23 @@ class TracedErrors : public Traced {
     }
 };
 
-// Numbers that are spread evenly make them fall faster while few scatterings matter. What is biased stops falling.
-TEST_F(TracedErrors, FallAtLeastWithTheRootOfTheNumberOfPaths) {
-    EXPECT_GT(slope(2), 0.47);
+TEST_F(TracedErrors, OfIndependentPathsFallWithTheRootOfTheirNumber) {
+    view_.spreads_paths = false;
+    EXPECT_NEAR(slope(2), 0.5, 0.06);
 }
 
-TEST_F(TracedErrors, SlowFallSoOverFourDecades) {
-    EXPECT_GT(slope(4), 0.47);
+TEST_F(TracedErrors, SlowFallWithItOverFourDecades) {
+    view_.spreads_paths = false;
+    EXPECT_NEAR(slope(4), 0.5, 0.03);
+}
+
+// While few scatterings matter, faster. What is biased stops falling.
+TEST_F(TracedErrors, OfPathsThatAreSpreadEvenlyFallFaster) {
+    EXPECT_GT(slope(2), 0.6);
+}
+
+TEST_F(TracedErrors, SlowOfPathsThatAreSpreadEvenlyFallOverFourDecades) {
+    EXPECT_GT(slope(4), 0.5);
 }
 
 TEST_F(TracedSpeckle, NothingIsShownOfNothing) {

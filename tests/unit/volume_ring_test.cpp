@@ -313,7 +313,7 @@ TEST(VolumeRing, KeepsTheLastVolumesInTheirOrderRoundAndRound) {
             if (volume % 7 == 0) expect_all_readable(ring, kept);
         }
         EXPECT_EQ(ring.statistics().kept, 5);
-        EXPECT_EQ(ring.statistics().most_kept, 5);
+        EXPECT_EQ(ring.statistics().max_kept, 5);
         EXPECT_EQ(ring.statistics().dropped, 0);
     }
 }

@@ -133,7 +133,7 @@ class StatisticsPanel : public NamedPanel {
         sparkline(context, "load", load_, now_s, fmt::format("{:.0f}", 100 * stats.load), "%");
         figure(context, "volumes", count_text(stats.finished_volumes));
         figure(context, "of them shown", count_text(ring.shown));
-        if (ring.most_kept > 0) figure(context, "kept", fmt::format("{} of {}", ring.kept, ring.most_kept));
+        if (ring.max_kept > 0) figure(context, "kept", fmt::format("{} of {}", ring.kept, ring.max_kept));
         figure(context, "queue", fmt::format("{} (max {})", stats.queue.waiting, stats.queue.max_waiting), "blocks");
         count_line(context, "settings changed", stats.changes, "times");
         count_line(context, "worked on again", stats.reprocessed_volumes, "volumes");
