@@ -307,7 +307,7 @@ TEST_F(ControlTest, TheLastVolumesArePausedAndSaved) {
     const Json paused = result("go_to", {{"time_point", 0}});
     EXPECT_EQ(paused["time_point"], 0);
     EXPECT_EQ(paused["plays"], false);
-    EXPECT_GE(paused["most_time_points"], paused["time_points"]);
+    EXPECT_GE(paused["max_time_points"], paused["time_points"]);
     EXPECT_GT(paused["ago_s"], 0);
     EXPECT_NE(refusal("go_to", {{"time_point", paused["time_points"]}}).find("expected a number"), std::string::npos);
     EXPECT_EQ(result("save", {{"what", "kept"}, {"file", "last.nrrd"}})["file"], (folder() / "last.nrrd").string());
