@@ -31,10 +31,10 @@ Json object_of(const ArrivalStats& f) {
 }
 
 Json object_of(const QueueStats& f) {
-    return {{"pushed_blocks", f.pushed},           {"taken_blocks", f.taken},
-            {"overtaken_blocks", f.overtaken},     {"overtaken_volumes", f.overtaken_volumes},
-            {"incomplete_blocks", f.incomplete},   {"incomplete_volumes", f.incomplete_volumes},
-            {"given_up_blocks", f.given_up},       {"waiting_blocks", f.waiting},
+    return {{"pushed_blocks", f.pushed},          {"taken_blocks", f.taken},
+            {"overtaken_blocks", f.overtaken},    {"overtaken_volumes", f.overtaken_volumes},
+            {"incomplete_blocks", f.incomplete},  {"incomplete_volumes", f.incomplete_volumes},
+            {"given_up_blocks", f.given_up},      {"waiting_blocks", f.waiting},
             {"max_waiting_blocks", f.max_waiting}};
 }
 

@@ -12,8 +12,8 @@ namespace {
 constexpr std::int64_t cached_bytes = std::int64_t{16} << 20;
 
 // Aligning goes over bins in some eighty kernels, whose launches cost more than what the cache would save. 512 x 512
-// bins of four repeats on an H200, 2, 4, 8, 16 positions at once, with the first of these kernels: 437, 310, 242, 206 us
-// each.
+// bins of four repeats on an H200, 2, 4, 8, 16 positions at once, with the first of these kernels: 437, 310, 242, 206
+// us each.
 constexpr std::int64_t aligned_bytes = std::int64_t{256} << 20;
 
 }  // namespace

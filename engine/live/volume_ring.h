@@ -66,7 +66,7 @@ struct RingStatistics {
     std::int64_t shown = 0;      // volumes that some picture showed
     std::int64_t late = 0;       // published, and replaced before a picture showed them
     std::int64_t pictures = 0;
-    std::int64_t kept = 0;       // volumes that can still be shown, where any are kept
+    std::int64_t kept = 0;      // volumes that can still be shown, where any are kept
     std::int64_t max_kept = 0;  // at most
 };
 

@@ -31,7 +31,8 @@ const std::vector<Field<RegistrationSettings>>& describe<RegistrationSettings>()
         number("min_quality", &S::min_quality, 0, 1, "", effect,
                "correlation below which a B-scan is left out, as part of the volume's median"),
         number("saccade_speed", &S::saccade_speed, 0.01, 1000, "", effect,
-               "displacement from one B-scan to the next, in A-scans or B-scans, from which on it is marked as in a saccade"),
+               "displacement from one B-scan to the next, in A-scans or B-scans, from which on it is marked as in a "
+               "saccade"),
         integer("crosses", &S::crosses, 0, 4096, "B-scans", effect,
                 "first B-scans of a volume that run across the others, by which a single volume is aligned; 0: as many "
                 "as the scan says that the volume was made of"),

@@ -27,7 +27,8 @@ shared::TraceFrame trace_frame(const Shot& shot) {
     shared::TraceFrame frame{
         .medium = packed(std::numbers::ln2, view.scattering, view.anisotropy, bounces),
         .light = packed(view.sky, lamp, cosine, view.lighting_strength),
-        .lens = packed(0.5 * view.aperture_um, std::max(sharp, 1e-3 * half_diagonal), 1 / half_diagonal, view.spreads_paths ? 1 : 0),
+        .lens = packed(0.5 * view.aperture_um, std::max(sharp, 1e-3 * half_diagonal), 1 / half_diagonal,
+                       view.spreads_paths ? 1 : 0),
         .bricks = packed(shot.scene.volume.bricks().edge(), view.roughness * view.roughness, 0, 64 / smallest),
         .known = {},
         .lights = {},

@@ -33,7 +33,7 @@ struct SlotsWanted {
 struct LiveSlots {
     SlotWriter* writer = nullptr;  // of the renderer
     SlotKind kind = SlotKind::upload;
-    std::string remark;  // why not an earlier kind; "" where the first one did
+    std::string remark;           // why not an earlier kind; "" where the first one did
     std::size_t kept = 0;         // slots besides those that were wanted
     std::int64_t slot_bytes = 0;  // of one of them
 };

@@ -41,7 +41,8 @@ struct Tracing {
     // Of a movie: each has noise of its own. Whoever makes the movie says it.
     std::uint32_t frame = 0;
 
-    // What paths of a pixel decide first is spread evenly. Not where their noise is compared with that of independent ones.
+    // What paths of a pixel decide first is spread evenly. Not where their noise is compared with that of independent
+    // ones.
     bool spreads_paths = true;
 };
 

@@ -78,7 +78,8 @@ void add_live(CLI::App& program) {
         ->type_name("NAME");
     add_picture_options(*command, *options);
     command->add_flag_function(
-        "--headless", [](std::int64_t) {}, "for scripts: live never opens a window; `echolux view --source ...` opens one");
+        "--headless", [](std::int64_t) {},
+        "for scripts: live never opens a window; `echolux view --source ...` opens one");
     command->add_option("-o,--output", options->picture, "write the last picture here")->type_name("PICTURE.png");
     command->add_option("--record", options->job.record, "also record every block; the spectra are written beside it")
         ->type_name("scan.toml");
