@@ -14,7 +14,8 @@ namespace {
 
 constexpr double least_beats = 2, values_a_beat = 4;
 constexpr double max_chance = 0.01;
-constexpr double told_apart = 3;  // rates for each beat that more fits in
+constexpr double max_rates = 1e5;  // tried one after the other
+constexpr double told_apart = 3;   // rates for each beat that more fits in
 constexpr std::size_t unknowns = 5, least_values = unknowns + 3;
 
 struct FlowOverTime {
@@ -169,6 +170,11 @@ HeartRate heart_rate_of(const std::vector<double>& times_s, const std::vector<do
         return rate;
     }
     const double step = 1 / (10 * series.duration());
+    if (high - low > max_rates * step) {
+        rate.problem = fmt::format("{:.3g} s are too long to search every rate between {:.3g} and {:.3g} Hz",
+                                   series.duration(), low, high);
+        return rate;
+    }
     double hz = best_between(series, low, high, step);
     if (2 * hz <= max_hz && is_overtone(fit_at(series, hz)))
         hz = best_between(series, std::max(low, 2 * hz - step), std::min(max_hz, 2 * hz + step), step / 5);

@@ -79,7 +79,8 @@ TEST_F(TracedPlane, OneRoughnessIsThatOfTheView) {
     view_.roughness = 1;
     const Mean curve = mean();
     EXPECT_NEAR(curve.light, plain.light, 2e-3 * plain.light);
-    for (TransferNode& node : view_.transfer_curve->nodes) node.roughness = 0.05;
+    for (TransferNode& node : view_.transfer_curve->nodes)
+        node.roughness = 0.05;  // of 1 and 0.5 the means are hardly apart
     EXPECT_GT(std::abs(mean().light - plain.light), 3e-3 * plain.light);
 }
 

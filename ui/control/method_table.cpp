@@ -45,7 +45,7 @@ std::vector<ControlMethod> made_methods() {
          "current state: what is open, running and recording",
          {},
          "`program`, `version`, `may_steer`, `is_open`, `name`, `way`, `grid`, `time_point`, `time_points`, "
-         "`most_time_points` and `ago_s` of a live source that keeps some, `plays`, `is_live`, `is_running`, "
+         "`max_time_points` and `ago_s` (live sources that keep volumes), `plays`, `is_live`, `is_running`, "
          "`is_recording`, `cross_um`, `jobs`, `troubles`"},
         {RpcMethod::statistics,
          "statistics",
