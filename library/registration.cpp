@@ -28,7 +28,10 @@ VolumesToRegister to_register(const echolux_registration& one, const Volume* ref
     VolumesToRegister all;
     all.count = std::ssize(one.volumes);
     all.read = [&one](std::int64_t i) { return power_of(*one.volumes.at(static_cast<std::size_t>(i))); };
-    if (reference != nullptr) all.reference = [reference] { return power_of(*reference); };
+    all.crosses = [&one](std::int64_t i) {
+        return crosses_of(one.volumes.at(static_cast<std::size_t>(i))->provenance);
+    };
+    if (reference != nullptr) all.reference = [reference] { return raster_of(*reference); };
     all.reference_volume = number;
     all.reference_name = "another volume";
     all.backend = backend;

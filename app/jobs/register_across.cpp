@@ -1,6 +1,9 @@
 #include "app/jobs/register_across.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -20,6 +23,15 @@ bool is_same_field(const VolumeGrid& raster, const VolumeGrid& across) {
            agree(size(raster.spacing_um[2], raster.b_scans), size(across.spacing_um[1], across.a_scans));
 }
 
+// Where the protocol is known.
+void require_protocol(const std::map<std::string, std::string>& provenance, const std::string& wanted,
+                      const std::string& name, const std::string& remedy) {
+    const auto known = provenance.find("scan.protocol");
+    if (known == provenance.end() || known->second == '"' + wanted + '"') return;
+    throw Error(ErrorCode::bad_setting,
+                fmt::format("was scanned with scan.protocol {}, not \"{}\"", known->second, wanted), name, remedy);
+}
+
 }  // namespace
 
 VolumesToRegister with_across(VolumesToRegister volumes, const std::filesystem::path& file,
@@ -29,7 +41,13 @@ VolumesToRegister with_across(VolumesToRegister volumes, const std::filesystem::
         throw Error(ErrorCode::bad_setting, "aligns a single volume, without a reference", name,
                     "align volumes one by one, then register what comes of them");
     }
-    PowerVolume across = said_of(name, "registration", [&] { return power_of(read_volume(file)); });
+    require_protocol(volumes.provenance, "raster", volumes.name(0),
+                     "the volume to align is a raster along x; a raster_cross needs no other volume");
+    PowerVolume across = said_of(name, "registration", [&] {
+        const Volume volume = read_volume(file);
+        require_protocol(volume.provenance, "raster_y", name, "give the raster along y of the same place");
+        return power_of(volume);
+    });
     settings.crosses = across.grid.b_scans;
     volumes.read = [across = std::move(across), name, read = volumes.read](std::int64_t number) {
         PowerVolume raster = read(number);

@@ -55,6 +55,13 @@ class VolumesIn {
 
     std::string name(std::int64_t number) const { return input_with(number).name; }
 
+    std::int64_t crosses(std::int64_t number) const {
+        const Input& one = input_with(number);
+        return said_of(one.name, at_registration, [&] {
+            return crosses_of(one.input->header({number, number + 1}).provenance);
+        });
+    }
+
     const std::map<std::string, std::string>& provenance() const { return inputs_.front().input->header().provenance; }
 
   private:
@@ -83,13 +90,13 @@ std::vector<RowShift> at_rest(std::int64_t b_scans) {
 class Registering {
   public:
     Registering(const VolumesToRegister& volumes, const RegistrationSettings& settings)
-        : volumes_(volumes), settings_(settings) {}
+        : volumes_(volumes), wanted_(settings), settings_(settings) {}
 
     RegisteredSeries run(Progress& progress) {
         result_.volumes = volumes_.count;
         result_.is_within = !volumes_.reference && volumes_.count == 1;
         if (volumes_.reference_volume < 0 || volumes_.reference_volume >= volumes_.count) refuse_number();
-        if (settings_.crosses == 0) settings_.crosses = crosses_of(volumes_.provenance);
+        if (settings_.crosses == 0) settings_.crosses = volumes_.crosses(0);
         result_.crosses = settings_.crosses;
         BackendChoice backend = volumes_.backend;
         if (result_.is_within && settings_.crosses > 0) backend.backend = Backend::cpu;  // what crosses are compared on
@@ -127,7 +134,17 @@ class Registering {
     }
 
     PowerVolume raster_of_number(std::int64_t number) {
+        if (wanted_.crosses == 0) require_as_many_crosses(number);
         return without_crosses(volume_of_number(number), settings_.crosses);
+    }
+
+    void require_as_many_crosses(std::int64_t number) const {
+        const std::int64_t crosses = volumes_.crosses(number);
+        if (crosses == settings_.crosses) return;
+        throw Error(
+            ErrorCode::bad_setting,
+            fmt::format("has {} across, the first volume has {}", counted(crosses, "B-scans"), settings_.crosses),
+            volumes_.name ? name(number) : fmt::format("volume {}", number), "register volumes of one scan protocol");
     }
 
     void register_on(Backend processor, Progress& progress) {
@@ -271,7 +288,7 @@ class Registering {
     Volume finished_mean() const {
         Volume volume = mean_->volume();
         volume.provenance = volumes_.provenance;
-        if (settings_.crosses > 0) volume.provenance.erase("scan.protocol");  // it is a raster alone now
+        forget_crosses(volume.provenance);
         volume.provenance["echolux"] = version;
         volume.provenance["registration.volumes"] = std::to_string(result_.volumes);
         volume.provenance["registration.b_scans_used"] =
@@ -290,7 +307,8 @@ class Registering {
     }
 
     const VolumesToRegister& volumes_;
-    RegistrationSettings settings_;
+    const RegistrationSettings& wanted_;
+    RegistrationSettings settings_;  // with as many crosses as the volumes have
     bool says_what_it_holds_ = true;
     BackendChoice on_;  // the processor that registers now
     VolumeGrid grid_;
@@ -303,11 +321,12 @@ VolumesToRegister to_register(const RegisterJob& job, const VolumesIn& inputs) {
     VolumesToRegister volumes;
     volumes.count = inputs.count();
     volumes.read = [&inputs](std::int64_t number) { return inputs.read(number); };
+    volumes.crosses = [&inputs](std::int64_t number) { return inputs.crosses(number); };
     volumes.name = [&inputs](std::int64_t number) { return inputs.name(number); };
     const std::string of_reference = job.reference.filename().string();
     if (!job.reference.empty()) {
         volumes.reference = [&job, of_reference] {
-            return said_of(of_reference, at_registration, [&] { return power_of(read_volume(job.reference)); });
+            return said_of(of_reference, at_registration, [&] { return raster_of(read_volume(job.reference)); });
         };
     }
     volumes.reference_volume = job.reference_volume;
@@ -339,6 +358,7 @@ PlacedVolume placed_volume(const PowerVolume& volume, const std::vector<RowShift
     mean.add(volume, rows);
     PlacedVolume made{mean.volume(), mean.b_scans_used()};
     made.volume.provenance = provenance;
+    forget_crosses(made.volume.provenance);
     made.volume.provenance["registration"] = section_toml("registration", settings);
     made.volume.provenance["registration.b_scans_used"] = fmt::format("{} of {}", made.b_scans_used, rows.size());
     return made;

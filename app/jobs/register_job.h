@@ -20,11 +20,12 @@ namespace echolux {
 struct VolumesToRegister {
     std::int64_t count = 0;
     std::function<PowerVolume(std::int64_t number)> read;
-    std::function<std::string(std::int64_t number)> name;  // of the file, for messages; empty: there is none
-    std::function<PowerVolume()> reference;                // empty: one of the volumes
-    std::int64_t reference_volume = 0;                     // which of these
-    std::string reference_name;                            // in provenance and messages, where it is none of them
-    std::map<std::string, std::string> provenance{};       // that of the mean begins with it
+    std::function<std::int64_t(std::int64_t number)> crosses;  // that run across it: crosses_of() its provenance
+    std::function<std::string(std::int64_t number)> name;      // of the file, for messages; empty: there is none
+    std::function<PowerVolume()> reference;                    // a raster alone; empty: one of the volumes
+    std::int64_t reference_volume = 0;                         // which of these
+    std::string reference_name;                                // in provenance and messages, where it is none of them
+    std::map<std::string, std::string> provenance{};           // that of the mean begins with it
     bool makes_mean = true;
     BackendChoice backend;  // that registers
 };
@@ -63,7 +64,8 @@ struct RegisteredSeries {
 // Throws Error{bad_setting} where nothing fits, and what registration throws.
 RegisteredSeries registered(const VolumesToRegister& volumes, const RegistrationSettings& settings, Progress& progress);
 
-// A volume of which `rows` say where in the reference they lie, moved there; NaN where none came.
+// A volume without B-scans across, of which `rows` say where in the reference they lie, moved there; NaN where none
+// came.
 struct PlacedVolume {
     Volume volume;
     std::int64_t b_scans_used = 0;

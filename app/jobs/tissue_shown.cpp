@@ -1,6 +1,7 @@
 #include "app/jobs/tissue_shown.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "app/jobs/register_job.h"
 #include "compute/error.h"
@@ -23,23 +24,25 @@ StabilisedVolume stabilised(const Volume& volume, const Volume* reference, const
     StabilisedVolume done;
     RegistrationSettings settings = wanted;
     if (settings.crosses == 0) settings.crosses = crosses_of(volume.provenance);
-    const bool has_crosses = reference == nullptr && settings.crosses > 0;
+    const std::int64_t crosses = reference == nullptr ? settings.crosses : 0;  // at rest, whatever the others do
     const PowerVolume power = power_of(volume);
     PowerVolume of_reference;
     if (reference != nullptr) of_reference = power_of(*reference);
     const VolumeGrid& grid = reference == nullptr ? volume.grid : reference->grid;
     Volume made;
     const auto put = [&](RegisteredMean mean, const auto& moved) {
-        if (std::ranges::none_of(done.rows, &RowShift::is_valid)) {
+        if (std::ranges::none_of(done.rows | std::views::drop(crosses), &RowShift::is_valid)) {
             throw Error(ErrorCode::bad_setting,
-                        reference == nullptr ? "no B-scan fits its neighbours" : "no B-scan fits the reference",
+                        crosses > 0            ? "no B-scan fits those across"
+                        : reference == nullptr ? "no B-scan fits its neighbours"
+                                               : "no B-scan fits the reference",
                         "registration", "is it more than noise? Larger ranges may help");
         }
         mean.add(moved, done.rows);
-        done.used = mean.b_scans_used();
+        done.used = mean.b_scans_used() - crosses;
         made = mean.volume();
     };
-    const BackendChoice any{.backend = has_crosses ? Backend::cpu : Backend::automatic};  // the CPU alone compares them
+    const BackendChoice any{.backend = crosses > 0 ? Backend::cpu : Backend::automatic};  // the CPU alone compares them
     progress.begin("register", volume.grid.b_scans, "B-scans");
     on_gpu_or_cpu(
         any,
@@ -58,7 +61,7 @@ StabilisedVolume stabilised(const Volume& volume, const Volume* reference, const
     progress.end();
     made.provenance = volume.provenance;
     made.provenance["registration"] = section_toml("registration", settings);
-    made.provenance["registration.b_scans_used"] = fmt::format("{} of {}", done.used, done.rows.size());
+    made.provenance["registration.b_scans_used"] = fmt::format("{} of {}", done.used, std::ssize(done.rows) - crosses);
     done.volume = std::make_shared<const Volume>(std::move(made));
     return done;
 }

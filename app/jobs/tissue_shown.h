@@ -15,7 +15,7 @@ namespace echolux {
 struct StabilisedVolume {
     std::shared_ptr<const Volume> volume;  // B-scans where they belong, NaN where none came
     std::vector<RowShift> rows;            // one for each B-scan
-    std::int64_t used = 0;                 // of them
+    std::int64_t used = 0;                 // of them, without those that run across the others
 };
 
 // B-scans against those of `reference`, or against their neighbours where there is none. Throws what registration

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <span>
@@ -13,6 +12,7 @@
 #include "compute/parallel_for.h"
 #include "compute/plan/params.h"
 #include "engine/registration/correlation.h"
+#include "engine/scan/settings.h"
 
 namespace echolux {
 namespace {
@@ -121,9 +121,10 @@ class Crosses {
                 }
             }
         }
-        const bool is_at_the_end = std::abs(best.z - layers) == near_by || std::abs(best.a - column) == reach_x ||
+        const bool is_at_the_end = std::abs(best.z - layers) == near_by ||
+                                   (std::abs(best.a - column) == reach_x && reach_x > 0) ||
                                    (std::abs(best.j - j) == reach_y && reach_y > 0);
-        if (best.height < least_correlation || (is_at_the_end && reach_x > 0)) return {};
+        if (best.height < least_correlation || is_at_the_end) return {};
         const float* there = of(line.narrow, line_at(best.j));
         const auto at = [&](std::int64_t a, std::int64_t z) { return correlation(of(here, a), there, z); };
         Crossing found{static_cast<double>(best.z), at_x - static_cast<double>(best.a), best.height};
@@ -161,7 +162,7 @@ double median(std::vector<double> values) {
 
 using Table = std::vector<std::vector<std::optional<Crossing>>>;  // [row][cross]
 
-// Each cross was scanned at another moment: what `part` of it lies off the others is taken out.
+// Each cross was scanned at another moment: the offset of its `part` from the others is removed.
 void join(Table& table, double Crossing::*part) {
     constexpr int passes = 3;
     for (int pass = 0; pass < passes; ++pass) {
@@ -264,10 +265,15 @@ void bridge(std::span<RowShift> rows, const std::vector<std::optional<Crossing>>
 }
 
 void require_others(std::int64_t b_scans, std::int64_t crosses) {
-    if (b_scans - crosses >= fewest) return;
+    if (crosses >= 0 && b_scans - crosses >= fewest) return;
     throw Error(ErrorCode::bad_setting,
                 fmt::format("{} of {} run across: too few are left to align", crosses, counted(b_scans, "B-scans")),
                 "registration.crosses", "say how many of a volume's first B-scans run across the others");
+}
+
+bool has_crosses(const std::map<std::string, std::string>& provenance) {
+    const auto protocol = provenance.find("scan.protocol");
+    return protocol != provenance.end() && protocol->second == "\"raster_cross\"";
 }
 
 }  // namespace
@@ -306,17 +312,30 @@ void align_to_crosses(std::vector<RowShift>& rows, const RowFeatures& features, 
 }
 
 std::int64_t crosses_of(const std::map<std::string, std::string>& provenance) {
-    const auto protocol = provenance.find("scan.protocol");
-    if (protocol == provenance.end() || protocol->second != "\"raster_cross\"") return 0;
-    std::int64_t crosses = ScanGeometry{}.crosses;
-    if (const auto told = provenance.find("scan.crosses"); told != provenance.end()) {
-        const std::string& text = told->second;
-        std::from_chars(text.data(), text.data() + text.size(), crosses);
+    if (!has_crosses(provenance)) return 0;
+    ScanGeometry scan;
+    Settings settings;
+    settings.bind("scan", scan);
+    try {
+        if (const auto told = provenance.find("scan.crosses"); told != provenance.end())
+            settings.set(told->first, told->second);
+    } catch (const Error& error) {
+        throw Error(ErrorCode::bad_file, "scan.crosses in its provenance: " + error.problem(), "registration",
+                    "give registration.crosses");
     }
-    return crosses;
+    return scan.crosses;
+}
+
+PowerVolume raster_of(const Volume& volume) {
+    return without_crosses(power_of(volume), crosses_of(volume.provenance));
+}
+
+void forget_crosses(std::map<std::string, std::string>& provenance) {
+    if (has_crosses(provenance)) provenance.erase("scan.protocol");
 }
 
 PowerVolume without_crosses(PowerVolume volume, std::int64_t crosses) {
+    if (crosses == 0) return volume;
     require_others(volume.grid.b_scans, crosses);
     volume.grid.b_scans -= crosses;
     volume.power.erase(volume.power.begin(), volume.power.begin() + crosses * volume.grid.a_scans * volume.grid.depth);

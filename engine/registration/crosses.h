@@ -20,10 +20,17 @@ namespace echolux {
 void align_to_crosses(std::vector<RowShift>& rows, const RowFeatures& features, const RegistrationSettings& settings,
                       Progress& progress);
 
-// How many of the first B-scans run across, by the scan that a volume was made of; 0 where it says nothing.
+// How many of the first B-scans run across, by the scan that a volume was made of; 0 where it says nothing. Throws
+// Error{bad_file}: no number that a scan may have.
 std::int64_t crosses_of(const std::map<std::string, std::string>& provenance);
 
-// Without its first B-scans.
+// Without its first B-scans. Throws Error{bad_setting}: too few are left.
 PowerVolume without_crosses(PowerVolume volume, std::int64_t crosses);
+
+// Without those that crosses_of() tells of. Throws what these and power_of() throw.
+PowerVolume raster_of(const Volume& volume);
+
+// In the provenance of what is left, so that nothing takes the first of the others for crosses.
+void forget_crosses(std::map<std::string, std::string>& provenance);
 
 }  // namespace echolux

@@ -16,6 +16,7 @@ namespace echolux {
 namespace moving_speckle {
 
 inline constexpr std::int64_t depth = 72, a_scans = 64, b_scans = 40, margin = 12;
+inline constexpr std::int64_t crosses = 3;
 
 using SeenAt = std::array<double, 3>;  // z, x, y
 using Motion = std::function<SeenAt(double)>;
@@ -109,6 +110,31 @@ inline SeenAt wandering(double j) {
 
 inline RegistrationSettings ranges() {
     return {.axial_range = 12, .lateral_range = 12, .row_range = 8};
+}
+
+inline double part_of(std::int64_t index, std::int64_t count, std::int64_t of) {
+    return (static_cast<double>(index) + 0.5) / static_cast<double>(count) * static_cast<double>(of) - 0.5;
+}
+
+// B-scans along y, each at rest but somewhere else, then the raster.
+inline PowerVolume crossed(const MovingSpeckle& tissue, const Motion& motion) {
+    PowerVolume raster = tissue.seen(motion), all{grid_of(depth, a_scans, crosses + b_scans), {}};
+    for (std::int64_t k = 0; k < crosses; ++k) {
+        const double off = static_cast<double>(k);
+        for (std::int64_t a = 0; a < a_scans; ++a) {
+            for (std::int64_t d = 0; d < depth; ++d) {
+                all.power.push_back(tissue.power(static_cast<double>(d) + 0.7 * off,
+                                                 part_of(k, crosses, a_scans) - 0.4 * off,
+                                                 part_of(a, a_scans, b_scans)));
+            }
+        }
+    }
+    all.power.insert(all.power.end(), raster.power.begin(), raster.power.end());
+    return all;
+}
+
+inline SeenAt drifting(double j) {
+    return {0.2 * j + 2 * std::sin(j / 9) + 0.8 * std::sin(1.3 * j), 2.5 * std::cos(j / 12), 0.8 * std::sin(j / 13)};
 }
 
 }  // namespace moving_speckle

@@ -1,43 +1,19 @@
 // B-scans across a raster: what moves slowly in depth, which neighbours cannot tell from a slope.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "compute/error.h"
 #include "engine/registration/crosses.h"
 #include "moving_speckle.h"
+#include "temporary_folder.h"
 
 namespace echolux {
 namespace {
 
 using namespace moving_speckle;
-
-constexpr std::int64_t crosses = 3;
-
-double part_of(std::int64_t index, std::int64_t count, std::int64_t of) {
-    return (static_cast<double>(index) + 0.5) / static_cast<double>(count) * static_cast<double>(of) - 0.5;
-}
-
-// B-scans along y, each at rest but somewhere else, then the raster.
-PowerVolume crossed(const MovingSpeckle& tissue, const Motion& motion) {
-    PowerVolume raster = tissue.seen(motion), all{grid_of(depth, a_scans, crosses + b_scans), {}};
-    for (std::int64_t k = 0; k < crosses; ++k) {
-        const double off = static_cast<double>(k);
-        for (std::int64_t a = 0; a < a_scans; ++a) {
-            for (std::int64_t d = 0; d < depth; ++d) {
-                all.power.push_back(tissue.power(static_cast<double>(d) + 0.7 * off,
-                                                 part_of(k, crosses, a_scans) - 0.4 * off,
-                                                 part_of(a, a_scans, b_scans)));
-            }
-        }
-    }
-    all.power.insert(all.power.end(), raster.power.begin(), raster.power.end());
-    return all;
-}
-
-SeenAt drifting(double j) {
-    return {0.2 * j + 2 * std::sin(j / 9) + 0.8 * std::sin(1.3 * j), 2.5 * std::cos(j / 12), 0.8 * std::sin(j / 13)};
-}
 
 // Root mean square about the mean: what all share is unknown.
 double spread(const std::vector<double>& values) {
@@ -76,16 +52,36 @@ TEST(RegistrationCrosses, TakeOutWhatMovesSlowly) {
     for (std::size_t k = 0; k < crosses; ++k) EXPECT_EQ(rows[k].z, 0) << "they stay";
 }
 
-TEST(RegistrationCrosses, BridgeAFewBScansAndNoMore) {
-    PowerVolume volume = crossed(speckle(), drifting);
-    const PowerVolume foreign = MovingSpeckle(9).seen(still);
-    const auto replace = [&](std::int64_t first, std::int64_t count) {
-        const std::int64_t plane = depth * a_scans;
-        std::copy_n(foreign.power.begin() + first * plane, count * plane,
-                    volume.power.begin() + (crosses + first) * plane);
+// Of another tissue: `count` values from `first` on.
+void replace(PowerVolume& volume, std::int64_t first, std::int64_t count) {
+    static const PowerVolume foreign = MovingSpeckle(9).seen(still);
+    std::copy_n(foreign.power.begin() + first % std::ssize(foreign.power), count, volume.power.begin() + first);
+}
+
+TEST(RegistrationCrosses, BridgeAFewBScansThatTheyMiss) {
+    RegistrationSettings settings = with_crosses();
+    settings.row_range = 1;
+    const auto moving = [](double j) { return SeenAt{drifting(j)[0], drifting(j)[1], 0}; };
+    PowerVolume volume = crossed(speckle(), moving);
+    constexpr std::int64_t first = 18, end = 22;
+    const auto line_at = [](std::int64_t j) { return std::lround(part_of(j, b_scans, a_scans)); };
+    for (std::int64_t k = 0; k < crosses; ++k) {  // they see nothing where they cross these B-scans
+        const auto plane = volume.power.begin() + k * a_scans * depth;
+        std::fill(plane + (line_at(first) - 2) * depth, plane + (line_at(end - 1) + 3) * depth, 1.0F);
+    }
+    const auto rows = aligned(volume, settings);
+    const auto error = [&](std::int64_t j) {
+        return rows[static_cast<std::size_t>(crosses + j)].z - moving(static_cast<double>(j))[0];
     };
-    replace(10, 1);
-    replace(20, 12);
+    for (std::int64_t j = first; j < end; ++j) {
+        EXPECT_TRUE(rows[static_cast<std::size_t>(crosses + j)].is_valid()) << j;
+        EXPECT_NEAR(error(j), (error(first - 4) + error(end + 3)) / 2, 0.4) << j;
+    }
+}
+
+TEST(RegistrationCrosses, LeaveLongGaps) {
+    PowerVolume volume = crossed(speckle(), drifting);
+    replace(volume, (crosses + 20) * depth * a_scans, 12 * depth * a_scans);
     const auto rows = aligned(volume, with_crosses());
     int lost = 0;
     for (std::size_t j = 20; j < 32; ++j) lost += rows[crosses + j].is_valid() ? 0 : 1;
@@ -93,10 +89,17 @@ TEST(RegistrationCrosses, BridgeAFewBScansAndNoMore) {
     EXPECT_TRUE(rows[crosses + 15].is_valid());
 }
 
+TEST(RegistrationCrosses, AtTheEndOfTheRowsThereIsNothingWithoutALateralRangeEither) {
+    RegistrationSettings settings = with_crosses();
+    settings.lateral_range = 0;
+    settings.row_range = 1;
+    const auto rows = aligned(crossed(speckle(), [](double) { return SeenAt{0, 0, 3}; }), settings);
+    EXPECT_EQ(std::count_if(rows.begin() + crosses, rows.end(), [](const RowShift& row) { return row.is_valid(); }), 0);
+}
+
 TEST(RegistrationCrosses, InNoiseThereIsNothing) {
     PowerVolume volume = crossed(speckle(), drifting);
-    const PowerVolume foreign = MovingSpeckle(9).seen(still);
-    std::copy_n(foreign.power.begin(), crosses * depth * a_scans, volume.power.begin());
+    replace(volume, 0, crosses * depth * a_scans);
     const auto rows = aligned(volume, with_crosses());
     for (std::size_t j = crosses; j < rows.size(); ++j) EXPECT_FALSE(rows[j].is_valid()) << j;
 }
@@ -119,6 +122,17 @@ TEST(RegistrationCrosses, AreThoseOfTheScan) {
     EXPECT_EQ(crosses_of({{"scan.protocol", "\"cross\""}}), 0);
     EXPECT_EQ(crosses_of({{"scan.protocol", "\"raster_cross\""}}), 2);
     EXPECT_EQ(crosses_of({{"scan.protocol", "\"raster_cross\""}, {"scan.crosses", "5"}}), 5);
+    for (const std::string wrong : {"-5", "0", "65", "x", "5x", "1e30", ""}) {
+        const Caught caught = error_of([&] {
+            return crosses_of({{"scan.protocol", "\"raster_cross\""}, {"scan.crosses", wrong}});
+        });
+        EXPECT_EQ(caught.code, ErrorCode::bad_file) << wrong;
+        EXPECT_NE(caught.line.find("scan.crosses"), std::string::npos) << caught.line;
+    }
+}
+
+TEST(RegistrationCrosses, AreNoFewerThanNone) {
+    EXPECT_EQ(error_of([] { without_crosses(speckle().seen(still), -5); }).code, ErrorCode::bad_setting);
 }
 
 }  // namespace
