@@ -19,7 +19,8 @@ class WorkspaceKept : public WorkspaceTest {
     }
     void fill() {
         ASSERT_TRUE(until([this] {
-            return work().stage().exhibit()->kept_time() != nullptr && std::ssize(kept().volumes()) == kept().max_volumes();
+            return work().stage().exhibit()->kept_time() != nullptr &&
+                   std::ssize(kept().volumes()) == kept().max_volumes();
         }));
         ASSERT_GE(kept().max_volumes(), 3);
     }
