@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/counted.h"
+
 namespace echolux {
 namespace {
 
@@ -17,6 +19,16 @@ bool is_regular(const std::vector<double>& times_s, double step_s) {
     return true;
 }
 
+// The recipe in the provenance is that of the settings in use when the volumes were saved.
+void note_other_settings(const KeptSeries& series, std::map<std::string, std::string>& provenance) {
+    const auto is_other = [&](const KeptVolume& volume) { return volume.stamp.plan != series.plan; };
+    const auto others = std::ranges::count_if(series.volumes, is_other);
+    if (others == 0) return;
+    const auto last = std::find_if(series.volumes.rbegin(), series.volumes.rend(), is_other);
+    provenance["recipe_changed"] = fmt::format("begun with other settings: {} of {}, up to volume {}",
+                                               counted(others, "volumes"), series.volumes.size(), last->stamp.volume);
+}
+
 SeriesHeader header_of(const KeptSeries& series) {
     const std::vector<KeptVolume>& volumes = series.volumes;
     SeriesHeader header{.grid = series.grid, .time_points = std::ssize(volumes), .provenance = series.provenance};
@@ -26,6 +38,7 @@ SeriesHeader header_of(const KeptSeries& series) {
     if (is_regular(header.times_s, header.step_s)) header.times_s.clear();
     header.provenance["volumes"] = fmt::format("{} to {}", first.volume, volumes.back().stamp.volume);
     header.provenance["first_time_s"] = fmt::format("{:.6f}", first.time_s);
+    note_other_settings(series, header.provenance);
     return header;
 }
 
@@ -36,6 +49,19 @@ std::vector<KeptVolume> last_of(const std::vector<KeptVolume>& volumes, double s
     const double from_s = volumes.back().stamp.time_s - seconds;
     const auto is_of_them = [from_s](const KeptVolume& volume) { return volume.stamp.time_s >= from_s; };
     return {std::ranges::find_if(volumes, is_of_them), volumes.end()};
+}
+
+std::string kept_line(const LiveSlots& slots, std::int64_t keep_bytes, const std::string& why_none) {
+    const double gb = 1e-9 * static_cast<double>(slots.slot_bytes);
+    if (slots.kept > 0) {
+        return fmt::format("the last {} are kept in {:.3g} GB of memory",
+                           counted(static_cast<std::int64_t>(slots.kept), "volumes"),
+                           gb * static_cast<double>(slots.kept));
+    }
+    if (!why_none.empty()) return "no volumes are kept: " + why_none;
+    return fmt::format("no volumes are kept: one takes {:.3g} GB; {}", gb,
+                       keep_bytes < slots.slot_bytes ? "raise `source.keep_gb` or make volumes smaller"
+                                                     : "not as much memory is free; make volumes smaller");
 }
 
 void write_kept(const std::filesystem::path& path, const KeptSeries& series,

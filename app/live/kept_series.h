@@ -11,6 +11,7 @@
 #include "engine/io/volume_file.h"
 #include "engine/live/volume_ring.h"
 #include "engine/progress.h"
+#include "render/slots/live_slots.h"
 
 namespace echolux {
 
@@ -18,13 +19,19 @@ struct KeptSeries {
     std::vector<KeptVolume> volumes;  // oldest first
     VolumeGrid grid;                  // of each
     std::map<std::string, std::string> provenance;
+    std::uint64_t plan = 0;  // number of the settings that it tells of
 };
 
 // Of `volumes`, oldest first, those of the last `seconds`; 0: all.
 std::vector<KeptVolume> last_of(const std::vector<KeptVolume>& volumes, double seconds);
 
+// One line: how many volumes `slots` keep, or why none, where `keep_bytes` were given for them. `why_none`: where
+// making room for them failed.
+std::string kept_line(const LiveSlots& slots, std::int64_t keep_bytes, const std::string& why_none);
+
 // `voxels` waits for those of the volumes, one after the other. Time counts from the first of them; when the source
-// acquired it stands in the provenance. Throws Error{output, cancelled} and what `voxels` throws; nothing is left then.
+// acquired it stands in the provenance, and how many were begun with other settings. Throws Error{output, cancelled}
+// and what `voxels` throws; nothing is left then.
 void write_kept(const std::filesystem::path& path, const KeptSeries& series,
                 const std::function<std::vector<std::byte>()>& voxels, Progress& progress);
 

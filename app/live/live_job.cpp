@@ -106,10 +106,12 @@ class Display {
     }
 
     // Once nothing is reconstructed any more.
-    KeptReport write_kept(const std::filesystem::path& file, std::map<std::string, std::string> provenance,
-                          Progress& progress) {
+    KeptReport write_kept(const std::filesystem::path& file, Scan scan, Progress& progress) {
         const std::shared_ptr<const KeptHold> hold = path_.hold_kept();
-        const KeptSeries series{path_.kept().volumes, path_.grid(), std::move(provenance)};
+        const KeptVolumes kept = path_.kept();
+        const PlanInUse plan = path_.plan_in_use();
+        take_recipe(plan.spec, scan);
+        const KeptSeries series{kept.volumes, kept.grid, provenance_of(scan, path_.describe()), plan.number};
         const std::int64_t before = path_.bytes_read_back();
         KeptReport report;
         try {
@@ -236,13 +238,17 @@ class UncancelledProgress : public Progress {
 };
 
 void check_kept(const LiveJob& job) {
+    if (job.kept.empty() || job.source.settings.keep_bytes() > 0) return;
+    throw Error(ErrorCode::bad_setting, "needs volumes that are kept", "kept",
+                "set `source.keep_gb` to the memory for them");
+}
+
+// What is reconstructed goes there in the end, or to programs.
+void check_can_go_out(const LiveJob& job, const VolumeGrid& grid) {
+    if (job.link) igtl::check_image(grid);
     if (job.kept.empty()) return;
-    if (job.source.settings.keep_bytes() <= 0) {
-        throw Error(ErrorCode::bad_setting, "needs volumes that are kept", "kept",
-                    "set `source.keep_gb` to the memory for them");
-    }
-    check_series_name(job.kept, VoxelType::u8);
-    check_volume_output(job.kept, VoxelType::u8);
+    check_series_name(job.kept, grid.type);
+    check_volume_output(job.kept, grid.type);
 }
 
 void check(const LiveJob& job) {
@@ -277,7 +283,7 @@ LiveReport run(const LiveJob& job, Progress& progress, const HearEvent& heard) {
     const std::unique_ptr<Source> source = opened_source(job, progress);
     report.source = source->name();
     const ReconstructionSpec plan = live_plan(*source, progress);
-    if (job.link) igtl::check_image(planned_grid(plan));
+    check_can_go_out(job, planned_grid(plan));
     Display display(job, plan);
     Session session(*source, display.path());
     const std::unique_ptr<PictureLoop> pictures = display.pictures_of(session);
@@ -297,10 +303,8 @@ LiveReport run(const LiveJob& job, Progress& progress, const HearEvent& heard) {
     report.display = DisplayReport{{}, pictures->stats(), 0};
     display.report_to(report, job.picture);
     if (!job.kept.empty()) {
-        Scan scan = source->scan();
-        take_recipe(plan, scan);
         UncancelledProgress goes_on(progress);
-        report.kept = display.write_kept(job.kept, provenance_of(scan, report.way), goes_on);
+        report.kept = display.write_kept(job.kept, source->scan(), goes_on);
     }
     report.session = session.stats();
     return report;

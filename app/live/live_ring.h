@@ -36,6 +36,12 @@ struct Pause {
     std::uint64_t serial = 0;  // of the volume
 };
 
+// What volumes are reconstructed with now.
+struct PlanInUse {
+    ReconstructionSpec spec;
+    std::uint64_t number = 0;  // as VolumeStamp::plan counts them
+};
+
 struct LiveRing {
     explicit LiveRing(Renderer& of) : renderer(of) {}
 
@@ -53,7 +59,7 @@ struct LiveRing {
     std::uint64_t generation = 0;  // of the ring
     VolumeGrid grid;
     std::optional<VolumeGrid> flow_grid;
-    ReconstructionSpec plan;  // in use
+    PlanInUse plan;
     std::string description;  // who reconstructs, how voxels get to whom, and why not better
     std::string failure;      // that was survived
 };

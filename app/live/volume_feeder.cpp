@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/live/kept_series.h"
 #include "app/open/scan_poses.h"
 #include "compute/counted.h"
 #include "compute/error.h"
@@ -57,7 +58,7 @@ VolumeFeeder::VolumeFeeder(LiveRing& ring, const ReconstructionSpec& plan, const
       maker_([this](ReconstructionSpec& wanted) { return make_reconstructor_for(wanted); }) {
     check_tissue(options.tissue);
     stage_.set(options.tissue);
-    live_.plan = plan;
+    live_.plan.spec = plan;
     build();
 }
 
@@ -83,7 +84,7 @@ VolumeFeeder::Pairing VolumeFeeder::paired_with(const Renderer& renderer, Backen
 }
 
 void VolumeFeeder::build() {
-    put_to_use({live_.plan, options_.reconstructor(live_.plan, recovery_.backend()), plan_in_use_});
+    put_to_use({live_.plan.spec, options_.reconstructor(live_.plan.spec, recovery_.backend()), plan_in_use_});
 }
 
 // On the thread that makes plans.
@@ -108,8 +109,8 @@ void VolumeFeeder::install(ChosenReconstructor chosen) {
 }
 
 // When this throws, those before are still there. They go before there are more to keep volumes, which take what memory
-// is left.
-LiveSlots VolumeFeeder::slots_for(const Reconstructor& coming, const ReconstructionSpec& plan) {
+// is left; where these cannot be made, for whatever reason, the new ones do without.
+VolumeFeeder::SlotsMade VolumeFeeder::slots_for(const Reconstructor& coming, const ReconstructionSpec& plan) {
     const bool shares = coming.processor() == Backend::cuda && pairing_.shares;
     SlotsWanted wanted{.grid = coming.grid(),
                        .flow = coming.flow_grid(),
@@ -118,50 +119,45 @@ LiveSlots VolumeFeeder::slots_for(const Reconstructor& coming, const Reconstruct
                        .count = options_.slots,
                        .first = options_.first_kind,
                        .share = shares ? options_.share : Sharer{}};
-    if (options_.keep_bytes <= 0) return live_.renderer.make_slots(wanted);
+    if (options_.keep_bytes <= 0) return {live_.renderer.make_slots(wanted)};
     std::optional<LiveSlots> without;
     if (live_.slots) without = live_.renderer.make_slots(wanted);
     wanted.keep_bytes = shares ? options_.keep_bytes : std::min(options_.keep_bytes, available_memory_bytes() / 2);
     try {
-        return live_.renderer.make_slots(wanted);
-    } catch (const Error& error) {
-        if (!without || error.code() != ErrorCode::out_of_memory) throw;
-        return *without;
+        return {live_.renderer.make_slots(wanted)};
+    } catch (const std::exception& error) {
+        if (!without) throw;
+        return {*without, error.what()};
     }
 }
 
-void VolumeFeeder::tell_kept(bool had_some) {
+void VolumeFeeder::tell_kept(const std::string& why_none, bool had_some) {
     if (options_.keep_bytes <= 0) return;
     const std::string gone = had_some ? "; those of another shape are gone" : "";
-    const std::size_t count = live_.slots->kept;
-    const double gb = 1e-9 * static_cast<double>(live_.slots->slot_bytes);
-    const std::string line =
-        count > 0 ? fmt::format("the last {} are kept in {:.3g} GB of memory",
-                                counted(static_cast<std::int64_t>(count), "volumes"), gb * static_cast<double>(count))
-                  : fmt::format(
-                        "no volumes are kept: one takes {:.3g} GB; raise `source.keep_gb` or make volumes smaller", gb);
+    const std::string line = kept_line(*live_.slots, options_.keep_bytes, why_none);
     const std::scoped_lock lock(told_);
-    news_.push_back({line + gone, count == 0, "kept"});
+    news_.push_back({line + gone, live_.slots->kept == 0, "kept"});
 }
 
-// With slots of its own. When this throws, all is as it was.
+// With slots of its own. When they cannot be made, all is as it was.
 void VolumeFeeder::put_to_use(MadePlan made) {
     const Reconstructor& coming = *made.chosen.reconstructor;
     const VolumeGrid grid = coming.grid();
     Renderer& renderer = live_.renderer;
     const bool on_gpu = coming.processor() == Backend::cuda;
     const bool had_kept = live_.ring && !live_.ring->kept().empty();
-    live_.slots = slots_for(coming, made.spec);
+    const SlotsMade slots = slots_for(coming, made.spec);
+    live_.slots = slots.slots;
     live_.ring = std::make_shared<VolumeRing>(options_.slots, grid.b_scans, options_.publishing, live_.slots->kept);
     live_.pause.reset();
     ++live_.generation;
-    tell_kept(had_kept);
-    live_.plan = made.spec;
+    tell_kept(slots.why_none_kept, had_kept);
+    live_.plan = {made.spec, made.number};
     plan_in_use_ = made.number;
     const bool keeps_shape = grid == live_.grid;
     install(std::move(made.chosen));
     if (!keeps_shape && live_.has_heights.exchange(false)) renderer.set_heights({});
-    renderer.set_poses(poses_of(live_.plan.geometry, live_.grid.b_scans));
+    renderer.set_poses(poses_of(live_.plan.spec.geometry, live_.grid.b_scans));
     described_ = fmt::format("{} {} {}", reconstructor_->backend(), way_to(live_.slots->kind), renderer.device_name());
     const std::string pairing = on_gpu ? pairing_.remark : std::string{};
     for (const std::string& remark : {live_.failure, choice_, pairing, live_.slots->remark}) {
@@ -188,7 +184,7 @@ bool VolumeFeeder::exchange_plan(Moment moment, MadePlan made) {
     const Reconstructor& coming = *made.chosen.reconstructor;
     const bool keeps_slots =
         reconstructor_ && fits(coming) && coming.processor() == reconstructor_->processor() &&
-        spans_the_same(range_of(live_.grid, made.spec.recipe), range_of(live_.grid, live_.plan.recipe));
+        spans_the_same(range_of(live_.grid, made.spec.recipe), range_of(live_.grid, live_.plan.spec.recipe));
     if (!keeps_slots && moment == Moment::within_volume) {
         maker_.put_back(std::move(made));
         return false;
@@ -203,7 +199,7 @@ bool VolumeFeeder::exchange_plan(Moment moment, MadePlan made) {
         put_to_use(std::move(made));
         return true;
     }
-    live_.plan = made.spec;
+    live_.plan = {made.spec, made.number};
     plan_in_use_ = made.number;
     install(std::move(made.chosen));
     return true;
@@ -289,7 +285,7 @@ bool VolumeFeeder::is_next(const Block& block) const {
 }
 
 void VolumeFeeder::begin(const Block& block) {
-    stamp_ = {.volume = block.volume, .time_s = block.time_s};
+    stamp_ = {.volume = block.volume, .time_s = block.time_s, .plan = plan_in_use_};
     next_b_scan_ = published_to_ = 0;
     if (begin_staged(block)) return;
     stage_.cancel();
@@ -311,7 +307,7 @@ bool VolumeFeeder::try_feed(const Block& block) {
     }
     submit(block);
     next_b_scan_ += block.b_scans;
-    const ScanGeometry& geometry = live_.plan.geometry;
+    const ScanGeometry& geometry = live_.plan.spec.geometry;
     const bool is_last = next_b_scan_ == geometry.b_scans;
     if (is_last) note_device_work();
     if (staged_) {
@@ -343,7 +339,7 @@ bool VolumeFeeder::try_rework(const Block& block) {
     if (!ticket_) return false;
     live_.slots->writer->begin(ticket_->slot, ticket_->wait);
     submit(block);
-    const std::int64_t slices = live_.grid.b_scans / live_.plan.geometry.b_scans;
+    const std::int64_t slices = live_.grid.b_scans / live_.plan.spec.geometry.b_scans;
     publish(block.first_b_scan * slices, (block.first_b_scan + block.b_scans) * slices);
     live_.ring->hand_over_rewrite(*ticket_);
     ticket_.reset();

@@ -116,8 +116,12 @@ class VolumeFeeder : public BlockSink {
     ChosenReconstructor make_reconstructor_for(ReconstructionSpec& plan) const;
     void install(ChosenReconstructor chosen);
     bool fits(const Reconstructor& coming) const;
-    LiveSlots slots_for(const Reconstructor& coming, const ReconstructionSpec& plan);
-    void tell_kept(bool had_some);
+    struct SlotsMade {
+        LiveSlots slots;
+        std::string why_none_kept = {};  // where those that keep volumes could not be made
+    };
+    SlotsMade slots_for(const Reconstructor& coming, const ReconstructionSpec& plan);
+    void tell_kept(const std::string& why_none, bool had_some);
     void put_to_use(MadePlan made);
     bool exchange_plan(Moment moment, MadePlan made);
     template <class Work>
@@ -141,8 +145,9 @@ class VolumeFeeder : public BlockSink {
     LiveRing& live_;
     VolumePathOptions options_;
     Pairing pairing_;
-    GpuRecovery recovery_;  // exchanged with what is in the ring
-    std::string choice_;    // why not a better backend
+    GpuRecovery recovery_;   // exchanged with what is in the ring
+    std::string choice_;     // why not a better backend
+    std::string described_;  // live_.description, but for devices that are left out
     std::unique_ptr<Reconstructor> reconstructor_;
     std::atomic<std::uint64_t> plan_refused_ = 0, plan_in_use_ = 0;
 
@@ -157,7 +162,6 @@ class VolumeFeeder : public BlockSink {
 
     mutable std::mutex told_;  // of the next two
     std::vector<DeviceWork> device_work_;
-    std::string described_;  // live_.description, but for devices that are left out
     std::vector<News> news_;
 
     std::mutex wanting_;  // of the next one

@@ -19,6 +19,7 @@ ShownSlot slot_of(const ReadTicket::Part& part) {
 struct VolumePictures::Reading {
     const ReadTicket& ticket;
     bool submitted = false;
+    bool is_copy = false;  // to the host: nobody sees it
 
     ShownSlots slots() {
         ShownSlots shown{.newest = slot_of(ticket.newest),
@@ -86,10 +87,12 @@ auto VolumePictures::with_ticket(std::optional<std::uint64_t> serial, const Read
         live_.ring->abandon(*ticket);
         throw;
     }
-    if (reading.submitted)
-        live_.ring->submitted(*ticket);
-    else
+    if (!reading.submitted)
         live_.ring->abandon(*ticket);
+    else if (reading.is_copy)
+        live_.ring->copied(*ticket);
+    else
+        live_.ring->submitted(*ticket);
     return result;
 }
 
@@ -147,8 +150,9 @@ std::optional<VolumePicture> VolumePictures::picture(const View& view) {
 }
 
 ComingVolume VolumePictures::coming_of(Reading& reading) {
+    reading.is_copy = true;
     const ReadTicket::Part& newest = reading.ticket.newest;
-    return {{newest.stamp, newest.filled_to, live_.grid, {}, live_.plan},
+    return {{newest.stamp, newest.filled_to, live_.grid, {}, live_.plan.spec},
             [this, voxels = live_.renderer.copy_slot(reading.slots())] { return with_release(voxels); }};
 }
 
@@ -189,7 +193,12 @@ void VolumePictures::resume() {
 KeptVolumes VolumePictures::kept() const {
     const std::scoped_lock lock(live_.exchanging);
     if (!live_.ring) return {};
-    return {live_.ring->kept(), live_.ring->statistics().max_kept, paused_at()};
+    return {live_.ring->kept(), live_.ring->statistics().max_kept, paused_at(), live_.grid};
+}
+
+PlanInUse VolumePictures::plan_in_use() const {
+    const std::scoped_lock lock(live_.exchanging);
+    return live_.plan;
 }
 
 std::optional<Image> VolumePictures::still(const View& view) {

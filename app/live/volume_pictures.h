@@ -50,8 +50,9 @@ struct ReadVolume {
 // The last volumes, oldest first, at one moment.
 struct KeptVolumes {
     std::vector<KeptVolume> volumes;
-    std::int64_t most = 0;               // that can be kept; 0: none ever are
+    std::int64_t max_volumes = 0;        // that can be kept; 0: none ever are
     std::optional<std::uint64_t> shown;  // serial of the one that pictures stand at; nothing: they show the newest
+    VolumeGrid grid;                     // of each
 };
 
 // On its way to the host.
@@ -123,6 +124,7 @@ class VolumePictures {
     std::uint64_t news() const;
 
     KeptVolumes kept() const;
+    PlanInUse plan_in_use() const;
 
   private:
     struct Reading;

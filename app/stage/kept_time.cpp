@@ -76,14 +76,14 @@ void KeptTime::step_by(std::int64_t steps) {
     go_to(step() + steps);
 }
 
-std::shared_ptr<KeptReading> KeptTime::read(const VolumeGrid& grid, double seconds,
-                                            std::map<std::string, std::string> provenance) {
+std::shared_ptr<KeptReading> KeptTime::read(double seconds, std::map<std::string, std::string> provenance,
+                                            std::uint64_t plan) {
     std::shared_ptr<const KeptHold> hold = path_.hold_kept();
     if (!hold) return nullptr;
     now_ = path_.kept();
     if (now_.volumes.empty()) return nullptr;
     const auto reading = std::make_shared<KeptReading>(
-        KeptSeries{last_of(now_.volumes, seconds), grid, std::move(provenance)}, std::move(hold));
+        KeptSeries{last_of(now_.volumes, seconds), now_.grid, std::move(provenance), plan}, std::move(hold));
     readings_.push_back(reading);
     return reading;
 }

@@ -28,7 +28,7 @@ class KeptTime {
     void update(const Bring& bring);
 
     const std::vector<KeptVolume>& volumes() const { return now_.volumes; }  // oldest first
-    std::int64_t most() const { return now_.most; }                          // that have room; 0: none are kept
+    std::int64_t max_volumes() const { return now_.max_volumes; }            // that have room; 0: none are kept
     double seconds() const;                                                  // from the first to the last
 
     bool is_paused() const { return now_.shown.has_value(); }
@@ -41,8 +41,9 @@ class KeptTime {
     void step_by(std::int64_t steps);  // likewise
 
     // Those of the last `seconds` (0: all), held until what is returned goes. nullptr: there are none.
-    std::shared_ptr<KeptReading> read(const VolumeGrid& grid, double seconds,
-                                      std::map<std::string, std::string> provenance);
+    // `provenance`: of settings that were in use just before, numbered `plan`.
+    std::shared_ptr<KeptReading> read(double seconds, std::map<std::string, std::string> provenance,
+                                      std::uint64_t plan);
 
   private:
     void serve(KeptReading& reading, const Bring& bring);

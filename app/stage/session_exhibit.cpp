@@ -119,8 +119,8 @@ std::map<std::string, std::string> SessionExhibit::provenance_now(const Reconstr
 }
 
 std::shared_ptr<KeptReading> SessionExhibit::begin_reading_kept(double seconds) {
-    if (!shown_) return nullptr;
-    return kept_.read(shown_->grid, seconds, provenance_now(session_->plan()));
+    const PlanInUse plan = path_.plan_in_use();
+    return kept_.read(seconds, provenance_now(plan.spec), plan.number);
 }
 
 VolumeToCome SessionExhibit::guarded(ComingVolume coming) {

@@ -42,7 +42,7 @@ class SessionExhibit : public Exhibit {
     VolumeToCome begin_reading() override;
 
     Timeline* timeline() override { return session_->timeline(); }
-    KeptTime* kept_time() override { return kept_.most() > 0 ? &kept_ : nullptr; }
+    KeptTime* kept_time() override { return kept_.max_volumes() > 0 ? &kept_ : nullptr; }
     std::shared_ptr<KeptReading> begin_reading_kept(double seconds) override;
     std::vector<Interval> ready_steps() const override;
     std::optional<Loading> loading() const override;

@@ -40,7 +40,7 @@ std::optional<WriteTicket> VolumeRing::acquire_write(const VolumeStamp& stamp) {
     slot.serial = ++serial_;
     slot.stamp = stamp;
     slot.filled_to = 0;
-    slot.shown = false;
+    slot.counted = false;
     written_ = chosen;
     return WriteTicket{*chosen, slot.serial, slot.last_read, ++write_values_};
 }
@@ -63,7 +63,7 @@ void VolumeRing::hand_over(WriteTicket& ticket, std::int64_t filled_to) {
 }
 
 void VolumeRing::publish(std::size_t slot) {
-    if (newest_ && !slots_[*newest_].shown && !slots_[*newest_].reading) ++statistics_.late;
+    if (newest_ && !slots_[*newest_].reading) count(slots_[*newest_], statistics_.late);
     written_.reset();
     newest_ = slot;
     ++statistics_.published;
@@ -173,35 +173,43 @@ void VolumeRing::release() {
     if (--holds_ == 0 && newest_ && (kept_.empty() || kept_.back() != newest_)) keep(*newest_);
 }
 
-void VolumeRing::end_read(const ReadTicket& ticket, bool was_submitted) {
+// Each volume once.
+void VolumeRing::count(Slot& slot, std::int64_t& as) {
+    if (!std::exchange(slot.counted, true)) ++as;
+}
+
+void VolumeRing::end_read(const ReadTicket& ticket, Reading reading) {
     require(reader_ != 0 && reader_ == ticket.signal, "this picture is not being made");
     reader_ = 0;
     const auto end = [&](const ReadTicket::Part& part) {
         Slot& slot = slots_[part.slot];
         slot.reading = false;
-        if (!was_submitted) {
-            const bool is_replaced = part.slot != written_ && part.slot != newest_;
-            if (is_replaced && !slot.shown && part.filled_to == slices_) ++statistics_.late;
-            return;
-        }
-        slot.last_read = ticket.signal;
-        if (!slot.shown && slot.serial == part.serial) ++statistics_.shown;
-        slot.shown = true;
+        if (reading != Reading::abandoned) slot.last_read = ticket.signal;
+        const bool is_replaced = part.slot != written_ && part.slot != newest_ && part.filled_to == slices_;
+        if (reading == Reading::drawn)
+            count(slot, statistics_.shown);
+        else if (is_replaced)
+            count(slot, statistics_.late);
     };
     end(ticket.newest);
     if (ticket.previous) end(*ticket.previous);
+    if (reading != Reading::abandoned) read_submitted_ = ticket.signal;
 }
 
 void VolumeRing::submitted(const ReadTicket& ticket) {
     const std::scoped_lock lock(mutex_);
-    end_read(ticket, true);
-    read_submitted_ = ticket.signal;
+    end_read(ticket, Reading::drawn);
     ++statistics_.pictures;
+}
+
+void VolumeRing::copied(const ReadTicket& ticket) {
+    const std::scoped_lock lock(mutex_);
+    end_read(ticket, Reading::copied);
 }
 
 void VolumeRing::abandon(const ReadTicket& ticket) {
     const std::scoped_lock lock(mutex_);
-    end_read(ticket, false);
+    end_read(ticket, Reading::abandoned);
 }
 
 std::uint64_t VolumeRing::written_submitted() const {

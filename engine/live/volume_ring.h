@@ -25,6 +25,7 @@ namespace echolux {
 struct VolumeStamp {
     std::int64_t volume = 0;  // the source's number
     double time_s = 0;
+    std::uint64_t plan = 0;  // number of the settings that it was begun with
 };
 
 enum class Publishing {
@@ -64,7 +65,7 @@ struct RingStatistics {
     std::int64_t dropped = 0;    // no slot was free
     std::int64_t abandoned = 0;  // begun, not finished
     std::int64_t shown = 0;      // volumes that some picture showed
-    std::int64_t late = 0;       // published, and replaced before a picture showed them
+    std::int64_t late = 0;       // published, and replaced before a picture showed them; not counted as shown later
     std::int64_t pictures = 0;
     std::int64_t kept = 0;      // volumes that can still be shown, where any are kept
     std::int64_t max_kept = 0;  // at most
@@ -107,8 +108,10 @@ class VolumeRing {
     void hold();
     void release();
 
-    // The picture has been submitted, and with it ticket.signal; or it has not been and never will.
+    // The picture has been submitted, and with it ticket.signal; or a copy to the host, which nobody sees; or neither
+    // has been and never will.
     void submitted(const ReadTicket& ticket);
+    void copied(const ReadTicket& ticket);
     void abandon(const ReadTicket& ticket);
 
     // The last values whose signals have been submitted: what somebody may be waiting for.
@@ -118,6 +121,7 @@ class VolumeRing {
     RingStatistics statistics() const;
 
   private:
+    enum class Reading { abandoned, copied, drawn };
     struct Slot {
         std::uint64_t serial = 0;        // of the volume that it holds; 0: none
         VolumeStamp stamp;               //
@@ -125,7 +129,7 @@ class VolumeRing {
         std::uint64_t last_written = 0;  // value of `written` at which they are there
         std::uint64_t last_read = 0;     // value of `read` at which the last picture of it is done
         bool reading = false;            // a read ticket is out
-        bool shown = false;
+        bool counted = false;            // the volume, as shown or as late
     };
 
     bool is_free(std::size_t slot) const;
@@ -135,7 +139,8 @@ class VolumeRing {
     ReadTicket::Part part_of(std::size_t slot) const;
     std::optional<std::size_t> partial() const;
     void publish(std::size_t slot);
-    void end_read(const ReadTicket& ticket, bool was_submitted);
+    static void count(Slot& slot, std::int64_t& as);
+    void end_read(const ReadTicket& ticket, Reading reading);
 
     mutable std::mutex mutex_;
     std::vector<Slot> slots_;

@@ -126,3 +126,9 @@ class Live(ProgramCase):
     def test_what_means_nothing_for_tissue_is_refused(self):
         self.refuse("live", *SMALL, "--set", "filter.shown=true", "--set", "filter.patch=4", names=("filter.patch", "odd"))
         self.refuse("live", *SMALL, "--shifts", "shifts.csv", names=("shifts", "registration.shown"))
+
+    def test_kept_volumes_that_no_file_can_hold_are_refused_before_any_is_taken(self):
+        kept = (*SMALL, "--volumes", 1, "--size", "48x40", "--backend", "cpu", "--set", "source.keep_gb=0.01")
+        self.refuse("live", *kept, "--set", "recipe.voxel=f16", "--kept", "last.nrrd", names=("last.nrrd", "f16", "voxel=f32"), lines=None)
+        self.refuse("live", *kept, "--kept", "last.txt", names=("last.txt",), lines=None)
+        self.refuse("live", *SMALL, "--kept", "last.nrrd", names=("kept", "source.keep_gb"))

@@ -237,6 +237,37 @@ TEST(VolumeRing, APictureThatIsGivenUpShowsNothing) {
     EXPECT_EQ(ring.statistics().shown, 1);
 }
 
+// Looked at later, in a picture that is made or one that is given up, it stays what it was counted as.
+TEST(VolumeRing, AVolumeThatPassedByUnseenStaysLate) {
+    VolumeRing ring(4, slices, Publishing::whole, 3);
+    for (std::int64_t volume = 0; volume < 3; ++volume) publish(ring, volume);
+    EXPECT_EQ(ring.statistics().late, 2);
+    const std::vector<KeptVolume> kept = ring.kept();
+    ring.abandon(ring.acquire_read(kept[0].serial).value());
+    ring.submitted(ring.acquire_read(kept[1].serial).value());
+    EXPECT_EQ(ring.statistics().late, 2);
+    EXPECT_EQ(ring.statistics().shown, 0);
+    for (std::int64_t volume = 3; volume < 20; ++volume) publish(ring, volume);
+    EXPECT_EQ(ring.statistics().late, 19) << "each of the volumes in a slot is counted anew";
+}
+
+TEST(VolumeRing, WhatIsCopiedToTheHostIsNotShown) {
+    VolumeRing ring(2, slices, Publishing::whole);
+    const std::size_t first = publish(ring, 0).slot;
+    const ReadTicket copy = ring.acquire_read().value();
+    publish(ring, 1);
+    EXPECT_EQ(ring.statistics().late, 0) << "nobody knows yet whether this is a picture";
+    ring.copied(copy);
+    EXPECT_EQ(ring.statistics().late, 1);
+    EXPECT_EQ(ring.statistics().shown, 0);
+    EXPECT_EQ(ring.statistics().pictures, 0);
+    EXPECT_EQ(ring.read_submitted(), copy.signal);
+    const WriteTicket next = ring.acquire_write(stamp(2)).value();
+    EXPECT_EQ(next.slot, first);
+    EXPECT_EQ(next.wait, copy.signal) << "it is written once the copy is done";
+    EXPECT_THROW(ring.copied(copy), Error);
+}
+
 // Frames in flight + 2: with two pictures under way nothing is dropped, however slow they are.
 TEST(VolumeRing, FourSlotsDropNothing) {
     VolumeRing ring(4, slices, Publishing::whole);

@@ -19,9 +19,10 @@ class WorkspaceKept : public WorkspaceTest {
     }
     void fill() {
         ASSERT_TRUE(until([this] {
-            return work().stage().exhibit()->kept_time() != nullptr && std::ssize(kept().volumes()) == kept().most();
+            return work().stage().exhibit()->kept_time() != nullptr &&
+                   std::ssize(kept().volumes()) == kept().max_volumes();
         }));
-        ASSERT_GE(kept().most(), 3);
+        ASSERT_GE(kept().max_volumes(), 3);
     }
     KeptTime& kept() { return *work().stage().exhibit()->kept_time(); }
     Exhibit& exhibit() { return *work().stage().exhibit(); }
@@ -44,7 +45,7 @@ TEST_F(WorkspaceKept, TimeStandsStillWhileVolumesArrive) {
     ASSERT_TRUE(runs("timeline.play"));
     EXPECT_TRUE(kept().is_paused());
     ASSERT_TRUE(runs("timeline.last"));
-    EXPECT_EQ(kept().step(), kept().most() - 1);
+    EXPECT_EQ(kept().step(), kept().max_volumes() - 1);
     EXPECT_EQ(kept().ago_s(), 0);
     ASSERT_TRUE(runs("timeline.previous"));
     ASSERT_TRUE(runs("timeline.previous"));
@@ -54,7 +55,7 @@ TEST_F(WorkspaceKept, TimeStandsStillWhileVolumesArrive) {
     EXPECT_EQ(exhibit().stamp()->volume, shown);
     EXPECT_NEAR(kept().ago_s(), static_cast<double>(held.back() - shown) * 24 * 12 / 10000, 0.01);
     const auto voxels = exhibit().volume();
-    turns_until_more_came(3 * kept().most());
+    turns_until_more_came(3 * kept().max_volumes());
     EXPECT_EQ(numbers(), held);
     EXPECT_EQ(exhibit().stamp()->volume, shown);
     EXPECT_EQ(exhibit().volume()->voxels, voxels->voxels) << "it was written over";
@@ -65,8 +66,8 @@ TEST_F(WorkspaceKept, TimeStandsStillWhileVolumesArrive) {
     ASSERT_TRUE(runs("timeline.play"));
     turn(work());
     EXPECT_FALSE(kept().is_paused());
-    EXPECT_GT(exhibit().stamp()->volume, held.back() + 2 * kept().most());
-    turns_until_more_came(2 * kept().most());
+    EXPECT_GT(exhibit().stamp()->volume, held.back() + 2 * kept().max_volumes());
+    turns_until_more_came(2 * kept().max_volumes());
     turn(work());
     EXPECT_GT(numbers().front(), held.back()) << "all of those before have gone";
 }
@@ -76,7 +77,7 @@ TEST_F(WorkspaceKept, WhatIsKeptIsSavedWhileTheSourceRuns) {
     fill();
     ASSERT_TRUE(runs("timeline.play"));
     std::vector<std::shared_ptr<const Volume>> seen;
-    for (std::int64_t step = 0; step < kept().most(); ++step) {
+    for (std::int64_t step = 0; step < kept().max_volumes(); ++step) {
         kept().go_to(step);
         seen.push_back(exhibit().volume());
     }
@@ -95,11 +96,11 @@ TEST_F(WorkspaceKept, WhatIsKeptIsSavedWhileTheSourceRuns) {
                 volumes.back().stamp.time_s - volumes.front().stamp.time_s, 1e-6);
     EXPECT_EQ(file.header().provenance.at("volumes"),
               std::to_string(volumes.front().stamp.volume) + " to " + std::to_string(volumes.back().stamp.volume));
-    turns_until_more_came(2 * kept().most());
+    turns_until_more_came(2 * kept().max_volumes());
     turn(work());
     EXPECT_GT(numbers().front(), volumes.back().stamp.volume) << "they are held still";
     ASSERT_TRUE(runs("timeline.play"));
-    const double step_s = kept().seconds() / static_cast<double>(kept().most() - 1);
+    const double step_s = kept().seconds() / static_cast<double>(kept().max_volumes() - 1);
     work().save_kept(folder() / "short.h5", 1.5 * step_s);
     settle();
     ASSERT_EQ(standing("export"), "");

@@ -34,7 +34,7 @@ Control::Parts::Json Control::Parts::state_object(const Connection* of) const {
         } else if (const KeptTime* kept = exhibit->kept_time()) {
             json["time_point"] = kept->step();
             json["time_points"] = std::ssize(kept->volumes());
-            json["max_time_points"] = kept->most();
+            json["max_time_points"] = kept->max_volumes();
             json["plays"] = !kept->is_paused();
             json["ago_s"] = kept->ago_s();
         }

@@ -115,7 +115,7 @@ void time_bar(const PanelContext& context, Timeline& timeline, const std::vector
 
 // As long as all that has room: it fills from the left.
 void kept_bar(const PanelContext& context, KeptTime& kept) {
-    const Bar bar = placed_bar(context, kept.most());
+    const Bar bar = placed_bar(context, kept.max_volumes());
     const std::int64_t count = std::ssize(kept.volumes());
     if (ImGui::IsItemActive() && count > 0) kept.go_to(std::min(bar.step_at(ImGui::GetIO().MousePos.x), count - 1));
     draw_ground(context, bar, {0, count});

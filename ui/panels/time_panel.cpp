@@ -124,7 +124,7 @@ std::string kept_text(const KeptTime& kept) {
     const std::int64_t count = std::ssize(kept.volumes());
     if (kept.is_paused())
         return fmt::format("paused at {} / {}    {:.2f} s before the last", kept.step() + 1, count, kept.ago_s());
-    return fmt::format("{} of {} kept    {:.2f} s", count, kept.most(), kept.seconds());
+    return fmt::format("{} of {} kept    {:.2f} s", count, kept.max_volumes(), kept.seconds());
 }
 
 // What is kept of a live source: below what it does now.

@@ -1,0 +1,145 @@
+// The last volumes of a live display: what is told of them, what becomes of them when settings change, and what a file
+// of them says about that.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "app/live/kept_series.h"
+#include "app/live/volume_path.h"
+#include "engine/io/volume_file.h"
+#include "rendering.h"
+#include "small_scan.h"
+#include "tests/unit/await.h"
+
+namespace echolux::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using Moment = BlockSink::Moment;
+
+constexpr std::int64_t plenty = 1 << 20;  // bytes: more than a hundred of the volumes here
+
+class LiveKept : public Rendering {
+  protected:
+    VolumePath& make(std::int64_t keep_bytes) {
+        plan_.block_b_scans = 3;
+        DeviceChoice device;
+        device.loses = [this] { return submissions_ > 0 && --submissions_ == 0; };
+        path_ = std::make_unique<LoneVolumePath>(plan_, BackendChoice{.backend = Backend::cpu}, device,
+                                                 VolumePathOptions{.keep_bytes = keep_bytes});
+        return *path_;
+    }
+
+    bool feed(std::int64_t volume) {
+        const std::vector<std::uint16_t> spectra = noise_spectra(plan_, volume);
+        const auto part = [&](std::int64_t begin, std::int64_t end) {
+            return path_->feed(block_of(plan_, std::as_bytes(std::span(spectra)), volume, begin, end));
+        };
+        return part(0, 3) && part(3, 6);
+    }
+    void change(const ReconstructionSpec& plan) {
+        path_->change(plan);
+        AWAIT(path_->has_change_ready());
+    }
+    ReconstructionSpec cropped() const {
+        ReconstructionSpec plan = plan_;
+        plan.recipe.depth_end = 20;
+        return plan;
+    }
+    std::string told() {
+        std::string lines;
+        for (const BlockSink::News& news : path_->take_news()) lines += news.line + "\n";
+        return lines;
+    }
+
+    ReconstructionSpec plan_ = noise_spec(64, 13, 6);
+    int submissions_ = 0;  // above 0: the device is lost at this one
+    std::unique_ptr<VolumePath> path_;
+};
+
+TEST_F(LiveKept, OneLineSaysHowManyOrWhyNone) {
+    const auto line = [](std::size_t kept, std::int64_t keep_bytes, const std::string& why_none = "") {
+        return kept_line({.remark = {}, .kept = kept, .slot_bytes = 250'000'000}, keep_bytes, why_none);
+    };
+    EXPECT_EQ(line(6, 2'000'000'000), "the last 6 volumes are kept in 1.5 GB of memory");
+    EXPECT_THAT(line(0, 200'000'000), AllOf(HasSubstr("one takes 0.25 GB"), HasSubstr("raise `source.keep_gb`")));
+    EXPECT_THAT(line(0, 250'000'000), AllOf(HasSubstr("not as much memory is free"), Not(HasSubstr("keep_gb"))));
+    EXPECT_EQ(line(0, 200'000'000, "lost"), "no volumes are kept: lost");
+    make(10);
+    EXPECT_THAT(told(), HasSubstr("raise `source.keep_gb`"));
+    EXPECT_EQ(path_->kept().max_volumes, 0);
+}
+
+// The slots of before are gone by then: the new ones, made already, do.
+TEST_F(LiveKept, WhereNoneCanBeKeptAnyMoreTheNewSlotsAreUsed) {
+    make(plenty);
+    ASSERT_TRUE(feed(0) && feed(1));
+    EXPECT_GE(path_->kept().max_volumes, 3);
+    told();
+    change(cropped());
+    submissions_ = 2;  // the first makes slots, the second those that keep volumes
+    EXPECT_TRUE(path_->take_change(Moment::between_volumes));
+    EXPECT_EQ(path_->grid().depth, 20);
+    EXPECT_THAT(told(), AllOf(HasSubstr("no volumes are kept: "), HasSubstr("those of another shape are gone")));
+    EXPECT_EQ(path_->kept().max_volumes, 0);
+    EXPECT_TRUE(feed(2)) << "who feeds needs no device that draws";
+}
+
+TEST_F(LiveKept, TheirGridIsThatOfTheVolumesAndNotOfThePictureBefore) {
+    make(plenty);
+    ASSERT_TRUE(feed(0));
+    const std::int64_t depth = path_->shown()->grid.depth;
+    change(cropped());
+    ASSERT_TRUE(path_->take_change(Moment::between_volumes));
+    ASSERT_TRUE(feed(1));
+    const KeptVolumes kept = path_->kept();
+    ASSERT_EQ(kept.volumes.size(), 1u);
+    EXPECT_EQ(kept.volumes[0].stamp.volume, 1);
+    EXPECT_EQ(kept.grid.depth, 20);
+    EXPECT_NE(kept.grid.depth, depth);
+}
+
+TEST_F(LiveKept, AFileSaysHowManyWereMadeWithOtherSettings) {
+    make(plenty);
+    ASSERT_TRUE(feed(0) && feed(1));
+    const auto saved = [&]() -> std::string {
+        const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "live_kept_test.nrrd";
+        const std::shared_ptr<const KeptHold> hold = path_->hold_kept();
+        const KeptVolumes kept = path_->kept();
+        const PlanInUse plan = path_->plan_in_use();
+        SilentProgress progress;
+        std::size_t next = 0;
+        write_kept(
+            file, {kept.volumes, kept.grid, {}, plan.number},
+            [&] { return path_->begin_reading_kept(*hold, kept.volumes[next++].serial)->voxels(); }, progress);
+        const auto provenance = SeriesFile(file).header().provenance;
+        std::filesystem::remove(file);
+        const auto found = provenance.find("recipe_changed");
+        return found == provenance.end() ? "" : found->second;
+    };
+    EXPECT_EQ(saved(), "");
+    ReconstructionSpec plan = plan_;
+    plan.recipe.a2_rad = 20;  // the slots stay
+    change(plan);
+    ASSERT_TRUE(path_->take_change(Moment::between_volumes));
+    EXPECT_EQ(path_->plan_in_use().spec.recipe.a2_rad, 20);
+    EXPECT_EQ(saved(), "begun with other settings: 2 volumes of 2, up to volume 1");
+    ASSERT_TRUE(feed(2));
+    EXPECT_EQ(saved(), "begun with other settings: 2 volumes of 3, up to volume 1");
+}
+
+TEST_F(LiveKept, SavingShowsNothing) {
+    make(plenty);
+    ASSERT_TRUE(feed(0) && feed(1));
+    const std::shared_ptr<const KeptHold> hold = path_->hold_kept();
+    for (const KeptVolume& volume : path_->kept().volumes)
+        EXPECT_TRUE(path_->begin_reading_kept(*hold, volume.serial)->voxels().size() > 0);
+    EXPECT_EQ(path_->statistics().shown, 0);
+    EXPECT_EQ(path_->statistics().pictures, 0);
+    EXPECT_EQ(path_->statistics().late, 1);
+}
+
+}  // namespace
+}  // namespace echolux::test
