@@ -79,7 +79,7 @@ void add_live(CLI::App& program) {
     add_picture_options(*command, *options);
     command->add_flag_function(
         "--headless", [](std::int64_t) {},
-        "for scripts: live never opens a window; `echolux view --source ...` opens one");
+        "accepted, as live never opens a window; `echolux view --source ...` opens one");
     command->add_option("-o,--output", options->picture, "write the last picture here")->type_name("PICTURE.png");
     command->add_option("--record", options->job.record, "also record every block; the spectra are written beside it")
         ->type_name("scan.toml");
