@@ -39,11 +39,13 @@ class PlantedFaults : public testing::Test {
         ++serial_;
     }
 
+    static constexpr std::int64_t paths = 64;
+
     // Looks above the majorant, a path.
     double above(MajorantFault fault) {
         Scene scene(volume_);
         scene.serials = {serial_, 0, 0};
-        for (std::int64_t number = 0; number < 4; ++number) {
+        for (std::int64_t number = 0; number < paths; ++number) {
             raycaster_.cast({.scene = scene,
                              .view = view_,
                              .output = RayOutput::counts,
@@ -76,10 +78,12 @@ double boxes(std::int64_t z, std::int64_t a, std::int64_t b) {
     return (a / 9 + b / 8 + z / 10) % 3 == 0 ? 40 : 0;
 }
 
+// Without a halo one path in a thousand meets a look above: 65,000 paths meet 67, and hardly ever fewer than half of
+// that.
 TEST_F(PlantedFaults, AreCounted) {
     fill(boxes);
     for (const MajorantFault fault : {MajorantFault::half, MajorantFault::no_halo, MajorantFault::ends_only}) {
-        EXPECT_GT(above(fault), 1e-3) << static_cast<int>(fault);
+        EXPECT_GT(above(fault), 5e-4) << static_cast<int>(fault);
         EXPECT_EQ(above(MajorantFault::none), 0) << static_cast<int>(fault);
     }
 }
