@@ -64,7 +64,7 @@ class LiveBench {
         MemorySource source(spec, spectra.blocks(), volumes_per_s * static_cast<double>(size.lines()));
         LoneVolumePath path(spec, processor_.choice, device_);
         report_.machine.backend = path.describe();
-        note(key, size, paced(book_, source, path, view_, job_.seconds), flow);
+        note(key, size, run_paced(book_, source, path, view_, job_.seconds), flow);
         book_.end();
     }
 
@@ -91,7 +91,7 @@ class LiveBench {
         options.tissue = tissue;
         LoneVolumePath path(spec, processor_.choice, device_, options);
         report_.machine.backend = path.describe();
-        note(key, frames, paced(book_, source, path, view_, job_.seconds), true);
+        note(key, frames, run_paced(book_, source, path, view_, job_.seconds), true);
         if (!tissue.does_nothing()) note_work(key, path.tissue_log().stats());
         book_.end();
     }

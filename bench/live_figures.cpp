@@ -14,7 +14,7 @@ namespace echolux {
 
 using namespace std::chrono_literals;
 
-LiveRun paced(BenchBook& book, Source& source, VolumePath& path, const View& view, double seconds) {
+LiveRun run_paced(BenchBook& book, Source& source, VolumePath& path, const View& view, double seconds) {
     Session session(source, path);
     PictureLoop loop(path, view, 60, [&](std::int64_t volume) { session.shown(volume); });
     session.start();

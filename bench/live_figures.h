@@ -19,7 +19,7 @@ struct LiveRun {
 
 // What a session reaches while its source keeps a pace, with up to 60 pictures a second beside; waits for what is
 // worked on at the end.
-LiveRun paced(BenchBook& book, Source& source, VolumePath& path, const View& view, double seconds);
+LiveRun run_paced(BenchBook& book, Source& source, VolumePath& path, const View& view, double seconds);
 
 // `what` of the A-scans: "512 x 512 A-scans of 2048 samples, from pinned memory".
 void note_live(BenchBook& book, const std::string& key, const std::string& what, std::int64_t blocks_of_a_volume,

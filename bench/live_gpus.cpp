@@ -156,7 +156,7 @@ class LiveGpusBench {
         MemorySource source(spec, blocks, volumes_per_s * static_cast<double>(size_.lines()));
         LoneVolumePath path(spec, choice, device_);
         note_live(book_, key, fmt::format("{:.1f} volumes/s, from pinned memory", volumes_per_s),
-                  std::ssize(blocks) / 2, echolux::paced(book_, source, path, view_, job_.seconds));
+                  std::ssize(blocks) / 2, run_paced(book_, source, path, view_, job_.seconds));
     }
 
     BenchBook& book_;

@@ -15,9 +15,8 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-void require_sense(FlowReason reason, const VesselFlow& vessel, const CrossSectionRecipe& recipe) {
-    const VesselCourse& course = vessel.course();
-    switch (reason) {
+void require_sense(const VesselFlow& vessel) {
+    switch (vessel.reason()) {
         case FlowReason::ok: return;
         case FlowReason::no_signal:
             throw Error(ErrorCode::bad_setting, "the velocities around the point are hardly more than noise", "through",
@@ -27,7 +26,7 @@ void require_sense(FlowReason reason, const VesselFlow& vessel, const CrossSecti
                 ErrorCode::bad_setting,
                 fmt::format("the vessel runs at {:.1f} ± {:.1f} degrees to the beam: too near to 90 degrees for "
                             "its flow to be told from axial velocities",
-                            90 - course.tilt_deg, std::hypot(course.tilt_error_deg, recipe.angle_error_deg)),
+                            90 - vessel.course().tilt_deg, vessel.angle_error_deg()),
                 "cross_section.min_tilt_deg", "choose a place where it is steeper, or tilt the sample");
         case FlowReason::wrapped:
             throw Error(ErrorCode::bad_setting,
@@ -41,7 +40,7 @@ void require_sense(FlowReason reason, const VesselFlow& vessel, const CrossSecti
             throw Error(ErrorCode::bad_setting,
                         fmt::format("only {} fit the whole lumen, too few for the course of the vessel: its angle to "
                                     "the beam is unknown",
-                                    counted(course.planes, "planes")),
+                                    counted(vessel.course().planes, "planes")),
                         "through", "give another point of the vessel's axis as `towards`, or a longer volume");
     }
 }
@@ -235,10 +234,10 @@ MeasuredFlow measured_flow(const VelocityVolumes& volumes, const FlowSpec& spec,
     }
     const MeanVelocity mean = sum.mean();
     const VesselFlow vessel(volumes.grid, mean, recipe, spec.through, spec.towards);
-    require_sense(vessel.reason(), vessel, recipe);
+    require_sense(vessel);
     measured.place = vessel.place();
     measured.course = vessel.course();
-    measured.angle_error_deg = std::hypot(measured.course.tilt_error_deg, recipe.angle_error_deg);
+    measured.angle_error_deg = vessel.angle_error_deg();
     measured.angle_error = vessel.angle_error();
     measured.snr_db = volumes.structure ? snr_of(*volumes.structure, power_of_volume(0), vessel) : unknown;
     if (measured.snr_db < recipe.min_snr_db) {

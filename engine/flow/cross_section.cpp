@@ -211,6 +211,10 @@ double VesselFlow::slope_at(int coordinate, double place_um) const {
 }
 
 // Of the course: what it makes of axial velocities, and its direction in that of the flow.
+double VesselFlow::angle_error_deg() const {
+    return std::hypot(course_.tilt_error_deg, recipe_.angle_error_deg);
+}
+
 void VesselFlow::orient() {
     const GridPlanes planes(grid_, course_.across);
     const std::array<double, 3> at = in_um(place_, grid_);
@@ -227,7 +231,7 @@ void VesselFlow::orient() {
     const double downwards = course_.direction[0];
     course_.tilt_deg = degrees * std::asin(std::abs(downwards));
     const double tilt = course_.tilt_deg / degrees;
-    const double uncertain = std::hypot(course_.tilt_error_deg, recipe_.angle_error_deg) / degrees;
+    const double uncertain = angle_error_deg() / degrees;
     angle_error_ = course_.across == 0 ? 0 : uncertain / std::max(1e-9, std::sin(tilt) * std::cos(tilt));
     if (course_.tilt_deg < recipe_.min_tilt_deg || angle_error_ > max_angle_error) {
         reason_ = FlowReason::angle;

@@ -89,7 +89,8 @@ class VesselFlow {
     FlowReason reason() const { return reason_; }  // other than ok: nothing can be said, whatever the volume
     const VesselCourse& course() const { return course_; }
     const VoxelPlace& place() const { return place_; }
-    double angle_error() const { return angle_error_; }  // relative, with recipe.angle_error_deg
+    double angle_error_deg() const;                      // of the fit and of recipe.angle_error_deg
+    double angle_error() const { return angle_error_; }  // what that makes of the flow, relative
 
     // Through each plane along the course, then through the section: the mean over those within thickness_um.
     // `power`: linear intensities of the same volume, or none. Beam and windows blur bright blood into dark tissue,

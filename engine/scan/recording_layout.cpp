@@ -1,21 +1,8 @@
 #include "engine/scan/recording_layout.h"
 
+#include "engine/scan/scan_pattern.h"
+
 namespace echolux {
-namespace {
-
-// Whether so many B-scans of a volume are still of its protocol.
-bool goes_on_with(std::int64_t b_scans, const ScanGeometry& geometry) {
-    switch (geometry.protocol) {
-        case Protocol::raster:
-        case Protocol::raster_y: return true;
-        case Protocol::raster_cross: return b_scans > geometry.crosses;
-        case Protocol::cross:
-        case Protocol::four_slices: break;  // which have all of them
-    }
-    return false;
-}
-
-}  // namespace
 
 RecordingLayout::RecordingLayout(const Scan& scan)
     : layout_(spectra_layout(scan.file, scan.format, scan.geometry, scan.path.string())),
@@ -45,8 +32,8 @@ void describe_end(Scan& scan, const RecordingEnd& end, std::int64_t file_bytes) 
     if (end.volumes == 0) {
         scan.geometry.volumes = 1;
         scan.geometry.b_scans = end.b_scans;
-        scan.geometry.flyback_frames = 0;  // they come after the last B-scan
-        if (!goes_on_with(end.b_scans, scan.geometry)) scan.geometry.protocol = Protocol::raster;
+        scan.geometry.flyback_frames = 0;                                           // they come after the last B-scan
+        if (!has_raster(scan.geometry)) scan.geometry.protocol = Protocol::raster;  // others have all their B-scans
     }
     scan.file.trailer_bytes = 0;
     scan.file.trailer_bytes =

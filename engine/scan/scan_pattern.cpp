@@ -86,10 +86,14 @@ FieldSize field_size(const ScanGeometry& g) {
     return {extent(g.spacing_a_um, x), extent(slow_um, y)};
 }
 
+bool has_raster(const ScanGeometry& g) {
+    if (g.protocol == Protocol::raster_cross) return g.b_scans > g.crosses;
+    return g.protocol == Protocol::raster || g.protocol == Protocol::raster_y;
+}
+
 void check_protocol(const ScanGeometry& geometry, const std::string& where) {
-    if (geometry.protocol == Protocol::raster || geometry.protocol == Protocol::raster_y) return;
+    if (has_raster(geometry)) return;
     if (geometry.protocol == Protocol::raster_cross) {
-        if (geometry.b_scans > geometry.crosses) return;
         throw Error(ErrorCode::bad_setting,
                     fmt::format("{} of which {} run across leave none for the raster",
                                 counted(geometry.b_scans, "B-scans"), geometry.crosses),

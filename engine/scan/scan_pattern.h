@@ -47,6 +47,10 @@ struct ScanPlane {
 std::vector<ScanPlane> scan_planes(const ScanGeometry& geometry, const FieldSize& size);
 std::vector<ScanPlane> scan_planes(const ScanGeometry& geometry);
 
+// Whether some of the B-scans lie side by side as the protocol says: not those of cross and four_slices, nor of a
+// raster_cross that has no more than its crosses.
+bool has_raster(const ScanGeometry& geometry);
+
 // Throws Error{bad_setting} naming `where` and scan.b_scans: cross has 2, four_slices 4; fewer where a recording was
 // cut; raster_cross more than its crosses.
 void check_protocol(const ScanGeometry& geometry, const std::string& where);

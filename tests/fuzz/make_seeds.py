@@ -146,6 +146,7 @@ def pictures(scratch):
                        (b"zTXt", b"pixels\0\0" + zlib.compress(b"0123456789abcdef"))):
         chunks += struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
     seed("png_texts", "three", picture[:begin] + chunks + picture[begin:])
+    seed("png", "long_text", picture[:begin] + struct.pack(">I", 1_135_530_807) + b"tEXtcut" + picture[begin:])
     tifffile.imwrite(scratch / "x.tif", VOLUME[0], photometric="minisblack", software="Echolux 0.1", metadata=None,
                      description="# A session of Echolux\n", extratags=[(32781, 2, 17, "0123456789abcdef", True)])
     seed("tiff_texts", "three", (scratch / "x.tif").read_bytes())

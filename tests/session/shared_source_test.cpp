@@ -29,7 +29,7 @@ TEST_F(SharedMemory, BlocksComeInOrderWithTheirPlaces) {
     EXPECT_EQ(source->scan().format.sample_format, SampleFormat::u16);
     EXPECT_DOUBLE_EQ(source->scan().geometry.line_rate_hz, 1000);
     EXPECT_EQ(source->block_b_scans(), 2);
-    for (int i = 0; i < 3; ++i) producer.push();  // before the start: not of this session
+    for (int i = 0; i < 3; ++i) producer.push();  // before the start: left out
     source->start();
     EXPECT_EQ(source->next(1ms).kind, Arrival::Kind::nothing_yet);
     for (std::int64_t i = 0; i < 7; ++i) {
