@@ -111,12 +111,14 @@ struct RepeatPhaseShare {
     static constexpr float cosine_of_max = 0.69670671f;  // 0.8 rad
     float min_power = 0;
 
+    // Without branches, so that a loop over bins takes many at once.
     ECHOLUX_HD Phasor operator()(Phasor reference, Phasor other, Phasor estimate) const {
-        if (!(power_of(reference) >= min_power)) return {};
         const Phasor step = phase_difference(other, reference);
-        const bool first = estimate.re == 0 && estimate.im == 0;
-        const float along = phase_difference(step, estimate).re;
-        return first || along >= cosine_of_max * std::sqrt(power_of(step)) ? step : Phasor{};
+        const bool is_tissue = power_of(reference) >= min_power;
+        const bool is_first = estimate.re == 0 && estimate.im == 0;
+        const bool goes_along = phase_difference(step, estimate).re >= cosine_of_max * std::sqrt(power_of(step));
+        const bool counts = is_tissue & (is_first | goes_along);
+        return {counts ? step.re : 0.0f, counts ? step.im : 0.0f};
     }
 };
 
