@@ -50,24 +50,24 @@ struct RepeatWork {
     bool depth_flip = false;
 
     float *features = nullptr, *spare = nullptr;  // [slot][half_positions][half_depth]
-    float* line_powers = nullptr;                 // [slow][positions], of the first repeat
+    float* line_powers = nullptr;                 // [slow][half_positions], of the first repeat
     float* floors = nullptr;                      // [slow]
     int* bright = nullptr;                        // [slot]
     int* active = nullptr;                        // [slots]: the list
     int* active_count = nullptr;
-    RepeatState* states = nullptr;                                 // [slow]
-    float4* correlations = nullptr;                                // [slot][coarse lags][chunks]: product, powers
-    float4* coherences = nullptr;                                  // [slot][positions][fine_lags]: the same
-    Phasor* lags = nullptr;                                        // [slot][positions][lag_count]
-    float2* powers = nullptr;                                      // [slot][positions]
-    RepeatShift *tried = nullptr, *shifts = nullptr;               // [slot]
-    ShiftTaps *depth_taps = nullptr, *across_taps = nullptr;       // [slot]
-    float2* shifted = nullptr;                                     // [slot][positions][depth]
-    Phasor *phases = nullptr, *follow = nullptr, *sums = nullptr;  // [slot][positions]
-    int* kept = nullptr;                                           // [slow][count]: repeats, in the order of time
-    KnownPart* known = nullptr;                                    // [slow]
-    int* compared = nullptr;                                       // [slow]
-    float2* aligned = nullptr;                                     // [slow][position_lines][depth]
+    RepeatState* states = nullptr;                            // [slow]
+    float4* correlations = nullptr;                           // [slot][coarse lags][chunks]: product, powers
+    float4* coherences = nullptr;                             // [slot][positions][fine_lags]: the same
+    Phasor* lags = nullptr;                                   // [slot][positions][lag_count]
+    float2* powers = nullptr;                                 // [slot][positions]
+    RepeatShift *tried = nullptr, *shifts = nullptr;          // [slot]
+    ShiftTaps *depth_taps = nullptr, *across_taps = nullptr;  // [slot]
+    float2* shifted = nullptr;                                // [slot][positions][depth]
+    Phasor *phases = nullptr, *follow = nullptr;              // [slot][positions]
+    int* kept = nullptr;                                      // [slow][count]: repeats, in the order of time
+    KnownPart* known = nullptr;                               // [slow]
+    int* compared = nullptr;                                  // [slow]
+    float2* aligned = nullptr;                                // [slow][position_lines][depth]
 
     ECHOLUX_HD int slots() const { return slow_positions * count; }
     ECHOLUX_HD int coarse_width() const { return 2 * coarse_z + 1; }

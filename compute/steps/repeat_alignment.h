@@ -68,6 +68,12 @@ ECHOLUX_HD inline void add_product(Phasor& sum, Phasor tap, Phasor value) {
     sum.im += tap.re * value.im + tap.im * value.re;
 }
 
+// Adds a conj(b).
+ECHOLUX_HD inline void add_difference(Phasor& sum, Phasor a, Phasor b) {
+    sum.re = multiply_add(a.re, b.re, multiply_add(a.im, b.im, sum.re));
+    sum.im = multiply_add(a.im, b.re, multiply_add(-a.re, b.im, sum.im));
+}
+
 // Sums over the depth bins of two A-scans, where the reference has tissue. The modulus of the product is blind to what
 // turns an A-scan as a whole, so coherences of A-scans may be added whatever their bulk motion.
 struct CoherenceSum {
@@ -75,9 +81,7 @@ struct CoherenceSum {
     float reference = 0, other = 0;  // powers
 
     ECHOLUX_HD void add(Phasor of_reference, Phasor of_other) {
-        const Phasor step = phase_difference(of_other, of_reference);
-        product.re += step.re;
-        product.im += step.im;
+        add_difference(product, of_other, of_reference);
         reference += power_of(of_reference);
         other += power_of(of_other);
     }
