@@ -42,6 +42,7 @@ class AlignableOnGpu : public AlignablePower {
     VolumeGrid grid_;
     float* power_ = nullptr;
     VolumeOnGpu* work_ = nullptr;
+    std::shared_ptr<RegistrationOnGpu> registration_;  // its memory serves all volumes; nothing: none yet
     std::unique_ptr<const Reference> reference_;
     std::unique_ptr<RegisteredMean> mean_;  // nothing: none of this grid yet
 };

@@ -236,7 +236,7 @@ void enqueue_try(cudaStream_t stream, const RepeatWork& work, int reference) {
 }  // namespace
 
 unsigned blocks_of_some(std::int64_t at_most, bool likely_none) {
-    const std::int64_t enough = likely_none ? 256 : 4096;
+    const std::int64_t enough = likely_none ? 1024 : 4096;
     return static_cast<unsigned>(std::clamp<std::int64_t>(at_most + 1, 1, enough));
 }
 
