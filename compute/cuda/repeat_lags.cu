@@ -1,6 +1,7 @@
 // The lag, in whole samples, at which a repeat lies over its reference: among all in range by features of half the
 // resolution, then around it by coherence, which is blind to the bulk motion of A-scans.
 #include "compute/cuda/over_block.cuh"
+#include "compute/cuda/repeat_windows.cuh"
 #include "compute/cuda/repeat_work.cuh"
 
 namespace echolux::cuda {
@@ -127,34 +128,54 @@ struct Around {
     }
 };
 
-// A warp has an A-scan of the reference and a lag along the B-scan.
-__global__ void __launch_bounds__(aligning_threads) find_coherences(RepeatWork work, int reference) {
-    each_by_warps(work, static_cast<unsigned>(work.positions * fine_width), [&](int slot, int part) {
-        const int x = part / fine_width, step = part % fine_width;
+// The power of the tissue of a line for which another one has bins `lag` on, by a warp.
+__device__ inline float tissue_power(const RepeatWork& work, const float2* line, int lag) {
+    float sum = 0;
+    each_bin<4>(work.depth, [&](int z) {
+        const float power = power_of(phasor_at(line + z));
+        if (power >= work.min_power && z + lag >= 0 && z + lag < work.depth) sum += power;
+    });
+    return warp_sum(sum);
+}
+
+// A warp has an A-scan of the reference.
+__global__ void __launch_bounds__(aligning_threads, 3) find_coherences(RepeatWork work, int reference) {
+    __shared__ WarpBins<fine_width> of_warps[aligning_warps];
+    WarpBins<fine_width>& bins = of_warps[threadIdx.x / 32];
+    each_by_warps(work, static_cast<unsigned>(work.positions), [&](int slot, int x) {
         const RepeatShift shift = work.tried[slot];
         const Around deep(shift.whole_z, work.align_depth, work.depth),
             along(shift.whole_x, work.align_lines, work.positions);
-        const int lag_x = along.first + step;
-        float4* into = work.coherences + work.at(slot, x) * fine_lags + step * fine_width;
-        CoherenceSum sums[fine_width];
-        if (lag_x <= along.last && x + lag_x >= 0 && x + lag_x < work.positions) {
-            const float2* a = work.line(slot / work.count, x, 0, reference);
-            const float2* b = work.line(slot / work.count, x + lag_x, 0, slot % work.count);
-            each_bin(work.depth, [&](int z) {
-                const Phasor at_reference = phasor_at(a + z);
-                if (!(power_of(at_reference) >= work.min_power)) return;
+        const float2* a = work.line(slot / work.count, x, 0, reference);
+        const auto is_there = [&](int step) {
+            const int other = x + along.first + step;
+            return along.first + step <= along.last && other >= 0 && other < work.positions;
+        };
+        Phasor products[fine_width][fine_width];
+        float of_repeat[fine_width][fine_width] = {};
+        for (int z = 0; z < work.depth; z += bins_of_a_warp) {
+            const TissueBins tissue(bins, a, work.depth, z, work.min_power);
 #pragma unroll
-                for (int n = 0; n < fine_width; ++n) {
-                    const int at = z + deep.first + n;
-                    if (at >= 0 && at < work.depth) sums[n].add(at_reference, phasor_at(b + at));
-                }
-            });
+            for (int step = 0; step < fine_width; ++step) {
+                if (!is_there(step)) continue;
+                const float2* b = work.line(slot / work.count, x + along.first + step, 0, slot % work.count);
+                bins.fetch(b, work.depth, z + deep.first);
+                at_all_lags(tissue, bins, [&](int n, Phasor at_reference, Phasor at_repeat) {
+                    add_difference(products[step][n], at_repeat, at_reference);
+                    if (power_of(at_reference) > 0) of_repeat[step][n] += power_of(at_repeat);
+                });
+            }
         }
 #pragma unroll
         for (int n = 0; n < fine_width; ++n) {
-            const float modulus = sqrtf(power_of(warp_sum(sums[n].product))),
-                        of_reference = warp_sum(sums[n].reference), of_repeat = warp_sum(sums[n].other);
-            if (lane_of() == 0) into[n] = {modulus, of_reference, of_repeat, 0};
+            const float of_reference = tissue_power(work, a, deep.first + n);
+#pragma unroll
+            for (int step = 0; step < fine_width; ++step) {
+                const float modulus = sqrtf(power_of(warp_sum(products[step][n])));
+                const float power = warp_sum(of_repeat[step][n]);
+                float4& into = work.coherences[work.at(slot, x) * fine_lags + step * fine_width + n];
+                if (lane_of() == 0) into = {modulus, is_there(step) ? of_reference : 0, power, 0};
+            }
         }
     });
 }
@@ -204,8 +225,7 @@ void enqueue_lags(cudaStream_t stream, const RepeatWork& work, int reference) {
     correlate_features<<<blocks_of_some(slots * work.coarse_lags() * work.coarse_chunks(), retry), threads, 0,
                          stream>>>(work, reference);
     choose_coarse_lags<<<blocks_of_some(slots, retry), threads, 0, stream>>>(work);
-    find_coherences<<<blocks_of_some(lines * fine_width / aligning_warps, retry), threads, 0, stream>>>(work,
-                                                                                                        reference);
+    find_coherences<<<blocks_of_some(lines / aligning_warps, retry), threads, 0, stream>>>(work, reference);
     choose_fine_lags<<<blocks_of_some(slots, retry), threads, 0, stream>>>(work);
     checked_launch("find lags of repeats");
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compute/cuda/over_block.cuh"
+#include "compute/cuda/repeat_windows.cuh"
 #include "compute/cuda/repeat_work.cuh"
 
 namespace echolux::cuda {
@@ -59,22 +60,18 @@ __global__ void end_try(RepeatWork work, int reference) {
 
 // A warp has an A-scan of the reference: sums over depth for lags around the whole one, along depth.
 __global__ void __launch_bounds__(aligning_threads) sum_lags_in_depth(RepeatWork work, int reference) {
+    __shared__ WarpBins<lag_count> of_warps[aligning_warps];
+    WarpBins<lag_count>& bins = of_warps[threadIdx.x / 32];
     each_by_warps(work, work.positions, [&](int slot, int x) {
         const RepeatShift shift = work.tried[slot];
         const int other = x + shift.whole_x, first = shift.whole_z - ShiftTaps::count / 2;
+        const bool is_there = other >= 0 && other < work.positions;
         Phasor products[lag_count];
-        if (other >= 0 && other < work.positions) {
-            const float2* a = work.line(slot / work.count, x, 0, reference);
-            const float2* b = work.line(slot / work.count, other, 0, slot % work.count);
-            each_bin(work.depth, [&](int z) {
-                const Phasor at_reference = phasor_at(a + z);
-                if (!(power_of(at_reference) >= work.min_power)) return;
-#pragma unroll
-                for (int n = 0; n < lag_count; ++n) {
-                    const int at = z + first + n;
-                    if (at < 0 || at >= work.depth) continue;
-                    add_difference(products[n], phasor_at(b + at), at_reference);
-                }
+        for (int z = 0; is_there && z < work.depth; z += bins_of_a_warp) {
+            const TissueBins tissue(bins, work.line(slot / work.count, x, 0, reference), work.depth, z, work.min_power);
+            bins.fetch(work.line(slot / work.count, other, 0, slot % work.count), work.depth, z + first);
+            at_all_lags(tissue, bins, [&](int n, Phasor at_reference, Phasor at_repeat) {
+                add_difference(products[n], at_repeat, at_reference);
             });
         }
 #pragma unroll
