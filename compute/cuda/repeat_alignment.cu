@@ -285,6 +285,7 @@ void carve(RepeatWork& work, Carver& carver, std::int64_t slow) {
     carver.take(work.active, slots);
     carver.take(work.active_count, 1);
     carver.take(work.states, slow);
+    carver.take(work.overlap_powers, slots * work.coarse_width() * work.half_positions);
     carver.take(work.correlations, slots * work.coarse_lags() * work.coarse_chunks());
     carver.take(work.coherences, lines * fine_lags);
     carver.take(work.lags, lines * lag_count);

@@ -9,29 +9,37 @@ namespace {
 
 // ---- coarse: all lags in features of half the resolution ------------------------------------------------------------
 
-// Product and powers of some lags in depth.
-struct CoarseSums {
-    float product[coarse_group] = {}, of_reference[coarse_group] = {}, of_repeat[coarse_group] = {};
-};
+// A warp has an A-scan of any slot: the power of its features less those that have no partner at a lag in depth.
+__global__ void __launch_bounds__(aligning_threads) measure_features(RepeatWork work) {
+    const auto line = static_cast<int>(blockIdx.x * aligning_warps + threadIdx.x / 32);
+    if (line >= work.slots() * work.half_positions) return;
+    const int slot = line / work.half_positions, x = line % work.half_positions, depth = work.half_depth;
+    const float* features = work.features + std::int64_t{line} * depth;
+    float all = 0;
+    each_bin<4>(depth, [&](int z) { all += features[z] * features[z]; });
+    all = warp_sum(all);
+    for (int i = lane_of(); i < work.coarse_width(); i += 32) {
+        const int lag = i - work.coarse_z;
+        float rest = all;
+        for (int z = lag > 0 ? depth - lag : 0; z < (lag > 0 ? depth : -lag); ++z) rest -= features[z] * features[z];
+        work.overlap_powers[work.overlap(slot, i) + x] = rest;
+    }
+}
 
-__device__ void add_line(CoarseSums& sums, const float* a, const float* b, int first_lag, int depth) {
+__device__ void add_line(float* products, const float* a, const float* b, int first_lag, int depth) {
     each_bin(depth, [&](int z) {
         const float at_reference = __ldg(a + z);
 #pragma unroll
         for (int n = 0; n < coarse_group; ++n) {
             const int at = z + first_lag + n;
-            const bool is_in = at >= 0 && at < depth;
-            const float at_repeat = is_in ? __ldg(b + at) : 0.0f;
-            sums.product[n] += at_reference * at_repeat;
-            sums.of_reference[n] += is_in ? at_reference * at_reference : 0.0f;
-            sums.of_repeat[n] += at_repeat * at_repeat;
+            products[n] += at_reference * (at >= 0 && at < depth ? __ldg(b + at) : 0.0f);
         }
     });
 }
 
 // A block has some A-scans, one lag along them, and some lags in depth.
 __global__ void __launch_bounds__(aligning_threads) correlate_features(RepeatWork work, int reference) {
-    __shared__ float4 of_warps[aligning_warps][coarse_group];
+    __shared__ float of_warps[aligning_warps][coarse_group];
     const int groups = (work.coarse_width() + coarse_group - 1) / coarse_group;
     const int along = 2 * work.coarse_x + 1, chunks = work.coarse_chunks();
     each_by_blocks(work, static_cast<unsigned>(groups * along * chunks), [&](int slot, int part) {
@@ -41,28 +49,23 @@ __global__ void __launch_bounds__(aligning_threads) correlate_features(RepeatWor
         const float* of_reference = work.features + (slot / work.count * work.count + reference) * plane;
         const float* of_repeat = work.features + slot * plane;
         const int end = min((chunk + 1) * coarse_chunk, work.half_positions), warp = static_cast<int>(threadIdx.x) / 32;
-        CoarseSums sums;
+        float products[coarse_group] = {};
         for (int x = chunk * coarse_chunk + warp; x < end; x += aligning_warps) {
             if (x + lag_x < 0 || x + lag_x >= work.half_positions) continue;
-            add_line(sums, of_reference + std::int64_t{x} * work.half_depth,
+            add_line(products, of_reference + std::int64_t{x} * work.half_depth,
                      of_repeat + std::int64_t{x + lag_x} * work.half_depth, first_lag, work.half_depth);
         }
         __syncthreads();
 #pragma unroll
         for (int n = 0; n < coarse_group; ++n) {
-            const float product = warp_sum(sums.product[n]), a = warp_sum(sums.of_reference[n]),
-                        b = warp_sum(sums.of_repeat[n]);
-            if (lane_of() == 0) of_warps[warp][n] = {product, a, b, 0};
+            const float product = warp_sum(products[n]);
+            if (lane_of() == 0) of_warps[warp][n] = product;
         }
         __syncthreads();
         const auto n = static_cast<int>(threadIdx.x);
         if (n >= coarse_group || group * coarse_group + n >= work.coarse_width()) return;
-        float4 all{};
-        for (int w = 0; w < aligning_warps; ++w) {
-            all.x += of_warps[w][n].x;
-            all.y += of_warps[w][n].y;
-            all.z += of_warps[w][n].z;
-        }
+        float all = 0;
+        for (int w = 0; w < aligning_warps; ++w) all += of_warps[w][n];
         const int lag = (lag_x + work.coarse_x) * work.coarse_width() + group * coarse_group + n;
         work.correlations[(std::int64_t{slot} * work.coarse_lags() + lag) * chunks + chunk] = all;
     });
@@ -84,26 +87,46 @@ __device__ inline float normalised(double product, double of_reference, double o
     return power > 0 ? static_cast<float>(product / power) : 0.0f;
 }
 
-// Double sums over `count` float4, in their order.
-__device__ inline float normalised_sum(const float4* parts, int count) {
-    double product = 0, of_reference = 0, of_repeat = 0;
-    for (int i = 0; i < count; ++i) {
-        product += static_cast<double>(parts[i].x);
-        of_reference += static_cast<double>(parts[i].y);
-        of_repeat += static_cast<double>(parts[i].z);
+// Of the features of a slot, in a block's shared memory: the power of all A-scans that is left at each lag in depth.
+__device__ void sum_overlap_powers(const RepeatWork& work, int slot, double* sums) {
+    for (int i = static_cast<int>(threadIdx.x) / 32; i < work.coarse_width(); i += aligning_warps) {
+        const float* of_lines = work.overlap_powers + work.overlap(slot, i);
+        double sum = 0;
+        for (int x = lane_of(); x < work.half_positions; x += 32) sum += static_cast<double>(of_lines[x]);
+        sum = warp_sum(sum);
+        if (lane_of() == 0) sums[i] = sum;
     }
-    return normalised(product, of_reference, of_repeat);
 }
 
-__global__ void __launch_bounds__(aligning_threads) choose_coarse_lags(RepeatWork work) {
+// What of it has a partner at a lag along the A-scans too.
+__device__ double overlap_power(const RepeatWork& work, int slot, const double* sums, int lag_z, int lag_x) {
+    const float* of_lines = work.overlap_powers + work.overlap(slot, lag_z + work.coarse_z);
+    double power = sums[lag_z + work.coarse_z];
+    const int begin = lag_x > 0 ? work.half_positions - lag_x : 0, end = lag_x > 0 ? work.half_positions : -lag_x;
+    for (int x = begin; x < end; ++x) power -= static_cast<double>(of_lines[x]);
+    return power > 0 ? power : 0;
+}
+
+__global__ void __launch_bounds__(aligning_threads) choose_coarse_lags(RepeatWork work, int reference) {
     __shared__ Candidate shared[32];
+    __shared__ double of_reference[most_coarse_width], of_repeat[most_coarse_width];
     each_by_blocks(work, 1, [&](int slot, int) {
         const int lags = work.coarse_lags(), chunks = work.coarse_chunks();
+        const int slot_of_reference = slot / work.count * work.count + reference;
         const int no_lag = work.coarse_x * work.coarse_width() + work.coarse_z;
+        __syncthreads();
+        sum_overlap_powers(work, slot_of_reference, of_reference);
+        sum_overlap_powers(work, slot, of_repeat);
+        __syncthreads();
         Candidate best;
         for (int lag = static_cast<int>(threadIdx.x); lag < lags; lag += aligning_threads) {
-            const float4* parts = work.correlations + (std::int64_t{slot} * lags + lag) * chunks;
-            best = Better{}(best, {normalised_sum(parts, chunks), lag == no_lag ? -1 : lag});
+            const float* parts = work.correlations + (std::int64_t{slot} * lags + lag) * chunks;
+            double product = 0;
+            for (int i = 0; i < chunks; ++i) product += static_cast<double>(parts[i]);
+            const int x = lag / work.coarse_width() - work.coarse_x, z = lag % work.coarse_width() - work.coarse_z;
+            const float found = normalised(product, overlap_power(work, slot_of_reference, of_reference, z, x),
+                                           overlap_power(work, slot, of_repeat, -z, -x));
+            best = Better{}(best, {found, lag == no_lag ? -1 : lag});
         }
         __syncthreads();
         best = over_block(best, Better{}, shared);
@@ -138,7 +161,8 @@ __device__ inline float tissue_power(const RepeatWork& work, const float2* line,
     return warp_sum(sum);
 }
 
-// A warp has an A-scan of the reference.
+// A warp has an A-scan of the reference. The modulus of the product is blind to what turns an A-scan as a whole, so
+// coherences of A-scans may be added whatever their bulk motion.
 __global__ void __launch_bounds__(aligning_threads, 3) find_coherences(RepeatWork work, int reference) {
     __shared__ WarpBins<fine_width> of_warps[aligning_warps];
     WarpBins<fine_width>& bins = of_warps[threadIdx.x / 32];
@@ -222,9 +246,14 @@ void enqueue_lags(cudaStream_t stream, const RepeatWork& work, int reference) {
     constexpr int threads = aligning_threads;
     const bool retry = reference > 0;
     const std::int64_t slots = work.slots(), lines = slots * work.positions;
+    if (!retry) {
+        const std::int64_t features = slots * work.half_positions;
+        measure_features<<<static_cast<unsigned>((features + aligning_warps - 1) / aligning_warps), threads, 0,
+                           stream>>>(work);
+    }
     correlate_features<<<blocks_of_some(slots * work.coarse_lags() * work.coarse_chunks(), retry), threads, 0,
                          stream>>>(work, reference);
-    choose_coarse_lags<<<blocks_of_some(slots, retry), threads, 0, stream>>>(work);
+    choose_coarse_lags<<<blocks_of_some(slots, retry), threads, 0, stream>>>(work, reference);
     find_coherences<<<blocks_of_some(lines / aligning_warps, retry), threads, 0, stream>>>(work, reference);
     choose_fine_lags<<<blocks_of_some(slots, retry), threads, 0, stream>>>(work);
     checked_launch("find lags of repeats");

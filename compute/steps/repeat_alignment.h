@@ -74,19 +74,6 @@ ECHOLUX_HD inline void add_difference(Phasor& sum, Phasor a, Phasor b) {
     sum.im = multiply_add(a.im, b.re, multiply_add(-a.re, b.im, sum.im));
 }
 
-// Sums over the depth bins of two A-scans, where the reference has tissue. The modulus of the product is blind to what
-// turns an A-scan as a whole, so coherences of A-scans may be added whatever their bulk motion.
-struct CoherenceSum {
-    Phasor product;
-    float reference = 0, other = 0;  // powers
-
-    ECHOLUX_HD void add(Phasor of_reference, Phasor of_other) {
-        add_difference(product, of_other, of_reference);
-        reference += power_of(of_reference);
-        other += power_of(of_other);
-    }
-};
-
 // The fraction of a sample, from -1 to 1, at which coherence_at(fraction) is greatest: quarters, then parabolas.
 ECHOLUX_HD_CALLER
 template <class CoherenceAt>

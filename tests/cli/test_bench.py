@@ -89,7 +89,8 @@ class Bench(ProgramCase):
         figures = {figure["key"]: figure for figure in report["figures"]}
         keys = {"filter/nlm", "filter/nlm.patch5", "filter/nlm.default", "filter/bilateral", "filter/median3", "filter/median5",
                 "segment/retina", "register/rows", "register/mean"}
-        self.assertEqual(set(figures), keys | {key + ".rate" for key in keys})
+        rates = {key + ".rate" for key in keys} | {"angiography/aligned", "angiography/plain"}
+        self.assertEqual(set(figures), keys | rates)
         for key, figure in figures.items():
             self.assertGreater(figure["median"], 0, key)
         self.assertAlmostEqual(figures["filter/nlm"]["median"] * figures["filter/nlm.rate"]["median"], 64 * 32 * 8, delta=1)

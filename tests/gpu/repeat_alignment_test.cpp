@@ -150,10 +150,7 @@ INSTANTIATE_TEST_SUITE_P(Variants, AlignedRepeatsOnGpu,
 
 class AlignedSizesOnGpu : public GpuTest {};
 
-TEST_F(AlignedSizesOnGpu, FillNoTile) {
-    RepeatsScene scene = moving_scene();
-    scene.depth = 131;
-    scene.a_scans = 37;
+void expect_aligned_as_by_the_cpu(const RepeatsScene& scene) {
     FlowRecipe flow;
     flow.method = FlowMethod::complex_decorrelation;
     flow.align = true;
@@ -164,6 +161,21 @@ TEST_F(AlignedSizesOnGpu, FillNoTile) {
     expect_same_reports(gpu.reports, cpu.reports);
     const FlowDifference difference(gpu.flow, cpu.flow, false);
     EXPECT_LE(difference.far, difference.shown / 200);
+}
+
+TEST_F(AlignedSizesOnGpu, FillNoTile) {
+    RepeatsScene scene = moving_scene();
+    scene.depth = 131;
+    scene.a_scans = 37;
+    expect_aligned_as_by_the_cpu(scene);
+}
+
+TEST_F(AlignedSizesOnGpu, FillSeveralTiles) {
+    RepeatsScene scene = moving_scene();
+    scene.b_scans = 1;
+    scene.depth = 600;
+    scene.a_scans = 70;
+    expect_aligned_as_by_the_cpu(scene);
 }
 
 }  // namespace
