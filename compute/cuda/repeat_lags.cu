@@ -151,14 +151,15 @@ struct Around {
     }
 };
 
-// The power of the tissue of a line for which another one has bins `lag` on, by a warp.
-__device__ inline float tissue_power(const RepeatWork& work, const float2* line, int lag) {
+// A thread's part of the power of a line's tissue for which another one has no bins `lag` on.
+__device__ inline float unmatched_power(const RepeatWork& work, const float2* line, int lag) {
+    const int first = lag > 0 ? max(work.depth - lag, 0) : 0, end = lag > 0 ? work.depth : min(-lag, work.depth);
     float sum = 0;
-    each_bin<4>(work.depth, [&](int z) {
+    for (int z = first + lane_of(); z < end; z += 32) {
         const float power = power_of(phasor_at(line + z));
-        if (power >= work.min_power && z + lag >= 0 && z + lag < work.depth) sum += power;
-    });
-    return warp_sum(sum);
+        if (power >= work.min_power) sum += power;
+    }
+    return sum;
 }
 
 // A warp has an A-scan of the reference. The modulus of the product is blind to what turns an A-scan as a whole, so
@@ -176,9 +177,10 @@ __global__ void __launch_bounds__(aligning_threads, 3) find_coherences(RepeatWor
             return along.first + step <= along.last && other >= 0 && other < work.positions;
         };
         Phasor products[fine_width][fine_width];
-        float of_repeat[fine_width][fine_width] = {};
+        float of_repeat[fine_width][fine_width] = {}, of_all = 0;
         for (int z = 0; z < work.depth; z += bins_of_a_warp) {
             const TissueBins tissue(bins, a, work.depth, z, work.min_power);
+            of_all += tissue.power();
 #pragma unroll
             for (int step = 0; step < fine_width; ++step) {
                 if (!is_there(step)) continue;
@@ -192,7 +194,7 @@ __global__ void __launch_bounds__(aligning_threads, 3) find_coherences(RepeatWor
         }
 #pragma unroll
         for (int n = 0; n < fine_width; ++n) {
-            const float of_reference = tissue_power(work, a, deep.first + n);
+            const float of_reference = warp_sum(of_all - unmatched_power(work, a, deep.first + n));
 #pragma unroll
             for (int step = 0; step < fine_width; ++step) {
                 const float modulus = sqrtf(power_of(warp_sum(products[step][n])));

@@ -6,7 +6,7 @@
 
 namespace echolux::cuda {
 
-inline constexpr int bins_of_a_thread = 16;
+inline constexpr int bins_of_a_thread = 8;
 inline constexpr int bins_of_a_warp = 32 * bins_of_a_thread;
 
 // A part of a line in shared memory. After each thread's bins there is a gap, so that those of all threads lie in
@@ -45,6 +45,13 @@ struct TissueBins {
             bin[k] = shared.own(k);
             if (!(power_of(bin[k]) >= min_power)) bin[k] = {};
         }
+    }
+
+    __device__ float power() const {
+        float sum = 0;
+#pragma unroll
+        for (const Phasor& one : bin) sum += power_of(one);
+        return sum;
     }
 };
 
