@@ -54,11 +54,17 @@ void AlignableOnGpu::become_reference() {
     reference_ = std::make_unique<const Reference>(there(), settings_, choice_, registration_);
 }
 
+void AlignableOnGpu::give_memory_back() {
+    reference_.reset();
+    registration_.reset();
+    mean_.reset();
+}
+
 void TissueOnGpu::set(const LiveTissue& tissue) {
     check_tissue(tissue);
     tissue_ = tissue;
     power_.set_settings(tissue.registration);
-    if (!tissue.stabilises) power_.forget_reference();
+    if (!tissue.stabilises) power_.give_memory_back();
     work_.reset();
 }
 

@@ -33,6 +33,7 @@ class AlignableOnGpu : public AlignablePower {
     std::int64_t move(const std::vector<RowShift>& rows) override;
     void become_reference() override;
     void forget_reference() override { reference_.reset(); }
+    void give_memory_back();  // and the reference with it
 
   private:
     PowerOnGpu there() const { return {grid_, power_}; }
