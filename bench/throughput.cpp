@@ -217,7 +217,7 @@ BenchReport run(const BenchJob& job, Progress& progress) {
         measure_streams(book, size, processor);
         book.end();
     }
-    if (processor.is_gpu() && has_main && !job.quick) report.targets = judged(report);
+    if (has_main && !job.quick) report.targets = processor.is_gpu() ? judged(report) : judged_on_cpu(report);
     return report;
 }
 
