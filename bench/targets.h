@@ -13,6 +13,9 @@ namespace echolux {
 // Samples of spectrometers that are no powers of two, and wanted to be as fast, sample for sample.
 inline constexpr std::array<std::int64_t, 5> other_lengths{832, 1000, 1536, 2000, 3000};
 
+// Samples of swept sources of long range.
+inline constexpr std::array<std::int64_t, 3> long_lengths{16384, 32768, 65536};
+
 // A target whose figure was not measured is missed.
 std::vector<BenchTarget> judged(const BenchReport& report);
 

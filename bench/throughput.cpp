@@ -118,6 +118,31 @@ void measure_other_lengths(BenchBook& book, BenchSize size, const BenchProcessor
     }
 }
 
+// linear/N of swept sources of long range, and separate/N (GPU). Volumes hold as many samples as those of 2048.
+void measure_long_lengths(BenchBook& book, const BenchSize& of_main, const BenchProcessor& processor,
+                          const std::vector<std::int64_t>& measured_already) {
+    const std::string there = fmt::format("{0} to {0}", processor.home_name());
+    for (const std::int64_t samples : long_lengths) {
+        if (std::ranges::find(measured_already, samples) != measured_already.end()) continue;
+        const std::int64_t longer = samples / main_length;
+        const BenchSize size{samples, of_main.a_scans, std::max<std::int64_t>(1, of_main.b_scans / longer),
+                             std::max<std::int64_t>(1, of_main.block_b_scans / longer)};
+        std::optional<BenchSpectra> made;
+        for (const bool fused : {false, true}) {
+            BenchProcessor with = processor;
+            with.choice.fused = fused;
+            book.figure(fmt::format("{}/{}", fused ? "linear" : "separate", samples),
+                        (fused ? "the whole chain, " : "separate passes around cuFFT, ") + there, "A-scans/s",
+                        [&] {
+                            if (!made) made.emplace(size, SampleFormat::u16, with.home(), with.choice.gpu);
+                            return loop_rates(book, size, chain_spec(size), with, {&*made, 1});
+                        },
+                        {{fmt::format("separate/{}", samples)},
+                         {fmt::format("linear/{}", main_length), static_cast<double>(longer)}});
+        }
+    }
+}
+
 // batch.compute/N and batch.total/N for blocks of N A-scans, without and with the way from pinned memory; smaller ones
 // are more under way at a time, see blocks_under_way().
 constexpr std::int64_t batch_figures = 14;
@@ -209,6 +234,9 @@ BenchReport run(const BenchJob& job, Progress& progress) {
     if (processor.is_gpu()) {
         book.begin("other lengths", std::ssize(other_lengths));
         measure_other_lengths(book, size, processor, job.lengths);
+        book.end();
+        book.begin("long lengths", 2 * std::ssize(long_lengths));
+        measure_long_lengths(book, size, processor, job.lengths);
         book.end();
         book.begin("one block", 1);
         measure_one_block(book, size.samples, processor);

@@ -24,6 +24,12 @@ struct DeviceBackground {
         return later;
     }
 
+    // That of line 0 alone, for lines that all share it.
+    DeviceBackground of_first_line() const {
+        const std::int64_t row = frame_lines == 0 ? 0 : first_line / frame_lines * samples;
+        return {whole + row, rest + row, 0, samples, 0};
+    }
+
 #ifdef __CUDACC__
     // Offset of the line's row.
     __device__ std::int64_t row(std::int64_t line) const {
