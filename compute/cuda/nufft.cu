@@ -79,6 +79,10 @@ NufftDeviceTables::NufftDeviceTables(const ReconstructionSpec& spec, const Nufft
     : real_(tables.real), grid_(tables.grid), points_(grid.points), taps_(grid.taps), repeated_(grid.repeated),
       first_bin_(tables.first_bin), depth_(std::ssize(tables.correction)), base_(uploaded(grid.base)),
       weights_(uploaded(grid.weights)), correction_(uploaded(tables.correction)) {
+    if (!spec.calibration.k_jitter.empty()) {
+        moved_.emplace(moved_samples(spec), real_);
+        return;
+    }
     if (!fused || !nufft_fits_on_chip(points_, spec.geometry.samples + repeated_, depth_)) return;
     if (real_) factors_ = uploaded(spectrum_factors(points_, first_bin_, tables.correction));
     const std::vector<float2> twiddles = transform_twiddles(points_);
@@ -93,6 +97,7 @@ NufftDeviceTables::NufftDeviceTables(const ReconstructionSpec& spec, const Nufft
 NufftLines::Passes::Passes(const NufftDeviceTables& tables, const LineFormat& format, std::int64_t rolling_width,
                            std::int64_t lines, cudaStream_t stream)
     : subtract(format, rolling_width, lines), spectra(lines * format.samples() * std::int64_t{sizeof(float)}),
+      weighed(tables.moved_ ? lines * tables.moved_->weighed_bytes() : 0),
       grids(Fft::line_memory(tables.grid_, lines, tables.points_ * complex_bytes)),
       transform(tables.real_ ? Fft::Kind::real_forward : Fft::Kind::complex_forward, tables.grid_, tables.grid_,
                 tables.real_ ? tables.grid_ / 2 + 1 : tables.grid_, stream) {}
@@ -112,25 +117,24 @@ NufftLines::NufftLines(const NufftDeviceTables& tables, const LineFormat& format
     if (tables.real_) bins_ = Fft::line_memory(tables.grid_, lines_at_once_, stride_ * complex_bytes);
 }
 
-DeviceBins NufftLines::enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) {
-    if (passes_) return enqueue_passes(raw, lines, background);
-    NufftWork work = on_chip(raw, lines, background);
+DeviceBins NufftLines::enqueue(const RawLines& lines) {
+    if (passes_) return enqueue_passes(lines);
+    NufftWork work = on_chip(lines);
     work.bins = bins_.as<float2>();
     launch(work);
     return {work.bins, stride_};
 }
 
-bool NufftLines::enqueue_codes(const std::byte* raw, std::int64_t lines, const DeviceBackground& background,
-                               const ByteCodes& codes) {
+bool NufftLines::enqueue_codes(const RawLines& lines, const ByteCodes& codes) {
     if (passes_) return false;
-    NufftWork work = on_chip(raw, lines, background);
+    NufftWork work = on_chip(lines);
     work.codes = codes;
     launch(work);
     return true;
 }
 
 // Without where its bins or codes go.
-NufftWork NufftLines::on_chip(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) const {
+NufftWork NufftLines::on_chip(const RawLines& lines) const {
     NufftWork work;
     work.base = tables_.base_.as<std::int32_t>();
     work.weights = tables_.weights_.as<float2>();
@@ -143,9 +147,9 @@ NufftWork NufftLines::on_chip(const std::byte* raw, std::int64_t lines, const De
     work.correction = tables_.correction_.as<float>();
     work.factors = tables_.factors_.as<float4>();
     work.format = format_;
-    work.raw = raw;
-    work.pairs = LinePairs(lines, background);
-    work.background = background;
+    work.raw = lines.raw;
+    work.pairs = LinePairs(lines.count, lines.background);
+    work.background = lines.background;
     work.samples = static_cast<int>(format_.samples());
     work.first_bin = static_cast<int>(tables_.first_bin_);
     work.depth = static_cast<int>(tables_.depth_);
@@ -160,20 +164,27 @@ void NufftLines::launch(const NufftWork& work) const {
     }
 }
 
-DeviceBins NufftLines::enqueue_passes(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) {
-    auto* spectra = passes_->spectra.as<float>();
-    passes_->subtract.enqueue(stream_, raw, lines, background, spectra, format_.samples());
-    spread_lines<<<blocks_for_lines(lines), threads_of_a_line, 0, stream_>>>(
-        tables_.base_.as<std::int32_t>(), tables_.weights_.as<float2>(), static_cast<int>(tables_.taps_),
-        tables_.points_, spectra, static_cast<int>(format_.samples()), lines, passes_->grids.as<float2>());
-    checked_launch("spread samples over a grid");
+DeviceBins NufftLines::enqueue_passes(const RawLines& lines) {
+    passes_->subtract.enqueue(stream_, lines, passes_->spectra.as<float>(), format_.samples());
+    spread(lines);
     std::byte* bins = tables_.real_ ? bins_.data() : passes_->grids.data();
-    passes_->transform.execute(lines, passes_->grids.data(), bins);
+    passes_->transform.execute(lines.count, passes_->grids.data(), bins);
     float2* kept = reinterpret_cast<float2*>(bins) + tables_.first_bin_;
-    correct<<<static_cast<unsigned>(lines), threads_of_a_line, 0, stream_>>>(kept, stride_, tables_.depth_,
-                                                                             tables_.correction_.as<float>());
+    correct<<<static_cast<unsigned>(lines.count), threads_of_a_line, 0, stream_>>>(kept, stride_, tables_.depth_,
+                                                                                   tables_.correction_.as<float>());
     checked_launch("correct for the kernel");
     return {kept, stride_};
+}
+
+void NufftLines::spread(const RawLines& lines) {
+    const auto* spectra = passes_->spectra.as<float>();
+    if (tables_.moved_) {
+        return tables_.moved_->enqueue(stream_, lines, spectra, passes_->weighed.data(), passes_->grids.data());
+    }
+    spread_lines<<<blocks_for_lines(lines.count), threads_of_a_line, 0, stream_>>>(
+        tables_.base_.as<std::int32_t>(), tables_.weights_.as<float2>(), static_cast<int>(tables_.taps_),
+        tables_.points_, spectra, static_cast<int>(format_.samples()), lines.count, passes_->grids.as<float2>());
+    checked_launch("spread samples over a grid");
 }
 
 }  // namespace echolux::cuda

@@ -240,36 +240,35 @@ TwoPassLines::TwoPassLines(const TwoPassTables& tables, const LineFormat& format
 // use(first, work) for pieces of the lines: at most as many as there is memory for, and of long B-scans none that
 // reaches into the next, so that all pairs of a piece exist.
 template <class Use>
-void TwoPassLines::in_pieces(const std::byte* raw, std::int64_t lines, const DeviceBackground& background,
-                             const Use& use) const {
-    const bool are_long = background.frame_lines > lines_at_once_;
-    for (std::int64_t first = 0; first < lines;) {
-        DeviceBackground of_piece = background.from(first);
-        std::int64_t count = std::min(lines_at_once_, lines - first);
+void TwoPassLines::in_pieces(const RawLines& lines, const Use& use) const {
+    const bool are_long = lines.background.frame_lines > lines_at_once_;
+    for (std::int64_t first = 0; first < lines.count;) {
+        RawLines piece = lines.part(first, lines_at_once_, format_.line_bytes());
+        const DeviceBackground& background = piece.background;
         if (are_long) {
-            count = std::min(count, background.frame_lines - of_piece.first_line % background.frame_lines);
-            of_piece = of_piece.of_first_line();
+            piece.count =
+                std::min(piece.count, background.frame_lines - background.first_line % background.frame_lines);
+            piece.background = background.of_first_line();
         }
-        use(first, work(raw + first * format_.line_bytes(), count, of_piece));
-        first += count;
+        use(first, work(piece));
+        first += piece.count;
     }
 }
 
-DeviceBins TwoPassLines::enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) {
+DeviceBins TwoPassLines::enqueue(const RawLines& lines) {
     const std::int64_t depth = tables_.kept_.end - tables_.kept_.begin;
-    in_pieces(raw, lines, background, [&](std::int64_t first, TwoPassWork piece) {
+    in_pieces(lines, [&](std::int64_t first, TwoPassWork piece) {
         piece.bins = bins_.as<float2>() + first * depth;
         enqueue_passes(piece);
     });
     return {bins_.as<float2>(), depth};
 }
 
-bool TwoPassLines::enqueue_codes(const std::byte* raw, std::int64_t lines, const DeviceBackground& background,
-                                 const ByteCodes& codes) {
+bool TwoPassLines::enqueue_codes(const RawLines& lines, const ByteCodes& codes) {
     const bool sixteen_are_together =
         tables_.length_.first.n % TwoPassLength::columns == 0 && tables_.kept_.begin % TwoPassLength::columns == 0;
     if (!sixteen_are_together) return false;
-    in_pieces(raw, lines, background, [&](std::int64_t first, TwoPassWork piece) {
+    in_pieces(lines, [&](std::int64_t first, TwoPassWork piece) {
         piece.codes = codes;
         piece.codes.target = codes.target.from(first);
         enqueue_passes(piece);
@@ -278,17 +277,17 @@ bool TwoPassLines::enqueue_codes(const std::byte* raw, std::int64_t lines, const
 }
 
 // Without where bins or codes go.
-TwoPassWork TwoPassLines::work(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) const {
+TwoPassWork TwoPassLines::work(const RawLines& lines) const {
     TwoPassWork work;
     work.length = tables_.length_;
     work.first_twiddles = tables_.first_twiddles_.as<float2>();
     work.second_twiddles = tables_.second_twiddles_.as<float2>();
     work.between = tables_.between_.as<float2>();
     work.format = format_;
-    work.raw = raw;
-    work.has_u16_words = has_u16_words(format_, raw);
-    work.background = background;
-    work.pairs = LinePairs(lines, background);
+    work.raw = lines.raw;
+    work.has_u16_words = has_u16_words(format_, lines.raw);
+    work.background = lines.background;
+    work.pairs = LinePairs(lines.count, lines.background);
     work.base = tables_.points_.base();
     work.offset = tables_.points_.offset();
     work.taps = tables_.points_.taps();

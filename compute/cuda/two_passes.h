@@ -71,14 +71,13 @@ class TwoPassLines : public LineMethod {
     TwoPassLines(const TwoPassTables& tables, const LineFormat& format, std::int64_t max_lines, cudaStream_t stream);
 
     std::int64_t lines_at_once() const override { return lines_at_once_; }
-    DeviceBins enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) override;
-    bool enqueue_codes(const std::byte* raw, std::int64_t lines, const DeviceBackground& background,
-                       const ByteCodes& codes) override;
+    DeviceBins enqueue(const RawLines& lines) override;
+    bool enqueue_codes(const RawLines& lines, const ByteCodes& codes) override;
 
   private:
-    TwoPassWork work(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) const;
+    TwoPassWork work(const RawLines& lines) const;
     template <class Use>
-    void in_pieces(const std::byte* raw, std::int64_t lines, const DeviceBackground& background, const Use& use) const;
+    void in_pieces(const RawLines& lines, const Use& use) const;
     void enqueue_passes(const TwoPassWork& work) const;
 
     const TwoPassTables& tables_;

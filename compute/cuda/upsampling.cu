@@ -173,9 +173,8 @@ UpsamplingKernel::UpsamplingKernel(const PlainTables& tables)
     : twiddles_(uploaded(transform_twiddles(tables.lengths.padded / 2))),
       factors_(uploaded(shift_factors(tables.lengths.padded / 2, tables.upsample))) {}
 
-void UpsamplingKernel::enqueue(cudaStream_t stream, const LineFormat& format, const std::byte* raw, std::int64_t lines,
-                               const DeviceBackground& background, const KLinearTables& tables,
-                               std::byte* weighted) const {
+void UpsamplingKernel::enqueue(cudaStream_t stream, const LineFormat& format, const RawLines& lines,
+                               const KLinearTables& tables, std::byte* weighted) const {
     const PlainTables& plan = tables.of_plan();
     const auto with_weight = [&]<class Weight>(Weight* out) {
         UpsamplingWork<Weight> work;
@@ -185,12 +184,12 @@ void UpsamplingKernel::enqueue(cudaStream_t stream, const LineFormat& format, co
         work.taps = tables.taps();
         work.weight = tables.weight<Weight>();
         work.format = format;
-        work.raw = raw;
-        work.pairs = LinePairs(lines, background);
-        work.background = background;
+        work.raw = lines.raw;
+        work.pairs = LinePairs(lines.count, lines.background);
+        work.background = lines.background;
         work.samples = static_cast<int>(plan.lengths.samples);
         work.pad_left = static_cast<int>(plan.lengths.pad_left);
-        work.by_words = work.samples % 2 == 0 && work.pad_left % 2 == 0 && has_u16_words(format, raw);
+        work.by_words = work.samples % 2 == 0 && work.pad_left % 2 == 0 && has_u16_words(format, lines.raw);
         work.upsample = static_cast<int>(plan.upsample);
         work.log2_upsample = std::countr_zero(static_cast<unsigned>(plan.upsample));
         work.tap_count = static_cast<int>(plan.resample.taps);

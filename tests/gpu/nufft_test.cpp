@@ -306,6 +306,59 @@ TEST_P(NufftBits, OfALineDoNotDependOnItsNeighbour) {
 
 INSTANTIATE_TEST_SUITE_P(Weights, NufftBits, testing::Values(Scan{kb(2, 3), 2048}, Scan{kb(2, 3), 2048, 12}));
 
+// Lines that lie elsewhere each, of two volumes: a row of k_jitter for each A-scan, or for each B-scan.
+class NufftMoved : public NufftOnGpu {
+  protected:
+    static ReconstructionSpec moved_spec(const Scan& scan, std::int64_t a_scans, bool each_b_scan) {
+        ReconstructionSpec spec = spec_of(scan, a_scans, 3);
+        spec.geometry.volumes = 2;
+        spec.geometry.bidirectional = true;
+        std::mt19937 random(7);
+        std::uniform_real_distribution<double> offset(-4, 4), stretch(0.998, 1.002);
+        for (std::int64_t row = 0; row < 6 * (each_b_scan ? 1 : a_scans); ++row) {
+            spec.calibration.k_jitter.insert(spec.calibration.k_jitter.end(), {offset(random), stretch(random)});
+        }
+        return spec;
+    }
+};
+
+TEST_P(NufftMoved, AgreesWithTheCpu) {
+    const std::vector<std::uint16_t> spectra = moving_reflectors(GetParam().samples, 13 * 6);
+    for (const bool each_b_scan : {false, true}) {
+        const ReconstructionSpec spec = moved_spec(GetParam(), 13, each_b_scan);
+        const GpuRun run{.block_b_scans = 2};
+        EXPECT_NE(way_of(spec, run).find("nufft in passes"), std::string::npos) << way_of(spec, run);
+        const auto cpu = voxels_of<std::complex<float>>(spec, bytes_of_lines(spectra),
+                                                        {.choice = {.backend = Backend::cpu}, .block_b_scans = 2});
+        const double error = normalised_error(voxels_of<std::complex<float>>(spec, bytes_of_lines(spectra), run), cpu);
+        RecordProperty(each_b_scan ? "nmse_of_b_scans" : "nmse_of_a_scans", std::to_string(error * 1e12) + "e-12");
+        EXPECT_LE(error, max_error);
+        ReconstructionSpec nominal = spec;
+        nominal.calibration.k_jitter.clear();
+        EXPECT_GT(normalised_error(voxels_of<std::complex<float>>(nominal, bytes_of_lines(spectra), run), cpu), 1e-3)
+            << "the rows change nothing";
+    }
+}
+
+TEST_P(NufftMoved, BitsDoNotDependOnBlocksAndStreams) {
+    const ReconstructionSpec spec = moved_spec(GetParam(), 301, false);
+    const auto spectra = moving_reflectors(GetParam().samples, 301 * 6);
+    const auto field = [&](std::int64_t block, int streams) {
+        GpuRun run{.block_b_scans = block};
+        run.choice.streams = streams;
+        return voxels_of<std::complex<float>>(spec, bytes_of_lines(spectra), run);
+    };
+    const Field whole = field(3, 1);
+    for (const std::int64_t block : {1, 2}) {
+        EXPECT_TRUE(same_bits(field(block, 3), whole)) << block << " B-scans";
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Scans, NufftMoved,
+                         testing::Values(Scan{kb(2, 3), 2048}, Scan{kb(2, 6), 2048, 12}, Scan{kb(1.25, 5), 832},
+                                         Scan{kb(2, 12), 509, 3}, Scan{kb(2, 4), 512, 5, 4},
+                                         Scan{.nufft = {GridKernel::exponential, 1.5, 6}, .samples = 16384}));
+
 // Byte codes are made where the bins are; those of one depth row more, no multiple of sixteen, are made of bins in
 // memory.
 class NufftCodes : public NufftOnGpu {};
