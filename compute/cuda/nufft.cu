@@ -3,14 +3,13 @@
 #include "compute/cuda/nufft.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "compute/cuda/butterflies.cuh"
 #include "compute/cuda/half_length.h"
 #include "compute/cuda/half_tables.h"
 #include "compute/cuda/launch.h"
+#include "compute/cuda/line_words.h"
 #include "compute/cuda/nufft_work.cuh"
-#include "compute/cuda/spectrum_pair.cuh"
 
 namespace echolux::cuda {
 namespace {
@@ -49,17 +48,8 @@ constexpr std::int64_t cached_bytes = std::int64_t{32} << 20;
 
 // Of spectra of whole 16-bit words, `words` of each thread's.
 bool goes_in_halves(const ReconstructionSpec& spec, std::int64_t words_of_all) {
-    const RawFormat& format = spec.format;
-    return wants_halves(spec) && format.sample_format == SampleFormat::u16 && format.byte_order == ByteOrder::little &&
-           format.channels == 1 && format.shift == 0 && format.bits == 0 && spec.geometry.samples == words_of_all &&
-           line_bytes(format, spec.geometry) % 4 == 0;
-}
-
-// The power of two that no weight is above: no sum over a grid of saturated samples then exceeds the largest half.
-float max_weight(const std::vector<float2>& weights) {
-    float largest = 0;
-    for (const float2 weight : weights) largest = std::max({largest, std::abs(weight.x), std::abs(weight.y)});
-    return largest > 0 ? std::exp2(std::ceil(std::log2(largest))) : 1.0f;
+    const LineFormat format(spec.format, spec.geometry);
+    return wants_halves(spec) && format.samples() == words_of_all && line_words(format, nullptr) == LineWords::u16;
 }
 
 std::int64_t lines_in_one_kernel(std::int64_t depth, std::int64_t max_lines) {
@@ -89,7 +79,7 @@ NufftDeviceTables::NufftDeviceTables(const ReconstructionSpec& spec, const Nufft
     twiddles_ = uploaded(twiddles);
     if (!goes_in_halves(spec, points_ / 8 * nufft_words(real_))) return;
     half_twiddles_ = uploaded(halves_of(twiddles));
-    const float scale = 1 / max_weight(grid.weights);
+    const float scale = half_weight_scale(grid.weights);
     half_weights_ = uploaded(halves_of(grid.weights, scale));
     of_half_bins_ = 1 / (scale * of_half_samples);
 }
@@ -146,18 +136,14 @@ NufftWork NufftLines::on_chip(const RawLines& lines) const {
     work.half_twiddles = tables_.half_twiddles_.as<HalfFactor>();
     work.correction = tables_.correction_.as<float>();
     work.factors = tables_.factors_.as<float4>();
-    work.format = format_;
-    work.raw = lines.raw;
-    work.pairs = LinePairs(lines.count, lines.background);
-    work.background = lines.background;
-    work.samples = static_cast<int>(format_.samples());
+    work.lines = PairedLines(format_, lines);
     work.first_bin = static_cast<int>(tables_.first_bin_);
     work.depth = static_cast<int>(tables_.depth_);
     return work;
 }
 
 void NufftLines::launch(const NufftWork& work) const {
-    if (tables_.in_halves() && has_u16_words(format_, work.raw)) {
+    if (tables_.in_halves() && line_words(format_, work.lines.raw) == LineWords::u16) {
         launch_nufft_halves(work, tables_.points_, tables_.real_, stream_);
     } else {
         launch_nufft(work, tables_.points_, tables_.real_, stream_);

@@ -6,11 +6,9 @@
 
 #include "compute/cuda/byte_codes.cuh"
 #include "compute/cuda/half_pairs.cuh"
-#include "compute/cuda/line_pairs.h"
 #include "compute/cuda/memory.h"
 #include "compute/cuda/mirrored_bins.cuh"
 #include "compute/cuda/nufft_work.cuh"
-#include "compute/cuda/spectrum_pair.cuh"
 
 namespace echolux::cuda {
 
@@ -158,23 +156,16 @@ __global__ void __launch_bounds__(NufftSize<log2_n>::threads, (nufft_blocks<log2
     using Size = NufftSize<log2_n>;
     using Point = typename Form::Point;
     extern __shared__ ComplexPair shared[];
-    const LinePairs::Pair pair = work.pairs.at(blockIdx.x);
+    const LinePairs::Pair pair = work.lines.pairs.at(blockIdx.x);
     if (pair.a < 0) return;
     const int t = static_cast<int>(threadIdx.x);
     auto* exchange = reinterpret_cast<Point*>(shared);
     auto* spectra = reinterpret_cast<typename Form::Sample*>(shared);
-    const std::int64_t row = work.background.row(pair.a), line_bytes = work.format.line_bytes();
-    Source::read({work.format,
-                  {work.raw + pair.a * line_bytes, work.raw + pair.b * line_bytes},
-                  work.background.whole + row,
-                  work.background.rest + row,
-                  work.samples,
-                  t,
-                  Size::threads},
-                 spectra);
+    const LinePair lines = work.lines.spectra(pair, t, Size::threads);
+    Source::read(lines, spectra);
     __syncthreads();
     if (work.repeated > 0) {
-        for (int p = t; p < work.repeated; p += Size::threads) spectra[work.samples + p] = spectra[p];
+        for (int p = t; p < work.repeated; p += Size::threads) spectra[lines.samples + p] = spectra[p];
         __syncthreads();
     }
     Point v[16];
@@ -191,7 +182,7 @@ void launch(const NufftWork& work, cudaStream_t stream) {
     const int rows = std::is_same_v<Rows, CodedRows> ? 2 * work.depth : 0;
     const int shared = Size::template exchange_bytes<Form> + rows;
     checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared), "ask for shared memory");
-    kernel<<<work.pairs.count(), Size::threads, static_cast<std::size_t>(shared), stream>>>(work);
+    kernel<<<work.lines.pairs.count(), Size::threads, static_cast<std::size_t>(shared), stream>>>(work);
     checked_launch("transform samples where they lie");
 }
 

@@ -3,10 +3,8 @@
 
 #include "compute/cuda/byte_codes.cuh"
 #include "compute/cuda/k_points.h"
-#include "compute/cuda/line_method.h"
-#include "compute/cuda/line_pairs.h"
+#include "compute/cuda/paired_lines.cuh"
 #include "compute/cuda/transform_size.h"
-#include "compute/steps/line_format.h"
 
 namespace echolux::cuda {
 
@@ -22,11 +20,7 @@ struct NufftWork {
     const float* correction = nullptr;
     const float4* factors = nullptr;
 
-    LineFormat format;
-    const std::byte* raw = nullptr;
-    LinePairs pairs;
-    DeviceBackground background;
-    int samples = 0;
+    PairedLines lines;
 
     int first_bin = 0;
     int depth = 0;

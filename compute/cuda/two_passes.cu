@@ -9,9 +9,9 @@
 #include "compute/cuda/aligned_reader.h"
 #include "compute/cuda/byte_codes.cuh"
 #include "compute/cuda/k_point_taps.cuh"
-#include "compute/cuda/line_pairs.h"
+#include "compute/cuda/line_words.h"
 #include "compute/cuda/mixed_radix.cuh"
-#include "compute/cuda/spectrum_pair.cuh"
+#include "compute/cuda/paired_lines.cuh"
 
 namespace echolux::cuda {
 
@@ -21,11 +21,8 @@ struct TwoPassWork {
     const float2* second_twiddles = nullptr;
     const float2* between = nullptr;
 
-    LineFormat format;
-    const std::byte* raw = nullptr;
-    bool has_u16_words = false;
-    DeviceBackground background;
-    LinePairs pairs;
+    PairedLines lines;
+    bool has_whole_u16 = false;
     const std::uint16_t* base = nullptr;
     const float* offset = nullptr;
     const float4* taps = nullptr;
@@ -61,15 +58,7 @@ __device__ inline int own_transform(int of_block, int transforms) {
 template <class Read>
 struct ResampledPair {
     Read read;
-    const std::byte* a;
-    const std::byte* b;
-    const float* whole;
-    const float* rest;
-
-    __device__ ResampledPair(const TwoPassWork& work, const Read& read, LinePairs::Pair pair)
-        : read(read), a(work.raw + pair.a * work.format.line_bytes()), b(work.raw + pair.b * work.format.line_bytes()),
-          whole(work.background.whole + work.background.row(pair.a)),
-          rest(work.background.rest + work.background.row(pair.a)) {}
+    LinePair lines;
 
     __device__ ComplexPair operator()(const TwoPassWork& work, int j) const {
         const LessBackground less;
@@ -81,9 +70,9 @@ struct ResampledPair {
 #pragma unroll
         for (int m = 0; m < 4; ++m) {
             const int p = first + m;
-            const float here = __ldg(whole + p), more = __ldg(rest + p);
-            value.x = fmaf(taps[m], less(read(a, p), here, more), value.x);
-            value.y = fmaf(taps[m], less(read(b, p), here, more), value.y);
+            const float whole = __ldg(lines.whole + p), rest = __ldg(lines.rest + p);
+            value.x = fmaf(taps[m], less(read(lines.line[0], p), whole, rest), value.x);
+            value.y = fmaf(taps[m], less(read(lines.line[1], p), whole, rest), value.y);
         }
         const float2 weight = __ldg(work.weight + j);
         return {weight * value.x, weight * value.y};
@@ -93,7 +82,7 @@ struct ResampledPair {
 // Transforms of every second.n-th point, their bins multiplied by what the second pass wants.
 __global__ void __launch_bounds__(threads, blocks) first_pass(const __grid_constant__ TwoPassWork work) {
     extern __shared__ ComplexPair shared[];
-    const LinePairs::Pair pair = work.pairs.at(blockIdx.y);
+    const LinePairs::Pair pair = work.lines.pairs.at(blockIdx.y);
     if (pair.a < 0) return;
     const MixedRadix& transform = work.length.first;
     const int transforms = work.length.second.n;
@@ -101,14 +90,14 @@ __global__ void __launch_bounds__(threads, blocks) first_pass(const __grid_const
     const int c = own_transform(of_block, transforms);
     const Column exchange{shared + of_block};
     const auto resample = [&](const auto& read) {
-        const ResampledPair lines(work, read, pair);
+        const ResampledPair<std::remove_cvref_t<decltype(read)>> lines{read, work.lines.spectra(pair, 0, 1)};
 #pragma unroll 4
         for (int m = row; m < transform.n; m += rows) exchange[m] = lines(work, m * transforms + c);
     };
-    if (work.has_u16_words) {
-        resample(AlignedReader<ReadSample<SampleFormat::u16, ByteOrder::little, UnitStride>>{});
+    if (work.has_whole_u16) {
+        resample(AlignedReader<ReadSample<SampleFormat::u16, ByteOrder::little, UnitStride>, 2>{});
     } else {
-        work.format.with_reader(resample);
+        work.lines.format.with_reader(resample);
     }
     __syncthreads();
     first_stage(AnyLength::first_stage(transform), exchange, row, rows,
@@ -181,7 +170,7 @@ template <class Output>
 __global__ void __launch_bounds__(threads, blocks) second_pass(const __grid_constant__ TwoPassWork work) {
     static_assert(rows == columns);
     extern __shared__ ComplexPair shared[];
-    const LinePairs::Pair pair = work.pairs.at(blockIdx.y);
+    const LinePairs::Pair pair = work.lines.pairs.at(blockIdx.y);
     if (pair.a < 0) return;
     const MixedRadix& transform = work.length.second;
     const int transforms = work.length.first.n;
@@ -210,7 +199,7 @@ template <class Kernel>
 void launch(const Kernel& kernel, const TwoPassWork& work, int transforms, int shared, cudaStream_t stream) {
     checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, max_shared_bytes()),
             "ask for shared memory");
-    const dim3 grid(static_cast<unsigned>((transforms + columns - 1) / columns), work.pairs.count());
+    const dim3 grid(static_cast<unsigned>((transforms + columns - 1) / columns), work.lines.pairs.count());
     kernel<<<grid, threads, static_cast<std::size_t>(shared), stream>>>(work);
     checked_launch("transform in two passes");
 }
@@ -283,11 +272,8 @@ TwoPassWork TwoPassLines::work(const RawLines& lines) const {
     work.first_twiddles = tables_.first_twiddles_.as<float2>();
     work.second_twiddles = tables_.second_twiddles_.as<float2>();
     work.between = tables_.between_.as<float2>();
-    work.format = format_;
-    work.raw = lines.raw;
-    work.has_u16_words = has_u16_words(format_, lines.raw);
-    work.background = lines.background;
-    work.pairs = LinePairs(lines.count, lines.background);
+    work.lines = PairedLines(format_, lines);
+    work.has_whole_u16 = format_words(format_) == LineWords::u16 && lie_at(format_, lines.raw, 2);
     work.base = tables_.points_.base();
     work.offset = tables_.points_.offset();
     work.taps = tables_.points_.taps();
