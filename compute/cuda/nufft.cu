@@ -73,8 +73,19 @@ NufftDeviceTables::NufftDeviceTables(const ReconstructionSpec& spec, const Nufft
         moved_.emplace(moved_samples(spec), real_);
         return;
     }
-    if (!fused || !nufft_fits_on_chip(points_, spec.geometry.samples + repeated_, depth_)) return;
-    if (real_) factors_ = uploaded(spectrum_factors(points_, first_bin_, tables.correction));
+    if (!fused) return;
+    const std::int64_t samples_read = spec.geometry.samples + repeated_;
+    if (nufft_fits_on_chip(points_, samples_read, depth_)) {
+        find_tables_on_chip(spec, grid);
+    } else if (!has_transform_size(points_)) {
+        mixed_ = mixed_shape(points_, samples_read, 0);
+        if (mixed_) twiddles_ = uploaded(mixed_radix_twiddles(mixed_->length));
+    }
+    if (real_ && in_one_kernel()) factors_ = uploaded(spectrum_factors(points_, first_bin_, tables.correction));
+}
+
+// Of grids whose points are a power of two.
+void NufftDeviceTables::find_tables_on_chip(const ReconstructionSpec& spec, const GridTaps& grid) {
     const std::vector<float2> twiddles = transform_twiddles(points_);
     twiddles_ = uploaded(twiddles);
     if (!goes_in_halves(spec, points_ / 8 * nufft_words(real_))) return;
@@ -143,7 +154,9 @@ NufftWork NufftLines::on_chip(const RawLines& lines) const {
 }
 
 void NufftLines::launch(const NufftWork& work) const {
-    if (tables_.in_halves() && line_words(format_, work.lines.raw) == LineWords::u16) {
+    if (tables_.mixed_) {
+        launch_nufft_mixed(work, *tables_.mixed_, tables_.real_, stream_);
+    } else if (tables_.in_halves() && line_words(format_, work.lines.raw) == LineWords::u16) {
         launch_nufft_halves(work, tables_.points_, tables_.real_, stream_);
     } else {
         launch_nufft(work, tables_.points_, tables_.real_, stream_);

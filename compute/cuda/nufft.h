@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "compute/cuda/fft.h"
+#include "compute/cuda/fused_mixed.h"
 #include "compute/cuda/grid_taps.h"
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/memory.h"
@@ -32,6 +33,8 @@ class NufftDeviceTables {
     NufftDeviceTables(const ReconstructionSpec& spec, const NufftTables& tables, bool fused);
     NufftDeviceTables(const ReconstructionSpec& spec, const NufftTables& tables, const GridTaps& grid, bool fused);
 
+    void find_tables_on_chip(const ReconstructionSpec& spec, const GridTaps& grid);
+
     bool real_;              // grids are
     std::int64_t grid_;      // its points
     std::int64_t points_;    // of the transform: those of the grid, or half as many where it is real
@@ -44,6 +47,7 @@ class NufftDeviceTables {
     DeviceBuffer weights_;             // complex [taps][points]
     DeviceBuffer correction_;          // float [depth]
     DeviceBuffer factors_;             // float4 [depth], the same of real grids that are transformed at half the length
+    std::optional<MixedShape> mixed_;  // of the one kernel, for grids whose points are no power of two
     DeviceBuffer twiddles_;            // of the one kernel
     DeviceBuffer half_twiddles_;
     DeviceBuffer half_weights_;

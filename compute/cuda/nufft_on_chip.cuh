@@ -62,25 +62,25 @@ constexpr int nufft_blocks() {  // of a multiprocessor
     return Form::warps * 32 / NufftSize<log2_n>::threads;
 }
 
-// Points t + i * Size::threads of both lines' grids.
-template <class Size, class Form>
+// Points t + i * step of both lines' grids, which have n.
+template <class Form, int count>
 __device__ inline void spread(const NufftWork& work, const typename Form::Sample* spectra,
-                              typename Form::Point (&v)[16], int t) {
-    int base[16];
+                              typename Form::Point (&v)[count], int t, int step, int n) {
+    int base[count];
 #pragma unroll
-    for (int i = 0; i < 16; ++i) {
-        base[i] = __ldg(work.base + t + i * Size::threads);
+    for (int i = 0; i < count; ++i) {
+        base[i] = __ldg(work.base + t + i * step);
         v[i] = {};
     }
     const auto* weights = Form::weights(work) + t;
 #pragma unroll 1
     for (int m = 0; m < work.taps; ++m) {
 #pragma unroll
-        for (int i = 0; i < 16; ++i) {
-            Form::add(v[i], Form::loaded_weight(weights + i * Size::threads), spectra[base[i]]);
+        for (int i = 0; i < count; ++i) {
+            Form::add(v[i], Form::loaded_weight(weights + i * step), spectra[base[i]]);
         }
         ++spectra;
-        weights += Size::n;
+        weights += n;
     }
 }
 
@@ -112,6 +112,7 @@ struct CodedRows {
     __device__ void finish(const NufftWork& work, LinePairs::Pair pair, int t, int threads) const {
         __syncthreads();
         const int half = threads / 2, own = t / half;
+        if (own > 1) return;
         work.codes.store(rows + own * work.depth, own == 0 ? pair.a : pair.b, t - own * half, half);
     }
 };
@@ -169,7 +170,7 @@ __global__ void __launch_bounds__(NufftSize<log2_n>::threads, (nufft_blocks<log2
         __syncthreads();
     }
     Point v[16];
-    spread<Size, Form>(work, spectra, v, t);
+    spread<Form>(work, spectra, v, t, Size::threads, Size::n);
     transform_line<Size>(exchange, v, Form::twiddles(work), t);
     const Rows rows(work, pair, reinterpret_cast<std::byte*>(shared) + Size::template exchange_bytes<Form>);
     Grid::template store<Size, Form>(work, exchange, v, t, rows);

@@ -222,20 +222,20 @@ constexpr NufftRecipe kb(double oversampling, std::int64_t width) {
     return {GridKernel::kaiser_bessel, oversampling, width};
 }
 
-INSTANTIATE_TEST_SUITE_P(Scans, NufftOnGpu,
-                         testing::Values(Scan{kb(2, 3), 2048}, Scan{kb(2, 3), 2048, 12}, Scan{kb(2, 12), 2048, 12},
-                                         Scan{kb(2, 2), 512}, Scan{kb(2, 5), 1024, 0, 2, 100, 300},
-                                         Scan{kb(2, 5), 1024, 9, 2, 100, 300}, Scan{kb(2, 3), 4096},
-                                         Scan{kb(2, 3), 4096, 9},  // 8192 points for a block
-                                         Scan{kb(2, 4), 512, 0, 4}, Scan{kb(2, 4), 256, 5}, Scan{kb(1.6, 4), 640},
-                                         Scan{kb(1.6, 4), 1280, 5}, Scan{kb(2, 3), 2048, 0, 1, 0, 0, SampleFormat::f32},
-                                         Scan{{GridKernel::gaussian, 2, 6}, 2048, 3},
-                                         Scan{{GridKernel::exponential, 2, 6}, 2048},
-                                         Scan{.nufft = kb(1.5, 5), .samples = 2048, .on_chip = false},
-                                         Scan{.nufft = kb(1.25, 5), .samples = 2048, .a2 = 12, .on_chip = false},
-                                         Scan{.nufft = kb(2, 3), .samples = 832, .on_chip = false},
-                                         Scan{.nufft = kb(2, 3), .samples = 509, .a2 = 3, .on_chip = false},
-                                         Scan{.nufft = kb(2, 3), .samples = 8192, .a2 = 3, .on_chip = false}));
+INSTANTIATE_TEST_SUITE_P(
+    Scans, NufftOnGpu,
+    testing::Values(Scan{kb(2, 3), 2048}, Scan{kb(2, 3), 2048, 12}, Scan{kb(2, 12), 2048, 12}, Scan{kb(2, 2), 512},
+                    Scan{kb(2, 5), 1024, 0, 2, 100, 300}, Scan{kb(2, 5), 1024, 9, 2, 100, 300}, Scan{kb(2, 3), 4096},
+                    Scan{kb(2, 3), 4096, 9},  // 8192 points for a block
+                    Scan{kb(2, 4), 512, 0, 4}, Scan{kb(2, 4), 256, 5}, Scan{kb(1.6, 4), 640}, Scan{kb(1.6, 4), 1280, 5},
+                    Scan{kb(2, 3), 2048, 0, 1, 0, 0, SampleFormat::f32}, Scan{{GridKernel::gaussian, 2, 6}, 2048, 3},
+                    Scan{{GridKernel::exponential, 2, 6}, 2048},
+                    // products of small numbers
+                    Scan{kb(1.5, 5), 2048}, Scan{kb(1.25, 5), 2048, 12}, Scan{kb(2, 3), 832},
+                    Scan{kb(2, 3), 832, 0, 1, 0, 0, SampleFormat::f32}, Scan{kb(2, 3), 1000, 12},
+                    Scan{kb(2, 12), 1536, 0, 1, 100, 300}, Scan{kb(2, 4), 100}, Scan{kb(2, 6), 169, 5},
+                    Scan{kb(2, 4), 500, 3, 4}, Scan{.nufft = kb(2, 3), .samples = 509, .a2 = 3, .on_chip = false},
+                    Scan{.nufft = kb(2, 3), .samples = 8192, .a2 = 3, .on_chip = false}));
 
 class NufftTruthOnGpu : public GpuTest, protected SampledNoise {};
 
@@ -304,7 +304,9 @@ TEST_P(NufftBits, OfALineDoNotDependOnItsNeighbour) {
     for (const std::complex<float> bin : bins(2)) ASSERT_EQ(bin, std::complex<float>{});
 }
 
-INSTANTIATE_TEST_SUITE_P(Weights, NufftBits, testing::Values(Scan{kb(2, 3), 2048}, Scan{kb(2, 3), 2048, 12}));
+INSTANTIATE_TEST_SUITE_P(Weights, NufftBits,
+                         testing::Values(Scan{kb(2, 3), 2048}, Scan{kb(2, 3), 2048, 12}, Scan{kb(2, 3), 832},
+                                         Scan{kb(2, 3), 1000, 12}, Scan{kb(2, 3), 96}));
 
 // Lines that lie elsewhere each, of two volumes: a row of k_jitter for each A-scan, or for each B-scan.
 class NufftMoved : public NufftOnGpu {
@@ -392,7 +394,9 @@ TEST_P(NufftCodes, AreThoseOfBinsInMemory) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Weights, NufftCodes, testing::Values(Scan{kb(2, 3), 2048}, Scan{kb(2, 3), 2048, 12}));
+INSTANTIATE_TEST_SUITE_P(Weights, NufftCodes,
+                         testing::Values(Scan{kb(2, 3), 2048}, Scan{kb(2, 3), 2048, 12}, Scan{kb(2, 3), 1000},
+                                         Scan{kb(2, 3), 1000, 12}));
 
 }  // namespace
 }  // namespace echolux
