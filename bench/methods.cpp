@@ -53,9 +53,11 @@ std::vector<BenchCase> all_methods(bool on_gpu) {
         methods.push_back(method);
         if (on_gpu) methods.push_back(fast(method));
     }
-    methods.insert(methods.end(), {{.key = "nudft/2048", .meaning = "exact NUDFT", .recipe = "nudft", .cost = 30},
-                                   ao_oct("ao-oct/832", false),
-                                   ao_oct("ao-oct.arriving/832", true)});
+    methods.insert(methods.end(),
+                   {{.key = "nufft/832", .meaning = nufft.meaning, .recipe = "nufft", .cost = 2, .samples = 832},
+                    {.key = "nudft/2048", .meaning = "exact NUDFT", .recipe = "nudft", .cost = 30},
+                    ao_oct("ao-oct/832", false),
+                    ao_oct("ao-oct.arriving/832", true)});
     return methods;
 }
 

@@ -55,9 +55,9 @@ std::string display_of([[maybe_unused]] BenchBook& book, [[maybe_unused]] const 
 #endif
 }
 
-// linear/N, separate/N (GPU), library/N (GPU), fast/N (GPU), real/N, nudft/N of one length: spectra and voxels stay
-// where the backend has its memory.
-constexpr std::int64_t resident_figures = 6;
+// linear/N, separate/N (GPU), library/N (GPU), fast/N (GPU), real/N, frame_mean/N, running/N, nudft/N of one length:
+// spectra and voxels stay where the backend has its memory.
+constexpr std::int64_t resident_figures = 8;
 void measure_resident(BenchBook& book, const BenchSize& size, const BenchProcessor& processor) {
     const auto n = std::to_string(size.samples);
     const double bytes_moved = static_cast<double>(size.samples) * 2.5;  // u16 in, half as many u8 out
@@ -96,6 +96,13 @@ void measure_resident(BenchBook& book, const BenchSize& size, const BenchProcess
     real.recipe.a2_rad = real.recipe.a3_rad = 0;
     book.figure("real/" + n, "the chain without dispersion, " + there, "A-scans/s",
                 [&] { return measured(real, processor); }, {{"linear/" + n}});
+    ReconstructionSpec found = chain_spec(size);
+    found.recipe.background = Background::frame_mean;
+    book.figure("frame_mean/" + n, "the chain with the mean of each B-scan as its background, " + there, "A-scans/s",
+                [&] { return measured(found, processor); }, {{"linear/" + n}});
+    found.recipe.background = Background::running;
+    book.figure("running/" + n, "the chain with a running mean of B-scans as its background, " + there, "A-scans/s",
+                [&] { return measured(found, processor); }, {{"linear/" + n}});
     ReconstructionSpec exact = chain_spec(size);
     exact.recipe.resample = Resample::nudft;
     book.figure("nudft/" + n, "exact NUDFT, the whole chain, " + there, "A-scans/s",
