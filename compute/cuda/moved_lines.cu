@@ -1,3 +1,4 @@
+// Kernels of lines that lie elsewhere each: weigh, then gather.
 #include "compute/cuda/moved_lines.h"
 
 #include <type_traits>
