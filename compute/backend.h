@@ -63,9 +63,6 @@ struct DevicesThatTake {
 DevicesThatTake devices_that_take(const std::vector<DeviceId>& ids, bool may_leave_out,
                                   const std::function<std::unique_ptr<Reconstructor>(DeviceId)>& plan_on);
 
-// Throws Error{device} naming what of a spec works on the CPU only.
-void refuse_what_gpus_cannot(const ReconstructionSpec& spec);
-
 // Whether the CPU will not do.
 bool insists_on_gpu(const BackendChoice& choice);
 

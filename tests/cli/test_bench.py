@@ -104,7 +104,7 @@ class Bench(ProgramCase):
         self.check_keys(report)
         self.check_figures(report["figures"])
         figures = {figure["key"]: figure for figure in report["figures"]}
-        self.assertEqual(set(figures), {"plain/2048", "defr/2048", "nufft/2048", "compressive/2048", "mnudft/2048", "nudft/2048",
+        self.assertEqual(set(figures), {"plain/2048", "defr/2048", "nufft/2048", "compressive/2048", "mnudft/2048", "nufft/832", "nudft/2048",
                                         "ao-oct/832", "ao-oct.arriving/832"})
         self.assertIn("nothing has to arrive", figures.pop("ao-oct.arriving/832")["skipped"])
         for key, figure in figures.items():
