@@ -136,13 +136,15 @@ std::exception_ptr watch_to_the_end(const SessionJob& job, Session& session, Pro
 
 // The scans that a source plays or that describe it.
 FileNames files_of_source(const SourceWanted& source) {
-    const std::size_t colon = source.name.find(':');
-    const std::filesystem::path named = colon == std::string::npos ? "" : source.name.substr(colon + 1);
-    std::error_code problem;
     FileNames files = files_read(source.scan, source.assignments);
-    if (!std::filesystem::exists(named, problem)) return files;
-    const FileNames played = files_read(named, source.assignments);
-    files.insert(files.end(), played.begin(), played.end());
+    for (const std::string& name : sources_in(source.name)) {
+        const std::size_t colon = name.find(':');
+        const std::filesystem::path named = colon == std::string::npos ? "" : name.substr(colon + 1);
+        std::error_code problem;
+        if (!std::filesystem::exists(named, problem)) continue;
+        const FileNames played = files_read(named, source.assignments);
+        files.insert(files.end(), played.begin(), played.end());
+    }
     return files;
 }
 

@@ -32,7 +32,7 @@ typedef struct echolux_live_options {
 } echolux_live_options;
 
 /* `source`: sim[:SCENE], sim:scan.toml, replay:scan.toml, genicam[:ID], plugin:FILE.so, shm:NAME, tcp://ADDRESS:PORT,
- * join:A+B. `scan_toml` (may be NULL) describes what a camera or plugin sends. `assignments` of sections source,
+ * join:A+B, interleave:A+B. `scan_toml` (may be NULL) describes what a camera or plugin sends. `assignments` of sections source,
  * simulation, scan, recipe ... `options` may be NULL. */
 ECHOLUX_API echolux_status echolux_live_open(const char* source, const char* scan_toml, const char* const* assignments,
                                              size_t count, const echolux_live_options* options, echolux_live** live,

@@ -345,7 +345,8 @@ def live(source: Source, /, *, lossless: bool = False, queue: int = 0, volumes: 
          **settings: Mapping[str, Any]) -> Live:
     """Opens a live session.
 
-    source: "sim:vessel", "replay:scan.toml", "genicam", "plugin:FILE.so", "shm:NAME", "tcp://ADDRESS:PORT", "join:A+B";
+    source: "sim:vessel", "replay:scan.toml", "genicam", "plugin:FILE.so", "shm:NAME", "tcp://ADDRESS:PORT", "join:A+B",
+        "interleave:A+B";
         or Python: a generator, an iterable, or a callable that gives arrays of spectra [b, a, samples] one after the other, whole volumes or parts of them (the
         callable ends with None). What it raises is raised again where volumes are taken, once there are no more.
     lossless: every volume, the source waits where it can; otherwise the newest, older ones make room

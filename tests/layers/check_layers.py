@@ -59,6 +59,7 @@ POSIX_PLACES = [
     "engine/io/movie/ffmpeg/ffmpeg_library.cpp",
     "engine/live/recorder.cpp",
     "python/src/work.cpp",
+    "engine/acquire/memory_node.cpp",
     "engine/acquire/plugin.cpp",
     "engine/acquire/shared_ring.cpp",
     "engine/net/tcp.cpp",
