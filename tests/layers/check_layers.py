@@ -47,7 +47,7 @@ POSIX = re.compile(
     r"|^(sys|netinet|arpa|linux)/"
 )
 POSIX_PLACES = [
-    "engine/scan/spectra_reader.cpp",
+    "engine/scan/raw_bytes.cpp",
     "engine/io/atomic_file.cpp",
     "engine/io/direct_file.cpp",
     "engine/io/contained/",
