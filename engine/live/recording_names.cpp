@@ -31,7 +31,7 @@ Path stripe_name(const Path& folder, const Path& scan_toml, std::size_t part, in
     return folder / fmt::format("{}{}{}.raw", beginning_of_name(scan_toml), part, which);
 }
 
-bool is_there(const Path& path) {
+bool is_taken(const Path& path) {
     std::error_code unknown;
     return std::filesystem::exists(std::filesystem::symlink_status(path, unknown));
 }
@@ -88,7 +88,7 @@ std::vector<Path> stripes_of_recording(const Path& scan_toml, const std::vector<
         const Path whole = checked_folder(folder);
         const std::size_t part = names.size() + 2;
         int number = 1;
-        while (takes_free_names && is_there(stripe_name(whole, scan_toml, part, number))) ++number;
+        while (takes_free_names && is_taken(stripe_name(whole, scan_toml, part, number))) ++number;
         names.push_back(stripe_name(whole, scan_toml, part, number));
     }
     return names;

@@ -260,11 +260,29 @@ class Live:
             if made is False:
                 self._raise_of_source()
             return made
-        structure, flow = made
-        volume = Volume(structure)
-        if flow is not None:
-            volume.flow = Volume(flow)
-        return volume
+        return _volume_of(made)
+
+    @property
+    def kept(self) -> int:
+        """How many of the last volumes are in memory: as many as fit into `source.keep_gb`, which is given at the start.
+
+            session = ox.live("genicam", source={"keep_gb": 8})
+        """
+        return self._core.kept()
+
+    def go_to(self, time_point: int) -> Volume:
+        """The volume `time_point` of those that are kept, 0: the oldest, -1: the newest. The same ones are kept from then on
+        while newer ones pass by, until play()."""
+        return _volume_of(self._core.go_to(time_point + self.kept if time_point < 0 else time_point))
+
+    def play(self) -> None:
+        """The newest volumes take the places of the oldest again."""
+        self._core.play()
+
+    def save_kept(self, path: str | os.PathLike[str], seconds: float = 0) -> int:
+        """Writes the volumes of the last seconds (0: all that are kept) as one series with their times, and says how many; the
+        session goes on meanwhile. Raises OutputFailed, BadSetting."""
+        return self._core.save_kept(os.fsdecode(path), seconds)
 
     def _raise_of_stages(self) -> None:
         raised = self._stages.take_raised() if self._stages is not None else None
@@ -308,6 +326,14 @@ class Live:
     def __repr__(self) -> str:
         now = self.stats
         return f"<Live {'running' if now.running else 'stopped'}, {now.finished_volumes} volumes finished>"
+
+
+def _volume_of(made: Any) -> Volume:
+    structure, flow = made
+    volume = Volume(structure)
+    if flow is not None:
+        volume.flow = Volume(flow)
+    return volume
 
 
 def _called(source: Callable[[], Any]) -> Iterator[Any]:
