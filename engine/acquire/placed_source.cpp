@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compute/error.h"
+#include "compute/parallel_for.h"
 
 namespace echolux {
 
@@ -33,6 +34,11 @@ Arrival PlacedSource::next(std::chrono::milliseconds patience) {
     Arrival arrival = source_->next(patience);
     if (where_.node) arrival.block.near_gpu = where_.gpu;
     return arrival;
+}
+
+// They belong to everybody, and shall not allocate there for ever because they were first needed here.
+void PlacedSource::start_threads_of_loops() {
+    parallel_for(0, 4 * std::int64_t{thread_count()}, [](std::int64_t) {});
 }
 
 void PlacedSource::refuse() {

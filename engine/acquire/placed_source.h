@@ -28,6 +28,7 @@ class PlacedSource : public Source {
     // Opened by `open` on the node of `where`. Throws what that throws.
     template <class Open>
     PlacedSource(NearGpu where, const Open& open) : where_(std::move(where)) {
+        start_threads_of_loops();
         const OnMemoryNode here(where_.node);
         if (where_.node && !here.is_in_force()) refuse();
         source_ = open();
@@ -44,6 +45,7 @@ class PlacedSource : public Source {
     void write_truth(const std::filesystem::path& folder) const override { source_->write_truth(folder); }
 
   private:
+    static void start_threads_of_loops();
     void refuse();
 
     NearGpu where_;

@@ -18,7 +18,7 @@ using Path = std::filesystem::path;
 constexpr double any_disk_bytes_per_s = 50e6;
 constexpr std::int64_t piece_bytes = 16 << 20;  // as large as blocks are
 constexpr double measured_s = 0.2;
-constexpr int fewest_pieces = 4;
+constexpr int fewest_pieces = 4, most_pieces = 64;  // 1 GiB
 
 // Files that are gone again, whatever happens.
 class TryFiles {
@@ -83,7 +83,7 @@ double measured_disk_rate(const std::vector<Path>& files, std::int64_t stripe_by
     do {
         beside.file().write(++pieces * piece_bytes, bytes);
         seconds = tools.seconds() - begin;
-    } while (pieces < fewest_pieces || (seconds > 0 && seconds < measured_s));
+    } while (pieces < fewest_pieces || (pieces < most_pieces && seconds < measured_s));
     return static_cast<double>(pieces) * static_cast<double>(piece_bytes) / std::max(seconds, 1e-9);
 }
 
