@@ -7,6 +7,7 @@
 
 #include "engine/live/disk_rate.h"
 #include "engine/live/striped_file.h"
+#include "engine/scan/raw_bytes.h"
 #include "recorder_fixture.h"
 
 namespace echolux {
@@ -15,6 +16,19 @@ namespace {
 using testing::HasSubstr;
 
 constexpr std::int64_t stripe = 4096;
+
+// A file that a killed program leaves: as long as what was written to it.
+class NeverEndedFile final : public DurableFile {
+  public:
+    explicit NeverEndedFile(std::unique_ptr<DurableFile> file) : file_(std::move(file)) {}
+    void write(std::int64_t place, std::span<const std::byte> bytes) override { file_->write(place, bytes); }
+    bool reserve(std::int64_t end) override { return file_->reserve(end); }
+    void sync() override { file_->sync(); }
+    void end_at(std::int64_t) override {}
+
+  private:
+    std::unique_ptr<DurableFile> file_;
+};
 
 class RecorderStripesTest : public RecorderTest {
   protected:
@@ -102,13 +116,19 @@ TEST_F(RecorderStripesTest, AFolderThatIsNotThereIsRefusedAndNothingIsLeft) {
     EXPECT_TRUE(std::filesystem::is_empty(folder_ / "rec"));
 }
 
-// What is missing leaves a hole, and however few of its bytes a disk has, the recording opens behind it.
+// What is missing leaves a hole, and however few of its bytes a disk has, the recording opens behind it. The last
+// block of a volume is so small that one disk has nothing of it.
 TEST_F(RecorderStripesTest, HolesAreZerosAlsoWhereTheRecordingIsCutOff) {
+    RecordingTools killed = RecordingTools::real();
+    killed.open_raw = [open =
+                           killed.open_index](const std::filesystem::path& path) {  // through the cache: exact length
+        return std::make_unique<NeverEndedFile>(open(path));
+    };
     for (std::int64_t last = 2; last < 9; ++last) {
-        RecordingWanted again = striped(last > 2);
+        SCOPED_TRACE(last);
         Bytes unfinished;
         {
-            Recorder recorder(again);
+            Recorder recorder(striped(last > 2), killed);
             unfinished = bytes_of(toml_);
             offer_slowly(recorder, 0, 1);
             Block late = source_.block(last);
@@ -116,12 +136,15 @@ TEST_F(RecorderStripesTest, HolesAreZerosAlsoWhereTheRecordingIsCutOff) {
             ASSERT_TRUE(recorder.offer(late));
             recorder.finish();
         }
+        put(toml_, unfinished);
         std::vector<std::int64_t> missing;
         for (std::int64_t number = 1; number < last; ++number) missing.push_back(number);
         const Scan scan = open_scan(toml_);
-        EXPECT_EQ(together({scan.spectra, scan.stripes[0], scan.stripes[1]}), source_.file(last + 1, missing));
-        put(toml_, unfinished);
-        EXPECT_EQ(open_scan(toml_).recording.last_volume_b_scans, scan.recording.last_volume_b_scans);
+        EXPECT_EQ(scan.recording.last_volume_b_scans, (last + 1) % 3 * 3);
+        const Bytes whole = source_.file(last + 1, missing);
+        Bytes found(whole.size());
+        RawBytes(scan).read(0, found);
+        EXPECT_EQ(found, whole);
     }
 }
 
@@ -272,9 +295,10 @@ TEST_F(DiskRateTest, ASlowSourceAsksNoDisk) {
 
 TEST_F(DiskRateTest, StripesAreMeasuredTogetherAndLeaveNothing) {
     RecordingWanted wanted = striped();
-    EXPECT_GT(measured_disk_rate(parts_, stripe, RecordingTools::real()), 0);
+    EXPECT_GT(measured_disk_rate(parts_, usual_stripe_bytes, RecordingTools::real()), 0);
     EXPECT_TRUE(std::filesystem::is_empty(folder_ / "rec"));
     EXPECT_TRUE(std::filesystem::is_empty(folder_ / "c"));
+    wanted.stripe_bytes = usual_stripe_bytes;
     wanted.scan.geometry.line_rate_hz = fast().scan.geometry.line_rate_hz;
     EXPECT_THAT(error_of([&] { Recorder recorder(wanted, slow()); }).line, HasSubstr("the disks together take"));
 }
