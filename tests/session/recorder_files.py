@@ -33,7 +33,7 @@ def opened_as_the_docs_say():
     plain, with_headers, _ = blocks_of_the_docs()
     is_plain = "frame_offset_bytes" not in scan and "b_repeats" not in scan
     names = {"volumes": 1, "a_repeats": 1, "b_repeats": 1, "flyback_lines": 0, "flyback_frames": 0, **scan, "numpy": numpy}
-    exec(plain if is_plain else with_headers, names)
+    exec((plain if is_plain else with_headers).replace("scan.raw", scan["file"]), names)
     return names["raw"].reshape(-1, lines, scan["samples"])
 
 
