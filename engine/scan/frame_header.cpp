@@ -25,6 +25,7 @@ std::uint32_t crc32_of_many(std::span<const std::byte> bytes) {
     constexpr std::size_t fewest = std::size_t{1} << 18;
     std::array<std::uint32_t, 64> crcs{};
     const std::size_t count = std::clamp<std::size_t>(bytes.size() / fewest, 1, crcs.size());
+    if (count == 1) return crc32(bytes);
     const std::size_t length = (bytes.size() + count - 1) / count;
     const auto piece = [&](std::size_t i) {
         const std::size_t begin = std::min(i * length, bytes.size());
