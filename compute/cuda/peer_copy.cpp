@@ -45,6 +45,7 @@ const char* PeerCopy::way() const {
 }
 
 void PeerCopy::enqueue(cudaStream_t stream, const PackedSlices& from, const PeerTarget& to) {
+    bytes_ += from.bytes();
     if (goes_straight(to.device)) {
         copy_straight(stream, from, to);
     } else {

@@ -45,6 +45,8 @@ class PeerCopy {
     // "copied from GPU to GPU"; "" before the first.
     const char* way() const;
 
+    std::int64_t bytes() const { return bytes_; }  // so far
+
   private:
     struct Detour {  // to a device: the host's memory, and what the other device does
         int device = 0;
@@ -58,6 +60,7 @@ class PeerCopy {
     void copy_through_host(cudaStream_t stream, const PackedSlices& from, const PeerTarget& to);
 
     PeerPath path_;
+    std::int64_t bytes_ = 0;
     std::optional<int> known_;  // device that was asked about
     bool is_straight_ = false;
     std::optional<Event> left_;  // on the device of the voxels
