@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t main_length = 2048;
 
 void measure_ceilings(BenchBook& book, const BenchJob& job, const BenchProcessor& processor) {
-    book.begin("ceilings", std::ssize(job.lengths) + (processor.is_gpu() ? 5 : 1));
+    book.begin("ceilings", std::ssize(job.lengths) + (processor.is_gpu() ? 5 : 2));
     const auto found = [&](const Ceiling& ceiling) { book.ceiling(ceiling); };
     try {
         if (processor.is_gpu()) {

@@ -38,6 +38,7 @@ struct Gpu {
     DeviceId id{};
     std::string name;
     std::int64_t memory_bytes = 0;
+    std::string pci_address = {};  // "0000:17:00.0"; "": unknown
 };
 
 struct GpuSurvey {

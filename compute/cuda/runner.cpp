@@ -367,6 +367,9 @@ void CudaRunner::resume_after(Reconstructor& before) {
 std::vector<DeviceWork> CudaRunner::device_work() const {
     DeviceWork work = work_;
     work.way = workers_.front()->output.peer_way();
+    for (const auto& worker : workers_) {
+        worker->each_output([&](const VoxelOutput& output) { work.copied_bytes += output.peer_bytes(); });
+    }
     return {work};
 }
 

@@ -198,6 +198,23 @@ TEST(BenchReport, TablesTellFiguresGapsAndTargets) {
     EXPECT_THAT(markdown_of(BenchReport{}), Not(HasSubstr("target")));
 }
 
+// 45.3 of 55.3 GB/s; one of which the ceiling could not be measured.
+TEST(BenchReport, StagesStandBesideTheirCeilings) {
+    BenchReport report;
+    report.stages = {
+        {"one GPU",
+         {{"links", "B/s", 45.346e9, "links.to_devices/1", 55.3e9}, {"kernels", "A-scans/s", 15e6, "kernels.u16/1"}}}};
+    const std::string table = markdown_of(report);
+    EXPECT_THAT(table, HasSubstr("| one GPU | reached | ceiling | share | of |\n"));
+    EXPECT_THAT(table, HasSubstr("| links | 45.3 GB/s | 55.3 GB/s | 82.0 % | links.to_devices/1 |\n"));
+    EXPECT_THAT(table, HasSubstr("| kernels | 15.0 M A-scans/s |  | not measured | kernels.u16/1 |\n"));
+    EXPECT_THAT(text_of(report), HasSubstr("45.3 GB/s          55.3 GB/s   82.0 % of links.to_devices/1\n"));
+    const auto stages = nlohmann::json::parse(json_of(report))["stages"][0]["stages"];
+    EXPECT_DOUBLE_EQ(stages[0]["share"], 0.82);
+    EXPECT_EQ(stages[1]["share"], 0);
+    EXPECT_EQ(stages[1]["ceiling"], 0);
+}
+
 std::set<std::string> keys_of(const nlohmann::json& object) {
     std::set<std::string> keys;
     for (const auto& item : object.items()) keys.insert(item.key());
@@ -211,7 +228,7 @@ TEST(BenchReport, JsonHasTheKeysOfTheDocuments) {
     report.published.push_back({"Paper", "what", "hardware", "s", 2, "nudft/2048", 1, 2});
     const auto json = nlohmann::json::parse(json_of(report));
     EXPECT_EQ(keys_of(json), (Keys{"echolux", "schema", "machine", "conditions", "volume", "quick", "ceilings",
-                                   "figures", "sheets", "published", "targets"}));
+                                   "figures", "sheets", "stages", "published", "targets"}));
     EXPECT_EQ(keys_of(json["machine"]), (Keys{"processor", "threads", "backend", "remark", "driver", "display"}));
     EXPECT_EQ(json["machine"]["remark"], "a remark");
     EXPECT_EQ(keys_of(json["volume"]), (Keys{"a_scans", "b_scans", "block_b_scans"}));
