@@ -20,41 +20,49 @@ constexpr std::int64_t taps = 4;
 
 }  // namespace
 
-FourTaps::FourTaps(const ResampleTable& table, std::int64_t run) : table_(table), run_(run) {
-    if (run > 4) prepare_runs();
+FourTaps::FourTaps(const ResampleTable& table, std::int64_t run) : table_(table) {
+    if (run >= 16 && prepare_sixteens()) {
+        run_ = 16;
+    } else if (run >= 8) {
+        prepare_eights();
+        run_ = 8;
+    }
 }
 
 void FourTaps::operator()(const float* spectrum, float* out) const {
     const auto points = static_cast<std::int64_t>(table_.base.size());
     const Resampled<taps> step{table_.base.data(), table_.weights.data()};
-    std::int64_t j = by_runs(spectrum, out);
+    std::int64_t j = run_ == 16 ? by_sixteens(spectrum, out) : run_ == 8 ? by_eights(spectrum, out) : 0;
     for (j = by_fours(spectrum, out, j); j < points; ++j) out[j] = step(spectrum, j);
 }
 
-// Leaves first_ empty where a run reaches farther than two registers.
-void FourTaps::prepare_runs() {
-    const std::int64_t runs = std::ssize(table_.base) / run_;
-    std::vector<std::int32_t> first;
+// False where a run reaches farther than a window.
+bool FourTaps::prepare_sixteens() {
+    constexpr std::int64_t run_points = 16;
+    const std::int64_t runs = std::ssize(table_.base) / run_points;
     for (std::int64_t run = 0; run < runs; ++run) {
-        const auto begin = table_.base.begin() + run * run_;
-        const auto [least, most] = std::minmax_element(begin, begin + run_);
-        if (*most - *least + taps > 2 * run_) return;
-        first.push_back(*least);
-        is_near_.push_back(*most - *least < run_);
+        const auto begin = table_.base.begin() + run * run_points;
+        const auto [least, most] = std::minmax_element(begin, begin + run_points);
+        if (*most - *least + taps > window) return false;
+        first_.push_back(*least);
     }
-    for (std::int64_t j = 0; j < runs * run_; ++j) {
-        offset_.push_back(static_cast<std::uint8_t>(table_.base[index(j)] - first[index(j / run_)]));
+    for (std::int64_t j = 0; j < runs * run_points; ++j) {
+        offset_.push_back(static_cast<std::uint8_t>(table_.base[index(j)] - first_[index(j / run_points)]));
     }
-    for (std::int64_t i = 0; i < runs * run_ * taps; ++i) {
-        const std::int64_t run = i / (run_ * taps), tap = i / run_ % taps, point = i % run_;
-        weights_.push_back(table_.weights[index((run * run_ + point) * taps + tap)]);
+    for (std::int64_t i = 0; i < runs * run_points * taps; ++i) {
+        const std::int64_t run = i / (run_points * taps), tap = i / run_points % taps, point = i % run_points;
+        weights_.push_back(table_.weights[index((run * run_points + point) * taps + tap)]);
     }
-    first_ = std::move(first);
+    return true;
 }
 
-std::int64_t FourTaps::by_runs(const float* spectrum, float* out) const {
-    if (first_.empty()) return 0;
-    return run_ == 16 ? by_sixteens(spectrum, out) : by_eights(spectrum, out);
+void FourTaps::prepare_eights() {
+    constexpr std::int64_t run_points = 8;
+    const std::int64_t points = std::ssize(table_.base) / run_points * run_points;
+    for (std::int64_t i = 0; i < points * taps; ++i) {
+        const std::int64_t run = i / (run_points * taps), pair = i / 8 % 4, half = i / taps % 2, tap = i % taps;
+        weights_.push_back(table_.weights[index((run * run_points + pair + 4 * half) * taps + tap)]);
+    }
 }
 
 // The taps of a point are neighbours in memory, so four plain loads and a crosswise sum replace sixteen gathered ones.
@@ -105,33 +113,27 @@ __attribute__((target("avx512f"))) std::int64_t FourTaps::by_sixteens(const floa
     return runs * run_points;
 }
 
-// Here a register of samples is loaded for each tap, one farther on, so that all taps are picked by the same offsets,
-// of which the machine looks at three bits; where offsets reach farther, from the register behind it too.
+// As by fours, with point j + 4 in the other half of the register of point j: the sums then come out in order.
 __attribute__((target("avx2"))) std::int64_t FourTaps::by_eights(const float* spectrum, float* out) const {
     constexpr std::int64_t run_points = 8;
-    constexpr int fourth_bit_to_sign = 28;
-    const auto runs = static_cast<std::int64_t>(first_.size());
-    for (std::int64_t run = 0; run < runs; ++run) {
-        const float* const from = spectrum + first_[index(run)];
-        const float* const weights = weights_.data() + run * run_points * taps;
-        const auto* const offsets = reinterpret_cast<const __m128i*>(offset_.data() + run * run_points);
-        const __m256i at = _mm256_cvtepu8_epi32(_mm_loadl_epi64(offsets));
-        const __m256 is_far = _mm256_castsi256_ps(_mm256_slli_epi32(at, fourth_bit_to_sign));
-        const bool is_near = is_near_[index(run)] != 0;
-        __m256 products[taps];
-        for (std::int64_t tap = 0; tap < taps; ++tap) {
-            __m256 samples = _mm256_permutevar8x32_ps(_mm256_loadu_ps(from + tap), at);
-            if (!is_near) {
-                const __m256 far = _mm256_permutevar8x32_ps(_mm256_loadu_ps(from + tap + run_points), at);
-                samples = _mm256_blendv_ps(samples, far, is_far);
-            }
-            products[tap] = _mm256_mul_ps(_mm256_loadu_ps(weights + tap * run_points), samples);
-            asm("" : "+x"(products[tap]));  // so that no product is fused with a sum
+    constexpr int even = 0x88, odd = 0xdd;
+    const std::int64_t points = std::ssize(table_.base) / run_points * run_points;
+    const std::int32_t* base = table_.base.data();
+    const float* weights = weights_.data();
+    for (std::int64_t j = 0; j < points; j += run_points, base += run_points, weights += run_points * taps) {
+        __m256 products[4];
+        for (std::int64_t i = 0; i < 4; ++i) {
+            const __m128 near = _mm_loadu_ps(spectrum + base[i]), far = _mm_loadu_ps(spectrum + base[i + 4]);
+            const __m256 samples = _mm256_insertf128_ps(_mm256_castps128_ps256(near), far, 1);
+            products[i] = _mm256_mul_ps(samples, _mm256_loadu_ps(weights + 8 * i));
+            asm("" : "+x"(products[i]));  // so that no product is fused with a sum
         }
-        const __m256 left = _mm256_add_ps(products[0], products[1]), right = _mm256_add_ps(products[2], products[3]);
-        _mm256_storeu_ps(out + run * run_points, _mm256_add_ps(left, right));
+        const auto& [a, b, c, d] = products;
+        const __m256 ab = _mm256_add_ps(_mm256_shuffle_ps(a, b, even), _mm256_shuffle_ps(a, b, odd));
+        const __m256 cd = _mm256_add_ps(_mm256_shuffle_ps(c, d, even), _mm256_shuffle_ps(c, d, odd));
+        _mm256_storeu_ps(out + j, _mm256_add_ps(_mm256_shuffle_ps(ab, cd, even), _mm256_shuffle_ps(ab, cd, odd)));
     }
-    return runs * run_points;
+    return points;
 }
 
 #else

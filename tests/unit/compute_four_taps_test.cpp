@@ -46,7 +46,7 @@ TEST_P(FourTapsRuns, MakeTheSameBits) {
         const ResampleTable table =
             table_of(points, static_cast<double>(samples) / static_cast<double>(points), random);
         const FourTaps narrow(table, 4), wide(table, GetParam());
-        ASSERT_EQ(wide.run(), points >= GetParam() ? GetParam() : 4) << points;
+        ASSERT_EQ(wide.run(), GetParam());
         std::vector<float> by_four(table.base.size(), -1.0f), by_run(table.base.size(), -2.0f);
         narrow(line.data(), by_four.data());
         wide(line.data(), by_run.data());
@@ -54,14 +54,14 @@ TEST_P(FourTapsRuns, MakeTheSameBits) {
     }
 }
 
+INSTANTIATE_TEST_SUITE_P(Registers, FourTapsRuns, testing::Values(8, 16));
+
 // A k grid far coarser than the samples.
-TEST_P(FourTapsRuns, PointsFartherApartThanTwoRegistersAreTakenByFours) {
+TEST(FourTaps, SixteenPointsFartherApartThanAWindowAreNotTakenTogether) {
     std::mt19937 random(3);
     const ResampleTable table = table_of(100, 9.5, random);
-    EXPECT_EQ(FourTaps(table, GetParam()).run(), 4);
+    EXPECT_LT(FourTaps(table).run(), 16);
 }
-
-INSTANTIATE_TEST_SUITE_P(Registers, FourTapsRuns, testing::Values(8, 16));
 
 TEST(FourTaps, EachPointIsTheSumThatTheTableSays) {
     std::mt19937 random(2);
