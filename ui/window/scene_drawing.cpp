@@ -1,10 +1,10 @@
 #include "ui/window/scene_drawing.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 
+#include "compute/error.h"
 #include "ui/window/theme.h"
 
 namespace echolux {
@@ -64,15 +64,29 @@ class SceneCanvas {
 
 }  // namespace
 
-void draw_scene(ImDrawList& list, const SceneSection& section, ImVec2 low, ImVec2 high, const ImVec4& beside) {
+const SceneSection* SceneDrawings::section_of(const std::string& scene) {
+    constexpr std::size_t columns = 64;
+    const auto [found, is_new] = sections_.try_emplace(scene);
+    if (is_new) {
+        try {
+            found->second = scene_section(scene, columns);
+        } catch (const Error&) {
+        }
+    }
+    return found->second ? &*found->second : nullptr;
+}
+
+void SceneDrawings::draw(ImDrawList& list, const std::string& scene, ImVec2 low, ImVec2 high, const ImVec4& beside) {
+    const SceneSection* section = section_of(scene);
+    if (section == nullptr) return;
     list.PushClipRect(low, high, true);
     list.AddRectFilled(low, high, shade(dark));
     SceneCanvas canvas(list, low, high);
-    for (std::size_t i = 0; i < section.brightness.size() && i + 1 < section.boundaries.size(); ++i)
-        canvas.layer(section.boundaries[i], section.boundaries[i + 1], tissue(section.brightness[i]));
-    for (const SceneSection::Tube& tube : section.tubes) canvas.tube(tube);
+    for (std::size_t i = 0; i < section->brightness.size() && i + 1 < section->boundaries.size(); ++i)
+        canvas.layer(section->boundaries[i], section->boundaries[i + 1], tissue(section->brightness[i]));
+    for (const SceneSection::Tube& tube : section->tubes) canvas.tube(tube);
     const float thick = std::max(1.0f, std::round(0.03f * (high.y - low.y)));
-    for (const double depth : section.reflectors) canvas.reflector(depth, thick);
+    for (const double depth : section->reflectors) canvas.reflector(depth, thick);
     const float faded = low.x + 0.45f * (high.x - low.x);
     list.AddRectFilledMultiColor(low, {faded, high.y}, shade(beside), shade(beside, 0), shade(beside, 0),
                                  shade(beside));

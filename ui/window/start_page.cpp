@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 
-#include "compute/error.h"
 #include "ui/panels/widgets.h"
 #include "ui/window/keys_drawn.h"
-#include "ui/window/scene_drawing.h"
 #include "ui/window/theme.h"
 
 namespace echolux {
@@ -36,11 +35,14 @@ std::string progress_text(const JobState& job) {
     return fmt::format("{}: {:.0f} %", task, 100 * static_cast<double>(job.done) / static_cast<double>(job.total));
 }
 
+// What stands at the right of a card, between two corners, and fades into the colour beside it.
+using Drawn = std::function<void(ImDrawList& list, ImVec2 low, ImVec2 high, const ImVec4& beside)>;
+
 // A card with a title and a line of explanation; `keys` or a drawing at its right. While what it opens is on its way it
 // tells how far that is, and another click changes nothing.
 bool card(const PanelContext& context, const std::string& name, float width, const std::string& heading,
           const std::string& text, const std::string& keys = "", bool is_first = false,
-          const std::optional<JobState>& opening = {}, const SceneSection* drawing = nullptr) {
+          const std::optional<JobState>& opening = {}, const Drawn& draw_beside = {}) {
     const Style& style = context.style;
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float height = style.px(58);
@@ -58,10 +60,10 @@ bool card(const PanelContext& context, const std::string& name, float width, con
                                     : surface;
     list.AddRectFilled(at, high, shade(ground), style.px(8));
     list.AddRectFilled(at, high, ImGui::GetColorU32(inside), style.px(8));
-    if (drawing != nullptr) {
+    if (draw_beside) {
         const float edge = style.px(2);
-        const ImVec2 low{high.x - std::min(style.px(190), 0.45f * width), at.y + edge};
-        draw_scene(list, *drawing, low, {high.x - edge, high.y - edge}, over_ground(inside));
+        const float left_of_it = high.x - std::min(style.px(190), 0.45f * width);
+        draw_beside(list, {left_of_it, at.y + edge}, {high.x - edge, high.y - edge}, over_ground(inside));
     }
     list.AddRect(at, high, ImGui::GetColorU32(is_first ? ImVec4(accent.x, accent.y, accent.z, 0.6f) : hairline),
                  style.px(8));
@@ -109,19 +111,6 @@ void StartPage::look_for_sources(Workspace& work) {
         [target = sources_](const Error&) { target->is_known = true; });
 }
 
-// Nothing where it cannot be drawn: a click tells why.
-const SceneSection* StartPage::section_of(const std::string& scene) {
-    constexpr std::size_t columns = 64;
-    const auto [found, is_new] = sections_.try_emplace(scene);
-    if (is_new) {
-        try {
-            found->second = scene_section(scene, columns);
-        } catch (const Error&) {
-        }
-    }
-    return found->second ? &*found->second : nullptr;
-}
-
 void StartPage::draw(const PanelContext& context, const Region& centre) {
     const Style& style = context.style;
     if (sources_ == nullptr) look_for_sources(context.work);
@@ -163,7 +152,10 @@ void StartPage::draw_simulator(const PanelContext& context, float width) {
         const std::string name = "start.sim." + scene.name;
         const auto opening = context.work.opening("sim:" + scene.name);
         const bool is_first = &scene == context.state.scenes.data();
-        if (card(context, name, width, scene.title, scene.text, "", is_first, opening, section_of(scene.name)))
+        const Drawn drawn = [&](ImDrawList& list, ImVec2 low, ImVec2 high, const ImVec4& beside) {
+            drawings_.draw(list, scene.name, low, high, beside);
+        };
+        if (card(context, name, width, scene.title, scene.text, "", is_first, opening, drawn))
             open_simulator(context, scene.name);
     }
 }
