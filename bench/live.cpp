@@ -41,8 +41,8 @@ std::vector<ProtocolRow> published_protocols() {
 
 ReconstructionSpec spec_of(const BenchSize& size, bool flow) {
     ReconstructionSpec spec = chain_spec(size);
-    spec.calibration.centre_wavelength_nm = 845;
-    spec.geometry.line_rate_hz = 70'000;
+    spec.calibration.centre_wavelength_nm = bench_wavelength_nm;
+    spec.geometry.line_rate_hz = bench_line_rate_hz;
     if (flow) spec.flow.method = FlowMethod::doppler;
     return spec;
 }
@@ -71,27 +71,14 @@ class LiveBench {
     // Angiography of four aligned repeats, and whatever is done to volumes before they are shown.
     void run_tissue(const std::string& key, const BenchSize& size, double volumes_per_s, const LiveTissue& tissue) {
         book_.begin(fmt::format("{}, {:.0f} volumes/s", key, volumes_per_s), tissue.does_nothing() ? 6 : 9);
-        BenchSize frames = size;  // as they are acquired
-        frames.b_scans *= repeats;
-        frames.block_b_scans *= repeats;
-        ReconstructionSpec spec = spec_of(size, false);
-        spec.geometry.b_repeats = repeats;
-        spec.recipe.average = Average::power;
-        spec.recipe.noise_floor_db = 20;
-        spec.flow.method = FlowMethod::speckle_variance;
-        spec.flow.align = true;
-        const BenchSpectra spectra(frames, SampleFormat::u16, processor_.source(), processor_.choice.gpu);
-        std::vector<Block> blocks = spectra.blocks();
-        for (Block& block : blocks) {
-            block.first_b_scan /= repeats;
-            block.b_scans /= repeats;
-        }
-        MemorySource source(spec, blocks, volumes_per_s * static_cast<double>(frames.lines()));
+        const ReconstructionSpec spec = angiography_spec(size);
+        const BenchSpectra spectra(size, SampleFormat::u16, processor_.source(), processor_.choice.gpu);
+        MemorySource source(spec, spectra.blocks(), volumes_per_s * static_cast<double>(size.lines()));
         VolumePathOptions options;
         options.tissue = tissue;
         LoneVolumePath path(spec, processor_.choice, device_, options);
         report_.machine.backend = path.describe();
-        note(key, frames, run_paced(book_, source, path, view_, job_.seconds), true);
+        note(key, size, run_paced(book_, source, path, view_, job_.seconds), true);
         if (!tissue.does_nothing()) note_work(key, path.tissue_log().stats());
         book_.end();
     }
@@ -112,8 +99,6 @@ class LiveBench {
     }
 
   private:
-    static constexpr std::int64_t repeats = 4;
-
     void note_work(const std::string& key, const TissueStats& done) {
         const auto one = [&](const char* name, const std::string& meaning, const char* unit, double value) {
             book_.figure(fmt::format("{}.{}", key, name), meaning, unit, [=] { return std::vector{value}; });
@@ -127,7 +112,7 @@ class LiveBench {
 
     void note(const std::string& key, const BenchSize& size, const LiveRun& run, bool flow) {
         note_live(book_, key,
-                  fmt::format("{} x {} A-scans of {} samples{}, from {}", size.a_scans, size.b_scans, size.samples,
+                  fmt::format("{} x {} A-scans of {} samples{}, from {}", size.a_scans, size.frames(), size.samples,
                               flow ? ", with flow" : "", processor_.source_name()),
                   size.b_scans / size.block_b_scans, run);
     }
@@ -252,13 +237,13 @@ BenchReport run(const LiveBenchJob& job, Progress& progress) {
     if (processor.is_gpu() && !job.quick) {
         live("live.4d", {2048, 512, 512, 16}, 45, true);
         live("live.link", {2048, 512, 512, 16}, 49, false);
-        constexpr BenchSize repeated{1024, 512, 512, 16};
+        constexpr BenchSize repeated{1024, 512, 512, 16, 4};
         tissue("live.angiography", repeated, 20, {});
         tissue("live.tissue", repeated, 20, stabilised_and(FilterMethod::median));
         tissue("live.tissue.nlm", repeated, 20, stabilised_and(FilterMethod::nlm));
     } else {
         live("live.4d", {job.quick ? 256 : 1024, 64, 32, 4}, 5, true);
-        tissue("live.tissue", {job.quick ? 256 : 1024, 64, 32, 4}, 2, stabilised_and(FilterMethod::median));
+        tissue("live.tissue", {job.quick ? 256 : 1024, 64, 32, 4, 4}, 2, stabilised_and(FilterMethod::median));
     }
     measure_case(book, "protocols", [&] { bench.protocols(); });
     return report;

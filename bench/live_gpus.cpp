@@ -11,6 +11,7 @@
 #include "app/seconds_since.h"
 #include "bench/live_figures.h"
 #include "bench/memory_source.h"
+#include "bench/rates.h"
 #include "bench/run.h"
 #include "compute/error.h"
 #include "compute/parallel_for.h"
@@ -44,7 +45,7 @@ class LiveGpusBench {
     }
 
     void ceilings() {
-        book_.begin("ceilings", 2 * std::ssize(doubled_to(std::ssize(gpus_))));
+        book_.begin("ceilings", 2 * std::ssize(doubled_to(std::ssize(gpus_))) + 1);
         const auto found = [&](const Ceiling& one) { book_.ceiling(one); };
         measure_several_gpus_ceilings(gpus_, book_.effort(), found);
         measure_cpu_ceilings({}, book_.effort(), found);
@@ -67,55 +68,92 @@ class LiveGpusBench {
     }
 
   private:
-    ReconstructionSpec spec_of(const Way& way) const {
-        ReconstructionSpec spec = chain_spec(size_, way.format);
-        spec.recipe.depth_end = size_.samples / 2;
+    static ReconstructionSpec spec_of(const Way& way, const BenchSize& size) {
+        ReconstructionSpec spec = chain_spec(size, way.format);
+        spec.recipe.depth_end = size.samples / 2;
         spec.calibration.centre_wavelength_nm = 845;
         spec.geometry.line_rate_hz = 70'000;
         if (way.flow) spec.flow.method = FlowMethod::doppler;
         return spec;
     }
 
+    // What is reached without a clock.
+    struct Reached {
+        double volumes_per_s = 0;
+        double pictures_per_s = 0;
+        std::vector<DeviceWork> devices = {};
+    };
+
     void reach(const Way& way, std::int64_t count, const std::vector<Block>& blocks, double bytes) {
         BackendChoice choice{.backend = Backend::cuda};
         choice.named_gpus.assign(gpus_.begin(), gpus_.begin() + count);
         choice.peers = job_.gpus->peers;
-        const std::string key = fmt::format("live.gpus.{}/{}", way.name, count);
-        double rate = 0;
-        std::vector<DeviceWork> devices;
+        const std::string of = fmt::format("{}/{}", way.name, count), key = "live.gpus." + of;
+        kernels_alone(way, of, choice);
+        Reached reached;
+        std::vector<double> pictures;
         book_.figure(key,
                      fmt::format("{}, {} x {} x {} voxels on {}, pictures beside", way.what, size_.samples / 2,
                                  size_.a_scans, size_.b_scans, count == 1 ? "1 GPU" : fmt::format("{} GPUs", count)),
                      "volumes/s",
                      [&] {
-                         LoneVolumePath path(spec_of(way), choice, device_);
+                         LoneVolumePath path(spec_of(way, size_), choice, device_);
                          report_.machine.backend = path.describe();
-                         rate = unpaced(path, blocks);
-                         devices = path.device_work();
-                         return std::vector{rate};
+                         reached = unpaced(path, blocks);
+                         pictures = pictures_alone(path);
+                         return std::vector{reached.volumes_per_s};
                      },
                      {{fmt::format("live.gpus.{}/1", way.name)}});
-        if (rate <= 0) return;
-        note_stages(key, count, rate, bytes, devices);
-        paced(way, key, choice, blocks, rate * share_that_is_paced);
+        if (reached.volumes_per_s <= 0) return;
+        book_.figure("pictures." + of, "pictures of a volume at rest, one after the other", "pictures/s",
+                     [&] { return pictures; });
+        note_stages(of, count, reached, bytes, std::ssize(blocks) / 2);
+        if (count > 1) note_blocks(key, reached.devices);
+        paced(way, key, choice, blocks, reached.volumes_per_s * share_that_is_paced);
     }
 
-    // As fast as blocks are taken, pictures beside; volumes a second.
-    double unpaced(VolumePath& path, const std::vector<Block>& blocks) {
+    // Spectra and voxels in the memory of each GPU: no link, no copies, no pictures. Some of the B-scans say the same.
+    void kernels_alone(const Way& way, const std::string& of, const BackendChoice& choice) {
+        BenchSize size = size_;
+        size.b_scans = std::min<std::int64_t>(size.b_scans, 8 * size.block_b_scans);
+        const BenchProcessor processor{choice};
+        book_.figure("kernels." + of, "kernels alone, GPU memory to GPU memory", "A-scans/s", [&] {
+            std::vector<BenchSpectra> spectra;
+            for (const BenchProcessor& each : processor.each())
+                spectra.emplace_back(size, way.format, each.home(), each.choice.gpu);
+            return loop_rates(book_, size, spec_of(way, size), processor, spectra);
+        });
+    }
+
+    std::vector<double> pictures_alone(VolumePath& path) {
+        std::vector<double> rates;
+        for (int i = -3; i < (job_.quick ? 3 : 60); ++i) {
+            book_.poll();
+            const auto start = Clock::now();
+            if (const auto picture = path.picture(view_)) path.wait(*picture);
+            if (i >= 0) rates.push_back(1 / seconds_since(start));
+        }
+        return rates;
+    }
+
+    // As fast as blocks are taken, pictures beside.
+    Reached unpaced(VolumePath& path, const std::vector<Block>& blocks) {
         PictureLoop loop(path, view_, 60, [](std::int64_t) {});
         std::int64_t volume = -1, whole = 0;
         const double seconds = job_.quick ? 0.5 : std::min(job_.seconds, 10.0);
         feed_one(path, blocks, volume);  // what is allocated with the first of its kind
         path.finish();
         const auto start = Clock::now();
+        const std::int64_t pictures_before = loop.stats().pictures;
         do {
             book_.poll();
             whole += feed_one(path, blocks, volume) ? 1 : 0;
         } while (seconds_since(start) < seconds);
         path.finish();
-        const double rate = static_cast<double>(whole) / seconds_since(start);
+        const double took = seconds_since(start);
+        const std::int64_t pictures = loop.stats().pictures - pictures_before;
         loop.stop();
-        return rate;
+        return {static_cast<double>(whole) / took, static_cast<double>(pictures) / took, path.device_work()};
     }
 
     // False: no slot was free.
@@ -130,29 +168,50 @@ class LiveGpusBench {
     }
 
     // Each stage beside its ceiling.
-    void note_stages(const std::string& key, std::int64_t count, double rate, double bytes,
-                     const std::vector<DeviceWork>& devices) {
-        book_.figure(key + ".links", "spectra over all links together", "B/s",
-                     [=] { return std::vector{rate * bytes}; }, {{fmt::format("links.to_devices/{}", count)}});
-        if (devices.size() < 2) return;
+    void note_stages(const std::string& of, std::int64_t count, const Reached& reached, double bytes,
+                     std::int64_t blocks_of_a_volume) {
+        std::int64_t blocks = 0, copied = 0;
+        for (const DeviceWork& one : reached.devices) {
+            blocks += one.blocks;
+            copied += one.copied_bytes;
+        }
+        const double rate = reached.volumes_per_s;
+        BenchStages table{fmt::format("live.gpus.{}, {:.1f} volumes/s", of, rate), {}};
+        const auto stage = [&](const char* name, const char* unit, double amount, const std::string& ceiling) {
+            const BenchFigure* limit = report_.find(ceiling);
+            table.stages.push_back({name, unit, amount, ceiling, limit == nullptr ? 0 : limit->spread.median});
+        };
+        stage("spectra out of host memory", "B/s", rate * bytes, "memory.read");
+        stage("spectra over all links", "B/s", rate * bytes, fmt::format("links.to_devices/{}", count));
+        stage("kernels", "A-scans/s", rate * static_cast<double>(size_.lines()), "kernels." + of);
+        if (copied > 0) {
+            const double of_a_block = static_cast<double>(copied) / static_cast<double>(blocks);
+            stage("voxels to the GPU that draws", "B/s", rate * of_a_block * static_cast<double>(blocks_of_a_volume),
+                  fmt::format("peers/{}", count));
+        }
+        stage("pictures, 60 a second at most", "pictures/s", reached.pictures_per_s, "pictures." + of);
+        report_.stages.push_back(table);
+    }
+
+    void note_blocks(const std::string& key, const std::vector<DeviceWork>& devices) {
         std::int64_t blocks = 0;
         for (const DeviceWork& one : devices) blocks += one.blocks;
         BenchSheet sheet{fmt::format("{}: of a block of {} B-scans on each GPU", key, size_.block_b_scans),
                          "s",
-                         {"share", "link", "waiting", "kernels", "copy"},
+                         {"link", "waiting", "kernels", "copy"},
                          {}};
         for (const DeviceWork& one : devices) {
             const auto its = static_cast<double>(std::max<std::int64_t>(1, one.blocks));
-            sheet.rows.push_back({fmt::format("{} {}", one.name, sheet.rows.size() + 1),
-                                  {its / static_cast<double>(std::max<std::int64_t>(1, blocks)), one.link_s / its,
-                                   one.waiting_s / its, one.kernels_s / its, one.copy_s / its}});
+            const double share = 100 * its / static_cast<double>(std::max<std::int64_t>(1, blocks));
+            sheet.rows.push_back({fmt::format("{} {}: {:.0f} % of the blocks", one.name, sheet.rows.size() + 1, share),
+                                  {one.link_s / its, one.waiting_s / its, one.kernels_s / its, one.copy_s / its}});
         }
         report_.sheets.push_back(sheet);
     }
 
     void paced(const Way& way, const std::string& key, const BackendChoice& choice, const std::vector<Block>& blocks,
                double volumes_per_s) {
-        const ReconstructionSpec spec = spec_of(way);
+        const ReconstructionSpec spec = spec_of(way, size_);
         MemorySource source(spec, blocks, volumes_per_s * static_cast<double>(size_.lines()));
         LoneVolumePath path(spec, choice, device_);
         note_live(book_, key, fmt::format("{:.1f} volumes/s, from pinned memory", volumes_per_s),
@@ -178,8 +237,7 @@ BenchReport run_live_gpus(const LiveBenchJob& job, Progress& progress) {
     report.quick = job.quick;
     report.conditions = fmt::format(
         "Two volumes in pinned memory, sent in turn; dispersion, Lagrange-3, dB to u8; {:.0f} % of what is reached at "
-        "the "
-        "pace of a clock",
+        "the pace of a clock",
         100 * share_that_is_paced);
     BenchBook book(report, extent_of(true, job.quick).effort, progress);
     LiveGpusBench bench(book, report, job);

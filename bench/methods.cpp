@@ -29,22 +29,36 @@ BenchCase ao_oct(const std::string& key, bool from_host) {
             .from_host = from_host};
 }
 
-std::vector<BenchCase> all_methods() {
-    return {plain,
-            defr,
-            nufft,
-            {.key = "compressive/2048",
-             .meaning = "NUFFT-CS, 15 iterations, 30 % of the samples",
-             .recipe = "compressive",
-             .cost = 100},
-            {.key = "mnudft/2048",
-             .meaning = "MNUDFT-CS, the same through the exact matrix",
-             .recipe = "compressive",
-             .changes = {"compressive.transform=exact"},
-             .cost = 1000},
-            {.key = "nudft/2048", .meaning = "exact NUDFT", .recipe = "nudft", .cost = 30},
-            ao_oct("ao-oct/832", false),
-            ao_oct("ao-oct.arriving/832", true)};
+const BenchCase compressive{.key = "compressive/2048",
+                            .meaning = "NUFFT-CS, 15 iterations, 30 % of the samples",
+                            .recipe = "compressive",
+                            .cost = 100};
+const BenchCase mnudft{.key = "mnudft/2048",
+                       .meaning = "MNUDFT-CS, the same through the exact matrix",
+                       .recipe = "compressive",
+                       .changes = {"compressive.transform=exact"},
+                       .cost = 1000};
+
+// What a method without half precision makes of it too: then it is the exact one.
+BenchCase fast(BenchCase method) {
+    method.key.insert(method.key.find('/'), ".fast");
+    method.meaning += ", precision = fast";
+    method.changes.emplace_back("recipe.precision=fast");
+    return method;
+}
+
+std::vector<BenchCase> all_methods(bool on_gpu) {
+    std::vector<BenchCase> methods{plain};
+    for (const BenchCase& method : {defr, nufft, compressive, mnudft}) {
+        methods.push_back(method);
+        if (on_gpu) methods.push_back(fast(method));
+    }
+    methods.insert(methods.end(),
+                   {{.key = "nufft/832", .meaning = nufft.meaning, .recipe = "nufft", .cost = 2, .samples = 832},
+                    {.key = "nudft/2048", .meaning = "exact NUDFT", .recipe = "nudft", .cost = 30},
+                    ao_oct("ao-oct/832", false),
+                    ao_oct("ao-oct.arriving/832", true)});
+    return methods;
 }
 
 // Why voxels do not go into textures; "": they do.
@@ -116,7 +130,7 @@ BenchReport run_methods(const BenchJob& job, Progress& progress) {
     start.report.conditions = fmt::format(
         "The shipped recipes, u16 to dB in u8, {}; beside the plain chain. Costly ones have smaller volumes on a CPU",
         bench.way());
-    const std::vector<BenchCase> methods = all_methods();
+    const std::vector<BenchCase> methods = all_methods(start.processor.is_gpu());
     book.begin("methods", std::ssize(methods));
     for (const BenchCase& one : methods) bench.measure(one);
     book.end();

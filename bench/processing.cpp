@@ -2,18 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <functional>
 
 #include "bench/papers.h"
+#include "bench/rates.h"
 #include "compute/layers.h"
 #include "compute/parallel_for.h"
 #include "compute/speckle.h"
+#include "compute/volume_on_gpu.h"
 #include "engine/layers/boundary_costs.h"
 #include "engine/layers/find_surfaces.h"
 #include "engine/registration/registration.h"
 #include "engine/simulate/counter_random.h"
+#include "engine/speckle/filter_volume.h"
 #include "engine/speckle/speckle_filter.h"
 #include "engine/validation/tissue_scene.h"
 
@@ -224,6 +228,84 @@ void measure_registration(BenchBook& book, const Size3& size, const BackendChoic
             [&] { reference.register_rows(moved, silent); });
 }
 
+// Of a volume on a GPU that becomes dB of one byte.
+VolumeOnGpuWanted live_volume_of(const Size3& size) {
+    SpeckleFilter median;
+    median.method = FilterMethod::median;
+    median.median_size = 3;
+    VolumeOnGpuWanted wanted;
+    wanted.grid.depth = size[0];
+    wanted.grid.a_scans = size[1];
+    wanted.grid.b_scans = size[2];
+    wanted.grid.type = VoxelType::u8;
+    wanted.grid.quantity = "db";
+    wanted.grid.scale = 0.25;
+    wanted.stored = stored_power(wanted.grid, StoredAs::automatic);
+    wanted.power_of_codes = power_of_codes(wanted.stored, wanted.grid.type);
+    wanted.filter = tables_of(size, median, 0);
+    return wanted;
+}
+
+// What is done to a live volume between reconstruction and display, step by step, with the ranges of `bench --live`.
+void measure_live_steps(BenchBook& book, const Size3& size, const BackendChoice& choice) {
+    const VolumeOnGpuWanted wanted = live_volume_of(size);
+    const VolumeGrid& grid = wanted.grid;
+    RegistrationSettings settings;
+    settings.row_range = 2;
+    SilentProgress silent;
+    const auto codes_of = [&](const PowerVolume& volume) {
+        std::vector<std::byte> codes(volume.power.size());
+        for (std::size_t i = 0; i < codes.size(); ++i)
+            codes[i] = static_cast<std::byte>(std::clamp(std::lround(wanted.stored.code(volume.power[i])), 0L, 255L));
+        return codes;
+    };
+    const PowerVolume volume{grid, layered_speckle(size)};
+    const BlockMemory there = device_memory(grid.bytes(), choice.gpu), shown = device_memory(grid.bytes(), choice.gpu);
+    const auto work = volume_on_gpu(wanted, choice);
+    const auto bring = [&](const std::vector<std::byte>& codes) {
+        copy_memory(there.data, codes.data(), grid.bytes());
+        return work->read(there.data);
+    };
+    const Reference reference(PowerOnGpu{grid, bring(codes_of(volume))}, settings, choice);
+    float* const moving = bring(codes_of(moved_copy(volume)));
+    const PowerOnGpu power{grid, moving};
+    const Places places(packed_place(shown.data, grid, 0, PlaceKind::device_linear));
+    RegisteredMean mean(grid, choice);
+    std::vector<RowShift> rows;
+    const auto step = [&](const char* name, const char* meaning, const std::function<void()>& what) {
+        measure(book, std::string("live/") + name, meaning, voxels_of(size), what);
+    };
+    step("read", "codes of a live volume become power", [&] { work->read(there.data); });
+    step("find", "where its B-scans lie in the reference", [&] { rows = reference.register_rows(power, silent); });
+    step("move", "they are put there", [&] {
+        mean.clear();
+        mean.add(power, rows);
+        mean.write_on_gpu(moving);
+        work->clear_gaps();
+    });
+    step("filter", "median of 3 x 3 x 3", [&] { work->filter(); });
+    step("write", "power becomes codes where they are shown", [&] {
+        work->read(there.data);
+        work->write(there.data, nullptr, places);
+    });
+}
+
+// Angiography of four repeats, by itself and with the repeats aligned, spectra and voxels in the GPU's memory.
+void measure_angiography(BenchBook& book, bool quick, const BenchProcessor& processor) {
+    const BenchSize size = quick                ? BenchSize{256, 32, 8, 4, 4}
+                           : processor.is_gpu() ? BenchSize{1024, 512, 64, 16, 4}
+                                                : BenchSize{1024, 128, 16, 4, 4};
+    std::vector<BenchSpectra> spectra;
+    spectra.emplace_back(size, SampleFormat::u16, processor.home(), processor.choice.gpu);
+    const auto rate = [&](const char* key, const char* meaning, const ReconstructionSpec& spec) {
+        book.figure(key, meaning, "A-scans/s", [&] { return loop_rates(book, size, spec, processor, spectra); });
+    };
+    ReconstructionSpec spec = angiography_spec(size);
+    rate("angiography/aligned", "speckle variance of 4 repeats that are aligned", spec);
+    spec.flow.align = false;
+    rate("angiography/plain", "the same, not aligned", spec);
+}
+
 }  // namespace
 
 BenchReport run_processing(const BenchJob& job, Progress& progress) {
@@ -234,13 +316,15 @@ BenchReport run_processing(const BenchJob& job, Progress& progress) {
     const Size3 size = filtered_size(is_gpu, job.quick);
     start.report.conditions = fmt::format("Filters of {} x {} x {} voxels of linear power in {}", size[0], size[1],
                                           size[2], start.processor.home_name());
-    book.begin("processing", (std::ssize(filter_cases()) + (is_gpu ? 7 : 3)) * 2);
+    book.begin("processing", (std::ssize(filter_cases()) + (is_gpu ? 12 : 3)) * 2 + 2);
     if (is_gpu)
         measure_filters_on_gpu(book, size, start.processor.choice);
     else
         measure_filters(book, size);
     measure_layers(book, searched_size(is_gpu, job.quick), start.processor.choice);
     measure_registration(book, registered_size(is_gpu, job.quick), start.processor.choice);
+    if (is_gpu) measure_live_steps(book, size, start.processor.choice);
+    measure_angiography(book, job.quick, start.processor);
     book.end();
     start.report.published = beside_the_papers(start.report, is_gpu, published_tissue_figures());
     return start.report;

@@ -312,7 +312,8 @@ BenchReport run(const RenderingBenchJob& job, Progress& progress) {
     bench.modes();
     bench.samples();
     for (const std::filesystem::path& file : job.volumes) bench.samples_of(file, progress);
-    if (gpu && !job.quick) report.targets = judged_rendering(report, job.volumes);
+    if (job.quick) return report;
+    report.targets = gpu ? judged_rendering(report, job.volumes) : judged_rendering_in_software(report);
     return report;
 }
 

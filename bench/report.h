@@ -53,6 +53,21 @@ struct BenchSheet {
     std::vector<Row> rows;
 };
 
+// The parts of a system's way while it ran, each beside what it does where nothing else happens.
+struct BenchStages {
+    std::string title;
+    struct Stage {
+        std::string name;
+        std::string unit;
+        double reached = 0;
+        std::string of;      // key of the ceiling
+        double ceiling = 0;  // 0: not measured
+
+        double share() const { return ceiling > 0 ? reached / ceiling : 0; }
+    };
+    std::vector<Stage> stages;
+};
+
 // A figure of a paper, and ours beside it.
 struct BenchComparison {
     std::string paper;     // "Wang 2012"
@@ -84,6 +99,7 @@ struct BenchReport {
     std::vector<BenchFigure> ceilings;
     std::vector<BenchFigure> figures;
     std::vector<BenchSheet> sheets;
+    std::vector<BenchStages> stages;
     std::vector<BenchComparison> published;
     std::vector<BenchTarget> targets;  // none on a machine without a GPU, or where sizes are smaller than the targets'
 

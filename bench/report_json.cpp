@@ -37,6 +37,19 @@ Json object_of(const BenchSheet& sheet) {
     return json;
 }
 
+Json object_of(const BenchStages& of) {
+    Json json{{"title", of.title}, {"stages", Json::array()}};
+    for (const BenchStages::Stage& stage : of.stages) {
+        json["stages"].push_back({{"name", stage.name},
+                                  {"unit", stage.unit},
+                                  {"reached", stage.reached},
+                                  {"of", stage.of},
+                                  {"ceiling", stage.ceiling},
+                                  {"share", stage.share()}});
+    }
+    return json;
+}
+
 Json object_of(const BenchComparison& row) {
     return {{"paper", row.paper},         {"what", row.what},     {"hardware", row.hardware}, {"unit", row.unit},
             {"published", row.published}, {"figure", row.figure}, {"ours", row.ours},         {"factor", row.factor}};
@@ -67,6 +80,7 @@ std::string json_of(const BenchReport& report) {
         {"ceilings", array_of(report.ceilings)},
         {"figures", array_of(report.figures)},
         {"sheets", array_of(report.sheets)},
+        {"stages", array_of(report.stages)},
         {"published", array_of(report.published)},
         {"targets", array_of(report.targets)}};
     return json.dump(1);

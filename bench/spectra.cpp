@@ -31,13 +31,19 @@ void add_fringe(std::span<float> line, double depth, double height, double phase
     }
 }
 
-// Air, a bright surface, layers that darken with depth, speckle, noise.
-void make_line(std::span<float> line, std::int64_t a, std::int64_t b) {
-    constexpr int reflectors = 32;
-    std::mt19937 random(static_cast<std::uint32_t>(b * 100003 + a));
-    std::uniform_real_distribution<double> uniform(0, 1);
+void make_noise(std::span<float> line, std::mt19937& random) {
     std::normal_distribution<float> noise(0, 12);
     for (float& sample : line) sample = static_cast<float>(mean_counts) + noise(random);
+}
+
+// Air, a bright surface, layers that darken with depth, speckle, noise.
+void make_line(std::span<float> line, std::int64_t a, std::int64_t b, std::int64_t repeat) {
+    constexpr int reflectors = 32;
+    const auto seed = static_cast<std::uint32_t>(b * 100003 + a);
+    std::mt19937 random(seed), of_repeat(seed + static_cast<std::uint32_t>(repeat) * 50'000'017U);
+    std::uniform_real_distribution<double> uniform(0, 1);
+    make_noise(line, random);
+    if (repeat > 0) make_noise(line, of_repeat);
     const double bins = static_cast<double>(line.size()) / 2;
     const double surface = bins * (0.15 + 0.03 * std::sin(0.03 * static_cast<double>(a)));
     add_fringe(line, surface, 120, 2 * std::numbers::pi * uniform(random));
@@ -65,12 +71,13 @@ void store(std::span<const float> line, SampleFormat format, std::byte* to) {
 
 void fill(std::byte* to, const BenchSize& size, SampleFormat format, std::int64_t bytes_a_line) {
     const std::int64_t made = std::min(size.b_scans, pattern_b_scans);
-    parallel_for(0, made * size.a_scans, [&](std::int64_t i) {
+    parallel_for(0, made * size.repeats * size.a_scans, [&](std::int64_t i) {
         std::vector<float> line(static_cast<std::size_t>(size.samples));
-        make_line(line, i % size.a_scans, i / size.a_scans);
+        const std::int64_t frame = i / size.a_scans;
+        make_line(line, i % size.a_scans, frame / size.repeats, frame % size.repeats);
         store(line, format, to + i * bytes_a_line);
     });
-    const std::int64_t b_scan_bytes = size.a_scans * bytes_a_line;
+    const std::int64_t b_scan_bytes = size.repeats * size.a_scans * bytes_a_line;
     for (std::int64_t b = made; b < size.b_scans; ++b) {
         std::memcpy(to + b * b_scan_bytes, to + b % made * b_scan_bytes, static_cast<std::size_t>(b_scan_bytes));
     }
@@ -84,6 +91,7 @@ ReconstructionSpec chain_spec(const BenchSize& size, SampleFormat format) {
     spec.geometry.samples = size.samples;
     spec.geometry.a_scans = size.a_scans;
     spec.geometry.b_scans = size.b_scans;
+    spec.geometry.b_repeats = size.repeats;
     const auto last = static_cast<double>(size.samples - 1);
     for (std::int64_t j = 0; j < size.samples; ++j) {
         const double u = 2 * static_cast<double>(j) / last - 1;
@@ -96,6 +104,16 @@ ReconstructionSpec chain_spec(const BenchSize& size, SampleFormat format) {
     // Of white noise of 12 counts: what a live system would have measured before it starts.
     spec.recipe.noise_floor_db = 10 * std::log10(12.0 * 12.0 * 1.5 / static_cast<double>(size.samples));
     spec.block_b_scans = size.block_b_scans;
+    return spec;
+}
+
+ReconstructionSpec angiography_spec(const BenchSize& size) {
+    ReconstructionSpec spec = chain_spec(size);
+    spec.calibration.centre_wavelength_nm = bench_wavelength_nm;
+    spec.geometry.line_rate_hz = bench_line_rate_hz;
+    spec.recipe.average = Average::power;
+    spec.flow.method = FlowMethod::speckle_variance;
+    spec.flow.align = true;
     return spec;
 }
 
@@ -119,8 +137,8 @@ BenchSpectra::BenchSpectra(const BenchSize& size, SampleFormat format, MemoryKin
         Block block;
         block.b_scans = std::min(size.block_b_scans, size.b_scans - b);
         block.first_b_scan = b;
-        block.data = memory_.data + b * size.a_scans * bytes_a_line;
-        block.bytes = block.b_scans * size.a_scans * bytes_a_line;
+        block.data = memory_.data + b * size.repeats * size.a_scans * bytes_a_line;
+        block.bytes = block.b_scans * size.repeats * size.a_scans * bytes_a_line;
         block.memory = memory_.kind;
         block.sequence = sequence++;
         block.keeper = memory_.keeper;

@@ -16,12 +16,19 @@ struct BenchSize {
     std::int64_t a_scans = 512;
     std::int64_t b_scans = 512;
     std::int64_t block_b_scans = 16;
+    std::int64_t repeats = 1;  // of each B-scan, which differ by their noise
 
-    std::int64_t lines() const { return a_scans * b_scans; }
+    std::int64_t frames() const { return b_scans * repeats; }
+    std::int64_t lines() const { return a_scans * frames(); }
 };
 
 // Lagrange-3 + dispersion + Hann + dB to u8, stored background.
 ReconstructionSpec chain_spec(const BenchSize& size, SampleFormat format = SampleFormat::u16);
+
+inline constexpr double bench_wavelength_nm = 845, bench_line_rate_hz = 70'000;
+
+// The same with angiography of repeats, which are laid over one another first.
+ReconstructionSpec angiography_spec(const BenchSize& size);
 
 // One volume of spectra, 12 bits a sample, as u16 or packed12.
 class BenchSpectra {

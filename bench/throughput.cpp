@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t main_length = 2048;
 
 void measure_ceilings(BenchBook& book, const BenchJob& job, const BenchProcessor& processor) {
-    book.begin("ceilings", std::ssize(job.lengths) + (processor.is_gpu() ? 5 : 1));
+    book.begin("ceilings", std::ssize(job.lengths) + (processor.is_gpu() ? 5 : 2));
     const auto found = [&](const Ceiling& ceiling) { book.ceiling(ceiling); };
     try {
         if (processor.is_gpu()) {
@@ -55,9 +55,9 @@ std::string display_of([[maybe_unused]] BenchBook& book, [[maybe_unused]] const 
 #endif
 }
 
-// linear/N, separate/N (GPU), library/N (GPU), fast/N (GPU), real/N, nudft/N of one length: spectra and voxels stay
-// where the backend has its memory.
-constexpr std::int64_t resident_figures = 6;
+// linear/N, separate/N (GPU), library/N (GPU), fast/N (GPU), real/N, frame_mean/N, running/N, nudft/N of one length:
+// spectra and voxels stay where the backend has its memory.
+constexpr std::int64_t resident_figures = 8;
 void measure_resident(BenchBook& book, const BenchSize& size, const BenchProcessor& processor) {
     const auto n = std::to_string(size.samples);
     const double bytes_moved = static_cast<double>(size.samples) * 2.5;  // u16 in, half as many u8 out
@@ -96,6 +96,13 @@ void measure_resident(BenchBook& book, const BenchSize& size, const BenchProcess
     real.recipe.a2_rad = real.recipe.a3_rad = 0;
     book.figure("real/" + n, "the chain without dispersion, " + there, "A-scans/s",
                 [&] { return measured(real, processor); }, {{"linear/" + n}});
+    ReconstructionSpec found = chain_spec(size);
+    found.recipe.background = Background::frame_mean;
+    book.figure("frame_mean/" + n, "the chain with the mean of each B-scan as its background, " + there, "A-scans/s",
+                [&] { return measured(found, processor); }, {{"linear/" + n}});
+    found.recipe.background = Background::running;
+    book.figure("running/" + n, "the chain with a running mean of B-scans as its background, " + there, "A-scans/s",
+                [&] { return measured(found, processor); }, {{"linear/" + n}});
     ReconstructionSpec exact = chain_spec(size);
     exact.recipe.resample = Resample::nudft;
     book.figure("nudft/" + n, "exact NUDFT, the whole chain, " + there, "A-scans/s",
@@ -115,6 +122,31 @@ void measure_other_lengths(BenchBook& book, BenchSize size, const BenchProcessor
                         return loop_rates(book, size, chain_spec(size), processor, {&spectra, 1});
                     },
                     {{fmt::format("linear/{}", main_length), static_cast<double>(samples) / main_length}});
+    }
+}
+
+// linear/N of swept sources of long range, and separate/N (GPU). Volumes hold as many samples as those of 2048.
+void measure_long_lengths(BenchBook& book, const BenchSize& of_main, const BenchProcessor& processor,
+                          const std::vector<std::int64_t>& measured_already) {
+    const std::string there = fmt::format("{0} to {0}", processor.home_name());
+    for (const std::int64_t samples : long_lengths) {
+        if (std::ranges::find(measured_already, samples) != measured_already.end()) continue;
+        const std::int64_t longer = samples / main_length;
+        const BenchSize size{samples, of_main.a_scans, std::max<std::int64_t>(1, of_main.b_scans / longer),
+                             std::max<std::int64_t>(1, of_main.block_b_scans / longer)};
+        std::optional<BenchSpectra> made;
+        for (const bool fused : {false, true}) {
+            BenchProcessor with = processor;
+            with.choice.fused = fused;
+            book.figure(fmt::format("{}/{}", fused ? "linear" : "separate", samples),
+                        (fused ? "the whole chain, " : "separate passes around cuFFT, ") + there, "A-scans/s",
+                        [&] {
+                            if (!made) made.emplace(size, SampleFormat::u16, with.home(), with.choice.gpu);
+                            return loop_rates(book, size, chain_spec(size), with, {&*made, 1});
+                        },
+                        {{fmt::format("separate/{}", samples)},
+                         {fmt::format("linear/{}", main_length), static_cast<double>(longer)}});
+        }
     }
 }
 
@@ -210,6 +242,9 @@ BenchReport run(const BenchJob& job, Progress& progress) {
         book.begin("other lengths", std::ssize(other_lengths));
         measure_other_lengths(book, size, processor, job.lengths);
         book.end();
+        book.begin("long lengths", 2 * std::ssize(long_lengths));
+        measure_long_lengths(book, size, processor, job.lengths);
+        book.end();
         book.begin("one block", 1);
         measure_one_block(book, size.samples, processor);
         book.end();
@@ -217,7 +252,7 @@ BenchReport run(const BenchJob& job, Progress& progress) {
         measure_streams(book, size, processor);
         book.end();
     }
-    if (processor.is_gpu() && has_main && !job.quick) report.targets = judged(report);
+    if (has_main && !job.quick) report.targets = processor.is_gpu() ? judged(report) : judged_on_cpu(report);
     return report;
 }
 

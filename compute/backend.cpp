@@ -42,7 +42,6 @@ bool has_access(const DeviceId&, const DeviceId&) {
 // `left_out`: why some of all are.
 std::unique_ptr<Reconstructor> plan_on_gpus(const ReconstructionSpec& spec, const BackendChoice& choice,
                                             std::string& left_out) {
-    refuse_what_gpus_cannot(spec);
     BackendChoice one = choice;
     std::vector<DeviceId> planned;
     const auto plan_on = [&](DeviceId id) {
@@ -122,13 +121,6 @@ DevicesThatTake devices_that_take(const std::vector<DeviceId>& ids, bool may_lea
     }
     if (found.devices.empty() && first) std::rethrow_exception(first);
     return found;
-}
-
-void refuse_what_gpus_cannot(const ReconstructionSpec& spec) {
-    const auto refuse = [](bool asked, const char* key) {
-        if (asked) throw Error(ErrorCode::device, "works on the CPU only", key, "choose `backend` auto or cpu");
-    };
-    refuse(!spec.calibration.k_jitter.empty(), "calibration.k_jitter");
 }
 
 bool insists_on_gpu(const BackendChoice& choice) {

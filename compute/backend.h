@@ -38,6 +38,7 @@ struct Gpu {
     DeviceId id{};
     std::string name;
     std::int64_t memory_bytes = 0;
+    std::string pci_address = {};  // "0000:17:00.0"; "": unknown
 };
 
 struct GpuSurvey {
@@ -62,9 +63,6 @@ struct DevicesThatTake {
 // does, and where it may not, the first error is thrown.
 DevicesThatTake devices_that_take(const std::vector<DeviceId>& ids, bool may_leave_out,
                                   const std::function<std::unique_ptr<Reconstructor>(DeviceId)>& plan_on);
-
-// Throws Error{device} naming what of a spec works on the CPU only.
-void refuse_what_gpus_cannot(const ReconstructionSpec& spec);
 
 // Whether the CPU will not do.
 bool insists_on_gpu(const BackendChoice& choice);

@@ -33,7 +33,8 @@ std::vector<double> rates_of(double units, const CeilingEffort& effort, const st
 // Hears each ceiling when it is known; may throw to stop.
 using CeilingFound = std::function<void(const Ceiling&)>;
 
-// memory.copy (bytes read and written, all threads), fft.N (single precision, complex, all threads) for each length.
+// memory.copy (bytes read and written, all threads), memory.read (read alone), fft.N (single precision, complex, all
+// threads) for each length.
 void measure_cpu_ceilings(std::span<const std::int64_t> lengths, const CeilingEffort& effort,
                           const CeilingFound& found);
 

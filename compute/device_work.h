@@ -15,7 +15,8 @@ struct DeviceWork {
     std::string way{};      // how its voxels get to where they are wanted, as it was last; "" before the first
     std::string failure{};  // why it is left out; "": it works
     std::int64_t blocks = 0;
-    std::int64_t bytes = 0;  // of these blocks' spectra
+    std::int64_t bytes = 0;         // of these blocks' spectra
+    std::int64_t copied_bytes = 0;  // of voxels, to another device
 
     // Seconds on the device's streams, which overlap: of the spectra on the link, of waiting for a
     // place, of kernels, and of voxels on their way to another device. Blocks whose work is done.

@@ -48,6 +48,7 @@ struct Block {
     std::int64_t lost_before = 0;                     // blocks that the device lost since the block before this one
     double time_s = 0;                                // of the first line, by the source's clock, from its start
     std::chrono::steady_clock::time_point arrived{};  // when it was taken from its source
+    DeviceId near_gpu{};                              // that fetches it fastest; all zero: all alike
     std::shared_ptr<const void> keeper;               // holds the memory; destroyed with the last view
 };
 

@@ -62,6 +62,9 @@ class Reconstructor {
     // Blocks that are not done yet, without waiting for any.
     virtual int under_way() const { return 0; }
 
+    // The GPU that it works on; all zero: none, or several.
+    virtual DeviceId device() const { return {}; }
+
     // What couples blocks (running background) goes on from where `before` is, a reconstructor of the same kind and
     // spec, which has had the block before the next one. Nothing where blocks are not coupled.
     virtual void resume_after(Reconstructor& before) { static_cast<void>(before); }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "compute/error.h"
@@ -56,11 +57,12 @@ bool SeveralDevices::goes_on_after(const Error& error) {
 
 SeveralDevices::Device& SeveralDevices::next(const Block& block) {
     const auto load = [&](const Device& device) {
-        const int under_way = block.memory == MemoryKind::device ? 0 : device.reconstructor->under_way();
-        return std::pair(under_way, device.blocks);
+        if (block.memory == MemoryKind::device) return std::tuple(0, 0, device.blocks);
+        const int is_far = block.near_gpu != DeviceId{} && block.near_gpu != device.reconstructor->device() ? 1 : 0;
+        return std::tuple(device.reconstructor->under_way() + is_far, is_far, device.blocks);
     };
     Device* found = nullptr;
-    std::pair<int, std::uint64_t> least;
+    std::tuple<int, int, std::uint64_t> least;
     for (Device& device : devices_) {
         if (!device.failure.empty()) continue;
         const auto its = load(device);

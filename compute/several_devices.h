@@ -1,8 +1,8 @@
 // One reconstructor made of several, each on a device of its own. Every block is worked on by one device alone, so that
 // voxels are the bits of one device. A block in host memory goes to the device that has least under way: one that draws
-// pictures besides, or has a slower link, gets fewer by itself; devices that are idle alike, and blocks that lie in the
-// memory of devices, go round. What couples blocks (the running background) travels from device to device, some
-// kilobytes a block, and not the spectra.
+// pictures besides, or has a slower link, gets fewer by itself; one that fetches it faster gets it with one more under
+// way than the others have. Devices that are idle alike, and blocks that lie in the memory of devices, go round. What
+// couples blocks (the running background) travels from device to device, some kilobytes a block, and not the spectra.
 //
 // One thread feeds all of them: submitting enqueues and does not wait while a device has room, so blocks have to last
 // longer than that many submissions take the host.

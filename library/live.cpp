@@ -1,51 +1,16 @@
 // Live: a source, a session, and finished volumes in host memory, called back or taken.
-#include <atomic>
 #include <chrono>
-#include <mutex>
 #include <thread>
 
 #include "app/live/live_source.h"
-#include "app/session/tissue_settings.h"
 #include "engine/acquire/pushed_source.h"
-#include "engine/live/host_volumes.h"
-#include "engine/live/session.h"
 #include "engine/scan/provenance.h"
 #include "library/call.h"
 #include "library/convert.h"
-#include "library/volume_queue.h"
+#include "library/live_handle.h"
 
 using namespace echolux;
 using namespace echolux::library;
-
-// The last members go first: the session writes to the sink, the sink to the queue.
-struct echolux_live : Handle<Kind::live> {
-    // What volumes were made of. It takes reading files, and is the same for all of a spec.
-    struct Description {
-        std::shared_ptr<const ReconstructionSpec> spec;
-        std::string backend;
-        std::map<std::string, std::string> lines;
-    };
-
-    ~echolux_live() { queue.close(); }  // whoever waits for room there gives up
-
-    std::unique_ptr<Source> source;
-    PushedSource* pushed = nullptr;        // the source, where the caller pushes
-    std::mutex changing;                   // of the next three
-    Scan scan;                             // with the settings in use
-    TissueSettings tissue;                 // what is done to volumes
-    std::string events;                    // that the caller has not taken
-    std::shared_ptr<const Stages> stages;  // may be null
-    VolumeQueue queue;
-    echolux_volume_callback finished = nullptr;
-    void* user = nullptr;
-    std::atomic<std::thread::id> delivers;  // the thread that calls back
-    std::atomic<bool> was_started = false;
-    std::string recording;  // what was asked for last
-    std::mutex describing;  // of the next one
-    Description description;
-    std::optional<HostVolumes> sink;
-    std::optional<Session> session;
-};
 
 namespace {
 
@@ -91,32 +56,27 @@ std::map<std::string, std::string> provenance(echolux_live& live, const HostVolu
     return last.lines;
 }
 
-std::unique_ptr<echolux_volume> handle_of(const HostVolume& made, Volume volume,
-                                          const std::map<std::string, std::string>& lines) {
-    volume.provenance.insert(lines.begin(), lines.end());
-    auto one = std::make_unique<echolux_volume>(std::make_shared<const Volume>(std::move(volume)));
-    one->time_s = made.time_s;
-    one->number = made.number;
-    one->geometry = made.spec->geometry;
-    return one;
-}
-
-struct Handles {
-    std::unique_ptr<echolux_volume> structure, flow;
-};
-
-Handles handles_of(echolux_live& live, HostVolume made) {
+FinishedVolume finished(echolux_live& live, HostVolume made) {
     const auto lines = provenance(live, made);
-    Handles both;
-    if (made.flow) both.flow = handle_of(made, std::move(*made.flow), lines);
-    both.structure = handle_of(made, std::move(made.structure), lines);
-    return both;
+    const auto shared = [&](Volume volume) {
+        volume.provenance.insert(lines.begin(), lines.end());
+        return std::make_shared<const Volume>(std::move(volume));
+    };
+    FinishedVolume done{.structure = shared(std::move(made.structure)),
+                        .flow = {},
+                        .time_s = made.time_s,
+                        .number = made.number,
+                        .spec = made.spec};
+    if (made.flow) done.flow = shared(std::move(*made.flow));
+    live.kept.add(done);
+    return done;
 }
 
 void call_back(echolux_live& live, HostVolume made) {
-    Handles both = handles_of(live, std::move(made));
+    echolux_volume *structure = nullptr, *flow = nullptr;
+    give_handles(finished(live, std::move(made)), &structure, &flow);
     live.delivers = std::this_thread::get_id();
-    live.finished(live.user, both.structure.release(), both.flow.release());
+    live.finished(live.user, structure, flow);
 }
 
 VolumeReceiver receiver_of(echolux_live& live) {
@@ -124,7 +84,7 @@ VolumeReceiver receiver_of(echolux_live& live) {
         return {[] { return true; }, [&live](HostVolume made) { call_back(live, std::move(made)); }};
     }
     return {[&live] { return live.queue.wait_for_room(); },
-            [&live](HostVolume made) { live.queue.add(std::move(made)); }};
+            [&live](HostVolume made) { live.queue.add(finished(live, std::move(made))); }};
 }
 
 // `live` has its source.
@@ -188,7 +148,9 @@ echolux_status echolux_live_open(const char* source, const char* scan_toml, cons
             if (is_live_tissue(text)) of_tissue.push_back(text);
         }
         std::erase_if(of_source, is_live_tissue);
-        one->source = open_source(source_from(source, scan_toml, of_source));
+        const SourceWanted wanted = source_from(source, scan_toml, of_source);
+        one->source = open_source(wanted);
+        one->kept.keep(wanted.settings.keep_bytes());
         one = put_together(std::move(one), options);
         for (const std::string& text : of_tissue) {
             const std::size_t end = std::min(text.find('='), text.size());
@@ -284,12 +246,10 @@ echolux_status echolux_live_next(echolux_live* live, int32_t timeout_ms, echolux
         for (;;) {
             const bool over = is_over(one);
             const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
-            std::optional<HostVolume> made =
+            const std::optional<FinishedVolume> made =
                 one.queue.take(std::clamp<std::chrono::milliseconds>(left, 0ms, look_around));
             if (made) {
-                Handles both = handles_of(one, std::move(*made));
-                *structure = both.structure.release();
-                if (flow != nullptr) *flow = both.flow.release();
+                give_handles(*made, structure, flow);
                 return said(error, ECHOLUX_OK, "");
             }
             if (over) return said(error, ECHOLUX_ENDED, "there are no more volumes");

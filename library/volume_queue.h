@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "engine/live/host_volumes.h"
+#include "library/finished_volume.h"
 
 namespace echolux::library {
 
@@ -37,7 +37,7 @@ class VolumeQueue {
         return is_waited_for_ && waits_ && volumes_.size() >= capacity_;
     }
 
-    void add(HostVolume volume) {
+    void add(FinishedVolume volume) {
         const std::scoped_lock lock(mutex_);
         while (!volumes_.empty() && volumes_.size() >= capacity_) {
             volumes_.pop_front();
@@ -47,11 +47,11 @@ class VolumeQueue {
         changed_.notify_all();
     }
 
-    std::optional<HostVolume> take(std::chrono::milliseconds patience) {
+    std::optional<FinishedVolume> take(std::chrono::milliseconds patience) {
         std::unique_lock lock(mutex_);
         changed_.wait_for(lock, patience, [this] { return !volumes_.empty(); });
         if (volumes_.empty()) return std::nullopt;
-        HostVolume oldest = std::move(volumes_.front());
+        FinishedVolume oldest = std::move(volumes_.front());
         volumes_.pop_front();
         changed_.notify_all();
         return oldest;
@@ -72,7 +72,7 @@ class VolumeQueue {
   private:
     mutable std::mutex mutex_;
     std::condition_variable changed_;
-    std::deque<HostVolume> volumes_;
+    std::deque<FinishedVolume> volumes_;
     std::size_t capacity_ = 1;
     std::int64_t overwritten_ = 0;
     bool waits_ = false;

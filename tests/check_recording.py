@@ -24,6 +24,36 @@ def recorded_frames(rows, stride):
     return frames
 
 
+class Stripes:
+    """Files in stripes as one: stripe i is in file i mod N."""
+
+    def __init__(self, paths, stripe_bytes):
+        self.files = [open(path, "rb") for path in paths]
+        self.stripe_bytes, self.place = stripe_bytes, 0
+
+    def seek(self, place):
+        self.place = place
+
+    def read(self, count):
+        pieces = []
+        while count > 0:
+            stripe, within = divmod(self.place, self.stripe_bytes)
+            turn, part = divmod(stripe, len(self.files))
+            self.files[part].seek(turn * self.stripe_bytes + within)
+            piece = self.files[part].read(min(count, self.stripe_bytes - within))
+            if not piece:
+                break
+            pieces.append(piece)
+            self.place += len(piece)
+            count -= len(piece)
+        return b"".join(pieces)
+
+
+def opened(folder, scan):
+    names = [scan["file"], *filter(None, scan.get("stripes", "").split(";"))]
+    return Stripes([folder / name for name in names], scan.get("stripe_bytes", 1 << 20))
+
+
 def check_blocks(raw, rows):
     for row in rows:
         if int(row["missing"]) == 0:
@@ -59,18 +89,18 @@ def main(path):
             rows = list(csv.DictReader(file))
     recorded = recorded_frames(rows, stride) if index else set(range(frames))
     first_sequence = None if index else 0
-    with open(path.parent / scan["file"], "rb") as raw:
-        for frame in range(frames):
-            header, content = raw.read(HEADER.size), raw.read(frame_bytes)
-            if len(content) < frame_bytes:
-                sys.exit(f"ends in frame {frame} of {frames}")
-            if frame in recorded:
-                first_sequence = check_frame(frame, header, content, first_sequence)
-            elif any(header) or any(content):
-                sys.exit(f"frame {frame}: is not in the index, but not empty")
-        if raw.read(1):
-            sys.exit(f"more than {frames} frames")
-        check_blocks(raw, rows)
+    raw = opened(path.parent, scan)
+    for frame in range(frames):
+        header, content = raw.read(HEADER.size), raw.read(frame_bytes)
+        if len(content) < frame_bytes:
+            sys.exit(f"ends in frame {frame} of {frames}")
+        if frame in recorded:
+            first_sequence = check_frame(frame, header, content, first_sequence)
+        elif any(header) or any(content):
+            sys.exit(f"frame {frame}: is not in the index, but not empty")
+    if raw.read(1):
+        sys.exit(f"more than {frames} frames")
+    check_blocks(raw, rows)
     missing = frames - len(recorded)
     print(f"{len(recorded)} frames in order, {len(recorded) * lines} A-scans, all checksums right"
           + (f"; {missing} frames missing, as the index says" if missing else ""))

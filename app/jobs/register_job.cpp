@@ -194,12 +194,13 @@ class Registering {
         progress.begin("register", volume.host.grid.b_scans, "B-scans");
         rows_.push_back(said_of(name(0), at_registration, [&] {
             return timed([&] {
-                return is_on_gpu() ? align_neighbours(volume.on_gpu(), settings_, progress, on_)
+                return is_on_gpu() ? align_neighbours(volume.on_gpu(), settings_, progress, *registration_on_gpu(on_))
                                    : align_neighbours(volume.host, settings_, progress);
             });
         }));
         if (settings_.crosses > 0) {
-            rows_.back().erase(rows_.back().begin(), rows_.back().begin() + settings_.crosses);
+            const auto raster = rows_of_raster(rows_.back(), settings_.crosses);
+            rows_.back() = {raster.begin(), raster.end()};
             volume.host = without_crosses(std::move(volume.host), settings_.crosses);
         }
         require_some(rows_.back(), name(0),

@@ -1,7 +1,6 @@
 #include "app/jobs/tissue_shown.h"
 
 #include <algorithm>
-#include <ranges>
 
 #include "app/jobs/register_job.h"
 #include "compute/error.h"
@@ -31,7 +30,7 @@ StabilisedVolume stabilised(const Volume& volume, const Volume* reference, const
     const VolumeGrid& grid = reference == nullptr ? volume.grid : reference->grid;
     Volume made;
     const auto put = [&](RegisteredMean mean, const auto& moved) {
-        if (std::ranges::none_of(done.rows | std::views::drop(crosses), &RowShift::is_valid)) {
+        if (std::ranges::none_of(rows_of_raster(done.rows, crosses), &RowShift::is_valid)) {
             throw Error(ErrorCode::bad_setting,
                         crosses > 0            ? "no B-scan fits those across"
                         : reference == nullptr ? "no B-scan fits its neighbours"
@@ -48,9 +47,10 @@ StabilisedVolume stabilised(const Volume& volume, const Volume* reference, const
         any,
         [&] {
             const PowerCopy there(power, any);
-            done.rows = reference == nullptr ? align_neighbours(there.on_gpu(), settings, progress, any)
-                                             : Reference(PowerCopy(of_reference, any).on_gpu(), settings, any)
-                                                   .register_rows(there.on_gpu(), progress);
+            done.rows = reference == nullptr
+                            ? align_neighbours(there.on_gpu(), settings, progress, *registration_on_gpu(any))
+                            : Reference(PowerCopy(of_reference, any).on_gpu(), settings, any)
+                                  .register_rows(there.on_gpu(), progress);
             put(RegisteredMean(grid, any), there.on_gpu());
         },
         [&] {
@@ -61,7 +61,8 @@ StabilisedVolume stabilised(const Volume& volume, const Volume* reference, const
     progress.end();
     made.provenance = volume.provenance;
     made.provenance["registration"] = section_toml("registration", settings);
-    made.provenance["registration.b_scans_used"] = fmt::format("{} of {}", done.used, std::ssize(done.rows) - crosses);
+    made.provenance["registration.b_scans_used"] =
+        fmt::format("{} of {}", done.used, rows_of_raster(done.rows, crosses).size());
     done.volume = std::make_shared<const Volume>(std::move(made));
     return done;
 }

@@ -1,4 +1,5 @@
-// The volumes that a display keeps, written as one series: the last seconds of a live source, after the event.
+// The volumes that a display or a session keeps, written as one series: the last seconds of a live source, after the
+// event.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,6 @@
 #include "engine/io/volume_file.h"
 #include "engine/live/volume_ring.h"
 #include "engine/progress.h"
-#include "render/slots/live_slots.h"
 
 namespace echolux {
 
@@ -24,10 +24,6 @@ struct KeptSeries {
 
 // Of `volumes`, oldest first, those of the last `seconds`; 0: all.
 std::vector<KeptVolume> last_of(const std::vector<KeptVolume>& volumes, double seconds);
-
-// One line: how many volumes `slots` keep, or why none, where `keep_bytes` were given for them. `why_none`: where
-// making room for them failed.
-std::string kept_line(const LiveSlots& slots, std::int64_t keep_bytes, const std::string& why_none);
 
 // `voxels` waits for those of the volumes, one after the other. Time counts from the first of them; when the source
 // acquired it stands in the provenance, and how many were begun with other settings. Throws Error{output, cancelled}

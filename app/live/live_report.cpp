@@ -68,9 +68,15 @@ Json object_of(const TissueStats& f) {
 }
 
 Json object_of(const DeviceWork& f) {
-    Json json{{"name", f.name},           {"way", f.way},       {"blocks", f.blocks},
-              {"bytes", f.bytes},         {"link_s", f.link_s}, {"waiting_s", f.waiting_s},
-              {"kernels_s", f.kernels_s}, {"copy_s", f.copy_s}};
+    Json json{{"name", f.name},
+              {"way", f.way},
+              {"blocks", f.blocks},
+              {"bytes", f.bytes},
+              {"copied_bytes", f.copied_bytes},
+              {"link_s", f.link_s},
+              {"waiting_s", f.waiting_s},
+              {"kernels_s", f.kernels_s},
+              {"copy_s", f.copy_s}};
     if (!f.failure.empty()) json["failure"] = f.failure;
     return json;
 }

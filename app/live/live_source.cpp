@@ -7,6 +7,7 @@
 #include "compute/error.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/plan_tables.h"
+#include "engine/scan/recording_layout.h"
 
 namespace echolux {
 namespace {
@@ -62,6 +63,9 @@ RecordingWanted recording_of(const Source& source, const std::filesystem::path& 
     wanted.scan_toml = scan_toml;
     wanted.scan = source.scan();
     if (source.pool_blocks() > 0) wanted.max_blocks_held = std::max<std::int64_t>(1, source.pool_blocks() / 2);
+    const std::int64_t b_scans = std::min(source.block_b_scans(), wanted.scan.geometry.b_scans);
+    if (const auto block = RecordingLayout(wanted.scan).place_of(0, 0, b_scans))
+        wanted.held_bytes = wanted.max_blocks_held * block->bytes;
     return wanted;
 }
 

@@ -12,6 +12,7 @@
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/own_files.h"
+#include "engine/live/recording_names.h"
 #include "engine/progress_words.h"
 
 namespace echolux {
@@ -57,6 +58,7 @@ class LiveProgress {
 RecordingWanted recording_of(const SessionJob& job, const Source& source) {
     RecordingWanted wanted = recording_of(source, job.record);
     wanted.replace = job.overwrites;
+    wanted.stripe_folders = job.stripes;
     const Scan& scan = wanted.scan;
     const std::int64_t volume =
         spectra_layout(scan.file, scan.format, scan.geometry, scan.path.string()).volume_bytes();
@@ -136,13 +138,15 @@ std::exception_ptr watch_to_the_end(const SessionJob& job, Session& session, Pro
 
 // The scans that a source plays or that describe it.
 FileNames files_of_source(const SourceWanted& source) {
-    const std::size_t colon = source.name.find(':');
-    const std::filesystem::path named = colon == std::string::npos ? "" : source.name.substr(colon + 1);
-    std::error_code problem;
     FileNames files = files_read(source.scan, source.assignments);
-    if (!std::filesystem::exists(named, problem)) return files;
-    const FileNames played = files_read(named, source.assignments);
-    files.insert(files.end(), played.begin(), played.end());
+    for (const std::string& name : sources_in(source.name)) {
+        const std::size_t colon = name.find(':');
+        const std::filesystem::path named = colon == std::string::npos ? "" : name.substr(colon + 1);
+        std::error_code problem;
+        if (!std::filesystem::exists(named, problem)) continue;
+        const FileNames played = files_read(named, source.assignments);
+        files.insert(files.end(), played.begin(), played.end());
+    }
     return files;
 }
 
@@ -155,12 +159,13 @@ bool is_own_report(const std::filesystem::path& path) {
 void check_session_outputs(const SessionJob& job, std::vector<Output> more, FileNames made_from) {
     check_processed_folder(job.processed);
     if (!job.record.empty()) {
-        check_recording_name(job.record, job.overwrites);
+        check_recording_name(job.record, job.overwrites, job.stripes);
         check_can_be_written(job.record);
         more.push_back({job.record, {}, {".toml"}});
         for (const std::filesystem::path& file : files_of_recording(job.record)) {
             if (file != job.record) more.push_back({file});
         }
+        for (const std::filesystem::path& file : stripes_of_recording(job.record, job.stripes)) more.push_back({file});
     }
     more.push_back({job.report, is_own_report, {".json"}});
     if (!job.processed.empty()) more.push_back({job.processed, [](const auto&) { return true; }});  // checked above

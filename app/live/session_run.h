@@ -22,12 +22,13 @@ struct SessionJob {
     std::string task = "live";  // as progress names it
     SourceWanted source;
     BackendChoice backend;
-    double seconds = 0;               // 0: until the source ends, or the user
-    std::int64_t volumes = 0;         // that are acquired; 0: as many as come
-    std::filesystem::path record;     // the recording's TOML; empty: none
-    bool overwrites = false;          // an earlier recording, and other results
-    std::filesystem::path processed;  // folder for processed volumes; empty: none
-    std::filesystem::path report;     // where the caller writes the report; empty: nowhere
+    double seconds = 0;                            // 0: until the source ends, or the user
+    std::int64_t volumes = 0;                      // that are acquired; 0: as many as come
+    std::filesystem::path record;                  // the recording's TOML; empty: none
+    std::vector<std::filesystem::path> stripes{};  // folders on further disks for it
+    bool overwrites = false;                       // an earlier recording, and other results
+    std::filesystem::path processed;               // folder for processed volumes; empty: none
+    std::filesystem::path report;                  // where the caller writes the report; empty: nowhere
 };
 
 using HearEvent = std::function<void(const SessionEvent&)>;

@@ -36,8 +36,9 @@ void AlignableOnGpu::take(const VolumeGrid& grid, float* power, VolumeOnGpu& wor
 }
 
 std::vector<RowShift> AlignableOnGpu::find(To to, Progress& progress) {
-    return to == To::reference ? reference_->register_rows(there(), progress)
-                               : align_neighbours(there(), settings_, progress, choice_);
+    if (to == To::reference) return reference_->register_rows(there(), progress);
+    if (!registration_) registration_ = registration_on_gpu(choice_);
+    return align_neighbours(there(), settings_, progress, *registration_);
 }
 
 std::int64_t AlignableOnGpu::move(const std::vector<RowShift>& rows) {
@@ -50,14 +51,20 @@ std::int64_t AlignableOnGpu::move(const std::vector<RowShift>& rows) {
 }
 
 void AlignableOnGpu::become_reference() {
-    reference_ = std::make_unique<const Reference>(there(), settings_, choice_);
+    reference_ = std::make_unique<const Reference>(there(), settings_, choice_, registration_);
+}
+
+void AlignableOnGpu::give_memory_back() {
+    reference_.reset();
+    registration_.reset();
+    mean_.reset();
 }
 
 void TissueOnGpu::set(const LiveTissue& tissue) {
     check_tissue(tissue);
     tissue_ = tissue;
     power_.set_settings(tissue.registration);
-    if (!tissue.stabilises) power_.forget_reference();
+    if (!tissue.stabilises) power_.give_memory_back();
     work_.reset();
 }
 

@@ -33,6 +33,7 @@ class AlignableOnGpu : public AlignablePower {
     std::int64_t move(const std::vector<RowShift>& rows) override;
     void become_reference() override;
     void forget_reference() override { reference_.reset(); }
+    void give_memory_back();  // and the reference with it
 
   private:
     PowerOnGpu there() const { return {grid_, power_}; }
@@ -42,6 +43,7 @@ class AlignableOnGpu : public AlignablePower {
     VolumeGrid grid_;
     float* power_ = nullptr;
     VolumeOnGpu* work_ = nullptr;
+    std::shared_ptr<RegistrationOnGpu> registration_;  // its memory serves all volumes; nothing: none yet
     std::unique_ptr<const Reference> reference_;
     std::unique_ptr<RegisteredMean> mean_;  // nothing: none of this grid yet
 };

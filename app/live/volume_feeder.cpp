@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/live/kept_series.h"
+#include "app/live/kept_line.h"
 #include "app/open/scan_poses.h"
 #include "compute/counted.h"
 #include "compute/error.h"

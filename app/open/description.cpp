@@ -16,6 +16,7 @@
 #include "engine/io/picture_file.h"
 #include "engine/io/volume_file.h"
 #include "engine/io/voxel_value.h"
+#include "engine/scan/raw_bytes.h"
 #include "engine/scan/scan.h"
 #include "engine/scan/time_points.h"
 
@@ -84,11 +85,15 @@ std::int64_t further_volumes(const Scan& scan, std::int64_t file_bytes) {
     return (file_bytes - layout.file_bytes()) / layout.volume_bytes();
 }
 
+std::string in_stripes(const Scan& scan) {
+    return scan.stripes.empty() ? "" : " in stripes in " + counted(scan.stripes.size() + 1, "files");
+}
+
 std::vector<Fact> scan_facts(const Scan& scan) {
     const ScanGeometry& geometry = scan.geometry;
-    const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(scan.spectra));
+    const auto bytes = RawBytes(scan).size();
     const std::int64_t further = further_volumes(scan, bytes);
-    return {{"spectra", scan.spectra.string(), "", size_text(static_cast<double>(bytes))},
+    return {{"spectra", scan.spectra.string(), "", size_text(static_cast<double>(bytes)) + in_stripes(scan)},
             {"samples", geometry.samples, "", ""},
             {"lines", geometry.lines_per_b_scan() * geometry.frames_per_volume() * geometry.volumes, "", ""},
             {"volumes", geometry.volumes, "",

@@ -34,6 +34,7 @@ void add_files_of_scan(const Path& input, const std::vector<std::string>& settin
     book.bind("simulation", simulation);
     if (lower_ending(input) == ".toml") as_far_as_possible([&] { book.read_toml(input); });
     for (const std::string& assignment : settings) as_far_as_possible([&] { book.set_assignment(assignment); });
+    for (const std::string& name : stripe_names(scan.file.stripes)) files.push_back(input.parent_path() / name);
     for (const BoundField& field : book.fields()) {
         const Value value = field.get();
         const auto* name = std::get_if<std::string>(&value);

@@ -8,6 +8,7 @@
 #include "app/session/tissue_settings.h"
 #include "app/transfer/transfer_text.h"
 #include "engine/io/file_hash.h"
+#include "engine/scan/raw_bytes.h"
 #include "engine/scan/scan.h"
 #include "engine/scan/section_toml.h"
 #include "render/transfer_function.h"
@@ -98,7 +99,7 @@ void note_input(PictureRecord& record, const VolumeSource& source) {
     if (source.input.empty()) return;
     record.input_hash = file_hash(source.input);
     if (!is_scan_name(source.input)) return;
-    record.spectra_hash = file_hash(open_scan(source.input, source.settings).spectra);
+    record.spectra_hash = raw_hash(open_scan(source.input, source.settings));
 }
 
 std::string text_of_map(const std::map<std::string, std::string>& map) {

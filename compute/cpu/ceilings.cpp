@@ -2,10 +2,12 @@
 #include "compute/ceilings.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <numeric>
 
 #include "compute/error.h"
 #include "compute/fft/fft.h"
@@ -33,6 +35,22 @@ Ceiling memory_copy(const CeilingEffort& effort) {
     };
     return {"memory.copy", "host memory, copied (read + written)", "B/s",
             rates_of(2.0 * static_cast<double>(bytes), effort, copy)};
+}
+
+// What several links can fetch at most; a copy writes as well.
+Ceiling memory_read(const CeilingEffort& effort) {
+    constexpr std::int64_t piece = std::int64_t{1} << 17;  // words
+    const std::int64_t pieces = std::max<std::int64_t>(1, effort.bytes / 8 / piece);
+    const std::vector<std::uint64_t> words(static_cast<std::size_t>(pieces * piece), 1);
+    std::atomic<std::uint64_t> sum = 0;  // so that nothing is left out
+    const auto read = [&] {
+        parallel_for(0, pieces, [&](std::int64_t i) {
+            const auto begin = words.begin() + i * piece;
+            sum += std::accumulate(begin, begin + piece, std::uint64_t{0});
+        });
+    };
+    return {"memory.read", "host memory, read by all threads", "B/s",
+            rates_of(8.0 * static_cast<double>(words.size()), effort, read)};
 }
 
 Ceiling transforms(std::int64_t length, const CeilingEffort& effort) {
@@ -72,6 +90,7 @@ std::vector<double> rates_of(double units, const CeilingEffort& effort, const st
 void measure_cpu_ceilings(std::span<const std::int64_t> lengths, const CeilingEffort& effort,
                           const CeilingFound& found) {
     found(memory_copy(effort));
+    found(memory_read(effort));
     for (const std::int64_t length : lengths) found(transforms(length, effort));
 }
 

@@ -16,38 +16,45 @@
 namespace echolux::cpu {
 namespace {
 
-constexpr std::int64_t taps = 4, run_points = 16;
+constexpr std::int64_t taps = 4;
 
 }  // namespace
 
-FourTaps::FourTaps(const ResampleTable& table, bool wide) : table_(table) {
-    if (wide) prepare_wide(static_cast<std::int64_t>(table.base.size()) / run_points);
+FourTaps::FourTaps(const ResampleTable& table, std::int64_t run) : table_(table), run_(run) {
+    if (run > 4) prepare_runs();
 }
 
 void FourTaps::operator()(const float* spectrum, float* out) const {
     const auto points = static_cast<std::int64_t>(table_.base.size());
     const Resampled<taps> step{table_.base.data(), table_.weights.data()};
-    std::int64_t j = is_wide() ? by_sixteens(spectrum, out) : 0;
+    std::int64_t j = by_runs(spectrum, out);
     for (j = by_fours(spectrum, out, j); j < points; ++j) out[j] = step(spectrum, j);
 }
 
-// Leaves first_ empty where a run reaches farther than a window.
-void FourTaps::prepare_wide(std::int64_t runs) {
+// Leaves first_ empty where a run reaches farther than two registers.
+void FourTaps::prepare_runs() {
+    const std::int64_t runs = std::ssize(table_.base) / run_;
     std::vector<std::int32_t> first;
     for (std::int64_t run = 0; run < runs; ++run) {
-        const auto begin = table_.base.begin() + run * run_points;
-        const auto [least, most] = std::minmax_element(begin, begin + run_points);
-        if (*most - *least + taps > window) return;
+        const auto begin = table_.base.begin() + run * run_;
+        const auto [least, most] = std::minmax_element(begin, begin + run_);
+        if (*most - *least + taps > 2 * run_) return;
         first.push_back(*least);
+        is_near_.push_back(*most - *least < run_);
     }
-    for (std::int64_t j = 0; j < runs * run_points; ++j) {
-        offset_.push_back(static_cast<std::uint8_t>(table_.base[index(j)] - first[index(j / run_points)]));
+    for (std::int64_t j = 0; j < runs * run_; ++j) {
+        offset_.push_back(static_cast<std::uint8_t>(table_.base[index(j)] - first[index(j / run_)]));
     }
-    for (std::int64_t i = 0; i < runs * run_points * taps; ++i) {
-        const std::int64_t run = i / (run_points * taps), tap = i / run_points % taps, point = i % run_points;
-        weights_.push_back(table_.weights[index((run * run_points + point) * taps + tap)]);
+    for (std::int64_t i = 0; i < runs * run_ * taps; ++i) {
+        const std::int64_t run = i / (run_ * taps), tap = i / run_ % taps, point = i % run_;
+        weights_.push_back(table_.weights[index((run * run_ + point) * taps + tap)]);
     }
     first_ = std::move(first);
+}
+
+std::int64_t FourTaps::by_runs(const float* spectrum, float* out) const {
+    if (first_.empty()) return 0;
+    return run_ == 16 ? by_sixteens(spectrum, out) : by_eights(spectrum, out);
 }
 
 // The taps of a point are neighbours in memory, so four plain loads and a crosswise sum replace sixteen gathered ones.
@@ -69,13 +76,14 @@ std::int64_t FourTaps::by_fours(const float* spectrum, float* out, std::int64_t 
 
 #if defined(__x86_64__)
 
-bool FourTaps::machine_is_wide() {
-    return __builtin_cpu_supports("avx512f");
+std::int64_t FourTaps::widest_run() {
+    return __builtin_cpu_supports("avx512f") ? 16 : __builtin_cpu_supports("avx2") ? 8 : 4;
 }
 
 // A window of the spectrum lies in two registers, from which the taps of sixteen points are picked. The rounding is
 // named so that no product is fused with a sum.
 __attribute__((target("avx512f"))) std::int64_t FourTaps::by_sixteens(const float* spectrum, float* out) const {
+    constexpr std::int64_t run_points = 16;
     constexpr int rounding = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
     const auto runs = static_cast<std::int64_t>(first_.size());
     const __m512i one = _mm512_set1_epi32(1);
@@ -97,13 +105,46 @@ __attribute__((target("avx512f"))) std::int64_t FourTaps::by_sixteens(const floa
     return runs * run_points;
 }
 
+// Here a register of samples is loaded for each tap, one farther on, so that all taps are picked by the same offsets,
+// of which the machine looks at three bits; where offsets reach farther, from the register behind it too.
+__attribute__((target("avx2"))) std::int64_t FourTaps::by_eights(const float* spectrum, float* out) const {
+    constexpr std::int64_t run_points = 8;
+    constexpr int fourth_bit_to_sign = 28;
+    const auto runs = static_cast<std::int64_t>(first_.size());
+    for (std::int64_t run = 0; run < runs; ++run) {
+        const float* const from = spectrum + first_[index(run)];
+        const float* const weights = weights_.data() + run * run_points * taps;
+        const auto* const offsets = reinterpret_cast<const __m128i*>(offset_.data() + run * run_points);
+        const __m256i at = _mm256_cvtepu8_epi32(_mm_loadl_epi64(offsets));
+        const __m256 is_far = _mm256_castsi256_ps(_mm256_slli_epi32(at, fourth_bit_to_sign));
+        const bool is_near = is_near_[index(run)] != 0;
+        __m256 products[taps];
+        for (std::int64_t tap = 0; tap < taps; ++tap) {
+            __m256 samples = _mm256_permutevar8x32_ps(_mm256_loadu_ps(from + tap), at);
+            if (!is_near) {
+                const __m256 far = _mm256_permutevar8x32_ps(_mm256_loadu_ps(from + tap + run_points), at);
+                samples = _mm256_blendv_ps(samples, far, is_far);
+            }
+            products[tap] = _mm256_mul_ps(_mm256_loadu_ps(weights + tap * run_points), samples);
+            asm("" : "+x"(products[tap]));  // so that no product is fused with a sum
+        }
+        const __m256 left = _mm256_add_ps(products[0], products[1]), right = _mm256_add_ps(products[2], products[3]);
+        _mm256_storeu_ps(out + run * run_points, _mm256_add_ps(left, right));
+    }
+    return runs * run_points;
+}
+
 #else
 
-bool FourTaps::machine_is_wide() {
-    return false;
+std::int64_t FourTaps::widest_run() {
+    return 4;
 }
 
 std::int64_t FourTaps::by_sixteens(const float*, float*) const {
+    return 0;
+}
+
+std::int64_t FourTaps::by_eights(const float*, float*) const {
     return 0;
 }
 

@@ -12,12 +12,6 @@
 
 namespace echolux::cpu {
 
-// `distance` in points of the finer grid, at most half the width.
-inline float kernel_at(const MovedSamples& moved, double distance) {
-    const double x = 2 * distance / static_cast<double>(moved.width);
-    return moved.kernel(std::sqrt(std::max(0.0, 1 - x * x)));
-}
-
 // A Value is float where all weights are real, else complex.
 template <class Value>
 Value weight_at(const MovedSamples& moved, double point) {
@@ -29,24 +23,24 @@ Value weight_at(const MovedSamples& moved, double point) {
 }
 
 template <class Value>
-void spread_sample(const MovedSamples& moved, double place, Value value, Value* grid) {
+void spread_sample(const MovedSpreading& moved, double place, Value value, Value* grid) {
     const auto first = static_cast<std::int64_t>(std::ceil(place - static_cast<double>(moved.width) / 2));
     for (std::int64_t g = first; g < first + moved.width; ++g) {
         const std::int64_t around = g < 0 ? g + moved.grid : g < moved.grid ? g : g - moved.grid;
-        grid[around] += kernel_at(moved, place - static_cast<double>(g)) * value;
+        grid[around] += moved.kernel_at(place - static_cast<double>(g)) * value;
     }
 }
 
 template <class Value>
 void to_grid(const MovedSamples& moved, const LineMap& map, const float* samples, Value* grid) {
     std::fill_n(grid, moved.grid, Value{});
-    const double end = static_cast<double>(moved.points.size()) - 0.5;
+    const MovedSpreading spreading = moved.spreading();
     const auto stretch = static_cast<float>(map.stretch);
     for (std::size_t p = 0; p < moved.points.size(); ++p) {
-        const double point = map.offset + map.stretch * moved.points[p];
-        if (point < -0.5 || point > end) continue;
+        const double point = map(moved.points[p]);
+        if (!spreading.holds(point)) continue;
         const Value weight = weight_at<Value>(moved, point) * (moved.shares[p] * stretch);
-        spread_sample(moved, point * moved.ratio, weight * samples[p], grid);
+        spread_sample(spreading, point * moved.ratio, weight * samples[p], grid);
     }
 }
 

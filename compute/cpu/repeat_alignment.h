@@ -2,10 +2,12 @@
 // thread owns one with its buffers.
 #pragma once
 
+#include <array>
 #include <complex>
 #include <cstdint>
 #include <vector>
 
+#include "compute/cpu/padded_lines.h"
 #include "compute/flow/flow_tables.h"
 #include "compute/repeat_report.h"
 #include "compute/steps/repeat_alignment.h"
@@ -30,6 +32,7 @@ class RepeatAligner {
 
   private:
     static constexpr std::int64_t lag_count = ShiftTaps::count + 1;  // for fractions from -1 to 1
+    static constexpr std::int64_t fine_reach = 2, fine_width = 2 * fine_reach + 1;
 
     struct Shift {
         double z = 0, x = 0;       // sample (z, x) of the reference lies at (z + this.z, x + this.x) of the repeat
@@ -40,53 +43,83 @@ class RepeatAligner {
     struct Lag {
         std::int64_t z = 0, x = 0;
     };
+    struct LagRange {
+        std::int64_t first, last;
+
+        LagRange(std::int64_t place, std::int64_t range, std::int64_t count);
+        std::int64_t size() const { return last - first + 1; }
+    };
+    // Of all A-scans, at a lag.
+    struct Coherence {
+        double coherent = 0, of_reference = 0, of_repeat = 0;
+
+        float value() const;
+    };
 
     float* line(std::int64_t position, std::int64_t series, std::int64_t repeat) const;
+    void split(std::int64_t series);  // all repeats into split_; what is no number becomes 0
 
     // Features of half as many samples along both axes, for the coarse search.
     void find_features();
-    void find_features(std::int64_t repeat, float floor);
-    void smooth(std::vector<float>& plane, std::int64_t reach);  // mean over a square
+    void halve(const PaddedLines& powers, PaddedLines& plane) const;
+    void smooth(PaddedLines& plane, std::int64_t reach);  // mean over a square
+    void find_overlap_powers(std::int64_t repeat);
+    double overlap_power(std::int64_t repeat, Lag lag) const;  // of what the other one has at -lag
 
+    std::int64_t take_as_reference(std::int64_t repeat);  // bins with tissue
     Shift shift_of(std::int64_t reference, std::int64_t repeat);
-    Lag coarse_lag(std::int64_t reference, std::int64_t repeat) const;
-    float correlation(std::int64_t reference, std::int64_t repeat, Lag lag) const;
-    Lag fine_lag(std::int64_t reference, std::int64_t repeat, Lag coarse) const;
-    float coherence(std::int64_t reference, std::int64_t repeat, Lag lag) const;
-    bool has_tissue(std::int64_t repeat) const;
+    Lag coarse_lag(std::int64_t reference, std::int64_t repeat);
+    Lag fine_lag(std::int64_t repeat, Lag coarse);
+    void add_coherences(std::int64_t repeat, std::int64_t position, LagRange deep, LagRange along);
+    double tissue_power(std::int64_t position, Overlap deep) const;
 
     // Sums over depth for each position and lag of `taps` samples around `lag`, along depth or along positions.
-    void sum_lags_in_depth(std::int64_t reference, std::int64_t repeat, Lag lag);
-    void sum_lags_along(std::int64_t reference, std::int64_t x);  // of shifted_
+    void sum_lags_in_depth(std::int64_t repeat, Lag lag);
+    void sum_lags_along(std::int64_t repeat, std::int64_t x);  // of moved_
     double fraction_of(double turns) const;
     double coherence_at(double fraction, double turns) const;  // not divided by lag_power_
 
-    // The repeat of one series into shifted_, moved in depth and without the phase of bulk motion against the
-    // reference.
-    void move_in_depth(std::int64_t series, std::int64_t repeat, double by);
-    void remove_phase(std::int64_t series, std::int64_t reference, std::int64_t x);
-    void lay_over(std::int64_t series, std::int64_t reference, std::int64_t repeat);
-    void follow_phase(std::int64_t series, std::int64_t repeat);
+    // A repeat into moved_, moved in depth and without the phase of bulk motion against the reference.
+    void move_in_depth(std::int64_t repeat, double by);
+    void remove_phase(std::int64_t reference, std::int64_t repeat, std::int64_t x);
+    void lay_over(std::int64_t repeat);  // from moved_ into split_
+    void follow_phase(std::int64_t before, std::int64_t repeat);
     template <class Reference, class Other>
     void find_phase(const Reference& of_reference, const Other& of_other);  // lines of a position; into phase_
     void smooth_phase();                                                    // of sum_
+    void turn_back(float* line, Phasor phase) const;
 
     std::int64_t find_shifts(std::int64_t reference);  // into tried_; how many fit, the reference included
     std::int64_t choose_reference();                   // shifts_ are those against it
-    std::int64_t keep_used();                          // shifts_ of those that fit come to lie first, as repeats do
-    void clear_what_some_lack(std::int64_t used);
+    void keep_used();
+    void lay_series(std::int64_t series, std::int64_t reference, bool is_moved);
+    void store_series(std::int64_t series) const;
     void report(RepeatReport* reports) const;
 
     const FlowTables& tables_;
-    std::int64_t positions_, depth_, half_positions_, half_depth_;
+    std::int64_t positions_, depth_, half_positions_, half_depth_, coarse_z_, coarse_x_;
     std::complex<float>* bins_ = nullptr;
-    std::vector<std::vector<float>> features_;  // [repeat][half_positions][half_depth]
-    std::vector<float> temporary_, mean_;
-    std::vector<Phasor> lags_;         // [position][lag]
-    float lag_power_ = 0;              // root of the powers' product, over what the lags are sums of
-    std::vector<Phasor> shifted_;      // [position][depth]
-    std::vector<Phasor> phase_, sum_;  // [position]
+    std::vector<PaddedLines> split_;   // [repeat][position], of a series
+    std::vector<PaddedLines> powers_;  // likewise
+    std::vector<PaddedLines> moved_;   // likewise, of repeats that were compared with the last reference
+    // Of the reference: zero where there is no tissue, 1 where there is some, power summed over depth.
+    PaddedLines tissue_, is_tissue_;
+    std::vector<double> tissue_powers_;
+    std::vector<PaddedLines> features_;  // [repeat][half_positions]
+    PaddedLines temporary_, mean_;
+    std::vector<std::vector<double>> overlap_powers_;            // [repeat][depth lag][half_positions + 1]
+    std::array<Coherence, fine_width * fine_width> coherences_;  // [along][deep]
+    std::vector<Phasor> lags_;                                   // [position][lag]
+    float lag_power_ = 0;                                        // root of the powers' product, over those sums
+    PaddedLines steps_;                                          // of one line
+    std::vector<Phasor> phase_, sum_;                            // [position]
+    std::array<float, PhaseSmoothing::reach + 1> smoothing_;     // weights, by distance
+    std::vector<double> correlations_;                           // of lags in depth
+    std::vector<float> products_;                                // likewise, of a line
+    std::vector<const float*> others_;                           // of sums
     std::vector<Shift> shifts_, tried_;
+    std::int64_t last_tried_ = 0;     // reference, whose repeats are in moved_
+    std::vector<std::int64_t> used_;  // repeats, in the order of time
 };
 
 }  // namespace echolux::cpu

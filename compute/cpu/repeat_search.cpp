@@ -2,9 +2,7 @@
 // sample.
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
-#include "compute/cpu/bins.h"
 #include "compute/cpu/repeat_alignment.h"
 #include "compute/indexing.h"
 #include "compute/steps/registration.h"
@@ -14,53 +12,97 @@ namespace echolux::cpu {
 
 void RepeatAligner::find_features() {
     double power = 0;
-    for (std::int64_t x = 0; x < positions_; ++x) {
-        const float* bins = line(x, 0, 0);
-        float sum = 0;
-        for (std::int64_t z = 0; z < depth_; ++z) sum += power_of(bin(bins, z));
-        power += static_cast<double>(sum);
+    for (std::int64_t x = 0; x < positions_; ++x) power += static_cast<double>(sum_of(powers_[0].line(x), depth_));
+    const LogFeature feature{
+        RepeatFeatures::floor(tables_.min_power, power / static_cast<double>(positions_ * depth_))};
+    for (std::int64_t r = 0; r < tables_.repeats.count; ++r) {
+        PaddedLines& plane = features_[index(r)];
+        halve(powers_[index(r)], plane);
+        smooth(plane, RepeatFeatures::of_speckle);
+        smooth(plane, RepeatFeatures::of_speckle);
+        for (std::int64_t x = 0; x < half_positions_; ++x) {
+            float *line = plane.line(x), *mean = mean_.line(x);
+            for (std::int64_t z = 0; z < half_depth_; ++z) mean[z] = line[z] = feature(line[z]);
+        }
+        smooth(mean_, RepeatFeatures::of_background);
+        for (std::int64_t x = 0; x < half_positions_; ++x) {
+            float *line = plane.line(x), *mean = mean_.line(x);
+            for (std::int64_t z = 0; z < half_depth_; ++z) line[z] -= mean[z];
+        }
+        find_overlap_powers(r);
     }
-    const float floor = RepeatFeatures::floor(tables_.min_power, power / static_cast<double>(positions_ * depth_));
-    for (std::int64_t r = 0; r < tables_.repeats.count; ++r) find_features(r, floor);
 }
 
-void RepeatAligner::find_features(std::int64_t repeat, float floor) {
-    std::vector<float>& plane = features_[index(repeat)];
-    std::fill(plane.begin(), plane.end(), 0.0f);
-    for (std::int64_t x = 0; x < positions_; ++x) {
-        const float* bins = line(x, 0, repeat);
-        float* into = plane.data() + x / 2 * half_depth_;
-        for (std::int64_t z = 0; z < depth_; ++z) into[z / 2] += 0.25f * power_of(bin(bins, z));
+void RepeatAligner::halve(const PaddedLines& powers, PaddedLines& plane) const {
+    for (std::int64_t x = 0; x < half_positions_; ++x) {
+        const bool has_second = 2 * x + 1 < positions_;
+        const float *one = powers.line(2 * x), *other = has_second ? powers.line(2 * x + 1) : one;
+        const float share = has_second ? 0.25f : 0.0f;
+        float* into = plane.line(x);
+        for (std::int64_t z = 0; z < half_depth_; ++z)  // beyond an odd depth lies a zero
+            into[z] = 0.25f * (one[2 * z] + one[2 * z + 1]) + share * (other[2 * z] + other[2 * z + 1]);
     }
-    smooth(plane, RepeatFeatures::of_speckle);
-    smooth(plane, RepeatFeatures::of_speckle);
-    const LogFeature feature{floor};
-    for (float& value : plane) value = feature(value);
-    mean_ = plane;  // of the same size: nothing is allocated
-    smooth(mean_, RepeatFeatures::of_background);
-    for (std::size_t i = 0; i < plane.size(); ++i) plane[i] -= mean_[i];
 }
 
-void RepeatAligner::smooth(std::vector<float>& plane, std::int64_t reach) {
+void RepeatAligner::smooth(PaddedLines& plane, std::int64_t reach) {
     const std::int64_t width = 2 * reach + 1;
     for (std::int64_t x = 0; x < half_positions_; ++x) {
-        for (std::int64_t z = 0; z < half_depth_; ++z) {
-            const WindowSpan window(z, width, half_depth_);
-            float sum = 0;
-            for (std::int64_t i = window.begin; i < window.end; ++i) sum += plane[index(x * half_depth_ + i)];
-            temporary_[index(x * half_depth_ + z)] = sum / static_cast<float>(window.size());
+        const float* from = plane.line(x) - reach;
+        float* into = temporary_.line(x);
+        std::fill_n(into, half_depth_, 0.0f);
+        for (std::int64_t i = 0; i < width; ++i) {
+            for (std::int64_t z = 0; z < half_depth_; ++z) into[z] += from[z + i];
         }
+        const std::int64_t inner = std::max(reach, half_depth_ - reach);
+        const auto divide = [&](std::int64_t z) {
+            into[z] /= static_cast<float>(WindowSpan(z, width, half_depth_).size());
+        };
+        for (std::int64_t z = 0; z < std::min(reach, half_depth_); ++z) divide(z);
+        for (std::int64_t z = reach; z < half_depth_ - reach; ++z) into[z] /= static_cast<float>(width);
+        for (std::int64_t z = inner; z < half_depth_; ++z) divide(z);
     }
     for (std::int64_t x = 0; x < half_positions_; ++x) {
         const WindowSpan window(x, width, half_positions_);
-        float* into = plane.data() + x * half_depth_;
+        float* into = plane.line(x);
         std::fill_n(into, half_depth_, 0.0f);
         const float share = 1 / static_cast<float>(window.size());
         for (std::int64_t i = window.begin; i < window.end; ++i) {
-            const float* from = temporary_.data() + i * half_depth_;
+            const float* from = temporary_.line(i);
             for (std::int64_t z = 0; z < half_depth_; ++z) into[z] += share * from[z];
         }
     }
+}
+
+// Sums over the first A-scans, as many as there may be, of the power of what is left of each where the last samples are
+// cut off, as many as a lag in depth says; the first ones for a lag below zero.
+void RepeatAligner::find_overlap_powers(std::int64_t repeat) {
+    double* sums = overlap_powers_[index(repeat)].data();
+    const std::int64_t each = half_positions_ + 1;
+    for (std::int64_t x = 0; x < half_positions_; ++x) {
+        const float* line = features_[index(repeat)].line(x);
+        float* squares = temporary_.line(x);
+        for (std::int64_t z = 0; z < half_depth_; ++z) squares[z] = line[z] * line[z];
+        double first = static_cast<double>(sum_of(squares, half_depth_)), last = first;
+        const auto put = [&](std::int64_t lag, double power) {
+            double* of_lag = sums + (lag + coarse_z_) * each;
+            of_lag[x + 1] = of_lag[x] + power;
+        };
+        put(0, first);
+        for (std::int64_t i = 0; i < coarse_z_; ++i) {
+            const double at_begin = static_cast<double>(line[i]),
+                         at_end = static_cast<double>(line[half_depth_ - 1 - i]);
+            first -= at_begin * at_begin;
+            last -= at_end * at_end;
+            put(-i - 1, first);
+            put(i + 1, last);
+        }
+    }
+}
+
+double RepeatAligner::overlap_power(std::int64_t repeat, Lag lag) const {
+    const Overlap along(lag.x, half_positions_);
+    const double* of_lag = overlap_powers_[index(repeat)].data() + (lag.z + coarse_z_) * (half_positions_ + 1);
+    return std::max(0.0, of_lag[along.end] - of_lag[along.begin]);
 }
 
 // ---- where a repeat lies --------------------------------------------------------------------------------------------
@@ -84,10 +126,10 @@ std::int64_t RepeatAligner::choose_reference() {
 
 std::int64_t RepeatAligner::find_shifts(std::int64_t reference) {
     std::int64_t used = 0;
-    const bool has_signal = has_tissue(reference);
+    const std::int64_t tissue = take_as_reference(reference);
     for (std::int64_t r = 0; r < tables_.repeats.count; ++r) {
         Shift& shift = tried_[index(r)];
-        if (!has_signal) {
+        if (tissue < min_repeat_tissue) {
             shift = {0, 0, 0, 0, Reason::no_signal};
         } else if (r == reference) {
             shift = {0, 0, 0, 1, Reason::ok};
@@ -99,26 +141,35 @@ std::int64_t RepeatAligner::find_shifts(std::int64_t reference) {
     return used;
 }
 
-bool RepeatAligner::has_tissue(std::int64_t repeat) const {
-    std::int64_t bright = 0;
+std::int64_t RepeatAligner::take_as_reference(std::int64_t repeat) {
+    last_tried_ = repeat;
+    const PaddedLines& all = split_[index(repeat)];
+    double bright = 0;
     for (std::int64_t x = 0; x < positions_; ++x) {
-        const float* bins = line(x, 0, repeat);
+        const float *re = all.complex_line(x), *im = re + all.stride(), *power = powers_[index(repeat)].line(x);
+        float *to_re = tissue_.complex_line(x), *to_im = to_re + tissue_.stride(), *is_tissue = is_tissue_.line(x);
         for (std::int64_t z = 0; z < depth_; ++z) {
-            const float power = power_of(bin(bins, z));
-            bright += power >= tables_.min_power && power > 0;
+            const float is = power[z] >= tables_.min_power ? 1.0f : 0.0f;
+            is_tissue[z] = power[z] > 0 ? is : 0.0f;
+            to_re[z] = is * re[z];
+            to_im[z] = is * im[z];
         }
+        float* tissue_power = steps_.line(0);
+        for (std::int64_t z = 0; z < depth_; ++z) tissue_power[z] = is_tissue[z] * power[z];
+        bright += static_cast<double>(sum_of(is_tissue, depth_));
+        tissue_powers_[index(x)] = static_cast<double>(sum_of(tissue_power, depth_));
     }
-    return bright >= min_repeat_tissue;
+    return static_cast<std::int64_t>(bright);
 }
 
 RepeatAligner::Shift RepeatAligner::shift_of(std::int64_t reference, std::int64_t repeat) {
-    const Lag lag = fine_lag(reference, repeat, coarse_lag(reference, repeat));
+    const Lag lag = fine_lag(repeat, coarse_lag(reference, repeat));
     Shift shift;
-    sum_lags_in_depth(reference, repeat, lag);
+    sum_lags_in_depth(repeat, lag);
     shift.z = static_cast<double>(lag.z) + (tables_.align_depth > 0 ? fraction_of(tables_.carrier_turns) : 0);
-    move_in_depth(0, repeat, shift.z);
-    remove_phase(0, reference, lag.x);
-    sum_lags_along(reference, lag.x);
+    move_in_depth(repeat, shift.z);
+    remove_phase(reference, repeat, lag.x);
+    sum_lags_along(repeat, lag.x);
     const double fraction = tables_.align_lines > 0 ? fraction_of(0) : 0;
     shift.whole_x = lag.x;
     shift.x = static_cast<double>(lag.x) + fraction;
@@ -134,56 +185,53 @@ RepeatAligner::Shift RepeatAligner::shift_of(std::int64_t reference, std::int64_
     return shift;
 }
 
-RepeatAligner::Lag RepeatAligner::coarse_lag(std::int64_t reference, std::int64_t repeat) const {
-    const std::int64_t range_z = std::min((tables_.align_depth + 1) / 2, half_depth_ / 2);
-    const std::int64_t range_x = std::min((tables_.align_lines + 1) / 2, half_positions_ / 2);
+RepeatAligner::Lag RepeatAligner::coarse_lag(std::int64_t reference, std::int64_t repeat) {
+    const std::int64_t lags = 2 * coarse_z_ + 1;
+    const PaddedLines &a = features_[index(reference)], &b = features_[index(repeat)];
     Lag best;
-    float most = correlation(reference, repeat, best);
-    for (std::int64_t x = -range_x; x <= range_x; ++x) {
-        for (std::int64_t z = -range_z; z <= range_z; ++z) {
-            const float found = correlation(reference, repeat, {z, x});
-            if (found > most) {
-                most = found;
-                best = {z, x};
-            }
+    float most = 0, at_none = 0;
+    bool is_first = true;
+    for (std::int64_t x = -coarse_x_; x <= coarse_x_; ++x) {
+        std::fill_n(correlations_.begin(), lags, 0.0);
+        const Overlap along(x, half_positions_);
+        for (std::int64_t p = along.begin; p < along.end; ++p) {
+            for (std::int64_t i = 0; i < lags; ++i) others_[index(i)] = b.line(p + x) + i - coarse_z_;
+            sum_products(a.line(p), std::span(others_).first(index(lags)), half_depth_, products_.data());
+            for (std::int64_t i = 0; i < lags; ++i) correlations_[index(i)] += static_cast<double>(products_[index(i)]);
+        }
+        for (std::int64_t z = -coarse_z_; z <= coarse_z_; ++z) {
+            const double power = std::sqrt(overlap_power(reference, {z, x}) * overlap_power(repeat, {-z, -x}));
+            const float found = power > 0 ? static_cast<float>(correlations_[index(z + coarse_z_)] / power) : 0.0f;
+            if (x == 0 && z == 0) at_none = found;
+            if (!is_first && !(found > most)) continue;
+            is_first = false;
+            most = found;
+            best = {z, x};
         }
     }
-    return {2 * best.z, 2 * best.x};
+    return at_none >= most ? Lag{} : Lag{2 * best.z, 2 * best.x};  // none where that is as good
 }
 
-float RepeatAligner::correlation(std::int64_t reference, std::int64_t repeat, Lag lag) const {
-    const Overlap along(lag.x, half_positions_), deep(lag.z, half_depth_);
-    double product = 0, of_reference = 0, of_repeat = 0;
-    for (std::int64_t x = along.begin; x < along.end; ++x) {
-        const float* a = features_[index(reference)].data() + x * half_depth_;
-        const float* b = features_[index(repeat)].data() + (x + lag.x) * half_depth_ + lag.z;
-        float ab = 0, aa = 0, bb = 0;
-        for (std::int64_t z = deep.begin; z < deep.end; ++z) {
-            ab += a[z] * b[z];
-            aa += a[z] * a[z];
-            bb += b[z] * b[z];
-        }
-        product += static_cast<double>(ab);
-        of_reference += static_cast<double>(aa);
-        of_repeat += static_cast<double>(bb);
-    }
+RepeatAligner::LagRange::LagRange(std::int64_t place, std::int64_t range, std::int64_t count) {
+    const std::int64_t most = std::min(range, count / 2);
+    first = std::clamp(place - fine_reach, -most, most);
+    last = std::clamp(place + fine_reach, -most, most);
+}
+
+float RepeatAligner::Coherence::value() const {
     const double power = std::sqrt(of_reference * of_repeat);
-    return power > 0 ? static_cast<float>(product / power) : 0.0f;
+    return power > 0 ? static_cast<float>(coherent / power) : 0.0f;
 }
 
-RepeatAligner::Lag RepeatAligner::fine_lag(std::int64_t reference, std::int64_t repeat, Lag coarse) const {
-    constexpr std::int64_t reach = 2;
-    const auto around = [](std::int64_t place, std::int64_t range, std::int64_t count) {
-        const std::int64_t most = std::min(range, count / 2);
-        return std::pair{std::clamp(place - reach, -most, most), std::clamp(place + reach, -most, most)};
-    };
-    const auto [first_z, last_z] = around(coarse.z, tables_.align_depth, depth_);
-    const auto [first_x, last_x] = around(coarse.x, tables_.align_lines, positions_);
-    Lag best{first_z, first_x};
+RepeatAligner::Lag RepeatAligner::fine_lag(std::int64_t repeat, Lag coarse) {
+    const LagRange deep(coarse.z, tables_.align_depth, depth_), along(coarse.x, tables_.align_lines, positions_);
+    coherences_.fill({});
+    for (std::int64_t x = 0; x < positions_; ++x) add_coherences(repeat, x, deep, along);
+    Lag best{deep.first, along.first};
     float most = -1;
-    for (std::int64_t x = first_x; x <= last_x; ++x) {
-        for (std::int64_t z = first_z; z <= last_z; ++z) {
-            const float found = coherence(reference, repeat, {z, x});
+    for (std::int64_t x = along.first; x <= along.last; ++x) {
+        for (std::int64_t z = deep.first; z <= deep.last; ++z) {
+            const float found = coherences_[index((x - along.first) * fine_width + z - deep.first)].value();
             if (found > most) {
                 most = found;
                 best = {z, x};
@@ -193,65 +241,73 @@ RepeatAligner::Lag RepeatAligner::fine_lag(std::int64_t reference, std::int64_t 
     return best;
 }
 
-float RepeatAligner::coherence(std::int64_t reference, std::int64_t repeat, Lag lag) const {
-    const Overlap along(lag.x, positions_), deep(lag.z, depth_);
-    double coherent = 0, of_reference = 0, of_repeat = 0;
-    for (std::int64_t x = along.begin; x < along.end; ++x) {
-        const float* a = line(x, 0, reference);
-        const float* b = line(x + lag.x, 0, repeat);
-        CoherenceSum sum;
-        for (std::int64_t z = deep.begin; z < deep.end; ++z) {
-            const Phasor at_reference = bin(a, z);
-            if (power_of(at_reference) >= tables_.min_power) sum.add(at_reference, bin(b, z + lag.z));
+// The modulus of a product is blind to what turns an A-scan as a whole, so coherences of A-scans may be added whatever
+// their bulk motion.
+void RepeatAligner::add_coherences(std::int64_t repeat, std::int64_t position, LagRange deep, LagRange along) {
+    const auto lags = index(deep.size());
+    std::array<const float*, fine_width> bins{}, powers{};
+    std::array<Phasor, fine_width> products{};
+    std::array<float, fine_width> of_repeat{};
+    for (std::int64_t x = along.first; x <= along.last; ++x) {
+        const std::int64_t other = position + x;
+        if (other < 0 || other >= positions_) continue;
+        for (std::size_t i = 0; i < lags; ++i) {
+            const std::int64_t z = deep.first + static_cast<std::int64_t>(i);
+            bins[i] = split_[index(repeat)].complex_line(other) + z;
+            powers[i] = powers_[index(repeat)].line(other) + z;
         }
-        coherent += static_cast<double>(std::sqrt(power_of(sum.product)));
-        of_reference += static_cast<double>(sum.reference);
-        of_repeat += static_cast<double>(sum.other);
+        sum_differences(tissue_.complex_line(position), std::span(bins).first(lags), tissue_.stride(), depth_,
+                        products.data());
+        sum_products(is_tissue_.line(position), std::span(powers).first(lags), depth_, of_repeat.data());
+        for (std::size_t i = 0; i < lags; ++i) {
+            Coherence& one = coherences_[index((x - along.first) * fine_width) + i];
+            one.coherent += static_cast<double>(std::sqrt(power_of(products[i])));
+            one.of_reference += tissue_power(position, Overlap(deep.first + static_cast<std::int64_t>(i), depth_));
+            one.of_repeat += static_cast<double>(of_repeat[i]);
+        }
     }
-    const double power = std::sqrt(of_reference * of_repeat);
-    return power > 0 ? static_cast<float>(coherent / power) : 0.0f;
+}
+
+// Of the reference's tissue, in a part of the depths.
+double RepeatAligner::tissue_power(std::int64_t position, Overlap deep) const {
+    const float *re = tissue_.complex_line(position), *im = re + tissue_.stride();
+    double power = tissue_powers_[index(position)];
+    for (std::int64_t z = 0; z < deep.begin; ++z) power -= static_cast<double>(Power{}(re[z], im[z]));
+    for (std::int64_t z = deep.end; z < depth_; ++z) power -= static_cast<double>(Power{}(re[z], im[z]));
+    return power;
 }
 
 // ---- fractions of a sample: interpolation and the sum over depth commute, so that only the latter goes over bins ----
 
-void RepeatAligner::sum_lags_in_depth(std::int64_t reference, std::int64_t repeat, Lag lag) {
+void RepeatAligner::sum_lags_in_depth(std::int64_t repeat, Lag lag) {
     std::fill(lags_.begin(), lags_.end(), Phasor{});
     const Overlap along(lag.x, positions_);
     for (std::int64_t x = along.begin; x < along.end; ++x) {
-        const float* a = line(x, 0, reference);
-        const float* b = line(x + lag.x, 0, repeat);
-        for (std::int64_t n = 0; n < lag_count; ++n) {
-            const std::int64_t by = lag.z + n - ShiftTaps::count / 2;
-            const Overlap deep(by, depth_);
-            CoherenceSum sum;
-            for (std::int64_t z = deep.begin; z < deep.end; ++z) {
-                const Phasor at_reference = bin(a, z);
-                if (power_of(at_reference) >= tables_.min_power) sum.add(at_reference, bin(b, z + by));
-            }
-            lags_[index(x * lag_count + n)] = sum.product;
-        }
+        for (std::int64_t n = 0; n < lag_count; ++n)
+            others_[index(n)] = split_[index(repeat)].complex_line(x + lag.x) + lag.z + n - ShiftTaps::count / 2;
+        sum_differences(tissue_.complex_line(x), std::span(others_).first(lag_count), tissue_.stride(), depth_,
+                        lags_.data() + x * lag_count);
     }
 }
 
-void RepeatAligner::sum_lags_along(std::int64_t reference, std::int64_t x) {
+void RepeatAligner::sum_lags_along(std::int64_t repeat, std::int64_t x) {
+    const PaddedLines& moved = moved_[index(repeat)];
     double of_reference = 0, of_repeat = 0;
-    std::fill(lags_.begin(), lags_.end(), Phasor{});
-    for (std::int64_t n = 0; n < lag_count; ++n) {
-        const std::int64_t by = x + n - ShiftTaps::count / 2;
-        const Overlap along(by, positions_);
-        for (std::int64_t p = along.begin; p < along.end; ++p) {
-            const float* a = line(p, 0, reference);
-            const Phasor* b = shifted_.data() + (p + by) * depth_;
-            CoherenceSum sum;
-            for (std::int64_t z = 0; z < depth_; ++z) {
-                const Phasor at_reference = bin(a, z);
-                if (power_of(at_reference) >= tables_.min_power) sum.add(at_reference, b[z]);
-            }
-            lags_[index(p * lag_count + n)] = sum.product;
-            if (by != x) continue;
-            of_reference += static_cast<double>(sum.reference);
-            of_repeat += static_cast<double>(sum.other);
+    for (std::int64_t p = 0; p < positions_; ++p) {
+        const std::int64_t first = p + x - ShiftTaps::count / 2;
+        for (std::int64_t n = 0; n < lag_count; ++n)
+            others_[index(n)] = moved.complex_line(std::clamp<std::int64_t>(first + n, 0, positions_ - 1));
+        Phasor* lags = lags_.data() + p * lag_count;
+        sum_differences(tissue_.complex_line(p), std::span(others_).first(lag_count), tissue_.stride(), depth_, lags);
+        for (std::int64_t n = 0; n < lag_count; ++n) {
+            if (first + n < 0 || first + n >= positions_) lags[n] = {};
         }
+        if (p + x < 0 || p + x >= positions_) continue;
+        float* power = steps_.line(0);
+        const float* is_tissue = is_tissue_.line(p);
+        for (std::int64_t z = 0; z < depth_; ++z) power[z] = is_tissue[z] * power_of(moved.at(p + x, z));
+        of_reference += tissue_powers_[index(p)];
+        of_repeat += static_cast<double>(sum_of(power, depth_));
     }
     lag_power_ = static_cast<float>(std::sqrt(of_reference * of_repeat));
 }

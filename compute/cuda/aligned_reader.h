@@ -9,13 +9,13 @@
 
 namespace echolux::cuda {
 
-template <class Read>
+template <class Read, int bytes = 4>
 struct AlignedReader {
     Read read;
 
     // Of both sides, so that the host knows its type too.
     ECHOLUX_HD auto operator()(const std::byte* line, std::int64_t p) const {
-        return read(static_cast<const std::byte*>(__builtin_assume_aligned(line, 4)), p);
+        return read(static_cast<const std::byte*>(__builtin_assume_aligned(line, bytes)), p);
     }
 };
 

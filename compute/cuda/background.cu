@@ -5,6 +5,7 @@
 #include "compute/cuda/aligned_reader.h"
 #include "compute/cuda/background.h"
 #include "compute/cuda/launch.h"
+#include "compute/cuda/line_words.h"
 #include "compute/cuda/selected.cuh"
 #include "compute/steps/background.h"
 
@@ -56,6 +57,26 @@ __global__ void add_integers(Read read, Frames frames, std::int64_t chunks, std:
         sum += static_cast<std::int64_t>(read(line, p));
     }
     atomicAdd(sums + frame * frames.samples + p, static_cast<unsigned long long>(sum));  // modulo 2^64: signs survive
+}
+
+// The same of lines of whole words: a thread has both samples of one. Half as many loads, of twice the bytes, and so
+// many threads that a GPU's memory sets the pace.
+__global__ void add_words(Frames frames, std::int64_t chunks, std::int64_t columns, unsigned long long* sums) {
+    static_assert(lines_of_a_chunk <= 65536, "sums of 16 bits fit into 32");
+    const std::int64_t chunk = blockIdx.x / columns % chunks, frame = blockIdx.x / columns / chunks;
+    const std::int64_t p = blockIdx.x % columns * blockDim.x + threadIdx.x, words = frames.line_bytes / 4;
+    if (2 * p >= frames.samples) return;
+    const std::int64_t first = chunk * lines_of_a_chunk;
+    const std::int64_t end = min(first + lines_of_a_chunk, frames.lines);
+    const auto* word = reinterpret_cast<const std::uint32_t*>(frames.raw) + (frame * frames.lines + first) * words + p;
+    unsigned low = 0, high = 0;
+#pragma unroll 16
+    for (std::int64_t l = first; l < end; ++l, word += words) {
+        low += *word & 0xffffu;
+        high += *word >> 16;
+    }
+    atomicAdd(sums + frame * frames.samples + 2 * p, static_cast<unsigned long long>(low));
+    atomicAdd(sums + frame * frames.samples + 2 * p + 1, static_cast<unsigned long long>(high));
 }
 
 // A thread has one sample of all lines of a frame. Real samples are added in groups, in the CPU's order.
@@ -165,7 +186,21 @@ void FrameBackground::find_mean(cudaStream_t stream, const std::byte* raw, std::
     const Frames of{raw, lines_.line_bytes(), lines_per_frame_, lines_.samples()};
     const std::int64_t count = frames * of.samples;
     const std::int64_t chunks = (of.lines + lines_of_a_chunk - 1) / lines_of_a_chunk;
-    const std::int64_t columns = blocks_for(of.samples);
+    // add(columns, blocks, sums): of blocks that each add a chunk of lines.
+    const auto by_chunks = [&](std::int64_t threads_of_a_frame, const auto& add) {
+        const std::int64_t columns = blocks_for(threads_of_a_frame);
+        checked(cudaMemsetAsync(found_.data(), 0, static_cast<std::size_t>(count) * sizeof(double), stream),
+                "clear the sums of the background");
+        add(columns, static_cast<unsigned>(columns * chunks * frames), found_.as<unsigned long long>());
+        mean_of_integers<<<blocks_for(count), threads_of_a_range, 0, stream>>>(found(), count,
+                                                                               static_cast<double>(of.lines));
+    };
+    if (line_words(lines_, raw) == LineWords::u16) {
+        by_chunks(of.samples / 2, [&](std::int64_t columns, unsigned blocks, unsigned long long* sums) {
+            add_words<<<blocks, threads_of_a_range, 0, stream>>>(of, chunks, columns, sums);
+        });
+        return checked_launch("find the mean spectrum");
+    }
     with_reader(lines_, raw, [&](const auto& read) {
         using Read = std::remove_cvref_t<decltype(read)>;
         if (is_real<Read> || count >= busy) {
@@ -173,12 +208,9 @@ void FrameBackground::find_mean(cudaStream_t stream, const std::byte* raw, std::
             return;
         }
         if constexpr (!is_real<Read>) {
-            checked(cudaMemsetAsync(found_.data(), 0, static_cast<std::size_t>(count) * sizeof(double), stream),
-                    "clear the sums of the background");
-            add_integers<<<static_cast<unsigned>(columns * chunks * frames), threads_of_a_range, 0, stream>>>(
-                read, of, chunks, columns, found_.as<unsigned long long>());
-            mean_of_integers<<<blocks_for(count), threads_of_a_range, 0, stream>>>(found(), count,
-                                                                                   static_cast<double>(of.lines));
+            by_chunks(of.samples, [&](std::int64_t columns, unsigned blocks, unsigned long long* sums) {
+                add_integers<<<blocks, threads_of_a_range, 0, stream>>>(read, of, chunks, columns, sums);
+            });
         }
     });
     checked_launch("find the mean spectrum");

@@ -57,23 +57,22 @@ CompressiveLines::CompressiveLines(const CompressiveDeviceTables& tables, const 
     bins_ = DeviceBuffer(lines_at_once_ * (tables.kept_.end - tables.kept_.begin) * std::int64_t{sizeof(float2)});
 }
 
-DeviceBins CompressiveLines::enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) {
-    const float* spectra = spectra_of(raw, lines, background);
+DeviceBins CompressiveLines::enqueue(const RawLines& lines) {
+    const float* spectra = spectra_of(lines);
     auto* bins = bins_.as<float2>();
     if (search_) {
-        search_->enqueue(spectra, tables_.sensing_.length, tables_.samples_.as<std::int32_t>(), lines);
-        search_->store(lines, tables_.kept_, tables_.sensing_.to_bins, bins);
+        search_->enqueue(spectra, tables_.sensing_.length, tables_.samples_.as<std::int32_t>(), lines.count);
+        search_->store(lines.count, tables_.kept_, tables_.sensing_.to_bins, bins);
     } else {
-        tables_.on_chip_->enqueue(stream_, spectra, tables_.sensing_.length, lines, bins);
+        tables_.on_chip_->enqueue(stream_, spectra, tables_.sensing_.length, lines.count, bins);
     }
     return {bins, tables_.kept_.end - tables_.kept_.begin};
 }
 
 // [lines][samples]
-const float* CompressiveLines::spectra_of(const std::byte* raw, std::int64_t lines,
-                                          const DeviceBackground& background) {
-    if (k_linear_) return reinterpret_cast<const float*>(k_linear_->enqueue(raw, lines, background));
-    subtract_->enqueue(stream_, raw, lines, background, spectra_.as<float>(), tables_.sensing_.length);
+const float* CompressiveLines::spectra_of(const RawLines& lines) {
+    if (k_linear_) return reinterpret_cast<const float*>(k_linear_->enqueue(lines));
+    subtract_->enqueue(stream_, lines, spectra_.as<float>(), tables_.sensing_.length);
     return spectra_.as<float>();
 }
 

@@ -47,10 +47,10 @@ class CompressiveLines : public LineMethod {
     CompressiveLines(const CompressiveDeviceTables& tables, const LineFormat& format, cudaStream_t stream);
 
     std::int64_t lines_at_once() const override { return lines_at_once_; }
-    DeviceBins enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) override;
+    DeviceBins enqueue(const RawLines& lines) override;
 
   private:
-    const float* spectra_of(const std::byte* raw, std::int64_t lines, const DeviceBackground& background);
+    const float* spectra_of(const RawLines& lines);
 
     const CompressiveDeviceTables& tables_;
     cudaStream_t stream_;

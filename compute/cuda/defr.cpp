@@ -31,9 +31,9 @@ DefrLines::DefrLines(const DefrDeviceTables& tables, const LineFormat& format, s
                              : search_in_passes(tables, windowed_.lines_at_once(), stream)),
       depth_(tables.kept.end - tables.kept.begin), bins_(lines_at_once() * depth_ * std::int64_t{sizeof(float2)}) {}
 
-DeviceBins DefrLines::enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) {
-    const std::byte* spectra = windowed_.enqueue(raw, lines, background);
-    search_->enqueue(reinterpret_cast<const float*>(spectra), lines, bins_.as<float2>());
+DeviceBins DefrLines::enqueue(const RawLines& lines) {
+    const std::byte* spectra = windowed_.enqueue(lines);
+    search_->enqueue(reinterpret_cast<const float*>(spectra), lines.count, bins_.as<float2>());
     return {bins_.as<float2>(), depth_};
 }
 

@@ -53,7 +53,7 @@ class DefrLines : public LineMethod {
     DefrLines(const DefrDeviceTables& tables, const LineFormat& format, std::int64_t max_lines, cudaStream_t stream);
 
     std::int64_t lines_at_once() const override { return windowed_.lines_at_once(); }
-    DeviceBins enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) override;
+    DeviceBins enqueue(const RawLines& lines) override;
 
   private:
     KLinearLines windowed_;

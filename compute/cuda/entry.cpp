@@ -71,7 +71,9 @@ std::string look_at(int device) {
         std::string refusal = refusal_of(device, facts);
         if (refusal.empty()) {
             found_gpus().push_back(
-                {device, {id_of(facts), facts.name, static_cast<std::int64_t>(facts.totalGlobalMem)}});
+                {device,
+                 {id_of(facts), facts.name, static_cast<std::int64_t>(facts.totalGlobalMem),
+                  fmt::format("{:04x}:{:02x}:{:02x}.0", facts.pciDomainID, facts.pciBusID, facts.pciDeviceID)}});
         }
         return refusal;
     } catch (const Error& problem) {

@@ -17,6 +17,7 @@ FlowStage::FlowStage(const ReconstructionSpec& spec, double weight_sum, DepthRan
 FlowPass::FlowPass(const FlowStage& stage, std::int64_t max_positions, cudaStream_t stream)
     : stage_(stage), stream_(stream) {
     const FlowTables& tables = stage.tables_;
+    if (stage.reads_half_bins()) walks_.emplace();
     const std::int64_t looked_at = max_positions * tables.repeats.positions;
     if (tables.removes_bulk) {
         bulk_ = DeviceBuffer(looked_at * tables.repeats.pairs() * std::int64_t{sizeof(Phasor)});
@@ -82,7 +83,11 @@ void FlowPass::enqueue(const DeviceBins& bins, std::int64_t positions, std::int6
 
 void FlowPass::enqueue(const BinsOf<HalfBin>& bins, std::int64_t positions, std::int64_t first_frame,
                        const DeviceTarget& target) {
-    enqueue_doppler_in_one_kernel(stream_, work_on(bins, positions, first_frame, target), stage_.tables_);
+    checked(cudaEventRecord(walks_->bins_are_made, stream_), "order Doppler after bins");
+    checked(cudaStreamWaitEvent(walks_->stream, walks_->bins_are_made), "order Doppler after bins");
+    enqueue_doppler_in_one_kernel(walks_->stream, work_on(bins, positions, first_frame, target), stage_.tables_);
+    checked(cudaEventRecord(walks_->done, walks_->stream), "order a block after its Doppler");
+    checked(cudaStreamWaitEvent(stream_, walks_->done), "order a block after its Doppler");
 }
 
 }  // namespace echolux::cuda

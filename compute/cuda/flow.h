@@ -58,8 +58,16 @@ class FlowPass {
     FlowWorkOn<Bin> work_on(const BinsOf<Bin>& bins, std::int64_t positions, std::int64_t first_frame,
                             const DeviceTarget& target) const;
 
+    // A walk through half bins goes ahead of spectra that other workers transform meanwhile: it waits for memory where
+    // they wait for arithmetic, so that both are done sooner.
+    struct Walks {
+        Stream stream{Urgency::urgent};
+        Event bins_are_made, done;
+    };
+
     const FlowStage& stage_;
     cudaStream_t stream_;
+    std::optional<Walks> walks_;
     DeviceBuffer bulk_;    // Phasor, of every pair of lines
     DeviceBuffer sums_;    // PhaseSum, over lines, of every A-scan position and bin
     DeviceBuffer phases_;  // of the line that is being unwrapped, and of the one before

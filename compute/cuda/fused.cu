@@ -28,16 +28,6 @@ int store_bytes(const FusedWork& work) {
     return std::min(16, 1 << std::countr_zero(bits));
 }
 
-// Whole words of one channel, nothing to shift or to mask.
-bool has_words(const RawFormat& format, const ScanGeometry& geometry, const std::byte* raw) {
-    const auto place =
-        reinterpret_cast<std::uintptr_t>(raw) | static_cast<std::uintptr_t>(line_bytes(format, geometry));
-    if (place % 4 != 0 || format.channels != 1 || format.shift != 0 || format.bits != 0) return false;
-    if (format.byte_order != ByteOrder::little) return false;
-    return (format.sample_format == SampleFormat::u16 && geometry.samples % 2 == 0) ||
-           (format.sample_format == SampleFormat::packed12 && geometry.samples % 8 == 0);
-}
-
 // Whether the chip has room for two lines of that length and their voxels.
 bool has_room(const Lengths& lengths, std::int64_t voxel_bytes) {
     if (!has_transform_size(lengths.transform)) {
@@ -53,10 +43,8 @@ bool has_room_for(const Recipe& recipe, const Lengths& lengths) {
            shared_bytes<Form>(lengths.transform, bytes_of(stored_type(recipe))) <= max_shared_bytes();
 }
 
-// Voxels of complex numbers are never rounded to halves.
-bool goes_in_halves(const Recipe& recipe, const Lengths& lengths) {
-    return recipe.precision == Precision::fast && recipe.quantity != Quantity::complex &&
-           has_room_for<Halves>(recipe, lengths);
+bool goes_in_halves(const ReconstructionSpec& spec, const Lengths& lengths) {
+    return wants_halves(spec) && has_room_for<Halves>(spec.recipe, lengths);
 }
 
 // Of formats of at most 16 bits.
@@ -97,14 +85,14 @@ FusedKernel::FusedKernel(const ReconstructionSpec& spec, const PlainTables& tabl
       known_(known_shape(lengths_.transform, lengths_.samples)), points_(tables, sample_end(spec.format)),
       twiddles_(uploaded(mixed_ ? mixed_radix_twiddles(mixed_->length) : transform_twiddles(lengths_.transform))),
       known_twiddles_(known_ ? uploaded(mixed_radix_twiddles(known_->length)) : DeviceBuffer()),
-      half_twiddles_(goes_in_halves(spec.recipe, lengths_) ? uploaded(halves_of(transform_twiddles(lengths_.transform)))
-                                                           : DeviceBuffer()),
+      half_twiddles_(goes_in_halves(spec, lengths_) ? uploaded(halves_of(transform_twiddles(lengths_.transform)))
+                                                    : DeviceBuffer()),
       noise_floor_(uploaded(voxels_.noise_floor)) {}
 
 // Lengths that are no powers of two take the background off first unless bytes are wanted: interpolated with it, a
 // sample of 2000 counts is rounded to a tenth of a millicount, which moves 1 % of the codes of u16 by one.
 LineForm FusedKernel::form_for_bins(const std::byte* raw) const {
-    if (!has_words(spec_.format, spec_.geometry, raw)) return LineForm::subtracted;
+    if (line_words(LineFormat(spec_.format, spec_.geometry), raw) == LineWords::none) return LineForm::subtracted;
     return !mixed_ || ByteOfDecibel::fits(spec_.recipe) ? LineForm::as_recorded : LineForm::subtracted;
 }
 
@@ -129,7 +117,7 @@ FusedWork FusedKernel::lines_work(const FusedLinesIn& lines) const {
     work.twiddles = twiddles_.as<float2>();
     work.half_twiddles = half_twiddles_.as<HalfFactor>();
     work.raw = lines.raw;
-    work.words = has_words(spec_.format, spec_.geometry, lines.raw);
+    work.words = line_words(work.format, lines.raw);
     work.samples = static_cast<int>(spec_.geometry.samples);
     work.frame_lines = static_cast<int>(frame_lines);
     work.frames = static_cast<std::uint32_t>(lines.count / frame_lines);
@@ -171,13 +159,13 @@ void FusedKernel::voxels(cudaStream_t stream, const FusedLinesIn& lines, const D
     if (mixed_) {
         launch_mixed(work, bytes ? FusedOutput::byte_voxels : FusedOutput::any_voxels, stream);
     } else if (lines.points.form == LineForm::halves) {
-        launch_fused_halves(work, spec_.format, bytes, lengths_.transform, stream);
+        launch_fused_halves(work, bytes, lengths_.transform, stream);
     } else if (lines.points.form == LineForm::two_in_one) {
-        launch_fused_two_in_one(work, spec_.format, bytes, lengths_.transform, stream);
+        launch_fused_two_in_one(work, bytes, lengths_.transform, stream);
     } else if (bytes) {
-        launch_fused_lines<ByteVoxel>(work, spec_.format, lengths_.transform, stream);
+        launch_fused_lines<ByteVoxel>(work, lengths_.transform, stream);
     } else {
-        launch_fused_lines<AnyVoxel>(work, spec_.format, lengths_.transform, stream);
+        launch_fused_lines<AnyVoxel>(work, lengths_.transform, stream);
     }
 }
 
@@ -185,7 +173,7 @@ void FusedKernel::both(cudaStream_t stream, const FusedLinesIn& lines, const Dev
     FusedWork work = voxels_work(lines, target);
     work.bins = bins;
     if (mixed_) return launch_mixed(work, FusedOutput::byte_voxels_and_bins, stream);
-    launch_fused_bytes_and_bins(work, spec_.format, lengths_.transform, stream);
+    launch_fused_bytes_and_bins(work, lengths_.transform, stream);
 }
 
 void FusedKernel::both(cudaStream_t stream, const FusedLinesIn& lines, const DeviceTarget& target,
@@ -194,7 +182,7 @@ void FusedKernel::both(cudaStream_t stream, const FusedLinesIn& lines, const Dev
     work.half_bins = bins;
     work.half_bin_scale = half_bin_scale();
     if (mixed_) return launch_mixed(work, FusedOutput::byte_voxels_and_half_bins, stream);
-    launch_fused_bytes_and_half_bins(work, spec_.format, lengths_.transform, stream);
+    launch_fused_bytes_and_half_bins(work, lengths_.transform, stream);
 }
 
 float FusedKernel::half_bin_scale() const {
@@ -206,18 +194,18 @@ void FusedKernel::bins(cudaStream_t stream, const FusedLinesIn& lines, float2* b
     FusedWork work = lines_work(lines);
     work.bins = bins;
     if (mixed_) return launch_mixed(work, FusedOutput::bins, stream);
-    launch_fused_bins(work, spec_.format, lengths_.transform, stream);
+    launch_fused_bins(work, lengths_.transform, stream);
 }
 
 // Bytes have the same bits with bins beside them and without.
 void FusedKernel::launch_mixed(const FusedWork& work, FusedOutput output, cudaStream_t stream) const {
     const bool bytes = output != FusedOutput::any_voxels && output != FusedOutput::bins;
     if (!known_ || !bytes || work.points.taps != nullptr) {
-        return launch_fused_mixed(work, *mixed_, spec_.format, output, stream);
+        return launch_fused_mixed(work, *mixed_, output, stream);
     }
     FusedWork known = work;
     known.twiddles = known_twiddles_.as<float2>();
-    launch_fused_known(known, *known_, spec_.format, output, stream);
+    launch_fused_known(known, *known_, output, stream);
 }
 
 }  // namespace echolux::cuda

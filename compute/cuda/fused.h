@@ -22,10 +22,7 @@ namespace echolux::cuda {
 struct FusedWork;
 
 // Lines of whole acquired B-scans.
-struct FusedLinesIn {
-    const std::byte* raw = nullptr;  // device memory, or mapped host memory
-    std::int64_t count = 0;
-    DeviceBackground background;
+struct FusedLinesIn : RawLines {
     KPoints points;  // of the first B-scan, in the form of the call
 };
 

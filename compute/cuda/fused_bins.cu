@@ -3,13 +3,12 @@
 
 namespace echolux::cuda {
 
-void launch_fused_bins(const FusedWork& work, const RawFormat& format, std::int64_t transform, cudaStream_t stream) {
-    launch_fused_lines<KeptBin>(work, format, transform, stream);
+void launch_fused_bins(const FusedWork& work, std::int64_t transform, cudaStream_t stream) {
+    launch_fused_lines<KeptBin>(work, transform, stream);
 }
 
-void launch_fused_bytes_and_bins(const FusedWork& work, const RawFormat& format, std::int64_t transform,
-                                 cudaStream_t stream) {
-    launch_fused_lines<VoxelAndBin<ByteVoxel, KeptBin>>(work, format, transform, stream);
+void launch_fused_bytes_and_bins(const FusedWork& work, std::int64_t transform, cudaStream_t stream) {
+    launch_fused_lines<VoxelAndBin<ByteVoxel, KeptBin>>(work, transform, stream);
 }
 
 }  // namespace echolux::cuda

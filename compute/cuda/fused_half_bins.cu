@@ -3,9 +3,8 @@
 
 namespace echolux::cuda {
 
-void launch_fused_bytes_and_half_bins(const FusedWork& work, const RawFormat& format, std::int64_t transform,
-                                      cudaStream_t stream) {
-    launch_fused_lines<VoxelAndBin<ByteVoxel, KeptHalfBin>>(work, format, transform, stream);
+void launch_fused_bytes_and_half_bins(const FusedWork& work, std::int64_t transform, cudaStream_t stream) {
+    launch_fused_lines<VoxelAndBin<ByteVoxel, KeptHalfBin>>(work, transform, stream);
 }
 
 }  // namespace echolux::cuda

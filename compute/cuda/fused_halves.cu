@@ -3,12 +3,11 @@
 
 namespace echolux::cuda {
 
-void launch_fused_halves(const FusedWork& work, const RawFormat& format, bool bytes, std::int64_t transform,
-                         cudaStream_t stream) {
+void launch_fused_halves(const FusedWork& work, bool bytes, std::int64_t transform, cudaStream_t stream) {
     if (bytes) {
-        launch_fused_words<CubicTaps, Halves, ByteVoxel>(work, format, transform, stream);
+        launch_fused_words<CubicTaps, Halves, ByteVoxel>(work, transform, stream);
     } else {
-        launch_fused_words<CubicTaps, Halves, AnyVoxel>(work, format, transform, stream);
+        launch_fused_words<CubicTaps, Halves, AnyVoxel>(work, transform, stream);
     }
 }
 

@@ -11,6 +11,7 @@
 #include "compute/cuda/k_points.h"
 #include "compute/cuda/line_forms.cuh"
 #include "compute/cuda/line_method.h"
+#include "compute/cuda/line_words.h"
 #include "compute/cuda/peaks.cuh"
 #include "compute/cuda/spectrum_pair.cuh"
 #include "compute/cuda/target.h"
@@ -25,7 +26,7 @@ struct FusedWork {
 
     LineFormat format;
     const std::byte* raw = nullptr;
-    bool words = false;  // lines can be read by whole words
+    LineWords words = LineWords::none;  // by which lines can be read
     int samples = 0;
     int frame_lines = 0;
     std::uint32_t frames = 0;

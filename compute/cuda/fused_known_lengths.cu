@@ -27,12 +27,11 @@ std::optional<MixedShape> known_shape(std::int64_t transform, std::int64_t sampl
     return shape;
 }
 
-void launch_fused_known(const FusedWork& work, const MixedShape& shape, const RawFormat& format, FusedOutput output,
-                        cudaStream_t stream) {
+void launch_fused_known(const FusedWork& work, const MixedShape& shape, FusedOutput output, cudaStream_t stream) {
     with_known_length(shape.length.n, [&](auto length) {
         using Length = decltype(length);
         const auto launch = [&]<class Voxel>(Voxel) {
-            launch_fused_mixed<Length, CubicTaps, Voxel>(work, shape, format, stream);
+            launch_fused_mixed<Length, CubicTaps, Voxel>(work, shape, stream);
         };
         switch (output) {
             case FusedOutput::byte_voxels_and_bins: return launch(VoxelAndBin<ByteVoxel, KeptBin>{});

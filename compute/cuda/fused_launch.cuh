@@ -38,8 +38,8 @@ void launch_fused(const FusedWork& work, std::int64_t transform, cudaStream_t st
 
 // Words are those of one format or of the other.
 template <class Taps, class Form, class Voxel>
-void launch_fused_words(const FusedWork& work, const RawFormat& format, std::int64_t transform, cudaStream_t stream) {
-    if (format.sample_format == SampleFormat::u16) {
+void launch_fused_words(const FusedWork& work, std::int64_t transform, cudaStream_t stream) {
+    if (work.words == LineWords::u16) {
         launch_fused<typename Form::template Words<U16Words>, Taps, Form, Voxel>(work, transform, stream);
     } else {
         launch_fused<typename Form::template Words<Packed12Words>, Taps, Form, Voxel>(work, transform, stream);
@@ -47,25 +47,21 @@ void launch_fused_words(const FusedWork& work, const RawFormat& format, std::int
 }
 
 template <class Voxel>
-void launch_fused_lines(const FusedWork& work, const RawFormat& format, std::int64_t transform, cudaStream_t stream) {
+void launch_fused_lines(const FusedWork& work, std::int64_t transform, cudaStream_t stream) {
     if (work.points.form == LineForm::subtracted) {
         launch_fused<BySamples, EitherTaps, SideBySide, Voxel>(work, transform, stream);
     } else if (work.points.taps == nullptr) {
-        launch_fused_words<CubicTaps, SideBySide, Voxel>(work, format, transform, stream);
+        launch_fused_words<CubicTaps, SideBySide, Voxel>(work, transform, stream);
     } else {
-        launch_fused_words<TabledTaps, SideBySide, Voxel>(work, format, transform, stream);
+        launch_fused_words<TabledTaps, SideBySide, Voxel>(work, transform, stream);
     }
 }
 
 // In fused_bins.cu, fused_half_bins.cu, fused_two_in_one.cu and fused_halves.cu.
-void launch_fused_bins(const FusedWork& work, const RawFormat& format, std::int64_t transform, cudaStream_t stream);
-void launch_fused_bytes_and_bins(const FusedWork& work, const RawFormat& format, std::int64_t transform,
-                                 cudaStream_t stream);
-void launch_fused_bytes_and_half_bins(const FusedWork& work, const RawFormat& format, std::int64_t transform,
-                                      cudaStream_t stream);
-void launch_fused_two_in_one(const FusedWork& work, const RawFormat& format, bool bytes, std::int64_t transform,
-                             cudaStream_t stream);
-void launch_fused_halves(const FusedWork& work, const RawFormat& format, bool bytes, std::int64_t transform,
-                         cudaStream_t stream);
+void launch_fused_bins(const FusedWork& work, std::int64_t transform, cudaStream_t stream);
+void launch_fused_bytes_and_bins(const FusedWork& work, std::int64_t transform, cudaStream_t stream);
+void launch_fused_bytes_and_half_bins(const FusedWork& work, std::int64_t transform, cudaStream_t stream);
+void launch_fused_two_in_one(const FusedWork& work, bool bytes, std::int64_t transform, cudaStream_t stream);
+void launch_fused_halves(const FusedWork& work, bool bytes, std::int64_t transform, cudaStream_t stream);
 
 }  // namespace echolux::cuda

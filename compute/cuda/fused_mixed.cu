@@ -5,26 +5,24 @@ namespace echolux::cuda {
 namespace {
 
 template <class Voxel>
-void launch(const FusedWork& work, const MixedShape& shape, const RawFormat& format, cudaStream_t stream) {
+void launch(const FusedWork& work, const MixedShape& shape, cudaStream_t stream) {
     if (work.points.taps == nullptr) {
-        launch_fused_mixed<AnyLength, CubicTaps, Voxel>(work, shape, format, stream);
+        launch_fused_mixed<AnyLength, CubicTaps, Voxel>(work, shape, stream);
     } else {
-        launch_fused_mixed<AnyLength, TabledTaps, Voxel>(work, shape, format, stream);
+        launch_fused_mixed<AnyLength, TabledTaps, Voxel>(work, shape, stream);
     }
 }
 
 }  // namespace
 
-void launch_fused_mixed(const FusedWork& work, const MixedShape& shape, const RawFormat& format, FusedOutput output,
-                        cudaStream_t stream) {
+void launch_fused_mixed(const FusedWork& work, const MixedShape& shape, FusedOutput output, cudaStream_t stream) {
     switch (output) {
-        case FusedOutput::byte_voxels: return launch<ByteVoxel>(work, shape, format, stream);
-        case FusedOutput::any_voxels: return launch<AnyVoxel>(work, shape, format, stream);
-        case FusedOutput::bins: return launch<KeptBin>(work, shape, format, stream);
-        case FusedOutput::byte_voxels_and_bins:
-            return launch<VoxelAndBin<ByteVoxel, KeptBin>>(work, shape, format, stream);
+        case FusedOutput::byte_voxels: return launch<ByteVoxel>(work, shape, stream);
+        case FusedOutput::any_voxels: return launch<AnyVoxel>(work, shape, stream);
+        case FusedOutput::bins: return launch<KeptBin>(work, shape, stream);
+        case FusedOutput::byte_voxels_and_bins: return launch<VoxelAndBin<ByteVoxel, KeptBin>>(work, shape, stream);
         case FusedOutput::byte_voxels_and_half_bins:
-            return launch<VoxelAndBin<ByteVoxel, KeptHalfBin>>(work, shape, format, stream);
+            return launch<VoxelAndBin<ByteVoxel, KeptHalfBin>>(work, shape, stream);
     }
 }
 

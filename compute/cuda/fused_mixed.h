@@ -36,12 +36,10 @@ std::optional<MixedShape> mixed_shape(std::int64_t transform, std::int64_t sampl
 
 enum class FusedOutput { byte_voxels, any_voxels, bins, byte_voxels_and_bins, byte_voxels_and_half_bins };
 
-void launch_fused_mixed(const FusedWork& work, const MixedShape& shape, const RawFormat& format, FusedOutput output,
-                        cudaStream_t stream);
+void launch_fused_mixed(const FusedWork& work, const MixedShape& shape, FusedOutput output, cudaStream_t stream);
 
 // The same of lengths that are known while compiling; for byte voxels, with bins or without, and cubic taps.
 std::optional<MixedShape> known_shape(std::int64_t transform, std::int64_t samples);
-void launch_fused_known(const FusedWork& work, const MixedShape& shape, const RawFormat& format, FusedOutput output,
-                        cudaStream_t stream);
+void launch_fused_known(const FusedWork& work, const MixedShape& shape, FusedOutput output, cudaStream_t stream);
 
 }  // namespace echolux::cuda

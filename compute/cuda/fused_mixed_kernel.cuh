@@ -10,9 +10,9 @@
 
 namespace echolux::cuda {
 
-inline LineReading reading_of(const FusedWork& work, const RawFormat& format) {
-    if (!work.words) return LineReading::by_samples;
-    const bool u16 = format.sample_format == SampleFormat::u16;
+inline LineReading reading_of(const FusedWork& work) {
+    if (work.words == LineWords::none) return LineReading::by_samples;
+    const bool u16 = work.words == LineWords::u16;
     if (work.points.form == LineForm::as_recorded)
         return u16 ? LineReading::u16_as_recorded : LineReading::packed12_as_recorded;
     return u16 ? LineReading::u16_words : LineReading::packed12_words;
@@ -60,13 +60,13 @@ __global__ void __launch_bounds__(Length::max_block, Length::min_blocks)
 }
 
 template <class Length, class Taps, class Voxel>
-void launch_fused_mixed(const FusedWork& work, const MixedShape& shape, const RawFormat& format, cudaStream_t stream) {
+void launch_fused_mixed(const FusedWork& work, const MixedShape& shape, cudaStream_t stream) {
     const auto kernel = fused_mixed<Length, Taps, Voxel>;
     checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, max_shared_bytes()),
             "ask for shared memory");
     const auto groups = static_cast<std::uint32_t>(shape.groups);
     kernel<<<(work.groups<2>() + groups - 1) / groups, static_cast<unsigned>(shape.groups * shape.threads),
-             static_cast<std::size_t>(shape.shared_bytes()), stream>>>(work, shape, reading_of(work, format));
+             static_cast<std::size_t>(shape.shared_bytes()), stream>>>(work, shape, reading_of(work));
     checked_launch("reconstruct in one kernel");
 }
 

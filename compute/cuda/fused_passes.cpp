@@ -21,9 +21,9 @@ constexpr std::int64_t aligned_bytes = std::int64_t{256} << 20;
 FusedPasses::FusedPasses(const ReconstructionSpec& spec, const BlockShape& shape, const FusedKernel& kernel,
                          const FlowStage* flow, cudaStream_t stream)
     : lines_of_a_position_(spec.geometry.b_repeats * shape.frame_lines),
-      position_bytes_(lines_of_a_position_ * line_bytes(spec.format, spec.geometry)),
-      frames_of_a_position_(spec.geometry.b_repeats), outputs_of_a_position_(shape.outputs_per_b_scan),
-      positions_at_once_(spec.block_b_scans), kernel_(kernel), points_(kernel.points(), shape.frames), stream_(stream) {
+      line_bytes_(line_bytes(spec.format, spec.geometry)), frames_of_a_position_(spec.geometry.b_repeats),
+      outputs_of_a_position_(shape.outputs_per_b_scan), positions_at_once_(spec.block_b_scans), kernel_(kernel),
+      points_(kernel.points(), shape.frames), stream_(stream) {
     if (flow == nullptr) return;
     keeps_half_bins_ = flow->reads_half_bins();
     const std::size_t bin = keeps_half_bins_ ? sizeof(HalfBin) : sizeof(float2);
@@ -35,13 +35,11 @@ FusedPasses::FusedPasses(const ReconstructionSpec& spec, const BlockShape& shape
 }
 
 void FusedPasses::enqueue(const RawPositions& positions, const BlockTargets& targets) {
-    const LineForm form = targets.flow ? kernel_.form_for_bins(positions.raw) : kernel_.form_for_voxels(positions.raw);
-    const KPoints points =
-        points_.enqueue(stream_, form, positions.background, positions.count * frames_of_a_position_);
+    const RawLines& lines = positions.lines;
+    const LineForm form = targets.flow ? kernel_.form_for_bins(lines.raw) : kernel_.form_for_voxels(lines.raw);
+    const KPoints points = points_.enqueue(stream_, form, lines.background, positions.count * frames_of_a_position_);
     if (!targets.flow) {
-        return kernel_.voxels(stream_,
-                              {positions.raw, positions.count * lines_of_a_position_, positions.background, points},
-                              targets.structure);
+        return kernel_.voxels(stream_, {lines, points}, targets.structure);
     }
     keeps_half_bins_ ? with_flow<HalfBin>(positions, points, targets) : with_flow<float2>(positions, points, targets);
 }
@@ -51,13 +49,12 @@ void FusedPasses::with_flow(const RawPositions& positions, const KPoints& points
     Bin* bins = bins_.as<Bin>();
     for (std::int64_t first = 0; first < positions.count; first += positions_at_once_) {
         const std::int64_t count = std::min(positions_at_once_, positions.count - first);
-        const std::int64_t lines = first * lines_of_a_position_, frames = first * frames_of_a_position_;
+        const std::int64_t frames = first * frames_of_a_position_;
         const BlockTargets later =
             targets.from(first * outputs_of_a_position_, first * flow_->outputs_of_a_position(), frames);
-        kernel_.both(stream_,
-                     {positions.raw + first * position_bytes_, count * lines_of_a_position_,
-                      positions.background.from(lines), points.from(frames)},
-                     later.structure, bins);
+        const RawLines lines =
+            positions.lines.part(first * lines_of_a_position_, count * lines_of_a_position_, line_bytes_);
+        kernel_.both(stream_, {lines, points.from(frames)}, later.structure, bins);
         if constexpr (std::is_same_v<Bin, HalfBin>) {
             flow_->enqueue(kernel_.kept(bins), count, positions.first_frame + frames, *later.flow);
         } else {
@@ -71,9 +68,10 @@ FusedLines::FusedLines(const FusedKernel& kernel, std::int64_t frame_lines, std:
       lines_at_once_(max_lines), stream_(stream),
       bins_(max_lines * kernel.bins_of_a_line() * std::int64_t{sizeof(float2)}) {}
 
-DeviceBins FusedLines::enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) {
-    const KPoints points = points_.enqueue(stream_, kernel_.form_for_bins(raw), background, lines / frame_lines_);
-    kernel_.bins(stream_, {raw, lines, background, points}, bins_.as<float2>());
+DeviceBins FusedLines::enqueue(const RawLines& lines) {
+    const KPoints points =
+        points_.enqueue(stream_, kernel_.form_for_bins(lines.raw), lines.background, lines.count / frame_lines_);
+    kernel_.bins(stream_, {lines, points}, bins_.as<float2>());
     return kernel_.kept(bins_.as<float2>());
 }
 

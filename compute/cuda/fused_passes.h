@@ -23,7 +23,7 @@ class FusedPasses : public Passes {
     void with_flow(const RawPositions& positions, const KPoints& points, const BlockTargets& targets);
 
     std::int64_t lines_of_a_position_;
-    std::int64_t position_bytes_;
+    std::int64_t line_bytes_;
     std::int64_t frames_of_a_position_;
     std::int64_t outputs_of_a_position_;
     std::int64_t positions_at_once_;  // with flow
@@ -41,7 +41,7 @@ class FusedLines : public LineMethod {
     FusedLines(const FusedKernel& kernel, std::int64_t frame_lines, std::int64_t max_lines, cudaStream_t stream);
 
     std::int64_t lines_at_once() const override { return lines_at_once_; }
-    DeviceBins enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) override;
+    DeviceBins enqueue(const RawLines& lines) override;
 
   private:
     const FusedKernel& kernel_;

@@ -3,12 +3,11 @@
 
 namespace echolux::cuda {
 
-void launch_fused_two_in_one(const FusedWork& work, const RawFormat& format, bool bytes, std::int64_t transform,
-                             cudaStream_t stream) {
+void launch_fused_two_in_one(const FusedWork& work, bool bytes, std::int64_t transform, cudaStream_t stream) {
     if (bytes) {
-        launch_fused_words<CubicTaps, TwoInOne, ByteVoxel>(work, format, transform, stream);
+        launch_fused_words<CubicTaps, TwoInOne, ByteVoxel>(work, transform, stream);
     } else {
-        launch_fused_words<CubicTaps, TwoInOne, AnyVoxel>(work, format, transform, stream);
+        launch_fused_words<CubicTaps, TwoInOne, AnyVoxel>(work, transform, stream);
     }
 }
 

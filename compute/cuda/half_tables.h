@@ -4,6 +4,8 @@
 #include <cuda_fp16.h>
 #include <vector_types.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -16,6 +18,20 @@ namespace echolux::cuda {
 inline bool wants_halves(const ReconstructionSpec& spec) {
     return spec.recipe.precision == Precision::fast && spec.recipe.quantity != Quantity::complex &&
            spec.flow.method == FlowMethod::none;
+}
+
+// What weights of a grid are multiplied by, a power of two: none is then above 1, and no sum of their products with
+// saturated samples, which are at most 1 (of_half_samples), exceeds the largest half.
+inline float half_weight_scale(const std::vector<float2>& weights) {
+    constexpr double largest_half = 65504;
+    double largest = 0, sum = 0;
+    for (const float2 weight : weights) {
+        const double x = std::abs(double{weight.x}), y = std::abs(double{weight.y});
+        largest = std::max({largest, x, y});
+        sum += std::hypot(x, y);
+    }
+    if (largest == 0) return 1;
+    return static_cast<float>(std::exp2(std::floor(std::log2(std::min(1 / largest, largest_half / sum)))));
 }
 
 // Pairs of halves, real and imaginary part, as bits.

@@ -119,17 +119,17 @@ void KLinearLines::prepare_passes() {
     if (filtered_) coefficients_ = DeviceBuffer(lines_at_once_ * (lengths_.upsampled + 2) * float_bytes);
 }
 
-std::byte* KLinearLines::enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) {
+std::byte* KLinearLines::enqueue(const RawLines& lines) {
     if (tables_.one_kernel()) {
-        tables_.one_kernel()->enqueue(stream_, format_, raw, lines, background, tables_, weighted_.data());
+        tables_.one_kernel()->enqueue(stream_, format_, lines, tables_, weighted_.data());
         return weighted_.data();
     }
     // The zeros around the recorded samples are there from the start and never written.
     float* recorded = (upsampled_ ? recorded_.as<float>() : spectra_.first()) + lengths_.pad_left;
-    subtraction_->enqueue(stream_, raw, lines, background, recorded, upsampled_ ? lengths_.padded : spectra_.pitch);
-    if (upsampled_) upsample(lines);
-    if (filtered_) prefilter(lines);
-    resample_and_weigh(lines);
+    subtraction_->enqueue(stream_, lines, recorded, upsampled_ ? lengths_.padded : spectra_.pitch);
+    if (upsampled_) upsample(lines.count);
+    if (filtered_) prefilter(lines.count);
+    resample_and_weigh(lines.count);
     return weighted_.data();
 }
 

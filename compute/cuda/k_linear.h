@@ -61,7 +61,7 @@ class KLinearLines {
     // Enqueues on the stream. [lines][transform], float2 where the weight is complex and float where it is real; zero
     // beyond the points of the k grid. They are the caller's, to change them too, until the next call's work begins;
     // there is room for whole batches of transforms.
-    std::byte* enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background);
+    std::byte* enqueue(const RawLines& lines);
 
   private:
     // Real lines with room before and after each for the prefilter's reach.

@@ -2,6 +2,7 @@
 // thread for each element of a flat range.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace echolux::cuda {
@@ -11,6 +12,12 @@ inline constexpr int threads_of_a_range = 256;
 
 inline unsigned blocks_for(std::int64_t elements) {
     return static_cast<unsigned>((elements + threads_of_a_range - 1) / threads_of_a_range);
+}
+
+// Of a block whose threads take depths of one line: whole warps, no more than have work.
+inline unsigned threads_for_depths(std::int64_t depth) {
+    constexpr std::int64_t warp = 32;
+    return static_cast<unsigned>(std::clamp<std::int64_t>((depth + warp - 1) / warp * warp, warp, threads_of_a_range));
 }
 
 // Lines of a block whose threads fetch tables once for all of them.

@@ -5,6 +5,7 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -24,12 +25,31 @@ struct DeviceBackground {
         return later;
     }
 
+    // That of line 0 alone, for lines that all share it.
+    DeviceBackground of_first_line() const {
+        const std::int64_t row = frame_lines == 0 ? 0 : first_line / frame_lines * samples;
+        return {whole + row, rest + row, 0, samples, 0};
+    }
+
 #ifdef __CUDACC__
     // Offset of the line's row.
     __device__ std::int64_t row(std::int64_t line) const {
         return frame_lines == 0 ? 0 : (first_line + line) / frame_lines * samples;
     }
 #endif
+};
+
+// Lines as recorded, one after the other.
+struct RawLines {
+    const std::byte* raw = nullptr;  // device memory, or mapped host memory
+    std::int64_t count = 0;
+    std::int64_t number = 0;  // of the first in the recording, in the order of time, flyback left out
+    DeviceBackground background;
+
+    // At most `at_once` of them from the one `from` on.
+    RawLines part(std::int64_t from, std::int64_t at_once, std::int64_t line_bytes) const {
+        return {raw + from * line_bytes, std::min(at_once, count - from), number + from, background.from(from)};
+    }
 };
 
 // A depth bin for flow that is shown in eight bits, multiplied by a power of two: a phase is then known to 5e-4 rad,
@@ -56,13 +76,10 @@ class LineMethod {
     virtual std::int64_t lines_at_once() const = 0;
 
     // Enqueues on the method's stream; the bins are valid until the next call's work begins.
-    virtual DeviceBins enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) = 0;
+    virtual DeviceBins enqueue(const RawLines& lines) = 0;
 
     // Any number of lines to codes, without bins in memory. False: the method cannot, and nothing has been done.
-    virtual bool enqueue_codes(const std::byte* /*raw*/, std::int64_t /*lines*/, const DeviceBackground& /*background*/,
-                               const ByteCodes& /*codes*/) {
-        return false;
-    }
+    virtual bool enqueue_codes(const RawLines& /*lines*/, const ByteCodes& /*codes*/) { return false; }
 };
 
 }  // namespace echolux::cuda

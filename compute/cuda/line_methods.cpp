@@ -5,6 +5,7 @@
 #include "compute/cuda/nudft.h"
 #include "compute/cuda/nufft.h"
 #include "compute/cuda/plain.h"
+#include "compute/cuda/two_passes.h"
 
 namespace echolux::cuda {
 
@@ -38,6 +39,12 @@ LineMethods line_methods(const ReconstructionSpec& spec, const PlainTables& plai
                 : tables->in_one_kernel() ? "nufft on chip"
                                           : "nufft in passes",
                 tables->in_halves()};
+    }
+    if (fused && TwoPassTables::fits(plain)) {
+        return {[tables = std::make_shared<TwoPassTables>(plain, kept), format, max_lines](cudaStream_t stream) {
+                    return std::make_unique<TwoPassLines>(*tables, format, max_lines, stream);
+                },
+                "two passes"};
     }
     const auto tables = std::make_shared<KLinearTables>(plain_weighted_tables(plain, fused));
     return {[tables, format, kept, max_lines](cudaStream_t stream) {

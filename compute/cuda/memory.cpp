@@ -131,8 +131,11 @@ DeviceBuffer zeroed(std::int64_t bytes) {
     return buffer;
 }
 
-Stream::Stream() {
-    checked(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "make a stream");
+Stream::Stream(Urgency urgency) {
+    int least = 0, greatest = 0;  // 0 is the usual one, greater ones are less
+    checked(cudaDeviceGetStreamPriorityRange(&least, &greatest), "ask for priorities of streams");
+    checked(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, urgency == Urgency::urgent ? greatest : 0),
+            "make a stream");
 }
 
 Stream::~Stream() {

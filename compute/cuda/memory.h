@@ -101,9 +101,12 @@ DeviceBuffer uploaded(const std::vector<T>& table) {
 // All zero. Returns when it is.
 DeviceBuffer zeroed(std::int64_t bytes);
 
+// Work of urgent ones goes first: short steps that the host waits for, beside long ones that may come later.
+enum class Urgency { usual, urgent };
+
 class Stream {
   public:
-    Stream();
+    explicit Stream(Urgency urgency = Urgency::usual);
     ~Stream();
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;

@@ -9,15 +9,14 @@
 namespace echolux::cuda {
 namespace {
 
-// Those that with_radix() has, at most `largest`, whose product is n: as few as can be, and of these the least sum.
-// Empty: there are none.
-std::vector<int> fewest_radices(int n, int largest = 16) {
+// The same of radices of at most `largest`.
+std::vector<int> fewest_radices_below(int n, int largest) {
     std::vector<int> fewest;
     for (const int radix : {16, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2}) {
         if (radix > largest || n % radix != 0) continue;
         std::vector<int> radices{radix};
         if (n > radix) {
-            const std::vector<int> others = fewest_radices(n / radix, radix);
+            const std::vector<int> others = fewest_radices_below(n / radix, radix);
             if (others.empty()) continue;
             radices.insert(radices.end(), others.begin(), others.end());
         }
@@ -53,6 +52,10 @@ double conflicts(const MixedRadix& length) {
 }
 
 }  // namespace
+
+std::vector<int> fewest_radices(int n) {
+    return fewest_radices_below(n, 16);
+}
 
 std::optional<MixedRadix> mixed_radix_of(std::int64_t n) {
     if (n < 64 || n > 8192) return {};

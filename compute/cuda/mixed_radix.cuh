@@ -4,6 +4,9 @@
 // gives them in natural order. A length is known only when the kernel runs, or, a fifth faster, while compiling.
 #pragma once
 
+#include <type_traits>
+#include <utility>
+
 #include "compute/cuda/fused_mixed.h"
 #include "compute/cuda/line_transform.cuh"
 #include "compute/cuda/mixed_radix.h"
@@ -124,9 +127,14 @@ struct KnownLength {
     __device__ static constexpr int threads(const MixedShape&) { return group_threads; }
 };
 
+// The points of one line lie side by side in shared memory, or those of several with each other (two_passes.cuh).
+template <class Exchange>
+using PointOf = std::remove_cvref_t<decltype(std::declval<const Exchange&>()[0])>;
+
 // first(v, u, butterflies) gives the operands u, u + butterflies, ... of the first stage. Between two barriers.
-template <class Point, class Stage, class First>
-__device__ inline void first_stage(const Stage& stage, Point* exchange, int t, int threads, const First& first) {
+template <class Exchange, class Stage, class First>
+__device__ inline void first_stage(const Stage& stage, Exchange exchange, int t, int threads, const First& first) {
+    using Point = PointOf<Exchange>;
     stage.with_radix([&](auto size) {
         constexpr int radix = size.radix;
 #pragma unroll 1
@@ -140,13 +148,14 @@ __device__ inline void first_stage(const Stage& stage, Point* exchange, int t, i
     });
 }
 
-template <class Point, class Stage>
-__device__ inline void middle_stage(const Stage& stage, Point* exchange, const float2* twiddles, int t, int threads) {
+template <class Exchange, class Stage>
+__device__ inline void middle_stage(const Stage& stage, Exchange exchange, const float2* twiddles, int t, int threads) {
+    using Point = PointOf<Exchange>;
     stage.with_radix([&](auto size) {
         constexpr int radix = size.radix;
 #pragma unroll 1
         for (int u = t; u < stage.butterflies(); u += threads) {
-            Point* at = exchange + stage.place(u);
+            const Exchange at = exchange + stage.place(u);
             Point v[radix];
 #pragma unroll
             for (int i = 0; i < radix; ++i) v[i] = at[i * stage.stride()];
@@ -158,24 +167,27 @@ __device__ inline void middle_stage(const Stage& stage, Point* exchange, const f
     });
 }
 
-// use(bin, value) for the bins of the first half of n.
-template <class Point, class Stage, class Use>
-__device__ inline void last_stage(const Stage& stage, int n, const Point* exchange, const float2* twiddles, int t,
+// use(bin, value) for all bins, or for those of the first half of n.
+enum class Bins { all, first_half };
+
+template <Bins bins = Bins::first_half, class Exchange, class Stage, class Use>
+__device__ inline void last_stage(const Stage& stage, int n, Exchange exchange, const float2* twiddles, int t,
                                   int threads, const Use& use) {
+    using Point = PointOf<Exchange>;
     stage.with_radix([&](auto size) {
-        constexpr int radix = size.radix;
+        constexpr int radix = size.radix, used = bins == Bins::all ? radix : (radix + 1) / 2;
 #pragma unroll 1
         for (int k = t; k < stage.butterflies(); k += threads) {
-            const Point* at = exchange + stage.place(k);
+            const Exchange at = exchange + stage.place(k);
             Point v[radix];
 #pragma unroll
             for (int i = 0; i < radix; ++i) v[i] = at[i];
             twiddle<radix>(v, twiddles + stage.twiddles() + k, stage.length());
             transform(v);
 #pragma unroll
-            for (int m = 0; m < (radix + 1) / 2; ++m) {
+            for (int m = 0; m < used; ++m) {
                 const int bin = k + m * stage.butterflies();
-                if (radix % 2 == 0 || m < radix / 2 || bin < n / 2) use(bin, v[m]);
+                if (bins == Bins::all || radix % 2 == 0 || m < radix / 2 || bin < n / 2) use(bin, v[m]);
             }
         }
     });

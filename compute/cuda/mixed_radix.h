@@ -95,6 +95,10 @@ constexpr MixedRadix mixed_radix(std::span<const int> radices, int padding) {
     return length;
 }
 
+// Radices that there are butterflies of, falling, whose product is n: as few as can be, and of these the least sum.
+// Empty: there are none.
+std::vector<int> fewest_radices(int n);
+
 // The best known for a length of 64 to 8192 points; nothing where it is no product of 2 ... 13.
 std::optional<MixedRadix> mixed_radix_of(std::int64_t n);
 

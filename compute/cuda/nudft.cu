@@ -255,14 +255,15 @@ NudftLines::NudftLines(cudaStream_t stream, const NudftTables& tables, const Lin
       bins_(tables.shape().columns * tables.shape().rows * std::int64_t{sizeof(float)}),
       workspace_(tables.workspace_bytes()) {}
 
-DeviceBins NudftLines::enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) {
-    if (!enqueue_by_eights(raw, lines, background)) enqueue_any(raw, lines, background);
+DeviceBins NudftLines::enqueue(const RawLines& lines) {
+    if (!enqueue_by_eights(lines)) enqueue_any(lines);
     tables_.multiply(stream_, spectra_.data(), bins_.as<float>(), workspace_.data());
     return {bins_.as<float2>(), tables_.shape().rows / 2};
 }
 
 // False where the format or where its lines lie does not allow it.
-bool NudftLines::enqueue_by_eights(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) const {
+bool NudftLines::enqueue_by_eights(const RawLines& lines) const {
+    const DeviceBackground& background = lines.background;
     if (rolling_ || format_.samples() % 8 != 0) return false;
     bool done = false;
     format_.with_reader([&](const auto& read) {
@@ -271,24 +272,24 @@ bool NudftLines::enqueue_by_eights(const std::byte* raw, std::int64_t lines, con
             const auto lies_well = [](const void* first, std::int64_t alignment) {
                 return reinterpret_cast<std::uintptr_t>(first) % static_cast<std::uintptr_t>(alignment) == 0;
             };
-            done = lies_well(raw, Eight<Read>::alignment) && format_.line_bytes() % Eight<Read>::alignment == 0 &&
+            done = lies_well(lines.raw, Eight<Read>::alignment) && format_.line_bytes() % Eight<Read>::alignment == 0 &&
                    lies_well(background.whole, sizeof(float4)) && lies_well(background.rest, sizeof(float4));
             if (!done) return;
             const std::int64_t eights = format_.samples() / 8;
             const dim3 blocks(static_cast<unsigned>((eights + threads_of_eights - 1) / threads_of_eights),
-                              static_cast<unsigned>((lines + lines_of_a_thread - 1) / lines_of_a_thread));
-            subtract_to_halves<<<blocks, threads_of_eights, 0, stream_>>>(read, raw, format_.line_bytes(), lines,
-                                                                          background, tables_.spectrum_scale(),
-                                                                          spectra_.as<__half>(), tables_.shape().inner);
+                              static_cast<unsigned>((lines.count + lines_of_a_thread - 1) / lines_of_a_thread));
+            subtract_to_halves<<<blocks, threads_of_eights, 0, stream_>>>(
+                read, lines.raw, format_.line_bytes(), lines.count, background, tables_.spectrum_scale(),
+                spectra_.as<__half>(), tables_.shape().inner);
             checked_launch("subtract the background");
         }
     });
     return done;
 }
 
-void NudftLines::enqueue_any(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) const {
-    const std::int64_t pitch = tables_.shape().inner, fours = lines * pitch / 4;
-    subtract_.enqueue(stream_, raw, lines, background, floats_.as<float>(), pitch);
+void NudftLines::enqueue_any(const RawLines& lines) const {
+    const std::int64_t pitch = tables_.shape().inner, fours = lines.count * pitch / 4;
+    subtract_.enqueue(stream_, lines, floats_.as<float>(), pitch);
     const auto* values = floats_.as<float4>();
     if (tables_.operand() == Operand::half) {
         to_halves<<<blocks_for(fours), threads_of_a_range, 0, stream_>>>(values, tables_.spectrum_scale(), fours,

@@ -48,11 +48,11 @@ class NudftLines : public LineMethod {
     NudftLines(cudaStream_t stream, const NudftTables& tables, const LineFormat& format, std::int64_t rolling_width);
 
     std::int64_t lines_at_once() const override { return tables_.shape().columns; }
-    DeviceBins enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) override;
+    DeviceBins enqueue(const RawLines& lines) override;
 
   private:
-    bool enqueue_by_eights(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) const;
-    void enqueue_any(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) const;
+    bool enqueue_by_eights(const RawLines& lines) const;
+    void enqueue_any(const RawLines& lines) const;
 
     cudaStream_t stream_;
     const NudftTables& tables_;

@@ -3,14 +3,13 @@
 #include "compute/cuda/nufft.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "compute/cuda/butterflies.cuh"
 #include "compute/cuda/half_length.h"
 #include "compute/cuda/half_tables.h"
 #include "compute/cuda/launch.h"
+#include "compute/cuda/line_words.h"
 #include "compute/cuda/nufft_work.cuh"
-#include "compute/cuda/spectrum_pair.cuh"
 
 namespace echolux::cuda {
 namespace {
@@ -49,17 +48,8 @@ constexpr std::int64_t cached_bytes = std::int64_t{32} << 20;
 
 // Of spectra of whole 16-bit words, `words` of each thread's.
 bool goes_in_halves(const ReconstructionSpec& spec, std::int64_t words_of_all) {
-    const RawFormat& format = spec.format;
-    return wants_halves(spec) && format.sample_format == SampleFormat::u16 && format.byte_order == ByteOrder::little &&
-           format.channels == 1 && format.shift == 0 && format.bits == 0 && spec.geometry.samples == words_of_all &&
-           line_bytes(format, spec.geometry) % 4 == 0;
-}
-
-// The power of two that no weight is above: no sum over a grid of saturated samples then exceeds the largest half.
-float max_weight(const std::vector<float2>& weights) {
-    float largest = 0;
-    for (const float2 weight : weights) largest = std::max({largest, std::abs(weight.x), std::abs(weight.y)});
-    return largest > 0 ? std::exp2(std::ceil(std::log2(largest))) : 1.0f;
+    const LineFormat format(spec.format, spec.geometry);
+    return wants_halves(spec) && format.samples() == words_of_all && line_words(format, nullptr) == LineWords::u16;
 }
 
 std::int64_t lines_in_one_kernel(std::int64_t depth, std::int64_t max_lines) {
@@ -79,13 +69,28 @@ NufftDeviceTables::NufftDeviceTables(const ReconstructionSpec& spec, const Nufft
     : real_(tables.real), grid_(tables.grid), points_(grid.points), taps_(grid.taps), repeated_(grid.repeated),
       first_bin_(tables.first_bin), depth_(std::ssize(tables.correction)), base_(uploaded(grid.base)),
       weights_(uploaded(grid.weights)), correction_(uploaded(tables.correction)) {
-    if (!fused || !nufft_fits_on_chip(points_, spec.geometry.samples + repeated_, depth_)) return;
-    if (real_) factors_ = uploaded(spectrum_factors(points_, first_bin_, tables.correction));
+    if (!spec.calibration.k_jitter.empty()) {
+        moved_.emplace(moved_samples(spec), real_);
+        return;
+    }
+    if (!fused) return;
+    const std::int64_t samples_read = spec.geometry.samples + repeated_;
+    if (nufft_fits_on_chip(points_, samples_read, depth_)) {
+        find_tables_on_chip(spec, grid);
+    } else if (!has_transform_size(points_)) {
+        mixed_ = mixed_shape(points_, samples_read, 0);
+        if (mixed_) twiddles_ = uploaded(mixed_radix_twiddles(mixed_->length));
+    }
+    if (real_ && in_one_kernel()) factors_ = uploaded(spectrum_factors(points_, first_bin_, tables.correction));
+}
+
+// Of grids whose points are a power of two.
+void NufftDeviceTables::find_tables_on_chip(const ReconstructionSpec& spec, const GridTaps& grid) {
     const std::vector<float2> twiddles = transform_twiddles(points_);
     twiddles_ = uploaded(twiddles);
     if (!goes_in_halves(spec, points_ / 8 * nufft_words(real_))) return;
     half_twiddles_ = uploaded(halves_of(twiddles));
-    const float scale = 1 / max_weight(grid.weights);
+    const float scale = half_weight_scale(grid.weights);
     half_weights_ = uploaded(halves_of(grid.weights, scale));
     of_half_bins_ = 1 / (scale * of_half_samples);
 }
@@ -93,6 +98,7 @@ NufftDeviceTables::NufftDeviceTables(const ReconstructionSpec& spec, const Nufft
 NufftLines::Passes::Passes(const NufftDeviceTables& tables, const LineFormat& format, std::int64_t rolling_width,
                            std::int64_t lines, cudaStream_t stream)
     : subtract(format, rolling_width, lines), spectra(lines * format.samples() * std::int64_t{sizeof(float)}),
+      weighed(tables.moved_ ? lines * tables.moved_->weighed_bytes() : 0),
       grids(Fft::line_memory(tables.grid_, lines, tables.points_ * complex_bytes)),
       transform(tables.real_ ? Fft::Kind::real_forward : Fft::Kind::complex_forward, tables.grid_, tables.grid_,
                 tables.real_ ? tables.grid_ / 2 + 1 : tables.grid_, stream) {}
@@ -112,25 +118,24 @@ NufftLines::NufftLines(const NufftDeviceTables& tables, const LineFormat& format
     if (tables.real_) bins_ = Fft::line_memory(tables.grid_, lines_at_once_, stride_ * complex_bytes);
 }
 
-DeviceBins NufftLines::enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) {
-    if (passes_) return enqueue_passes(raw, lines, background);
-    NufftWork work = on_chip(raw, lines, background);
+DeviceBins NufftLines::enqueue(const RawLines& lines) {
+    if (passes_) return enqueue_passes(lines);
+    NufftWork work = on_chip(lines);
     work.bins = bins_.as<float2>();
     launch(work);
     return {work.bins, stride_};
 }
 
-bool NufftLines::enqueue_codes(const std::byte* raw, std::int64_t lines, const DeviceBackground& background,
-                               const ByteCodes& codes) {
+bool NufftLines::enqueue_codes(const RawLines& lines, const ByteCodes& codes) {
     if (passes_) return false;
-    NufftWork work = on_chip(raw, lines, background);
+    NufftWork work = on_chip(lines);
     work.codes = codes;
     launch(work);
     return true;
 }
 
 // Without where its bins or codes go.
-NufftWork NufftLines::on_chip(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) const {
+NufftWork NufftLines::on_chip(const RawLines& lines) const {
     NufftWork work;
     work.base = tables_.base_.as<std::int32_t>();
     work.weights = tables_.weights_.as<float2>();
@@ -142,38 +147,43 @@ NufftWork NufftLines::on_chip(const std::byte* raw, std::int64_t lines, const De
     work.half_twiddles = tables_.half_twiddles_.as<HalfFactor>();
     work.correction = tables_.correction_.as<float>();
     work.factors = tables_.factors_.as<float4>();
-    work.format = format_;
-    work.raw = raw;
-    work.pairs = LinePairs(lines, background);
-    work.background = background;
-    work.samples = static_cast<int>(format_.samples());
+    work.lines = PairedLines(format_, lines);
     work.first_bin = static_cast<int>(tables_.first_bin_);
     work.depth = static_cast<int>(tables_.depth_);
     return work;
 }
 
 void NufftLines::launch(const NufftWork& work) const {
-    if (tables_.in_halves() && has_u16_words(format_, work.raw)) {
+    if (tables_.mixed_) {
+        launch_nufft_mixed(work, *tables_.mixed_, tables_.real_, stream_);
+    } else if (tables_.in_halves() && line_words(format_, work.lines.raw) == LineWords::u16) {
         launch_nufft_halves(work, tables_.points_, tables_.real_, stream_);
     } else {
         launch_nufft(work, tables_.points_, tables_.real_, stream_);
     }
 }
 
-DeviceBins NufftLines::enqueue_passes(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) {
-    auto* spectra = passes_->spectra.as<float>();
-    passes_->subtract.enqueue(stream_, raw, lines, background, spectra, format_.samples());
-    spread_lines<<<blocks_for_lines(lines), threads_of_a_line, 0, stream_>>>(
-        tables_.base_.as<std::int32_t>(), tables_.weights_.as<float2>(), static_cast<int>(tables_.taps_),
-        tables_.points_, spectra, static_cast<int>(format_.samples()), lines, passes_->grids.as<float2>());
-    checked_launch("spread samples over a grid");
+DeviceBins NufftLines::enqueue_passes(const RawLines& lines) {
+    passes_->subtract.enqueue(stream_, lines, passes_->spectra.as<float>(), format_.samples());
+    spread(lines);
     std::byte* bins = tables_.real_ ? bins_.data() : passes_->grids.data();
-    passes_->transform.execute(lines, passes_->grids.data(), bins);
+    passes_->transform.execute(lines.count, passes_->grids.data(), bins);
     float2* kept = reinterpret_cast<float2*>(bins) + tables_.first_bin_;
-    correct<<<static_cast<unsigned>(lines), threads_of_a_line, 0, stream_>>>(kept, stride_, tables_.depth_,
-                                                                             tables_.correction_.as<float>());
+    correct<<<static_cast<unsigned>(lines.count), threads_of_a_line, 0, stream_>>>(kept, stride_, tables_.depth_,
+                                                                                   tables_.correction_.as<float>());
     checked_launch("correct for the kernel");
     return {kept, stride_};
+}
+
+void NufftLines::spread(const RawLines& lines) {
+    const auto* spectra = passes_->spectra.as<float>();
+    if (tables_.moved_) {
+        return tables_.moved_->enqueue(stream_, lines, spectra, passes_->weighed.data(), passes_->grids.data());
+    }
+    spread_lines<<<blocks_for_lines(lines.count), threads_of_a_line, 0, stream_>>>(
+        tables_.base_.as<std::int32_t>(), tables_.weights_.as<float2>(), static_cast<int>(tables_.taps_),
+        tables_.points_, spectra, static_cast<int>(format_.samples()), lines.count, passes_->grids.as<float2>());
+    checked_launch("spread samples over a grid");
 }
 
 }  // namespace echolux::cuda

@@ -6,9 +6,11 @@
 #include <optional>
 
 #include "compute/cuda/fft.h"
+#include "compute/cuda/fused_mixed.h"
 #include "compute/cuda/grid_taps.h"
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/memory.h"
+#include "compute/cuda/moved_lines.h"
 #include "compute/cuda/subtraction.h"
 #include "compute/plan/params.h"
 
@@ -31,6 +33,8 @@ class NufftDeviceTables {
     NufftDeviceTables(const ReconstructionSpec& spec, const NufftTables& tables, bool fused);
     NufftDeviceTables(const ReconstructionSpec& spec, const NufftTables& tables, const GridTaps& grid, bool fused);
 
+    void find_tables_on_chip(const ReconstructionSpec& spec, const GridTaps& grid);
+
     bool real_;              // grids are
     std::int64_t grid_;      // its points
     std::int64_t points_;    // of the transform: those of the grid, or half as many where it is real
@@ -38,11 +42,13 @@ class NufftDeviceTables {
     std::int64_t repeated_;  // samples that are read beyond the last
     std::int64_t first_bin_;
     std::int64_t depth_;
-    DeviceBuffer base_;        // int32 [points]
-    DeviceBuffer weights_;     // complex [taps][points]
-    DeviceBuffer correction_;  // float [depth]
-    DeviceBuffer factors_;     // float4 [depth], the same of real grids that are transformed at half the length
-    DeviceBuffer twiddles_;    // of the one kernel
+    std::optional<MovedLines> moved_;  // where lines lie elsewhere each
+    DeviceBuffer base_;                // int32 [points]
+    DeviceBuffer weights_;             // complex [taps][points]
+    DeviceBuffer correction_;          // float [depth]
+    DeviceBuffer factors_;             // float4 [depth], the same of real grids that are transformed at half the length
+    std::optional<MixedShape> mixed_;  // of the one kernel, for grids whose points are no power of two
+    DeviceBuffer twiddles_;            // of the one kernel
     DeviceBuffer half_twiddles_;
     DeviceBuffer half_weights_;
     float of_half_bins_ = 1;
@@ -55,9 +61,8 @@ class NufftLines : public LineMethod {
                std::int64_t max_lines, cudaStream_t stream);
 
     std::int64_t lines_at_once() const override { return lines_at_once_; }
-    DeviceBins enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) override;
-    bool enqueue_codes(const std::byte* raw, std::int64_t lines, const DeviceBackground& background,
-                       const ByteCodes& codes) override;
+    DeviceBins enqueue(const RawLines& lines) override;
+    bool enqueue_codes(const RawLines& lines, const ByteCodes& codes) override;
 
   private:
     // What the separate passes work with.
@@ -67,13 +72,15 @@ class NufftLines : public LineMethod {
 
         Subtraction subtract;
         DeviceBuffer spectra;  // float [lines][samples]
+        DeviceBuffer weighed;  // the same, of lines that lie elsewhere each, real or complex
         DeviceBuffer grids;    // [lines][grid], float or complex
         Fft transform;
     };
 
-    NufftWork on_chip(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) const;
+    NufftWork on_chip(const RawLines& lines) const;
     void launch(const NufftWork& work) const;
-    DeviceBins enqueue_passes(const std::byte* raw, std::int64_t lines, const DeviceBackground& background);
+    DeviceBins enqueue_passes(const RawLines& lines);
+    void spread(const RawLines& lines);
 
     const NufftDeviceTables& tables_;
     LineFormat format_;

@@ -1,4 +1,5 @@
 // The one kernel of the fast transform in floats.
+#include "compute/cuda/line_words.h"
 #include "compute/cuda/nufft_on_chip.cuh"
 
 namespace echolux::cuda {
@@ -19,7 +20,8 @@ int nufft_words(bool real) {
 }
 
 void launch_nufft(const NufftWork& work, std::int64_t points, bool real, cudaStream_t stream) {
-    const bool words = work.samples == points / 8 * nufft_words(real) && has_u16_words(work.format, work.raw);
+    const bool words = work.lines.format.samples() == points / 8 * nufft_words(real) &&
+                       line_words(work.lines.format, work.lines.raw) == LineWords::u16;
     with_transform_size(points, [&](auto size) {
         using Size = NufftSize<size.log2_n>;
         with_grid_and_rows(work, real, [&](auto grid, auto rows) {

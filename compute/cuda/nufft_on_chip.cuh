@@ -6,11 +6,9 @@
 
 #include "compute/cuda/byte_codes.cuh"
 #include "compute/cuda/half_pairs.cuh"
-#include "compute/cuda/line_pairs.h"
 #include "compute/cuda/memory.h"
 #include "compute/cuda/mirrored_bins.cuh"
 #include "compute/cuda/nufft_work.cuh"
-#include "compute/cuda/spectrum_pair.cuh"
 
 namespace echolux::cuda {
 
@@ -64,25 +62,25 @@ constexpr int nufft_blocks() {  // of a multiprocessor
     return Form::warps * 32 / NufftSize<log2_n>::threads;
 }
 
-// Points t + i * Size::threads of both lines' grids.
-template <class Size, class Form>
+// Points t + i * step of both lines' grids, which have n.
+template <class Form, int count>
 __device__ inline void spread(const NufftWork& work, const typename Form::Sample* spectra,
-                              typename Form::Point (&v)[16], int t) {
-    int base[16];
+                              typename Form::Point (&v)[count], int t, int step, int n) {
+    int base[count];
 #pragma unroll
-    for (int i = 0; i < 16; ++i) {
-        base[i] = __ldg(work.base + t + i * Size::threads);
+    for (int i = 0; i < count; ++i) {
+        base[i] = __ldg(work.base + t + i * step);
         v[i] = {};
     }
     const auto* weights = Form::weights(work) + t;
 #pragma unroll 1
     for (int m = 0; m < work.taps; ++m) {
 #pragma unroll
-        for (int i = 0; i < 16; ++i) {
-            Form::add(v[i], Form::loaded_weight(weights + i * Size::threads), spectra[base[i]]);
+        for (int i = 0; i < count; ++i) {
+            Form::add(v[i], Form::loaded_weight(weights + i * step), spectra[base[i]]);
         }
         ++spectra;
-        weights += Size::n;
+        weights += n;
     }
 }
 
@@ -114,6 +112,7 @@ struct CodedRows {
     __device__ void finish(const NufftWork& work, LinePairs::Pair pair, int t, int threads) const {
         __syncthreads();
         const int half = threads / 2, own = t / half;
+        if (own > 1) return;
         work.codes.store(rows + own * work.depth, own == 0 ? pair.a : pair.b, t - own * half, half);
     }
 };
@@ -158,27 +157,20 @@ __global__ void __launch_bounds__(NufftSize<log2_n>::threads, (nufft_blocks<log2
     using Size = NufftSize<log2_n>;
     using Point = typename Form::Point;
     extern __shared__ ComplexPair shared[];
-    const LinePairs::Pair pair = work.pairs.at(blockIdx.x);
+    const LinePairs::Pair pair = work.lines.pairs.at(blockIdx.x);
     if (pair.a < 0) return;
     const int t = static_cast<int>(threadIdx.x);
     auto* exchange = reinterpret_cast<Point*>(shared);
     auto* spectra = reinterpret_cast<typename Form::Sample*>(shared);
-    const std::int64_t row = work.background.row(pair.a), line_bytes = work.format.line_bytes();
-    Source::read({work.format,
-                  {work.raw + pair.a * line_bytes, work.raw + pair.b * line_bytes},
-                  work.background.whole + row,
-                  work.background.rest + row,
-                  work.samples,
-                  t,
-                  Size::threads},
-                 spectra);
+    const LinePair lines = work.lines.spectra(pair, t, Size::threads);
+    Source::read(lines, spectra);
     __syncthreads();
     if (work.repeated > 0) {
-        for (int p = t; p < work.repeated; p += Size::threads) spectra[work.samples + p] = spectra[p];
+        for (int p = t; p < work.repeated; p += Size::threads) spectra[lines.samples + p] = spectra[p];
         __syncthreads();
     }
     Point v[16];
-    spread<Size, Form>(work, spectra, v, t);
+    spread<Form>(work, spectra, v, t, Size::threads, Size::n);
     transform_line<Size>(exchange, v, Form::twiddles(work), t);
     const Rows rows(work, pair, reinterpret_cast<std::byte*>(shared) + Size::template exchange_bytes<Form>);
     Grid::template store<Size, Form>(work, exchange, v, t, rows);
@@ -191,7 +183,7 @@ void launch(const NufftWork& work, cudaStream_t stream) {
     const int rows = std::is_same_v<Rows, CodedRows> ? 2 * work.depth : 0;
     const int shared = Size::template exchange_bytes<Form> + rows;
     checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared), "ask for shared memory");
-    kernel<<<work.pairs.count(), Size::threads, static_cast<std::size_t>(shared), stream>>>(work);
+    kernel<<<work.lines.pairs.count(), Size::threads, static_cast<std::size_t>(shared), stream>>>(work);
     checked_launch("transform samples where they lie");
 }
 

@@ -2,11 +2,10 @@
 #pragma once
 
 #include "compute/cuda/byte_codes.cuh"
+#include "compute/cuda/fused_mixed.h"
 #include "compute/cuda/k_points.h"
-#include "compute/cuda/line_method.h"
-#include "compute/cuda/line_pairs.h"
+#include "compute/cuda/paired_lines.cuh"
 #include "compute/cuda/transform_size.h"
-#include "compute/steps/line_format.h"
 
 namespace echolux::cuda {
 
@@ -22,11 +21,7 @@ struct NufftWork {
     const float* correction = nullptr;
     const float4* factors = nullptr;
 
-    LineFormat format;
-    const std::byte* raw = nullptr;
-    LinePairs pairs;
-    DeviceBackground background;
-    int samples = 0;
+    PairedLines lines;
 
     int first_bin = 0;
     int depth = 0;
@@ -41,6 +36,9 @@ bool nufft_fits_on_chip(std::int64_t points, std::int64_t samples_read, std::int
 int nufft_words(bool real);
 
 void launch_nufft(const NufftWork& work, std::int64_t points, bool real, cudaStream_t stream);
+
+// Of grids whose points are no power of two.
+void launch_nufft_mixed(const NufftWork& work, const MixedShape& shape, bool real, cudaStream_t stream);
 
 // Of lines that can be read by words.
 void launch_nufft_halves(const NufftWork& work, std::int64_t points, bool real, cudaStream_t stream);

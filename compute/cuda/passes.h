@@ -28,10 +28,9 @@ struct BlockTargets {
 
 // Whole slow positions of a volume.
 struct RawPositions {
-    const std::byte* raw = nullptr;  // their lines, as recorded, without a gap
+    RawLines lines;
     std::int64_t count = 0;
     std::int64_t first_frame = 0;  // of the volume: the acquired B-scan that line 0 belongs to
-    DeviceBackground background;
 };
 
 class Passes {

@@ -31,12 +31,10 @@ bool allow_peer_copies(int other) {
     return true;
 }
 
-bool PeerCopy::goes_straight(int device) {
-    if (known_ != device) {
-        is_straight_ = path_ != PeerPath::through_host && allow_peer_copies(device);
-        known_ = device;
-    }
-    return is_straight_;
+void PeerCopy::find_way(int device) {
+    if (known_ == device) return;
+    is_straight_ = path_ != PeerPath::through_host && allow_peer_copies(device);
+    known_ = device;
 }
 
 const char* PeerCopy::way() const {
@@ -44,61 +42,48 @@ const char* PeerCopy::way() const {
     return is_straight_ ? "copied from GPU to GPU" : "through pinned host memory";
 }
 
-void PeerCopy::enqueue(cudaStream_t stream, const PackedSlices& from, const PeerTarget& to) {
-    if (goes_straight(to.device)) {
-        copy_straight(stream, from, to);
-    } else {
-        copy_through_host(stream, from, to);
-    }
+PeerCopy::Landing& PeerCopy::landing_on(int device, std::int64_t bytes, cudaStream_t stream) {
+    const CurrentDevice other(device);
+    const bool is_there = landing_ && landing_->device == device;
+    if (is_there && landing_->bytes() >= bytes) return *landing_;
+    checked(cudaStreamSynchronize(stream), "wait for voxels on their way");
+    if (!is_there) landing_.emplace().device = device;
+    is_straight_ ? landing_->memory.reserve(bytes) : landing_->host.reserve(bytes);
+    return *landing_;
 }
 
-void PeerCopy::copy_straight(cudaStream_t stream, const PackedSlices& from, const PeerTarget& to) const {
-    int current = 0;
-    checked(cudaGetDevice(&current), "ask for the current device");
-    if (to.array == nullptr) {
-        return checked(cudaMemcpyPeerAsync(to.linear, to.device, from.data, current,
-                                           static_cast<std::size_t>(from.bytes()), stream),
-                       "copy voxels to another GPU");
+// The landing is free again when the other GPU has read it, which `stream` waits for before it goes on.
+void PeerCopy::enqueue(cudaStream_t stream, const PackedSlices& from, const PeerTarget& to) {
+    bytes_ += from.bytes();
+    find_way(to.device);
+    Landing& landing = landing_on(to.device, from.bytes(), stream);
+    if (!left_) left_.emplace();
+    checked(
+        cudaMemcpyAsync(landing.data(), from.data, static_cast<std::size_t>(from.bytes()), cudaMemcpyDefault, stream),
+        "copy voxels towards another GPU");
+    checked(cudaEventRecord(*left_, stream), "mark voxels that have landed");
+    {
+        const CurrentDevice other(to.device);
+        checked(cudaStreamWaitEvent(landing.stream, *left_), "wait for voxels to land");
+        put_in_place(landing, from, to);
+        checked(cudaEventRecord(landing.arrived, landing.stream), "mark voxels in their place");
     }
-    cudaMemcpy3DPeerParms copy{};
-    copy.srcPtr = rows_of(from.data, from);
-    copy.srcDevice = current;
+    checked(cudaStreamWaitEvent(stream, landing.arrived), "wait for voxels in their place");
+}
+
+void PeerCopy::put_in_place(const Landing& landing, const PackedSlices& from, const PeerTarget& to) {
+    if (to.array == nullptr) {
+        return checked(cudaMemcpyAsync(to.linear, landing.data(), static_cast<std::size_t>(from.bytes()),
+                                       cudaMemcpyDefault, landing.stream),
+                       "put voxels into their place");
+    }
+    cudaMemcpy3DParms copy{};
+    copy.srcPtr = rows_of(landing.data(), from);
     copy.dstArray = to.array;
     copy.dstPos = make_cudaPos(0, 0, static_cast<std::size_t>(to.first_slice));
-    copy.dstDevice = to.device;
     copy.extent = extent_of(from);
-    checked(cudaMemcpy3DPeerAsync(&copy, stream), "copy voxels to another GPU");
-}
-
-// The pinned memory is free again when the other GPU has read it, which `stream` waits for before it goes on.
-void PeerCopy::copy_through_host(cudaStream_t stream, const PackedSlices& from, const PeerTarget& to) {
-    if (!left_) left_.emplace();
-    const CurrentDevice other(to.device);
-    const bool has_detour = detour_ && detour_->device == to.device;
-    if (!has_detour || detour_->host.bytes() < from.bytes()) {
-        checked(cudaStreamSynchronize(stream), "wait for voxels on their way");
-        if (!has_detour) detour_.emplace().device = to.device;
-        detour_->host.reserve(from.bytes());
-    }
-    const auto bytes = static_cast<std::size_t>(from.bytes());
-    checked(cudaMemcpyAsync(detour_->host.data(), from.data, bytes, cudaMemcpyDeviceToHost, stream),
-            "copy voxels to pinned memory");
-    checked(cudaEventRecord(*left_, stream), "mark voxels in pinned memory");
-    checked(cudaStreamWaitEvent(detour_->stream, *left_), "wait for voxels in pinned memory");
-    if (to.array == nullptr) {
-        checked(cudaMemcpyAsync(to.linear, detour_->host.data(), bytes, cudaMemcpyHostToDevice, detour_->stream),
-                "copy voxels from pinned memory");
-    } else {
-        cudaMemcpy3DParms copy{};
-        copy.srcPtr = rows_of(detour_->host.data(), from);
-        copy.dstArray = to.array;
-        copy.dstPos = make_cudaPos(0, 0, static_cast<std::size_t>(to.first_slice));
-        copy.extent = extent_of(from);
-        copy.kind = cudaMemcpyHostToDevice;
-        checked(cudaMemcpy3DAsync(&copy, detour_->stream), "copy voxels from pinned memory");
-    }
-    checked(cudaEventRecord(detour_->arrived, detour_->stream), "mark voxels on the other GPU");
-    checked(cudaStreamWaitEvent(stream, detour_->arrived), "wait for voxels on the other GPU");
+    copy.kind = cudaMemcpyDefault;
+    checked(cudaMemcpy3DAsync(&copy, landing.stream), "put voxels into a texture");
 }
 
 }  // namespace echolux::cuda

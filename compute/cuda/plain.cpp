@@ -31,10 +31,10 @@ PlainMethod::PlainMethod(const KLinearTables& tables, const LineFormat& format, 
     }
 }
 
-DeviceBins PlainMethod::enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) {
-    std::byte* weighted = weighted_.enqueue(raw, lines, background);
+DeviceBins PlainMethod::enqueue(const RawLines& lines) {
+    std::byte* weighted = weighted_.enqueue(lines);
     std::byte* bins = bins_.bytes() > 0 ? bins_.data() : weighted;
-    transform_.execute(lines, weighted, bins);
+    transform_.execute(lines.count, weighted, bins);
     return {reinterpret_cast<float2*>(bins) + first_bin_, bins_of_a_line_};
 }
 

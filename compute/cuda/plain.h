@@ -20,7 +20,7 @@ class PlainMethod : public LineMethod {
                 cudaStream_t stream);
 
     std::int64_t lines_at_once() const override { return weighted_.lines_at_once(); }
-    DeviceBins enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) override;
+    DeviceBins enqueue(const RawLines& lines) override;
 
   private:
     KLinearLines weighted_;

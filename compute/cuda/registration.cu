@@ -18,7 +18,8 @@ namespace {
 class Features : OfDevice, public FeaturesOnGpu {
   public:
     Features(int device, const FeaturePlanes& fine, std::int64_t times)
-        : OfDevice(device), fine_(fine), coarse_{parts(fine.depth, times), parts(fine.a_scans, times), fine.rows},
+        : OfDevice(device), times_(times),
+          fine_(fine), coarse_{parts(fine.depth, times), parts(fine.a_scans, times), fine.rows},
           values_(fine.samples() * float_bytes), coarse_values_(coarse_.samples() * float_bytes),
           norms_(fine.rows * float_bytes), coarse_norms_(fine.rows * float_bytes) {}
 
@@ -35,9 +36,15 @@ class Features : OfDevice, public FeaturesOnGpu {
         upload(host_coarse_norms_.data(), coarse_norms_.bytes(), coarse_norms_.data());
     }
 
-    void find_coarse(int times, cudaStream_t stream) {
-        make_coarser<<<blocks_for(coarse_.samples()), threads_of_a_range, 0, stream>>>(fine_, coarse_, times, values(),
-                                                                                       coarse_values_.as<float>());
+    bool are_of(const FeaturePlanes& planes, std::int64_t times) const {
+        return planes.depth == fine_.depth && planes.a_scans == fine_.a_scans && planes.rows == fine_.rows &&
+               times == times_;
+    }
+
+    void find_coarse(cudaStream_t stream) {
+        const OverPlanes over(coarse_);
+        make_coarser<<<over.blocks, over.threads, 0, stream>>>(fine_, coarse_, static_cast<int>(times_), values(),
+                                                               coarse_values_.as<float>());
         checked_launch("make features coarser");
         find_norms<<<static_cast<unsigned>(coarse_.rows), threads_of_a_row, 0, stream>>>(
             coarse_, coarse_values_.as<float>(), coarse_norms_.as<float>());
@@ -71,23 +78,30 @@ class Features : OfDevice, public FeaturesOnGpu {
   private:
     static int parts(std::int64_t count, std::int64_t times) { return static_cast<int>((count + times - 1) / times); }
 
+    std::int64_t times_;
     FeaturePlanes fine_, coarse_;
     DeviceBuffer values_, coarse_values_, norms_, coarse_norms_;
     std::vector<float> host_norms_, host_coarse_norms_;
 };
 
+// What features are made in.
+struct FeatureBuffers {
+    DeviceBuffer values, one, two, shares;  // of a batch
+    DeviceBuffer known;                     // of all B-scans, where some values are no numbers
+};
+
 // Makes features of a volume, some B-scans at a time.
 class FeatureMaker {
   public:
-    FeatureMaker(const FeatureTables& tables, const float* power, bool has_lost, Features& features,
-                 cudaStream_t stream)
-        : tables_(tables), power_(power), features_(features), stream_(stream), smoothing_(uploaded(tables.smoothing)),
-          at_once_(rows_at_once(features.fine().of_row(), features.fine().rows)) {
+    FeatureMaker(const FeatureTables& tables, const float* power, bool has_lost, FeatureBuffers& buffers,
+                 Features& features, cudaStream_t stream)
+        : tables_(tables), weights_(tables.smoothing), power_(power), has_lost_(has_lost), buffers_(buffers),
+          features_(features), stream_(stream), at_once_(rows_at_once(features.fine().of_row(), features.fine().rows)) {
         const std::int64_t bytes = at_once_ * features.fine().of_row() * float_bytes;
-        for (DeviceBuffer* plane : {&values_, &one_, &two_}) *plane = DeviceBuffer(bytes);
+        for (DeviceBuffer* plane : {&buffers.values, &buffers.one, &buffers.two}) plane->reserve(bytes);
         if (!has_lost) return;
-        shares_ = DeviceBuffer(bytes);
-        known_ = DeviceBuffer(features.fine().samples() * float_bytes);
+        buffers.shares.reserve(bytes);
+        buffers.known.reserve(features.fine().samples() * float_bytes);
     }
 
     void run() {
@@ -95,20 +109,22 @@ class FeatureMaker {
         for (std::int64_t first = 0; first < all.rows; first += at_once_)
             batch(first, std::min(at_once_, all.rows - first));
         centre_rows<<<static_cast<unsigned>(all.rows), threads_of_a_row, 0, stream_>>>(
-            all, known_.as<float>(), features_.values(), features_.norms_here());
+            all, known_from(0), features_.values(), features_.norms_here());
         checked_launch("centre features");
-        features_.find_coarse(static_cast<int>(tables_.coarse), stream_);
-        features_.fetch_norms(stream_);  // and what this holds is free
+        features_.find_coarse(stream_);
+        features_.fetch_norms(stream_);  // and the buffers are free
     }
 
   private:
+    float* known_from(std::int64_t sample) const { return has_lost_ ? buffers_.known.as<float>() + sample : nullptr; }
+
     void batch(std::int64_t first, std::int64_t rows) {
         planes_ = {features_.fine().depth, features_.fine().a_scans, rows};
         const std::int64_t samples = planes_.samples(), offset = first * planes_.of_row();
-        float *values = values_.as<float>(), *one = one_.as<float>(), *two = two_.as<float>();
-        float* known = known_.bytes() > 0 ? known_.as<float>() + offset : nullptr;
-        float* shares = shares_.as<float>();
-        take_band<<<blocks_for(samples), threads_of_a_range, 0, stream_>>>(
+        auto *values = buffers_.values.as<float>(), *one = buffers_.one.as<float>(), *two = buffers_.two.as<float>();
+        float *known = known_from(offset), *shares = buffers_.shares.as<float>();
+        const OverPlanes over(planes_);
+        take_band<<<over.blocks, over.threads, 0, stream_>>>(
             planes_, power_ + first * tables_.size[0] * tables_.size[1], static_cast<int>(tables_.size[0]),
             static_cast<int>(tables_.first_depth), values, known);
         checked_launch("take the band of depths");
@@ -125,11 +141,9 @@ class FeatureMaker {
     }
 
     void smooth(const float* from, float* between, float* to) {
-        const int reach = static_cast<int>(tables_.smoothing.size() / 2);
-        const unsigned blocks = blocks_for(planes_.samples());
-        const auto* weights = smoothing_.as<float>();
-        smooth_planes<<<blocks, threads_of_a_range, 0, stream_>>>(planes_, from, false, reach, weights, between);
-        smooth_planes<<<blocks, threads_of_a_range, 0, stream_>>>(planes_, between, true, reach, weights, to);
+        const OverPlanes over(planes_);
+        smooth_planes<false><<<over.blocks, over.threads, 0, stream_>>>(planes_, from, weights_, between);
+        smooth_planes<true><<<over.blocks, over.threads, 0, stream_>>>(planes_, between, weights_, to);
         checked_launch("smooth power");
     }
 
@@ -137,15 +151,14 @@ class FeatureMaker {
     const float* slow_part(const float* from, float* one, float* two) {
         const int half = static_cast<int>(tables_.slow_half);
         const std::int64_t parts = (planes_.a_scans + a_scans_together - 1) / a_scans_together;
+        const OverPlanes over(planes_), over_parts(planes_.rows * parts, planes_.depth);
         for (const bool along_a : {false, true}) {
             for (std::int64_t i = 0; i < tables_.slow_times; ++i) {
                 float* to = from == one ? two : one;
                 if (along_a)
-                    mean_along_a_scans<<<blocks_for(planes_.rows * parts * planes_.depth), threads_of_a_range, 0,
-                                         stream_>>>(planes_, from, half, to);
+                    mean_along_a_scans<<<over_parts.blocks, over_parts.threads, 0, stream_>>>(planes_, from, half, to);
                 else
-                    mean_along_depth<<<blocks_for(planes_.samples()), threads_of_a_range, 0, stream_>>>(planes_, from,
-                                                                                                        half, to);
+                    mean_along_depth<<<over.blocks, over.threads, 0, stream_>>>(planes_, from, half, to);
                 checked_launch("find what is slow");
                 from = to;
             }
@@ -154,14 +167,14 @@ class FeatureMaker {
     }
 
     const FeatureTables& tables_;
+    SmoothingWeights weights_;
     const float* power_;
+    bool has_lost_;
+    FeatureBuffers& buffers_;
     Features& features_;
     cudaStream_t stream_;
-    DeviceBuffer smoothing_;
     std::int64_t at_once_;
     FeaturePlanes planes_{};
-    DeviceBuffer values_, one_, two_, shares_;  // of a batch
-    DeviceBuffer known_;                        // of all B-scans, where some values are no numbers
 };
 
 class Registration : OfDevice, public RegistrationOnGpu {
@@ -188,11 +201,9 @@ class Registration : OfDevice, public RegistrationOnGpu {
         }
         const CurrentDevice current(device_);
         const FeaturePlanes planes{static_cast<int>(tables.depths), static_cast<int>(tables.size[1]), tables.size[2]};
-        constexpr std::int64_t planes_of_a_batch = 4;
-        require_free(2 * planes.samples() * float_bytes + planes_of_a_batch * batch_bytes, "this registration", remedy);
-        auto features = std::make_shared<Features>(device_, planes, tables.coarse);
-        const bool has_lost = lost_(power, tables.size[0] * tables.size[1] * tables.size[2], stream_);
-        FeatureMaker(tables, power, has_lost, *features, stream_).run();
+        const std::shared_ptr<Features> features = features_for(planes, tables.coarse);
+        const bool has_lost = lost_.is_any(power, tables.size[0] * tables.size[1] * tables.size[2], stream_);
+        FeatureMaker(tables, power, has_lost, buffers_, *features, stream_).run();
         return features;
     }
 
@@ -247,12 +258,22 @@ class Registration : OfDevice, public RegistrationOnGpu {
 
     std::unique_ptr<ShiftedMeanOnGpu> mean(const std::array<std::int64_t, 3>& size) override {
         const CurrentDevice current(device_);
-        require_free(2 * size[0] * size[1] * size[2] * float_bytes + batch_bytes, "the mean of registered volumes",
+        require_free(2 * size[0] * size[1] * size[2] * float_bytes + mean_batch_bytes, "the mean of registered volumes",
                      remedy);
         return std::make_unique<MeanOnGpu>(device_, size);
     }
 
   private:
+    // The last ones', where nobody has them any more: to give memory back waits for all that a GPU does.
+    std::shared_ptr<Features> features_for(const FeaturePlanes& planes, std::int64_t times) {
+        if (last_ && last_.use_count() == 1 && last_->are_of(planes, times)) return last_;
+        last_.reset();
+        constexpr std::int64_t planes_of_a_batch = 4;
+        require_free(2 * planes.samples() * float_bytes + planes_of_a_batch * batch_bytes, "this registration", remedy);
+        last_ = std::make_shared<Features>(device_, planes, times);
+        return last_;
+    }
+
     // So many that their maps, and those of what strips have besides, stay in bounds; some, so that all can be told.
     static std::int64_t rows_of_maps(const CoarsePairs& pairs, std::int64_t rows) {
         constexpr std::int64_t most = 64, bytes = std::int64_t{256} << 20;
@@ -288,8 +309,10 @@ class Registration : OfDevice, public RegistrationOnGpu {
         "register a part of the volumes, close what else uses the GPU, or choose `backend` cpu";
 
     DeviceBuffer gathered_, maps_, peaks_, asked_, found_, parts_;
+    FeatureBuffers buffers_;
+    std::shared_ptr<Features> last_;
     LostSurvey lost_;
-    Stream stream_;
+    Stream stream_{Urgency::urgent};
 };
 
 }  // namespace

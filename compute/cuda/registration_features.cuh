@@ -2,10 +2,13 @@
 // [row][a_scan][depth] of the band that is compared; beyond their ends the end value goes on.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "compute/cuda/launch.h"
 #include "compute/cuda/over_block.cuh"
+#include "compute/error.h"
 #include "compute/steps/registration.h"
 
 namespace echolux::cuda {
@@ -16,6 +19,36 @@ struct FeaturePlanes {
 
     __host__ __device__ std::int64_t of_row() const { return std::int64_t{a_scans} * depth; }
     __host__ __device__ std::int64_t samples() const { return rows * of_row(); }
+};
+
+// How a kernel is launched that has a thread for each sample: blockIdx.x is an A-scan of all, blockIdx.y some of its
+// depths.
+struct OverPlanes {
+    dim3 blocks;
+    unsigned threads;
+
+    explicit OverPlanes(const FeaturePlanes& planes) : OverPlanes(planes.rows * planes.a_scans, planes.depth) {}
+    OverPlanes(std::int64_t lines, int depth) : threads(threads_for_depths(depth)) {
+        blocks = dim3(static_cast<unsigned>(lines), (static_cast<unsigned>(depth) + threads - 1) / threads);
+    }
+};
+
+// The depth of such a thread.
+__device__ inline int depth_of_thread() {
+    return static_cast<int>(blockIdx.y * blockDim.x + threadIdx.x);
+}
+
+// Its sample.
+struct PlaneSample {
+    int z, a, row;
+    std::int64_t line;  // place of depth 0
+
+    __device__ explicit PlaneSample(const FeaturePlanes& planes)
+        : z(depth_of_thread()), a(static_cast<int>(blockIdx.x) % planes.a_scans),
+          row(static_cast<int>(blockIdx.x) / planes.a_scans), line(std::int64_t{blockIdx.x} * planes.depth) {}
+
+    __device__ bool is_in(const FeaturePlanes& planes) const { return z < planes.depth; }
+    __device__ std::int64_t at() const { return line + z; }
 };
 
 // Runs of values, one after the other.
@@ -38,25 +71,40 @@ __global__ void __launch_bounds__(threads_of_a_range)
 __global__ void __launch_bounds__(threads_of_a_range)
     take_band(FeaturePlanes planes, const float* power, int depth_of_volume, int first_depth, float* values,
               float* known) {
-    const std::int64_t i = element();
-    if (i >= planes.samples()) return;
-    const float value = power[i / planes.depth * depth_of_volume + first_depth + i % planes.depth];
+    const PlaneSample sample(planes);
+    if (!sample.is_in(planes)) return;
+    const float value = power[std::int64_t{blockIdx.x} * depth_of_volume + first_depth + sample.z];
     const bool is_known = isfinite(value);
-    values[i] = is_known ? value : 0;
-    if (known != nullptr) known[i] = is_known ? 1 : 0;
+    values[sample.at()] = is_known ? value : 0;
+    if (known != nullptr) known[sample.at()] = is_known ? 1 : 0;
 }
 
-// Weighted means along depth or along A-scans. `weights`: 2 reach + 1.
+// 2 reach + 1 weights, by value.
+struct SmoothingWeights {
+    static constexpr int most = 15;
+
+    float weight[most];
+    int reach;
+
+    explicit SmoothingWeights(const std::vector<float>& weights) : reach(static_cast<int>(weights.size() / 2)) {
+        if (weights.size() > most) throw Error(ErrorCode::device, "the features are too wide for a GPU", "cuda");
+        std::copy(weights.begin(), weights.end(), weight);
+    }
+};
+
+// Weighted means along depth or along A-scans.
+template <bool along_a>
 __global__ void __launch_bounds__(threads_of_a_range)
-    smooth_planes(FeaturePlanes planes, const float* from, bool along_a, int reach, const float* weights, float* to) {
-    const std::int64_t i = element();
-    if (i >= planes.samples()) return;
-    const int z = static_cast<int>(i % planes.depth), a = static_cast<int>(i / planes.depth % planes.a_scans);
-    const int at = along_a ? a : z, last = (along_a ? planes.a_scans : planes.depth) - 1;
-    const std::int64_t stride = along_a ? planes.depth : 1, first = i - at * stride;
+    smooth_planes(FeaturePlanes planes, const float* from, SmoothingWeights weights, float* to) {
+    const PlaneSample sample(planes);
+    if (!sample.is_in(planes)) return;
+    const int at = along_a ? sample.a : sample.z, last = (along_a ? planes.a_scans : planes.depth) - 1;
+    const int stride = along_a ? planes.depth : 1;
+    const float* here = from + sample.at();
     float sum = 0;
-    for (int d = -reach; d <= reach; ++d) sum += weights[d + reach] * from[first + max(0, min(at + d, last)) * stride];
-    to[i] = sum;
+    for (int d = -weights.reach; d <= weights.reach; ++d)
+        sum += weights.weight[d + weights.reach] * here[(max(0, min(at + d, last)) - at) * stride];
+    to[sample.at()] = sum;
 }
 
 // Smoothed power to features, in place. `shares`, `known`: null where all values are numbers; else means are over what
@@ -74,25 +122,23 @@ __global__ void __launch_bounds__(threads_of_a_range)
 // Means over `half` to either side, along depth.
 __global__ void __launch_bounds__(threads_of_a_range)
     mean_along_depth(FeaturePlanes planes, const float* from, int half, float* to) {
-    const std::int64_t i = element();
-    if (i >= planes.samples()) return;
-    const int z = static_cast<int>(i % planes.depth);
-    const float* line = from + (i - z);
-    double sum = 0;
-    for (int d = -half; d <= half; ++d) sum += static_cast<double>(line[max(0, min(z + d, planes.depth - 1))]);
-    to[i] = static_cast<float>(sum * (1 / static_cast<double>(2 * half + 1)));
+    const PlaneSample sample(planes);
+    if (!sample.is_in(planes)) return;
+    const float* line = from + sample.line;
+    float sum = 0;
+    for (int d = -half; d <= half; ++d) sum += line[max(0, min(sample.z + d, planes.depth - 1))];
+    to[sample.at()] = sum * (1 / static_cast<float>(2 * half + 1));
 }
 
 inline constexpr int a_scans_together = 64;  // that a thread goes along
 
-// The same along A-scans: a thread takes some of them at one depth.
+// The same along A-scans: a thread takes some of them at one depth; blockIdx.x: a B-scan's part.
 __global__ void __launch_bounds__(threads_of_a_range)
     mean_along_a_scans(FeaturePlanes planes, const float* from, int half, float* to) {
-    const std::int64_t parts = (planes.a_scans + a_scans_together - 1) / a_scans_together, i = element();
-    if (i >= planes.rows * parts * planes.depth) return;
-    const std::int64_t row = i / planes.depth / parts;
-    const int z = static_cast<int>(i % planes.depth),
-              first = static_cast<int>(i / planes.depth % parts) * a_scans_together;
+    const int parts = (planes.a_scans + a_scans_together - 1) / a_scans_together, z = depth_of_thread();
+    if (z >= planes.depth) return;
+    const std::int64_t row = static_cast<int>(blockIdx.x) / parts;
+    const int first = static_cast<int>(blockIdx.x) % parts * a_scans_together;
     const float* plane = from + row * planes.of_row() + z;
     float* out = to + row * planes.of_row() + z;
     const auto value = [&](int a) {
@@ -150,16 +196,16 @@ __global__ void __launch_bounds__(threads_of_a_row)
 // A thread a coarse sample: the sum of the fine ones in it.
 __global__ void __launch_bounds__(threads_of_a_range)
     make_coarser(FeaturePlanes fine, FeaturePlanes all, int times, const float* from, float* to) {
-    const std::int64_t i = element();
-    if (i >= all.samples()) return;
-    const int z = static_cast<int>(i % all.depth) * times, a = static_cast<int>(i / all.depth % all.a_scans) * times;
-    const float* plane = from + i / all.of_row() * fine.of_row();
+    const PlaneSample coarse(all);
+    if (!coarse.is_in(all)) return;
+    const int z = coarse.z * times, a = coarse.a * times;
+    const float* plane = from + coarse.row * fine.of_row();
     float sum = 0;
     for (int x = a; x < min(a + times, fine.a_scans); ++x) {
         for (int d = z; d < min(z + times, fine.depth); ++d)
             sum += plane[static_cast<std::int64_t>(x) * fine.depth + d];
     }
-    to[i] = sum;
+    to[coarse.at()] = sum;
 }
 
 // A block a B-scan.

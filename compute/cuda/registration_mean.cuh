@@ -13,10 +13,11 @@ namespace echolux::cuda {
 // The B-scans of `landing`, one after the other; what is no number becomes 0.
 __global__ void __launch_bounds__(threads_of_a_range)
     take_landing(FeaturePlanes planes, const LandingRow* landing, const float* power, float* values) {
-    const std::int64_t i = element();
-    if (i >= planes.samples()) return;
-    const float value = power[landing[i / planes.of_row()].row * planes.of_row() + i % planes.of_row()];
-    values[i] = isfinite(value) ? value : 0;
+    const PlaneSample sample(planes);
+    if (!sample.is_in(planes)) return;
+    const float value =
+        power[(std::int64_t{landing[sample.row].row} * planes.a_scans + sample.a) * planes.depth + sample.z];
+    values[sample.at()] = isfinite(value) ? value : 0;
 }
 
 inline constexpr int warps_of_lines = 2;
@@ -62,23 +63,42 @@ __global__ void __launch_bounds__(32 * warps_of_lines) filter_lines(float* value
     }
 }
 
-// Along A-scans, in place: a thread for each depth of each B-scan.
+// Along A-scans, in place: a thread for each depth of each B-scan. It waits for some values together.
 __global__ void __launch_bounds__(threads_of_a_range) filter_a_scans(FeaturePlanes planes, float* values) {
+    constexpr int together = 8;
     const std::int64_t i = element();
     if (i >= planes.rows * planes.depth) return;
     float* line = values + i / planes.depth * planes.of_row() + i % planes.depth;
     const auto at = [&](std::int64_t a) -> float& { return line[a * planes.depth]; };
+    const int last_a = planes.a_scans - 1;
     double last = SplineFilter::first(at, planes.a_scans);
-    at(0) = static_cast<float>(last);
-    for (int a = 1; a < planes.a_scans; ++a) {
-        last = SplineFilter::there(last, at(a));
-        at(a) = static_cast<float>(last);
+    float before = 0, now = static_cast<float>(last);  // the last two
+    at(0) = now;
+    for (int first = 1; first <= last_a; first += together) {
+        float some[together];
+#pragma unroll
+        for (int k = 0; k < together; ++k) some[k] = first + k <= last_a ? at(first + k) : 0;
+#pragma unroll
+        for (int k = 0; k < together; ++k) {
+            if (first + k > last_a) continue;
+            last = SplineFilter::there(last, some[k]);
+            before = now;
+            now = static_cast<float>(last);
+            at(first + k) = now;
+        }
     }
-    last = SplineFilter::turn(last, at(planes.a_scans - 2));
-    at(planes.a_scans - 1) = SplineFilter::coefficient(last);
-    for (int a = planes.a_scans - 2; a >= 0; --a) {
-        last = SplineFilter::back(last, at(a));
-        at(a) = SplineFilter::coefficient(last);
+    last = SplineFilter::turn(last, before);
+    at(last_a) = SplineFilter::coefficient(last);
+    for (int first = last_a - 1; first >= 0; first -= together) {
+        float some[together];
+#pragma unroll
+        for (int k = 0; k < together; ++k) some[k] = first - k >= 0 ? at(first - k) : 0;
+#pragma unroll
+        for (int k = 0; k < together; ++k) {
+            if (first - k < 0) continue;
+            last = SplineFilter::back(last, some[k]);
+            at(first - k) = SplineFilter::coefficient(last);
+        }
     }
 }
 
@@ -99,23 +119,24 @@ struct LandingRun {
     std::int32_t begin, end;
 };
 
-// blockIdx.y: the run. `coefficients`: [landing]; `power`: null where all values are numbers, else the volume.
+// blockIdx.x: the A-scan, blockIdx.y: some depths, blockIdx.z: the run. `coefficients`: [landing], from the first of
+// these runs on. `has_lost`: whether some values of `power`, the volume, are no numbers.
 __global__ void __launch_bounds__(threads_of_a_range)
     add_landing(FeaturePlanes planes, const LandingRun* runs, const LandingRow* landing, const float* coefficients,
-                const float* power, float* sums, float* weights) {
-    const std::int64_t i = element();
-    if (i >= planes.of_row()) return;
-    const int z = static_cast<int>(i % planes.depth), a = static_cast<int>(i / planes.depth);
-    const LandingRun run = runs[blockIdx.y];
-    const std::int64_t to = landing[run.begin].to * planes.of_row() + i;
+                const float* power, const unsigned* has_lost, float* sums, float* weights) {
+    const int z = depth_of_thread(), a = static_cast<int>(blockIdx.x);
+    if (z >= planes.depth) return;
+    const LandingRun run = runs[blockIdx.z];
+    const std::int64_t to = (std::int64_t{landing[run.begin].to} * planes.a_scans + a) * planes.depth + z;
+    const int first = runs[0].begin;
     float sum = sums[to], all_weights = weights[to];
     for (int at = run.begin; at < run.end; ++at) {
         const LandingRow one = landing[at];
         const ShiftedTaps taps_z(one.z), taps_x(one.x);
         if (!taps_z.is_inside(z, planes.depth) || !taps_x.is_inside(a, planes.a_scans)) continue;
-        if (power != nullptr && is_next_to_lost(planes, power + one.row * planes.of_row(), taps_z, taps_x, z, a))
+        if (*has_lost != 0 && is_next_to_lost(planes, power + one.row * planes.of_row(), taps_z, taps_x, z, a))
             continue;
-        const float* plane = coefficients + at * planes.of_row();
+        const float* plane = coefficients + (at - first) * planes.of_row();
         float value = 0;
         for (int k = 0; k < 4; ++k) {
             const float* from = plane + taps_z.tap(z, k, planes.depth);

@@ -11,11 +11,11 @@
 namespace echolux::cuda {
 
 inline constexpr std::int64_t float_bytes = sizeof(float);
-inline constexpr std::int64_t batch_bytes = std::int64_t{32} << 20;  // of a plane of a batch, of which some are in use
+inline constexpr std::int64_t batch_bytes = std::int64_t{16} << 20;  // of a plane of a batch: three stay in the caches
 inline constexpr unsigned blocks_of_a_survey = 1024;
 
-inline std::int64_t rows_at_once(std::int64_t of_row, std::int64_t rows) {
-    return std::clamp<std::int64_t>(batch_bytes / (of_row * float_bytes), 1, std::max<std::int64_t>(rows, 1));
+inline std::int64_t rows_at_once(std::int64_t of_row, std::int64_t rows, std::int64_t bytes = batch_bytes) {
+    return std::clamp<std::int64_t>(bytes / (of_row * float_bytes), 1, std::max<std::int64_t>(rows, 1));
 }
 
 // An object whose memory lies on a device: its members are given back there.
@@ -38,14 +38,20 @@ class OfDevice {
 // Whether values of a volume are no numbers.
 class LostSurvey {
   public:
-    bool operator()(const float* values, std::int64_t count, cudaStream_t stream) {
+    // Where the GPU finds the answer, 0 or not, after this.
+    const unsigned* enqueue(const float* values, std::int64_t count, cudaStream_t stream) {
         is_found_.reserve(sizeof(unsigned));
         checked(cudaMemsetAsync(is_found_.data(), 0, sizeof(unsigned), stream), "clear a number");
         find_lost<<<std::min(blocks_of_a_survey, blocks_for(count)), threads_of_a_range, 0, stream>>>(
             values, count, is_found_.as<unsigned>());
         checked_launch("look for values that were not recorded");
+        return is_found_.as<unsigned>();
+    }
+
+    bool is_any(const float* values, std::int64_t count, cudaStream_t stream) {
         unsigned is_found = 0;
-        checked(cudaMemcpyAsync(&is_found, is_found_.data(), sizeof(unsigned), cudaMemcpyDeviceToHost, stream),
+        checked(cudaMemcpyAsync(&is_found, enqueue(values, count, stream), sizeof(unsigned), cudaMemcpyDeviceToHost,
+                                stream),
                 "copy a number");
         checked(cudaStreamSynchronize(stream), "look for values that were not recorded");
         return is_found != 0;

@@ -5,57 +5,11 @@
 #include <algorithm>
 
 #include "compute/cuda/launch.h"
+#include "compute/cuda/repeat_phases.cuh"
 #include "compute/cuda/repeat_work.cuh"
 
 namespace echolux::cuda {
 namespace {
-
-// ---- the phase of bulk motion ---------------------------------------------------------------------------------------
-
-// A warp has a pair of lines: what its bins add to the phase, given that of the pass before.
-template <class Lines>
-__global__ void __launch_bounds__(aligning_threads) sum_phases(RepeatWork work, Lines lines, int pass) {
-    const RepeatPhaseShare share{work.min_power};
-    each_by_warps(work, work.positions, [&](int slot, int x) {
-        const float2 *a = lines.reference_of(work, slot, x), *b = lines.other(work, slot, x);
-        const Phasor estimate = pass == 0 ? Phasor{} : lines.phases(work)[work.at(slot, x)];
-        Phasor sum;
-        each_bin<4>(work.depth, [&](int z) {
-            const Phasor one = share(phasor_at(a + z), phasor_at(b + z), estimate);
-            sum.re += one.re;
-            sum.im += one.im;
-        });
-        sum = warp_sum(sum);
-        if (lane_of() == 0) work.sums[work.at(slot, x)] = sum;
-    });
-}
-
-// A thread has an A-scan.
-template <class Lines>
-__global__ void __launch_bounds__(aligning_threads) smooth_phases(RepeatWork work, Lines lines, bool is_last) {
-    const int parts = (work.positions + aligning_threads - 1) / aligning_threads;
-    each_by_blocks(work, parts, [&](int slot, int part) {
-        const int x = part * aligning_threads + static_cast<int>(threadIdx.x);
-        if (x >= work.positions) return;
-        const WindowSpan window(x, 2 * PhaseSmoothing::reach + 1, work.positions);
-        Phasor sum;
-        for (std::int64_t i = window.begin; i < window.end; ++i)
-            add_product(sum, {PhaseSmoothing::weight(i - x), 0}, work.sums[work.at(slot, static_cast<int>(i))]);
-        Phasor phase = direction_of(sum);
-        if (is_last && phase.re == 0 && phase.im == 0) phase = {1, 0};
-        lines.phases(work)[work.at(slot, x)] = phase;
-    });
-}
-
-template <class Lines>
-void enqueue_phases(cudaStream_t stream, const RepeatWork& work, const Lines& lines, bool likely_none = false) {
-    const unsigned blocks = blocks_of_some(std::int64_t{work.slots()} * work.positions / aligning_warps, likely_none);
-    const unsigned smoothing = blocks_of_some(work.slots() * (work.positions / aligning_threads + 1), likely_none);
-    for (int pass = 0; pass < RepeatPhaseShare::passes; ++pass) {
-        sum_phases<<<blocks, aligning_threads, 0, stream>>>(work, lines, pass);
-        smooth_phases<<<smoothing, aligning_threads, 0, stream>>>(work, lines, pass == RepeatPhaseShare::passes - 1);
-    }
-}
 
 // ---- a repeat, moved in depth ---------------------------------------------------------------------------------------
 
@@ -84,6 +38,7 @@ struct AgainstReference {
     std::int64_t series;
     int reference;  // of all positions; -1: as their states say
 
+    __device__ bool is_about(const RepeatWork&, int) const { return true; }
     __device__ const float2* reference_of(const RepeatWork& work, int slot, int x) const {
         const int slow = slot / work.count;
         return work.line(slow, x, series, reference < 0 ? work.states[slow].reference : reference);
@@ -91,6 +46,7 @@ struct AgainstReference {
     __device__ const float2* other(const RepeatWork& work, int slot, int x) const {
         return work.shifted_line(slot, min(max(x + shifts[slot].whole_x, 0), work.positions - 1));
     }
+    __device__ Phasor turn_of_reference(const RepeatWork&, int, int) const { return {1, 0}; }
     __device__ Phasor* phases(const RepeatWork& work) const { return work.phases; }
 };
 
@@ -138,84 +94,98 @@ __global__ void __launch_bounds__(aligning_threads) take_taps(RepeatWork work) {
     });
 }
 
-// One block lists what lies, or will lie, at the places [begin, end) of those that are compared.
-__global__ void list_kept(RepeatWork work, int begin, int end) {
+// One block lists the places of repeats that are compared.
+__global__ void list_kept(RepeatWork work) {
     if (threadIdx.x == 0) *work.active_count = 0;
     __syncthreads();
     for (int slot = static_cast<int>(threadIdx.x); slot < work.slots(); slot += static_cast<int>(blockDim.x)) {
-        const int compared = work.compared[slot / work.count], place = slot % work.count;
-        if (compared > 1 && place >= begin && place < min(end, compared))
-            work.active[atomicAdd(work.active_count, 1)] = slot;
+        const int compared = work.compared[slot / work.count];
+        if (compared > 1 && slot % work.count < compared) work.active[atomicAdd(work.active_count, 1)] = slot;
     }
 }
 
-// A warp has an A-scan; slots are places of the aligned repeats.
-__global__ void __launch_bounds__(aligning_threads) lay_over(RepeatWork work, std::int64_t series) {
-    each_by_warps(work, work.positions, [&](int target, int x) {
-        const int slow = target / work.count, repeat = work.kept[target];
-        float2* into = work.aligned_line(slow, x, series, target % work.count);
+inline constexpr int laid_together = 4;
+
+// A warp has some A-scans, each of which it takes from memory once; slots are places of the aligned repeats. Phases are
+// those of the A-scans that the moved ones lie over.
+__global__ void __launch_bounds__(aligning_threads, 4) lay_over(RepeatWork work, std::int64_t series) {
+    constexpr int taps = ShiftTaps::count, together = laid_together, lines = together + taps - 1;
+    each_by_warps(work, static_cast<unsigned>((work.positions + together - 1) / together), [&](int target, int part) {
+        const int slow = target / work.count, repeat = work.kept[target], x = part * together;
+        const int end = min(together, work.positions - x);
         if (repeat == work.states[slow].reference) {
-            const float2* from = work.line(slow, x, series, repeat);
-            each_bin<4>(work.depth, [&](int z) { into[z] = __ldg(from + z); });
+            for (int i = 0; i < end; ++i) {
+                const float2* from = work.line(slow, x + i, series, repeat);
+                float2* into = work.aligned_line(slow, x + i, series, target % work.count);
+                each_bin<4>(work.depth, [&](int z) { into[z] = __ldg(from + z); });
+            }
             return;
         }
         const int slot = slow * work.count + repeat, whole = work.shifts[slot].whole_x;
-        const ShiftTaps& taps = work.across_taps[slot];
-        const int first = x + static_cast<int>(taps.first), depth = work.depth;
-        const float2* lines = work.shifted_line(slot, first);  // of which some may not exist
-        Phasor tap[ShiftTaps::count];                          // with the phase of the A-scan that it is for
+        const int first = x + static_cast<int>(work.across_taps[slot].first), depth = work.depth;
+        const float2* from = work.shifted_line(slot, first);  // and the lines after it, of which some may not exist
+        float2* into = work.aligned_line(slow, x, series, target % work.count);
+        const int to_next = static_cast<int>(work.repeats.position_step) * depth;
+        float tap[taps];  // around zero they are real
+        Phasor phase[lines];
 #pragma unroll
-        for (int n = 0; n < ShiftTaps::count; ++n) {
-            const int of_phase = min(max(first + n - whole, 0), work.positions - 1);
-            tap[n] = phase_difference(taps.tap[n], work.phases[work.at(slot, of_phase)]);
-        }
+        for (int n = 0; n < taps; ++n) tap[n] = work.across_taps[slot].tap[n].re;
+#pragma unroll
+        for (int i = 0; i < lines; ++i)
+            phase[i] = work.phases[work.at(slot, min(max(first + i - whole, 0), work.positions - 1))];
         each_bin(depth, [&](int z) {
-            Phasor sum;
+            Phasor sums[together];
 #pragma unroll
-            for (int n = 0; n < ShiftTaps::count; ++n) {
-                if (first + n < 0 || first + n >= work.positions) continue;
-                add_product(sum, tap[n], phasor_at(lines + n * depth + z));
+            for (int i = 0; i < lines; ++i) {
+                if (first + i < 0 || first + i >= work.positions) continue;
+                const Phasor value = phase_difference(phasor_at(from + i * depth + z), phase[i]);
+#pragma unroll
+                for (int k = 0; k < together; ++k) {
+                    if (i - k < 0 || i - k >= taps) continue;
+                    sums[k].re = multiply_add(tap[i - k], value.re, sums[k].re);
+                    sums[k].im = multiply_add(tap[i - k], value.im, sums[k].im);
+                }
             }
-            into[z] = {sum.re, sum.im};
+#pragma unroll
+            for (int k = 0; k < together; ++k) {
+                if (k < end) into[k * to_next + z] = {sums[k].re, sums[k].im};
+            }
         });
     });
 }
 
-// An aligned repeat beside the one before it.
+// An aligned repeat beside the one before it, which its own phase turns.
 struct AgainstTheOneBefore {
     std::int64_t series;
+    int place;
 
+    __device__ bool is_about(const RepeatWork& work, int slot) const { return slot % work.count == place; }
     __device__ const float2* reference_of(const RepeatWork& work, int slot, int x) const {
-        return work.aligned_line(slot / work.count, x, series, slot % work.count - 1);
+        return work.aligned_line(slot / work.count, x, series, place - 1);
     }
     __device__ const float2* other(const RepeatWork& work, int slot, int x) const {
-        return work.aligned_line(slot / work.count, x, series, slot % work.count);
+        return work.aligned_line(slot / work.count, x, series, place);
+    }
+    __device__ Phasor turn_of_reference(const RepeatWork& work, int slot, int x) const {
+        return place == 1 ? Phasor{1, 0} : work.follow[work.at(slot - 1, x)];
     }
     __device__ Phasor* phases(const RepeatWork& work) const { return work.follow; }
 };
 
-// A warp has an A-scan of an aligned repeat: the phase against the repeat before is taken from it.
-__global__ void __launch_bounds__(aligning_threads) follow_phase(RepeatWork work, std::int64_t series) {
-    each_by_warps(work, work.positions, [&](int slot, int x) {
-        float2* line = work.aligned_line(slot / work.count, x, series, slot % work.count);
-        const Phasor phase = work.follow[work.at(slot, x)];
-        each_bin<4>(work.depth, [&](int z) {
-            const Phasor turned = phase_difference(phasor_of(line[z]), phase);
-            line[z] = {turned.re, turned.im};
-        });
-    });
-}
-
-// What some repeat has no sample for.
-__global__ void __launch_bounds__(aligning_threads) clear_what_some_lack(RepeatWork work, std::int64_t series) {
+// A warp has an A-scan of an aligned repeat: it loses its phase against the repeat before, and what some repeat has no
+// sample for.
+__global__ void __launch_bounds__(aligning_threads) finish_lines(RepeatWork work, std::int64_t series) {
     each_by_warps(work, work.positions, [&](int slot, int x) {
         const KnownPart known = work.known[slot / work.count];
-        float2* line = work.aligned_line(slot / work.count, x, series, slot % work.count);
+        const int place = slot % work.count;
+        float2* line = work.aligned_line(slot / work.count, x, series, place);
+        const Phasor phase = place == 0 ? Phasor{1, 0} : work.follow[work.at(slot, x)];
         const bool is_known = x >= known.first_x && x < known.last_x;
-        const int begin = is_known ? static_cast<int>(known.first_z) : work.depth;
-        const int end = static_cast<int>(known.last_z);
-        for (int z = lane_of(); z < begin; z += 32) line[z] = {0, 0};
-        for (int z = max(begin, end) + lane_of(); z < work.depth; z += 32) line[z] = {0, 0};
+        each_bin<4>(work.depth, [&](int z) {
+            const bool is = is_known && z >= known.first_z && z < known.last_z;
+            const Phasor turned = is ? phase_difference(phasor_of(line[z]), phase) : Phasor{};
+            line[z] = {turned.re, turned.im};
+        });
     });
 }
 
@@ -238,15 +208,10 @@ void enqueue_series(cudaStream_t stream, const RepeatWork& work, std::int64_t se
     list_what_is_moved<<<1, 256, 0, stream>>>(work, series > 0);
     take_taps<<<blocks_of_some(work.slots(), likely_none), threads, 0, stream>>>(work);
     enqueue_moves(stream, work, work.shifts, series, -1, likely_none);
-    list_kept<<<1, 256, 0, stream>>>(work, 0, work.count);
+    list_kept<<<1, 256, 0, stream>>>(work);
     lay_over<<<blocks, threads, 0, stream>>>(work, series);
-    for (int place = 1; place < work.count; ++place) {
-        list_kept<<<1, 256, 0, stream>>>(work, place, place + 1);
-        enqueue_phases(stream, work, AgainstTheOneBefore{series});
-        follow_phase<<<blocks, threads, 0, stream>>>(work, series);
-    }
-    list_kept<<<1, 256, 0, stream>>>(work, 0, work.count);
-    clear_what_some_lack<<<blocks, threads, 0, stream>>>(work, series);
+    for (int place = 1; place < work.count; ++place) enqueue_phases(stream, work, AgainstTheOneBefore{series, place});
+    finish_lines<<<blocks, threads, 0, stream>>>(work, series);
     checked_launch("lay repeats over one another");
 }
 
@@ -314,12 +279,13 @@ void carve(RepeatWork& work, Carver& carver, std::int64_t slow) {
     const std::int64_t planes = slots * work.half_positions * work.half_depth;
     carver.take(work.features, planes);
     carver.take(work.spare, planes);
-    carver.take(work.line_powers, slow * work.positions);
+    carver.take(work.line_powers, slow * work.half_positions);
     carver.take(work.floors, slow);
     carver.take(work.bright, slots);
     carver.take(work.active, slots);
     carver.take(work.active_count, 1);
     carver.take(work.states, slow);
+    carver.take(work.overlap_powers, slots * work.coarse_width() * work.half_positions);
     carver.take(work.correlations, slots * work.coarse_lags() * work.coarse_chunks());
     carver.take(work.coherences, lines * fine_lags);
     carver.take(work.lags, lines * lag_count);
@@ -331,7 +297,6 @@ void carve(RepeatWork& work, Carver& carver, std::int64_t slow) {
     carver.take(work.shifted, lines * work.depth);
     carver.take(work.phases, lines);
     carver.take(work.follow, lines);
-    carver.take(work.sums, lines);
     carver.take(work.kept, slots);
     carver.take(work.known, slow);
     carver.take(work.compared, slow);

@@ -7,24 +7,32 @@
 namespace echolux::cuda {
 namespace {
 
-// A block has an A-scan of a slot.
-__global__ void __launch_bounds__(aligning_threads) measure_lines(RepeatWork work) {
+// A block has an A-scan of half the resolution, and the two that it is made of.
+__global__ void __launch_bounds__(aligning_threads) halve(RepeatWork work) {
     __shared__ float shared[32];
     __shared__ int shared_counts[32];
-    const int slot = static_cast<int>(blockIdx.x) / work.positions, x = static_cast<int>(blockIdx.x) % work.positions;
+    const auto line = static_cast<int>(blockIdx.x);
+    const int slot = line / work.half_positions, first = 2 * (line % work.half_positions);
     const int slow = slot / work.count, repeat = slot % work.count;
-    const float2* bins = work.line(slow, x, 0, repeat);
     float sum = 0;
     int bright = 0;
-    for (int z = static_cast<int>(threadIdx.x); z < work.depth; z += aligning_threads) {
-        const float power = power_of(phasor_at(bins + z));
-        sum += power;
-        bright += power >= work.min_power && power > 0;
+    for (int half = static_cast<int>(threadIdx.x); half < work.half_depth; half += aligning_threads) {
+        float of_four = 0;
+        for (int x = first; x < min(first + 2, work.positions); ++x) {
+            const float2* bins = work.line(slow, x, 0, repeat);
+            for (int z = 2 * half; z < min(2 * half + 2, work.depth); ++z) {
+                const float power = power_of(phasor_at(bins + z));
+                of_four += power;
+                bright += power >= work.min_power && power > 0;
+            }
+        }
+        work.features[std::int64_t{line} * work.half_depth + half] = 0.25f * of_four;
+        sum += of_four;
     }
     sum = over_block(sum, Sum{}, shared);
     bright = over_block(bright, Sum{}, shared_counts);
     if (threadIdx.x != 0) return;
-    if (repeat == 0) work.line_powers[std::int64_t{slow} * work.positions + x] = sum;
+    if (repeat == 0) work.line_powers[std::int64_t{slow} * work.half_positions + first / 2] = sum;
     atomicAdd(work.bright + slot, bright);  // whole numbers: the order does not matter
 }
 
@@ -32,47 +40,33 @@ __global__ void __launch_bounds__(aligning_threads) find_floors(RepeatWork work)
     __shared__ double shared[32];
     const auto slow = static_cast<int>(blockIdx.x);
     double sum = 0;
-    for (int x = static_cast<int>(threadIdx.x); x < work.positions; x += aligning_threads)
-        sum += static_cast<double>(work.line_powers[std::int64_t{slow} * work.positions + x]);
+    for (int x = static_cast<int>(threadIdx.x); x < work.half_positions; x += aligning_threads)
+        sum += static_cast<double>(work.line_powers[std::int64_t{slow} * work.half_positions + x]);
     sum = over_block(sum, Sum{}, shared);
     if (threadIdx.x != 0) return;
     const double mean = sum / (static_cast<double>(work.positions) * work.depth);
     work.floors[slow] = RepeatFeatures::floor(work.min_power, mean);
 }
 
-// Of a half-size plane: a thread has a sample.
+// Of a half-size plane: a thread has a sample, blockIdx.x an A-scan of all slots, blockIdx.y some of its depths.
 struct PlanePlace {
     int slot, x, z;
     std::int64_t line;  // its first sample
 
-    __device__ static bool is_in(const RepeatWork& work) {
-        return element() < std::int64_t{work.slow_positions} * work.count * work.half_positions * work.half_depth;
-    }
     __device__ explicit PlanePlace(const RepeatWork& work) {
-        const std::int64_t in_lines = element() / work.half_depth;
-        z = static_cast<int>(element() % work.half_depth);
-        x = static_cast<int>(in_lines % work.half_positions);
-        slot = static_cast<int>(in_lines / work.half_positions);
-        line = in_lines * work.half_depth;
+        const auto of_all = static_cast<int>(blockIdx.x);
+        z = static_cast<int>(blockIdx.y * blockDim.x + threadIdx.x);
+        x = of_all % work.half_positions;
+        slot = of_all / work.half_positions;
+        line = std::int64_t{of_all} * work.half_depth;
     }
+    __device__ bool is_in(const RepeatWork& work) const { return z < work.half_depth; }
 };
-
-__global__ void halve(RepeatWork work) {
-    if (!PlanePlace::is_in(work)) return;
-    const PlanePlace place(work);
-    float sum = 0;
-    for (int x = 2 * place.x; x < min(2 * place.x + 2, work.positions); ++x) {
-        const float2* bins = work.line(place.slot / work.count, x, 0, place.slot % work.count);
-        for (int z = 2 * place.z; z < min(2 * place.z + 2, work.depth); ++z)
-            sum += 0.25f * power_of(phasor_at(bins + z));
-    }
-    work.features[place.line + place.z] = sum;
-}
 
 // features to spare.
 __global__ void smooth_in_depth(RepeatWork work, std::int64_t reach) {
-    if (!PlanePlace::is_in(work)) return;
     const PlanePlace place(work);
+    if (!place.is_in(work)) return;
     const WindowSpan window(place.z, 2 * reach + 1, work.half_depth);
     float sum = 0;
     for (std::int64_t i = window.begin; i < window.end; ++i) sum += work.features[place.line + i];
@@ -84,8 +78,8 @@ enum class Then { nothing, logarithm, difference };
 // spare to features.
 template <Then then>
 __global__ void smooth_across(RepeatWork work, std::int64_t reach) {
-    if (!PlanePlace::is_in(work)) return;
     const PlanePlace place(work);
+    if (!place.is_in(work)) return;
     const WindowSpan window(place.x, 2 * reach + 1, work.half_positions);
     const float share = 1 / static_cast<float>(window.size());
     const std::int64_t here = place.line + place.z;
@@ -102,18 +96,18 @@ __global__ void smooth_across(RepeatWork work, std::int64_t reach) {
 void enqueue_features(cudaStream_t stream, const RepeatWork& work) {
     checked(cudaMemsetAsync(work.bright, 0, static_cast<std::size_t>(work.slots()) * sizeof(int), stream),
             "clear counts of tissue");
-    const auto lines = static_cast<unsigned>(std::int64_t{work.slots()} * work.positions);
-    measure_lines<<<lines, aligning_threads, 0, stream>>>(work);
+    const auto lines = static_cast<unsigned>(std::int64_t{work.slots()} * work.half_positions);
+    halve<<<lines, aligning_threads, 0, stream>>>(work);
     find_floors<<<static_cast<unsigned>(work.slow_positions), aligning_threads, 0, stream>>>(work);
-    const unsigned blocks = blocks_for(std::int64_t{work.slots()} * work.half_positions * work.half_depth);
+    constexpr int threads = aligning_threads;
+    const dim3 blocks(lines, static_cast<unsigned>((work.half_depth + threads - 1) / threads));
     const std::int64_t speckle = RepeatFeatures::of_speckle, background = RepeatFeatures::of_background;
-    halve<<<blocks, threads_of_a_range, 0, stream>>>(work);
-    smooth_in_depth<<<blocks, threads_of_a_range, 0, stream>>>(work, speckle);
-    smooth_across<Then::nothing><<<blocks, threads_of_a_range, 0, stream>>>(work, speckle);
-    smooth_in_depth<<<blocks, threads_of_a_range, 0, stream>>>(work, speckle);
-    smooth_across<Then::logarithm><<<blocks, threads_of_a_range, 0, stream>>>(work, speckle);
-    smooth_in_depth<<<blocks, threads_of_a_range, 0, stream>>>(work, background);
-    smooth_across<Then::difference><<<blocks, threads_of_a_range, 0, stream>>>(work, background);
+    smooth_in_depth<<<blocks, threads, 0, stream>>>(work, speckle);
+    smooth_across<Then::nothing><<<blocks, threads, 0, stream>>>(work, speckle);
+    smooth_in_depth<<<blocks, threads, 0, stream>>>(work, speckle);
+    smooth_across<Then::logarithm><<<blocks, threads, 0, stream>>>(work, speckle);
+    smooth_in_depth<<<blocks, threads, 0, stream>>>(work, background);
+    smooth_across<Then::difference><<<blocks, threads, 0, stream>>>(work, background);
     checked_launch("find features of repeats");
 }
 

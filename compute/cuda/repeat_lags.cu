@@ -1,6 +1,7 @@
 // The lag, in whole samples, at which a repeat lies over its reference: among all in range by features of half the
 // resolution, then around it by coherence, which is blind to the bulk motion of A-scans.
 #include "compute/cuda/over_block.cuh"
+#include "compute/cuda/repeat_windows.cuh"
 #include "compute/cuda/repeat_work.cuh"
 
 namespace echolux::cuda {
@@ -8,29 +9,37 @@ namespace {
 
 // ---- coarse: all lags in features of half the resolution ------------------------------------------------------------
 
-// Product and powers of some lags in depth.
-struct CoarseSums {
-    float product[coarse_group] = {}, of_reference[coarse_group] = {}, of_repeat[coarse_group] = {};
-};
+// A warp has an A-scan of any slot: the power of its features less those that have no partner at a lag in depth.
+__global__ void __launch_bounds__(aligning_threads) measure_features(RepeatWork work) {
+    const auto line = static_cast<int>(blockIdx.x * aligning_warps + threadIdx.x / 32);
+    if (line >= work.slots() * work.half_positions) return;
+    const int slot = line / work.half_positions, x = line % work.half_positions, depth = work.half_depth;
+    const float* features = work.features + std::int64_t{line} * depth;
+    float all = 0;
+    each_bin<4>(depth, [&](int z) { all += features[z] * features[z]; });
+    all = warp_sum(all);
+    for (int i = lane_of(); i < work.coarse_width(); i += 32) {
+        const int lag = i - work.coarse_z;
+        float rest = all;
+        for (int z = lag > 0 ? depth - lag : 0; z < (lag > 0 ? depth : -lag); ++z) rest -= features[z] * features[z];
+        work.overlap_powers[work.overlap(slot, i) + x] = rest;
+    }
+}
 
-__device__ void add_line(CoarseSums& sums, const float* a, const float* b, int first_lag, int depth) {
+__device__ void add_line(float* products, const float* a, const float* b, int first_lag, int depth) {
     each_bin(depth, [&](int z) {
         const float at_reference = __ldg(a + z);
 #pragma unroll
         for (int n = 0; n < coarse_group; ++n) {
             const int at = z + first_lag + n;
-            const bool is_in = at >= 0 && at < depth;
-            const float at_repeat = is_in ? __ldg(b + at) : 0.0f;
-            sums.product[n] += at_reference * at_repeat;
-            sums.of_reference[n] += is_in ? at_reference * at_reference : 0.0f;
-            sums.of_repeat[n] += at_repeat * at_repeat;
+            products[n] += at_reference * (at >= 0 && at < depth ? __ldg(b + at) : 0.0f);
         }
     });
 }
 
 // A block has some A-scans, one lag along them, and some lags in depth.
 __global__ void __launch_bounds__(aligning_threads) correlate_features(RepeatWork work, int reference) {
-    __shared__ float4 of_warps[aligning_warps][coarse_group];
+    __shared__ float of_warps[aligning_warps][coarse_group];
     const int groups = (work.coarse_width() + coarse_group - 1) / coarse_group;
     const int along = 2 * work.coarse_x + 1, chunks = work.coarse_chunks();
     each_by_blocks(work, static_cast<unsigned>(groups * along * chunks), [&](int slot, int part) {
@@ -40,28 +49,23 @@ __global__ void __launch_bounds__(aligning_threads) correlate_features(RepeatWor
         const float* of_reference = work.features + (slot / work.count * work.count + reference) * plane;
         const float* of_repeat = work.features + slot * plane;
         const int end = min((chunk + 1) * coarse_chunk, work.half_positions), warp = static_cast<int>(threadIdx.x) / 32;
-        CoarseSums sums;
+        float products[coarse_group] = {};
         for (int x = chunk * coarse_chunk + warp; x < end; x += aligning_warps) {
             if (x + lag_x < 0 || x + lag_x >= work.half_positions) continue;
-            add_line(sums, of_reference + std::int64_t{x} * work.half_depth,
+            add_line(products, of_reference + std::int64_t{x} * work.half_depth,
                      of_repeat + std::int64_t{x + lag_x} * work.half_depth, first_lag, work.half_depth);
         }
         __syncthreads();
 #pragma unroll
         for (int n = 0; n < coarse_group; ++n) {
-            const float product = warp_sum(sums.product[n]), a = warp_sum(sums.of_reference[n]),
-                        b = warp_sum(sums.of_repeat[n]);
-            if (lane_of() == 0) of_warps[warp][n] = {product, a, b, 0};
+            const float product = warp_sum(products[n]);
+            if (lane_of() == 0) of_warps[warp][n] = product;
         }
         __syncthreads();
         const auto n = static_cast<int>(threadIdx.x);
         if (n >= coarse_group || group * coarse_group + n >= work.coarse_width()) return;
-        float4 all{};
-        for (int w = 0; w < aligning_warps; ++w) {
-            all.x += of_warps[w][n].x;
-            all.y += of_warps[w][n].y;
-            all.z += of_warps[w][n].z;
-        }
+        float all = 0;
+        for (int w = 0; w < aligning_warps; ++w) all += of_warps[w][n];
         const int lag = (lag_x + work.coarse_x) * work.coarse_width() + group * coarse_group + n;
         work.correlations[(std::int64_t{slot} * work.coarse_lags() + lag) * chunks + chunk] = all;
     });
@@ -83,26 +87,46 @@ __device__ inline float normalised(double product, double of_reference, double o
     return power > 0 ? static_cast<float>(product / power) : 0.0f;
 }
 
-// Double sums over `count` float4, in their order.
-__device__ inline float normalised_sum(const float4* parts, int count) {
-    double product = 0, of_reference = 0, of_repeat = 0;
-    for (int i = 0; i < count; ++i) {
-        product += static_cast<double>(parts[i].x);
-        of_reference += static_cast<double>(parts[i].y);
-        of_repeat += static_cast<double>(parts[i].z);
+// Of the features of a slot, in a block's shared memory: the power of all A-scans that is left at each lag in depth.
+__device__ void sum_overlap_powers(const RepeatWork& work, int slot, double* sums) {
+    for (int i = static_cast<int>(threadIdx.x) / 32; i < work.coarse_width(); i += aligning_warps) {
+        const float* of_lines = work.overlap_powers + work.overlap(slot, i);
+        double sum = 0;
+        for (int x = lane_of(); x < work.half_positions; x += 32) sum += static_cast<double>(of_lines[x]);
+        sum = warp_sum(sum);
+        if (lane_of() == 0) sums[i] = sum;
     }
-    return normalised(product, of_reference, of_repeat);
 }
 
-__global__ void __launch_bounds__(aligning_threads) choose_coarse_lags(RepeatWork work) {
+// What of it has a partner at a lag along the A-scans too.
+__device__ double overlap_power(const RepeatWork& work, int slot, const double* sums, int lag_z, int lag_x) {
+    const float* of_lines = work.overlap_powers + work.overlap(slot, lag_z + work.coarse_z);
+    double power = sums[lag_z + work.coarse_z];
+    const int begin = lag_x > 0 ? work.half_positions - lag_x : 0, end = lag_x > 0 ? work.half_positions : -lag_x;
+    for (int x = begin; x < end; ++x) power -= static_cast<double>(of_lines[x]);
+    return power > 0 ? power : 0;
+}
+
+__global__ void __launch_bounds__(aligning_threads) choose_coarse_lags(RepeatWork work, int reference) {
     __shared__ Candidate shared[32];
+    __shared__ double of_reference[most_coarse_width], of_repeat[most_coarse_width];
     each_by_blocks(work, 1, [&](int slot, int) {
         const int lags = work.coarse_lags(), chunks = work.coarse_chunks();
+        const int slot_of_reference = slot / work.count * work.count + reference;
         const int no_lag = work.coarse_x * work.coarse_width() + work.coarse_z;
+        __syncthreads();
+        sum_overlap_powers(work, slot_of_reference, of_reference);
+        sum_overlap_powers(work, slot, of_repeat);
+        __syncthreads();
         Candidate best;
         for (int lag = static_cast<int>(threadIdx.x); lag < lags; lag += aligning_threads) {
-            const float4* parts = work.correlations + (std::int64_t{slot} * lags + lag) * chunks;
-            best = Better{}(best, {normalised_sum(parts, chunks), lag == no_lag ? -1 : lag});
+            const float* parts = work.correlations + (std::int64_t{slot} * lags + lag) * chunks;
+            double product = 0;
+            for (int i = 0; i < chunks; ++i) product += static_cast<double>(parts[i]);
+            const int x = lag / work.coarse_width() - work.coarse_x, z = lag % work.coarse_width() - work.coarse_z;
+            const float found = normalised(product, overlap_power(work, slot_of_reference, of_reference, z, x),
+                                           overlap_power(work, slot, of_repeat, -z, -x));
+            best = Better{}(best, {found, lag == no_lag ? -1 : lag});
         }
         __syncthreads();
         best = over_block(best, Better{}, shared);
@@ -127,34 +151,57 @@ struct Around {
     }
 };
 
-// A warp has an A-scan of the reference and a lag along the B-scan.
-__global__ void __launch_bounds__(aligning_threads) find_coherences(RepeatWork work, int reference) {
-    each_by_warps(work, static_cast<unsigned>(work.positions * fine_width), [&](int slot, int part) {
-        const int x = part / fine_width, step = part % fine_width;
+// A thread's part of the power of a line's tissue for which another one has no bins `lag` on.
+__device__ inline float unmatched_power(const RepeatWork& work, const float2* line, int lag) {
+    const int first = lag > 0 ? max(work.depth - lag, 0) : 0, end = lag > 0 ? work.depth : min(-lag, work.depth);
+    float sum = 0;
+    for (int z = first + lane_of(); z < end; z += 32) {
+        const float power = power_of(phasor_at(line + z));
+        if (power >= work.min_power) sum += power;
+    }
+    return sum;
+}
+
+// A warp has an A-scan of the reference. The modulus of the product is blind to what turns an A-scan as a whole, so
+// coherences of A-scans may be added whatever their bulk motion.
+__global__ void __launch_bounds__(aligning_threads, 3) find_coherences(RepeatWork work, int reference) {
+    __shared__ WarpBins<fine_width> of_warps[aligning_warps];
+    WarpBins<fine_width>& bins = of_warps[threadIdx.x / 32];
+    each_by_warps(work, static_cast<unsigned>(work.positions), [&](int slot, int x) {
         const RepeatShift shift = work.tried[slot];
         const Around deep(shift.whole_z, work.align_depth, work.depth),
             along(shift.whole_x, work.align_lines, work.positions);
-        const int lag_x = along.first + step;
-        float4* into = work.coherences + work.at(slot, x) * fine_lags + step * fine_width;
-        CoherenceSum sums[fine_width];
-        if (lag_x <= along.last && x + lag_x >= 0 && x + lag_x < work.positions) {
-            const float2* a = work.line(slot / work.count, x, 0, reference);
-            const float2* b = work.line(slot / work.count, x + lag_x, 0, slot % work.count);
-            each_bin(work.depth, [&](int z) {
-                const Phasor at_reference = phasor_at(a + z);
-                if (!(power_of(at_reference) >= work.min_power)) return;
+        const float2* a = work.line(slot / work.count, x, 0, reference);
+        const auto is_there = [&](int step) {
+            const int other = x + along.first + step;
+            return along.first + step <= along.last && other >= 0 && other < work.positions;
+        };
+        Phasor products[fine_width][fine_width];
+        float of_repeat[fine_width][fine_width] = {}, of_all = 0;
+        for (int z = 0; z < work.depth; z += bins_of_a_warp) {
+            const TissueBins tissue(bins, a, work.depth, z, work.min_power);
+            of_all += tissue.power();
 #pragma unroll
-                for (int n = 0; n < fine_width; ++n) {
-                    const int at = z + deep.first + n;
-                    if (at >= 0 && at < work.depth) sums[n].add(at_reference, phasor_at(b + at));
-                }
-            });
+            for (int step = 0; step < fine_width; ++step) {
+                if (!is_there(step)) continue;
+                const float2* b = work.line(slot / work.count, x + along.first + step, 0, slot % work.count);
+                bins.fetch(b, work.depth, z + deep.first);
+                at_all_lags(tissue, bins, [&](int n, Phasor at_reference, Phasor at_repeat) {
+                    add_difference(products[step][n], at_repeat, at_reference);
+                    if (power_of(at_reference) > 0) of_repeat[step][n] += power_of(at_repeat);
+                });
+            }
         }
 #pragma unroll
         for (int n = 0; n < fine_width; ++n) {
-            const float modulus = sqrtf(power_of(warp_sum(sums[n].product))),
-                        of_reference = warp_sum(sums[n].reference), of_repeat = warp_sum(sums[n].other);
-            if (lane_of() == 0) into[n] = {modulus, of_reference, of_repeat, 0};
+            const float of_reference = warp_sum(of_all - unmatched_power(work, a, deep.first + n));
+#pragma unroll
+            for (int step = 0; step < fine_width; ++step) {
+                const float modulus = sqrtf(power_of(warp_sum(products[step][n])));
+                const float power = warp_sum(of_repeat[step][n]);
+                float4& into = work.coherences[work.at(slot, x) * fine_lags + step * fine_width + n];
+                if (lane_of() == 0) into = {modulus, is_there(step) ? of_reference : 0, power, 0};
+            }
         }
     });
 }
@@ -201,11 +248,15 @@ void enqueue_lags(cudaStream_t stream, const RepeatWork& work, int reference) {
     constexpr int threads = aligning_threads;
     const bool retry = reference > 0;
     const std::int64_t slots = work.slots(), lines = slots * work.positions;
+    if (!retry) {
+        const std::int64_t features = slots * work.half_positions;
+        measure_features<<<static_cast<unsigned>((features + aligning_warps - 1) / aligning_warps), threads, 0,
+                           stream>>>(work);
+    }
     correlate_features<<<blocks_of_some(slots * work.coarse_lags() * work.coarse_chunks(), retry), threads, 0,
                          stream>>>(work, reference);
-    choose_coarse_lags<<<blocks_of_some(slots, retry), threads, 0, stream>>>(work);
-    find_coherences<<<blocks_of_some(lines * fine_width / aligning_warps, retry), threads, 0, stream>>>(work,
-                                                                                                        reference);
+    choose_coarse_lags<<<blocks_of_some(slots, retry), threads, 0, stream>>>(work, reference);
+    find_coherences<<<blocks_of_some(lines / aligning_warps, retry), threads, 0, stream>>>(work, reference);
     choose_fine_lags<<<blocks_of_some(slots, retry), threads, 0, stream>>>(work);
     checked_launch("find lags of repeats");
 }

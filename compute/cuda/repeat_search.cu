@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compute/cuda/over_block.cuh"
+#include "compute/cuda/repeat_windows.cuh"
 #include "compute/cuda/repeat_work.cuh"
 
 namespace echolux::cuda {
@@ -59,24 +60,18 @@ __global__ void end_try(RepeatWork work, int reference) {
 
 // A warp has an A-scan of the reference: sums over depth for lags around the whole one, along depth.
 __global__ void __launch_bounds__(aligning_threads) sum_lags_in_depth(RepeatWork work, int reference) {
+    __shared__ WarpBins<lag_count> of_warps[aligning_warps];
+    WarpBins<lag_count>& bins = of_warps[threadIdx.x / 32];
     each_by_warps(work, work.positions, [&](int slot, int x) {
         const RepeatShift shift = work.tried[slot];
         const int other = x + shift.whole_x, first = shift.whole_z - ShiftTaps::count / 2;
+        const bool is_there = other >= 0 && other < work.positions;
         Phasor products[lag_count];
-        if (other >= 0 && other < work.positions) {
-            const float2* a = work.line(slot / work.count, x, 0, reference);
-            const float2* b = work.line(slot / work.count, other, 0, slot % work.count);
-            each_bin(work.depth, [&](int z) {
-                const Phasor at_reference = phasor_at(a + z);
-                if (!(power_of(at_reference) >= work.min_power)) return;
-#pragma unroll
-                for (int n = 0; n < lag_count; ++n) {
-                    const int at = z + first + n;
-                    if (at < 0 || at >= work.depth) continue;
-                    const Phasor step = phase_difference(phasor_at(b + at), at_reference);
-                    products[n].re += step.re;
-                    products[n].im += step.im;
-                }
+        for (int z = 0; is_there && z < work.depth; z += bins_of_a_warp) {
+            const TissueBins tissue(bins, work.line(slot / work.count, x, 0, reference), work.depth, z, work.min_power);
+            bins.fetch(work.line(slot / work.count, other, 0, slot % work.count), work.depth, z + first);
+            at_all_lags(tissue, bins, [&](int n, Phasor at_reference, Phasor at_repeat) {
+                add_difference(products[n], at_repeat, at_reference);
             });
         }
 #pragma unroll
@@ -87,32 +82,55 @@ __global__ void __launch_bounds__(aligning_threads) sum_lags_in_depth(RepeatWork
     });
 }
 
-// Likewise along the B-scan, of repeats that were moved in depth and lost the phase of bulk motion.
-__global__ void __launch_bounds__(aligning_threads) sum_lags_along(RepeatWork work, int reference) {
-    each_by_warps(work, work.positions, [&](int slot, int x) {
-        const int whole = work.tried[slot].whole_x, first = x + whole - ShiftTaps::count / 2, depth = work.depth;
-        const float2* a = work.line(slot / work.count, x, 0, reference);
-        const float2* b = work.shifted_line(slot, first);  // and the lines after it, of which some may not exist
-        CoherenceSum sums[lag_count];
-        each_bin(work.depth, [&](int z) {
-            const Phasor at_reference = phasor_at(a + z);
-            if (!(power_of(at_reference) >= work.min_power)) return;
+constexpr int summed_together = 3;
+
+// Likewise along the B-scan, of repeats that were moved in depth and lose the phase of bulk motion. A warp has some
+// A-scans of the reference, so that others are taken from memory once.
+__global__ void __launch_bounds__(aligning_threads, 4) sum_lags_along(RepeatWork work, int reference) {
+    constexpr int together = summed_together, lines = together + lag_count - 1, middle = ShiftTaps::count / 2;
+    each_by_warps(work, static_cast<unsigned>((work.positions + together - 1) / together), [&](int slot, int part) {
+        const int x = part * together, end = min(together, work.positions - x);
+        const int whole = work.tried[slot].whole_x, first = x + whole - middle, depth = work.depth;
+        const float2* of_reference_lines = work.line(slot / work.count, x, 0, reference);
+        const int to_next = static_cast<int>(work.repeats.position_step * work.stride);
+        const float2* others = work.shifted_line(slot, first);  // of which some may not exist
+        Phasor products[together][lag_count];
+        float of_reference[together] = {}, of_repeat[together] = {};
+        each_bin(depth, [&](int z) {
+            Phasor a[together];
 #pragma unroll
-            for (int n = 0; n < lag_count; ++n) {
-                if (first + n < 0 || first + n >= work.positions) continue;
-                sums[n].add(at_reference, phasor_at(b + n * depth + z));
+            for (int k = 0; k < together; ++k) {
+                if (k < end) a[k] = phasor_at(of_reference_lines + k * to_next + z);
+                if (!(power_of(a[k]) >= work.min_power)) a[k] = {};
+            }
+#pragma unroll
+            for (int i = 0; i < lines; ++i) {
+                if (first + i < 0 || first + i >= work.positions) continue;
+                const Phasor b = phasor_at(others + i * depth + z);
+#pragma unroll
+                for (int k = 0; k < together; ++k) {
+                    if (i - k < 0 || i - k >= lag_count) continue;
+                    add_difference(products[k][i - k], b, a[k]);
+                    if (i - k != middle) continue;
+                    const float power = power_of(a[k]);
+                    of_reference[k] += power;
+                    of_repeat[k] += power > 0 ? power_of(b) : 0.0f;
+                }
             }
         });
 #pragma unroll
-        for (int n = 0; n < lag_count; ++n) {
-            const Phasor product = warp_sum(sums[n].product);
-            const int of_phase = min(max(first + n - whole, 0), work.positions - 1);
-            const Phasor turned = phase_difference(product, work.phases[work.at(slot, of_phase)]);
-            if (lane_of() == 0) work.lags[work.at(slot, x) * lag_count + n] = turned;
+        for (int k = 0; k < together; ++k) {
+#pragma unroll
+            for (int n = 0; n < lag_count; ++n) {
+                const Phasor product = warp_sum(products[k][n]);
+                if (k >= end || lane_of() != 0) continue;
+                const int of_phase = min(max(first + k + n - whole, 0), work.positions - 1);
+                work.lags[work.at(slot, x + k) * lag_count + n] =
+                    phase_difference(product, work.phases[work.at(slot, of_phase)]);
+            }
+            const float2 powers{warp_sum(of_reference[k]), warp_sum(of_repeat[k])};
+            if (k < end && lane_of() == 0) work.powers[work.at(slot, x + k)] = powers;
         }
-        const CoherenceSum& middle = sums[ShiftTaps::count / 2];
-        const float2 powers{warp_sum(middle.reference), warp_sum(middle.other)};
-        if (lane_of() == 0) work.powers[work.at(slot, x)] = powers;
     });
 }
 
@@ -215,7 +233,7 @@ void enqueue_try(cudaStream_t stream, const RepeatWork& work, int reference) {
 }  // namespace
 
 unsigned blocks_of_some(std::int64_t at_most, bool likely_none) {
-    const std::int64_t enough = likely_none ? 256 : 4096;
+    const std::int64_t enough = likely_none ? 1024 : 4096;
     return static_cast<unsigned>(std::clamp<std::int64_t>(at_most + 1, 1, enough));
 }
 

@@ -13,8 +13,9 @@ inline constexpr int aligning_warps = aligning_threads / 32;
 inline constexpr int lag_count = ShiftTaps::count + 1;  // for fractions from -1 to 1
 inline constexpr int fine_width = 5;                    // lags on and around the coarse one, along each axis
 inline constexpr int fine_lags = fine_width * fine_width;
-inline constexpr int coarse_group = 13;  // lags in depth that a thread sums
-inline constexpr int coarse_chunk = 32;  // A-scans of features that a block sums
+inline constexpr int most_coarse_width = 65;  // lags in depth, of half the greatest range on either side
+inline constexpr int coarse_group = 13;       // lags in depth that a thread sums
+inline constexpr int coarse_chunk = 32;       // A-scans of features that a block sums
 
 // Where a repeat lies against another one, as RepeatAligner::Shift has it.
 struct RepeatShift {
@@ -50,28 +51,32 @@ struct RepeatWork {
     bool depth_flip = false;
 
     float *features = nullptr, *spare = nullptr;  // [slot][half_positions][half_depth]
-    float* line_powers = nullptr;                 // [slow][positions], of the first repeat
+    float* line_powers = nullptr;                 // [slow][half_positions], of the first repeat
     float* floors = nullptr;                      // [slow]
     int* bright = nullptr;                        // [slot]
     int* active = nullptr;                        // [slots]: the list
     int* active_count = nullptr;
-    RepeatState* states = nullptr;                                 // [slow]
-    float4* correlations = nullptr;                                // [slot][coarse lags][chunks]: product, powers
-    float4* coherences = nullptr;                                  // [slot][positions][fine_lags]: the same
-    Phasor* lags = nullptr;                                        // [slot][positions][lag_count]
-    float2* powers = nullptr;                                      // [slot][positions]
-    RepeatShift *tried = nullptr, *shifts = nullptr;               // [slot]
-    ShiftTaps *depth_taps = nullptr, *across_taps = nullptr;       // [slot]
-    float2* shifted = nullptr;                                     // [slot][positions][depth]
-    Phasor *phases = nullptr, *follow = nullptr, *sums = nullptr;  // [slot][positions]
-    int* kept = nullptr;                                           // [slow][count]: repeats, in the order of time
-    KnownPart* known = nullptr;                                    // [slow]
-    int* compared = nullptr;                                       // [slow]
-    float2* aligned = nullptr;                                     // [slow][position_lines][depth]
+    RepeatState* states = nullptr;                    // [slow]
+    float* overlap_powers = nullptr;                  // [slot][coarse_width][half_positions]
+    float* correlations = nullptr;                    // [slot][coarse lags][chunks]: products
+    float4* coherences = nullptr;                     // [slot][positions][fine_lags]: modulus of the product, powers
+    Phasor* lags = nullptr;                           // [slot][positions][lag_count]
+    float2* powers = nullptr;                         // [slot][positions]
+    RepeatShift *tried = nullptr, *shifts = nullptr;  // [slot]
+    ShiftTaps *depth_taps = nullptr, *across_taps = nullptr;  // [slot]
+    float2* shifted = nullptr;                                // [slot][positions][depth]
+    Phasor *phases = nullptr, *follow = nullptr;              // [slot][positions]
+    int* kept = nullptr;                                      // [slow][count]: repeats, in the order of time
+    KnownPart* known = nullptr;                               // [slow]
+    int* compared = nullptr;                                  // [slow]
+    float2* aligned = nullptr;                                // [slow][position_lines][depth]
 
     ECHOLUX_HD int slots() const { return slow_positions * count; }
     ECHOLUX_HD int coarse_width() const { return 2 * coarse_z + 1; }
     ECHOLUX_HD int coarse_lags() const { return coarse_width() * (2 * coarse_x + 1); }
+    ECHOLUX_HD std::int64_t overlap(int slot, int lag) const {
+        return (std::int64_t{slot} * coarse_width() + lag) * half_positions;
+    }
     ECHOLUX_HD int coarse_chunks() const { return (half_positions + coarse_chunk - 1) / coarse_chunk; }
 
 #ifdef __CUDACC__

@@ -275,9 +275,11 @@ void CudaRunner::enqueue(Worker& worker, const Block& block, const Places& place
     worker.times.set(Mark::has_background, worker.stream);
     const BlockTargets to = targets(worker, block, places);
     worker.times.set(Mark::has_place, worker.stream);
-    const RawPositions positions{raw, block.b_scans, block.first_b_scan * plan_.geometry.b_repeats,
-                                 worker.background.rows()};
-    worker.passes->enqueue(positions, to);
+    const std::int64_t first_frame = block.first_b_scan * plan_.geometry.b_repeats;
+    const std::int64_t frames_before = block.volume * plan_.geometry.frames_per_volume() + first_frame;
+    const RawLines lines{raw, frames_of(block) * shape_.frame_lines, frames_before * shape_.frame_lines,
+                         worker.background.rows()};
+    worker.passes->enqueue({lines, block.b_scans, first_frame}, to);
     worker.times.set(Mark::is_made, worker.stream);
     worker.each_output(places, [&](VoxelOutput& output) { output.copy_out(worker.stream); });
     worker.repeats.copy_out(worker.stream);
@@ -365,6 +367,9 @@ void CudaRunner::resume_after(Reconstructor& before) {
 std::vector<DeviceWork> CudaRunner::device_work() const {
     DeviceWork work = work_;
     work.way = workers_.front()->output.peer_way();
+    for (const auto& worker : workers_) {
+        worker->each_output([&](const VoxelOutput& output) { work.copied_bytes += output.peer_bytes(); });
+    }
     return {work};
 }
 

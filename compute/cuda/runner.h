@@ -55,6 +55,7 @@ class CudaRunner : public Reconstructor {
     void collect() override;
     int under_way() const override;
     void resume_after(Reconstructor& before) override;
+    DeviceId device() const override { return work_.id; }
     std::vector<DeviceWork> device_work() const override;
 
   private:

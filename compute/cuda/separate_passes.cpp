@@ -39,10 +39,10 @@ SeparatePasses::SeparatePasses(const ReconstructionSpec& spec, const BlockShape&
 
 void SeparatePasses::enqueue(const RawPositions& positions, const BlockTargets& targets) {
     for (std::int64_t first = 0; first < positions.count; first += positions_at_once_) {
-        const std::int64_t lines = first * lines_of_a_position_;
         const RawPositions some{
-            positions.raw + lines * line_bytes_, std::min(positions_at_once_, positions.count - first),
-            positions.first_frame + first * frames_of_a_position_, positions.background.from(lines)};
+            positions.lines.part(first * lines_of_a_position_, positions_at_once_ * lines_of_a_position_, line_bytes_),
+            std::min(positions_at_once_, positions.count - first),
+            positions.first_frame + first * frames_of_a_position_};
         some_positions(
             some, targets.from(first * shape_.outputs_per_b_scan, flow_ ? first * flow_->outputs_of_a_position() : 0,
                                first * frames_of_a_position_));
@@ -65,35 +65,32 @@ void SeparatePasses::some_positions(const RawPositions& positions, const BlockTa
 }
 
 void SeparatePasses::line_by_line(const RawPositions& positions, const DeviceTarget& target) {
-    const std::int64_t lines = positions.count * lines_of_a_position_;
-    if (voxels_.store_codes(*method_, positions.raw, lines, positions.background, target)) return;
-    for (std::int64_t first = 0; first < lines; first += method_->lines_at_once()) {
-        const std::int64_t count = std::min(method_->lines_at_once(), lines - first);
-        const DeviceBins bins =
-            method_->enqueue(positions.raw + first * line_bytes_, count, positions.background.from(first));
-        store(bins, first, count, positions.first_frame, target);
+    const RawLines& lines = positions.lines;
+    if (voxels_.store_codes(*method_, lines, target)) return;
+    for (std::int64_t first = 0; first < lines.count; first += method_->lines_at_once()) {
+        const RawLines some = lines.part(first, method_->lines_at_once(), line_bytes_);
+        store(method_->enqueue(some), first, some.count, positions.first_frame, target);
     }
 }
 
 // Of all lines of the positions, less their fixed pattern.
 DeviceBins SeparatePasses::all_bins(const RawPositions& positions) {
-    const std::int64_t lines = positions.count * lines_of_a_position_;
+    const RawLines& lines = positions.lines;
     DeviceBins all{bins_.as<float2>(), depth_};
-    if (bins_.bytes() == 0) all = method_->enqueue(positions.raw, lines, positions.background);
-    for (std::int64_t first = 0; bins_.bytes() > 0 && first < lines; first += method_->lines_at_once()) {
-        const std::int64_t count = std::min(method_->lines_at_once(), lines - first);
-        const DeviceBins bins =
-            method_->enqueue(positions.raw + first * line_bytes_, count, positions.background.from(first));
+    if (bins_.bytes() == 0) all = method_->enqueue(lines);
+    for (std::int64_t first = 0; bins_.bytes() > 0 && first < lines.count; first += method_->lines_at_once()) {
+        const RawLines some = lines.part(first, method_->lines_at_once(), line_bytes_);
+        const DeviceBins bins = method_->enqueue(some);
         constexpr std::size_t bin = sizeof(float2);
         const std::size_t row = static_cast<std::size_t>(depth_) * bin;
         checked(
             cudaMemcpy2DAsync(all.first + first * depth_, row, bins.first, static_cast<std::size_t>(bins.stride) * bin,
-                              row, static_cast<std::size_t>(count), cudaMemcpyDeviceToDevice, stream_),
+                              row, static_cast<std::size_t>(some.count), cudaMemcpyDeviceToDevice, stream_),
             "keep depth bins");
     }
     if (recipe_.fixed_pattern != FixedPattern::none) {
         remove_fixed_pattern(stream_, recipe_.fixed_pattern, recipe_.fixed_pattern_segments, all,
-                             lines / shape_.frame_lines, shape_.frame_lines, depth_);
+                             lines.count / shape_.frame_lines, shape_.frame_lines, depth_);
     }
     return all;
 }

@@ -262,19 +262,6 @@ struct ByWordsInTurn {
     }
 };
 
-// Whether lines can be read by U16Words.
-inline bool has_u16_words(const LineFormat& format, const std::byte* raw) {
-    bool has_words = false;
-    format.with_reader([&](const auto& read) {
-        using Read = std::remove_cvref_t<decltype(read)>;
-        if constexpr (std::is_same_v<Read, ReadSample<SampleFormat::u16, ByteOrder::little, UnitStride>>) {
-            const auto bits = reinterpret_cast<std::uintptr_t>(raw) | static_cast<std::uintptr_t>(format.line_bytes());
-            has_words = read.shift == 0 && read.mask == 0xffffffffu && bits % 4 == 0;
-        }
-    });
-    return has_words;
-}
-
 struct BySamples {
     using Sample = float2;
 

@@ -52,11 +52,11 @@ Subtraction::Subtraction(const LineFormat& format, std::int64_t rolling_width, s
     if (rolling_width > 0) sums_ = DeviceBuffer(max_lines * format.samples() * std::int64_t{sizeof(double)});
 }
 
-void Subtraction::enqueue(cudaStream_t stream, const std::byte* raw, std::int64_t lines,
-                          const DeviceBackground& background, float* spectra, std::int64_t pitch) const {
-    const auto blocks = static_cast<unsigned>(lines);
-    with_reader(format_, raw, [&](const auto& read) {
-        subtract<<<blocks, threads_of_a_line, 0, stream>>>(read, raw, format_.line_bytes(), background, spectra, pitch);
+void Subtraction::enqueue(cudaStream_t stream, const RawLines& lines, float* spectra, std::int64_t pitch) const {
+    const auto blocks = static_cast<unsigned>(lines.count);
+    with_reader(format_, lines.raw, [&](const auto& read) {
+        subtract<<<blocks, threads_of_a_line, 0, stream>>>(read, lines.raw, format_.line_bytes(), lines.background,
+                                                           spectra, pitch);
     });
     checked_launch("subtract the background");
     if (rolling_width_ == 0) return;

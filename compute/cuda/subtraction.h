@@ -13,8 +13,7 @@ class Subtraction {
     Subtraction(const LineFormat& format, std::int64_t rolling_width, std::int64_t max_lines);
 
     // spectra: [lines][samples], `pitch` floats from line to line.
-    void enqueue(cudaStream_t stream, const std::byte* raw, std::int64_t lines, const DeviceBackground& background,
-                 float* spectra, std::int64_t pitch) const;
+    void enqueue(cudaStream_t stream, const RawLines& lines, float* spectra, std::int64_t pitch) const;
 
   private:
     LineFormat format_;

@@ -6,9 +6,9 @@
 #include "compute/cuda/grid_value.cuh"
 #include "compute/cuda/half_length.h"
 #include "compute/cuda/k_linear.h"
-#include "compute/cuda/line_pairs.h"
+#include "compute/cuda/line_words.h"
 #include "compute/cuda/mirrored_bins.cuh"
-#include "compute/cuda/spectrum_pair.cuh"
+#include "compute/cuda/paired_lines.cuh"
 
 namespace echolux::cuda {
 namespace {
@@ -21,12 +21,8 @@ struct UpsamplingWork {
     const float* taps = nullptr;
     const Weight* weight = nullptr;
 
-    LineFormat format;
-    const std::byte* raw = nullptr;
-    LinePairs pairs;
-    DeviceBackground background;
+    PairedLines lines;
 
-    int samples = 0;
     int pad_left = 0;
     bool by_words = false;
     int upsample = 0;
@@ -71,21 +67,14 @@ __device__ inline float4 as_samples(ComplexPair point) {
 template <class Weight>
 __device__ inline void read_padded(const UpsamplingWork<Weight>& work, LinePairs::Pair pair, float2* line, int padded) {
     const int t = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
-    const std::int64_t row = work.background.row(pair.a), line_bytes = work.format.line_bytes();
-    const LinePair lines{work.format,
-                         {work.raw + pair.a * line_bytes, work.raw + pair.b * line_bytes},
-                         work.background.whole + row,
-                         work.background.rest + row,
-                         work.samples,
-                         t,
-                         threads};
+    const LinePair lines = work.lines.spectra(pair, t, threads);
     if (work.by_words) {
         ByWordsInTurn<U16Words>::read(lines, line + work.pad_left);
     } else {
         BySamples::read(lines, line + work.pad_left);
     }
     for (int p = t; p < work.pad_left; p += threads) line[p] = {};
-    for (int p = work.pad_left + work.samples + t; p < padded; p += threads) line[p] = {};
+    for (int p = work.pad_left + lines.samples + t; p < padded; p += threads) line[p] = {};
 }
 
 // Sample i of the up-sampled line is sample i / upsample of phase i % upsample.
@@ -118,7 +107,7 @@ __global__ void __launch_bounds__(HalfSize<log2_n>::threads, HalfSize<log2_n>::m
     upsample_lines(const __grid_constant__ UpsamplingWork<Weight> work) {
     using Size = HalfSize<log2_n>;
     extern __shared__ float4 phases[];  // [upsample][padded / 2], two samples of both lines each
-    const LinePairs::Pair pair = work.pairs.at(blockIdx.x);
+    const LinePairs::Pair pair = work.lines.pairs.at(blockIdx.x);
     if (pair.a < 0) return;
     const int t = static_cast<int>(threadIdx.x);
     auto* exchange = reinterpret_cast<ComplexPair*>(phases + (work.upsample - 1) * Size::n);
@@ -152,7 +141,7 @@ void launch(const UpsamplingWork<Weight>& work, std::int64_t padded, cudaStream_
         const auto shared = static_cast<int>(Size::shared_bytes(work.upsample));
         checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
                 "ask for shared memory");
-        kernel<<<work.pairs.count(), Size::threads, static_cast<std::size_t>(shared), stream>>>(work);
+        kernel<<<work.lines.pairs.count(), Size::threads, static_cast<std::size_t>(shared), stream>>>(work);
         checked_launch("up-sample on chip");
     });
 }
@@ -173,9 +162,8 @@ UpsamplingKernel::UpsamplingKernel(const PlainTables& tables)
     : twiddles_(uploaded(transform_twiddles(tables.lengths.padded / 2))),
       factors_(uploaded(shift_factors(tables.lengths.padded / 2, tables.upsample))) {}
 
-void UpsamplingKernel::enqueue(cudaStream_t stream, const LineFormat& format, const std::byte* raw, std::int64_t lines,
-                               const DeviceBackground& background, const KLinearTables& tables,
-                               std::byte* weighted) const {
+void UpsamplingKernel::enqueue(cudaStream_t stream, const LineFormat& format, const RawLines& lines,
+                               const KLinearTables& tables, std::byte* weighted) const {
     const PlainTables& plan = tables.of_plan();
     const auto with_weight = [&]<class Weight>(Weight* out) {
         UpsamplingWork<Weight> work;
@@ -184,13 +172,9 @@ void UpsamplingKernel::enqueue(cudaStream_t stream, const LineFormat& format, co
         work.base = tables.base();
         work.taps = tables.taps();
         work.weight = tables.weight<Weight>();
-        work.format = format;
-        work.raw = raw;
-        work.pairs = LinePairs(lines, background);
-        work.background = background;
-        work.samples = static_cast<int>(plan.lengths.samples);
+        work.lines = PairedLines(format, lines);
         work.pad_left = static_cast<int>(plan.lengths.pad_left);
-        work.by_words = work.samples % 2 == 0 && work.pad_left % 2 == 0 && has_u16_words(format, raw);
+        work.by_words = work.pad_left % 2 == 0 && line_words(format, lines.raw) == LineWords::u16;
         work.upsample = static_cast<int>(plan.upsample);
         work.log2_upsample = std::countr_zero(static_cast<unsigned>(plan.upsample));
         work.tap_count = static_cast<int>(plan.resample.taps);

@@ -22,8 +22,8 @@ class UpsamplingKernel {
 
     // weighted: [lines][transform], float2 where the weight is complex and float where it is real; zero beyond the
     // points of the k grid.
-    void enqueue(cudaStream_t stream, const LineFormat& format, const std::byte* raw, std::int64_t lines,
-                 const DeviceBackground& background, const KLinearTables& tables, std::byte* weighted) const;
+    void enqueue(cudaStream_t stream, const LineFormat& format, const RawLines& lines, const KLinearTables& tables,
+                 std::byte* weighted) const;
 
   private:
     DeviceBuffer twiddles_;

@@ -130,12 +130,6 @@ void with_codes_as_wide(VoxelType type, const Use& use) {
     }
 }
 
-// Of a block that works on a line: whole warps.
-unsigned threads_of(std::int64_t depth) {
-    constexpr std::int64_t warp = 32;
-    return static_cast<unsigned>(std::clamp<std::int64_t>((depth + warp - 1) / warp * warp, warp, threads_of_a_range));
-}
-
 class CudaVolume : public VolumeOnGpu {
   public:
     CudaVolume(int device, const VolumeOnGpuWanted& wanted)
@@ -202,9 +196,9 @@ class CudaVolume : public VolumeOnGpu {
         moved_.reserve(grid.bytes());
         with_codes_as_wide(grid.type, [&](auto code) {
             using Code = decltype(code);
-            move_lines<<<static_cast<unsigned>(grid.a_scans * grid.b_scans), threads_of(grid.depth), 0, stream_>>>(
-                reinterpret_cast<const Code*>(flow), static_cast<int>(grid.depth), static_cast<int>(grid.a_scans),
-                there.as<WholeMove>(), moved_.as<Code>());
+            move_lines<<<static_cast<unsigned>(grid.a_scans * grid.b_scans), threads_for_depths(grid.depth), 0,
+                         stream_>>>(reinterpret_cast<const Code*>(flow), static_cast<int>(grid.depth),
+                                    static_cast<int>(grid.a_scans), there.as<WholeMove>(), moved_.as<Code>());
         });
         checked_launch("move flow");
         checked(cudaStreamSynchronize(stream_), "move flow");
@@ -293,7 +287,7 @@ class CudaVolume : public VolumeOnGpu {
         if (lines == 0) return;
         with_codes_as_wide(grid.type, [&](auto code) {
             using Code = decltype(code);
-            hand_out<<<static_cast<unsigned>(lines), threads_of(grid.depth), 0, stream_>>>(
+            hand_out<<<static_cast<unsigned>(lines), threads_for_depths(grid.depth), 0, stream_>>>(
                 reinterpret_cast<const Code*>(voxels), static_cast<int>(grid.depth), grid.type, target);
         });
         checked_launch("hand out a volume");
@@ -302,7 +296,7 @@ class CudaVolume : public VolumeOnGpu {
     std::optional<CurrentDevice> at_the_end_;  // the first member: all others are given back on their device
     int device_;
     VolumeOnGpuWanted wanted_;
-    Stream stream_;
+    Stream stream_{Urgency::urgent};
     Event done_;
     VoxelOutput output_;
     std::optional<VoxelOutput> flow_output_;

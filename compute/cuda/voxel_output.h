@@ -37,6 +37,7 @@ class VoxelOutput {
 
     // How voxels got to another GPU; "" where none did.
     const char* peer_way() const { return peer_copy_.way(); }
+    std::int64_t peer_bytes() const { return peer_copy_.bytes(); }
 
   private:
     DeviceTarget packed(std::byte* data) const;

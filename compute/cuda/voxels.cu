@@ -162,10 +162,9 @@ void VoxelStage::store(cudaStream_t stream, const DeviceBins& bins, std::int64_t
     enqueue(stream, bins, lines, first_frame, tables_.recipe.voxel, target);
 }
 
-bool VoxelStage::store_codes(LineMethod& method, const std::byte* raw, std::int64_t lines,
-                             const DeviceBackground& background, const DeviceTarget& target) const {
+bool VoxelStage::store_codes(LineMethod& method, const RawLines& lines, const DeviceTarget& target) const {
     const auto codes = joining_.as_recorded ? byte_codes(tables_, target) : std::nullopt;
-    return codes && method.enqueue_codes(raw, lines, background, *codes);
+    return codes && method.enqueue_codes(lines, *codes);
 }
 
 void VoxelStage::values(cudaStream_t stream, const DeviceBins& bins, std::int64_t lines, std::int64_t first_frame,

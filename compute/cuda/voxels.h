@@ -63,8 +63,7 @@ class VoxelStage {
 
     // The same of the lines that `method` makes bins of, straight to codes. False: that cannot be, nothing has been
     // done.
-    bool store_codes(LineMethod& method, const std::byte* raw, std::int64_t lines, const DeviceBackground& background,
-                     const DeviceTarget& target) const;
+    bool store_codes(LineMethod& method, const RawLines& lines, const DeviceTarget& target) const;
 
     // levels = frame: values [lines][depth] first, then the codes of `slices` slices, each over its own range.
     void values(cudaStream_t stream, const DeviceBins& bins, std::int64_t lines, std::int64_t first_frame,

@@ -24,11 +24,9 @@ std::int64_t lines_a_row(const ScanGeometry& geometry, std::int64_t count) {
 }  // namespace
 
 KJitter::KJitter(const ScanGeometry& geometry, const Calibration& calibration)
-    : rows_(calibration.k_jitter), lines_a_row_(lines_a_row(geometry, std::ssize(rows_) / 2)) {}
-
-LineMap KJitter::of(std::int64_t line) const {
-    const std::size_t row = index(line / lines_a_row_ % (std::ssize(rows_) / 2));
-    return {rows_[2 * row], rows_[2 * row + 1]};
+    : lines_a_row_(lines_a_row(geometry, std::ssize(calibration.k_jitter) / 2)) {
+    const std::vector<double>& numbers = calibration.k_jitter;
+    for (std::size_t i = 0; i + 1 < numbers.size(); i += 2) rows_.push_back({numbers[i], numbers[i + 1]});
 }
 
 void check_k_jitter(const std::vector<double>& k_jitter, const ScanGeometry& geometry, const std::string& where) {

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <string>
 
+#include "compute/host_device.h"
 #include "compute/plan/params.h"
 
 namespace echolux {
@@ -13,6 +15,19 @@ namespace echolux {
 struct LineMap {
     double offset = 0;
     double stretch = 1;
+
+    ECHOLUX_HD double operator()(double x) const { return offset + stretch * x; }
+    ECHOLUX_HD double inverse(double place) const { return (place - offset) / stretch; }
+};
+
+// Wherever the rows lie, on the host or on a GPU.
+struct KJitterView {
+    const LineMap* rows = nullptr;
+    std::int64_t count = 0;
+    std::int64_t lines_a_row = 1;
+
+    // `line` counts the lines of a recording in the order of time, flyback left out.
+    ECHOLUX_HD LineMap of(std::int64_t line) const { return rows[line / lines_a_row % count]; }
 };
 
 class KJitter {
@@ -20,11 +35,13 @@ class KJitter {
     // The calibration's k_jitter is valid.
     KJitter(const ScanGeometry& geometry, const Calibration& calibration);
 
-    // `line` counts the lines of a recording in the order of time, flyback left out.
-    LineMap of(std::int64_t line) const;
+    KJitterView view() const { return {rows_.data(), std::ssize(rows_), lines_a_row_}; }
+    const std::vector<LineMap>& rows() const { return rows_; }
+
+    LineMap of(std::int64_t line) const { return view().of(line); }
 
   private:
-    std::vector<double> rows_;
+    std::vector<LineMap> rows_;
     std::int64_t lines_a_row_;
 };
 

@@ -3,8 +3,10 @@
 // (docs/algorithms.md 7.1).
 #pragma once
 
+#include <cmath>
 #include <complex>
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 #include "compute/methods/k_jitter.h"
@@ -13,15 +15,35 @@
 
 namespace echolux {
 
+// Where samples of a line spread to.
+struct MovedSpreading {
+    CubicPiecesView<float> kernel;  // of s = sqrt(1 - (2d/W)^2): all kernels are smooth in s up to their ends
+    std::int64_t width = 1;
+    std::int64_t grid = 0;    // points of the finer grid
+    double ratio = 1;         // of its points to those of the k grid
+    std::int64_t points = 0;  // of the k grid
+
+    // Of the k grid; samples beyond it count nothing.
+    ECHOLUX_HD bool holds(double point) const { return point >= -0.5 && point <= static_cast<double>(points) - 0.5; }
+
+    // `distance` in points of the finer grid, at most half the width.
+    ECHOLUX_HD float kernel_at(double distance) const {
+        const double x = 2 * distance / static_cast<double>(width), square = 1 - x * x;
+        return kernel(square > 0 ? sqrt(square) : 0.0);
+    }
+};
+
 struct MovedSamples {
     KJitter jitter;
     std::vector<double> points;                // where each sample lies on the k grid by the k map
     std::vector<float> shares;                 // of the grid, of each sample
     CubicPieces<std::complex<float>> weights;  // window or shaping, dispersion: at any place of the k grid
-    CubicPieces<float> kernel;  // of s = sqrt(1 - (2d/W)^2): all kernels are smooth in s up to their ends
+    CubicPieces<float> kernel;                 // see MovedSpreading
     std::int64_t width = 1;
-    std::int64_t grid = 0;  // points of the finer grid
-    double ratio = 1;       // of its points to those of the k grid
+    std::int64_t grid = 0;
+    double ratio = 1;
+
+    MovedSpreading spreading() const { return {kernel.view(), width, grid, ratio, std::ssize(points)}; }
 };
 
 // Of a spec that is valid and has calibration.k_jitter.

@@ -3,13 +3,33 @@
 // pieces of length h, and there is no jump between pieces.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
+#include "compute/host_device.h"
+
 namespace echolux {
+
+// The pieces wherever they lie, on the host or on a GPU.
+template <class Value>
+struct CubicPiecesView {
+    const Value* coefficients = nullptr;  // [pieces][4]
+    std::int64_t pieces = 0;
+    double begin = 0;
+    double pieces_per_unit = 0;
+
+    // Beyond the ends the last piece goes on.
+    ECHOLUX_HD_CALLER
+    ECHOLUX_HD Value operator()(double x) const {
+        const double place = (x - begin) * pieces_per_unit;
+        const auto whole = static_cast<std::int64_t>(place);
+        const std::int64_t i = whole < 0 ? 0 : whole < pieces ? whole : pieces - 1;
+        const auto t = static_cast<float>(place - static_cast<double>(i));
+        const Value* c = coefficients + 4 * i;
+        return c[0] + t * (c[1] + t * (c[2] + t * c[3]));
+    }
+};
 
 template <class Value>
 class CubicPieces {
@@ -25,25 +45,23 @@ class CubicPieces {
         };
         for (std::int64_t i = 0; i < pieces; ++i) {
             const auto a = at(3 * i), b = at(3 * i + 1), c = at(3 * i + 2), d = at(3 * i + 3);
-            pieces_.push_back({Value(a), Value(-5.5 * a + 9.0 * b - 4.5 * c + d),
-                               Value(9.0 * a - 22.5 * b + 18.0 * c - 4.5 * d), Value(4.5 * (3.0 * (b - c) - a + d))});
+            coefficients_.insert(coefficients_.end(), {Value(a), Value(-5.5 * a + 9.0 * b - 4.5 * c + d),
+                                                       Value(9.0 * a - 22.5 * b + 18.0 * c - 4.5 * d),
+                                                       Value(4.5 * (3.0 * (b - c) - a + d))});
         }
     }
 
-    // Beyond the ends the last piece goes on.
-    Value operator()(double x) const {
-        const double place = (x - begin_) * pieces_per_unit_;
-        const auto last = static_cast<std::int64_t>(pieces_.size()) - 1;
-        const std::int64_t i = std::clamp(static_cast<std::int64_t>(place), std::int64_t{0}, last);
-        const auto t = static_cast<float>(place - static_cast<double>(i));
-        const std::array<Value, 4>& c = pieces_[static_cast<std::size_t>(i)];
-        return c[0] + t * (c[1] + t * (c[2] + t * c[3]));
+    CubicPiecesView<Value> view() const {
+        return {coefficients_.data(), std::ssize(coefficients_) / 4, begin_, pieces_per_unit_};
     }
+    const std::vector<Value>& coefficients() const { return coefficients_; }  // [pieces][4]
+
+    Value operator()(double x) const { return view()(x); }
 
   private:
     double begin_ = 0;
     double pieces_per_unit_ = 0;
-    std::vector<std::array<Value, 4>> pieces_;
+    std::vector<Value> coefficients_;
 };
 
 }  // namespace echolux

@@ -68,20 +68,11 @@ ECHOLUX_HD inline void add_product(Phasor& sum, Phasor tap, Phasor value) {
     sum.im += tap.re * value.im + tap.im * value.re;
 }
 
-// Sums over the depth bins of two A-scans, where the reference has tissue. The modulus of the product is blind to what
-// turns an A-scan as a whole, so coherences of A-scans may be added whatever their bulk motion.
-struct CoherenceSum {
-    Phasor product;
-    float reference = 0, other = 0;  // powers
-
-    ECHOLUX_HD void add(Phasor of_reference, Phasor of_other) {
-        const Phasor step = phase_difference(of_other, of_reference);
-        product.re += step.re;
-        product.im += step.im;
-        reference += power_of(of_reference);
-        other += power_of(of_other);
-    }
-};
+// Adds a conj(b).
+ECHOLUX_HD inline void add_difference(Phasor& sum, Phasor a, Phasor b) {
+    sum.re = multiply_add(a.re, b.re, multiply_add(a.im, b.im, sum.re));
+    sum.im = multiply_add(a.im, b.re, multiply_add(-a.re, b.im, sum.im));
+}
 
 // The fraction of a sample, from -1 to 1, at which coherence_at(fraction) is greatest: quarters, then parabolas.
 ECHOLUX_HD_CALLER
@@ -111,12 +102,14 @@ struct RepeatPhaseShare {
     static constexpr float cosine_of_max = 0.69670671f;  // 0.8 rad
     float min_power = 0;
 
+    // Without branches, so that a loop over bins takes many at once.
     ECHOLUX_HD Phasor operator()(Phasor reference, Phasor other, Phasor estimate) const {
-        if (!(power_of(reference) >= min_power)) return {};
         const Phasor step = phase_difference(other, reference);
-        const bool first = estimate.re == 0 && estimate.im == 0;
-        const float along = phase_difference(step, estimate).re;
-        return first || along >= cosine_of_max * std::sqrt(power_of(step)) ? step : Phasor{};
+        const bool is_tissue = power_of(reference) >= min_power;
+        const bool is_first = estimate.re == 0 && estimate.im == 0;
+        const bool goes_along = phase_difference(step, estimate).re >= cosine_of_max * std::sqrt(power_of(step));
+        const bool counts = is_tissue & (is_first | goes_along);
+        return {counts ? step.re : 0.0f, counts ? step.im : 0.0f};
     }
 };
 

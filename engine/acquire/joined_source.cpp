@@ -1,48 +1,14 @@
 #include "engine/acquire/joined_source.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
-#include "compute/error.h"
+#include "engine/acquire/alike_sources.h"
 
 namespace echolux {
-namespace {
-
-bool are_alike(const RawFormat& a, const RawFormat& b) {
-    const auto all = [](const RawFormat& f) {
-        return std::tuple(f.sample_format, f.byte_order, f.shift, f.bits, f.channels, f.channel, f.channel_layout,
-                          f.line_bytes);
-    };
-    return all(a) == all(b);
-}
-
-// What a block of another would be read with.
-void require_alike(const Source& first, const Source& other) {
-    const auto refuse = [&](const char* what) {
-        throw Error(ErrorCode::bad_setting, fmt::format("differs from {} in {}", first.name(), what), other.name(),
-                    "set both instruments to the same scan");
-    };
-    const ScanGeometry &a = first.scan().geometry, &b = other.scan().geometry;
-    if (a.samples != b.samples) refuse("the samples of a line");
-    if (a.a_scans != b.a_scans || a.a_repeats != b.a_repeats) refuse("the lines of a B-scan");
-    if (a.b_scans != b.b_scans || a.b_repeats != b.b_repeats) refuse("the B-scans of a volume");
-    if (a.flyback_lines != b.flyback_lines) refuse("the lines of its flyback");
-    if (a.flyback_frames + b.flyback_frames > 0) {
-        throw Error(ErrorCode::bad_setting, "frames of the flyback cannot be joined", other.name(),
-                    "record them as lines, or leave them out");
-    }
-    if (a.line_rate_hz != b.line_rate_hz) refuse("the line rate");
-    if (!are_alike(first.scan().format, other.scan().format)) refuse("the format of its samples");
-    if (first.block_b_scans() != other.block_b_scans()) refuse("the B-scans of a block");
-}
-
-}  // namespace
 
 JoinedSource::JoinedSource(std::vector<std::unique_ptr<Source>> parts) : scan_(parts.front()->scan()) {
-    for (const auto& part : parts) require_alike(*parts.front(), *part);
+    require_alike(parts);
     const auto count = static_cast<std::int64_t>(parts.size());
     ScanGeometry& geometry = scan_.geometry;
     const std::int64_t block = parts.front()->block_b_scans();

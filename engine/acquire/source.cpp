@@ -11,7 +11,9 @@
 
 #include "assets/assets.h"
 #include "compute/error.h"
+#include "engine/acquire/interleaved_source.h"
 #include "engine/acquire/joined_source.h"
+#include "engine/acquire/placed_source.h"
 #include "engine/acquire/shared_ring.h"
 #include "engine/acquire/source_kinds.h"
 #include "engine/parts.h"
@@ -39,6 +41,12 @@ const std::vector<Field<SourceSettings>>& describe<SourceSettings>() {
                 "blocks that may be in use at a time before the source drops some; 0: a few volumes")
             .special(0, "auto")
             .soft(0, 256),
+        integer(
+            "near_gpu", &S::near_gpu, -1, 1023, "", effect,
+            "GPU, by its number, near whose memory node blocks are allocated, on hosts with several; of instruments "
+            "put together each near the next one")
+            .special(-1, "anywhere")
+            .soft(-1, 7),
         flag("loop", &S::loop, effect, "start a replay again after its last volume"),
         number("keep_gb", &S::keep_gb, 0, 4096, "GB", effect,
                "memory of the display that keeps the last volumes, to pause and step back; as many as fit, 0: none")
@@ -59,28 +67,54 @@ SourceName::SourceName(const std::string& name) {
 
 namespace {
 
-// "A+B", each opened by itself.
-std::unique_ptr<Source> open_joined(const SourceWanted& wanted, const std::string& names) {
-    if (names.find('+') == std::string::npos)
-        throw Error(ErrorCode::bad_setting, "joins a single source", wanted.name, "name them all: join:A+B");
-    std::vector<std::unique_ptr<Source>> parts;
-    for (std::size_t begin = 0; begin <= names.size();) {
-        const std::size_t end = std::min(names.find('+', begin), names.size());
-        SourceWanted one = wanted;
-        one.name = names.substr(begin, end - begin);
-        parts.push_back(open_source(one));
-        begin = end + 1;
+bool puts_together(const std::string& kind) {
+    return kind == "join" || kind == "interleave";
+}
+
+// Each is opened by itself, near the next GPU where they are to be near one.
+std::unique_ptr<Source> open_together(const SourceWanted& wanted, const std::string& kind) {
+    const std::vector<std::string> names = sources_in(wanted.name);
+    if (names.size() < 2) {
+        throw Error(ErrorCode::bad_setting, "is a single source", wanted.name,
+                    fmt::format("name all of them: {}:A+B", kind));
     }
-    return std::make_unique<JoinedSource>(std::move(parts));
+    std::vector<std::unique_ptr<Source>> parts;
+    SourceWanted one = wanted;
+    for (const std::string& name : names) {
+        one.name = name;
+        parts.push_back(open_source(one));
+        if (one.settings.near_gpu >= 0) ++one.settings.near_gpu;
+    }
+    if (kind == "join") return std::make_unique<JoinedSource>(std::move(parts));
+    return std::make_unique<InterleavedSource>(std::move(parts), wanted.settings, wanted.memory);
+}
+
+std::unique_ptr<Source> open_near_gpu(SourceWanted wanted) {
+    NearGpu where = near_gpu(std::exchange(wanted.settings.near_gpu, -1), surveyed_gpus());
+    return std::make_unique<PlacedSource>(std::move(where), [&] { return open_source(wanted); });
 }
 
 }  // namespace
+
+std::vector<std::string> sources_in(const std::string& name) {
+    const SourceName whole(name);
+    if (!puts_together(whole.kind)) return {name};
+    std::vector<std::string> names;
+    for (std::size_t begin = 0; begin <= whole.rest.size();) {
+        const std::size_t end = std::min(whole.rest.find('+', begin), whole.rest.size());
+        names.push_back(whole.rest.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return names;
+}
 
 std::unique_ptr<Source> open_source(const SourceWanted& wanted) {
     const SourceName name(wanted.name);
     const std::string& kind = name.kind;
     const bool says_which = !name.rest.empty();
     check(wanted.settings, "source");
+    if (puts_together(kind) && says_which) return open_together(wanted, kind);
+    if (wanted.settings.near_gpu >= 0) return open_near_gpu(wanted);
     if (kind == "sim") return open_simulator(wanted);
     if (kind == "genicam") {
         if constexpr (has(Part::genicam)) return open_genicam(wanted);
@@ -90,8 +124,8 @@ std::unique_ptr<Source> open_source(const SourceWanted& wanted) {
     if (kind == "plugin" && says_which) return open_plugin(wanted);
     if (kind == "shm" && says_which) return open_shared_memory(wanted);
     if (kind == "tcp" && says_which) return open_tcp(wanted);
-    if (kind == "join" && says_which) return open_joined(wanted, name.rest);
-    constexpr std::array<std::string_view, 7> kinds{"sim", "replay", "genicam", "plugin", "shm", "tcp", "join"};
+    constexpr std::array<std::string_view, 8> kinds{"sim", "replay", "genicam", "plugin",
+                                                    "shm", "tcp",    "join",    "interleave"};
     const std::string nearest = nearest_name(kind, kinds);
     const bool is_known = nearest == kind;  // and the file is missing
     throw Error(ErrorCode::bad_setting, fmt::format("expected {}, got \"{}\"", source_names, wanted.name), "source",
@@ -115,6 +149,7 @@ std::vector<std::string> sources_found() {
     found.emplace_back("plugin:FILE.so: an instrument's own library (docs/plugins.md)");
     found.emplace_back("tcp://ADDRESS:PORT: what an acquisition program sends to this address (docs/push.md)");
     found.emplace_back("join:A+B: instruments that record the same volumes together, a block of B-scans each in turn");
+    found.emplace_back("interleave:A+B: instruments that take turns line by line");
     const std::vector<std::string> rings = shared_rings();
     for (const std::string& name : rings) found.push_back("shm:" + name + ": a program that pushes its spectra");
     if (rings.empty())

@@ -23,6 +23,7 @@ struct SourceSettings {
     std::int64_t block_b_scans = 0;  // B-scan positions of a block
     std::int64_t pool_blocks = 0;    // blocks that may be in use at a time
     bool loop = true;                // of replay: begin anew after the last volume
+    std::int64_t near_gpu = -1;      // number of the GPU near which blocks are allocated; -1: anywhere
     double keep_gb = 0;              // memory of the display for the last volumes; 0: none are kept
 
     std::int64_t keep_bytes() const { return static_cast<std::int64_t>(1e9 * keep_gb); }
@@ -73,7 +74,7 @@ class Source {
 // What open_source() knows, for help and messages.
 inline constexpr const char* source_names =
     "sim[:SCENE], sim:scan.toml, replay:scan.toml, genicam[:ID], plugin:FILE.so, shm:NAME, tcp://ADDRESS:PORT or "
-    "join:A+B";
+    "join:A+B, interleave:A+B";
 
 struct SourceWanted {
     std::string name;                      // one of source_names
@@ -84,6 +85,9 @@ struct SourceWanted {
     Progress* progress = nullptr;            // of simulating before the first block; nullptr: nobody asks
     bool begins_early = false;               // of the simulator: with one volume, the others are made meanwhile
 };
+
+// The sources that `name` puts together, in their order; a single one: itself.
+std::vector<std::string> sources_in(const std::string& name);
 
 // Throws Error{bad_setting} listing the kinds for an unknown one; Error{device, bad_file} as the source does.
 std::unique_ptr<Source> open_source(const SourceWanted& wanted);

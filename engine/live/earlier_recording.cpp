@@ -8,6 +8,7 @@
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/live/recording_calibration.h"
+#include "engine/live/recording_names.h"
 #include "engine/simulate/truth.h"
 
 namespace echolux {
@@ -52,6 +53,7 @@ void remove_moved(const Path& path) {
 }  // namespace
 
 EarlierRecording::EarlierRecording(const Path& scan_toml, std::vector<Path> files, const Path& truth) {
+    stripes_ = stripes_made_by(scan_toml);
     for (const Path& path : calibration_made_by(scan_toml)) files.push_back(path);
     std::erase_if(files, [](const Path& path) { return !is_there(path); });
     if (is_folder(truth) && std::ranges::any_of(truth_files(truth), is_there)) files.push_back(truth);
@@ -93,6 +95,9 @@ void EarlierRecording::put_back() noexcept {
 
 void EarlierRecording::remove() noexcept {
     for (const Moved& move : moved_) remove_moved(move.to);
+    std::error_code ignored;
+    for (const Path& stripe : stripes_) std::filesystem::remove(stripe, ignored);
+    stripes_.clear();
     end();
 }
 

@@ -12,6 +12,7 @@ class EarlierRecording {
   public:
     EarlierRecording() = default;  // there is none
 
+    // Stripes on other disks stay where they are, and the one that replaces it takes other names for its own.
     // Moves what is there of `files`, the folder `truth`, and the calibration files that the recording `scan_toml`
     // made, into the first folder that is free of NAME.before, NAME.before-2, ... Throws Error{output}: all is where it
     // was.
@@ -33,6 +34,7 @@ class EarlierRecording {
         std::filesystem::path from, to;
     };
     std::vector<Moved> moved_;
+    std::vector<std::filesystem::path> stripes_;
 };
 
 }  // namespace echolux

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compute/counted.h"
+#include "engine/live/recording_names.h"
 
 namespace echolux {
 namespace {
@@ -21,15 +22,17 @@ std::int64_t checked_share(std::int64_t max_blocks_held) {
 constexpr double try_again_after_s = 10;  // where a disk fails to flush anything
 
 // Of NAME.toml the first of NAME-2.toml, NAME-3.toml, ... that is free.
-std::filesystem::path next_name(const std::filesystem::path& scan_toml) {
+std::filesystem::path next_name(const RecordingWanted& wanted) {
     const auto is_taken = [](const std::filesystem::path& path) {
         std::error_code unknown;
         return std::filesystem::exists(path, unknown);
     };
     for (int number = 2;; ++number) {
-        std::filesystem::path name = scan_toml;
-        name.replace_filename(fmt::format("{}-{}.toml", scan_toml.stem().string(), number));
-        if (std::ranges::none_of(files_of_recording(name), is_taken)) return name;
+        std::filesystem::path name = wanted.scan_toml;
+        name.replace_filename(fmt::format("{}-{}.toml", wanted.scan_toml.stem().string(), number));
+        std::vector<std::filesystem::path> files = stripes_of_recording(name, wanted.stripe_folders);
+        for (const std::filesystem::path& file : files_of_recording(name)) files.push_back(file);
+        if (std::ranges::none_of(files, is_taken)) return name;
     }
 }
 
@@ -44,7 +47,8 @@ std::string expected_bytes(const BytePlace& place) {
 Recorder::Recorder(RecordingWanted wanted, RecordingTools tools)
     : max_blocks_held_(checked_share(wanted.max_blocks_held)), tools_(std::move(tools)), threads_(*tools_.threads),
       wanted_(std::move(wanted)), writer_(std::make_unique<RecordingWriter>(wanted_, tools_)),
-      layout_(writer_->layout()), path_(writer_->raw_path()), keeps_names_(writer_->keeps_names()), raw_files_{path_},
+      layout_(writer_->layout()), path_(writer_->raw_path()), keeps_names_(writer_->keeps_names()),
+      disk_rate_(writer_->disk_rate()), raw_files_{path_},
       thread_(threads_.start([this](const std::stop_token&) { work(); })) {}
 
 Recorder::~Recorder() {
@@ -186,7 +190,7 @@ void Recorder::take(BlockToRecord block) {
 // They begin with the volume that is under way: its blocks so far are in the ones before.
 void Recorder::go_on_in_new_files(std::int64_t volume) {
     RecordingWanted next = wanted_;
-    next.scan_toml = next_name(wanted_.scan_toml);
+    next.scan_toml = next_name(wanted_);
     next.expected_bytes = 0;
     next.replace = false;
     next.continues = wanted_.scan_toml.filename().string();
@@ -259,9 +263,10 @@ std::string Recorder::rest_after_failed_flush() const {
 }
 
 std::string Recorder::notice() const {
-    if (keeps_names_) return {};
+    if (keeps_names_) return disk_rate_;
     return path_.parent_path().string() +
-           ": the file system cannot flush folders: after a power cut the names of the files may be missing";
+           ": the file system cannot flush folders: after a power cut the names of the files may be missing" +
+           (disk_rate_.empty() ? "" : "; " + disk_rate_);
 }
 
 RecorderStats Recorder::stats() const {

@@ -96,6 +96,7 @@ class Recorder {
     const RecordingLayout layout_;
     const std::filesystem::path path_;
     const bool keeps_names_;
+    const std::string disk_rate_;
 
     // Of the thread that offers.
     std::optional<std::int64_t> seen_volume_;   // of the first block that came

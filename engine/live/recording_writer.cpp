@@ -11,8 +11,11 @@
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/direct_file.h"
+#include "engine/live/disk_rate.h"
 #include "engine/live/recording_calibration.h"
+#include "engine/live/striped_file.h"
 #include "engine/scan/frame_header.h"
+#include "engine/scan/raw_bytes.h"
 #include "engine/scan/scan_heading.h"
 #include "engine/version.h"
 
@@ -25,21 +28,14 @@ constexpr std::int64_t index_step_bytes = 1 << 20;  // on a full disk the last r
 
 using Path = std::filesystem::path;
 
-Path beside(const Path& scan_toml, const std::string& ending) {
-    return scan_toml.parent_path() / (scan_toml.stem().string() + ending);
-}
-
-void refuse_existing(const Path& path) {
-    std::error_code unknown;
-    if (!std::filesystem::exists(path, unknown)) return;
-    throw Error(ErrorCode::output, "already exists", path.string(),
-                "choose another name, or replace it with `overwrite`");
-}
-
-void refuse_own_source(const Path& spectra, const Path& raw) {
+void refuse_own_source(const Scan& source, const Scan& recorded) {
     std::error_code missing;
-    if (!std::filesystem::equivalent(spectra, raw, missing)) return;
-    throw Error(ErrorCode::output, "is being replayed", raw.string(), "choose another name");
+    for (const Path& played : raw_files(source)) {
+        for (const Path& raw : raw_files(recorded)) {
+            if (!std::filesystem::equivalent(played, raw, missing)) continue;
+            throw Error(ErrorCode::output, "is being replayed", raw.string(), "choose another name");
+        }
+    }
 }
 
 void check_room(const Path& file, std::int64_t bytes) {
@@ -53,17 +49,26 @@ void check_room(const Path& file, std::int64_t bytes) {
                 file.string(), "record for a shorter time, or to another disk");
 }
 
+void check_room(const Scan& recorded, std::int64_t bytes) {
+    const std::vector<Path> files = raw_files(recorded);
+    const Striping striping(files.size(), recorded.file.stripe_bytes);
+    for (std::size_t part = 0; part < files.size(); ++part) check_room(files[part], striping.bytes_of(part, bytes));
+}
+
 // The source's scan as the recording's TOML tells it from the beginning.
 Scan recorded(const RecordingWanted& wanted) {
     Scan scan = wanted.scan;
     scan.path = wanted.scan_toml;
-    scan.spectra = std::filesystem::absolute(beside(wanted.scan_toml, ".raw"));
+    scan.spectra = std::filesystem::absolute(file_of_recording(wanted.scan_toml, ".raw"));
     scan.file.file = scan.spectra.filename().string();
+    scan.stripes = stripes_of_recording(wanted.scan_toml, wanted.stripe_folders, wanted.replace);
+    scan.file.stripes = text_of_stripes(scan.stripes);
+    scan.file.stripe_bytes = wanted.stripe_bytes;
     scan.file.offset_bytes = 0;
     scan.file.trailer_bytes = 0;
     scan.geometry.volumes = 1;
     scan.recording = {};
-    scan.recording.index = beside(wanted.scan_toml, ".index.csv").filename().string();
+    scan.recording.index = file_of_recording(wanted.scan_toml, ".index.csv").filename().string();
     scan.recording.continues = wanted.continues;
     scan.recording.program = "Echolux " + std::string(version);
     return scan;
@@ -76,25 +81,6 @@ std::string utc_text(std::chrono::system_clock::time_point time) {
 }
 
 }  // namespace
-
-Path truth_of_recording(const Path& scan_toml) {
-    return beside(scan_toml, ".truth");
-}
-
-std::vector<Path> files_of_recording(const Path& scan_toml) {
-    return {scan_toml, beside(scan_toml, ".raw"), beside(scan_toml, ".index.csv"), truth_of_recording(scan_toml)};
-}
-
-void check_recording_name(const Path& scan_toml, bool replace) {
-    std::error_code problem;
-    const Path folder = std::filesystem::absolute(scan_toml, problem).parent_path();
-    if (!std::filesystem::is_directory(folder, problem)) {
-        throw Error(ErrorCode::output, "there is no folder " + folder.string(), scan_toml.string(),
-                    "make the folder first, or mount the disk that it is on");
-    }
-    if (replace) return;
-    for (const Path& path : files_of_recording(scan_toml)) refuse_existing(path);
-}
 
 RecordingTools RecordingTools::real() {
     const auto opener = [](DirectFile::Caching caching) {
@@ -131,10 +117,11 @@ WrittenStats& WrittenStats::operator+=(const WrittenStats& later) {
 
 RecordingWriter::RecordingWriter(RecordingWanted wanted, RecordingTools tools)
     : tools_(std::move(tools)), scan_(recorded(wanted)), look_(wanted.look), layout_(scan_) {
-    check_recording_name(scan_.path, wanted.replace);
-    refuse_own_source(wanted.scan.spectra, scan_.spectra);
+    check_recording_name(scan_.path, wanted.replace, wanted.stripe_folders);
+    refuse_own_source(wanted.scan, scan_);
     check_can_be_written(scan_.path);
-    check_room(scan_.spectra, wanted.expected_bytes);
+    check_room(scan_, wanted.expected_bytes);
+    if (wanted.continues.empty()) disk_rate_ = check_disk_rate(wanted, scan_, tools_);
     if (wanted.replace) {
         const std::vector<Path> files{scan_.path, scan_.spectra, index_path()};
         earlier_ = EarlierRecording(scan_.path, files, truth_of_recording(scan_.path));
@@ -156,15 +143,30 @@ Path RecordingWriter::index_path() const {
     return scan_.path.parent_path() / scan_.recording.index;
 }
 
+std::unique_ptr<DurableFile> RecordingWriter::open_spectra() {
+    std::vector<std::unique_ptr<DurableFile>> files;
+    for (const Path& path : raw_files(scan_)) {
+        files.push_back(tools_.open_raw(path));
+        made_.push_back(path);
+    }
+    return as_one(std::move(files), scan_.file.stripe_bytes);
+}
+
+// False: some file system cannot.
+bool RecordingWriter::keep_names() const {
+    bool all = true;
+    for (const Path& stripe : scan_.stripes) all &= make_durable(stripe.parent_path());
+    return all & make_durable(scan_.path.parent_path());
+}
+
 void RecordingWriter::create_files() {
     copy_calibration(scan_, made_);
-    raw_ = tools_.open_raw(scan_.spectra);
-    made_.push_back(scan_.spectra);
+    raw_ = open_spectra();
     index_ = tools_.open_index(index_path());
     made_.push_back(index_path());
     append(index_heading());
     sync();
-    keeps_names_ = make_durable(scan_.path.parent_path());  // before that of the TOML, which needs them to open
+    keeps_names_ = keep_names();  // before that of the TOML, which needs them to open
     scan_.recording.started = utc_text(start_utc_);
     made_.push_back(scan_.path);
     write_toml();
@@ -223,7 +225,7 @@ void RecordingWriter::write(const BlockToRecord& entry) {
     constexpr std::byte zero{};
     if (row.end() < end) raw_->write(end - 1, {&zero, 1});  // flyback that was not sent: a hole, and the file goes on
     raw_end_ = end;
-    row.crc32 = crc32(bytes);
+    row.crc32 = crc32_of_many(bytes);
     write_missing();
     append(row);
     end_ = RecordingEnd::after(block.volume, block.first_b_scan + block.b_scans, layout_.b_scans());

@@ -15,6 +15,7 @@
 #include "compute/place.h"
 #include "engine/io/durable_file.h"
 #include "engine/live/earlier_recording.h"
+#include "engine/live/recording_names.h"
 #include "engine/live/threads.h"
 #include "engine/scan/recording_index.h"
 #include "engine/scan/recording_layout.h"
@@ -22,23 +23,17 @@
 
 namespace echolux {
 
-// Before a source starts. Throws Error{output}: the folder is missing (a disk that is not mounted is not the root
-// disk), or files of a recording of this name are there and may not be replaced.
-void check_recording_name(const std::filesystem::path& scan_toml, bool replace);
-
-// Every file that a recording of this name may have, but for calibration files. Of a source whose truth is known the
-// last is a folder for it: each recording has its own.
-std::vector<std::filesystem::path> files_of_recording(const std::filesystem::path& scan_toml);
-std::filesystem::path truth_of_recording(const std::filesystem::path& scan_toml);
-
 struct RecordingWanted {
     std::filesystem::path scan_toml;   // NAME.toml; NAME.raw, NAME.index.csv and calibration files come beside it
     Scan scan;                         // of the source: its blocks lie in the file as this says
     std::int64_t expected_bytes = 0;   // 0: unknown; room for them is asked for at once
     std::int64_t max_blocks_held = 8;  // of the source's pool, at a time
+    std::int64_t held_bytes = 0;       // that these are; 0: unknown
     bool replace = false;              // a recording that is there already
     std::string look{};                // more sections for the TOML: how it was looked at
     std::string continues{};           // the recording that this one goes on from
+    std::vector<std::filesystem::path> stripe_folders{};  // on further disks, each for stripes of the spectra
+    std::int64_t stripe_bytes = usual_stripe_bytes;
 };
 
 // What recordings are made with. Tests put other disks and clocks in their place.
@@ -95,6 +90,7 @@ class RecordingWriter {
 
     const RecordingLayout& layout() const { return layout_; }
     const std::filesystem::path& raw_path() const { return scan_.spectra; }
+    const std::string& disk_rate() const { return disk_rate_; }  // as check_disk_rate() says it
     const WrittenStats& stats() const { return stats_; }
     bool is_empty() const { return end_.is_empty(); }  // no block is in it
 
@@ -122,6 +118,8 @@ class RecordingWriter {
     void finish(const EndOfRecording& end = {});
 
   private:
+    std::unique_ptr<DurableFile> open_spectra();
+    bool keep_names() const;
     void create_files();
     void remove_files() noexcept;
     void count_hole(const BlockToRecord& block);
@@ -142,6 +140,7 @@ class RecordingWriter {
     RecordingTools tools_;
     Scan scan_;  // as the TOML says it
     std::string look_;
+    std::string disk_rate_;
     RecordingLayout layout_;
     std::vector<std::filesystem::path> made_;  // files
     EarlierRecording earlier_;

@@ -17,6 +17,7 @@
 #include "engine/memory_budget.h"
 #include "engine/offline/block_stream.h"
 #include "engine/scan/provenance.h"
+#include "engine/scan/raw_bytes.h"
 
 namespace echolux {
 namespace {
@@ -130,8 +131,11 @@ Reconstruction::Reconstruction(Scan scan, const BackendChoice& backend) : recove
 
 Reconstruction::Spectra Reconstruction::spectra_of(const Scan& scan) {
     std::error_code gone;  // which the reader says in better words
-    Spectra found{scan.spectra, std::filesystem::file_size(scan.spectra, gone), {}};
-    found.changed = std::filesystem::last_write_time(scan.spectra, gone);
+    Spectra found;
+    for (const std::filesystem::path& path : raw_files(scan)) {
+        const std::uintmax_t bytes = std::filesystem::file_size(path, gone);
+        found.push_back({path, bytes, std::filesystem::last_write_time(path, gone)});
+    }
     return found;
 }
 

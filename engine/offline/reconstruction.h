@@ -70,14 +70,15 @@ class Reconstruction {
     FlowedVolume run_with_flow(const ScanPart& part, Progress& progress);
 
   private:
-    // What tells whether the spectra of a file are still those that were measured.
-    struct Spectra {
+    // What tells whether spectra are still those that were measured.
+    struct SpectraFileState {
         std::filesystem::path path;
         std::uintmax_t bytes = 0;
         std::filesystem::file_time_type changed;
 
-        bool operator==(const Spectra&) const = default;
+        bool operator==(const SpectraFileState&) const = default;
     };
+    using Spectra = std::vector<SpectraFileState>;
     static Spectra spectra_of(const Scan& scan);
     bool is_taken(const Scan& scan, const Spectra& spectra) const;
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "compute/counted.h"
 #include "compute/device_memory.h"
@@ -198,15 +199,16 @@ Reference::Reference(const PowerVolume& volume, const RegistrationSettings& sett
         });
 }
 
-Reference::Reference(const PowerOnGpu& volume, const RegistrationSettings& settings, const BackendChoice& choice)
-    : settings_(settings), grid_(volume.grid), choice_(choice), used_{Backend::cuda} {
+Reference::Reference(const PowerOnGpu& volume, const RegistrationSettings& settings, const BackendChoice& choice,
+                     std::shared_ptr<RegistrationOnGpu> gpu)
+    : settings_(settings), grid_(volume.grid), choice_(choice), used_{Backend::cuda}, gpu_(std::move(gpu)) {
     check_registration(settings);
     check_size(grid_);
     take(volume);
 }
 
 void Reference::take(const PowerOnGpu& volume) {
-    gpu_ = registration_on_gpu(choice_);
+    if (!gpu_) gpu_ = registration_on_gpu(choice_);
     band_ = tissue_band_on_gpu(*gpu_, volume, band_margin(settings_));
     on_gpu_ = features_on_gpu(*gpu_, volume, band_);
 }
@@ -244,18 +246,21 @@ std::vector<RowShift> align_neighbours(const PowerVolume& volume, const Registra
 }
 
 std::vector<RowShift> align_neighbours(const PowerOnGpu& volume, const RegistrationSettings& settings,
-                                       Progress& progress, const BackendChoice& choice) {
+                                       Progress& progress, RegistrationOnGpu& gpu) {
     check_neighbours(volume.grid, settings);
     if (settings.crosses > 0) {
         throw Error(ErrorCode::bad_setting, "B-scans across are compared on the CPU alone", "registration.crosses",
                     "choose `backend` cpu");
     }
-    const auto gpu = registration_on_gpu(choice);
-    const Interval band = tissue_band_on_gpu(*gpu, volume, band_margin(settings));
-    const auto features = features_on_gpu(*gpu, volume, band);
-    return aligned(*pairs_on_gpu(*gpu, *features, *features),
+    const Interval band = tissue_band_on_gpu(gpu, volume, band_margin(settings));
+    const auto features = features_on_gpu(gpu, volume, band);
+    return aligned(*pairs_on_gpu(gpu, *features, *features),
                    {band.end - band.begin, volume.grid.a_scans, volume.grid.b_scans}, features->norms(), settings,
                    progress);
+}
+
+std::span<const RowShift> rows_of_raster(const std::vector<RowShift>& rows, std::int64_t crosses) {
+    return std::span(rows).subspan(std::min(rows.size(), static_cast<std::size_t>(crosses)));
 }
 
 }  // namespace echolux

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -96,8 +97,10 @@ class Reference {
     // out_of_memory}.
     Reference(const PowerVolume& volume, const RegistrationSettings& settings, const BackendChoice& choice = on_cpu);
 
-    // On the GPU that holds the volume, which it does not need any more.
-    Reference(const PowerOnGpu& volume, const RegistrationSettings& settings, const BackendChoice& choice);
+    // On the GPU that holds the volume, which it does not need any more. `gpu`: what registers there already, whose
+    // memory serves on; null: a new one.
+    Reference(const PowerOnGpu& volume, const RegistrationSettings& settings, const BackendChoice& choice,
+              std::shared_ptr<RegistrationOnGpu> gpu = nullptr);
 
     // Every B-scan of `volume`; none of them is valid where nothing fits. `progress` advances by one for each B-scan.
     // Throws Error{bad_setting}: of another size, or empty; Error{device, out_of_memory}.
@@ -132,7 +135,10 @@ class Reference {
 std::vector<RowShift> align_neighbours(const PowerVolume& volume, const RegistrationSettings& settings,
                                        Progress& progress);
 std::vector<RowShift> align_neighbours(const PowerOnGpu& volume, const RegistrationSettings& settings,
-                                       Progress& progress, const BackendChoice& choice);
+                                       Progress& progress, RegistrationOnGpu& gpu);
+
+// Those of the raster: all but the first `crosses`, which run across it.
+std::span<const RowShift> rows_of_raster(const std::vector<RowShift>& rows, std::int64_t crosses);
 
 // The mean power of registered volumes on the voxels of the reference: each valid B-scan at the nearest B-scan there,
 // resampled along depth and A-scans by cubic B-splines, weighted by its quality. Samples that are no numbers, and what

@@ -14,6 +14,9 @@ constexpr std::int64_t frame_header_bytes = 32;
 // CRC-32 as in zlib and PNG, of pieces one after the other: crc = crc32(piece, crc).
 std::uint32_t crc32(std::span<const std::byte> bytes, std::uint32_t crc = 0);
 
+// The same of many bytes, on all threads.
+std::uint32_t crc32_of_many(std::span<const std::byte> bytes);
+
 // Little endian: 8 bytes "ECHOLUX1", u64 sequence, f64 seconds at the first line, u32 bytes of the frame, u32 CRC-32 of
 // these 28 bytes and the frame.
 std::array<std::byte, frame_header_bytes> frame_header(std::uint64_t sequence, double time_s,

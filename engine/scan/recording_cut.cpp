@@ -1,13 +1,12 @@
 // Recordings that were cut off: what of them is whole.
 #include <algorithm>
 #include <deque>
-#include <fstream>
 #include <span>
 #include <vector>
 
 #include "compute/error.h"
-#include "engine/io/regular_file.h"
 #include "engine/scan/frame_header.h"
+#include "engine/scan/raw_bytes.h"
 #include "engine/scan/recording_index.h"
 #include "engine/scan/recording_layout.h"
 
@@ -18,9 +17,7 @@ namespace {
 // word; the bytes of the others, at most those of the last second, may not have come through a power cut.
 class WholeBlocks {
   public:
-    explicit WholeBlocks(Scan& scan)
-        : layout_(scan), notes_(scan.recording), size_(static_cast<std::int64_t>(file_size(scan.spectra))),
-          raw_(regular_stream(scan.spectra)) {
+    explicit WholeBlocks(Scan& scan) : layout_(scan), notes_(scan.recording), raw_(scan), size_(raw_.size()) {
         notes_.missing_blocks = 0;
         notes_.lost_blocks = 0;
         notes_.lost_b_scans = 0;
@@ -68,24 +65,24 @@ class WholeBlocks {
         end_ = RecordingEnd::after(row.volume, row.first_b_scan + row.b_scans, layout_.b_scans());
     }
 
-    bool is_whole(const IndexRow& row) {
+    bool is_whole(const IndexRow& row) const try {
         constexpr std::int64_t piece = 1 << 20;
-        std::vector<char> bytes(static_cast<std::size_t>(std::min(piece, row.bytes)));
+        std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(piece, row.bytes)));
         std::uint32_t crc = 0;
-        raw_.seekg(row.byte_offset);
-        for (std::int64_t left = row.bytes; left > 0;) {
-            const std::int64_t count = std::min(piece, left);
-            if (!raw_.read(bytes.data(), count)) return false;
-            crc = crc32(std::as_bytes(std::span(bytes)).first(static_cast<std::size_t>(count)), crc);
-            left -= count;
+        for (std::int64_t done = 0; done < row.bytes; done += piece) {
+            const auto some = std::span(bytes).first(static_cast<std::size_t>(std::min(piece, row.bytes - done)));
+            raw_.read(row.byte_offset + done, some);
+            crc = crc32(some, crc);
         }
         return crc == row.crc32;
+    } catch (const Error&) {  // it cannot be read to its end
+        return false;
     }
 
     RecordingLayout layout_;
     RecordingNotes& notes_;
+    RawBytes raw_;
     std::int64_t size_;
-    std::ifstream raw_;
     std::deque<IndexRow> doubtful_;
     RecordingEnd end_;
     std::int64_t next_position_ = 0;  // of a B-scan, behind the rows that were accepted

@@ -21,6 +21,7 @@
 #include "engine/io/volume_file.h"
 #include "engine/parts.h"
 #include "engine/scan/octproz_scan.h"
+#include "engine/scan/raw_bytes.h"
 #include "engine/scan/recording_layout.h"
 #include "engine/scan/scan_heading.h"
 #include "engine/scan/scan_pattern.h"
@@ -39,6 +40,10 @@ const std::vector<Field<SpectraFile>>& describe<SpectraFile>() {
     constexpr std::int64_t max = std::int64_t{1} << 50;
     static const std::vector<Field<S>> fields{
         text("file", &S::file, effect, "the raw spectra, relative to the TOML file").file(),
+        text("stripes", &S::stripes, effect,
+             "files besides, where the spectra lie in stripes on several disks: names with semicolons between them"),
+        integer("stripe_bytes", &S::stripe_bytes, 512, max, "bytes", effect,
+                "length of a stripe: they lie in `file` and `stripes` in turn"),
         integer("offset_bytes", &S::offset_bytes, 0, max, "bytes", effect, "header before the first acquired B-scan"),
         integer("frame_offset_bytes", &S::frame_offset_bytes, 0, max, "bytes", effect,
                 "header before the lines of each acquired B-scan"),
@@ -233,19 +238,32 @@ void read_scan_toml(Settings& settings, const std::filesystem::path& path) {
     settings.take(entries);
 }
 
+// `which`: a part of them.
+std::filesystem::path located(const Scan& scan, const std::string& name, const std::string& where,
+                              const std::string& which) {
+    const auto path = std::filesystem::absolute(scan.path.parent_path() / name).lexically_normal();
+    std::error_code problem;
+    if (!std::filesystem::exists(path, problem)) {
+        throw Error(ErrorCode::bad_file, path.string() + " does not exist" + which, where,
+                    which.empty() ? "names are relative to the TOML file" : "mount its disk, or correct the name");
+    }
+    if (!std::filesystem::is_regular_file(path, problem))
+        throw Error(ErrorCode::bad_file, path.string() + " is not a file", where);
+    return path;
+}
+
 void locate_spectra(Scan& scan) {
     const std::string where = scan.path.string() + ", scan.file";
     if (scan.file.file.empty()) {
         throw Error(ErrorCode::bad_setting, "is missing", where, "name the file that holds the raw spectra");
     }
-    scan.spectra = std::filesystem::absolute(scan.path.parent_path() / scan.file.file).lexically_normal();
-    std::error_code problem;
-    if (!std::filesystem::exists(scan.spectra, problem)) {
-        throw Error(ErrorCode::bad_file, scan.spectra.string() + " does not exist", where,
-                    "names are relative to the TOML file");
-    }
-    if (!std::filesystem::is_regular_file(scan.spectra, problem)) {
-        throw Error(ErrorCode::bad_file, scan.spectra.string() + " is not a file", where);
+    scan.spectra = located(scan, scan.file.file, where, "");
+    const std::vector<std::string> stripes = stripe_names(scan.file.stripes);
+    scan.stripes.clear();
+    for (const std::string& name : stripes) {
+        const std::string which =
+            fmt::format(", which holds part {} of {} of the spectra", scan.stripes.size() + 2, stripes.size() + 1);
+        scan.stripes.push_back(located(scan, name, scan.path.string() + ", scan.stripes", which));
     }
 }
 
@@ -305,8 +323,7 @@ Scan open_scan(const std::filesystem::path& path, std::span<const std::string> a
         end_at_last_whole_block(scan);
         layout = spectra_layout(scan.file, scan.format, scan.geometry, path.string());
     }
-    check_file_size(layout, scan.geometry, static_cast<std::int64_t>(std::filesystem::file_size(scan.spectra)),
-                    scan.spectra.string());
+    check_file_size(layout, scan.geometry, RawBytes(scan).size(), scan.spectra.string());
     load_calibration(scan);
     std::ranges::move(unused_settings(scan, assignments), std::back_inserter(scan.remarks));
     return scan;

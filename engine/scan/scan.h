@@ -36,10 +36,13 @@ struct CalibrationFiles {
 };
 
 class ScratchFile;
+class RawBytes;
 
 struct Scan {
     std::filesystem::path path;     // what was opened
     std::filesystem::path spectra;  // absolute path of the raw file
+    std::vector<std::filesystem::path>
+        stripes;  // and of those that hold the spectra's stripes besides; none: it is all
     SpectraFile file;
     RawFormat format;
     ScanGeometry geometry;
@@ -130,13 +133,11 @@ class SpectraReader {
 
   private:
     void check_request(std::int64_t volume, std::int64_t first, std::int64_t b_scans, bool fits) const;
-    void read_at(std::int64_t place, std::span<std::byte> out) const;
-
-    std::string path_;
     ScanGeometry geometry_;
     SpectraLayout layout_;
-    std::int64_t size_ = 0;  // of the file when it was opened
-    int descriptor_ = -1;
+    std::unique_ptr<RawBytes> raw_;
+    std::string path_;
+    std::int64_t size_ = 0;  // when it was opened
 };
 
 }  // namespace echolux

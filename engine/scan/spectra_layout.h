@@ -6,12 +6,15 @@
 #include <string>
 
 #include "compute/plan/params.h"
+#include "engine/scan/striping.h"
 
 namespace echolux {
 
 // [scan] keys that say where the samples are.
 struct SpectraFile {
-    std::string file;                     // relative to the TOML file
+    std::string file;     // relative to the TOML file
+    std::string stripes;  // further files, where they lie in several: names with semicolons between
+    std::int64_t stripe_bytes = usual_stripe_bytes;
     std::int64_t offset_bytes = 0;        // before the first frame
     std::int64_t frame_offset_bytes = 0;  // before the first line of each frame
     std::int64_t trailer_bytes = 0;       // after the last line

@@ -1,47 +1,20 @@
-// Streaming raw spectra. pread with 64-bit offsets instead of a stream: no state between reads, no copy in between.
-#include <fcntl.h>
+// Streaming raw spectra.
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <cerrno>
-#include <cstring>
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "engine/scan/raw_bytes.h"
 #include "engine/scan/scan.h"
 
 namespace echolux {
-namespace {
-
-std::int64_t size_of(int descriptor, const std::string& path) {
-    struct stat status {};
-    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
-        throw Error(ErrorCode::bad_file, "is not a file", path);
-    }
-    return status.st_size;
-}
-
-}  // namespace
 
 SpectraReader::SpectraReader(const Scan& scan)
-    : path_(scan.spectra.string()), geometry_(scan.geometry),
-      layout_(spectra_layout(scan.file, scan.format, scan.geometry, scan.path.string())) {
-    descriptor_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe must not block here
-    if (descriptor_ < 0) {
-        throw Error(ErrorCode::bad_file, fmt::format("cannot be opened: {}", std::strerror(errno)), path_);
-    }
-    try {
-        size_ = size_of(descriptor_, path_);
-        check_file_size(layout_, geometry_, size_, path_);
-    } catch (...) {
-        close(descriptor_);
-        throw;
-    }
+    : geometry_(scan.geometry), layout_(spectra_layout(scan.file, scan.format, scan.geometry, scan.path.string())),
+      raw_(std::make_unique<RawBytes>(scan)), path_(scan.spectra.string()), size_(raw_->size()) {
+    check_file_size(layout_, geometry_, size_, path_);
 }
 
-SpectraReader::~SpectraReader() {
-    close(descriptor_);
-}
+SpectraReader::~SpectraReader() = default;
 
 std::int64_t SpectraReader::bytes_per_b_scan() const {
     return layout_.frame_bytes * geometry_.b_repeats;
@@ -53,7 +26,7 @@ void SpectraReader::read(std::int64_t volume, std::int64_t first, std::int64_t b
     const std::int64_t piece = gapless ? static_cast<std::int64_t>(out.size()) : layout_.frame_bytes;
     std::int64_t frame = volume * layout_.frames_per_volume + first * geometry_.b_repeats;
     for (std::size_t done = 0; done < out.size(); ++frame) {
-        read_at(layout_.lines_of_frame(frame), out.subspan(done, static_cast<std::size_t>(piece)));
+        raw_->read(layout_.lines_of_frame(frame), out.subspan(done, static_cast<std::size_t>(piece)));
         done += static_cast<std::size_t>(piece);
     }
 }
@@ -67,7 +40,7 @@ void SpectraReader::read_recorded(std::int64_t volume, std::int64_t first, std::
                                   std::span<std::byte> out) {
     check_request(volume, first, b_scans, static_cast<std::int64_t>(out.size()) == recorded_bytes(first, b_scans));
     const std::int64_t frame = volume * layout_.frames_per_volume + first * geometry_.b_repeats;
-    read_at(layout_.lines_of_frame(frame) - layout_.frame_offset_bytes, out);
+    raw_->read(layout_.lines_of_frame(frame) - layout_.frame_offset_bytes, out);
 }
 
 void SpectraReader::check_request(std::int64_t volume, std::int64_t first, std::int64_t b_scans, bool fits) const {
@@ -79,22 +52,11 @@ void SpectraReader::check_request(std::int64_t volume, std::int64_t first, std::
             fmt::format("the scan has no {} from {} on in volume {}", counted(b_scans, "B-scans"), first, volume),
             path_);
     }
-    const std::int64_t size = size_of(descriptor_, path_);
+    const std::int64_t size = raw_->size();
     if (size != size_) {
         throw Error(ErrorCode::bad_file,
                     fmt::format("changed from {} to {} while it was read", size_, counted(size, "bytes")), path_,
                     "wait until the recording is complete");
-    }
-}
-
-void SpectraReader::read_at(std::int64_t place, std::span<std::byte> out) const {
-    while (!out.empty()) {
-        const ssize_t got = pread(descriptor_, out.data(), out.size(), place);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) throw Error(ErrorCode::bad_file, fmt::format("cannot be read: {}", std::strerror(errno)), path_);
-        if (got == 0) throw Error(ErrorCode::bad_file, fmt::format("ends at byte {} while it was read", place), path_);
-        out = out.subspan(static_cast<std::size_t>(got));
-        place += got;
     }
 }
 

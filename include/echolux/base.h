@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-#define ECHOLUX_INTERFACE_VERSION 4
+#define ECHOLUX_INTERFACE_VERSION 5
 
 #if defined(_WIN32)
 #define ECHOLUX_API

@@ -32,8 +32,8 @@ typedef struct echolux_live_options {
 } echolux_live_options;
 
 /* `source`: sim[:SCENE], sim:scan.toml, replay:scan.toml, genicam[:ID], plugin:FILE.so, shm:NAME, tcp://ADDRESS:PORT,
- * join:A+B. `scan_toml` (may be NULL) describes what a camera or plugin sends. `assignments` of sections source,
- * simulation, scan, recipe ... `options` may be NULL. */
+ * join:A+B, interleave:A+B. `scan_toml` (may be NULL) describes what a camera or plugin sends. `assignments` of
+ * sections source, simulation, scan, recipe ... `options` may be NULL. */
 ECHOLUX_API echolux_status echolux_live_open(const char* source, const char* scan_toml, const char* const* assignments,
                                              size_t count, const echolux_live_options* options, echolux_live** live,
                                              echolux_error* error);
@@ -68,6 +68,25 @@ ECHOLUX_API echolux_status echolux_live_end(echolux_live* live, echolux_error* e
  * `timeout_ms`; ECHOLUX_ENDED when all were taken. */
 ECHOLUX_API echolux_status echolux_live_next(echolux_live* live, int32_t timeout_ms, echolux_volume** structure,
                                              echolux_volume** flow, echolux_error* error);
+
+/* ---- the last volumes: interface version 5
+
+ * With `source.keep_gb` among the assignments of echolux_live_open() the session keeps as many of its last volumes as
+ * fit into that memory, taken or not; they share their voxels with those that were taken. From any thread. */
+
+/* How many there are now. */
+ECHOLUX_API echolux_status echolux_live_kept(echolux_live* live, int64_t* time_points, echolux_error* error);
+
+/* The volume `time_point` of them, 0: the oldest; the caller's to free; `flow` may be NULL. From then on the same
+ * volumes are kept and newer ones, which are delivered as ever, pass by, until echolux_live_play(). */
+ECHOLUX_API echolux_status echolux_live_go_to(echolux_live* live, int64_t time_point, echolux_volume** structure,
+                                              echolux_volume** flow, echolux_error* error);
+ECHOLUX_API echolux_status echolux_live_play(echolux_live* live, echolux_error* error);
+
+/* Writes those of the last `seconds`, 0: all, as one series with their times; `volumes`, which may be NULL, says how
+ * many. A file that is there is replaced. */
+ECHOLUX_API echolux_status echolux_live_save_kept(echolux_live* live, const char* path, double seconds,
+                                                  int64_t* volumes, echolux_error* error);
 
 /* What the source sends and how it is processed now, without a file: sizes, calibration, settings. */
 ECHOLUX_API echolux_status echolux_live_scan(echolux_live* live, echolux_scan** scan, echolux_error* error);

@@ -63,6 +63,24 @@ class Live {
         return detail::volumes(structure, flow);
     }
     bool ended() const { return has_ended_; }
+    std::int64_t kept() const {
+        std::int64_t count = 0;
+        checked([&](auto* error) { return echolux_live_kept(get(), &count, error); });
+        return count;
+    }
+    Volumes go_to(std::int64_t time_point) {
+        echolux_volume *structure = nullptr, *flow = nullptr;
+        checked([&](auto* error) { return echolux_live_go_to(get(), time_point, &structure, &flow, error); });
+        return detail::volumes(structure, flow);
+    }
+    void play() {
+        checked([&](auto* error) { return echolux_live_play(get(), error); });
+    }
+    std::int64_t save_kept(const std::string& path, double seconds = 0) {
+        std::int64_t count = 0;
+        checked([&](auto* error) { return echolux_live_save_kept(get(), path.c_str(), seconds, &count, error); });
+        return count;
+    }
     void set(const std::string& key, const std::string& value) {
         checked([&](auto* error) { return echolux_live_set(get(), key.c_str(), value.c_str(), error); });
     }

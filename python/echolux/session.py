@@ -260,11 +260,29 @@ class Live:
             if made is False:
                 self._raise_of_source()
             return made
-        structure, flow = made
-        volume = Volume(structure)
-        if flow is not None:
-            volume.flow = Volume(flow)
-        return volume
+        return _volume_of(made)
+
+    @property
+    def kept(self) -> int:
+        """How many of the last volumes are in memory: as many as fit into `source.keep_gb`, which is given at the start.
+
+            session = ox.live("genicam", source={"keep_gb": 8})
+        """
+        return self._core.kept()
+
+    def go_to(self, time_point: int) -> Volume:
+        """The volume `time_point` of those that are kept, 0: the oldest, -1: the newest. The same ones are kept from then on
+        while newer ones pass by, until play()."""
+        return _volume_of(self._core.go_to(time_point + self.kept if time_point < 0 else time_point))
+
+    def play(self) -> None:
+        """The newest volumes take the places of the oldest again."""
+        self._core.play()
+
+    def save_kept(self, path: str | os.PathLike[str], seconds: float = 0) -> int:
+        """Writes the volumes of the last seconds (0: all that are kept) as one series with their times, and says how many; the
+        session goes on meanwhile. Raises OutputFailed, BadSetting."""
+        return self._core.save_kept(os.fsdecode(path), seconds)
 
     def _raise_of_stages(self) -> None:
         raised = self._stages.take_raised() if self._stages is not None else None
@@ -310,6 +328,14 @@ class Live:
         return f"<Live {'running' if now.running else 'stopped'}, {now.finished_volumes} volumes finished>"
 
 
+def _volume_of(made: Any) -> Volume:
+    structure, flow = made
+    volume = Volume(structure)
+    if flow is not None:
+        volume.flow = Volume(flow)
+    return volume
+
+
 def _called(source: Callable[[], Any]) -> Iterator[Any]:
     while (spectra := source()) is not None:
         yield spectra
@@ -345,7 +371,8 @@ def live(source: Source, /, *, lossless: bool = False, queue: int = 0, volumes: 
          **settings: Mapping[str, Any]) -> Live:
     """Opens a live session.
 
-    source: "sim:vessel", "replay:scan.toml", "genicam", "plugin:FILE.so", "shm:NAME", "tcp://ADDRESS:PORT", "join:A+B";
+    source: "sim:vessel", "replay:scan.toml", "genicam", "plugin:FILE.so", "shm:NAME", "tcp://ADDRESS:PORT", "join:A+B",
+        "interleave:A+B";
         or Python: a generator, an iterable, or a callable that gives arrays of spectra [b, a, samples] one after the other, whole volumes or parts of them (the
         callable ends with None). What it raises is raised again where volumes are taken, once there are no more.
     lossless: every volume, the source waits where it can; otherwise the newest, older ones make room

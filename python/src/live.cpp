@@ -252,6 +252,20 @@ void bind_live(nb::module_& module) {
             },
             nb::arg("path"), nb::arg("overwrite"))
         .def("stop_recording", &stop_recording)
+        .def("kept", [](const Live& live) { return live.looking([](api::Live& one) { return one.kept(); }); })
+        .def(
+            "go_to",
+            [](const Live& live, std::int64_t time_point) {
+                return pair_of(live.looking([&](api::Live& one) { return one.go_to(time_point); }));
+            },
+            nb::arg("time_point"))
+        .def("play", [](const Live& live) { live.looking([](api::Live& one) { one.play(); }); })
+        .def(
+            "save_kept",
+            [](const Live& live, const std::string& path, double seconds) {
+                return live.looking([&](api::Live& one) { return one.save_kept(path, seconds); });
+            },
+            nb::arg("path"), nb::arg("seconds"))
         .def("close", &Live::close);
     module.def("b_scans_of", &b_scans_of, nb::arg("scan"), nb::arg("spectra"));
 }

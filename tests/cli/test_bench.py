@@ -27,7 +27,7 @@ class Bench(ProgramCase):
 
     def check_keys(self, report):
         top = ["echolux", "schema", "machine", "volume", "conditions", "quick", "ceilings", "figures", "sheets",
-               "published", "targets"]
+               "stages", "published", "targets"]
         self.assertEqual(list(report), top)
         self.assertEqual(list(report["machine"]), ["processor", "threads", "backend", "remark", "driver", "display"])
         self.assertEqual(list(report["volume"]), ["a_scans", "b_scans", "block_b_scans"])
@@ -41,7 +41,7 @@ class Bench(ProgramCase):
         self.assertTrue(report["quick"])
         self.assertEqual(report["targets"], [])  # of another machine than a CPU
         self.assertIn("cpu", report["machine"]["backend"])
-        self.assertEqual({figure["key"] for figure in report["ceilings"]}, {"memory.copy", "fft.512"})
+        self.assertEqual({figure["key"] for figure in report["ceilings"]}, {"memory.copy", "memory.read", "fft.512"})
         self.check_figures(report["ceilings"] + report["figures"])
         figures = {figure["key"]: figure for figure in report["figures"]}
         self.assertEqual(len(figures), len(report["figures"]))  # no key twice
@@ -89,7 +89,8 @@ class Bench(ProgramCase):
         figures = {figure["key"]: figure for figure in report["figures"]}
         keys = {"filter/nlm", "filter/nlm.patch5", "filter/nlm.default", "filter/bilateral", "filter/median3", "filter/median5",
                 "segment/retina", "register/rows", "register/mean"}
-        self.assertEqual(set(figures), keys | {key + ".rate" for key in keys})
+        rates = {key + ".rate" for key in keys} | {"angiography/aligned", "angiography/plain"}
+        self.assertEqual(set(figures), keys | rates)
         for key, figure in figures.items():
             self.assertGreater(figure["median"], 0, key)
         self.assertAlmostEqual(figures["filter/nlm"]["median"] * figures["filter/nlm.rate"]["median"], 64 * 32 * 8, delta=1)
@@ -103,7 +104,7 @@ class Bench(ProgramCase):
         self.check_keys(report)
         self.check_figures(report["figures"])
         figures = {figure["key"]: figure for figure in report["figures"]}
-        self.assertEqual(set(figures), {"plain/2048", "defr/2048", "nufft/2048", "compressive/2048", "mnudft/2048", "nudft/2048",
+        self.assertEqual(set(figures), {"plain/2048", "defr/2048", "nufft/2048", "compressive/2048", "mnudft/2048", "nufft/832", "nudft/2048",
                                         "ao-oct/832", "ao-oct.arriving/832"})
         self.assertIn("nothing has to arrive", figures.pop("ao-oct.arriving/832")["skipped"])
         for key, figure in figures.items():

@@ -32,6 +32,23 @@ class Record(ProgramCase):
         )
         self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
 
+    def test_stripes_hold_every_block_too(self):
+        """2.6 MB in stripes of 1 MiB."""
+        (self.folder / "disk2").mkdir()
+        self.refuse("record", *SMALL, "--volumes", 1, "--stripe", "disk3", "-o", "rec/scan.toml", names=("disk3",), lines=None)
+        finished = self.refuse("live", *SMALL, "--stripe", "disk2", names=(), lines=None)
+        self.assertIn("--record", finished.err)
+        self.succeed("record", *SMALL, "--volumes", 20, "--stripe", "disk2", "-o", "rec/scan.toml")
+        self.assertEqual((self.folder / "disk2/scan.stripe-2.raw").stat().st_size, 1 << 20)
+        checked = subprocess.run(
+            [sys.executable, "-B", CHECK, self.folder / "rec/scan.toml"], capture_output=True, text=True
+        )
+        self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
+        self.assertIn("160 frames in order", checked.stdout)
+        self.assertIn("in stripes in 2 files", self.succeed("info", "rec/scan.toml").out)
+        (self.folder / "disk2/scan.stripe-2.raw").unlink()
+        self.refuse("info", "rec/scan.toml", names=("scan.stripe-2.raw", "part 2 of 2"), lines=None)
+
     def test_processed_volumes_are_what_is_reconstructed_from_the_file(self):
         """However few of them were shown in time."""
         self.succeed(

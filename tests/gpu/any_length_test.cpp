@@ -1,5 +1,5 @@
-// Lengths that are products of 2 ... 13 take one kernel as powers of two do: every recipe that it has there, against
-// the CPU.
+// Lengths that are products of 2 ... 13 take one kernel as powers of two do, those beyond 8192 points two passes: every
+// recipe that there is, against the CPU.
 #include <functional>
 #include <string>
 
@@ -28,6 +28,12 @@ bool is_fused(const ReconstructionSpec& spec) {
     return way_of(spec).find(", fused)") != std::string::npos;
 }
 
+// One kernel, or of long lines two passes.
+bool is_quick(const ReconstructionSpec& spec) {
+    const bool is_long = spec.geometry.samples * spec.recipe.zero_padding > 8192;
+    return is_long ? way_of(spec).find(", two passes)") != std::string::npos : is_fused(spec);
+}
+
 template <class Voxel>
 double error_of(const ReconstructionSpec& spec, std::span<const std::byte> spectra) {
     const auto gpu = voxels_of<Voxel>(spec, spectra, {.block_b_scans = 2});
@@ -40,7 +46,7 @@ class AnyLength : public GpuTest, public testing::WithParamInterface<std::int64_
 TEST_P(AnyLength, AgreesWithTheCpu) {
     ReconstructionSpec spec = spec_of(GetParam());
     const auto spectra = moving_reflectors(GetParam(), 21);
-    ASSERT_TRUE(is_fused(spec)) << way_of(spec);
+    ASSERT_TRUE(is_quick(spec)) << way_of(spec);
     EXPECT_LE(error_of<float>(spec, bytes_of_lines(spectra)), 1e-7);
     spec.recipe.quantity = Quantity::complex;
     EXPECT_LE(error_of<std::complex<float>>(spec, bytes_of_lines(spectra)), 1e-7);
@@ -68,6 +74,10 @@ TEST_P(AnyLength, CodesAgreeInBlocksOfAnySize) {
 INSTANTIATE_TEST_SUITE_P(Lengths, AnyLength,
                          testing::Values(64, 65, 77, 96, 100, 128, 169, 243, 256, 338, 500, 693, 832, 1000, 1200, 1331,
                                          1536, 1875, 2000, 2187, 2197, 3000, 3003, 4000, 4802, 5000, 6561, 8000, 8190));
+
+// Two and three stages in either pass, whole blocks and rests, even and odd.
+INSTANTIATE_TEST_SUITE_P(LongLengths, AnyLength,
+                         testing::Values(8505, 9009, 10000, 12250, 16384, 20000, 30030, 32768, 36864, 50000, 65536));
 
 // What one recipe differs in from spec_of().
 struct Change {
@@ -106,7 +116,7 @@ class AnyLengthRecipe : public GpuTest, public testing::WithParamInterface<std::
 };
 
 TEST_P(AnyLengthRecipe, AgreesWithTheCpu) {
-    ASSERT_TRUE(is_fused(spec)) << way_of(spec);
+    ASSERT_TRUE(is_quick(spec)) << way_of(spec);
     if (spec.recipe.voxel == VoxelType::u8) return expect_codes_agree<std::uint8_t>();
     if (spec.recipe.voxel == VoxelType::u16) return expect_codes_agree<std::uint16_t>();
     if (spec.recipe.quantity == Quantity::complex) {
@@ -160,6 +170,11 @@ INSTANTIATE_TEST_SUITE_P(Recipes, AnyLengthRecipe, testing::Combine(changes, tes
                              return std::get<0>(test.param).name + "_" + std::to_string(std::get<1>(test.param));
                          });
 
+INSTANTIATE_TEST_SUITE_P(LongRecipes, AnyLengthRecipe, testing::Combine(changes, testing::Values(9009, 16384)),
+                         [](const auto& test) {
+                             return std::get<0>(test.param).name + "_" + std::to_string(std::get<1>(test.param));
+                         });
+
 class AnyLengthBins : public GpuTest {};
 
 // Those beside voxels are among flow_variants().
@@ -170,12 +185,69 @@ TEST_F(AnyLengthBins, AgreeWithTheCpu) {
     EXPECT_LE(error_of<float>(spec, bytes_of_lines(moving_reflectors(1000, 21))), 1e-7);
 }
 
+class LongLines : public GpuTest, public testing::WithParamInterface<std::int64_t> {
+  protected:
+    ReconstructionSpec spec = spec_of(GetParam());
+
+    template <class Voxel>
+    void expect_same_bits(const std::vector<std::uint16_t>& spectra) const {
+        const auto voxels = [&](std::int64_t block, int streams) {
+            GpuRun run{.block_b_scans = block};
+            run.choice.streams = streams;
+            return voxels_of<Voxel>(spec, bytes_of_lines(spectra), run);
+        };
+        const auto whole = voxels(3, 1);
+        for (const std::int64_t block : {1, 2}) {
+            EXPECT_EQ(voxels(block, 3), whole) << spec.geometry.a_scans << " A-scans, " << block << " B-scans";
+        }
+    }
+};
+
+// B-scans longer and shorter than what goes through at a time, of an odd number of lines, each with its own background;
+// as bins and as codes.
+TEST_P(LongLines, HaveTheSameBitsInBlocksOfAnySize) {
+    const std::int64_t more_than_at_once = (std::int64_t{1} << 22) / GetParam() + 38;
+    for (const std::int64_t a_scans : {std::int64_t{1}, std::int64_t{7}, more_than_at_once / 2 * 2 + 1}) {
+        const auto spectra = moving_reflectors(GetParam(), 3 * a_scans);
+        spec = spec_of(GetParam());
+        spec.geometry.a_scans = a_scans;
+        if (a_scans == 1) spec.recipe.background = Background::none;
+        expect_same_bits<float>(spectra);
+        spec.recipe.quantity = Quantity::db;
+        spec.recipe.voxel = VoxelType::u8;
+        expect_same_bits<std::uint8_t>(spectra);
+    }
+}
+
+// What needs whole B-scans of bins comes after the second pass.
+TEST_P(LongLines, BinsServeWhatNeedsWholeBScans) {
+    spec.recipe.fixed_pattern = FixedPattern::median;
+    EXPECT_LE(error_of<float>(spec, bytes_of_lines(moving_reflectors(GetParam(), 21))), 1e-7);
+    spec.recipe.fixed_pattern = FixedPattern::none;
+    spec.recipe.average = Average::power;
+    spec.geometry.b_repeats = 2;
+    EXPECT_LE(error_of<float>(spec, bytes_of_lines(moving_reflectors(GetParam(), 42))), 1e-7);
+}
+
+TEST_P(LongLines, SeparatePassesAgreeToo) {
+    const auto spectra = moving_reflectors(GetParam(), 21);
+    GpuRun separate;
+    separate.choice.fused = false;
+    const auto passes = voxels_of<float>(spec, bytes_of_lines(spectra), separate);
+    EXPECT_LE(normalised_error(voxels_of<float>(spec, bytes_of_lines(spectra), {}), passes), 1e-7);
+}
+
+INSTANTIATE_TEST_SUITE_P(Lengths, LongLines, testing::Values(9009, 16384, 65536));
+
 class OtherLengths : public GpuTest {};
 
 TEST_F(OtherLengths, TakeSeparatePasses) {
-    for (const std::int64_t samples : {16, 63, 509, 2049, 8193, 9000, 16384}) {
-        EXPECT_FALSE(is_fused(spec_of(samples))) << samples;
+    for (const std::int64_t samples : {16, 63, 509, 2049, 8193, 65537}) {
+        EXPECT_NE(way_of(spec_of(samples)).find(", separate passes)"), std::string::npos) << samples;
     }
+    ReconstructionSpec spec = spec_of(16384);
+    spec.recipe.background = Background::rolling;
+    EXPECT_NE(way_of(spec).find(", separate passes)"), std::string::npos);
 }
 
 }  // namespace

@@ -42,6 +42,11 @@ std::optional<cudaError_t> failure(const char* function, Kind kind) {
     return f.unheard = kind == Kind::makes ? cudaErrorMemoryAllocation : cudaErrorLaunchOutOfResources;
 }
 
+bool is_poisoned() {
+    const std::scoped_lock lock(faults().mutex);
+    return faults().poisoned;
+}
+
 cudaError_t made(cudaError_t result, const void* what) {
     const std::scoped_lock lock(faults().mutex);
     if (result == cudaSuccess) faults().alive.insert(what);
@@ -103,7 +108,8 @@ MAKES(cudaHostAlloc, data, (void** data, std::size_t bytes, unsigned flags), (da
 MAKES(cudaMalloc3DArray, array,
       (cudaArray_t * array, const cudaChannelFormatDesc* format, cudaExtent size, unsigned flags),
       (array, format, size, flags))
-MAKES(cudaStreamCreateWithFlags, stream, (cudaStream_t * stream, unsigned flags), (stream, flags))
+MAKES(cudaStreamCreateWithPriority, stream, (cudaStream_t * stream, unsigned flags, int priority),
+      (stream, flags, priority))
 MAKES(cudaEventCreateWithFlags, event, (cudaEvent_t * event, unsigned flags), (event, flags))
 ENDS(cudaFree, void*)
 ENDS(cudaFreeHost, void*)
@@ -158,7 +164,14 @@ PASSES(cudaWaitExternalSemaphoresAsync, Kind::launches,
 PASSES(cudaGetDevice, Kind::waits, (int* device), (device))
 PASSES(cudaSetDevice, Kind::waits, (int device), (device))
 PASSES(cudaMemGetInfo, Kind::waits, (std::size_t * free, std::size_t* total), (free, total))
-PASSES(cudaEventQuery, Kind::waits, (cudaEvent_t event), (event))
+// Asked again and again until it is done, however often that is: the answer counts, not the questions before it.
+extern "C" cudaError_t __real_cudaEventQuery(cudaEvent_t event);
+extern "C" cudaError_t __wrap_cudaEventQuery(cudaEvent_t event) {
+    const cudaError_t answer = __real_cudaEventQuery(event);
+    if (answer == cudaErrorNotReady && !is_poisoned()) return answer;
+    if (const auto failed = failure("cudaEventQuery", Kind::waits)) return *failed;
+    return answer;
+}
 PASSES(cudaEventSynchronize, Kind::waits, (cudaEvent_t event), (event))
 
 // A poisoned context has nothing left to do; the real one is let finish, or it would go on in memory that is freed.

@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 
+#include "compute/cuda/half_tables.h"
 #include "tests/gpu/gpu_run.h"
 
 namespace echolux {
@@ -182,6 +183,36 @@ TEST_F(FastLimits, SaturatedSpectraStayFinite) {
         for (std::size_t i = 0; i < spectra.size(); ++i) spectra[i] = i % 2 == 0 ? 65535 : 65535 * (i / 64 % 2);
         EXPECT_LE(error_of(spec, bytes_of_lines(spectra)), max_error);
     }
+}
+
+// The widest kernel on the largest grid: many samples have a share in every bin.
+TEST_F(FastLimits, SaturatedSpectraOfTheNufftStayFinite) {
+    for (const std::int64_t width : {3, 12}) {
+        ReconstructionSpec spec = spec_of(4096);
+        choose_nufft(spec);
+        spec.nufft.width = width;
+        spec.recipe.background = Background::none;
+        spec.recipe.window = Window::rect;
+        std::vector<std::uint16_t> spectra(4096 * 36);
+        for (std::size_t i = 0; i < spectra.size(); ++i) spectra[i] = i % 2 == 0 ? 65535 : 65535 * (i / 64 % 2);
+        ASSERT_TRUE(is_in_halves(spec));
+        EXPECT_LE(error_of(spec, bytes_of_lines(spectra)), max_error) << width;
+    }
+}
+
+// On the host: needs no GPU.
+TEST(HalfWeights, NeitherWeightsNorTheirSumsAreTooLarge) {
+    const auto scale_of = [](std::size_t count, float weight) {
+        return cuda::half_weight_scale(std::vector<float2>(count, {weight, 0}));
+    };
+    EXPECT_EQ(scale_of(1, 1), 1);
+    EXPECT_EQ(scale_of(1, 1.5f), 0.5f) << "none above 1";
+    EXPECT_EQ(scale_of(1, 0.3f), 2);
+    EXPECT_EQ(scale_of(65504, 1), 1);
+    EXPECT_EQ(scale_of(65505, 1), 0.5f) << "their sum is above the largest half";
+    EXPECT_EQ(scale_of(8192 * 12, 1), 0.5f);
+    EXPECT_EQ(scale_of(10, 0), 1);
+    EXPECT_EQ(cuda::half_weight_scale({{0, -3}, {0.5f, 0}}), 0.25f);
 }
 
 // A line that is dark beside one that is bright.

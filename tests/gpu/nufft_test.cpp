@@ -1,162 +1,12 @@
 // The fast transform of samples where they lie on the GPU, on chip and in passes: against the CPU, against sums in
-// double, and the same bits for a line wherever it stands. The tables that only the GPU has are tested without one.
-#include "tests/oracle/nufft_truths.h"
-
-#include "compute/cuda/grid_taps.h"
-#include "compute/cuda/half_length.h"
-#include "compute/cuda/line_pairs.h"
+// double, and the same bits for a line wherever it stands.
 #include "tests/gpu/gpu_run.h"
+#include "tests/oracle/nufft_truths.h"
 
 namespace echolux {
 namespace {
 
-using Complex = std::complex<double>;
 using Field = std::vector<std::complex<float>>;
-
-// ---- tables, on the host --------------------------------------------------------------------------------------------
-
-std::vector<Complex> transformed(const std::vector<Complex>& points, double direction) {
-    const auto n = static_cast<double>(points.size());
-    std::vector<Complex> bins(points.size());
-    for (std::size_t k = 0; k < bins.size(); ++k) {
-        for (std::size_t j = 0; j < points.size(); ++j) {
-            const double turns = std::fmod(static_cast<double>(j * k), n) / n;
-            bins[k] += points[j] * std::polar(1.0, direction * 2 * std::numbers::pi * turns);
-        }
-    }
-    return bins;
-}
-
-std::vector<Complex> in_pairs(const std::vector<double>& line) {
-    std::vector<Complex> points;
-    for (std::size_t j = 0; j < line.size(); j += 2) points.emplace_back(line[j], line[j + 1]);
-    return points;
-}
-
-Complex combined(const float4& factors, const std::vector<Complex>& bins, std::size_t k) {
-    return Complex(factors.x, factors.y) * bins[k] +
-           Complex(factors.z, factors.w) * std::conj(bins[(bins.size() - k) % bins.size()]);
-}
-
-std::vector<double> line_of_noise(std::size_t length) {
-    std::mt19937 random(3);
-    std::normal_distribution<double> value;
-    std::vector<double> line(length);
-    for (double& sample : line) sample = value(random);
-    return line;
-}
-
-TEST(HalfLengthTransform, GivesTheBinsOfARealLine) {
-    const std::vector<double> line = line_of_noise(32);
-    const auto half = transformed(in_pairs(line), -1), whole = transformed({line.begin(), line.end()}, -1);
-    const auto factors = cuda::spectrum_factors(16, 2, std::vector<float>(14, 3.0f));
-    ASSERT_EQ(factors.size(), 14u);
-    for (std::size_t z = 2; z < 16; ++z) {
-        EXPECT_LE(std::abs(combined(factors[z - 2], half, z) - 3.0 * whole[z]), 1e-5) << z;
-    }
-}
-
-// A line of 32 samples as a trigonometric polynomial, its Nyquist term a cosine, taken between the samples.
-TEST(HalfLengthTransform, ShiftsALineByPartsOfASample) {
-    const std::vector<double> line = line_of_noise(32);
-    const auto spectrum = transformed({line.begin(), line.end()}, -1), half = transformed(in_pairs(line), -1);
-    const auto value_at = [&](double place) {
-        Complex sum = spectrum[0];
-        for (std::size_t k = 1; k <= 16; ++k) {
-            const Complex term =
-                spectrum[k] * std::polar(1.0, 2 * std::numbers::pi * static_cast<double>(k) * place / 32);
-            sum += k < 16 ? 2 * term.real() : spectrum[16].real() * std::cos(std::numbers::pi * place);
-        }
-        return sum.real() / 32;
-    };
-    for (const std::int64_t upsample : {2, 4}) {
-        const auto factors = cuda::shift_factors(16, upsample);
-        ASSERT_EQ(std::ssize(factors), 16 * (upsample - 1));
-        for (std::int64_t phase = 1; phase < upsample; ++phase) {
-            std::vector<Complex> bins;
-            for (std::size_t k = 0; k < 16; ++k) {
-                bins.push_back(combined(factors[static_cast<std::size_t>(16 * (phase - 1)) + k], half, k));
-            }
-            const auto shifted = transformed(bins, 1);
-            for (std::size_t i = 0; i < 32; ++i) {
-                const double found = i % 2 == 0 ? shifted[i / 2].real() : shifted[i / 2].imag();
-                const double place =
-                    static_cast<double>(i) + static_cast<double>(phase) / static_cast<double>(upsample);
-                EXPECT_NEAR(found, value_at(place), 1e-6) << upsample << ", " << phase << ", " << i;
-            }
-        }
-    }
-}
-
-// A spectrum spread by the taps is what the CPU's tables make of it.
-class GridTaps : public testing::TestWithParam<double> {};
-
-TEST_P(GridTaps, SpreadAsTheCpuDoes) {
-    const SampledNoise scene;
-    ReconstructionSpec spec = scene.spec_for({GridKernel::kaiser_bessel, 2, 5});
-    spec.recipe.dispersion = true;
-    spec.recipe.a2_rad = GetParam();
-    const NufftTables tables = nufft_tables(spec);
-    const cuda::GridTaps grid = cuda::grid_taps(tables);
-    EXPECT_EQ(tables.real, GetParam() == 0);
-    ASSERT_EQ(grid.points, tables.real ? tables.grid / 2 : tables.grid);
-    std::vector<Complex> expected(static_cast<std::size_t>(tables.grid)), found;
-    for (std::size_t g = 0; g < expected.size(); ++g) {
-        for (std::int32_t i = tables.spread.begin[g]; i < tables.spread.begin[g + 1]; ++i) {
-            const auto entry = static_cast<std::size_t>(i);
-            const auto p = static_cast<std::size_t>(tables.spread.samples[entry]);
-            expected[g] += double{tables.spread.weights[entry]} * Complex(tables.weights[p]) * double{scene.noise[p]};
-        }
-    }
-    for (std::int64_t j = 0; j < grid.points; ++j) {
-        Complex sum;
-        for (std::int64_t m = 0; m < grid.taps; ++m) {
-            const std::int64_t p = grid.base[static_cast<std::size_t>(j)] + m;
-            ASSERT_LT(p, SampledNoise::n + grid.repeated);
-            const float2 weight = grid.weights[static_cast<std::size_t>(m * grid.points + j)];
-            sum += Complex(weight.x, weight.y) * double{scene.noise[static_cast<std::size_t>(p % SampledNoise::n)]};
-        }
-        if (!tables.real) found.push_back(sum);
-        if (tables.real) found.insert(found.end(), {sum.real(), sum.imag()});
-    }
-    double most = 0, greatest = 0;
-    for (std::size_t g = 0; g < expected.size(); ++g) {
-        most = std::max(most, std::abs(found[g] - expected[g]));
-        greatest = std::max(greatest, std::abs(expected[g]));
-    }
-    EXPECT_LE(most, 3e-7 * greatest);
-    EXPECT_GT(grid.repeated, 0) << "the first point of the grid has samples of both ends";
-    EXPECT_LE(grid.taps, 5);
-}
-
-INSTANTIATE_TEST_SUITE_P(Weights, GridTaps, testing::Values(0.0, 30.0),
-                         [](const auto& test) { return test.param == 0 ? "real" : "complex"; });
-
-TEST(LinePairs, HaveEveryLineOnceAndOneBackground) {
-    struct Case {
-        std::int64_t lines, frame_lines, first_line;
-    };
-    for (const auto& [lines, frame_lines, first_line] :
-         {Case{7, 0, 5}, Case{8, 4, 0}, Case{21, 7, 0}, Case{10, 7, 6}, Case{3, 7, 2}, Case{12, 1, 4}, Case{9, 5, 4},
-          Case{1, 5, 4}, Case{1, 4, 3}, Case{1, 0, 0}}) {
-        const cuda::LinePairs pairs(lines, {.frame_lines = frame_lines, .first_line = first_line});
-        std::vector<int> times(static_cast<std::size_t>(lines));
-        for (unsigned i = 0; i < pairs.count(); ++i) {
-            const auto [a, b] = pairs.at(i);
-            if (a < 0) continue;
-            ASSERT_LT(b, lines);
-            ++times[static_cast<std::size_t>(a)];
-            if (b == a) continue;
-            ++times[static_cast<std::size_t>(b)];
-            if (frame_lines > 0) {
-                EXPECT_EQ((first_line + a) / frame_lines, (first_line + b) / frame_lines);
-            }
-        }
-        EXPECT_EQ(times, std::vector<int>(times.size(), 1)) << lines << ", " << frame_lines << ", " << first_line;
-    }
-}
-
-// ---- on the GPU -----------------------------------------------------------------------------------------------------
 
 constexpr double max_error = 1e-10;  // mean square: rounding of floats, a thousand times over
 
@@ -222,20 +72,20 @@ constexpr NufftRecipe kb(double oversampling, std::int64_t width) {
     return {GridKernel::kaiser_bessel, oversampling, width};
 }
 
-INSTANTIATE_TEST_SUITE_P(Scans, NufftOnGpu,
-                         testing::Values(Scan{kb(2, 3), 2048}, Scan{kb(2, 3), 2048, 12}, Scan{kb(2, 12), 2048, 12},
-                                         Scan{kb(2, 2), 512}, Scan{kb(2, 5), 1024, 0, 2, 100, 300},
-                                         Scan{kb(2, 5), 1024, 9, 2, 100, 300}, Scan{kb(2, 3), 4096},
-                                         Scan{kb(2, 3), 4096, 9},  // 8192 points for a block
-                                         Scan{kb(2, 4), 512, 0, 4}, Scan{kb(2, 4), 256, 5}, Scan{kb(1.6, 4), 640},
-                                         Scan{kb(1.6, 4), 1280, 5}, Scan{kb(2, 3), 2048, 0, 1, 0, 0, SampleFormat::f32},
-                                         Scan{{GridKernel::gaussian, 2, 6}, 2048, 3},
-                                         Scan{{GridKernel::exponential, 2, 6}, 2048},
-                                         Scan{.nufft = kb(1.5, 5), .samples = 2048, .on_chip = false},
-                                         Scan{.nufft = kb(1.25, 5), .samples = 2048, .a2 = 12, .on_chip = false},
-                                         Scan{.nufft = kb(2, 3), .samples = 832, .on_chip = false},
-                                         Scan{.nufft = kb(2, 3), .samples = 509, .a2 = 3, .on_chip = false},
-                                         Scan{.nufft = kb(2, 3), .samples = 8192, .a2 = 3, .on_chip = false}));
+INSTANTIATE_TEST_SUITE_P(
+    Scans, NufftOnGpu,
+    testing::Values(Scan{kb(2, 3), 2048}, Scan{kb(2, 3), 2048, 12}, Scan{kb(2, 12), 2048, 12}, Scan{kb(2, 2), 512},
+                    Scan{kb(2, 5), 1024, 0, 2, 100, 300}, Scan{kb(2, 5), 1024, 9, 2, 100, 300}, Scan{kb(2, 3), 4096},
+                    Scan{kb(2, 3), 4096, 9},  // 8192 points for a block
+                    Scan{kb(2, 4), 512, 0, 4}, Scan{kb(2, 4), 256, 5}, Scan{kb(1.6, 4), 640}, Scan{kb(1.6, 4), 1280, 5},
+                    Scan{kb(2, 3), 2048, 0, 1, 0, 0, SampleFormat::f32}, Scan{{GridKernel::gaussian, 2, 6}, 2048, 3},
+                    Scan{{GridKernel::exponential, 2, 6}, 2048},
+                    // products of small numbers
+                    Scan{kb(1.5, 5), 2048}, Scan{kb(1.25, 5), 2048, 12}, Scan{kb(2, 3), 832},
+                    Scan{kb(2, 3), 832, 0, 1, 0, 0, SampleFormat::f32}, Scan{kb(2, 3), 1000, 12},
+                    Scan{kb(2, 12), 1536, 0, 1, 100, 300}, Scan{kb(2, 4), 100}, Scan{kb(2, 6), 169, 5},
+                    Scan{kb(2, 4), 500, 3, 4}, Scan{.nufft = kb(2, 3), .samples = 509, .a2 = 3, .on_chip = false},
+                    Scan{.nufft = kb(2, 3), .samples = 8192, .a2 = 3, .on_chip = false}));
 
 class NufftTruthOnGpu : public GpuTest, protected SampledNoise {};
 
@@ -304,7 +154,62 @@ TEST_P(NufftBits, OfALineDoNotDependOnItsNeighbour) {
     for (const std::complex<float> bin : bins(2)) ASSERT_EQ(bin, std::complex<float>{});
 }
 
-INSTANTIATE_TEST_SUITE_P(Weights, NufftBits, testing::Values(Scan{kb(2, 3), 2048}, Scan{kb(2, 3), 2048, 12}));
+INSTANTIATE_TEST_SUITE_P(Weights, NufftBits,
+                         testing::Values(Scan{kb(2, 3), 2048}, Scan{kb(2, 3), 2048, 12}, Scan{kb(2, 3), 832},
+                                         Scan{kb(2, 3), 1000, 12}, Scan{kb(2, 3), 96}));
+
+// Lines that lie elsewhere each, of two volumes: a row of k_jitter for each A-scan, or for each B-scan.
+class NufftMoved : public NufftOnGpu {
+  protected:
+    static ReconstructionSpec moved_spec(const Scan& scan, std::int64_t a_scans, bool each_b_scan) {
+        ReconstructionSpec spec = spec_of(scan, a_scans, 3);
+        spec.geometry.volumes = 2;
+        spec.geometry.bidirectional = true;
+        std::mt19937 random(7);
+        std::uniform_real_distribution<double> offset(-4, 4), stretch(0.998, 1.002);
+        for (std::int64_t row = 0; row < 6 * (each_b_scan ? 1 : a_scans); ++row) {
+            spec.calibration.k_jitter.insert(spec.calibration.k_jitter.end(), {offset(random), stretch(random)});
+        }
+        return spec;
+    }
+};
+
+TEST_P(NufftMoved, AgreesWithTheCpu) {
+    const std::vector<std::uint16_t> spectra = moving_reflectors(GetParam().samples, 13 * 6);
+    for (const bool each_b_scan : {false, true}) {
+        const ReconstructionSpec spec = moved_spec(GetParam(), 13, each_b_scan);
+        const GpuRun run{.block_b_scans = 2};
+        EXPECT_NE(way_of(spec, run).find("nufft in passes"), std::string::npos) << way_of(spec, run);
+        const auto cpu = voxels_of<std::complex<float>>(spec, bytes_of_lines(spectra),
+                                                        {.choice = {.backend = Backend::cpu}, .block_b_scans = 2});
+        const double error = normalised_error(voxels_of<std::complex<float>>(spec, bytes_of_lines(spectra), run), cpu);
+        RecordProperty(each_b_scan ? "nmse_of_b_scans" : "nmse_of_a_scans", std::to_string(error * 1e12) + "e-12");
+        EXPECT_LE(error, max_error);
+        ReconstructionSpec nominal = spec;
+        nominal.calibration.k_jitter.clear();
+        EXPECT_GT(normalised_error(voxels_of<std::complex<float>>(nominal, bytes_of_lines(spectra), run), cpu), 1e-3)
+            << "the rows change nothing";
+    }
+}
+
+TEST_P(NufftMoved, BitsDoNotDependOnBlocksAndStreams) {
+    const ReconstructionSpec spec = moved_spec(GetParam(), 301, false);
+    const auto spectra = moving_reflectors(GetParam().samples, 301 * 6);
+    const auto field = [&](std::int64_t block, int streams) {
+        GpuRun run{.block_b_scans = block};
+        run.choice.streams = streams;
+        return voxels_of<std::complex<float>>(spec, bytes_of_lines(spectra), run);
+    };
+    const Field whole = field(3, 1);
+    for (const std::int64_t block : {1, 2}) {
+        EXPECT_TRUE(same_bits(field(block, 3), whole)) << block << " B-scans";
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Scans, NufftMoved,
+                         testing::Values(Scan{kb(2, 3), 2048}, Scan{kb(2, 6), 2048, 12}, Scan{kb(1.25, 5), 832},
+                                         Scan{kb(2, 12), 509, 3}, Scan{kb(2, 4), 512, 5, 4},
+                                         Scan{.nufft = {GridKernel::exponential, 1.5, 6}, .samples = 16384}));
 
 // Byte codes are made where the bins are; those of one depth row more, no multiple of sixteen, are made of bins in
 // memory.
@@ -339,7 +244,9 @@ TEST_P(NufftCodes, AreThoseOfBinsInMemory) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Weights, NufftCodes, testing::Values(Scan{kb(2, 3), 2048}, Scan{kb(2, 3), 2048, 12}));
+INSTANTIATE_TEST_SUITE_P(Weights, NufftCodes,
+                         testing::Values(Scan{kb(2, 3), 2048}, Scan{kb(2, 3), 2048, 12}, Scan{kb(2, 3), 1000},
+                                         Scan{kb(2, 3), 1000, 12}));
 
 }  // namespace
 }  // namespace echolux

@@ -152,7 +152,8 @@ TEST_F(RegistrationOnGpuTest, NeighboursAreTheCpus) {
     SilentProgress silent;
     const auto cpu = align_neighbours(volume, ranges(), silent);
     const PowerCopy there(volume, on_gpu);
-    expect_same_rows(align_neighbours(there.on_gpu(), ranges(), silent, on_gpu), cpu, "neighbours");
+    expect_same_rows(align_neighbours(there.on_gpu(), ranges(), silent, *registration_on_gpu(on_gpu)), cpu,
+                     "neighbours");
     EXPECT_GE(found_of(cpu), 38);
 }
 

@@ -75,6 +75,7 @@ void expect_same_reports(const std::vector<RepeatReport>& gpu, const std::vector
 struct AlignedVariant {
     std::string name;
     void (*choose)(FlowRecipe&);
+    double motion_um = 3;
 };
 
 std::ostream& operator<<(std::ostream& out, const AlignedVariant& one) {
@@ -109,7 +110,8 @@ std::vector<std::complex<float>> torn_bins(const RepeatsScene& scene) {
 TEST_P(AlignedRepeatsOnGpu, AreThoseOfTheCpu) {
     const auto& [variant, fused] = GetParam();
     variant.choose(flow);
-    const RepeatsScene scene = moving_scene();
+    RepeatsScene scene = moving_scene();
+    scene.motion_um = variant.motion_um;
     const ReconstructionSpec spec = spec_of(scene, flow);
     const std::vector<float> spectra = spectra_of(scene, torn_bins(scene));
     GpuRun run{.block_b_scans = scene.b_scans};
@@ -130,7 +132,8 @@ TEST_P(AlignedRepeatsOnGpu, AreThoseOfTheCpu) {
 std::vector<AlignedVariant> aligned_variants() {
     return {
         {"complex", [](FlowRecipe&) {}},
-        {"not_aligned", [](FlowRecipe& flow) { flow.align = false; }},
+        // Of tissue that moves nothing but noise is left, which is not shown.
+        {"not_aligned", [](FlowRecipe& flow) { flow.align = false; }, 0},
         {"wide_ranges", [](FlowRecipe& flow) { flow.align_depth = 40, flow.align_lines = 20; }},
         {"no_ranges", [](FlowRecipe& flow) { flow.align_depth = flow.align_lines = 0; }},
         {"speckle_variance", [](FlowRecipe& flow) { flow.method = FlowMethod::speckle_variance; }},
@@ -150,10 +153,7 @@ INSTANTIATE_TEST_SUITE_P(Variants, AlignedRepeatsOnGpu,
 
 class AlignedSizesOnGpu : public GpuTest {};
 
-TEST_F(AlignedSizesOnGpu, FillNoTile) {
-    RepeatsScene scene = moving_scene();
-    scene.depth = 131;
-    scene.a_scans = 37;
+void expect_aligned_as_by_the_cpu(const RepeatsScene& scene) {
     FlowRecipe flow;
     flow.method = FlowMethod::complex_decorrelation;
     flow.align = true;
@@ -164,6 +164,21 @@ TEST_F(AlignedSizesOnGpu, FillNoTile) {
     expect_same_reports(gpu.reports, cpu.reports);
     const FlowDifference difference(gpu.flow, cpu.flow, false);
     EXPECT_LE(difference.far, difference.shown / 200);
+}
+
+TEST_F(AlignedSizesOnGpu, FillNoTile) {
+    RepeatsScene scene = moving_scene();
+    scene.depth = 131;
+    scene.a_scans = 37;
+    expect_aligned_as_by_the_cpu(scene);
+}
+
+TEST_F(AlignedSizesOnGpu, FillSeveralTiles) {
+    RepeatsScene scene = moving_scene();
+    scene.b_scans = 1;
+    scene.depth = 600;
+    scene.a_scans = 70;
+    expect_aligned_as_by_the_cpu(scene);
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ Shown shown_by_gpu(const Volume& volume, const std::optional<SpeckleFilter>& fil
     for (int twice = 0; twice < 2; ++twice) {
         copy_memory(from.data(), volume.voxels.data(), grid.bytes());
         if (reads) work->read(from.data());
-        work->filter();
+        if (filter) work->filter();
         work->write(from.data(), nullptr, places);
     }
     if (on_device) {

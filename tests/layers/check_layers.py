@@ -47,7 +47,7 @@ POSIX = re.compile(
     r"|^(sys|netinet|arpa|linux)/"
 )
 POSIX_PLACES = [
-    "engine/scan/spectra_reader.cpp",
+    "engine/scan/raw_bytes.cpp",
     "engine/io/atomic_file.cpp",
     "engine/io/direct_file.cpp",
     "engine/io/contained/",
@@ -59,6 +59,7 @@ POSIX_PLACES = [
     "engine/io/movie/ffmpeg/ffmpeg_library.cpp",
     "engine/live/recorder.cpp",
     "python/src/work.cpp",
+    "engine/acquire/memory_node.cpp",
     "engine/acquire/plugin.cpp",
     "engine/acquire/shared_ring.cpp",
     "engine/net/tcp.cpp",

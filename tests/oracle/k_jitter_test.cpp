@@ -4,7 +4,9 @@
 
 #include <functional>
 
+#include "compute/cpu/moved_spreading.h"
 #include "compute/error.h"
+#include "compute/methods/samples_by_place.h"
 #include "compute/parallel_for.h"
 #include "tests/oracle/nufft_truths.h"
 
@@ -202,6 +204,39 @@ TEST_F(KJitterTest, BlocksAndThreadsChangeNoBit) {
         set_thread_count(threads);
         EXPECT_EQ(both_volumes(spec, lines, 1), whole);
         EXPECT_EQ(both_volumes(spec, lines, 2), whole);
+    }
+}
+
+// What a GPU does: every point of the grid gathers the samples near it. Maps that rise and fall, and rows as wild as
+// can be.
+TEST_F(KJitterTest, GatheringIsScattering) {
+    for (const bool falls : {false, true}) {
+        for (const auto& [oversampling, width] : {std::pair{2.0, 6}, {1.25, 3}, {2.0, 2}, {3.0, 12}}) {
+            ReconstructionSpec spec = spec_for({GridKernel::kaiser_bessel, oversampling, width});
+            spec.calibration.k_jitter = {0, 1, 100, 0.95, -102, 1.05};
+            spec.geometry.b_scans = 3;
+            if (falls) std::ranges::reverse(spec.calibration.wavelengths_nm);
+            const MovedSamples moved = moved_samples(spec);
+            const SamplesByPlace by_place = samples_by_place(moved.points);
+            for (std::int64_t line = 0; line < 3; ++line) {
+                const LineMap map = moved.jitter.of(line);
+                std::vector<float> scattered(static_cast<std::size_t>(moved.grid));
+                cpu::to_grid(moved, map, noise.data(), scattered.data());
+                const float greatest =
+                    std::abs(*std::ranges::max_element(scattered, {}, [](float value) { return std::abs(value); }));
+                for (std::int64_t g = 0; g < moved.grid; ++g) {
+                    float sum = 0;
+                    by_place.view().each_near(moved.spreading(), map, g, [&](std::int32_t sample, double distance) {
+                        const auto p = static_cast<std::size_t>(sample);
+                        const float weight = cpu::weight_at<float>(moved, map(moved.points[p]));
+                        sum += moved.spreading().kernel_at(distance) * weight *
+                               (moved.shares[p] * static_cast<float>(map.stretch)) * noise[p];
+                    });
+                    ASSERT_NEAR(sum, scattered[static_cast<std::size_t>(g)], 2e-6 * greatest)
+                        << (falls ? "falling" : "rising") << ", W " << width << ", row " << line << ", point " << g;
+                }
+            }
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 """Live sessions: named sources, sources in Python, recordings, changes while they run."""
 import os
 import signal
+import tempfile
 import threading
 import time
 import unittest
@@ -50,6 +51,23 @@ class NamedSources(unittest.TestCase):
                 session.recipe.window = "hanning"
             with self.assertRaises(AttributeError):
                 session.recipe.windw = "hann"
+
+    def test_keep_the_last_volumes(self):
+        keep_gb = 2.5 * 4 * 16 * 128 * 4e-9
+        with ox.live("sim:vessel", simulation=SMALL, source={"keep_gb": keep_gb}, volumes=6, lossless=True) as session:
+            taken = list(session)
+            self.assertEqual(session.kept, 2)
+            for i in (0, 1):
+                np.testing.assert_array_equal(session.go_to(i), taken[4 + i])
+            self.assertEqual(session.go_to(-1).number, 5)
+            with self.assertRaises(ox.BadSetting):
+                session.go_to(2)
+            with tempfile.TemporaryDirectory() as folder:
+                self.assertEqual(session.save_kept(os.path.join(folder, "last.nrrd")), 2)
+                series = ox.Series(os.path.join(folder, "last.nrrd"))
+                self.assertEqual(len(series), 2)
+                np.testing.assert_array_equal(series[1], taken[5])
+            session.play()
 
     def test_filter_volumes_while_they_run(self):
         with ox.live("sim:vessel", simulation=SMALL) as session:

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "app/live/kept_line.h"
 #include "app/live/kept_series.h"
 #include "app/live/volume_path.h"
 #include "engine/io/volume_file.h"

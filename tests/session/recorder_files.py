@@ -24,12 +24,16 @@ def expect(is_right, what):
         sys.exit(f"{toml}: {what}")
 
 
+def blocks_of_the_docs():
+    return re.findall(r"```python\n(.*?)```", docs.read_text(), re.DOTALL)
+
+
 def opened_as_the_docs_say():
     """The spectra of all frames, in order."""
-    plain, with_headers = re.findall(r"```python\n(.*?)```", docs.read_text(), re.DOTALL)
+    plain, with_headers, _ = blocks_of_the_docs()
     is_plain = "frame_offset_bytes" not in scan and "b_repeats" not in scan
     names = {"volumes": 1, "a_repeats": 1, "b_repeats": 1, "flyback_lines": 0, "flyback_frames": 0, **scan, "numpy": numpy}
-    exec(plain if is_plain else with_headers, names)
+    exec((plain if is_plain else with_headers).replace("scan.raw", scan["file"]), names)
     return names["raw"].reshape(-1, lines, scan["samples"])
 
 
@@ -41,6 +45,9 @@ docs, toml = Path(sys.argv[1]), Path(sys.argv[2])
 told = tomllib.loads(toml.read_text())
 scan, recording = told["scan"], told["recording"]
 os.chdir(toml.parent)
+if "stripes" in scan:
+    exec(blocks_of_the_docs()[2], {"stripe_bytes": 1 << 20, **scan})
+    scan["file"] = "whole.raw"
 raw = Path(scan["file"]).read_bytes()
 
 header = scan.get("frame_offset_bytes", 0)

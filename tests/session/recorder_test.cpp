@@ -136,12 +136,14 @@ TEST_F(RecorderTest, BeginsWithAVolume) {
 // Runs what docs/recordings.md shows, and checks the index against the raw file, in a language that shares no code.
 TEST_F(RecorderTest, NumPyReadsWhatTheDocsSay) {
     const std::string python = std::filesystem::exists("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
-    for (const bool is_plain : {true, false}) {
-        if (is_plain) source_ = {0, 1, 0, 0};
+    for (const std::string kind : {"plain", "headers", "stripes"}) {
+        if (kind == "plain") source_ = {0, 1, 0, 0};
         RecordingWanted again = wanted();
-        again.scan_toml = toml_ = folder_ / (is_plain ? "plain" : "rec") / "scan.toml";
+        again.scan_toml = toml_ = folder_ / kind / "scan.toml";
         std::filesystem::create_directories(toml_.parent_path());
         again.max_blocks_held = 100;
+        again.stripe_bytes = 4096;
+        if (kind == "stripes") again.stripe_folders = {folder_ / "rec", folder_ / "plain"};
         Recorder recorder(again);
         for (const std::int64_t number : {0, 1, 2, 3, 4, 5, 8, 9, 10}) {
             Block block = source_.block(number);

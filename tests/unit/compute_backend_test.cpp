@@ -82,21 +82,6 @@ TEST(Backends, AGpuThatTakesThePlanIsKept) {
     EXPECT_EQ(chosen_with_gpu(planned, "another is too old").reason, "another is too old");
 }
 
-// Of what works on the CPU only, every GPU is told off before it is tried.
-TEST(Backends, KJitterStaysOnTheCpu) {
-    ReconstructionSpec spec = plain_spec(64, 2);
-    EXPECT_NO_THROW(refuse_what_gpus_cannot(spec));
-    spec.recipe.resample = Resample::nufft;
-    spec.calibration.k_jitter = {0.5, 1, -0.5, 1};
-    const auto on_gpu = [&] {
-        refuse_what_gpus_cannot(spec);
-        return plan_on_cpu(spec);
-    };
-    const ChosenReconstructor chosen = gpu_or_cpu(spec, {{{.id = {1}, .name = "a GPU"}}, ""}, on_gpu);
-    EXPECT_EQ(chosen.reconstructor->processor(), Backend::cpu);
-    EXPECT_TRUE(chosen.reason.starts_with("calibration.k_jitter: works on the CPU only")) << chosen.reason;
-}
-
 GpuSurvey survey_of(const std::vector<DeviceId>& ids, const std::string& refusal = "") {
     GpuSurvey survey{{}, refusal};
     for (const DeviceId& id : ids) survey.usable.push_back({id, "a GPU", 1});

@@ -1,4 +1,5 @@
-// The interpolation of sixteen points at a time makes the bits of the one of four, and both what the table says.
+// The interpolation of eight and of sixteen points at a time makes the bits of the one of four, and all what the table
+// says.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -31,21 +32,36 @@ std::vector<float> spectrum(std::mt19937& random) {
     return values;
 }
 
-TEST(FourTaps, SixteenPointsAtATimeMakeTheSameBits) {
-    if (!FourTaps::machine_is_wide()) GTEST_SKIP() << "this machine has no AVX-512";
+class FourTapsRuns : public testing::TestWithParam<std::int64_t> {
+  protected:
+    void SetUp() override {
+        if (FourTaps::widest_run() < GetParam()) GTEST_SKIP() << "this machine has no registers of so many floats";
+    }
+};
+
+TEST_P(FourTapsRuns, MakeTheSameBits) {
     std::mt19937 random(1);
     const std::vector<float> line = spectrum(random);
-    for (const std::int64_t points : {3, 600, 1000, 1023}) {
+    for (const std::int64_t points : {3, 600, 1000, 1023, 1900}) {
         const ResampleTable table =
             table_of(points, static_cast<double>(samples) / static_cast<double>(points), random);
-        const FourTaps narrow(table, false), wide(table, true);
-        ASSERT_EQ(wide.is_wide(), points >= 16) << points;
-        std::vector<float> by_four(table.base.size(), -1.0f), by_sixteen(table.base.size(), -2.0f);
+        const FourTaps narrow(table, 4), wide(table, GetParam());
+        ASSERT_EQ(wide.run(), points >= GetParam() ? GetParam() : 4) << points;
+        std::vector<float> by_four(table.base.size(), -1.0f), by_run(table.base.size(), -2.0f);
         narrow(line.data(), by_four.data());
-        wide(line.data(), by_sixteen.data());
-        ASSERT_EQ(by_four, by_sixteen) << points;
+        wide(line.data(), by_run.data());
+        ASSERT_EQ(by_four, by_run) << points;
     }
 }
+
+// A k grid far coarser than the samples.
+TEST_P(FourTapsRuns, PointsFartherApartThanTwoRegistersAreTakenByFours) {
+    std::mt19937 random(3);
+    const ResampleTable table = table_of(100, 9.5, random);
+    EXPECT_EQ(FourTaps(table, GetParam()).run(), 4);
+}
+
+INSTANTIATE_TEST_SUITE_P(Registers, FourTapsRuns, testing::Values(8, 16));
 
 TEST(FourTaps, EachPointIsTheSumThatTheTableSays) {
     std::mt19937 random(2);
@@ -63,13 +79,6 @@ TEST(FourTaps, EachPointIsTheSumThatTheTableSays) {
         }
         ASSERT_NEAR(static_cast<double>(points[j]), expected, 3e-7 * size) << j;
     }
-}
-
-// A k grid far coarser than the samples.
-TEST(FourTaps, PointsFartherApartThanAWindowAreTakenByFours) {
-    std::mt19937 random(3);
-    const ResampleTable table = table_of(100, 9.5, random);
-    EXPECT_FALSE(FourTaps(table, true).is_wide());
 }
 
 }  // namespace

@@ -49,6 +49,7 @@ class NotingDevice : public Reconstructor {
             throw Error(ErrorCode::device, "a copy failed", name_);
     }
     int under_way() const override { return busy; }
+    DeviceId device() const override { return {static_cast<std::uint8_t>(name_.front())}; }
 
     int busy = 0;
     bool is_broken = false;
@@ -94,6 +95,23 @@ TEST_F(SeveralDevicesTest, BlocksGoRoundAndValuesGrow) {
     for (std::uint64_t i = 0; i < 3; ++i) EXPECT_EQ(devices.submit(block(i), place).value, i + 1);
     for (const std::uint64_t value : {2, 1, 3}) devices.wait({value});
     EXPECT_EQ(notes, (Notes{"A makes 0", "B makes 1", "A makes 2", "B has made 1", "A has made 0", "A has made 2"}));
+}
+
+// Blocks near a GPU go there, however the numbers fall, until it has one more under way than the others.
+TEST_F(SeveralDevicesTest, BlocksGoToTheGpuThatTheyAreNear) {
+    std::vector<std::unique_ptr<Reconstructor>> both;
+    for (const char* name : {"A", "B"}) both.push_back(std::make_unique<NotingDevice>(name, notes));
+    auto& near = dynamic_cast<NotingDevice&>(*both.back());
+    SeveralDevices devices(spec, std::move(both));
+    Block nearB = block(0);
+    nearB.near_gpu = near.device();
+    devices.submit(nearB, place);
+    devices.submit(nearB, place);
+    near.busy = 1;
+    devices.submit(nearB, place);
+    near.busy = 2;
+    devices.submit(nearB, place);
+    EXPECT_EQ(notes, (Notes{"B makes 0", "B makes 0", "B makes 0", "A makes 0"}));
 }
 
 TEST_F(SeveralDevicesTest, EachIsWaitedForOnceAndWhatNeverWasNot) {

@@ -81,8 +81,11 @@ void add_live(CLI::App& program) {
         "--headless", [](std::int64_t) {},
         "accepted, as live never opens a window; `echolux view --source ...` opens one");
     command->add_option("-o,--output", options->picture, "write the last picture here")->type_name("PICTURE.png");
-    command->add_option("--record", options->job.record, "also record every block; the spectra are written beside it")
-        ->type_name("scan.toml");
+    CLI::Option* record =
+        command
+            ->add_option("--record", options->job.record, "also record every block; the spectra are written beside it")
+            ->type_name("scan.toml");
+    add_stripe_option(*command, options->job)->needs(record);
     command
         ->add_option("--kept", options->kept,
                      "at the end, write the last volumes here as one series, with `--set source.keep_gb=N`")

@@ -23,6 +23,7 @@ void add_record(CLI::App& program) {
         ->add_option("-o,--output", options->job.record, "recording to write; spectra and index are written beside it")
         ->required()
         ->type_name("scan.toml");
+    add_stripe_option(*command, options->job);
     const VolumeOptions volumes = add_volume_options(*command, options->job);
     volumes.backend->needs(volumes.processed);  // else nobody reconstructs
     volumes.gpus->needs(volumes.processed);

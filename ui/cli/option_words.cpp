@@ -11,7 +11,7 @@ struct OptionWord {
     std::string_view key, option;
 };
 
-constexpr std::array<OptionWord, 53> option_words{{
+constexpr std::array<OptionWord, 54> option_words{{
     {"ECHOLUX_DATA_FOLDERS", "--data-folder"},
     {"a_scan", "--a-scan"},
     {"attenuation_db", "--attenuation-db"},
@@ -60,6 +60,7 @@ constexpr std::array<OptionWord, 53> option_words{{
     {"sources", "`echolux info --sources`"},
     {"step_s", "--step"},
     {"step_time", "--step-time"},
+    {"stripes", "--stripe"},
     {"surfaces", "--surfaces"},
     {"through", "--through"},
     {"time", "--time"},

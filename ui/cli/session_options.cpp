@@ -35,6 +35,13 @@ void add_session_options(CLI::App& command, SessionOptions& options, SessionJob&
     add_overwrite_option(command, job.overwrites);
 }
 
+CLI::Option* add_stripe_option(CLI::App& command, SessionJob& job) {
+    return command
+        .add_option("--stripe", job.stripes,
+                    "folder on another disk: spectra go in stripes beside the recording and into these, all at once")
+        ->type_name("FOLDER");
+}
+
 VolumeOptions add_volume_options(CLI::App& command, SessionJob& job) {
     CLI::Option* gpus = add_gpus_option(command, job.backend);
     return {command

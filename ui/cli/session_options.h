@@ -14,6 +14,9 @@ struct SessionOptions {
 
 void add_session_options(CLI::App& command, SessionOptions& options, SessionJob& job);
 
+// `--stripe FOLDER`, of a recording.
+CLI::Option* add_stripe_option(CLI::App& command, SessionJob& job);
+
 // Where processed volumes go, and who makes them.
 struct VolumeOptions {
     CLI::Option* processed;

@@ -1,13 +1,16 @@
-"""Two workers with a GPU each beside one: reconstruction alone, and the whole path (read, reconstruct, pack, write) beside
-packing and the disk alone. Plain processes that go through the function of a part, without Dask: docs/scale.md.
+"""1, 2, 4 ... workers with a GPU each: reconstruction alone, and the whole path (read, reconstruct, pack, write) beside
+packing and the disk alone, in plain processes that go through the function of a part, without Dask; and jobs of an archive
+with workers of Dask: docs/scale.md.
 
     PYTHONPATH=build/dev/python:tests/python python3 tests/python/cluster/measure_gpus.py FOLDER [SECONDS [STEPS]]
 
-Spectra and some results are put into /dev/shm, others into FOLDER. STEPS: device,host,reconstruct,pack,whole, or some of them.
+Spectra and some results are put into /dev/shm, others into FOLDER. STEPS: device,host,reconstruct,pack,whole,dask, or some of
+them. A worker has the same number of cores, however many there are.
 """
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -29,6 +32,7 @@ from echolux.cluster.storage.folder import Folder
 from echolux.cluster.storage.ownership import plan_key
 
 B_SCANS, A_SCANS, SAMPLES, PART = 512, 1024, 2048, 128
+SCANS = 16  # of the archive
 TOML = """[scan]
 file = "scan.raw"
 sample_format = "u16"
@@ -147,12 +151,53 @@ def disk_rate(folder, seconds):
     return count * len(data) / (time.monotonic() - began)
 
 
-def main(folder, seconds="4", wanted="device,host,reconstruct,pack,whole"):
-    seconds = float(seconds)
-    cores = len(os.sched_getaffinity(0))
+def write_archive(folder):
+    """The same spectra under many names."""
+    for number in range(SCANS):
+        (folder / f"archive/{number}").mkdir(parents=True)
+        os.link(folder / "scan.raw", folder / f"archive/{number}/scan.raw")
+        shutil.copy(folder / "f32.toml", folder / f"archive/{number}/scan.toml")
+
+
+def rate_of_job(archive, out, workers, threads):
+    """A-scans/s of a whole job, the start of its workers included."""
+    began = time.monotonic()
+    report = ox.cluster.reconstruct(f"{archive}/*/scan.toml", out, workers=workers, threads=threads, part_b_scans=PART)
+    seconds = time.monotonic() - began
+    if report.failures:
+        raise ValueError(report.failures[0])
+    shutil.rmtree(out)
+    return SCANS * B_SCANS * A_SCANS / seconds
+
+
+def say(voxel, what, where, counts, rates):
+    columns = "   ".join(f"{count} {one / 1e3:9.0f} ({one / rates[0]:.2f})" for count, one in zip(counts, rates))
+    print(f"{voxel:4} {what:12} to {where:7} k A-scans/s of workers (times one):   {columns}", flush=True)
+
+
+def measure_step(voxel, what, scan, out, seconds, counts, threads, device):
+    rates = []
+    try:
+        for workers in counts:
+            rates.append(rate(what, scan, out, seconds, workers, threads, device)[0])
+            for old in out.iterdir():
+                if old.name.isdigit() and old.is_dir():
+                    shutil.rmtree(old)
+    except ValueError:  # a worker ended, and said why
+        print(f"{voxel:4} {what:12} failed", flush=True)
+        return
+    where = "memory" if out == scan.parent else "disk"
+    say(voxel, what, where if what == "whole" else "-", counts, rates)
+
+
+def main(folder, seconds="4", wanted="device,host,reconstruct,pack,whole,dask"):
+    seconds, wanted = float(seconds), wanted.split(",")
+    cores, gpus = len(os.sched_getaffinity(0)), max(2, len(worker.gpus()))
     device = "cuda" if ox.gpus() else "cpu"
     has_cupy = device == "cuda" and importlib.util.find_spec("cupy") is not None
-    print(f"{cores} cores, {len(worker.gpus())} GPUs, device {device}; workers have {cores // 2} cores each")
+    counts = [1 << power for power in range(gpus.bit_length())]
+    threads = max(1, cores // counts[-1])
+    print(f"{cores} cores, {len(worker.gpus())} GPUs, device {device}; workers have {threads} cores each")
     with tempfile.TemporaryDirectory(dir="/dev/shm") as fast, tempfile.TemporaryDirectory(dir=folder) as slow:
         fast, slow = Path(fast), Path(slow)
         write_spectra(fast)
@@ -160,23 +205,13 @@ def main(folder, seconds="4", wanted="device,host,reconstruct,pack,whole"):
         for voxel in "f32", "u8":
             for what, out in (("device", fast), ("host", fast), ("reconstruct", fast), ("pack", fast), ("whole", fast),
                               ("whole", slow)):
-                if what not in wanted.split(",") or voxel == "u8" and what != "whole" or what == "device" and not has_cupy:
+                if what not in wanted or voxel == "u8" and what != "whole" or what == "device" and not has_cupy:
                     continue
-                rates = []
-                try:
-                    for workers in 1, 2:
-                        one, facts = rate(what, fast / f"{voxel}.toml", out, seconds, workers, max(1, cores // 2), device)
-                        rates.append(one)
-                except ValueError:  # a worker ended, and said why
-                    print(f"{voxel:4} {what:12} failed", flush=True)
-                    continue
-                where = {fast: "memory", slow: "disk"}[out] if what == "whole" else "-"
-                print(f"{voxel:4} {what:12} to {where:7} 1 worker {rates[0] / 1e3:9.0f} k A-scans/s   2 workers {rates[1] / 1e3:9.0f}   "
-                      f"ratio {rates[1] / rates[0]:.2f}   {facts}", flush=True)
-                for path in (fast, slow):
-                    for old in path.iterdir():
-                        if old.name.isdigit() and old.is_dir():
-                            subprocess.run(["rm", "-r", str(old)], check=True)
+                measure_step(voxel, what, fast / f"{voxel}.toml", out, seconds, counts, threads, device)
+        if "dask" in wanted:
+            write_archive(fast)
+            for where, out in ("memory", fast), ("disk", slow):
+                say("f32", "dask", where, counts, [rate_of_job(fast / "archive", out / "results", workers, threads) for workers in counts])
 
 
 if __name__ == "__main__":

@@ -29,6 +29,12 @@ class Scripts(ClusterCase):
                 self.assertEqual([next(steps), next(steps)], [256, 256])
         self.assertTrue(list(Path(self.folder / "out").rglob("0-0.json")))
 
+    def test_of_jobs(self):
+        self.small(measure_gpus, B_SCANS=64, A_SCANS=4, SAMPLES=128, PART=64, SCANS=2)
+        measure_gpus.write_spectra(self.folder)
+        measure_gpus.write_archive(self.folder)
+        self.assertGreater(measure_gpus.rate_of_job(self.folder / "archive", self.folder / "out", 2, 1), 0)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,0 +1,42 @@
+// Which lines kernels read by whole words instead of sample by sample: what instruments stream fast, little-endian, of
+// one channel, with nothing to shift or to mask.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "compute/steps/line_format.h"
+
+namespace echolux::cuda {
+
+enum class LineWords { none, u16, packed12 };
+
+// Of the format alone.
+inline LineWords format_words(const LineFormat& format) {
+    LineWords words = LineWords::none;
+    format.with_reader([&](const auto& read) {
+        using Read = std::remove_cvref_t<decltype(read)>;
+        if (read.shift != 0 || read.mask != 0xffffffffu) return;
+        if constexpr (std::is_same_v<Read, ReadSample<SampleFormat::u16, ByteOrder::little, UnitStride>>) {
+            words = LineWords::u16;
+        } else if constexpr (std::is_same_v<Read, ReadSample<SampleFormat::packed12, ByteOrder::little, UnitStride>>) {
+            words = LineWords::packed12;
+        }
+    });
+    return words;
+}
+
+// Whether every line begins at a multiple of so many bytes.
+inline bool lie_at(const LineFormat& format, const std::byte* raw, std::uint64_t bytes) {
+    return (reinterpret_cast<std::uintptr_t>(raw) | static_cast<std::uint64_t>(format.line_bytes())) % bytes == 0;
+}
+
+// Words of 32 bits, whose samples a line has all of.
+inline LineWords line_words(const LineFormat& format, const std::byte* raw) {
+    const LineWords words = format_words(format);
+    const int samples_together = words == LineWords::packed12 ? 8 : 2;
+    return lie_at(format, raw, 4) && format.samples() % samples_together == 0 ? words : LineWords::none;
+}
+
+}  // namespace echolux::cuda

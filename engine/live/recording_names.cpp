@@ -1,0 +1,118 @@
+#include "engine/live/recording_names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "compute/error.h"
+#include "engine/scan/scan.h"
+#include "engine/scan/settings.h"
+
+namespace echolux {
+namespace {
+
+using Path = std::filesystem::path;
+
+void refuse_existing(const Path& path) {
+    std::error_code unknown;
+    if (!std::filesystem::exists(path, unknown)) return;
+    throw Error(ErrorCode::output, "already exists", path.string(),
+                "choose another name, or replace it with `overwrite`");
+}
+
+std::string beginning_of_name(const Path& scan_toml) {
+    return scan_toml.stem().string() + ".stripe-";
+}
+
+// NAME.stripe-2.raw; NAME.stripe-2-2.raw … are the next ones.
+Path stripe_name(const Path& folder, const Path& scan_toml, std::size_t part, int number) {
+    const std::string which = number == 1 ? "" : fmt::format("-{}", number);
+    return folder / fmt::format("{}{}{}.raw", beginning_of_name(scan_toml), part, which);
+}
+
+bool is_taken(const Path& path) {
+    std::error_code unknown;
+    return std::filesystem::exists(std::filesystem::symlink_status(path, unknown));
+}
+
+Path checked_folder(const Path& folder) {
+    std::error_code problem;
+    Path whole = std::filesystem::absolute(folder, problem).lexically_normal();
+    if (!std::filesystem::is_directory(whole, problem)) {
+        throw Error(ErrorCode::output, "there is no folder " + whole.string(), "stripes",
+                    "make the folder first, or mount the disk that it is on");
+    }
+    if (whole.string().find(';') != std::string::npos)
+        throw Error(ErrorCode::bad_setting, "has a semicolon in its name", whole.string(), "choose another folder");
+    return whole;
+}
+
+bool is_stripe_name(const Path& path, const Path& scan_toml) {
+    const std::string stem = path.stem().string(), beginning = beginning_of_name(scan_toml);
+    return path.extension() == ".raw" && stem.starts_with(beginning) && stem.size() > beginning.size() &&
+           stem.find_first_not_of("0123456789-", beginning.size()) == std::string::npos;
+}
+
+}  // namespace
+
+Path file_of_recording(const Path& scan_toml, const std::string& ending) {
+    return scan_toml.parent_path() / (scan_toml.stem().string() + ending);
+}
+
+Path truth_of_recording(const Path& scan_toml) {
+    return file_of_recording(scan_toml, ".truth");
+}
+
+std::vector<Path> files_of_recording(const Path& scan_toml) {
+    return {scan_toml, file_of_recording(scan_toml, ".raw"), file_of_recording(scan_toml, ".index.csv"),
+            truth_of_recording(scan_toml)};
+}
+
+void check_recording_name(const Path& scan_toml, bool replace, const std::vector<Path>& stripe_folders) {
+    std::error_code problem;
+    const Path folder = std::filesystem::absolute(scan_toml, problem).parent_path();
+    if (!std::filesystem::is_directory(folder, problem)) {
+        throw Error(ErrorCode::output, "there is no folder " + folder.string(), scan_toml.string(),
+                    "make the folder first, or mount the disk that it is on");
+    }
+    const std::vector<Path> stripes = stripes_of_recording(scan_toml, stripe_folders);
+    if (replace) return;
+    for (const Path& path : files_of_recording(scan_toml)) refuse_existing(path);
+    for (const Path& path : stripes) refuse_existing(path);
+}
+
+std::vector<Path> stripes_of_recording(const Path& scan_toml, const std::vector<Path>& folders, bool takes_free_names) {
+    std::vector<Path> names;
+    for (const Path& folder : folders) {
+        const Path whole = checked_folder(folder);
+        const std::size_t part = names.size() + 2;
+        int number = 1;
+        while (takes_free_names && is_taken(stripe_name(whole, scan_toml, part, number))) ++number;
+        names.push_back(stripe_name(whole, scan_toml, part, number));
+    }
+    return names;
+}
+
+std::vector<Path> stripes_made_by(const Path& scan_toml) {
+    std::vector<Path> files;
+    try {
+        Scan scan;
+        Settings settings;
+        bind(settings, scan);
+        std::vector<TomlEntry> entries = toml_entries(scan_toml);
+        std::erase_if(entries, [](const TomlEntry& entry) {
+            return entry.name != "recording.index" && entry.name != "scan.stripes";
+        });
+        settings.take(entries);
+        if (scan.recording.index.empty()) return {};
+        for (const std::string& name : stripe_names(scan.file.stripes)) {
+            if (is_stripe_name(name, scan_toml)) files.push_back(scan_toml.parent_path() / name);
+        }
+    } catch (const Error&) {
+        return {};
+    }
+    return files;
+}
+
+}  // namespace echolux

@@ -1,0 +1,35 @@
+// The files of a recording, and whether they may be written. Its stripes lie besides its raw file, in each further
+// folder one file: a file that is there already is somebody's and stays, and a recording that replaces another takes
+// new names for them.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace echolux {
+
+// Before a source starts. Throws Error{output}: a folder is missing (a disk that is not mounted is not the root
+// disk), or files of a recording of this name are there and may not be replaced.
+void check_recording_name(const std::filesystem::path& scan_toml, bool replace,
+                          const std::vector<std::filesystem::path>& stripe_folders = {});
+
+// NAME.toml and ".raw": NAME.raw.
+std::filesystem::path file_of_recording(const std::filesystem::path& scan_toml, const std::string& ending);
+
+// Every file that a recording of this name may have, but for calibration files and stripes. Of a source whose truth is
+// known the last is a folder for it: each recording has its own.
+std::vector<std::filesystem::path> files_of_recording(const std::filesystem::path& scan_toml);
+std::filesystem::path truth_of_recording(const std::filesystem::path& scan_toml);
+
+// NAME.stripe-2.raw, NAME.stripe-3.raw … in `folders`, absolute; `takes_free_names`: where one is there, the next name.
+// Throws Error{output}: a folder is missing (a disk that is not mounted is not the root disk); Error{bad_setting}: its
+// name cannot stand in scan.stripes.
+std::vector<std::filesystem::path> stripes_of_recording(const std::filesystem::path& scan_toml,
+                                                        const std::vector<std::filesystem::path>& folders,
+                                                        bool takes_free_names = false);
+
+// Those that the recording `scan_toml` made. None where it is no recording, or cannot be read.
+std::vector<std::filesystem::path> stripes_made_by(const std::filesystem::path& scan_toml);
+
+}  // namespace echolux

@@ -1,0 +1,217 @@
+// Instruments that take turns line by line: every line in its place, what one of them loses or cuts short, and what
+// cannot be put together.
+#include "engine/acquire/interleaved_source.h"
+
+#include <gmock/gmock.h>
+
+#include <deque>
+
+#include "compute/error.h"
+
+namespace echolux {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr std::int64_t header = 5, samples = 4, a_scans = 3, flyback = 1, b_scans = 3, b_repeats = 2;
+constexpr std::int64_t stride = header + (a_scans + flyback) * samples;
+
+// Another value for each byte of a volume's lines, those of all instruments together.
+std::byte value_at(std::int64_t volume, std::int64_t frame, std::int64_t line, std::int64_t sample) {
+    return static_cast<std::byte>(101 * volume + 37 * frame + 5 * line + sample);
+}
+
+// Of `instruments`, the one that has lines `index`, `index` + instruments, ...
+class LinesSource : public Source {
+  public:
+    LinesSource(std::int64_t index, std::int64_t instruments) : index_(index), instruments_(instruments) {
+        scan_.format.sample_format = SampleFormat::u8;
+        scan_.file.frame_offset_bytes = header;
+        scan_.geometry = {.samples = samples,
+                          .a_scans = a_scans,
+                          .b_scans = b_scans,
+                          .b_repeats = b_repeats,
+                          .line_rate_hz = 30,
+                          .flyback_lines = flyback};
+    }
+
+    const Scan& scan() const override { return scan_; }
+    std::int64_t block_b_scans() const override { return 2; }
+    const SourceCapabilities& capabilities() const override { return capabilities_; }
+    std::string name() const override { return std::string(1, static_cast<char>('A' + index_)); }
+    void start() override { is_running = true; }
+    Arrival next(std::chrono::milliseconds) override {
+        if (script.empty()) return {ends ? Arrival::Kind::ended : Arrival::Kind::nothing_yet, {}};
+        Arrival arrival{Arrival::Kind::block, script.front()};
+        script.pop_front();
+        return arrival;
+    }
+    void stop() noexcept override { is_running = false; }
+
+    // The block from B-scan `first` on.
+    void send(std::int64_t volume, std::int64_t first) {
+        const std::int64_t count = std::min<std::int64_t>(2, b_scans - first), frames = count * b_repeats;
+        auto bytes =
+            std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(frames * stride), std::byte{255});
+        for (std::int64_t frame = 0; frame < frames; ++frame) {
+            for (std::int64_t i = 0; i < (a_scans + flyback) * samples; ++i) {
+                (*bytes)[static_cast<std::size_t>(frame * stride + header + i)] =
+                    value_at(volume, first * b_repeats + frame, i / samples * instruments_ + index_, i % samples);
+            }
+        }
+        Block block;
+        block.data = bytes->data();
+        block.bytes = std::ssize(*bytes);
+        block.frames = {header, stride};
+        block.volume = volume;
+        block.first_b_scan = first;
+        block.b_scans = count;
+        block.sequence = sent_++;
+        block.keeper = bytes;
+        script.push_back(block);
+    }
+
+    std::deque<Block> script;
+    bool is_running = false, ends = false;
+    Scan& told() { return scan_; }
+
+  private:
+    std::int64_t index_, instruments_;
+    Scan scan_;
+    SourceCapabilities capabilities_;
+    std::uint64_t sent_ = 0;
+};
+
+class Interleaved : public testing::Test {
+  protected:
+    void make(std::int64_t instruments, std::int64_t pool_blocks = 100) {
+        std::vector<std::unique_ptr<Source>> parts;
+        for (std::int64_t i = 0; i < instruments; ++i) {
+            auto one = std::make_unique<LinesSource>(i, instruments);
+            sources.push_back(one.get());
+            parts.push_back(std::move(one));
+        }
+        SourceSettings settings;
+        settings.pool_blocks = pool_blocks;
+        both = std::make_unique<InterleavedSource>(std::move(parts), settings, MemoryKind::host);
+        both->start();
+    }
+
+    void send(std::int64_t volume, std::int64_t first) {
+        for (LinesSource* one : sources) one->send(volume, first);
+    }
+
+    // Numbers of the blocks that come, until none does for some calls; each has its bytes.
+    std::vector<std::uint64_t> all() {
+        std::vector<std::uint64_t> numbers;
+        for (int idle = 0; idle < 8; ++idle) {
+            Arrival arrival = both->next(1ms);
+            if (arrival.kind != Arrival::Kind::block) continue;
+            idle = 0;
+            numbers.push_back(arrival.block.sequence);
+            check(arrival.block);
+            if (holds) held.push_back(arrival.block);
+        }
+        return numbers;
+    }
+
+    void check(const Block& block) const {
+        const std::int64_t lines = (a_scans + flyback) * std::ssize(sources), frames = block.b_scans * b_repeats;
+        ASSERT_EQ(block.bytes, frames * lines * samples);
+        ASSERT_EQ(block.frames.offset_bytes, 0);
+        ASSERT_EQ(block.frames.stride_bytes, lines * samples);
+        for (std::int64_t i = 0; i < block.bytes; ++i) {
+            const std::int64_t line = i / samples;
+            ASSERT_EQ(block.data[i],
+                      value_at(block.volume, block.first_b_scan * b_repeats + line / lines, line % lines, i % samples))
+                << "byte " << i;
+        }
+    }
+
+    std::vector<LinesSource*> sources;
+    std::unique_ptr<InterleavedSource> both;
+    bool holds = false;
+    std::vector<Block> held;
+};
+
+TEST_F(Interleaved, EveryLineIsInItsPlace) {
+    for (const std::int64_t instruments : {2, 4}) {
+        sources.clear();
+        make(instruments);
+        for (std::int64_t volume = 0; volume < 2; ++volume) {
+            send(volume, 0);
+            send(volume, 2);
+        }
+        EXPECT_THAT(all(), ElementsAre(0, 1, 2, 3));
+        const ScanGeometry& geometry = both->scan().geometry;
+        EXPECT_EQ(geometry.a_scans, a_scans * instruments);
+        EXPECT_EQ(geometry.flyback_lines, flyback * instruments);
+        EXPECT_EQ(geometry.b_scans, b_scans);
+        EXPECT_EQ(geometry.line_rate_hz, 30 * static_cast<double>(instruments));
+        EXPECT_EQ(both->scan().file.frame_offset_bytes, 0);
+    }
+    EXPECT_EQ(both->name(), "A + B + C + D, line by line");
+}
+
+TEST_F(Interleaved, WhatOneLosesOrSendsLateIsMissingInTheNumbers) {
+    make(2);
+    send(0, 0);
+    sources[0]->send(0, 2);  // B loses this one
+    sources[1]->send(1, 0);  // and A this one
+    send(1, 2);
+    EXPECT_THAT(all(), ElementsAre(0, 3));
+}
+
+TEST_F(Interleaved, WhatIsCutShortIsLeftOut) {
+    make(2);
+    send(0, 0);
+    send(0, 2);
+    sources[1]->script[0].bytes -= 1;
+    sources[0]->script[1].b_scans = 2;
+    send(1, 0);
+    EXPECT_THAT(all(), ElementsAre(2));
+}
+
+TEST_F(Interleaved, WithoutMemoryABlockIsLost) {
+    make(2, 1);
+    holds = true;
+    send(0, 0);
+    send(0, 2);
+    EXPECT_THAT(all(), ElementsAre(0));
+    held.clear();
+    send(1, 0);
+    EXPECT_THAT(all(), ElementsAre(2));
+}
+
+TEST_F(Interleaved, WhenOneHasEndedAllHave) {
+    make(2);
+    sources[0]->send(0, 0);
+    sources[1]->ends = true;
+    EXPECT_EQ(both->next(1ms).kind, Arrival::Kind::ended);
+    for (const LinesSource* one : sources) EXPECT_FALSE(one->is_running);
+}
+
+TEST(InterleavedRefusal, NamesWhatDoesNotGoTogether) {
+    const auto line_of = [](const std::function<void(Scan&)>& change) {
+        std::vector<std::unique_ptr<Source>> parts;
+        parts.push_back(std::make_unique<LinesSource>(0, 2));
+        auto other = std::make_unique<LinesSource>(1, 2);
+        change(other->told());
+        parts.push_back(std::move(other));
+        try {
+            const InterleavedSource refused(std::move(parts), {}, MemoryKind::host);
+        } catch (const Error& error) {
+            return error.line();
+        }
+        return std::string("nothing is refused");
+    };
+    EXPECT_THAT(line_of([](Scan& scan) { ++scan.geometry.a_scans; }), HasSubstr("B: differs from A in the lines"));
+    EXPECT_THAT(line_of([](Scan& scan) { scan.geometry.line_rate_hz = 31; }), HasSubstr("in the line rate"));
+    EXPECT_THAT(line_of([](Scan& scan) { scan.calibration.k_jitter = {0, 1}; }), HasSubstr("of single lines"));
+    EXPECT_THAT(line_of([](Scan& scan) { scan.file.frame_offset_bytes = 6; }), HasSubstr("the headers of B-scans"));
+}
+
+}  // namespace
+}  // namespace echolux

@@ -1,0 +1,307 @@
+// Recordings in stripes on several disks: the bytes of a plain one, whatever ends them; one that is missing is named,
+// one that is full costs its blocks, and disks that are too slow are told before anything begins.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "engine/live/disk_rate.h"
+#include "engine/live/striped_file.h"
+#include "engine/scan/raw_bytes.h"
+#include "recorder_fixture.h"
+
+namespace echolux {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::int64_t stripe = 4096;
+
+// A file that a killed program leaves: as long as what was written to it.
+class NeverEndedFile final : public DurableFile {
+  public:
+    explicit NeverEndedFile(std::unique_ptr<DurableFile> file) : file_(std::move(file)) {}
+    void write(std::int64_t place, std::span<const std::byte> bytes) override { file_->write(place, bytes); }
+    bool reserve(std::int64_t end) override { return file_->reserve(end); }
+    void sync() override { file_->sync(); }
+    void end_at(std::int64_t) override {}
+
+  private:
+    std::unique_ptr<DurableFile> file_;
+};
+
+class RecorderStripesTest : public RecorderTest {
+  protected:
+    RecorderStripesTest() {
+        for (const char* disk : {"b", "c"}) std::filesystem::create_directory(folder_ / disk);
+    }
+
+    RecordingWanted striped(bool replaces = false) const {
+        RecordingWanted with = wanted();
+        with.stripe_folders = {folder_ / "b", folder_ / "c"};
+        with.stripe_bytes = stripe;
+        with.replace = replaces;
+        with.max_blocks_held = 1000;
+        return with;
+    }
+
+    static Bytes together(const std::vector<std::filesystem::path>& paths) {
+        std::vector<Bytes> parts;
+        for (const std::filesystem::path& path : paths) parts.push_back(bytes_of(path));
+        Bytes whole;
+        for (std::size_t turn = 0;; ++turn) {
+            const Bytes& part = parts[turn % parts.size()];
+            const std::size_t begin = turn / parts.size() * stripe;
+            if (begin >= part.size()) return whole;
+            const std::size_t end = std::min<std::size_t>(begin + stripe, part.size());
+            whole.insert(whole.end(), part.begin() + static_cast<std::ptrdiff_t>(begin),
+                         part.begin() + static_cast<std::ptrdiff_t>(end));
+        }
+    }
+
+    // Tools of which the raw files of one folder are watched.
+    static RecordingTools watching(const std::string& folder, const WatchedFile::Watch& watch) {
+        RecordingTools tools = RecordingTools::real();
+        tools.open_raw = [=, open = tools.open_raw](const std::filesystem::path& path) -> std::unique_ptr<DurableFile> {
+            if (path.parent_path().filename() != folder) return open(path);
+            return std::make_unique<WatchedFile>(open(path), watch, [] {});
+        };
+        return tools;
+    }
+
+    std::vector<std::filesystem::path> parts_{raw_, folder_ / "b" / "scan.stripe-2.raw",
+                                              folder_ / "c" / "scan.stripe-3.raw"};
+};
+
+TEST_F(RecorderStripesTest, HoldTheBytesOfAPlainRecording) {
+    for (const std::int64_t blocks : {9, 8, 1}) {
+        RecordingWanted again = striped(blocks < 9);
+        {
+            Recorder recorder(again);
+            offer_slowly(recorder, 0, blocks);
+            recorder.finish();
+            EXPECT_EQ(line_of_problem(recorder), "");
+        }
+        const Scan scan = open_scan(toml_);
+        ASSERT_EQ(scan.stripes.size(), 2U);
+        const std::vector<std::filesystem::path> parts{scan.spectra, scan.stripes[0], scan.stripes[1]};
+        EXPECT_EQ(together(parts), source_.file(blocks));
+        EXPECT_TRUE(scan.recording.complete);
+        expect_opens_with(toml_, source_, blocks);
+        std::uintmax_t smallest = source_.file(blocks).size();
+        for (const auto& part : parts) smallest = std::min(smallest, std::filesystem::file_size(part));
+        EXPECT_GE(smallest + stripe, source_.file(blocks).size() / 3) << "all disks have their share";
+    }
+}
+
+TEST_F(RecorderStripesTest, APartThatIsMissingOrCutIsNamed) {
+    {
+        Recorder recorder(striped());
+        offer_slowly(recorder, 0, 6);
+    }
+    std::filesystem::resize_file(parts_[1], std::filesystem::file_size(parts_[1]) - 1);
+    EXPECT_THAT(error_of([&] { open_scan(toml_); }).line, HasSubstr("ends"));
+    std::filesystem::remove(parts_[2]);
+    EXPECT_THAT(error_of([&] { open_scan(toml_); }).line,
+                HasSubstr("scan.stripe-3.raw does not exist, which holds part 3 of 3 of the spectra"));
+}
+
+TEST_F(RecorderStripesTest, AFolderThatIsNotThereIsRefusedAndNothingIsLeft) {
+    RecordingWanted wanted = striped();
+    wanted.stripe_folders[1] = folder_ / "not-mounted";
+    EXPECT_THAT(error_of([&] { Recorder recorder(wanted); }).line, HasSubstr("there is no folder"));
+    put(parts_[1], source_.file(1));
+    EXPECT_THAT(error_of([&] { Recorder recorder(striped()); }).line, HasSubstr("scan.stripe-2.raw: already exists"));
+    EXPECT_EQ(bytes_of(parts_[1]), source_.file(1));
+    EXPECT_TRUE(std::filesystem::is_empty(folder_ / "rec"));
+}
+
+// What is missing leaves a hole, and however few of its bytes a disk has, the recording opens behind it. The last
+// block of a volume is so small that one disk has nothing of it.
+TEST_F(RecorderStripesTest, HolesAreZerosAlsoWhereTheRecordingIsCutOff) {
+    RecordingTools killed = RecordingTools::real();
+    killed.open_raw = [open =
+                           killed.open_index](const std::filesystem::path& path) {  // through the cache: exact length
+        return std::make_unique<NeverEndedFile>(open(path));
+    };
+    for (std::int64_t last = 2; last < 9; ++last) {
+        SCOPED_TRACE(last);
+        Bytes unfinished;
+        {
+            Recorder recorder(striped(last > 2), killed);
+            unfinished = bytes_of(toml_);
+            offer_slowly(recorder, 0, 1);
+            Block late = source_.block(last);
+            late.lost_before = last - 1;
+            ASSERT_TRUE(recorder.offer(late));
+            recorder.finish();
+        }
+        put(toml_, unfinished);
+        std::vector<std::int64_t> missing;
+        for (std::int64_t number = 1; number < last; ++number) missing.push_back(number);
+        const Scan scan = open_scan(toml_);
+        EXPECT_EQ(scan.recording.last_volume_b_scans, (last + 1) % 3 * 3);
+        const Bytes whole = source_.file(last + 1, missing);
+        Bytes found(whole.size());
+        RawBytes(scan).read(0, found);
+        EXPECT_EQ(found, whole);
+    }
+}
+
+TEST_F(RecorderStripesTest, EachPartIsAsLongAsItsShareAfterEachWrite) {
+    std::vector<std::unique_ptr<DurableFile>> files;
+    const RecordingTools tools = RecordingTools::real();
+    for (const auto& path : parts_) files.push_back(tools.open_index(path));  // through the cache: of exact length
+    StripedFile file(std::move(files), stripe);
+    const Striping striping(parts_.size(), stripe);
+    const Bytes some(100, std::byte{7});
+    for (const std::int64_t place : {std::int64_t{0}, stripe - 50, 5 * stripe + 1, 11 * stripe, 29 * stripe}) {
+        file.write(place, some);
+        for (std::size_t part = 0; part < parts_.size(); ++part) {
+            const auto size = static_cast<std::int64_t>(std::filesystem::file_size(parts_[part]));
+            EXPECT_EQ(size, striping.bytes_of(part, place + 100)) << "part " << part << ", place " << place;
+        }
+    }
+}
+
+TEST_F(RecorderStripesTest, ADiskThatIsFullCostsItsBlocksAndNoOthers) {
+    std::atomic<bool> is_full = false;
+    Recorder recorder(striped(), watching("c", [&](std::int64_t, std::span<const std::byte>) {
+                          if (is_full) throw Error(ErrorCode::output, "cannot be written: no space", "c");
+                      }));
+    offer_slowly(recorder, 0, 3);
+    is_full = true;
+    recorder.offer(source_.block(3));
+    ASSERT_TRUE(comes_true([&] { return recorder.stats().failed_blocks == 1; }));
+    is_full = false;
+    for (std::int64_t number = 4; number < 9; ++number) {
+        recorder.offer(source_.block(number));
+        ASSERT_TRUE(comes_true([&] { return recorder.stats().blocks_held == 0; }));
+    }
+    recorder.finish();
+    EXPECT_EQ(recorder.stats().missing_blocks, 1);
+    EXPECT_THAT(line_of_problem(recorder), HasSubstr("no space"));
+    const Bytes expected = source_.file(9, {3}), found = together(parts_);
+    ASSERT_EQ(found.size(), expected.size());
+    const std::int64_t hole = source_.volume_bytes(), behind = hole + source_.block(3).bytes;
+    EXPECT_TRUE(std::equal(found.begin(), found.begin() + hole, expected.begin()));
+    EXPECT_TRUE(std::equal(found.begin() + behind, found.end(), expected.begin() + behind));
+}
+
+TEST_F(RecorderStripesTest, WhatItReplacesOpensUntilItsFirstBlockIsOnTheDisks) {
+    {
+        Recorder recorder(striped());
+        offer_slowly(recorder, 0, 6);
+    }
+    {
+        const Recorder recorder(striped(true));  // no block comes
+        expect_opens_with(folder_ / "rec" / "scan.before" / "scan.toml", source_, 6);
+    }
+    expect_opens_with(toml_, source_, 6);
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "c" / "scan.stripe-3-2.raw"));
+    {
+        Recorder recorder(striped(true));
+        offer_slowly(recorder, 0, 3);
+    }
+    expect_opens_with(toml_, source_, 3);
+    EXPECT_FALSE(std::filesystem::exists(parts_[2])) << "of the one before";
+    EXPECT_TRUE(std::filesystem::exists(folder_ / "c" / "scan.stripe-3-2.raw"));
+}
+
+// A TOML that somebody wrote may name anything.
+TEST_F(RecorderStripesTest, FilesThatARecordingDidNotMakeAreNotRemovedWithIt) {
+    put(folder_ / "b" / "thesis.raw", source_.file(1));
+    folder_.write("rec/scan.toml", "[scan]\nfile = \"scan.raw\"\nstripes = \"" +
+                                       (folder_ / "b" / "thesis.raw").string() +
+                                       "\"\n[recording]\nindex = \"scan.index.csv\"\n");
+    {
+        Recorder recorder(striped(true));
+        offer_slowly(recorder, 0, 3);
+    }
+    expect_opens_with(toml_, source_, 3);
+    EXPECT_EQ(bytes_of(folder_ / "b" / "thesis.raw"), source_.file(1));
+}
+
+TEST_F(RecorderStripesTest, OpensAfterKill9) {
+    int report[2];
+    ASSERT_EQ(pipe(report), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        Recorder recorder(striped());
+        for (std::int64_t number = 0;; ++number) {
+            recorder.offer(source_.block(number));
+            while (recorder.stats().blocks_held > 0) std::this_thread::yield();
+            const std::int64_t written = recorder.stats().blocks;
+            if (write(report[1], &written, sizeof(written)) < 0) _exit(1);
+        }
+    }
+    std::int64_t written = 0;
+    while (written < 100) ASSERT_EQ(read(report[0], &written, sizeof(written)), static_cast<ssize_t>(sizeof(written)));
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    close(report[1]);
+    for (std::int64_t more = 0; read(report[0], &more, sizeof(more)) == static_cast<ssize_t>(sizeof(more));)
+        written = more;
+    close(report[0]);
+    const std::int64_t blocks = std::ssize(rows());
+    EXPECT_GE(blocks, written) << "every block that was said to be written";
+    expect_opens_with(toml_, source_, blocks);
+}
+
+// 16 MiB in a second, whatever disk it is.
+class DiskRateTest : public RecorderStripesTest {
+  protected:
+    RecordingTools slow() {
+        RecordingTools tools =
+            watched_raw([this](std::int64_t, std::span<const std::byte>) { clock_s_ = clock_s_ + 1; });
+        tools.seconds = [this] { return clock_s_.load(); };
+        return tools;
+    }
+
+    // 250 MB/s: a million lines of 192 bytes, and a header of 32 bytes before each eleven.
+    RecordingWanted fast() const {
+        RecordingWanted with = wanted();
+        with.scan.geometry.line_rate_hz = 1e6 * 250 / (192 + 32.0 / 11);
+        return with;
+    }
+
+    std::atomic<double> clock_s_ = 0;
+};
+
+TEST_F(DiskRateTest, DisksThatAreTooSlowAreRefusedWithBothRates) {
+    EXPECT_NEAR(bytes_per_s(fast().scan), 250e6, 1);
+    const std::string line = error_of([&] { Recorder recorder(fast(), slow()); }).line;
+    EXPECT_THAT(line, HasSubstr("spectra come at 0.25 GB/s, the disk takes 0.0168 GB/s"));
+    EXPECT_TRUE(std::filesystem::is_empty(folder_ / "rec"));
+}
+
+TEST_F(DiskRateTest, WhatIsShortEnoughForTheBlocksThatMayBeHeldIsRecorded) {
+    RecordingWanted wanted = fast();
+    wanted.expected_bytes = 10'000'000;
+    wanted.held_bytes = 9'000'000;
+    EXPECT_THAT(error_of([&] { Recorder recorder(wanted, slow()); }).line, HasSubstr("spectra come at"));
+    wanted.held_bytes = 9'400'000;
+    Recorder recorder(wanted, slow());
+    EXPECT_THAT(recorder.notice(), HasSubstr("the disk takes 0.0168 GB/s"));
+}
+
+TEST_F(DiskRateTest, ASlowSourceAsksNoDisk) {
+    RecordingWanted wanted = fast();
+    wanted.scan.geometry.line_rate_hz = 1e5;
+    Recorder recorder(wanted, slow());
+    EXPECT_EQ(recorder.notice(), "");
+    EXPECT_EQ(clock_s_, 0);
+}
+
+TEST_F(DiskRateTest, StripesAreMeasuredTogetherAndLeaveNothing) {
+    RecordingWanted wanted = striped();
+    EXPECT_GT(measured_disk_rate(parts_, usual_stripe_bytes, RecordingTools::real()), 0);
+    EXPECT_TRUE(std::filesystem::is_empty(folder_ / "rec"));
+    EXPECT_TRUE(std::filesystem::is_empty(folder_ / "c"));
+    wanted.stripe_bytes = usual_stripe_bytes;
+    wanted.scan.geometry.line_rate_hz = fast().scan.geometry.line_rate_hz;
+    EXPECT_THAT(error_of([&] { Recorder recorder(wanted, slow()); }).line, HasSubstr("the disks together take"));
+}
+
+}  // namespace
+}  // namespace echolux
