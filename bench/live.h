@@ -19,6 +19,7 @@ struct LiveBenchJob {
     double seconds = 60;                     // of each live run
     bool quick = false;                      // small volumes, short runs: that it runs, not how fast
     std::optional<BackendChoice> gpus = {};  // instead: what 1, 2, 4 ... of these reach together
+    std::string only = {};                   // of these, the runs whose keys begin so: "live.gpus.u16/2"; "": all
 };
 
 // Throws Error{device, out_of_memory, cancelled}.

@@ -53,7 +53,9 @@ class LiveGpusBench {
     }
 
     void measure(const Way& way) {
-        const auto counts = doubled_to(std::ssize(gpus_));
+        std::vector<std::int64_t> counts = doubled_to(std::ssize(gpus_));
+        std::erase_if(counts, [&](std::int64_t count) { return !key_of(way, count).starts_with(job_.only); });
+        if (counts.empty()) return;
         book_.begin(fmt::format("live, {}", way.what), 9 * std::ssize(counts));
         // Two volumes, so that none is read twice in a row.
         std::vector<BenchSpectra> volumes;
@@ -68,6 +70,10 @@ class LiveGpusBench {
     }
 
   private:
+    static std::string key_of(const Way& way, std::int64_t count) {
+        return fmt::format("live.gpus.{}/{}", way.name, count);
+    }
+
     static ReconstructionSpec spec_of(const Way& way, const BenchSize& size) {
         ReconstructionSpec spec = chain_spec(size, way.format);
         spec.recipe.depth_end = size.samples / 2;
@@ -88,7 +94,7 @@ class LiveGpusBench {
         BackendChoice choice{.backend = Backend::cuda};
         choice.named_gpus.assign(gpus_.begin(), gpus_.begin() + count);
         choice.peers = job_.gpus->peers;
-        const std::string of = fmt::format("{}/{}", way.name, count), key = "live.gpus." + of;
+        const std::string of = fmt::format("{}/{}", way.name, count), key = key_of(way, count);
         kernels_alone(way, of, choice);
         Reached reached;
         std::vector<double> pictures;
@@ -103,7 +109,7 @@ class LiveGpusBench {
                          pictures = pictures_alone(path);
                          return std::vector{reached.volumes_per_s};
                      },
-                     {{fmt::format("live.gpus.{}/1", way.name)}});
+                     {{key_of(way, 1)}});
         if (reached.volumes_per_s <= 0) return;
         book_.figure("pictures." + of, "pictures of a volume at rest, one after the other", "pictures/s",
                      [&] { return pictures; });

@@ -116,8 +116,8 @@ std::vector<BenchTarget> judged_scaling(const BenchReport& report, int gpus) {
                                    ratio(report, of + std::to_string(count), of + "1"), "x", bound));
     };
     for (const std::string name : {"linear", "nufft", "defr"}) {
-        if (gpus >= 2) judge(name, 2, 1.8);
-        if (gpus >= 4) judge(name, 4, 3.4);
+        if (gpus >= 2) judge(name, 2, 1.9);
+        if (gpus >= 4) judge(name, 4, 3.8);
     }
     return targets;
 }

@@ -50,6 +50,7 @@ struct Options {
     bool processing = false;
     std::optional<BackendChoice> gpus;
     double seconds = 60;
+    std::string only;
     std::vector<std::filesystem::path> volumes;
 };
 
@@ -83,6 +84,7 @@ BenchReport live_report([[maybe_unused]] const Options& options, [[maybe_unused]
     job.seconds = options.job.quick ? std::min(options.seconds, 2.0) : options.seconds;
     job.quick = options.job.quick;
     job.gpus = options.gpus;
+    job.only = options.only;
     return run(job, progress);
 #else
     throw Error(ErrorCode::bad_setting, "this build has no renderer", "--live", "build with ECHOLUX_RENDER");
@@ -185,6 +187,10 @@ void add_bench(CLI::App& program) {
         ->check(positive())
         ->type_name("S")
         ->needs(live);
+    command->add_option("--only", options->only, "with --live --gpus: runs whose keys begin so: live.gpus.u16/2")
+        ->type_name("KEY")
+        ->needs(live)
+        ->needs(gpus);
     command
         ->add_option("--volume", options->volumes,
                      "these volumes too: their samples are counted with --rendering, their noise with --light")
