@@ -6,10 +6,13 @@ the recording (docs/gallery.md says what they are).
 
 Each picture is what the command below it makes."""
 import os
+import re
 import shlex
 import shutil
+import struct
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
@@ -46,6 +49,8 @@ the settings.
 | `fundus.nrrd` | a simulated retina with six vessels on it, the scene [fundus.toml](fundus.toml) (of your own: in `~/.config/echolux/scenes`): `echolux simulate fundus --a-scans 240 --b-scans 240 --spacing-a 5.5 --spacing-b 5.5 -o fundus/scan.toml --velocity fundus/velocity.nrrd` |
 | `oct-smooth.nrrd`, `fundus-smooth.nrrd` | the same with less speckle, by `echolux filter`; the latter with `--search-depth 7 --search-a-scans 7 --search-b-scans 5 --patch 3` |
 | `retina.nrrd`, `vessel.nrrd` | a simulated retina and tissue with two vessels, made by `echolux simulate SCENE -o SCENE/scan.toml --velocity SCENE/velocity.nrrd` and `echolux reconstruct` |
+| `retina-labels.nrrd` | the layers and vessels that were simulated: `retina/labels.u8` under the header of `retina.nrrd`; their names and colours are in [retina-labels.toml](retina-labels.toml) |
+| `sky.png` | a picture as the sky: three lamps with soft edges before a dim room, drawn by [gallery.py](gallery.py) |
 """
 
 OCT = "oct.nrrd --fit"
@@ -98,6 +103,13 @@ SECTIONS = {
          f"{ENGINE} --mode isosurface --isovalue 80 --lamp free --shadows 0.8 --ambient-occlusion 0.8 --zoom 1.6 "
          "--samples 16"),
         ("traced", "traced light, 400 paths per pixel", f"{BONSAI} --mode traced --paths 400 --lamp free"),
+        ("traced-sky", "traced light of a picture as the sky, and no lamp",
+         f"{BONSAI} --mode traced --set view.sky_picture=sky.png --set view.sky=5 --set view.lamp_brightness=0 --no-box"
+         " --paths 400"),
+        ("traced-isosurface", "an isosurface in traced light, on the ground",
+         "engine.nii.gz --azimuth 40 --elevation 35 --fit --mode traced --set view.isosurface=true --isovalue 80"
+         " --opacity 0 --no-box --lamp free --set view.lamp_elevation_deg=50 --set view.sky=0.5"
+         " --set view.ground_shadow=0.8 --background 0.62,0.65,0.70 --paths 400"),
     ],
     "Studio": [
         ("caps", "cut faces as sections, in gray", f"{RETINA} --preset tissue --low 9 --clip-low 0,0,0.45 --set view.caps=gray"),
@@ -174,6 +186,10 @@ SECTIONS = {
          "vessel.nrrd --azimuth 35 --elevation 40 --fit --preset oct-gray --opacity 0.012 --top-from surface --top 110"
          " --channel vessel/velocity.nrrd:gray --set view.channel_2_low=-0.02 --set view.channel_2_high=0.25"
          " --set view.channel_2_opacity=8 --set view.channel_2_colour_map=inferno"),
+        ("labels", "labels with smooth boundaries and names, in traced light: the layers of the simulated retina, cut open",
+         "retina.nrrd --channel retina-labels.nrrd:retina-labels.toml --set view.channel_1_shown=false --mode traced"
+         " --azimuth 30 --elevation 30 --fit --zoom 0.9 --clip-high 1,1,0.5 --no-box --lamp free --set view.sky=0.8 --colour-bar"
+         " --text-size 0.026 --paths 400 --size 560x420"),
         ("bone", "preset bone, for values that are no HU", f"{BONSAI} --preset bone --high 200"),
     ],
     "Camera": [
@@ -201,6 +217,47 @@ def simulated(scene, options=""):
             ["reconstruct", f"{scene}/scan.toml", "-o", f"{scene}.nrrd"])
 
 
+def labels_of(volume, labels, target):
+    """Ground truth, one byte a voxel, as a volume of the same voxels as another."""
+    header = volume.read_bytes().split(b"\n\n", 1)[0].decode()
+    kept = [line for line in header.splitlines() if re.match("NRRD|dimension|sizes|space|spacings|kinds|axis|centerings", line)]
+    lines = [*kept, "type: uint8", "encoding: raw"]
+    target.write_bytes("\n".join(lines).encode() + b"\n\n" + labels.read_bytes())
+
+
+def sky(target, columns=512, rows=256):
+    """All around, from the zenith down; in its middle is what lies behind the B-scans."""
+    lamps = [  # degrees to the right and up, half of width and height, brightness of red, green, blue
+        (-55, 35, 24, 18, (1.0, 0.96, 0.88)),
+        (75, 15, 10, 38, (0.42, 0.52, 0.66)),
+        (170, 30, 30, 10, (0.70, 0.48, 0.30)),
+    ]
+
+    def light(right, up):
+        room = [0.05 + 0.06 * max(up, 0) / 90, 0.05 + 0.07 * max(up, 0) / 90, 0.05 + 0.09 * max(up, 0) / 90]
+        for at, height, width, tall, colour in lamps:
+            aside = abs((right - at + 180) % 360 - 180)
+            edge = min(width - aside, tall - abs(up - height)) / 3  # over three degrees
+            share = min(max(edge, 0), 1)
+            room = [dim + share * (bright - dim) for dim, bright in zip(room, colour)]
+        return room
+
+    def code(level):
+        return round(255 * (12.92 * level if level <= 0.0031308 else 1.055 * level ** (1 / 2.4) - 0.055))
+
+    data = bytearray()
+    for row in range(rows):
+        data.append(0)
+        for column in range(columns):
+            data += bytes(map(code, light((column + 0.5) / columns * 360 - 180, 90 - (row + 0.5) / rows * 180)))
+
+    def chunk(kind, content):
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+    target.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", columns, rows, 8, 2, 0, 0, 0))
+                       + chunk(b"IDAT", zlib.compress(bytes(data))) + chunk(b"IEND", b""))
+
+
 def prepare(program, data, folder):
     """The volumes, under the names that the commands give them."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -219,6 +276,9 @@ def prepare(program, data, folder):
                   ["flow", "vessel/velocity.nrrd", "--through", "74,64,266", "--arrows", "arrows.toml"]):
         if not (folder / words[-1]).exists():
             run(program, words, folder)
+    labels_of(folder / "retina.nrrd", folder / "retina" / "labels.u8", folder / "retina-labels.nrrd")
+    shutil.copy(DOCS / "retina-labels.toml", folder)
+    sky(folder / "sky.png")
 
 
 def figure(program, folder):

@@ -37,7 +37,7 @@ RaycastConstants constants_of(const LightSources& sources) {
                         shared::constant_paged, shared::constant_channels, shared::constant_second}) {
         constants[static_cast<std::size_t>(i)] = sources.constants[static_cast<std::size_t>(i)];
     }
-    const bool is_surface = sources.view.mode == ViewMode::isosurface;
+    const bool is_surface = mode_while_cast(sources.view) == ViewMode::isosurface;
     constants[shared::constant_mode] = is_surface ? shared::mode_isosurface : shared::mode_composite;
     return constants;
 }

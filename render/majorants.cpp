@@ -36,6 +36,7 @@ std::vector<std::byte> majorants_print(const LightSources& sources) {
     print.add(sources.frame.flow);
     print.add(sources.frame.trace.known);
     print.add(sources.constants[shared::constant_flow]);
+    print.add(sources.constants[shared::constant_isosurface]);
     for (const float extinction : sources.extinctions) print.add(extinction);
     add_channels(print, sources);
     return std::move(print).bytes();
@@ -44,7 +45,8 @@ std::vector<std::byte> majorants_print(const LightSources& sources) {
 // The path tracer's, as far as they change majorants.
 RaycastConstants majorant_constants(const LightSources& sources) {
     RaycastConstants constants{};
-    for (const int i : {shared::constant_flow, shared::constant_paged, shared::constant_channels}) {
+    for (const int i :
+         {shared::constant_flow, shared::constant_paged, shared::constant_channels, shared::constant_isosurface}) {
         constants[static_cast<std::size_t>(i)] = sources.constants[static_cast<std::size_t>(i)];
     }
     return constants;

@@ -32,7 +32,7 @@ bool is_worth_showing(const View& view, std::int64_t passes, double unchanged_s)
 // What is traced at rest is cast while it moves. Where light is summed along rays, samples need not lie nearer to each
 // other than rays do.
 View moving_view(View view, const VolumeGrid& grid, double pitch) {
-    if (view.mode == ViewMode::traced) view.mode = ViewMode::composite;
+    view.mode = mode_while_cast(view);
     if (pitch == 1 || view.mode != ViewMode::composite) return view;
     const double apart = pitch * Camera(view, volume_extent(grid)).length_per_pixel();
     view.step = std::max(view.step, std::min(apart / std::ranges::min(voxel_edges(grid)), longest_step));
@@ -74,6 +74,7 @@ const ShownPicture& ProgressivePicture::update(const View& view, const Scene& sc
 void ProgressivePicture::advance(const View& view, const Scene& scene, const SceneSerials& serials, double now_s,
                                  const gpu::Chain& chain) {
     view_.frame_ms = view.frame_ms;
+    view_.cross_fade_s = view.cross_fade_s;
     if (has_changed(view, serials)) {
         view_ = view;
         serials_ = serials;
@@ -87,6 +88,7 @@ void ProgressivePicture::advance(const View& view, const Scene& scene, const Sce
         show(scene, view_, 1);
     } else if (!shown_.is_final && is_resting(now_s)) {
         refine(scene, now_s, chain);
+        go_on_fading(now_s);
     }
 }
 
@@ -152,8 +154,8 @@ std::vector<ProgressivePicture::Piece> ProgressivePicture::pieces_within(double 
 }
 
 void ProgressivePicture::refine(const Scene& scene, double now_s, const gpu::Chain& chain) {
-    if (is_clean()) {
-        shown_.is_final = true;
+    is_complete_ = is_complete_ || is_clean();
+    if (is_complete_) {
         submitted_ = queue_.submit(no_work, chain);
         return;
     }
@@ -170,8 +172,22 @@ void ProgressivePicture::refine(const Scene& scene, double now_s, const gpu::Cha
         if (group_rows_cast_ == 0) ++passes_;
     }
     if (group_rows_cast_ != 0 || !is_worth_showing(view_, passes_, unchanged_s)) return;
+    const ResolvedPicture before = shown_.picture;
     show(scene, view_, 1);
     shown_s_ = now_s;
+    if (view_.mode == ViewMode::traced && view_.cross_fade_s > 0)
+        fade_.begin(*before.image, *shown_.picture.image, now_s);
+}
+
+// Towards what was shown last; at the end it is that, bit for bit.
+void ProgressivePicture::go_on_fading(double now_s) {
+    if (fade_.is_under_way()) {
+        const double share = fade_.share(now_s, view_.cross_fade_s);
+        shown_.picture = resolver_.fade(pictures_, fade_.from(), fade_.to(), share);
+        submitted_ = shown_.picture.value;
+        if (share == 1) fade_.end();
+    }
+    shown_.is_final = is_complete_ && !fade_.is_under_way();
 }
 
 // Of what is shown now; all that was submitted is finished.
@@ -196,8 +212,10 @@ void ProgressivePicture::show(const Scene& scene, const View& view, double pitch
                                        PictureDepth::codes, toning_of(shot), light_shown());
     shown_.pitch = pitch;
     shown_.passes = std::max<std::int64_t>(passes_, 1);
-    shown_.is_final = passes_ >= passes_at_rest(view_);
     submitted_ = shown_.picture.value;
+    fade_.end();
+    is_complete_ = passes_ >= passes_at_rest(view_);
+    shown_.is_final = is_complete_;
 }
 
 }  // namespace echolux

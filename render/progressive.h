@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "render/accumulation_buffer.h"
+#include "render/cross_fade.h"
 #include "render/denoiser.h"
 #include "render/raycaster.h"
 #include "render/resolver.h"
@@ -29,7 +30,7 @@ class ProgressivePicture {
     ProgressivePicture(const gpu::Device& device, gpu::Queue& queue, Raycaster& raycaster, Resolver& resolver,
                        Denoiser& denoiser)
         : device_(device), queue_(queue), raycaster_(raycaster), resolver_(resolver), denoiser_(denoiser),
-          pictures_(device) {}
+          pictures_(device), fade_(device, queue) {}
 
     // Whether what it has cast is of this view already.
     bool is_of(const View& view) const;
@@ -65,6 +66,7 @@ class ProgressivePicture {
     std::vector<Piece> pieces_within(double seconds, const Scene& scene, double unchanged_s);
     void refine(const Scene& scene, double now_s, const gpu::Chain& chain);
     bool is_clean();
+    void go_on_fading(double now_s);
     const gpu::DeviceImage* light_shown();
     void show(const Scene& scene, const View& view, double pitch);
     void begin_anew();
@@ -75,6 +77,7 @@ class ProgressivePicture {
     Resolver& resolver_;
     Denoiser& denoiser_;
     ResolvedPictures pictures_;
+    CrossFade fade_;
     std::optional<AccumulationBuffer> accumulation_;
     View view_;
     SceneSerials serials_{};
@@ -88,8 +91,9 @@ class ProgressivePicture {
         bool is_filtered = false;
         bool is_judged = false;  // how noisy it is, as it is shown now
         Denoiser::Light light;
-    } lit_;               // what is shown of paths
-    ShownPicture shown_;  // no passes: nothing yet
+    } lit_;                     // what is shown of paths
+    bool is_complete_ = false;  // nothing is cast any more
+    ShownPicture shown_;        // no passes: nothing yet
 };
 
 }  // namespace echolux

@@ -68,7 +68,7 @@ bool is_traced(const Shot& shot) {
 }
 
 ViewMode mode_of(const Shot& shot) {
-    return shot.view.mode == ViewMode::traced && !is_traced(shot) ? ViewMode::composite : shot.view.mode;
+    return is_traced(shot) ? ViewMode::traced : mode_while_cast(shot.view);
 }
 
 int lighting_of(const Shot& shot) {
@@ -107,6 +107,7 @@ RaycastConstants raycast_constants(const Shot& shot, bool is_software) {
     const TransferCurve& curve = curve_of(view, shot.scene.grid());
     constants[shared::constant_second] = second_constant(shot, curve);
     const bool is_rough = curve.nodes.front().roughness != no_roughness;
+    constants[shared::constant_isosurface] = is_traced(shot) && view.isosurface ? 1 : 0;
     constants[shared::constant_roughness] = is_traced(shot) && is_rough && view.lighting ? 1 : 0;
     if (is_traced(shot)) {  // which knows nothing of these
         for (const int i : {shared::constant_jitter, shared::constant_skip, shared::constant_light_volume,

@@ -53,6 +53,7 @@ View Renderer::Parts::with_curve_of_channel(View view) {
     } else if (view.show == Shown::volume) {
         if (view.mode != ViewMode::traced) view.mode = ViewMode::composite;
         view.opacity = 0;
+        view.isosurface = false;
     }
     return view;
 }
@@ -64,7 +65,7 @@ View Renderer::Parts::resolved(const View& view, const Subject& subject) {
     View resolved = poses.empty() ? section_view(view, grid) : plane_view(view);
     const ShownSlots* shown = subject.slots();
     const bool is_partial = shown != nullptr && shown->newest.filled_to < grid.b_scans;
-    if (is_partial && resolved.mode == ViewMode::traced) resolved.mode = ViewMode::composite;
+    if (is_partial) resolved.mode = mode_while_cast(resolved);
     return with_curve_of_channel(std::move(resolved));
 }
 

@@ -14,23 +14,25 @@
 #include "shaders/spirv.h"
 
 namespace echolux {
+
+struct ResolveScale {
+    float rays_per_pixel;
+    float columns, rows;
+    float share;
+    Toning toning;
+};
+static_assert(sizeof(ResolveScale) == 80, "the layout of std430");
+
 namespace {
 
 constexpr std::array binding_types{vk::DescriptorType::eCombinedImageSampler, vk::DescriptorType::eStorageImage,
                                    vk::DescriptorType::eCombinedImageSampler};
 
-struct Scale {
-    float rays_per_pixel;
-    float columns, rows;
-    float none;
-    Toning toning;
-};
-static_assert(sizeof(Scale) == 80, "the layout of std430");
-
-constexpr std::array<std::int32_t, 2> as_it_is{0, 0}, enlarged{1, 0}, toned{0, 1};  // enlarges, tones
+constexpr std::array<std::int32_t, 3> as_it_is{0, 0, 0}, enlarged{1, 0, 0}, toned{0, 1, 0},
+    faded{0, 0, 1};  // enlarges, tones, fades
 
 gpu::Bindings made_bindings(const gpu::Device& device) {
-    return {device, binding_types, sizeof(Scale)};
+    return {device, binding_types, sizeof(ResolveScale)};
 }
 
 vk::raii::Pipeline pipeline_for(const gpu::Device& device, const gpu::Bindings& bindings,
@@ -38,7 +40,7 @@ vk::raii::Pipeline pipeline_for(const gpu::Device& device, const gpu::Bindings& 
     return gpu::compute_pipeline(device, bindings, spirv::resolve, constants);
 }
 
-Scale scale_of(double pitch, std::int64_t width, std::int64_t height) {
+ResolveScale scale_of(double pitch, std::int64_t width, std::int64_t height) {
     // As many as Shot has.
     const auto rays = [&](std::int64_t pixels) {
         return static_cast<float>(std::ceil(static_cast<double>(pixels) / pitch));
@@ -71,7 +73,8 @@ Resolver::Resolver(const gpu::Device& device, gpu::Queue& queue)
                                                        .addressModeU = vk::SamplerAddressMode::eClampToEdge,
                                                        .addressModeV = vk::SamplerAddressMode::eClampToEdge}),
       annotator_(device), bindings_(made_bindings(device)), as_it_is_(pipeline_for(device, bindings_, as_it_is)),
-      enlarged_(pipeline_for(device, bindings_, enlarged)), toned_(pipeline_for(device, bindings_, toned)) {}
+      enlarged_(pipeline_for(device, bindings_, enlarged)), toned_(pipeline_for(device, bindings_, toned)),
+      faded_(pipeline_for(device, bindings_, faded)) {}
 
 std::optional<Toning> toning_of(const Shot& shot) {
     if (!is_traced(shot)) return {};
@@ -114,18 +117,39 @@ ResolvedPicture Resolver::resolve(ResolvedPictures& pictures, const Accumulation
     frame.bindings.set_image(shared::binding_resolve_drawn, drawn.view(), *sampler_);
     annotator_.prepare(frame.annotations, sheet, region, *frame.picture);
     const vk::raii::Pipeline& shader = toning ? toned_ : pitch == 1 ? as_it_is_ : enlarged_;
-    Scale scale = scale_of(pitch, region.width, region.height);
+    ResolveScale scale = scale_of(pitch, region.width, region.height);
     if (toning) scale.toning = *toning;
     scale.toning.rim.z = static_cast<float>(region.top);
+    return submit(frame, [&](const vk::raii::CommandBuffer& commands) {
+        record(commands, frame, shader, scale);
+        annotator_.record(commands, frame.annotations);
+    });
+}
+
+ResolvedPicture Resolver::fade(ResolvedPictures& pictures, const gpu::DeviceImage& from, const gpu::DeviceImage& to,
+                               double share) {
+    const vk::Extent3D pixels = from.shape().extent;
+    Frame& frame = prepared_frame(pictures, {0, 0, pixels.width, pixels.height}, PictureDepth::codes);
+    frame.bindings.set_image(shared::binding_resolve_accumulation, from.view(), *sampler_);
+    frame.bindings.set_image(shared::binding_resolve_drawn, to.view(), *sampler_);
+    ResolveScale scale = scale_of(1, pixels.width, pixels.height);
+    scale.share = static_cast<float>(share);
+    return submit(frame, [&](const vk::raii::CommandBuffer& commands) { record(commands, frame, faded_, scale); });
+}
+
+void Resolver::record(const vk::raii::CommandBuffer& commands, const Frame& frame, const vk::raii::Pipeline& shader,
+                      const ResolveScale& scale) {
+    commands.bindPipeline(vk::PipelineBindPoint::eCompute, *shader);
+    commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, frame.bindings.layout(), 0, frame.bindings.set(), {});
+    commands.pushConstants<ResolveScale>(frame.bindings.layout(), vk::ShaderStageFlagBits::eCompute, 0, scale);
+    const vk::Extent3D extent = frame.picture->shape().extent;
+    commands.dispatch(groups(extent.width), groups(extent.height), 1);
+}
+
+ResolvedPicture Resolver::submit(Frame& frame, const gpu::Recording& record) {
     frame.value = queue_.submit([&](const vk::raii::CommandBuffer& commands) {
         if (frame.is_fresh) frame.picture->record_first_use(commands);
-        commands.bindPipeline(vk::PipelineBindPoint::eCompute, *shader);
-        commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, frame.bindings.layout(), 0, frame.bindings.set(),
-                                    {});
-        commands.pushConstants<Scale>(frame.bindings.layout(), vk::ShaderStageFlagBits::eCompute, 0, scale);
-        const vk::Extent3D extent = frame.picture->shape().extent;
-        commands.dispatch(groups(extent.width), groups(extent.height), 1);
-        annotator_.record(commands, frame.annotations);
+        record(commands);
     });
     frame.is_fresh = false;
     return {&*frame.picture, frame.value};

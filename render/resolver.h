@@ -59,6 +59,8 @@ class ResolvedPictures {
     std::size_t next_ = 0;
 };
 
+struct ResolveScale;
+
 class Resolver {
   public:
     Resolver(const gpu::Device& device, gpu::Queue& queue);
@@ -69,8 +71,15 @@ class Resolver {
                             const Region& region, const Sheet& sheet, PictureDepth depth = PictureDepth::codes,
                             const std::optional<Toning>& toning = {}, const gpu::DeviceImage* filtered = nullptr);
 
+    // What lies between two finished pictures of one size: `share` of the second. Throws Error{out_of_memory}.
+    ResolvedPicture fade(ResolvedPictures& pictures, const gpu::DeviceImage& from, const gpu::DeviceImage& to,
+                         double share);
+
   private:
     using Frame = ResolvedPictures::Frame;
+    void record(const vk::raii::CommandBuffer& commands, const Frame& frame, const vk::raii::Pipeline& shader,
+                const ResolveScale& scale);
+    ResolvedPicture submit(Frame& frame, const gpu::Recording& record);
     Frame& prepared_frame(ResolvedPictures& pictures, const Region& region, PictureDepth depth);
 
     const gpu::Device& device_;
@@ -81,6 +90,7 @@ class Resolver {
     vk::raii::Pipeline as_it_is_;
     vk::raii::Pipeline enlarged_;
     vk::raii::Pipeline toned_;
+    vk::raii::Pipeline faded_;
 };
 
 }  // namespace echolux

@@ -93,6 +93,9 @@ vec2 bounds_of(ivec3 brick) {
     vec2 bounds = min(bits * frame.trace.medium.x, vec2(frame.trace.bricks.w));
     if (bounds.y <= 0.5 * bounds.x) bounds.y = 0.0;
     if (frame.trace.known.y == float(fault_half)) bounds *= 0.5;
+    // No flight skips a brick that reaches into the solid of an isosurface.
+    const float hardly_any = 1e-20;
+    if (has_isosurface && texelFetch(majorant_ranges, brick, 0).g >= frame.lookup.w) bounds.x = max(bounds.x, hardly_any);
     return bounds;
 }
 

@@ -1,5 +1,5 @@
 // From an accumulation buffer to a picture: premultiplied floats to straight alpha, and to the picture's size where its rays
-// are farther apart than pixels.
+// are farther apart than pixels. Or from two finished pictures to what lies between them.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "shaders/shared/resolve.h"
@@ -8,10 +8,11 @@
 layout(local_size_x = resolve_group, local_size_y = resolve_group) in;
 layout(constant_id = 0) const bool enlarges = false;
 layout(constant_id = 1) const bool tones = false;  // what was accumulated is light
+layout(constant_id = 2) const bool fades = false;  // between two finished pictures
 layout(push_constant) uniform Scale {
     float rays_per_pixel;
     float columns, rows;  // of rays: the buffer may be larger
-    float none;
+    float share;  // of the second picture
     vec4 tone;  // see tone.glsl
     vec4 background;
     vec4 rim;    // rays before the picture's first: to the left, above; rows of the whole picture above it
@@ -19,7 +20,7 @@ layout(push_constant) uniform Scale {
 };
 layout(set = 0, binding = binding_resolve_accumulation) uniform sampler2D accumulation;
 layout(set = 0, binding = binding_resolve_picture) uniform writeonly image2D picture;
-layout(set = 0, binding = binding_resolve_drawn) uniform sampler2D drawn;
+layout(set = 0, binding = binding_resolve_drawn) uniform sampler2D drawn;  // or the second picture
 
 vec4 seen_at(ivec2 here) {
     if (!enlarges) return texelFetch(accumulation, here, 0);
@@ -43,9 +44,20 @@ vec4 shown(ivec2 here) {
     return vec4(to_srgb(clamp(colour + (1.0 - opacity) * from_srgb(behind), 0.0, 1.0)), 1.0);
 }
 
+vec4 faded(ivec2 here) {
+    vec4 first = texelFetch(accumulation, here, 0), second = texelFetch(drawn, here, 0);
+    float opacity = mix(first.a, second.a, share);
+    vec3 colour = mix(first.a * first.rgb, second.a * second.rgb, share);
+    return vec4(opacity > 0.0 ? colour / opacity : vec3(0), opacity);
+}
+
 void main() {
     ivec2 here = ivec2(gl_GlobalInvocationID.xy);
     if (any(greaterThanEqual(here, imageSize(picture)))) return;
+    if (fades) {
+        imageStore(picture, here, faded(here));
+        return;
+    }
     if (tones) {
         imageStore(picture, here, shown(here + ivec2(rim.xy)));
         return;

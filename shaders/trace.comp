@@ -20,6 +20,7 @@
 #include "shaders/trace/random.glsl"
 #include "shaders/trace/medium.glsl"
 #include "shaders/trace/flight.glsl"
+#include "shaders/trace/solid.glsl"
 #include "shaders/trace/scatter.glsl"
 #include "shaders/trace/lights.glsl"
 #include "shaders/trace/sky.glsl"
@@ -78,6 +79,7 @@ void main() {
     if (any(greaterThanEqual(here, uvec2(frame.region.zw)))) return;
     vec2 pixel = place_in_picture(here);
     uvec2 whole_pixel = here + uvec2(frame.region.xy);
+    random_place = whole_pixel;
     random_pixel = uvec2(whole_pixel.y * frame.trace.random.z + whole_pixel.x, frame.trace.random.y);
 
     Ray whole = through_lens(pixel);

@@ -18,7 +18,7 @@ namespace {
 // A surface that is nowhere makes an empty picture, which does not tell why.
 void warn_of_no_surface(OpenedVolume& opened, const View& view) {
     const VolumeGrid& grid = opened.volume.grid;
-    const bool is_chosen = view.show == Shown::volume && view.mode == ViewMode::isosurface &&
+    const bool is_chosen = view.show == Shown::volume && mode_while_cast(view) == ViewMode::isosurface &&
                            view.flow_shown == FlowShown::overlay && view.isovalue != lowest_value;
     if (!is_chosen || grid.type == VoxelType::f16) return;
     const auto [min, max] = min_and_max(opened.volume);

@@ -28,7 +28,9 @@ shared::TraceFrame trace_frame(const Shot& shot) {
         .medium = packed(std::numbers::ln2, view.scattering, view.anisotropy, bounces),
         .light = packed(view.sky, lamp, cosine, view.lighting_strength),
         .lens = packed(0.5 * view.aperture_um, std::max(sharp, 1e-3 * half_diagonal), 1 / half_diagonal,
-                       view.spreads_paths ? 1 : 0),
+                       !view.spreads_paths   ? 0
+                       : view.spreads_pixels ? 2
+                                             : 1),
         .bricks = packed(shot.scene.volume.bricks().edge(), view.roughness * view.roughness, 0, 64 / smallest),
         .known = {},
         .lights = {},

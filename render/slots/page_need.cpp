@@ -23,7 +23,7 @@ constexpr double voxels_around = 8;
 class Visibility {
   public:
     Visibility(const View& view, const VolumeTexture& volume)
-        : mode_(view.mode), all_(!view.skip_empty),
+        : mode_(view.mode), has_isosurface_(view.isosurface), all_(!view.skip_empty),
           function_(transfer_function(view, volume.grid(), volume.range(view.range))),
           isovalue_(isovalue_of(view, function_)), scale_(volume.scale()), offset_(volume.offset()), seen_before_{0} {
         const TransferTable table = transfer_table(function_, shared::transfer_entries);
@@ -38,8 +38,10 @@ class Visibility {
         const double max_value = bounds.max * scale_ + offset_;
         const auto [low, high] = function_.range;
         switch (mode_) {
-            case ViewMode::composite:
             case ViewMode::traced:
+                if (has_isosurface_ && max_value >= isovalue_) return true;
+                [[fallthrough]];
+            case ViewMode::composite:
             case ViewMode::mida:
             case ViewMode::points: return seen_before_[entry(max_value) + 1] > seen_before_[entry(min_value)];
             case ViewMode::isosurface: return max_value >= isovalue_;
@@ -61,6 +63,7 @@ class Visibility {
     }
 
     ViewMode mode_;
+    bool has_isosurface_;
     bool all_;  // rays enter what is empty, too
     TransferFunction function_;
     double isovalue_, scale_, offset_;

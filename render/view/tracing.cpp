@@ -59,6 +59,10 @@ const std::vector<Field<Tracing>>& describe<Tracing>() {
         number<Tracing>("focus_um", &Tracing::focus_um, -1e9, 1e9, "um", view,
                         "how far behind the target the lens of a traced picture is focused; negative: before it")
             .soft(-2000, 2000),
+        flag<Tracing>(
+            "isosurface", &Tracing::isosurface, view,
+            "in a traced picture, what reaches view.isovalue is a solid that no light passes, in the body that "
+            "the curve shows; view.opacity = 0: without the body"),
         choice<Tracing>("lights", &Tracing::lights,
                         {"lamp", "headlight", "three-point", "dissection-microscope", "own"}, view,
                         "what lights a traced picture beside the sky: lamp: as view.lamp says; headlight: a disc about "

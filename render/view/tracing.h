@@ -35,15 +35,23 @@ struct Tracing {
     double noise_target = 1;
     double aperture_um = 0;
     double focus_um = 0;
+    bool isosurface = false;
     Lights lights = Lights::lamp;
     std::vector<double> area_lights;
 
     // Of a movie: each has noise of its own. Whoever makes the movie says it.
     std::uint32_t frame = 0;
 
+    // Of a window: how long a picture takes the place of the one before at rest. Whoever shows it says it; what is
+    // saved never fades.
+    double cross_fade_s = 0;
+
     // What paths of a pixel decide first is spread evenly. Not where their noise is compared with that of independent
     // ones.
     bool spreads_paths = true;
+
+    // And as blue noise from pixel to pixel: not where pixels are compared as if each were by itself.
+    bool spreads_pixels = true;
 };
 
 template <>

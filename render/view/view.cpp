@@ -22,7 +22,8 @@ const std::vector<Field<Canvas>>& describe<Canvas>() {
             "composite: light from all depths; mip, minip, average: the maximum, minimum or mean along each ray; "
             "attenuated-mip: the maximum of values that are attenuated with depth; depth-mip: the maximum, coloured by "
             "its depth; isosurface: where isovalue is first reached; mida: between composite and mip; "
-            "points: a point for each visible voxel; traced: by the paths of light, composite while it moves"),
+            "points: a point for each visible voxel; traced: by the paths of light, composite (or isosurface) while it "
+            "moves"),
         numbers<Canvas>("background", &Canvas::background, 0, 1, "", view, "background colour: red, green, blue"),
         choice<Canvas>(
             "stereo", &Canvas::stereo, {"off", "side-by-side", "anaglyph"}, view,
@@ -63,6 +64,11 @@ std::int64_t passes_when_saved(const View& view) {
 
 std::int64_t passes_at_rest(const View& view) {
     return view.mode == ViewMode::traced ? view.paths : view.rest_samples;
+}
+
+ViewMode mode_while_cast(const View& view) {
+    if (view.mode != ViewMode::traced) return view.mode;
+    return view.isosurface ? ViewMode::isosurface : ViewMode::composite;
 }
 
 namespace {

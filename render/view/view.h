@@ -59,6 +59,9 @@ void check_part(const Canvas& canvas);
 std::int64_t passes_when_saved(const View& view);
 std::int64_t passes_at_rest(const View& view);
 
+// Of a traced picture, how it is seen while it moves.
+ViewMode mode_while_cast(const View& view);
+
 // Whether the same is seen, however long a frame may take.
 bool is_same(const View& a, const View& b);
 

@@ -23,6 +23,7 @@ layout(constant_id = constant_lights) const int lights_kind = lights_none;
 layout(constant_id = constant_channels) const int channels_kind = 0;
 layout(constant_id = constant_second) const int second_axis = second_off;
 layout(constant_id = constant_roughness) const bool roughness_varies = false;
+layout(constant_id = constant_isosurface) const bool has_isosurface = false;  // in traced light
 layout(constant_id = constant_software) const bool is_software = true;  // Vulkan in software: not what is fast on a GPU
 layout(constant_id = constant_studio) const int studio = 0;
 const bool is_panorama = (studio & studio_panorama) != 0;

@@ -11,7 +11,8 @@ using vec4 = glm::vec4;
 #define ECHOLUX_CONST const int
 #endif
 
-ECHOLUX_CONST noise_edge = 64;  // pixels of the blue noise, a power of two
+ECHOLUX_CONST noise_edge_bits = 6;
+ECHOLUX_CONST noise_edge = 1 << noise_edge_bits;  // pixels of the blue noise
 
 struct PassFrame {
     vec4 spot;   // x, y: where in its cell of the picture a ray goes through, 0 to 1; edge of the cell in pixels

@@ -91,7 +91,8 @@ ECHOLUX_CONST constant_channels = 16;
 ECHOLUX_CONST constant_studio = 17;
 ECHOLUX_CONST constant_second = 18;
 ECHOLUX_CONST constant_roughness = 19;
-ECHOLUX_CONST constant_count = 20;
+ECHOLUX_CONST constant_isosurface = 20;
+ECHOLUX_CONST constant_count = 21;
 
 ECHOLUX_CONST mode_composite = 0;  // the order of ViewMode
 ECHOLUX_CONST mode_mip = 1;

@@ -50,7 +50,8 @@ struct AreaLightFrame {
 struct TraceFrame {
     vec4 medium;  // bits to optical depth; share of the light that is scattered; anisotropy; most scatterings
     vec4 light;   // radiance of the sky, irradiance of the lamp, cosine of half its angle, strength of surfaces
-    vec4 lens;    // its radius, and how far before it is what is sharp; 1 / half the volume's diagonal; 1: paths are spread evenly
+    vec4 lens;    // its radius, and how far before it is what is sharp; 1 / half the volume's diagonal; 1: paths are spread evenly;
+                  // 2: and from pixel to pixel
     vec4 bricks;  // voxels along the edge of a brick; GGX's alpha; mean albedo of facets; largest extinction: more is
                   // opaque too
     vec4 known;   // 1 where the extinction of a place is known by its value alone, else 0; fault_...

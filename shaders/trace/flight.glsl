@@ -8,6 +8,7 @@ struct Flight {
     vec3 unit;    // direction of length one
     float left;   // length to the end of what is kept of the volume
     ivec3 brick;  // that `at` lies in, or at whose face
+    bool is_in_solid;  // see solid.glsl
 };
 
 // How far a straight line from a place, in texture coordinates, stays in the volume and is not cut away.
@@ -31,11 +32,14 @@ Flight flight_over(vec3 at, vec3 unit, float length_kept) {
     speed = mix(speed, vec3(1e-12), lessThan(abs(speed), vec3(1e-12)));
     vec3 voxel = clamp(at, vec3(0), vec3(1)) * size;
     ivec3 brick = min(ivec3(voxel / frame.trace.bricks.x), textureSize(majorants, 0) - 1);
-    return Flight(voxel, speed, unit, length_kept, brick);
+    return Flight(voxel, speed, unit, length_kept, brick, false);
 }
 
+// From a place in the volume. What begins in the solid leaves it before it meets it.
 Flight flight_from(vec3 at, vec3 unit) {
-    return flight_over(at, unit, kept_length(at, unit * frame.per_extent.xyz));
+    Flight flight = flight_over(at, unit, kept_length(at, unit * frame.per_extent.xyz));
+    flight.is_in_solid = true;
+    return flight;
 }
 
 // The cell of a level: 0 for bricks.

@@ -13,7 +13,10 @@ float light_through(vec3 start, vec3 unit, vec2 pixel) {
         Bounds bounds = bounds_here(flight);
         float rate = bounds.largest - bounds.certain;
         bool looks;
-        passed *= exp(-bounds.certain * fly(flight, rate, bounds.level, depth, looks));
+        Flight before = flight;
+        float way = fly(flight, rate, bounds.level, depth, looks);
+        if (has_isosurface && meets_solid(before, way, flight)) return 0.0;
+        passed *= exp(-bounds.certain * way);
         if (!looks) continue;
         vec4 u = draw();
         depth = -log(u.x);

@@ -5,7 +5,7 @@
 // loop of their own, so that what a scattering costs is paid once a flight, not once a step (2.4 times as fast).
 
 const int max_steps = 1 << 22;
-const float dim = 0.05;          // part of the lamp's light that is followed to the end
+const float dim = 0.05;          // part of the light that was looked for that is followed to the end
 const float dim_path = 0.1;      // weight of a path ...
 const int steady_scatterings = 4;  // ... that is followed to the end, after so many
 
@@ -37,135 +37,175 @@ bool is_lost(inout float passed, float u) {
 
 // What a step of a flight comes to.
 const int nothing_yet = 0;
-const int an_end = 1;  // of the volume, or of the lamp's light
+const int an_end = 1;  // of the volume, or of the light that was looked for
 const int a_scattering = 2;
 
 // A look at the volume, and the random numbers that were drawn for it.
 struct Sample {
     vec3 at;
     Medium here;
+    bool is_of_solid;
     vec4 u;
 };
 
+// Where a path is, and what it has brought so far.
+struct Path {
+    Traced found;
+    Flight flight;
+    Flight onwards;  // after a light was looked for
+    vec3 weight;
+    vec3 from;    // where it was scattered last, from the volume's middle
+    float likely;  // the density with which its direction was drawn there
+    vec3 light;    // that is looked for: what of it would get here
+    float passed;  // of that
+    bool to_light;
+    int scatterings;
+};
+
+Path path_along(Ray ray) {
+    Flight flight = flight_over(ray.start + ray.enter * ray.direction, ray.unit, ray.leave - ray.enter);
+    return Path(nothing_traced, flight, flight, vec3(1), vec3(0), 0.0, vec3(0), 1.0, false, 0);
+}
+
 // A step to the next cell, or a look at the volume on the way.
-int advance(inout Flight flight, bool to_lamp, inout float depth, inout float passed, inout vec4 counts,
-            inout Sample met) {
+int advance(inout Path path, inout float depth, inout Sample met) {
     int event = an_end;
-    if (is_inside(flight)) {
+    if (is_inside(path.flight)) {
         event = nothing_yet;
-        Bounds bounds = bounds_here(flight);
-        float certain = to_lamp ? bounds.certain : 0.0;
+        Flight before = path.flight;
+        Bounds bounds = bounds_here(path.flight);
+        float certain = path.to_light ? bounds.certain : 0.0;
         float rate = bounds.largest - certain;
         bool looks;
-        float way = fly(flight, rate, bounds.level, depth, looks);
-        if (certain > 0.0) passed *= exp(-certain * way);
-        if (looks || certain > 0.0) met.u = draw();
-        if (looks) {
+        float way = fly(path.flight, rate, bounds.level, depth, looks);
+        met.is_of_solid = has_isosurface && meets_solid(before, way, path.flight);
+        looks = looks && !met.is_of_solid;
+        if (certain > 0.0) path.passed *= exp(-certain * way);
+        if (looks || certain > 0.0 || met.is_of_solid) met.u = draw();
+        if (looks || met.is_of_solid) {
             depth = -log(met.u.x);
-            met.at = flight.at / volume_size();
-            met.here = medium_at(met.at);
-            counts += vec4(met.here.extinction > bounds.largest * 1.00001, 0, 1, 0);
-            if (to_lamp) passed *= max(1.0 - (met.here.extinction - certain) / rate, 0.0);
-            if (!to_lamp && met.u.z * bounds.largest < met.here.extinction) event = a_scattering;
+            met.at = path.flight.at / volume_size();
         }
-        if (to_lamp && (looks || certain > 0.0) && is_lost(passed, looks ? met.u.y : met.u.x)) event = an_end;
+        if (looks) {
+            met.here = medium_at(met.at);
+            path.found.counts += vec4(met.here.extinction > bounds.largest * 1.00001, 0, 1, 0);
+            if (path.to_light) path.passed *= max(1.0 - (met.here.extinction - certain) / rate, 0.0);
+            if (!path.to_light && met.u.z * bounds.largest < met.here.extinction) event = a_scattering;
+        }
+        if (path.to_light && (looks || certain > 0.0) && is_lost(path.passed, looks ? met.u.y : met.u.x)) event = an_end;
+        if (met.is_of_solid) {
+            event = path.to_light ? an_end : a_scattering;
+            if (path.to_light) path.passed = 0.0;
+        }
     }
     return event;
 }
 
-Traced traced(Ray ray) {
-    Traced found = nothing_traced;
+// A light, looked for from where a path was scattered: where it is, and how much of it would go on the way of the path.
+struct Sought {
+    vec3 unit;
+    float reach;
+    vec3 light;
+};
+
+Sought sought(Scattering scattering, Look look) {
+    vec4 lit = lit_from(scattering, look.unit);
+    float likely = max(look.density + lit.a, 1e-30);
+    return Sought(look.unit, look.reach, lit.rgb * look.radiance * (step(1e-30, look.density) / likely));
+}
+
+Sought seek_light(Ray ray, Scattering scattering, vec3 at) {
+    if (has_sky && draw().x < frame.studio.sky.w) return sought(scattering, look_for_sky());
+    if (lights_kind == lights_area) {
+        vec3 from = (at - 0.5) / frame.per_extent.xyz;
+        return sought(scattering, look_for_light(from, draw_for(decision_light).xyz));
+    }
+    vec4 to_eye = towards_eye(ray, at);
+    vec3 towards = towards_lamp(to_eye.xyz, draw_for(decision_light).xy);
+    vec3 light = frame.trace.light.y * lit_from(scattering, towards).rgb;
+    return Sought(towards, to_eye.w, has_sky ? light / (1.0 - frame.studio.sky.w) : light);
+}
+
+// Light that was looked for has been found, or what was left of it. Whether the path goes on.
+bool end_search(inout Path path) {
+    path.found.light += path.passed * path.light;
+    path.to_light = false;
+    path.flight = path.onwards;
+    return path.weight != vec3(0);
+}
+
+// Whether the path goes on, or looks for a light first.
+bool scatter(inout Path path, Ray ray, Sample met) {
+    path.found.opacity = 1.0;
+    path.found.counts.y += 1.0;
     int longest = int(frame.trace.medium.w);
-    Flight flight = flight_over(ray.start + ray.enter * ray.direction, ray.unit, ray.leave - ray.enter);
-    Flight onwards = flight;  // after the lamp was looked for
-    vec3 weight = vec3(1);
-    vec3 from_lamp = vec3(0);
-    vec3 from = vec3(0);  // where the path was scattered last, from the volume's middle
-    float likely = 0.0;   // the density with which its direction was drawn there
-    float passed = 1.0;  // of that
-    bool to_lamp = false;
-    bool is_given_up = true;
-    int scatterings = 0;
+    if (++path.scatterings > longest) {
+        path.found.counts.w = float(longest == max_scatterings);
+        return false;
+    }
+    vec3 at = met.at;
+    Scattering scattering;
+    if (met.is_of_solid) {
+        vec3 normal = normal_of_solid(at, path.flight.unit);
+        scattering = reflected_by_solid(normal, at, path.flight.unit);
+        at = off_solid(at, normal);
+    } else {
+        scattering = scattered(at, path.flight.unit, met.here.albedo);
+    }
+    if (path.scatterings == 1) {
+        float depth_here = dot((at - 0.5) / frame.per_extent.xyz, ray.unit) * frame.trace.lens.z;
+        path.found.albedo = vec4(scattering.albedo, depth_here);
+        path.found.facing = scattering.facing;
+    }
+    vec3 arriving = path.weight;
+    path.weight *= scattering.weight;
+    if (path.weight != vec3(0) && !survives(path.weight, path.scatterings, met.u.w)) path.weight = vec3(0);
+    path.flight = flight_from(at, scattering.unit);
+    const bool is_lit = lights_kind != lights_none || has_sky;
+    is_first_decision = is_first_decision && is_lit;  // where a light is looked for, that is decided too
+    if (!is_lit) return path.weight != vec3(0);
+    path.onwards = path.flight;
+    path.from = (at - 0.5) / frame.per_extent.xyz;
+    if (has_sky || lights_kind == lights_area) path.likely = lit_from(scattering, scattering.unit).a;
+    Sought light = seek_light(ray, scattering, at);
+    is_first_decision = false;
+    path.light = arriving * light.light;
+    path.passed = 1.0;
+    if (path.light == vec3(0)) return end_search(path);
+    path.to_light = true;
+    path.flight = flight_from(at, light.unit);
+    path.flight.left = min(path.flight.left, light.reach);
+    return true;
+}
+
+// Into the light all around.
+void leave(inout Path path) {
+    if (path.scatterings == 0) return;
+    vec3 unit = path.flight.unit;
+    path.found.light += path.weight * (has_sky ? sky_met(unit, path.likely) : vec3(frame.trace.light.x));
+    if (lights_kind == lights_area) path.found.light += path.weight * lights_met(path.from, unit, path.likely);
+}
+
+Traced traced(Ray ray) {
+    Path path = path_along(ray);
     float depth = -log(draw_for(decision_flight).x);  // optical, to where something is met
-    Sample met = Sample(vec3(0), Medium(0.0, vec3(0)), vec4(0));
-    for (int i = 0; i < max_steps;) {
+    Sample met = Sample(vec3(0), Medium(0.0, vec3(0)), false, vec4(0));
+    bool goes_on = true;
+    for (int i = 0; i < max_steps && goes_on;) {
         int event;
         do {
-            event = advance(flight, to_lamp, depth, passed, found.counts, met);
+            event = advance(path, depth, met);
         } while (++i < max_steps && is_software && event == nothing_yet);
         if (event == nothing_yet) continue;
         if (event == a_scattering) {
-            found.opacity = 1.0;
-            found.counts.y += 1.0;
-            if (++scatterings > longest) {
-                is_given_up = longest == max_scatterings;
-                break;
-            }
-            vec3 at = met.at;
-            Scattering scattering = scattered(at, flight.unit, met.here.albedo);
-            if (scatterings == 1) {
-                float depth_here = dot((at - 0.5) / frame.per_extent.xyz, ray.unit) * frame.trace.lens.z;
-                found.albedo = vec4(met.here.albedo, depth_here);
-                found.facing = scattering.facing;
-            }
-            vec3 arriving = weight;
-            weight *= scattering.weight;
-            bool goes_on = weight != vec3(0) && survives(weight, scatterings, met.u.w);
-            if (!goes_on) weight = vec3(0);
-            flight = flight_from(at, scattering.unit);
-            const bool is_lit = lights_kind != lights_none || has_sky;
-            is_given_up = goes_on || is_lit;
-            if (!is_given_up) break;
-            is_first_decision = is_first_decision && is_lit;  // where a light is looked for, that is decided too
-            if (!is_lit) continue;
-            onwards = flight;
-            vec3 towards;
-            float reach;
-            if (has_sky) likely = lit_from(scattering, scattering.unit).a;
-            if (has_sky && draw().x < frame.studio.sky.w) {
-                from = (at - 0.5) / frame.per_extent.xyz;
-                Look look = look_for_sky();
-                vec4 lit = lit_from(scattering, look.unit);
-                from_lamp = arriving * lit.rgb * look.radiance / max(look.density + lit.a, 1e-30);
-                towards = look.unit;
-                reach = look.reach;
-            } else if (lights_kind == lights_area) {
-                from = (at - 0.5) / frame.per_extent.xyz;
-                likely = lit_from(scattering, scattering.unit).a;
-                Look look = look_for_light(from, draw_for(decision_light).xyz);
-                vec4 lit = lit_from(scattering, look.unit);
-                from_lamp = arriving * lit.rgb * look.radiance * step(1e-30, look.density) /
-                            max(look.density + lit.a, 1e-30);
-                towards = look.unit;
-                reach = look.reach;
-            } else {
-                vec4 to_eye = towards_eye(ray, at);
-                towards = towards_lamp(to_eye.xyz, draw_for(decision_light).xy);
-                from_lamp = arriving * frame.trace.light.y * lit_from(scattering, towards).rgb;
-                if (has_sky) from_lamp /= 1.0 - frame.studio.sky.w;
-                reach = to_eye.w;
-            }
-            is_first_decision = false;
-            to_lamp = true;
-            passed = 1.0;
-            flight = flight_from(at, towards);
-            flight.left = min(flight.left, reach);
-            if (from_lamp != vec3(0)) continue;
+            goes_on = scatter(path, ray, met);
+        } else if (path.to_light) {
+            goes_on = end_search(path);
+        } else {
+            leave(path);
+            goes_on = false;
         }
-        if (!to_lamp) {
-            if (scatterings > 0) {
-                found.light += weight * (has_sky ? sky_met(flight.unit, likely) : vec3(frame.trace.light.x));
-                if (lights_kind == lights_area) found.light += weight * lights_met(from, flight.unit, likely);
-            }
-            is_given_up = false;
-            break;
-        }
-        found.light += passed * from_lamp;
-        to_lamp = false;
-        is_given_up = weight != vec3(0);
-        if (weight == vec3(0)) break;
-        flight = onwards;
     }
-    found.counts.w = float(is_given_up);
-    return found;
+    if (goes_on) path.found.counts.w = 1.0;
+    return path.found;
 }

@@ -2,6 +2,7 @@
 #include "shaders/shared/philox.h"
 
 uvec2 random_pixel;       // number of the pixel, number of its path
+uvec2 random_place;       // column and row of the pixel
 uint random_draws = 0u;  // so far
 
 vec4 draw() {
@@ -19,8 +20,25 @@ const uvec4 decision_steps[4] = {
     uvec4(0x67332667u, 0x8EB44A87u, 0xDB0C2E0Du, 0x47B5481Du)};
 bool is_first_decision = frame.trace.lens.w > 0.0;
 
+// Where the numbers of a pixel begin. Those of neighbours are as different as can be (blue noise: I. Georgiev, M. Fajardo,
+// "Blue-noise dithered sampling", SIGGRAPH Talks 2016), so that the denoiser and the eye mix their errors away: each decision
+// and each seed takes the noise from another place, so that every number is as likely as any other, and the lower bits, of
+// which the noise knows nothing, are drawn.
+uvec4 start_of(uint decision) {
+    const int noise_bits = 2 * noise_edge_bits;
+    uvec4 drawn = philox(uvec4(random_pixel.x, decision, 0u, 1u), frame.trace.random.xw);
+    uvec4 shift = philox(uvec4(decision, 0u, 0u, 2u), frame.trace.random.xw);
+    uvec4 spread;
+    for (int i = 0; i < 4; ++i) {
+        uvec2 cell = (random_place + uvec2(shift[i], shift[i] >> 16)) & uint(noise_edge - 1);
+        uint number = uint(texelFetch(noise, ivec2(cell), 0).r * float(1 << noise_bits));
+        spread[i] = number << (32 - noise_bits) | drawn[i] >> noise_bits;
+    }
+    return mix(drawn, spread, bvec4(frame.trace.lens.w > 1.0));
+}
+
 vec4 draw_for(uint decision) {
-    uvec4 counter = is_first_decision ? uvec4(random_pixel.x, decision, 0u, 1u) : uvec4(random_pixel, random_draws++, 0u);
-    uvec4 spread = is_first_decision ? random_pixel.y * decision_steps[decision] : uvec4(0);
-    return uniform_numbers(philox(counter, frame.trace.random.xw) + spread);
+    uvec4 bits = is_first_decision ? start_of(decision) + random_pixel.y * decision_steps[decision]
+                                   : philox(uvec4(random_pixel, random_draws++, 0u), frame.trace.random.xw);
+    return uniform_numbers(bits);
 }

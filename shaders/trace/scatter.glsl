@@ -99,6 +99,22 @@ void reflect_at(inout Scattering scattering) {
     scattering.unit = normalize(scattering.local * in_from);
 }
 
+void reflect_by_surface(inout Scattering scattering, vec3 at, vec3 normal) {
+    scattering.is_surface = true;
+    if (roughness_varies) find_roughness(at);
+    vec3 along = turned(normal, 0.0, 0.0);
+    scattering.local = mat3(along, cross(normal, along), normal);
+    reflect_at(scattering);
+}
+
+// By the solid, of the isosurface's colour.
+Scattering reflected_by_solid(vec3 normal, vec3 at, vec3 before) {
+    vec3 albedo = from_srgb(frame.surface_colour.rgb) * frame.trace.medium.y;
+    Scattering result = Scattering(before, albedo, albedo, true, before, normal, mat3(1));
+    reflect_by_surface(result, at, normal);
+    return result;
+}
+
 Scattering scattered(vec3 at, vec3 before, vec3 albedo) {
     vec4 u = draw_for(decision_scattering);
     vec3 unit = turned(before, phase_cosine(u.x, frame.trace.medium.z), 2.0 * pi * u.y);
@@ -112,11 +128,7 @@ Scattering scattered(vec3 at, vec3 before, vec3 albedo) {
     vec3 normal = slope * ((dot(slope, before) > 0.0 ? -1.0 : 1.0) / steepness);
     result.facing = trust * normal;
     if (u.z >= frame.trace.light.w * trust) return result;
-    result.is_surface = true;
-    if (roughness_varies) find_roughness(at);
-    vec3 along = turned(normal, 0.0, 0.0);
-    result.local = mat3(along, cross(normal, along), normal);
-    reflect_at(result);
+    reflect_by_surface(result, at, normal);
     return result;
 }
 

@@ -222,6 +222,33 @@ TEST_F(Denoised, SlowPassesAreSeenAsTheyCome) {
     EXPECT_EQ(seen(4, 2), (std::set<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8}));
 }
 
+// From that of the ray caster, within the time that is wanted, and in the end to the last bit.
+TEST_F(Denoised, InAWindowPicturesFadeIntoEachOther) {
+    view_.width = view_.height = 16;
+    view_.paths = 1;
+    view_.frame_ms = 1000;
+    view_.cross_fade_s = .1;
+    double now_s = 10;
+    const auto seen = [&](double step_s, bool is_final) {
+        const FollowedPicture shown = renderer().follow(view_, now_s += step_s);
+        renderer().wait(shown.drawing);
+        EXPECT_EQ(shown.is_final, is_final) << now_s;
+        return renderer().read(shown.drawing).pixels;
+    };
+    const auto cast = seen(0, false), traced = renderer().render(view_).pixels;
+    EXPECT_NE(cast, traced);
+    EXPECT_EQ(seen(.1, false), cast);
+    for (const double share : {.3, .6, .9}) {
+        const auto between = seen(.03, false);
+        for (std::size_t i = 0; i < between.size(); ++i)
+            ASSERT_NEAR(between[i], cast[i] + share * (traced[i] - cast[i]), 1) << share;
+    }
+    EXPECT_EQ(seen(.03, true), traced);
+    EXPECT_EQ(seen(.03, true), traced);
+    view_.exposure_ev = 1;
+    EXPECT_EQ(seen(.001, true), renderer().render(view_).pixels);  // what is changed is seen at once
+}
+
 TEST_F(Denoised, FramesOfMoviesHaveNoiseOfTheirOwn) {
     const Image first = render(false, 2);
     view_.frame = 1;
@@ -296,6 +323,7 @@ class TracedSwaps : public Slots {
         view.background = {0, 1, 0};
         view.paths = 64;
         view.frame_ms = 1000;
+        view.cross_fade_s = .15;  // some are replaced while one picture fades into another
         const std::array codes{voxels(grid_, [](auto...) { return 10; }), voxels(grid_, [](auto...) { return 30; })};
         double now_s = 10;
         std::int64_t traced = 0;

@@ -36,6 +36,7 @@ class Traced : public Rendering {
         view_.paths = 16;
         view_.denoise = false;
         view_.noise_target = 0;
+        view_.spreads_pixels = false;  // pixels are compared as if each were by itself
     }
 
     // White everywhere, of this extinction over `length`.

@@ -254,6 +254,54 @@ TEST_F(TracedErrors, SlowOfPathsThatAreSpreadEvenlyFallOverFourDecades) {
     EXPECT_GT(slope(4), 0.5);
 }
 
+// Of paths that either meet a slab or pass it, as their first number says.
+class TracedNeighbours : public Traced {
+  protected:
+    void SetUp() override {
+        Traced::SetUp();
+        set_slab();
+        set_white(1, 64);
+        view_.bounces = 1;
+        view_.paths = 1;
+        view_.spreads_pixels = true;
+    }
+
+    const double met_ = 1 - std::exp(-1.);
+};
+
+// Over squares of 4 x 4 pixels their errors cancel, where those of pixels by themselves add up.
+TEST_F(TracedNeighbours, ErrInDifferentDirections) {
+    const auto variance = [&](bool spreads_pixels) {
+        view_.spreads_pixels = spreads_pixels;
+        const std::vector<Pixel> all = pixels();
+        double squares = 0;
+        for (std::size_t top = 0; top < 48; top += 4) {
+            for (std::size_t left = 0; left < 48; left += 4) {
+                double sum = 0;
+                for (std::size_t i = 0; i < 16; ++i) sum += all[(top + i / 4) * 48 + left + i % 4].opacity;
+                squares += std::pow(sum / 16 - met_, 2) / 144;
+            }
+        }
+        return squares;
+    };
+    EXPECT_NEAR(variance(false), met_ * (1 - met_) / 16, 0.4 * met_ * (1 - met_) / 16);
+    EXPECT_LT(variance(true), 0.25 * met_ * (1 - met_) / 16);
+}
+
+// Each pixel by itself, over many seeds, is as random as before: of squared errors in units of their own the mean is 1.
+TEST_F(TracedNeighbours, TakeEveryNumberAsOften) {
+    constexpr int seeds = 128;
+    view_.width = view_.height = 16;
+    std::vector<double> sums(256);
+    for (view_.seed = 0; view_.seed < seeds; ++view_.seed) {
+        const std::vector<Pixel> all = pixels();
+        for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += all[i].opacity;
+    }
+    double squares = 0;
+    for (const double sum : sums) squares += std::pow(sum - seeds * met_, 2) / (seeds * met_ * (1 - met_)) / 256;
+    EXPECT_NEAR(squares, 1, 0.35);  // four times its standard deviation
+}
+
 TEST_F(TracedSpeckle, NothingIsShownOfNothing) {
     set_white(0, 0);
     view_.transparent = false;

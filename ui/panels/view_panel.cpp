@@ -21,6 +21,8 @@ void draw_mode(const PanelContext& context) {
         case ViewMode::traced:
             setting_rows(context, {"view.paths", "view.lights", "view.sky", "view.sky_picture"});
             if (!context.work.view().sky_picture.empty()) setting_row(context, "view.sky_turn_deg");
+            setting_row(context, "view.isosurface");
+            if (context.work.view().isosurface) setting_row(context, "view.isovalue");
             setting_row(context, "view.lamp_brightness");
             if (context.work.view().lights == Lights::lamp) setting_row(context, "view.lamp_size_deg");
             if (context.work.view().lights == Lights::own) setting_row(context, "view.area_lights");

@@ -13,6 +13,7 @@
 namespace echolux {
 namespace {
 
+constexpr double cross_fade_s = 0.1;
 constexpr double volume_share = 0.6;  // of the time for a picture, where sections stand beside it
 
 constexpr ImGuiWindowFlags bare = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoBackground |
@@ -195,7 +196,9 @@ bool Panes::are_rays_done(const Renderer& renderer) {
 void Panes::follow(const PanelContext& context, Pane& pane, Exhibit& exhibit) {
     try {
         pane.view = view_of(context, pane);
-        pane.picture = exhibit.follow(pane.view, context.work.now_s(), static_cast<std::size_t>(pane.kind));
+        View shown = pane.view;
+        shown.cross_fade_s = cross_fade_s;
+        pane.picture = exhibit.follow(shown, context.work.now_s(), static_cast<std::size_t>(pane.kind));
         if (!pane.problem.empty()) context.work.notices().settle("view");
         pane.problem.clear();
     } catch (const Error& error) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 
 #include "ui/panels/widgets.h"
@@ -12,6 +13,12 @@
 
 namespace echolux {
 namespace {
+
+// The colour that one with an alpha has on the page.
+ImVec4 over_ground(const ImVec4& colour) {
+    const auto part = [&](float of_colour, float of_ground) { return of_ground + colour.w * (of_colour - of_ground); };
+    return {part(colour.x, ground.x), part(colour.y, ground.y), part(colour.z, ground.z), 1};
+}
 
 // Along the lower edge of what was clicked, while it is being opened.
 void draw_progress(const PanelContext& context, const JobState& job, ImVec2 low, ImVec2 high) {
@@ -28,11 +35,14 @@ std::string progress_text(const JobState& job) {
     return fmt::format("{}: {:.0f} %", task, 100 * static_cast<double>(job.done) / static_cast<double>(job.total));
 }
 
-// A card with a title and a line of explanation; `keys` at its right. While what it opens is on its way it tells how
-// far that is, and another click changes nothing.
+// What stands at the right of a card, between two corners, and fades into the colour beside it.
+using Drawn = std::function<void(ImDrawList& list, ImVec2 low, ImVec2 high, const ImVec4& beside)>;
+
+// A card with a title and a line of explanation; `keys` or a drawing at its right. While what it opens is on its way it
+// tells how far that is, and another click changes nothing.
 bool card(const PanelContext& context, const std::string& name, float width, const std::string& heading,
           const std::string& text, const std::string& keys = "", bool is_first = false,
-          const std::optional<JobState>& opening = {}) {
+          const std::optional<JobState>& opening = {}, const Drawn& draw_beside = {}) {
     const Style& style = context.style;
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float height = style.px(58);
@@ -48,7 +58,13 @@ bool card(const PanelContext& context, const std::string& name, float width, con
     const ImVec4 inside = is_first  ? ImVec4(accent.x, accent.y, accent.z, hovered ? 0.34f : 0.22f)
                           : hovered ? ImVec4(0.150f, 0.162f, 0.185f, 1)
                                     : surface;
+    list.AddRectFilled(at, high, shade(ground), style.px(8));
     list.AddRectFilled(at, high, ImGui::GetColorU32(inside), style.px(8));
+    if (draw_beside) {
+        const float edge = style.px(2);
+        const float left_of_it = high.x - std::min(style.px(190), 0.45f * width);
+        draw_beside(list, {left_of_it, at.y + edge}, {high.x - edge, high.y - edge}, over_ground(inside));
+    }
     list.AddRect(at, high, ImGui::GetColorU32(is_first ? ImVec4(accent.x, accent.y, accent.z, 0.6f) : hairline),
                  style.px(8));
     const float room = keys.empty() ? 0 : width_of_keys(style, keys) + style.px(24);
@@ -135,7 +151,11 @@ void StartPage::draw_simulator(const PanelContext& context, float width) {
     for (const ShownScene& scene : context.state.scenes) {
         const std::string name = "start.sim." + scene.name;
         const auto opening = context.work.opening("sim:" + scene.name);
-        if (card(context, name, width, scene.title, scene.text, "", &scene == context.state.scenes.data(), opening))
+        const bool is_first = &scene == context.state.scenes.data();
+        const Drawn drawn = [&](ImDrawList& list, ImVec2 low, ImVec2 high, const ImVec4& beside) {
+            drawings_.draw(list, scene.name, low, high, beside);
+        };
+        if (card(context, name, width, scene.title, scene.text, "", is_first, opening, drawn))
             open_simulator(context, scene.name);
     }
 }

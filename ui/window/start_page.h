@@ -7,6 +7,7 @@
 
 #include "render/region.h"
 #include "ui/panels/panel.h"
+#include "ui/window/scene_drawing.h"
 
 namespace echolux {
 
@@ -29,6 +30,7 @@ class StartPage {
     void draw_instruments(const PanelContext& context, float width);
 
     std::shared_ptr<Sources> sources_;  // filled by a job
+    SceneDrawings drawings_;
 };
 
 }  // namespace echolux

@@ -1,0 +1,159 @@
+// An isosurface in traced light: against furnaces, the ray caster's isosurface, what a haze before it holds back, and
+// how much of the sky is seen from the foot of a wall.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "traced.h"
+
+namespace echolux::test {
+namespace {
+
+class TracedIsosurface : public Traced {
+  protected:
+    static constexpr std::int64_t edge = 64;
+
+    void SetUp() override {
+        Traced::SetUp();
+        view_.isosurface = true;
+        view_.isovalue = 20;
+        view_.opacity = 0;
+        view_.scattering = 1;
+        view_.sky = 1;
+    }
+
+    // With a surface at half of the radius.
+    void set_ball(double radius) {
+        const VolumeGrid grid = db_grid(40, 44, 48);
+        set_volume(grid, ball(grid, radius));
+        view_.look = Look::free;
+        set_curve({{0, 1, 1, 1, 0}, {.2, 1, 1, 1, 0}, {.3, 1, 1, 1, 6}, {1, 1, 1, 1, 6}}, 0);
+    }
+
+    void expect_furnace(const std::string& what) {
+        double seen = 0;
+        for (const Pixel& pixel : pixels()) {
+            ASSERT_NEAR(pixel.light, pixel.opacity, 4e-4) << what;
+            seen += pixel.opacity;
+        }
+        EXPECT_GT(seen, 0.05 * 48 * 48) << what;
+    }
+};
+
+TEST_F(TracedIsosurface, LosesNothingInAFurnace) {
+    set_ball(36);
+    for (const double roughness : {.2, 1.}) {
+        view_.roughness = roughness;
+        expect_furnace("alone");
+    }
+    view_.opacity = 1;
+    expect_furnace("in haze");
+    view_.lighting = true;
+    view_.lighting_strength = 1;
+    expect_furnace("in haze with surfaces");
+    view_.clip_high = {.6, 1, .4};
+    view_.clip_planes = {0, 1, 1, 3};
+    expect_furnace("cut open");
+    view_.isovalue = -100;  // a block
+    expect_furnace("all of it");
+}
+
+TEST_F(TracedIsosurface, IsWhereTheRayCasterSeesIt) {
+    set_ball(36);
+    view_.clip_high = {1, 1, .6};
+    view_.paths = 64;
+    const std::vector<Pixel> traced = pixels();
+    view_.mode = ViewMode::isosurface;
+    view_.samples = 64;
+    view_.step = .25;
+    const std::vector<Pixel> cast = pixels();
+    double difference = 0, hidden = 0;
+    for (std::size_t i = 0; i < traced.size(); ++i) {
+        EXPECT_NEAR(traced[i].opacity, cast[i].opacity, 0.2) << i;
+        difference += traced[i].opacity - cast[i].opacity;
+        hidden += cast[i].opacity;
+    }
+    EXPECT_NEAR(difference / hidden, 0, 2e-3);
+}
+
+// Light of a headlight goes twice through a black haze of known depth, but for half a voxel, which it goes on off the
+// solid.
+TEST_F(TracedIsosurface, IsDarkenedByWhatLiesBeforeIt) {
+    VolumeGrid grid = db_grid(edge, edge, edge);
+    grid.spacing_um = {1, 1000, 1000};
+    set_volume(grid, [](std::int64_t z, auto...) { return z < 32 ? 10 : 30; });
+    set_curve({{0, 0, 0, 0, 1}, {.6, 0, 0, 0, 1}, {.7, 1, 1, 1, 1}, {1, 1, 1, 1, 1}}, 64);
+    view_.zoom = 20;
+    view_.sky = 0;
+    view_.bounces = 1;
+    view_.lamp_brightness = 1;
+    view_.lamp_size_deg = 0;
+    view_.paths = 64;
+    const double bare = mean().light;
+    EXPECT_NEAR(bare, 1, 0.15);  // a white surface that faces a lamp of 1
+    for (const double depth : {.25, 1., 2.}) {
+        view_.opacity = 2 * depth;  // of 32 um
+        const Mean found = mean();
+        const double expected = bare * std::exp(-depth * (2 - 0.5 / 32));
+        EXPECT_NEAR(found.light, expected, 4 * found.sigma) << depth;
+        EXPECT_LT(found.sigma, 0.02 * expected + 1e-4) << depth;
+    }
+}
+
+// From a floor beside a wall as long as the volume: what of a sky's light on a matt floor the wall holds back is the
+// form factor of a rectangle that stands on it (two of J. Howell's catalogue, B-3, side by side).
+TEST_F(TracedIsosurface, SeesLessOfTheSkyAtTheFootOfAWall) {
+    constexpr double height = 48, half_length = 32;
+    const VolumeGrid grid = db_grid(edge, edge, edge);
+    set_volume(grid, [](std::int64_t z, std::int64_t a, std::int64_t) { return z >= 48 || a < 32 ? 40 : 0; });
+    set_curve({{0, 1, 1, 1, 0}, {1, 1, 1, 1, 0}}, 0);
+    view_.width = view_.height = edge;
+    view_.zoom = std::numbers::sqrt3;  // a pixel is a voxel
+    view_.roughness = 1;
+    view_.bounces = 1;
+    view_.paths = 128;
+    const std::vector<Pixel> found = pixels();
+    for (std::int64_t column = 36; column < 60; column += 3) {
+        double light = 0;
+        constexpr std::int64_t rows = 8;
+        for (std::int64_t row = 32 - rows / 2; row < 32 + rows / 2; ++row)
+            light += found[static_cast<std::size_t>(row * edge + column)].light / rows;
+        const double beside = static_cast<double>(column) + 0.5 - 32;
+        const double to_top = std::hypot(beside, height);
+        const double held_back =
+            (std::atan(half_length / beside) - beside / to_top * std::atan(half_length / to_top)) / std::numbers::pi;
+        EXPECT_NEAR(light, 1 - held_back, 0.02) << beside;
+    }
+}
+
+TEST_F(TracedIsosurface, NoExtinctionExceedsItsBricksMajorant) {
+    set_ball(36);
+    view_.opacity = 3;
+    double scatterings = 0;
+    for (const PathCounts& counts : renderer().count_paths(view_)) {
+        EXPECT_EQ(counts.above_majorant, 0);
+        EXPECT_EQ(counts.given_up, 0);
+        scatterings += counts.scatterings;
+    }
+    EXPECT_GT(scatterings, 100);
+}
+
+TEST_F(TracedIsosurface, IsAnIsosurfaceWhileItMoves) {
+    set_ball(36);
+    view_.transparent = false;
+    view_.frame_ms = 1000;
+    view_.paths = 2;
+    double now_s = 10;
+    FollowedPicture shown;
+    for (int i = 0; i < 8; ++i) {  // the first may be slow on a busy machine, and the next one coarse
+        view_.azimuth_deg += 1;
+        shown = renderer().follow(view_, now_s += .01);
+        renderer().wait(shown.drawing);
+    }
+    View cast = view_;
+    cast.mode = ViewMode::isosurface;
+    EXPECT_EQ(renderer().read(shown.drawing).pixels, renderer().render(cast).pixels);
+}
+
+}  // namespace
+}  // namespace echolux::test
