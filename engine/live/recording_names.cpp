@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/scan/scan.h"
 #include "engine/scan/settings.h"
@@ -49,7 +50,7 @@ Path checked_folder(const Path& folder) {
 // Two stripes there would take turns on one disk.
 void check_named_once(const std::vector<Path>& folders) {
     if (folders.size() >= max_parts) {
-        throw Error(ErrorCode::bad_setting, fmt::format("name {} folders", folders.size()), "stripes",
+        throw Error(ErrorCode::bad_setting, "names " + counted(folders.size(), "folders"), "stripes",
                     fmt::format("name at most {}", max_parts - 1));
     }
     for (auto folder = folders.begin(); folder != folders.end(); ++folder) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string_view>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/methods/k_jitter.h"
 #include "compute/plan/choices.h"
@@ -272,7 +273,7 @@ void locate_spectra(Scan& scan) {
     const std::string where_stripes = scan.path.string() + ", scan.stripes";
     const std::vector<std::string> stripes = stripe_names(scan.file.stripes);
     if (stripes.size() >= max_parts) {
-        throw Error(ErrorCode::bad_setting, fmt::format("names {} files", stripes.size()), where_stripes,
+        throw Error(ErrorCode::bad_setting, "names " + counted(stripes.size(), "files"), where_stripes,
                     fmt::format("name at most {}", max_parts - 1));
     }
     scan.stripes.clear();
