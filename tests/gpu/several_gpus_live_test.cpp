@@ -152,7 +152,9 @@ TEST_F(SeveralGpusLive, IsToldWithItsWayAndTimes) {
         }
         EXPECT_GT(devices[1].copy_s, 0);
         EXPECT_GE(devices[1].copied_bytes, devices[1].blocks * 37 * 512);  // a B-scan in bytes, and its peaks
-        if (peers == PeerPath::automatic) EXPECT_EQ(devices[0].copied_bytes, 0);
+        if (peers == PeerPath::automatic) {
+            EXPECT_EQ(devices[0].copied_bytes, 0);
+        }
         EXPECT_THAT(path.describe(), HasSubstr("2 x cuda ("));
         EXPECT_THAT(path.describe(), HasSubstr("into textures of"));
     }
