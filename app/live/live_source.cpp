@@ -62,6 +62,8 @@ RecordingWanted recording_of(const Source& source, const std::filesystem::path& 
     RecordingWanted wanted;
     wanted.scan_toml = scan_toml;
     wanted.scan = source.scan();
+    wanted.line_rate_hz = source.line_rate_hz();
+    wanted.played_files = source.played_files();
     if (source.pool_blocks() > 0) wanted.max_blocks_held = std::max<std::int64_t>(1, source.pool_blocks() / 2);
     const std::int64_t b_scans = std::min(source.block_b_scans(), wanted.scan.geometry.b_scans);
     if (const auto block = RecordingLayout(wanted.scan).place_of(0, 0, b_scans))

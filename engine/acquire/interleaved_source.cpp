@@ -56,6 +56,20 @@ std::string InterleavedSource::name() const {
     return names + ", line by line";
 }
 
+double InterleavedSource::line_rate_hz() const {
+    double all = 0;
+    for (const Part& part : parts_) all += part.source->line_rate_hz();
+    return all;
+}
+
+std::vector<std::filesystem::path> InterleavedSource::played_files() const {
+    std::vector<std::filesystem::path> files;
+    for (const Part& part : parts_) {
+        for (std::filesystem::path& file : part.source->played_files()) files.push_back(std::move(file));
+    }
+    return files;
+}
+
 void InterleavedSource::start() {
     try {
         for (Part& part : parts_) {

@@ -35,6 +35,20 @@ std::string JoinedSource::name() const {
     return names;
 }
 
+double JoinedSource::line_rate_hz() const {
+    double all = 0;
+    for (const Part& part : parts_) all += part.source->line_rate_hz();
+    return all;
+}
+
+std::vector<std::filesystem::path> JoinedSource::played_files() const {
+    std::vector<std::filesystem::path> files;
+    for (const Part& part : parts_) {
+        for (std::filesystem::path& file : part.source->played_files()) files.push_back(std::move(file));
+    }
+    return files;
+}
+
 void JoinedSource::start() {
     next_ = 0;
     try {

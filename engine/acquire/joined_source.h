@@ -23,6 +23,8 @@ class JoinedSource : public Source {
     std::int64_t pool_blocks() const override;
     const SourceCapabilities& capabilities() const override { return capabilities_; }
     std::string name() const override;
+    double line_rate_hz() const override;  // of all together
+    std::vector<std::filesystem::path> played_files() const override;
 
     // All of them; none runs where one refuses.
     void start() override;

@@ -69,6 +69,7 @@ class PacedSource : public Source {
     std::int64_t pool_blocks() const override { return pacing_.pool_blocks; }
     const SourceCapabilities& capabilities() const override { return capabilities_; }
     std::string name() const override { return name_; }
+    double line_rate_hz() const override { return pacing_.line_rate_hz; }
 
     void start() override;
     Arrival next(std::chrono::milliseconds patience) override;

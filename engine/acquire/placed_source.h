@@ -39,6 +39,8 @@ class PlacedSource : public Source {
     std::int64_t pool_blocks() const override { return source_->pool_blocks(); }
     const SourceCapabilities& capabilities() const override { return source_->capabilities(); }
     std::string name() const override { return source_->name() + ", " + where_.remark; }
+    double line_rate_hz() const override { return source_->line_rate_hz(); }
+    std::vector<std::filesystem::path> played_files() const override { return source_->played_files(); }
     void start() override;
     Arrival next(std::chrono::milliseconds patience) override;
     void stop() noexcept override { source_->stop(); }

@@ -17,6 +17,7 @@
 #include "engine/acquire/shared_ring.h"
 #include "engine/acquire/source_kinds.h"
 #include "engine/parts.h"
+#include "engine/scan/raw_bytes.h"
 
 namespace echolux {
 
@@ -54,6 +55,10 @@ const std::vector<Field<SourceSettings>>& describe<SourceSettings>() {
             .soft(0, 16),
     };
     return fields;
+}
+
+std::vector<std::filesystem::path> Source::played_files() const {
+    return scan().spectra.empty() ? std::vector<std::filesystem::path>{} : raw_files(scan());
 }
 
 SourceName::SourceName(const std::string& name) {

@@ -55,6 +55,12 @@ class Source {
     virtual const SourceCapabilities& capabilities() const = 0;
     virtual std::string name() const = 0;  // for people: "simulator (vessel)", "GenICam Aravis-Fake-GV01"
 
+    // At which lines are sent: of a replay, that of the replay. 0: unknown, or whoever asks decides.
+    virtual double line_rate_hz() const { return capabilities().sends_when_asked ? 0 : scan().geometry.line_rate_hz; }
+
+    // Those that are read while it sends.
+    virtual std::vector<std::filesystem::path> played_files() const;
+
     // From a stopped source: volumes, sequence and time count from zero. Throws Error{device, bad_file}.
     virtual void start() = 0;
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
+#include <random>
 #include <utility>
 
 #include "compute/block_memory.h"
@@ -16,86 +18,91 @@ namespace {
 using Path = std::filesystem::path;
 
 constexpr double any_disk_bytes_per_s = 50e6;
-constexpr std::int64_t piece_bytes = 16 << 20;  // as large as blocks are
-constexpr double measured_s = 0.2;
-constexpr int fewest_pieces = 4, most_pieces = 64;  // 1 GiB
+constexpr std::int64_t piece_bytes = 4 << 20;  // to each disk at a time
+constexpr std::int64_t min_pieces = 8;         // fewer say nothing of a disk
+constexpr std::int64_t max_trial_bytes = std::int64_t{1} << 30;
+constexpr double trial_s = 0.2;
 
-// Files that are gone again, whatever happens.
-class TryFiles {
-  public:
-    TryFiles(const std::vector<Path>& beside, std::int64_t stripe_bytes, const RecordingTools& tools) {
-        std::vector<std::unique_ptr<DurableFile>> files;
-        try {
-            for (const Path& path : beside) {
-                files.push_back(tools.open_raw(path.string() + ".try"));
-                names_.push_back(path.string() + ".try");
-            }
-        } catch (...) {
-            remove();
-            throw;
-        }
-        file_ = as_one(std::move(files), stripe_bytes);
-    }
-    ~TryFiles() {
-        file_.reset();
-        remove();
-    }
-    TryFiles(const TryFiles&) = delete;
-    TryFiles& operator=(const TryFiles&) = delete;
-
-    DurableFile& file() { return *file_; }
-
-  private:
-    void remove() const noexcept {
+// One beside each; their names are gone at once, and the files with this, whatever ends the program.
+std::unique_ptr<DurableFile> nameless_file(const std::vector<Path>& beside, std::int64_t stripe_bytes,
+                                           const RecordingTools& tools) {
+    std::vector<std::unique_ptr<DurableFile>> files;
+    for (const Path& path : beside) {
+        const Path name = path.string() + ".try";
+        std::unique_ptr<DurableFile> file = tools.open_raw(name);
         std::error_code ignored;
-        for (const Path& name : names_) std::filesystem::remove(name, ignored);
+        std::filesystem::remove(name, ignored);
+        files.push_back(std::move(file));
     }
+    return as_one(std::move(files), stripe_bytes);
+}
 
-    std::vector<Path> names_;
-    std::unique_ptr<DurableFile> file_;
-};
+// As spectra, of which a file system that compresses makes nothing smaller.
+BlockMemory noise(std::int64_t bytes) {
+    BlockMemory memory = block_memory(bytes, MemoryKind::host);
+    std::mt19937_64 random;
+    for (std::int64_t at = 0; at < bytes; at += 8) {
+        const std::uint64_t word = random();
+        std::memcpy(memory.data + at, &word, 8);
+    }
+    return memory;
+}
+
+// Disks that are tried must keep room for the recording, and for whatever else writes to them.
+std::int64_t max_bytes_to_try(const std::vector<DiskRoom>& rooms) {
+    std::int64_t bytes = max_trial_bytes;
+    for (const DiskRoom& room : rooms) bytes = std::min(bytes, (room.free_bytes - room.wanted_bytes) / 2);
+    return bytes;
+}
 
 // Of a recording of known length: what the disks are behind at its end.
-bool are_made_up_for(const RecordingWanted& wanted, double arriving, double taken) {
-    if (wanted.expected_bytes <= 0) return false;
+bool pool_bridges_the_gap(const RecordingWanted& wanted, double arriving, double taken) {
     return static_cast<double>(wanted.expected_bytes) * (1 - taken / arriving) <=
            static_cast<double>(wanted.held_bytes);
 }
 
 }  // namespace
 
-double bytes_per_s(const Scan& scan) {
+double bytes_per_s(const Scan& scan, double line_rate_hz) {
     const SpectraLayout layout = spectra_layout(scan.file, scan.format, scan.geometry, scan.path.string());
     const std::int64_t lines = layout.frames_per_volume * scan.geometry.lines_per_frame();
-    return static_cast<double>(layout.volume_bytes()) / static_cast<double>(lines) * scan.geometry.line_rate_hz;
+    return static_cast<double>(layout.volume_bytes()) / static_cast<double>(lines) * line_rate_hz;
 }
 
-// Without the first piece, for which room is found.
-double measured_disk_rate(const std::vector<Path>& files, std::int64_t stripe_bytes, const RecordingTools& tools) {
-    TryFiles beside(files, stripe_bytes, tools);
-    const BlockMemory piece = block_memory(piece_bytes, MemoryKind::host);
-    const std::span bytes(piece.data, static_cast<std::size_t>(piece_bytes));
-    std::ranges::fill(bytes, std::byte{0x5a});
-    beside.file().write(0, bytes);
+// One piece, then two, four … and flushed each time: a slow disk ends it soon, and of a fast one the last round, which
+// counts alone, is long enough.
+std::optional<double> measured_disk_rate(const std::vector<Path>& files, std::int64_t stripe_bytes,
+                                         std::int64_t max_bytes, const RecordingTools& tools) {
+    const std::int64_t bytes = piece_bytes * std::ssize(files), max_pieces = max_bytes / bytes;
+    if (max_pieces < min_pieces) return {};
+    const std::unique_ptr<DurableFile> file = nameless_file(files, stripe_bytes, tools);
+    const BlockMemory piece = noise(bytes);
     const double begin = tools.seconds();
-    int pieces = 0;
-    double seconds = 0;
-    do {
-        beside.file().write(++pieces * piece_bytes, bytes);
-        seconds = tools.seconds() - begin;
-    } while (pieces < fewest_pieces || (pieces < most_pieces && seconds < measured_s));
-    return static_cast<double>(pieces) * static_cast<double>(piece_bytes) / std::max(seconds, 1e-9);
+    double rate = 0, now = begin;
+    for (std::int64_t done = 0, round = 1; now - begin < trial_s && done + round <= max_pieces; round *= 2) {
+        for (std::int64_t i = 0; i < round; ++i)
+            file->write(bytes * done++, {piece.data, static_cast<std::size_t>(bytes)});
+        file->sync();
+        const double before = std::exchange(now, tools.seconds());
+        rate = static_cast<double>(round * bytes) / std::max(now - before, 1e-9);
+    }
+    return rate;
 }
 
-std::string check_disk_rate(const RecordingWanted& wanted, const Scan& recorded, const RecordingTools& tools) {
-    const double arriving = bytes_per_s(recorded);
+std::string check_disk_rate(const RecordingWanted& wanted, const Scan& recorded, const std::vector<DiskRoom>& rooms,
+                            const RecordingTools& tools) {
+    const double arriving = bytes_per_s(recorded, wanted.line_rate_hz);
     if (arriving < any_disk_bytes_per_s) return {};
     const std::vector<Path> files = raw_files(recorded);
-    const double taken = measured_disk_rate(files, recorded.file.stripe_bytes, tools);
+    const std::optional<double> taken =
+        measured_disk_rate(files, recorded.file.stripe_bytes, max_bytes_to_try(rooms), tools);
+    if (!taken) return {};
     const char* const disks = files.size() == 1 ? "the disk takes" : "the disks together take";
     std::string rates =
-        fmt::format("spectra come at {:.3g} GB/s, {} {:.3g} GB/s", 1e-9 * arriving, disks, 1e-9 * taken);
-    if (taken >= arriving || are_made_up_for(wanted, arriving, taken)) return rates;
+        fmt::format("spectra come at {:.3g} GB/s, {} {:.3g} GB/s", 1e-9 * arriving, disks, 1e-9 * *taken);
+    if (*taken >= arriving) return rates;
+    if (wanted.expected_bytes <= 0) return rates + ": blocks will be missing if they come without a pause";
+    if (pool_bridges_the_gap(wanted, arriving, *taken)) return rates;
     throw Error(ErrorCode::output, rates, recorded.spectra.string(),
                 "record to more disks with `stripes`, to a faster one, or at a lower line rate");
 }

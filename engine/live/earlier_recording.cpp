@@ -8,7 +8,6 @@
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/live/recording_calibration.h"
-#include "engine/live/recording_names.h"
 #include "engine/simulate/truth.h"
 
 namespace echolux {
@@ -53,7 +52,7 @@ void remove_moved(const Path& path) {
 }  // namespace
 
 EarlierRecording::EarlierRecording(const Path& scan_toml, std::vector<Path> files, const Path& truth) {
-    stripes_ = stripes_made_by(scan_toml);
+    stripes_ = stripes_named_by(scan_toml);
     for (const Path& path : calibration_made_by(scan_toml)) files.push_back(path);
     std::erase_if(files, [](const Path& path) { return !is_there(path); });
     if (is_folder(truth) && std::ranges::any_of(truth_files(truth), is_there)) files.push_back(truth);
@@ -95,10 +94,22 @@ void EarlierRecording::put_back() noexcept {
 
 void EarlierRecording::remove() noexcept {
     for (const Moved& move : moved_) remove_moved(move.to);
-    std::error_code ignored;
-    for (const Path& stripe : stripes_) std::filesystem::remove(stripe, ignored);
-    stripes_.clear();
+    if (stripes_.are_its_own) {
+        std::erase_if(stripes_.files, [](const Path& stripe) {
+            std::error_code problem;
+            std::filesystem::remove(stripe, problem);
+            return !problem;
+        });
+    }
+    is_removed_ = true;
     end();
+}
+
+std::string EarlierRecording::stripes_left() const {
+    if (!is_removed_ || stripes_.files.empty()) return {};
+    const char* const why = stripes_.are_its_own ? "cannot be removed" : "may belong to a recording in another folder";
+    return fmt::format("stripes of the recording that was replaced are left, since they {}: {}", why,
+                       text_of_stripes(stripes_.files));
 }
 
 // What anybody else put into the folder stays, and so does the folder then.

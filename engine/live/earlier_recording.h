@@ -4,7 +4,10 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
+
+#include "engine/live/recording_names.h"
 
 namespace echolux {
 
@@ -12,10 +15,10 @@ class EarlierRecording {
   public:
     EarlierRecording() = default;  // there is none
 
-    // Stripes on other disks stay where they are, and the one that replaces it takes other names for its own.
     // Moves what is there of `files`, the folder `truth`, and the calibration files that the recording `scan_toml`
-    // made, into the first folder that is free of NAME.before, NAME.before-2, ... Throws Error{output}: all is where it
-    // was.
+    // made, into the first of the folders NAME.before, NAME.before-2, ... that is not there yet. Stripes on other disks
+    // stay where they are, and the recording that replaces it takes other names for its own. Throws Error{output}: all
+    // is where it was.
     EarlierRecording(const std::filesystem::path& scan_toml, std::vector<std::filesystem::path> files,
                      const std::filesystem::path& truth);
 
@@ -26,6 +29,9 @@ class EarlierRecording {
     void put_back() noexcept;
     void remove() noexcept;
 
+    // What remove() left of its stripes, and why, in one line; empty: nothing.
+    std::string stripes_left() const;
+
   private:
     void end() noexcept;
 
@@ -34,7 +40,8 @@ class EarlierRecording {
         std::filesystem::path from, to;
     };
     std::vector<Moved> moved_;
-    std::vector<std::filesystem::path> stripes_;
+    NamedStripes stripes_;
+    bool is_removed_ = false;
 };
 
 }  // namespace echolux

@@ -210,7 +210,9 @@ void Recorder::end_files(const EndOfRecording& end) {
     attempt([this] {
         const std::scoped_lock lock(mutex_);
         if (writer_->is_empty()) std::erase(raw_files_, writer_->raw_path());
-        if (writer_->raw_path() == path_) kept_before_ = writer_->earlier();
+        if (writer_->raw_path() != path_) return;
+        kept_before_ = writer_->earlier();
+        stats_.stripes_left = writer_->stripes_left();
     });
 }
 

@@ -27,6 +27,7 @@ struct RecorderStats : WrittenStats {
     std::int64_t blocks_held = 0;      // of the pool, now
     std::int64_t max_blocks_held = 0;  // so far
     std::int64_t files = 1;            // recordings: NAME, and those that it went on in
+    std::string stripes_left{};        // as RecordingWriter::stripes_left(), when it has ended
     std::optional<Error> problem{};    // as Recorder::problem()
 
     std::int64_t blocks_not_in_it() const { return missing_blocks + lost_blocks + refused_blocks; }

@@ -5,9 +5,29 @@
 
 namespace echolux {
 
+// While a recorder makes its files, for which neither blocks nor stats() wait.
+class Recording::Beginning {
+  public:
+    explicit Beginning(Recording& recording) : recording_(recording) {
+        const std::scoped_lock lock(recording_.mutex_);
+        if (recording_.recorder_ || recording_.is_beginning_)
+            throw Error(ErrorCode::bad_setting, "a recording is under way", "record", "stop it first");
+        recording_.is_beginning_ = true;
+    }
+    ~Beginning() {
+        const std::scoped_lock lock(recording_.mutex_);
+        recording_.is_beginning_ = false;
+    }
+    Beginning(const Beginning&) = delete;
+    Beginning& operator=(const Beginning&) = delete;
+
+  private:
+    Recording& recording_;
+};
+
 std::string Recording::begin(RecordingWanted wanted, const RecordingTools& tools) {
-    if (stats()) throw Error(ErrorCode::bad_setting, "a recording is under way", "record", "stop it first");
-    auto recorder = std::make_unique<Recorder>(std::move(wanted), tools);  // makes files, for which no block waits
+    const Beginning beginning(*this);
+    auto recorder = std::make_unique<Recorder>(std::move(wanted), tools);
     std::string notice = recorder->notice();
     const std::scoped_lock lock(mutex_);
     recorder_ = std::move(recorder);

@@ -13,7 +13,8 @@ namespace echolux {
 
 class Recording {
   public:
-    // What is to be said of it, empty: nothing. Throws Error{bad_setting}: one is under way; Error{output} as Recorder.
+    // What is to be said of it, empty: nothing. Throws Error{bad_setting}: one is under way, or begins; Error{output}
+    // as Recorder.
     std::string begin(RecordingWanted wanted, const RecordingTools& tools);
 
     // Waits for the disk, and no block waits for it. Nothing: there was none.
@@ -28,8 +29,11 @@ class Recording {
     std::optional<RecorderStats> stats() const;
 
   private:
+    class Beginning;
+
     mutable std::mutex mutex_;  // held while the recorder is exchanged or told something
     std::unique_ptr<Recorder> recorder_;
+    bool is_beginning_ = false;      // one that makes its files; nobody else may begin
     std::int64_t missing_said_ = 0;  // blocks
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/scan/scan.h"
 #include "engine/scan/settings.h"
@@ -43,9 +44,29 @@ Path checked_folder(const Path& folder) {
         throw Error(ErrorCode::output, "there is no folder " + whole.string(), "stripes",
                     "make the folder first, or mount the disk that it is on");
     }
-    if (whole.string().find(';') != std::string::npos)
-        throw Error(ErrorCode::bad_setting, "has a semicolon in its name", whole.string(), "choose another folder");
     return whole;
+}
+
+// Two stripes there would take turns on one disk.
+void check_named_once(const std::vector<Path>& folders) {
+    if (folders.size() >= max_parts) {
+        throw Error(ErrorCode::bad_setting, "names " + counted(folders.size(), "folders"), "stripes",
+                    fmt::format("name at most {}", max_parts - 1));
+    }
+    for (auto folder = folders.begin(); folder != folders.end(); ++folder) {
+        const auto is_same = [&](const Path& other) {
+            std::error_code missing;
+            return std::filesystem::equivalent(*folder, other, missing);
+        };
+        if (std::any_of(folders.begin(), folder, is_same))
+            throw Error(ErrorCode::bad_setting, "is named twice", folder->string(), "name a folder on each disk once");
+    }
+}
+
+// scan.stripes has semicolons between the names.
+void check_can_stand_in_toml(const Path& stripe) {
+    if (stripe.string().find(';') == std::string::npos) return;
+    throw Error(ErrorCode::bad_setting, "has a semicolon in its name", stripe.string(), "choose another name");
 }
 
 bool is_stripe_name(const Path& path, const Path& scan_toml) {
@@ -83,6 +104,7 @@ void check_recording_name(const Path& scan_toml, bool replace, const std::vector
 }
 
 std::vector<Path> stripes_of_recording(const Path& scan_toml, const std::vector<Path>& folders, bool takes_free_names) {
+    check_named_once(folders);
     std::vector<Path> names;
     for (const Path& folder : folders) {
         const Path whole = checked_folder(folder);
@@ -90,29 +112,33 @@ std::vector<Path> stripes_of_recording(const Path& scan_toml, const std::vector<
         int number = 1;
         while (takes_free_names && is_taken(stripe_name(whole, scan_toml, part, number))) ++number;
         names.push_back(stripe_name(whole, scan_toml, part, number));
+        check_can_stand_in_toml(names.back());
     }
     return names;
 }
 
-std::vector<Path> stripes_made_by(const Path& scan_toml) {
-    std::vector<Path> files;
+NamedStripes stripes_named_by(const Path& scan_toml) {
+    NamedStripes stripes;
     try {
         Scan scan;
         Settings settings;
         bind(settings, scan);
         std::vector<TomlEntry> entries = toml_entries(scan_toml);
         std::erase_if(entries, [](const TomlEntry& entry) {
-            return entry.name != "recording.index" && entry.name != "scan.stripes";
+            return entry.name != "recording.index" && entry.name != "recording.folder" && entry.name != "scan.stripes";
         });
         settings.take(entries);
         if (scan.recording.index.empty()) return {};
         for (const std::string& name : stripe_names(scan.file.stripes)) {
-            if (is_stripe_name(name, scan_toml)) files.push_back(scan_toml.parent_path() / name);
+            if (is_stripe_name(name, scan_toml)) stripes.files.push_back(scan_toml.parent_path() / name);
         }
+        std::error_code missing;
+        stripes.are_its_own = std::filesystem::equivalent(
+            scan.recording.folder, std::filesystem::absolute(scan_toml, missing).parent_path(), missing);
     } catch (const Error&) {
         return {};
     }
-    return files;
+    return stripes;
 }
 
 }  // namespace echolux

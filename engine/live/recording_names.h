@@ -1,5 +1,5 @@
-// The files of a recording, and whether they may be written. Its stripes lie besides its raw file, in each further
-// folder one file: a file that is there already is somebody's and stays, and a recording that replaces another takes
+// The files of a recording, and whether they may be written. Its stripes lie beside its raw file, one file in each
+// further folder: a file that is there already is somebody's and stays, and a recording that replaces another takes
 // new names for them.
 #pragma once
 
@@ -23,13 +23,18 @@ std::vector<std::filesystem::path> files_of_recording(const std::filesystem::pat
 std::filesystem::path truth_of_recording(const std::filesystem::path& scan_toml);
 
 // NAME.stripe-2.raw, NAME.stripe-3.raw … in `folders`, absolute; `takes_free_names`: where one is there, the next name.
-// Throws Error{output}: a folder is missing (a disk that is not mounted is not the root disk); Error{bad_setting}: its
-// name cannot stand in scan.stripes.
+// Throws Error{output}: a folder is missing (a disk that is not mounted is not the root disk); Error{bad_setting}: one
+// is named twice, there are too many, or a name cannot stand in scan.stripes.
 std::vector<std::filesystem::path> stripes_of_recording(const std::filesystem::path& scan_toml,
                                                         const std::vector<std::filesystem::path>& folders,
                                                         bool takes_free_names = false);
 
-// Those that the recording `scan_toml` made. None where it is no recording, or cannot be read.
-std::vector<std::filesystem::path> stripes_made_by(const std::filesystem::path& scan_toml);
+// Those that the recording `scan_toml` names as it would name its own. None where it is no recording, or cannot be
+// read.
+struct NamedStripes {
+    std::vector<std::filesystem::path> files;
+    bool are_its_own = false;  // it lies where it was recorded: what a copy of it elsewhere names is not the copy's
+};
+NamedStripes stripes_named_by(const std::filesystem::path& scan_toml);
 
 }  // namespace echolux

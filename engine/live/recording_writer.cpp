@@ -12,6 +12,7 @@
 #include "engine/io/atomic_file.h"
 #include "engine/io/direct_file.h"
 #include "engine/live/disk_rate.h"
+#include "engine/live/disk_room.h"
 #include "engine/live/recording_calibration.h"
 #include "engine/live/striped_file.h"
 #include "engine/scan/frame_header.h"
@@ -28,9 +29,9 @@ constexpr std::int64_t index_step_bytes = 1 << 20;  // on a full disk the last r
 
 using Path = std::filesystem::path;
 
-void refuse_own_source(const Scan& source, const Scan& recorded) {
+void refuse_own_source(const std::vector<Path>& played_files, const Scan& recorded) {
     std::error_code missing;
-    for (const Path& played : raw_files(source)) {
+    for (const Path& played : played_files) {
         for (const Path& raw : raw_files(recorded)) {
             if (!std::filesystem::equivalent(played, raw, missing)) continue;
             throw Error(ErrorCode::output, "is being replayed", raw.string(), "choose another name");
@@ -38,21 +39,9 @@ void refuse_own_source(const Scan& source, const Scan& recorded) {
     }
 }
 
-void check_room(const Path& file, std::int64_t bytes) {
-    std::error_code unknown;
-    const std::filesystem::space_info space =
-        std::filesystem::space(std::filesystem::absolute(file).parent_path(), unknown);
-    if (unknown || space.available >= static_cast<std::uintmax_t>(bytes)) return;
-    throw Error(ErrorCode::output,
-                fmt::format("needs {:.4g} GB, {:.4g} GB are free", static_cast<double>(bytes) * 1e-9,
-                            static_cast<double>(space.available) * 1e-9),
-                file.string(), "record for a shorter time, or to another disk");
-}
-
-void check_room(const Scan& recorded, std::int64_t bytes) {
+std::vector<DiskRoom> rooms_of(const Scan& recorded, std::int64_t bytes) {
     const std::vector<Path> files = raw_files(recorded);
-    const Striping striping(files.size(), recorded.file.stripe_bytes);
-    for (std::size_t part = 0; part < files.size(); ++part) check_room(files[part], striping.bytes_of(part, bytes));
+    return disk_rooms(files, Striping(files.size(), recorded.file.stripe_bytes), bytes);
 }
 
 // The source's scan as the recording's TOML tells it from the beginning.
@@ -70,6 +59,7 @@ Scan recorded(const RecordingWanted& wanted) {
     scan.recording = {};
     scan.recording.index = file_of_recording(wanted.scan_toml, ".index.csv").filename().string();
     scan.recording.continues = wanted.continues;
+    if (!scan.stripes.empty()) scan.recording.folder = scan.spectra.parent_path().lexically_normal().string();
     scan.recording.program = "Echolux " + std::string(version);
     return scan;
 }
@@ -118,10 +108,11 @@ WrittenStats& WrittenStats::operator+=(const WrittenStats& later) {
 RecordingWriter::RecordingWriter(RecordingWanted wanted, RecordingTools tools)
     : tools_(std::move(tools)), scan_(recorded(wanted)), look_(wanted.look), layout_(scan_) {
     check_recording_name(scan_.path, wanted.replace, wanted.stripe_folders);
-    refuse_own_source(wanted.scan, scan_);
+    refuse_own_source(wanted.played_files, scan_);
     check_can_be_written(scan_.path);
-    check_room(scan_, wanted.expected_bytes);
-    if (wanted.continues.empty()) disk_rate_ = check_disk_rate(wanted, scan_, tools_);
+    const std::vector<DiskRoom> rooms = rooms_of(scan_, wanted.expected_bytes);
+    check_room(rooms);
+    if (wanted.continues.empty()) disk_rate_ = check_disk_rate(wanted, scan_, rooms, tools_);
     if (wanted.replace) {
         const std::vector<Path> files{scan_.path, scan_.spectra, index_path()};
         earlier_ = EarlierRecording(scan_.path, files, truth_of_recording(scan_.path));

@@ -24,14 +24,16 @@
 namespace echolux {
 
 struct RecordingWanted {
-    std::filesystem::path scan_toml;   // NAME.toml; NAME.raw, NAME.index.csv and calibration files come beside it
-    Scan scan;                         // of the source: its blocks lie in the file as this says
-    std::int64_t expected_bytes = 0;   // 0: unknown; room for them is asked for at once
-    std::int64_t max_blocks_held = 8;  // of the source's pool, at a time
-    std::int64_t held_bytes = 0;       // that these are; 0: unknown
-    bool replace = false;              // a recording that is there already
-    std::string look{};                // more sections for the TOML: how it was looked at
-    std::string continues{};           // the recording that this one goes on from
+    std::filesystem::path scan_toml;  // NAME.toml; NAME.raw, NAME.index.csv and calibration files come beside it
+    Scan scan;                        // of the source: its blocks lie in the file as this says
+    double line_rate_hz = 0;          // at which the source sends; 0: unknown, and no disk is tried
+    std::vector<std::filesystem::path> played_files{};    // of the source, which are not written over
+    std::int64_t expected_bytes = 0;                      // 0: unknown; room for them is asked for at once
+    std::int64_t max_blocks_held = 8;                     // of the source's pool, at a time
+    std::int64_t held_bytes = 0;                          // that these are; 0: unknown
+    bool replace = false;                                 // a recording that is there already
+    std::string look{};                                   // more sections for the TOML: how it was looked at
+    std::string continues{};                              // the recording that this one goes on from
     std::vector<std::filesystem::path> stripe_folders{};  // on further disks, each for stripes of the spectra
     std::int64_t stripe_bytes = usual_stripe_bytes;
 };
@@ -96,6 +98,9 @@ class RecordingWriter {
 
     // Where the recording waits that this one is to replace; empty: there was none, or it is gone, or back.
     const std::filesystem::path& earlier() const { return earlier_.folder(); }
+
+    // Stripes of that one which are still there though it is gone; with the reason, in one line. Empty: there are none.
+    std::string stripes_left() const { return earlier_.stripes_left(); }
 
     // The file system cannot flush folders: after a power cut the names of the files may be missing.
     bool keeps_names() const { return keeps_names_; }

@@ -217,6 +217,7 @@ RecorderStats Session::stop_recording() {
     if (!stats) return {};
     if (stats->problem) report(stats->problem->line());
     if (stats->blocks == 0) report("no block was recorded: no file is left");
+    if (!stats->stripes_left.empty()) report(stats->stripes_left, false);
     return *stats;
 }
 

@@ -1,4 +1,4 @@
-// One file in stripes on several disks, which all write at once: each has a thread. To who writes it is one file: a
+// One file in stripes on several disks, which all write at once: each has a thread. To its writer it is one file: a
 // write returns when every disk has its part.
 #pragma once
 
@@ -42,7 +42,7 @@ class StripedFile final : public DurableFile {
     Striping striping_;
     std::vector<Part> parts_;
     std::function<void(std::size_t)> work_;  // nothing: the threads end
-    std::barrier<> turn_;                    // of all threads and who writes: work_ is there, work_ is done
+    std::barrier<> turn_;                    // of all threads and the writer: work_ is there, work_ is done
     std::vector<std::jthread> threads_;      // of all parts but the first
 };
 

@@ -79,13 +79,29 @@ void RawBytes::close_all() {
     }
 }
 
+std::int64_t RawBytes::end_with(std::size_t part) const {
+    return striping_.end_with(part, size_of(files_[part].descriptor, files_[part].path));
+}
+
 std::int64_t RawBytes::size() const {
     std::int64_t size = std::numeric_limits<std::int64_t>::max();
-    for (std::size_t part = 0; part < files_.size(); ++part) {
-        const std::int64_t bytes = size_of(files_[part].descriptor, files_[part].path);
-        size = std::min(size, striping_.end_with(part, bytes));
-    }
+    for (std::size_t part = 0; part < files_.size(); ++part) size = std::min(size, end_with(part));
     return size;
+}
+
+std::string RawBytes::file_that_ends() const {
+    std::size_t first = 0;
+    for (std::size_t part = 1; part < files_.size(); ++part) {
+        if (end_with(part) < end_with(first)) first = part;
+    }
+    if (files_.size() == 1) return files_[first].path;
+    return fmt::format("{}, part {} of {} of the spectra", files_[first].path, first + 1, files_.size());
+}
+
+void check_size(const Scan& scan, const SpectraLayout& layout, const RawBytes& raw) {
+    const std::int64_t size = raw.size();
+    const bool ends_early = size < layout.file_bytes();
+    check_file_size(layout, scan.geometry, size, ends_early ? raw.file_that_ends() : scan.spectra.string());
 }
 
 void RawBytes::read(std::int64_t place, std::span<std::byte> out) const {

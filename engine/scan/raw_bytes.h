@@ -25,6 +25,9 @@ class RawBytes {
     // Now: of stripes, up to the first byte that is missing.
     std::int64_t size() const;
 
+    // For people: the file that the first byte that is missing would be in.
+    std::string file_that_ends() const;
+
     // Throws Error{bad_file} naming the file that ends early or cannot be read.
     void read(std::int64_t place, std::span<std::byte> out) const;
 
@@ -36,11 +39,15 @@ class RawBytes {
 
     void open_all(const std::vector<std::filesystem::path>& paths);
     void close_all();
+    std::int64_t end_with(std::size_t part) const;
     static void read_from(const File& file, std::int64_t place, std::span<std::byte> out);
 
     Striping striping_;
     std::vector<File> files_;
 };
+
+// check_file_size() of all of them. Where they end early, the file is named that does.
+void check_size(const Scan& scan, const SpectraLayout& layout, const RawBytes& raw);
 
 // All files of the scan's spectra, in their order.
 std::vector<std::filesystem::path> raw_files(const Scan& scan);

@@ -58,4 +58,9 @@ void describe_end(Scan& scan, const RecordingEnd& end, std::int64_t file_bytes);
 // known to be on the disk are checked against the bytes. Throws Error{bad_file}: index missing; not one whole block.
 void end_at_last_whole_block(Scan& scan);
 
+// Of a recording in stripes: whether its first blocks, with a stripe of every file if these are not too large, are
+// those of its index. Nothing is checked without one. Throws Error{bad_file}: files belong to different recordings, or
+// are named in another order than they were written.
+void check_stripes(const Scan& scan);
+
 }  // namespace echolux

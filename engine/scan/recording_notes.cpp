@@ -27,6 +27,8 @@ const std::vector<Field<RecordingNotes>>& describe<RecordingNotes>() {
             .file({".toml"}),
         integer("last_volume_b_scans", &S::last_volume_b_scans, 0, max, "", effect,
                 "B-scans of a last volume that ends early; 0: all volumes are whole"),
+        text("folder", &S::folder, effect,
+             "where a recording in stripes was made: only there it takes its stripes with it when it is replaced"),
         text("started", &S::started, effect, "start of the recording (UTC)"),
         text("program", &S::program, effect, "program that recorded it"),
     };

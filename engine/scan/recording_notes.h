@@ -18,6 +18,7 @@ struct RecordingNotes {
     std::int64_t doubtful_blocks = 0;      // written after the last flush that succeeded
     std::string continues;                 // the recording that this one goes on from; empty: it begins anew
     std::int64_t last_volume_b_scans = 0;  // of a last volume that is not whole; 0: it is
+    std::string folder;                    // where a recording in stripes was made: there it owns them
     std::string started;                   // UTC, ISO 8601
     std::string program;                   // name and version
 

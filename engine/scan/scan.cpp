@@ -10,6 +10,7 @@
 #include <optional>
 #include <string_view>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/methods/k_jitter.h"
 #include "compute/plan/choices.h"
@@ -41,8 +42,8 @@ const std::vector<Field<SpectraFile>>& describe<SpectraFile>() {
     static const std::vector<Field<S>> fields{
         text("file", &S::file, effect, "the raw spectra, relative to the TOML file").file(),
         text("stripes", &S::stripes, effect,
-             "files besides, where the spectra lie in stripes on several disks: names with semicolons between them"),
-        integer("stripe_bytes", &S::stripe_bytes, 512, max, "bytes", effect,
+             "further files that hold stripes of the spectra, on other disks: names with semicolons between them"),
+        integer("stripe_bytes", &S::stripe_bytes, 512, max_stripe_bytes, "bytes", effect,
                 "length of a stripe: they lie in `file` and `stripes` in turn"),
         integer("offset_bytes", &S::offset_bytes, 0, max, "bytes", effect, "header before the first acquired B-scan"),
         integer("frame_offset_bytes", &S::frame_offset_bytes, 0, max, "bytes", effect,
@@ -252,19 +253,36 @@ std::filesystem::path located(const Scan& scan, const std::string& name, const s
     return path;
 }
 
+void require_different_files(const std::vector<std::filesystem::path>& files, const std::string& where) {
+    for (auto file = files.begin(); file != files.end(); ++file) {
+        const auto is_same = [&](const std::filesystem::path& other) {
+            std::error_code problem;
+            return std::filesystem::equivalent(*file, other, problem);
+        };
+        if (std::any_of(files.begin(), file, is_same))
+            throw Error(ErrorCode::bad_setting, "names " + file->string() + " twice", where, "correct the names");
+    }
+}
+
 void locate_spectra(Scan& scan) {
     const std::string where = scan.path.string() + ", scan.file";
     if (scan.file.file.empty()) {
         throw Error(ErrorCode::bad_setting, "is missing", where, "name the file that holds the raw spectra");
     }
     scan.spectra = located(scan, scan.file.file, where, "");
+    const std::string where_stripes = scan.path.string() + ", scan.stripes";
     const std::vector<std::string> stripes = stripe_names(scan.file.stripes);
+    if (stripes.size() >= max_parts) {
+        throw Error(ErrorCode::bad_setting, "names " + counted(stripes.size(), "files"), where_stripes,
+                    fmt::format("name at most {}", max_parts - 1));
+    }
     scan.stripes.clear();
     for (const std::string& name : stripes) {
         const std::string which =
             fmt::format(", which holds part {} of {} of the spectra", scan.stripes.size() + 2, stripes.size() + 1);
-        scan.stripes.push_back(located(scan, name, scan.path.string() + ", scan.stripes", which));
+        scan.stripes.push_back(located(scan, name, where_stripes, which));
     }
+    require_different_files(raw_files(scan), where_stripes);
 }
 
 }  // namespace
@@ -323,7 +341,8 @@ Scan open_scan(const std::filesystem::path& path, std::span<const std::string> a
         end_at_last_whole_block(scan);
         layout = spectra_layout(scan.file, scan.format, scan.geometry, path.string());
     }
-    check_file_size(layout, scan.geometry, RawBytes(scan).size(), scan.spectra.string());
+    check_size(scan, layout, RawBytes(scan));
+    check_stripes(scan);
     load_calibration(scan);
     std::ranges::move(unused_settings(scan, assignments), std::back_inserter(scan.remarks));
     return scan;

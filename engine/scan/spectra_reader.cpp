@@ -11,7 +11,7 @@ namespace echolux {
 SpectraReader::SpectraReader(const Scan& scan)
     : geometry_(scan.geometry), layout_(spectra_layout(scan.file, scan.format, scan.geometry, scan.path.string())),
       raw_(std::make_unique<RawBytes>(scan)), path_(scan.spectra.string()), size_(raw_->size()) {
-    check_file_size(layout_, geometry_, size_, path_);
+    check_size(scan, layout_, *raw_);
 }
 
 SpectraReader::~SpectraReader() = default;

@@ -14,6 +14,9 @@ namespace echolux {
 // Of a recording: a multiple of what disks ask for, and a small part of a block.
 inline constexpr std::int64_t usual_stripe_bytes = std::int64_t{1} << 20;
 
+inline constexpr std::int64_t max_stripe_bytes = std::int64_t{1} << 30;
+inline constexpr std::size_t max_parts = 64;  // files, the first one included
+
 class Striping {
   public:
     // One part: the file itself, whatever the stripes.

@@ -57,7 +57,7 @@ POSIX_PLACES = [
     "engine/io/unfinished_files.cpp",
     "engine/reader/",
     "engine/io/movie/ffmpeg/ffmpeg_library.cpp",
-    "engine/live/recorder.cpp",
+    "engine/live/disk_room.cpp",
     "python/src/work.cpp",
     "engine/acquire/memory_node.cpp",
     "engine/acquire/plugin.cpp",

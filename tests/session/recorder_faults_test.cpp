@@ -26,7 +26,7 @@ TEST_F(RecorderTest, NothingIsReplacedUnasked) {
 TEST_F(RecorderTest, AScanIsNotRecordedOverItself) {
     { Recorder(wanted()).offer(source_.block(0)); }
     RecordingWanted itself = wanted();
-    itself.scan = open_scan(toml_);
+    itself.played_files = {folder_ / "other.raw", raw_};
     itself.replace = true;
     EXPECT_THAT(error_of([&] { Recorder recorder(itself); }).line, HasSubstr("is being replayed"));
     EXPECT_EQ(bytes_of(raw_), source_.file(1));

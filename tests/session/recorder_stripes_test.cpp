@@ -1,11 +1,10 @@
 // Recordings in stripes on several disks: the bytes of a plain one, whatever ends them; one that is missing is named,
-// one that is full costs its blocks, and disks that are too slow are told before anything begins.
+// and one that is full costs its blocks.
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 
-#include "engine/live/disk_rate.h"
 #include "engine/live/striped_file.h"
 #include "engine/scan/raw_bytes.h"
 #include "recorder_fixture.h"
@@ -100,7 +99,8 @@ TEST_F(RecorderStripesTest, APartThatIsMissingOrCutIsNamed) {
         offer_slowly(recorder, 0, 6);
     }
     std::filesystem::resize_file(parts_[1], std::filesystem::file_size(parts_[1]) - 1);
-    EXPECT_THAT(error_of([&] { open_scan(toml_); }).line, HasSubstr("ends"));
+    EXPECT_THAT(error_of([&] { open_scan(toml_); }).line,
+                HasSubstr("scan.stripe-2.raw, part 2 of 3 of the spectra: ends in volume 1"));
     std::filesystem::remove(parts_[2]);
     EXPECT_THAT(error_of([&] { open_scan(toml_); }).line,
                 HasSubstr("scan.stripe-3.raw does not exist, which holds part 3 of 3 of the spectra"));
@@ -114,6 +114,51 @@ TEST_F(RecorderStripesTest, AFolderThatIsNotThereIsRefusedAndNothingIsLeft) {
     EXPECT_THAT(error_of([&] { Recorder recorder(striped()); }).line, HasSubstr("scan.stripe-2.raw: already exists"));
     EXPECT_EQ(bytes_of(parts_[1]), source_.file(1));
     EXPECT_TRUE(std::filesystem::is_empty(folder_ / "rec"));
+}
+
+TEST_F(RecorderStripesTest, FilesThatDoNotBelongTogetherAreRefused) {
+    {
+        Recorder recorder(striped());
+        offer_slowly(recorder, 0, 6);
+    }
+    const Bytes second = bytes_of(parts_[1]), third = bytes_of(parts_[2]);
+    const auto opened_with = [&](const std::filesystem::path& one, const std::filesystem::path& other) {
+        return error_of([&] { open_scan(toml_, std::vector{"scan.stripes=" + one.string() + ";" + other.string()}); })
+            .line;
+    };
+    EXPECT_THAT(opened_with(parts_[1], parts_[1]), HasSubstr("scan.stripe-2.raw twice"));
+    EXPECT_THAT(opened_with(parts_[1], raw_), HasSubstr("scan.raw twice"));
+    std::string many = "a";
+    for (std::size_t file = 2; file <= max_parts; ++file) many += ";a";
+    EXPECT_THAT(error_of([&] { open_scan(toml_, std::vector{"scan.stripes=" + many}); }).line, HasSubstr("at most 63"));
+    EXPECT_THAT(error_of([&] { open_scan(toml_, std::vector<std::string>{"scan.stripe_bytes=2147483648"}); }).line,
+                HasSubstr("scan.stripe_bytes"));
+    put(parts_[1], third);
+    put(parts_[2], second);
+    EXPECT_THAT(error_of([&] { open_scan(toml_); }).line, HasSubstr("scan.index.csv says of block 0"));
+    put(parts_[1], second);
+    put(parts_[2], third);
+    EXPECT_NO_THROW(open_scan(toml_));
+}
+
+TEST_F(RecorderStripesTest, FoldersAreOnOneDiskEach) {
+    RecordingWanted wanted = striped();
+    wanted.stripe_folders = {folder_ / "b", folder_ / "c" / ".." / "b"};
+    EXPECT_THAT(error_of([&] { Recorder recorder(wanted); }).line, HasSubstr("is named twice"));
+    wanted.stripe_folders.assign(max_parts, folder_ / "b");
+    EXPECT_THAT(error_of([&] { Recorder recorder(wanted); }).line, HasSubstr("name at most 63"));
+    wanted = striped();
+    wanted.scan_toml = folder_ / "rec" / "a;b.toml";
+    EXPECT_THAT(error_of([&] { Recorder recorder(wanted); }).line, HasSubstr("semicolon"));
+    EXPECT_TRUE(std::filesystem::is_empty(folder_ / "rec"));
+}
+
+// All three folders are.
+TEST_F(RecorderStripesTest, FilesOnOneDiskShareItsRoom) {
+    RecordingWanted wanted = striped();
+    const auto bytes = static_cast<std::int64_t>(std::filesystem::space(folder_ / "rec").available);
+    wanted.expected_bytes = bytes + bytes / 2;
+    EXPECT_THAT(error_of([&] { Recorder recorder(wanted); }).line, HasSubstr("GB are free"));
 }
 
 // What is missing leaves a hole, and however few of its bytes a disk has, the recording opens behind it. The last
@@ -222,6 +267,42 @@ TEST_F(RecorderStripesTest, FilesThatARecordingDidNotMakeAreNotRemovedWithIt) {
     EXPECT_EQ(bytes_of(folder_ / "b" / "thesis.raw"), source_.file(1));
 }
 
+// It names the stripes of the one that it is a copy of.
+TEST_F(RecorderStripesTest, ACopyThatIsReplacedLeavesTheStripesOfItsOriginal) {
+    {
+        Recorder recorder(striped());
+        offer_slowly(recorder, 0, 6);
+    }
+    std::filesystem::copy(folder_ / "rec", folder_ / "copy");
+    RecordingWanted over_copy = striped(true);
+    over_copy.scan_toml = folder_ / "copy" / "scan.toml";
+    {
+        Recorder recorder(over_copy);
+        offer_slowly(recorder, 0, 3);
+        recorder.finish();
+        EXPECT_THAT(recorder.stats().stripes_left, HasSubstr("may belong to a recording in another folder"));
+        EXPECT_THAT(recorder.stats().stripes_left, HasSubstr(parts_[1].string() + ";" + parts_[2].string()));
+    }
+    expect_opens_with(over_copy.scan_toml, source_, 3);
+    expect_opens_with(toml_, source_, 6);
+}
+
+TEST_F(RecorderStripesTest, StripesThatCannotBeRemovedAreToldOf) {
+    {
+        Recorder recorder(striped());
+        offer_slowly(recorder, 0, 6);
+    }
+    std::filesystem::remove(parts_[2]);
+    std::filesystem::create_directories(parts_[2] / "not empty");
+    Recorder recorder(striped(true));
+    offer_slowly(recorder, 0, 3);
+    EXPECT_EQ(recorder.stats().stripes_left, "") << "before it has ended";
+    recorder.finish();
+    EXPECT_THAT(recorder.stats().stripes_left, HasSubstr("cannot be removed: " + parts_[2].string()));
+    EXPECT_FALSE(std::filesystem::exists(parts_[1]));
+    expect_opens_with(toml_, source_, 3);
+}
+
 TEST_F(RecorderStripesTest, OpensAfterKill9) {
     int report[2];
     ASSERT_EQ(pipe(report), 0);
@@ -246,61 +327,6 @@ TEST_F(RecorderStripesTest, OpensAfterKill9) {
     const std::int64_t blocks = std::ssize(rows());
     EXPECT_GE(blocks, written) << "every block that was said to be written";
     expect_opens_with(toml_, source_, blocks);
-}
-
-// 16 MiB in a second, whatever disk it is.
-class DiskRateTest : public RecorderStripesTest {
-  protected:
-    RecordingTools slow() {
-        RecordingTools tools =
-            watched_raw([this](std::int64_t, std::span<const std::byte>) { clock_s_ = clock_s_ + 1; });
-        tools.seconds = [this] { return clock_s_.load(); };
-        return tools;
-    }
-
-    // 250 MB/s: a million lines of 192 bytes, and a header of 32 bytes before each eleven.
-    RecordingWanted fast() const {
-        RecordingWanted with = wanted();
-        with.scan.geometry.line_rate_hz = 1e6 * 250 / (192 + 32.0 / 11);
-        return with;
-    }
-
-    std::atomic<double> clock_s_ = 0;
-};
-
-TEST_F(DiskRateTest, DisksThatAreTooSlowAreRefusedWithBothRates) {
-    EXPECT_NEAR(bytes_per_s(fast().scan), 250e6, 1);
-    const std::string line = error_of([&] { Recorder recorder(fast(), slow()); }).line;
-    EXPECT_THAT(line, HasSubstr("spectra come at 0.25 GB/s, the disk takes 0.0168 GB/s"));
-    EXPECT_TRUE(std::filesystem::is_empty(folder_ / "rec"));
-}
-
-TEST_F(DiskRateTest, WhatIsShortEnoughForTheBlocksThatMayBeHeldIsRecorded) {
-    RecordingWanted wanted = fast();
-    wanted.expected_bytes = 10'000'000;
-    wanted.held_bytes = 9'000'000;
-    EXPECT_THAT(error_of([&] { Recorder recorder(wanted, slow()); }).line, HasSubstr("spectra come at"));
-    wanted.held_bytes = 9'400'000;
-    Recorder recorder(wanted, slow());
-    EXPECT_THAT(recorder.notice(), HasSubstr("the disk takes 0.0168 GB/s"));
-}
-
-TEST_F(DiskRateTest, ASlowSourceAsksNoDisk) {
-    RecordingWanted wanted = fast();
-    wanted.scan.geometry.line_rate_hz = 1e5;
-    Recorder recorder(wanted, slow());
-    EXPECT_EQ(recorder.notice(), "");
-    EXPECT_EQ(clock_s_, 0);
-}
-
-TEST_F(DiskRateTest, StripesAreMeasuredTogetherAndLeaveNothing) {
-    RecordingWanted wanted = striped();
-    EXPECT_GT(measured_disk_rate(parts_, usual_stripe_bytes, RecordingTools::real()), 0);
-    EXPECT_TRUE(std::filesystem::is_empty(folder_ / "rec"));
-    EXPECT_TRUE(std::filesystem::is_empty(folder_ / "c"));
-    wanted.stripe_bytes = usual_stripe_bytes;
-    wanted.scan.geometry.line_rate_hz = fast().scan.geometry.line_rate_hz;
-    EXPECT_THAT(error_of([&] { Recorder recorder(wanted, slow()); }).line, HasSubstr("the disks together take"));
 }
 
 }  // namespace

@@ -122,6 +122,29 @@ TEST_F(RecordedSource, FlybackCountsInTheSizeOfTheFile) {
     EXPECT_THAT(line, HasSubstr(std::to_string(file_bytes)));
 }
 
+// What a recording must keep up with, and must not write over.
+TEST_F(RecordedSource, TellsItsOwnRateAndWhatItPlays) {
+    for (const std::string name : {"a", "b"}) {
+        folder_.write(name + ".toml", "[scan]\nfile = \"" + name + ".raw\"\nsample_format = \"u8\"\nsamples = 4\n" +
+                                          "a_scans = 3\nb_scans = 4\nline_rate_hz = 500\n");
+        folder_.write(name + ".raw", std::string(4 * 3 * 4, 'x'));
+    }
+    const std::string a = "replay:" + (folder_ / "a.toml").string(), b = "replay:" + (folder_ / "b.toml").string();
+    wanted_.settings.line_rate_hz = 4000;
+    for (const std::string& name : {a, "join:" + a + "+" + b, "interleave:" + a + "+" + b}) {
+        SCOPED_TRACE(name);
+        wanted_.name = name;
+        const auto source = open_source(wanted_);
+        const std::size_t parts = name == a ? 1 : 2;
+        EXPECT_EQ(source->scan().geometry.line_rate_hz, 500.0 * static_cast<double>(parts));
+        EXPECT_EQ(source->line_rate_hz(), 4000.0 * static_cast<double>(parts));
+        const std::vector<std::filesystem::path> played = source->played_files();
+        ASSERT_EQ(played.size(), parts);
+        EXPECT_EQ(played.front().string(), (folder_ / "a.raw").string());
+        EXPECT_EQ(played.back().string(), (folder_ / (parts == 1 ? "a.raw" : "b.raw")).string());
+    }
+}
+
 TEST_F(RecordedSource, WithoutALineRateItSaysWhatIsNeeded) {
     wanted_.settings.line_rate_hz = 0;
     const Caught caught = error_of([&] { open_replay(wanted_, clock_); });
