@@ -52,7 +52,7 @@ class LiveGpusBench {
             for (const std::int64_t count : doubled_to(std::ssize(gpus_)))
                 all += (all.empty() ? "" : ", ") + key_of(way, count);
         }
-        throw Error(ErrorCode::bad_setting, fmt::format("no key of a run begins with \"{}\"", job_.only), "--only",
+        throw Error(ErrorCode::bad_setting, fmt::format("no key of a run begins with \"{}\"", job_.only), "only",
                     "there are " + all);
     }
 

@@ -269,12 +269,56 @@ TEST(LibraryLive, TheLastVolumesAreKept) {
     EXPECT_GT(live.go_to(1).structure.number(), newest + 1);
 }
 
+// What is done to volumes counts as a change, as what they are made with does.
+TEST(LibraryLive, PushedVolumesAreKeptAndTheirChangesCounted) {
+    const TemporaryFolder folder;
+    const std::string file = (folder / "last.nrrd").string();
+    const Size size;
+    const auto spectra = fringes(size);
+    echolux_live_options wanted = options(ECHOLUX_EVERY);
+    wanted.keep_gb = 1e-9 * 8.5 * static_cast<double>(size.samples / 2 * size.a_scans * size.b_scans * 4);
+    lux::Live live = lux::Live::create(described(size), wanted);
+    const auto make = [&] {
+        ASSERT_TRUE(live.push(block_of(spectra, size, 0, 6), soon));
+        ASSERT_TRUE(live.next(soon));
+    };
+    const auto changed = [&] {
+        live.save_kept(file);
+        const std::string lines = lux::Series::open(file).provenance(0);
+        const std::size_t at = lines.find("recipe_changed = ");
+        return at == std::string::npos ? "" : lines.substr(at, lines.find('\n', at) - at);
+    };
+    live.start();
+    make();
+    make();
+    EXPECT_EQ(live.kept(), 2);
+    EXPECT_EQ(changed(), "");
+    live.set("filter.shown", "true");
+    ASSERT_TRUE(live.next(soon));  // the last volume is worked on again
+    EXPECT_EQ(changed(), "recipe_changed = begun with other settings: 2 volumes of 3, up to volume 1");
+    try {
+        live.go_to(3);
+        ADD_FAILURE() << "there are not so many";
+    } catch (const lux::Error& error) {
+        EXPECT_EQ(error.problem(), "is 3, and 3 volumes are kept");
+        EXPECT_NE(error.remedy().find("let the session run longer"), std::string::npos);
+    }
+    wanted.keep_gb = -1;
+    EXPECT_EQ(status_of([&] { lux::Live::create(described(size), wanted); }), ECHOLUX_BAD_SETTING);
+}
+
 TEST(LibraryLive, WithoutMemoryForThemNoVolumesAreKept) {
     lux::Live live = lux::Live::open("sim:vessel", {"scan.samples=256", "scan.a_scans=16", "scan.b_scans=4"});
     live.start(1);
     ASSERT_TRUE(live.next(soon));
     EXPECT_EQ(live.kept(), 0);
-    EXPECT_EQ(status_of([&] { live.go_to(0); }), ECHOLUX_BAD_SETTING);
+    try {
+        live.go_to(0);
+        ADD_FAILURE() << "none is kept";
+    } catch (const lux::Error& error) {
+        EXPECT_EQ(error.status(), ECHOLUX_BAD_SETTING);
+        EXPECT_NE(error.remedy().find("source.keep_gb"), std::string::npos);
+    }
     EXPECT_EQ(status_of([&] { live.save_kept("nowhere.nrrd"); }), ECHOLUX_BAD_SETTING);
     EXPECT_EQ(status_of([&] { live.save_kept("nowhere.nrrd", -1); }), ECHOLUX_BAD_ARGUMENT);
 }
