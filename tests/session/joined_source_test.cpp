@@ -169,6 +169,23 @@ TEST(JoinedSilence, IsNoTroubleWhereItIsForNoneOfThem) {
     }
 }
 
+TEST(SourcesPutTogether, AreOpenedByName) {
+    const std::vector<std::string> small{"simulation.samples=256", "simulation.a_scans=8", "simulation.b_scans=4"};
+    for (const std::string kind : {"join", "interleave"}) {
+        const auto both = open_source({.name = kind + ":sim:vessel+sim:vessel",
+                                       .scan = {},
+                                       .assignments = small,
+                                       .settings = {.line_rate_hz = 20'000}});
+        const ScanGeometry& geometry = both->scan().geometry;
+        EXPECT_EQ(geometry.line_rate_hz, 40'000);
+        EXPECT_EQ(geometry.a_scans * geometry.b_scans, 2 * 8 * 4);
+        both->start();
+        Arrival arrival;
+        for (int i = 0; i < 1000 && arrival.kind != Arrival::Kind::block; ++i) arrival = both->next(10ms);
+        EXPECT_EQ(arrival.kind, Arrival::Kind::block) << kind;
+    }
+}
+
 TEST_F(Joined, WhatDiffersIsRefused) {
     std::vector<std::unique_ptr<Source>> parts;
     parts.push_back(std::make_unique<ListedSource>("A", 4));
