@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+
 #include "compute/error.h"
 #include "compute/plan/same_spec.h"
 
