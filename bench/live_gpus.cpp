@@ -44,6 +44,18 @@ class LiveGpusBench {
         view_.height = job.quick ? 240 : 1080;
     }
 
+    // Before minutes go into ceilings.
+    void require_runs() const {
+        std::string all;
+        for (const Way& way : ways) {
+            if (!counts_of(way).empty()) return;
+            for (const std::int64_t count : doubled_to(std::ssize(gpus_)))
+                all += (all.empty() ? "" : ", ") + key_of(way, count);
+        }
+        throw Error(ErrorCode::bad_setting, fmt::format("no key of a run begins with \"{}\"", job_.only), "only",
+                    "there are " + all);
+    }
+
     void ceilings() {
         book_.begin("ceilings", 2 * std::ssize(doubled_to(std::ssize(gpus_))) + 1);
         const auto found = [&](const Ceiling& one) { book_.ceiling(one); };
@@ -53,8 +65,7 @@ class LiveGpusBench {
     }
 
     void measure(const Way& way) {
-        std::vector<std::int64_t> counts = doubled_to(std::ssize(gpus_));
-        std::erase_if(counts, [&](std::int64_t count) { return !key_of(way, count).starts_with(job_.only); });
+        const std::vector<std::int64_t> counts = counts_of(way);
         if (counts.empty()) return;
         book_.begin(fmt::format("live, {}", way.what), 9 * std::ssize(counts));
         // Two volumes, so that none is read twice in a row.
@@ -74,11 +85,18 @@ class LiveGpusBench {
         return fmt::format("live.gpus.{}/{}", way.name, count);
     }
 
+    // Of GPUs, in the runs that are wanted.
+    std::vector<std::int64_t> counts_of(const Way& way) const {
+        std::vector<std::int64_t> counts = doubled_to(std::ssize(gpus_));
+        std::erase_if(counts, [&](std::int64_t count) { return !key_of(way, count).starts_with(job_.only); });
+        return counts;
+    }
+
     static ReconstructionSpec spec_of(const Way& way, const BenchSize& size) {
         ReconstructionSpec spec = chain_spec(size, way.format);
         spec.recipe.depth_end = size.samples / 2;
-        spec.calibration.centre_wavelength_nm = 845;
-        spec.geometry.line_rate_hz = 70'000;
+        spec.calibration.centre_wavelength_nm = bench_wavelength_nm;
+        spec.geometry.line_rate_hz = bench_line_rate_hz;
         if (way.flow) spec.flow.method = FlowMethod::doppler;
         return spec;
     }
@@ -247,6 +265,7 @@ BenchReport run_live_gpus(const LiveBenchJob& job, Progress& progress) {
         100 * share_that_is_paced);
     BenchBook book(report, extent_of(true, job.quick).effort, progress);
     LiveGpusBench bench(book, report, job);
+    bench.require_runs();
     bench.ceilings();
     for (const Way& way : ways) bench.measure(way);
     return report;

@@ -6,7 +6,7 @@
 
 namespace echolux {
 
-// job.gpus is set. Throws Error{device, out_of_memory, cancelled}.
+// job.gpus is set. Throws Error{device, out_of_memory, cancelled; bad_setting: job.only is no run}.
 BenchReport run_live_gpus(const LiveBenchJob& job, Progress& progress);
 
 }  // namespace echolux

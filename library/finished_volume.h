@@ -16,6 +16,7 @@ struct FinishedVolume {
     double time_s = 0;
     std::int64_t number = 0;
     std::shared_ptr<const ReconstructionSpec> spec;  // that it was made with
+    std::uint64_t plan = 0;                          // number of the settings that it was begun with
 
     std::int64_t bytes() const {
         return std::ssize(structure->voxels) + (flow ? std::ssize(flow->voxels) : std::int64_t{0});

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "app/live/kept_series.h"
 #include "compute/counted.h"
 #include "compute/error.h"
@@ -27,11 +25,17 @@ std::int64_t KeptVolumes::count() const {
     return std::ssize(volumes_);
 }
 
+std::string KeptVolumes::remedy() const {
+    return max_bytes_ > 0 ? "let the session run longer, or give it more memory with `source.keep_gb`"
+                          : "set `source.keep_gb`, or keep_gb of its options, when the session is opened";
+}
+
 FinishedVolume KeptVolumes::go_to(std::int64_t time_point) {
     const std::scoped_lock lock(mutex_);
     if (time_point < 0 || time_point >= std::ssize(volumes_)) {
-        throw Error(ErrorCode::bad_setting, counted(std::ssize(volumes_), "volumes") + " are kept", "time_point",
-                    max_bytes_ > 0 ? "" : "set `source.keep_gb` when the session is opened");
+        throw Error(ErrorCode::bad_setting,
+                    fmt::format("is {}, and {} are kept", time_point, counted(std::ssize(volumes_), "volumes")),
+                    "time_point", remedy());
     }
     is_paused_ = true;
     return volumes_[static_cast<std::size_t>(time_point)];
@@ -42,31 +46,22 @@ void KeptVolumes::play() {
     is_paused_ = false;
 }
 
-std::vector<FinishedVolume> KeptVolumes::last(double seconds) const {
-    const std::scoped_lock lock(mutex_);
-    const auto is_of_them = [&](const FinishedVolume& one) {
-        return seconds <= 0 || one.time_s >= volumes_.back().time_s - seconds;
-    };
-    return {std::ranges::find_if(volumes_, is_of_them), volumes_.end()};
-}
-
 std::int64_t KeptVolumes::save(const std::filesystem::path& path, double seconds) const {
-    const std::vector<FinishedVolume> volumes = last(seconds);
-    if (volumes.empty())
-        throw Error(ErrorCode::bad_setting, "no volumes are kept", path.string(), "set `source.keep_gb`");
-    KeptSeries series;
-    series.grid = volumes.back().structure->grid;
-    series.provenance = volumes.back().structure->provenance;
-    series.plan = 1;  // of the newest; all others are another one
-    for (const FinishedVolume& one : volumes) {
-        const std::uint64_t plan = one.spec == volumes.back().spec ? series.plan : 0;
-        series.volumes.push_back({0, {one.number, one.time_s, plan}});
-    }
+    const std::deque<FinishedVolume> volumes = [&] {
+        const std::scoped_lock lock(mutex_);
+        return volumes_;
+    }();
+    if (volumes.empty()) throw Error(ErrorCode::bad_setting, "no volumes are kept", path.string(), remedy());
+    const FinishedVolume& newest = volumes.back();
+    KeptSeries series{{}, newest.structure->grid, newest.structure->provenance, newest.plan};
+    for (const FinishedVolume& one : volumes)
+        series.volumes.push_back({series.volumes.size(), {one.number, one.time_s, one.plan}});
+    series.volumes = last_of(series.volumes, seconds);
     std::size_t next = 0;
     SilentProgress nobody_asks;
     write_kept(
-        path, series, [&] { return volumes[next++].structure->voxels; }, nobody_asks);
-    return std::ssize(volumes);
+        path, series, [&] { return volumes[series.volumes[next++].serial].structure->voxels; }, nobody_asks);
+    return std::ssize(series.volumes);
 }
 
 }  // namespace echolux::library

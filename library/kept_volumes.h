@@ -6,7 +6,7 @@
 #include <deque>
 #include <filesystem>
 #include <mutex>
-#include <vector>
+#include <string>
 
 #include "library/finished_volume.h"
 
@@ -31,7 +31,7 @@ class KeptVolumes {
     std::int64_t save(const std::filesystem::path& path, double seconds) const;
 
   private:
-    std::vector<FinishedVolume> last(double seconds) const;
+    std::string remedy() const;  // where there are too few
 
     mutable std::mutex mutex_;
     std::int64_t max_bytes_ = 0;

@@ -66,7 +66,8 @@ FinishedVolume finished(echolux_live& live, HostVolume made) {
                         .flow = {},
                         .time_s = made.time_s,
                         .number = made.number,
-                        .spec = made.spec};
+                        .spec = made.spec,
+                        .plan = made.plan};
     if (made.flow) done.flow = shared(std::move(*made.flow));
     live.kept.add(done);
     return done;
@@ -94,6 +95,10 @@ std::unique_ptr<echolux_live> put_together(std::unique_ptr<echolux_live> live, c
         throw BadArgument("is neither ECHOLUX_NEWEST nor ECHOLUX_EVERY", "delivery");
     }
     if (wanted.queue < 0) throw BadArgument("cannot be negative", "queue");
+    SourceSettings settings;  // which say how much it may be
+    settings.keep_gb = wanted.keep_gb;
+    check(settings, "options");
+    if (wanted.keep_gb > 0) live->kept.keep(settings.keep_bytes());
     const bool every = wanted.delivery == ECHOLUX_EVERY;
     live->finished = wanted.finished;
     live->user = wanted.user;

@@ -15,6 +15,10 @@ auto members(const Calibration& calibration) {
 
 }  // namespace
 
+bool is_same_calibration(const Calibration& a, const Calibration& b) {
+    return members(a) == members(b);
+}
+
 bool is_same_plan(const ReconstructionSpec& a, const ReconstructionSpec& b) {
     ScanGeometry geometry = b.geometry;
     if (a.calibration.k_jitter.empty()) geometry.volumes = a.geometry.volumes;
@@ -22,7 +26,7 @@ bool is_same_plan(const ReconstructionSpec& a, const ReconstructionSpec& b) {
            has_same_settings(a.format, b.format) && has_same_settings(a.recipe, b.recipe) &&
            has_same_settings(a.flow, b.flow) && has_same_settings(a.nufft, b.nufft) &&
            has_same_settings(a.defr, b.defr) && has_same_settings(a.compressive, b.compressive) &&
-           members(a.calibration) == members(b.calibration);
+           is_same_calibration(a.calibration, b.calibration);
 }
 
 }  // namespace echolux

@@ -2,26 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <tuple>
+#include <string_view>
 
 #include "compute/error.h"
+#include "compute/plan/same_spec.h"
 
 namespace echolux {
 namespace {
 
-bool are_alike(const RawFormat& a, const RawFormat& b) {
-    const auto all = [](const RawFormat& f) {
-        return std::tuple(f.sample_format, f.byte_order, f.shift, f.bits, f.channels, f.channel, f.channel_layout,
-                          f.line_bytes);
-    };
-    return all(a) == all(b);
-}
-
-// What a block of another would be read with.
+// A block of another is read with what is known of the first.
 void require_alike(const Source& first, const Source& other) {
-    const auto refuse = [&](const char* what) {
+    const auto refuse = [&](std::string_view what, const char* remedy = "set both instruments to the same scan") {
         throw Error(ErrorCode::bad_setting, fmt::format("differs from {} in {}", first.name(), what), other.name(),
-                    "set both instruments to the same scan");
+                    remedy);
     };
     const ScanGeometry &a = first.scan().geometry, &b = other.scan().geometry;
     if (a.samples != b.samples) refuse("the samples of a line");
@@ -34,8 +27,13 @@ void require_alike(const Source& first, const Source& other) {
     }
     if (a.line_rate_hz != b.line_rate_hz) refuse("the line rate");
     if (first.scan().file.frame_offset_bytes != other.scan().file.frame_offset_bytes) refuse("the headers of B-scans");
-    if (!are_alike(first.scan().format, other.scan().format)) refuse("the format of its samples");
+    if (!has_same_settings(first.scan().format, other.scan().format)) refuse("the format of its samples");
     if (first.block_b_scans() != other.block_b_scans()) refuse("the B-scans of a block");
+    for (const Field<ScanGeometry>& field : describe<ScanGeometry>()) {
+        if (field.name != "volumes" && field.get(a) != field.get(b)) refuse(fmt::format("scan.{}", field.name));
+    }
+    if (!is_same_calibration(first.scan().calibration, other.scan().calibration))
+        refuse("its calibration", "give both the same calibration files");
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "engine/acquire/interleaved_source.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -11,6 +13,8 @@
 
 namespace echolux {
 namespace {
+
+constexpr std::int64_t misfit_volumes = 2, min_misfits = 16;  // blocks in a row: more than an instrument loses
 
 // What is known of single lines would have to be taken apart and put together.
 void require_plain_lines(const Source& part) {
@@ -24,8 +28,8 @@ void require_plain_lines(const Source& part) {
 }
 
 Scan scan_of_all(const std::vector<std::unique_ptr<Source>>& parts) {
-    require_alike(parts);
     for (const auto& part : parts) require_plain_lines(*part);
+    require_alike(parts);
     Scan scan = parts.front()->scan();
     const auto count = static_cast<std::int64_t>(parts.size());
     scan.file.frame_offset_bytes = 0;
@@ -43,101 +47,77 @@ SpectraLayout layout_of(const Scan& scan) {
 
 InterleavedSource::InterleavedSource(std::vector<std::unique_ptr<Source>> parts, const SourceSettings& settings,
                                      MemoryKind memory)
-    : scan_(scan_of_all(parts)), of_part_(layout_of(parts.front()->scan())), of_all_(layout_of(scan_)),
-      pool_blocks_(pool_size(settings, scan_, parts.front()->block_b_scans())),
-      blocks_((scan_.geometry.b_scans + parts.front()->block_b_scans() - 1) / parts.front()->block_b_scans()),
-      pool_(parts.front()->block_b_scans() * scan_.geometry.b_repeats * of_all_.frame_stride(), memory) {
-    for (auto& part : parts) parts_.push_back({std::move(part), {}});
-}
+    : SeveralSources(std::move(parts), scan_of_all), of_part_(layout_of(parts_.front().source->scan())),
+      of_all_(layout_of(scan_)), pool_blocks_(pool_size(settings, scan_, block_b_scans())),
+      blocks_((scan_.geometry.b_scans + block_b_scans() - 1) / block_b_scans()),
+      pool_(block_b_scans() * scan_.geometry.b_repeats * of_all_.frame_stride(), memory) {}
 
 std::string InterleavedSource::name() const {
-    std::string names;
-    for (const Part& part : parts_) names += (names.empty() ? "" : " + ") + part.source->name();
-    return names + ", line by line";
-}
-
-double InterleavedSource::line_rate_hz() const {
-    double all = 0;
-    for (const Part& part : parts_) all += part.source->line_rate_hz();
-    return all;
-}
-
-std::vector<std::filesystem::path> InterleavedSource::played_files() const {
-    std::vector<std::filesystem::path> files;
-    for (const Part& part : parts_) {
-        for (std::filesystem::path& file : part.source->played_files()) files.push_back(std::move(file));
-    }
-    return files;
+    return SeveralSources::name() + ", line by line";
 }
 
 void InterleavedSource::start() {
-    try {
-        for (Part& part : parts_) {
-            part.waits.reset();
-            part.source->start();
-        }
-    } catch (...) {
-        stop();
-        throw;
-    }
+    misfits_ = 0;
+    SeveralSources::start();
 }
 
-void InterleavedSource::stop() noexcept {
-    for (Part& part : parts_) part.source->stop();
-}
-
-Arrival InterleavedSource::next(std::chrono::milliseconds patience) {
-    try {
-        return next_of_all(patience);
-    } catch (...) {  // without one of them there are no B-scans
-        stop();
-        throw;
-    }
-}
-
-Arrival InterleavedSource::next_of_all(std::chrono::milliseconds patience) {
+Arrival InterleavedSource::next_of_all(Clock::time_point until) {
     for (Part& part : parts_) {
-        if (part.waits) continue;
-        Arrival arrival = part.source->next(patience);
-        if (arrival.kind == Arrival::Kind::ended) stop();
-        if (arrival.kind != Arrival::Kind::block) return arrival;
-        part.waits = std::move(arrival.block);
+        if (std::optional<Arrival> other = anything_but_a_block(part, until)) return *std::move(other);
     }
     if (drop_what_others_lost()) return {};
-    Arrival arrival = fit_together() ? together() : Arrival{};
+    Arrival arrival;
+    if (const Part* part = cut_short()) {
+        count_misfit(*part, "are cut short, or not in host memory");
+    } else {
+        misfits_ = 0;
+        arrival = together();
+    }
     for (Part& part : parts_) part.waits.reset();
     return arrival;
 }
 
-// What does not fit is lost.
-bool InterleavedSource::fit_together() const {
-    const std::int64_t b_scans = parts_.front().waits->b_scans;
-    const std::int64_t frames = b_scans * scan_.geometry.b_repeats;
-    const std::int64_t lines = of_part_.frame_bytes + of_part_.flyback_bytes;
-    return b_scans >= 1 && b_scans <= block_b_scans() && std::ranges::all_of(parts_, [&](const Part& part) {
-               const Block& block = *part.waits;
-               const std::int64_t last = frame_offset(block.frames, frames - 1, of_part_.frame_bytes);
-               return block.memory != MemoryKind::device && block.b_scans == b_scans &&
-                      block.frames.offset_bytes >= 0 && block.frames.stride_bytes >= 0 && last + lines <= block.bytes;
-           });
-}
-
 // By its place, since instruments may count what they lose or not.
-std::uint64_t InterleavedSource::number_of(const Block& block) const {
+std::uint64_t InterleavedSource::number_of(const Part& part) const {
+    const Block& block = *part.waits;
     return static_cast<std::uint64_t>(block.volume * blocks_ + block.first_b_scan / block_b_scans());
 }
 
 // Whether there was anything.
 bool InterleavedSource::drop_what_others_lost() {
-    std::uint64_t newest = 0;
-    for (const Part& part : parts_) newest = std::max(newest, number_of(*part.waits));
+    const auto number = [this](const Part& part) { return number_of(part); };
+    const Part& newest = *std::ranges::max_element(parts_, {}, number);
     bool dropped = false;
     for (Part& part : parts_) {
-        if (number_of(*part.waits) == newest) continue;
+        if (number(part) == number(newest)) continue;
+        count_misfit(part, fmt::format("are behind those of {}, of volume {} beside {}", newest.source->name(),
+                                       part.waits->volume, newest.waits->volume));
         part.waits.reset();
         dropped = true;
     }
     return dropped;
+}
+
+// The first whose block has not the lines that it should have; nullptr: none.
+const InterleavedSource::Part* InterleavedSource::cut_short() const {
+    const std::int64_t b_scans = parts_.front().waits->b_scans;
+    const std::int64_t frames = b_scans * scan_.geometry.b_repeats;
+    const std::int64_t lines = of_part_.frame_bytes + of_part_.flyback_bytes;
+    const auto fits = [&](const Part& part) {
+        const Block& block = *part.waits;
+        const std::int64_t last = frame_offset(block.frames, frames - 1, of_part_.frame_bytes);
+        return b_scans >= 1 && b_scans <= block_b_scans() && block.memory != MemoryKind::device &&
+               block.b_scans == b_scans && block.frames.offset_bytes >= 0 && block.frames.stride_bytes >= 0 &&
+               last + lines <= block.bytes;
+    };
+    const auto found = std::ranges::find_if_not(parts_, fits);
+    return found == parts_.end() ? nullptr : &*found;
+}
+
+void InterleavedSource::count_misfit(const Part& part, const std::string& why) {
+    if (++misfits_ < std::max(misfit_volumes * blocks_, min_misfits)) return;
+    throw Error(ErrorCode::device, fmt::format("{} of its blocks in a row {}", misfits_, why), part.source->name(),
+                "check what resets its counter or cuts its blocks short");
 }
 
 Arrival InterleavedSource::together() {
@@ -145,12 +125,13 @@ Arrival InterleavedSource::together() {
     if (std::optional<BlockMemory> memory = pool_.take_below(pool_blocks_)) {
         copy_lines(memory->data);
         Block block = *parts_.front().waits;
-        block.sequence = number_of(block);
+        block.sequence = number_of(parts_.front());
         block.lost_before = 0;
         block.data = memory->data;
         block.bytes = block.b_scans * scan_.geometry.b_repeats * of_all_.frame_stride();
         block.frames = {0, of_all_.frame_stride()};
         block.memory = memory->kind;
+        block.near_gpu = {};  // where the others' lines were, says nothing of this memory
         block.keeper = std::move(memory->keeper);
         arrival = {Arrival::Kind::block, std::move(block)};
     }

@@ -45,12 +45,14 @@ const std::vector<Field<SourceSettings>>& describe<SourceSettings>() {
         integer(
             "near_gpu", &S::near_gpu, -1, 1023, "", effect,
             "GPU, by its number, near whose memory node blocks are allocated, on hosts with several; of instruments "
-            "put together each near the next one")
+            "that are joined each near the next one")
             .special(-1, "anywhere")
             .soft(-1, 7),
         flag("loop", &S::loop, effect, "start a replay again after its last volume"),
         number("keep_gb", &S::keep_gb, 0, 4096, "GB", effect,
-               "memory of the display that keeps the last volumes, to pause and step back; as many as fit, 0: none")
+               "memory that keeps the last volumes, to pause and step back: of the display, of the host for programs; "
+               "as many "
+               "as fit, 0: none")
             .special(0, "none")
             .soft(0, 16),
     };
@@ -76,6 +78,17 @@ bool puts_together(const std::string& kind) {
     return kind == "join" || kind == "interleave";
 }
 
+constexpr std::int64_t interleaved_pool_blocks = 16;  // of each instrument, until the others' lines are there
+
+// What each instrument is asked for. Lines that are interleaved are only copied from its blocks, soon and by the CPU.
+SourceWanted wanted_of_each(SourceWanted wanted, bool interleaved) {
+    if (interleaved) {
+        wanted.memory = MemoryKind::host;
+        if (wanted.settings.pool_blocks == 0) wanted.settings.pool_blocks = interleaved_pool_blocks;
+    }
+    return wanted;
+}
+
 // Each is opened by itself, near the next GPU where they are to be near one.
 std::unique_ptr<Source> open_together(const SourceWanted& wanted, const std::string& kind) {
     const std::vector<std::string> names = sources_in(wanted.name);
@@ -84,7 +97,7 @@ std::unique_ptr<Source> open_together(const SourceWanted& wanted, const std::str
                     fmt::format("name all of them: {}:A+B", kind));
     }
     std::vector<std::unique_ptr<Source>> parts;
-    SourceWanted one = wanted;
+    SourceWanted one = wanted_of_each(wanted, kind == "interleave");
     for (const std::string& name : names) {
         one.name = name;
         parts.push_back(open_source(one));
@@ -118,8 +131,9 @@ std::unique_ptr<Source> open_source(const SourceWanted& wanted) {
     const std::string& kind = name.kind;
     const bool says_which = !name.rest.empty();
     check(wanted.settings, "source");
+    const bool joins = kind == "join" && says_which;  // each near another GPU
+    if (wanted.settings.near_gpu >= 0 && !joins) return open_near_gpu(wanted);
     if (puts_together(kind) && says_which) return open_together(wanted, kind);
-    if (wanted.settings.near_gpu >= 0) return open_near_gpu(wanted);
     if (kind == "sim") return open_simulator(wanted);
     if (kind == "genicam") {
         if constexpr (has(Part::genicam)) return open_genicam(wanted);

@@ -128,7 +128,7 @@ void HostVolumes::begin(const Block& block) {
     }
     if (!receiver_.has_room()) return;
     const Reconstructor& work = *chosen_.reconstructor;
-    HostVolume fresh{block.volume, block.time_s, empty_volume(work.grid()), {}, spec_, work.backend()};
+    HostVolume fresh{block.volume, block.time_s, empty_volume(work.grid()), {}, spec_, plan_, work.backend()};
     if (work.flow_grid()) fresh.flow = empty_volume(*work.flow_grid());
     coming_ = std::move(fresh);
     next_b_scan_ = 0;
@@ -164,7 +164,10 @@ bool HostVolumes::take_change(Moment moment) {
     if (moment == Moment::between_volumes) {
         const std::scoped_lock lock(mutex_);
         is_other_tissue = wanted_tissue_.has_value();
-        if (is_other_tissue) tissue_.set(*std::exchange(wanted_tissue_, std::nullopt));
+        if (is_other_tissue) {
+            if (!tissue_.settings().does_nothing() || !wanted_tissue_->does_nothing()) ++plan_;
+            tissue_.set(*std::exchange(wanted_tissue_, std::nullopt));
+        }
     }
     std::optional<MadePlan> made = maker_.take();
     if (!made) return is_other_tissue;
@@ -174,6 +177,7 @@ bool HostVolumes::take_change(Moment moment) {
     }
     abandon();
     install(made->spec, std::move(made->chosen));
+    ++plan_;
     return true;
 }
 

@@ -26,6 +26,7 @@ struct HostVolume {
     Volume structure;         // its provenance tells what was done to it since it was reconstructed
     std::optional<Volume> flow;
     std::shared_ptr<const ReconstructionSpec> spec;  // that it was made with
+    std::uint64_t plan = 0;                          // number of the settings that it was begun with, as in VolumeStamp
     std::string backend;
 };
 
@@ -74,6 +75,7 @@ class HostVolumes : public BlockSink {
 
     VolumeReceiver receiver_;
     std::shared_ptr<const ReconstructionSpec> spec_;
+    std::uint64_t plan_ = 0;      // counts changes, of the spec and of what is done to volumes
     ChosenReconstructor chosen_;  // nothing: the noise floor is not known yet
     mutable std::mutex mutex_;    // of the next two, and of the tissue that is wanted
     GpuRecovery recovery_;

@@ -29,6 +29,7 @@ typedef struct echolux_live_options {
     echolux_volume_callback finished; /* NULL: echolux_live_next() takes them */
     void* user;
     const echolux_stages* stages; /* NULL: those of the scan, where there is one */
+    double keep_gb;               /* memory for the last volumes; 0: `source.keep_gb` of echolux_live_open() */
 } echolux_live_options;
 
 /* `source`: sim[:SCENE], sim:scan.toml, replay:scan.toml, genicam[:ID], plugin:FILE.so, shm:NAME, tcp://ADDRESS:PORT,
@@ -71,8 +72,9 @@ ECHOLUX_API echolux_status echolux_live_next(echolux_live* live, int32_t timeout
 
 /* ---- the last volumes: interface version 5
 
- * With `source.keep_gb` among the assignments of echolux_live_open() the session keeps as many of its last volumes as
- * fit into that memory, taken or not; they share their voxels with those that were taken. From any thread. */
+ * With keep_gb among its options, or `source.keep_gb` among the assignments of echolux_live_open(), the session keeps
+ * as many of its last volumes as fit into that memory, taken or not; they share their voxels with those that were
+ * taken. From any thread. */
 
 /* How many there are now. */
 ECHOLUX_API echolux_status echolux_live_kept(echolux_live* live, int64_t* time_points, echolux_error* error);

@@ -366,6 +366,14 @@ def _from_arrays(source: Callable[[], Any] | Iterable[Any], scan: Scan | None,
     return made, chain([array], arrays)
 
 
+def _kept_of(settings: Mapping[str, Any]) -> float:
+    """What of section source is meant for a session whose spectra come from Python."""
+    others = [name for name in settings if name != "keep_gb"]
+    if others:
+        raise BadArgument(f"has {others[0]}, but a source in Python has keep_gb alone", "source", "leave it out")
+    return float(settings.get("keep_gb", 0))
+
+
 def live(source: Source, /, *, lossless: bool = False, queue: int = 0, volumes: int = 0, device: str = "auto",
          scan: Scan | Mapping[str, Any] | str | os.PathLike[str] | None = None, stages: StagesLike = None,
          **settings: Mapping[str, Any]) -> Live:
@@ -382,7 +390,8 @@ def live(source: Source, /, *, lossless: bool = False, queue: int = 0, volumes: 
         {"b_scans": 64}. Of arrays without a Scan the first one says the sizes, and is a whole volume unless b_scans is set
     stages: {"spectra": function, ...}, see Scan.set_stages
     device: as of Scan.reconstruct()
-    settings: by section, as recipe={"window": "hann"}, simulation={"a_scans": 128}, source={...}
+    settings: by section, as recipe={"window": "hann"}, simulation={"a_scans": 128}, source={...}, of which a source in
+        Python has "keep_gb" alone
 
     Raises BadSetting, BadFile, DeviceFailed.
     """
@@ -402,6 +411,7 @@ def live(source: Source, /, *, lossless: bool = False, queue: int = 0, volumes: 
         from .scan import open as open_scan
 
         scan = open_scan(scan)
+    keep_gb = _kept_of(settings.pop("source", {}))
     described, arrays = _from_arrays(source, scan, settings)
-    core = _core.Live.create(described._core, device, lossless, queue, given)
+    core = _core.Live.create(described._core, device, lossless, queue, keep_gb, given)
     return Live(core, given or described._stages, volumes, _Feeder(core, described, arrays))

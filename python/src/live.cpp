@@ -116,12 +116,13 @@ class Live {
 };
 
 echolux_live_options options_of(const echolux_device& device, bool lossless, std::int32_t queue,
-                                const echolux_stages* stages) {
+                                const echolux_stages* stages, double keep_gb = 0) {
     auto options = api::make<echolux_live_options>();
     options.device = &device;
     options.delivery = lossless ? ECHOLUX_EVERY : ECHOLUX_NEWEST;
     options.queue = queue;
     options.stages = stages;
+    options.keep_gb = keep_gb;
     return options;
 }
 
@@ -137,11 +138,12 @@ Live opened(const std::string& source, const std::string& scan_toml, const std::
     return live;
 }
 
-Live created(const Scan& scan, const std::string& device, bool lossless, std::int32_t queue, const nb::object& stages) {
+Live created(const Scan& scan, const std::string& device, bool lossless, std::int32_t queue, double keep_gb,
+             const nb::object& stages) {
     const echolux_device on = device_of(device);
     StagesOf given(stages);
     Live live = scan.with([&](api::Scan& one) {
-        const auto options = options_of(on, lossless, queue, stages.is_none() ? nullptr : &given.get());
+        const auto options = options_of(on, lossless, queue, stages.is_none() ? nullptr : &given.get(), keep_gb);
         return Live(api::Live::create(one, options));
     });
     given.taken();
@@ -218,7 +220,7 @@ void bind_live(nb::module_& module) {
         .def_static("open", &opened, nb::arg("source"), nb::arg("scan_toml"), nb::arg("assignments"), nb::arg("device"),
                     nb::arg("lossless"), nb::arg("queue"), nb::arg("stages").none())
         .def_static("create", &created, nb::arg("scan"), nb::arg("device"), nb::arg("lossless"), nb::arg("queue"),
-                    nb::arg("stages").none())
+                    nb::arg("keep_gb"), nb::arg("stages").none())
         .def(
             "start",
             [](const Live& live, std::int64_t volumes) {

@@ -12,11 +12,6 @@
 namespace echolux::testing {
 namespace {
 
-std::vector<float> floats_of(const lux::Volume& volume) {
-    const auto voxels = volume.voxels<float>();
-    return {voxels.begin(), voxels.end()};
-}
-
 void push_volume(lux::Live& live, const std::vector<std::uint16_t>& spectra, const Size& size) {
     for (std::int64_t b = 0; b < size.b_scans; ++b) ASSERT_TRUE(live.push(block_of(spectra, size, b, 1), soon));
 }
@@ -224,59 +219,6 @@ TEST(LibraryLive, TheSimulatorIsASource) {
         ++volumes;
     }
     EXPECT_GE(volumes, 1);
-}
-
-// Two volumes fit, and half of a third.
-TEST(LibraryLive, TheLastVolumesAreKept) {
-    const TemporaryFolder folder;
-    const Size size{.volumes = 3};
-    auto settings = fixed_levels;
-    const double volume_gb = 1e-9 * static_cast<double>(size.samples / 2 * size.a_scans * size.b_scans * 4);
-    settings.push_back("source.keep_gb=" + std::to_string(2.5 * volume_gb));
-    lux::Live live = lux::Live::open("replay:" + scan_in(folder.path(), size), settings, options(ECHOLUX_EVERY));
-    EXPECT_EQ(live.kept(), 0);
-    live.start();
-    std::vector<std::vector<float>> voxels;
-    const auto take = [&](std::size_t count) {
-        while (voxels.size() < count) {
-            const auto made = live.next(soon);
-            ASSERT_TRUE(made);
-            ASSERT_EQ(made->structure.number(), static_cast<std::int64_t>(voxels.size()));
-            voxels.push_back(floats_of(made->structure));
-        }
-    };
-    take(3);
-    AWAIT(live.stats().finished_volumes >= 5);  // as many as wait to be taken
-    const std::int64_t newest = live.go_to(1).structure.number();
-    take(static_cast<std::size_t>(newest) + 4);  // which pass by
-    EXPECT_EQ(live.kept(), 2);
-    for (const std::int64_t i : {0, 1}) {
-        const lux::Volume kept = live.go_to(i).structure;
-        EXPECT_EQ(kept.number(), newest - 1 + i);
-        EXPECT_EQ(floats_of(kept), voxels[static_cast<std::size_t>(kept.number())]);
-    }
-    EXPECT_EQ(status_of([&] { live.go_to(2); }), ECHOLUX_BAD_SETTING);
-    EXPECT_EQ(status_of([&] { live.go_to(-1); }), ECHOLUX_BAD_SETTING);
-    const std::string file = (folder / "last.nrrd").string();
-    EXPECT_EQ(live.save_kept(file), 2);
-    const lux::Series series = lux::Series::open(file);
-    ASSERT_EQ(series.size(), 2);
-    for (const std::int64_t i : {0, 1})
-        EXPECT_EQ(floats_of(series.read(i)), voxels[static_cast<std::size_t>(newest - 1 + i)]);
-    EXPECT_EQ(live.save_kept(file, 1e-9), 1) << "of the last nanosecond";
-    live.play();
-    take(voxels.size() + 5);  // of which the first may have been finished before
-    EXPECT_GT(live.go_to(1).structure.number(), newest + 1);
-}
-
-TEST(LibraryLive, WithoutMemoryForThemNoVolumesAreKept) {
-    lux::Live live = lux::Live::open("sim:vessel", {"scan.samples=256", "scan.a_scans=16", "scan.b_scans=4"});
-    live.start(1);
-    ASSERT_TRUE(live.next(soon));
-    EXPECT_EQ(live.kept(), 0);
-    EXPECT_EQ(status_of([&] { live.go_to(0); }), ECHOLUX_BAD_SETTING);
-    EXPECT_EQ(status_of([&] { live.save_kept("nowhere.nrrd"); }), ECHOLUX_BAD_SETTING);
-    EXPECT_EQ(status_of([&] { live.save_kept("nowhere.nrrd", -1); }), ECHOLUX_BAD_ARGUMENT);
 }
 
 TEST(LibraryLive, SettingsChangeBetweenVolumes) {

@@ -13,4 +13,9 @@ inline echolux_live_options options(std::int32_t delivery) {
     return options;
 }
 
+inline std::vector<float> floats_of(const lux::Volume& volume) {
+    const auto voxels = volume.voxels<float>();
+    return {voxels.begin(), voxels.end()};
+}
+
 }  // namespace echolux::testing

@@ -179,6 +179,15 @@ class PythonSources(FolderCase):
                 np.testing.assert_array_equal(volume[:], make(spectra(seed=seed + 1)))
         self.assertEqual(seed, 2)
 
+    def test_keep_the_last_volumes(self):
+        keep_gb = 1.5 * 4 * 16 * 128 * 4e-9
+        with ox.live(volumes(), lossless=True, recipe=FIXED, source={"keep_gb": keep_gb}) as session:
+            taken = list(session)
+            self.assertEqual(session.kept, 1)
+            np.testing.assert_array_equal(session.go_to(0), taken[-1])
+        with self.assertRaisesRegex(ox.BadArgument, "line_rate_hz"):
+            ox.live(volumes(), recipe=FIXED, source={"line_rate_hz": 1e4})
+
     def test_callable_ends_with_none(self):
         left = [spectra(seed=2), spectra(seed=1)]
         with ox.live(lambda: left.pop() if left else None, lossless=True, recipe=FIXED) as session:

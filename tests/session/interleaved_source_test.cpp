@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 
 #include <deque>
+#include <functional>
+#include <thread>
 
 #include "compute/error.h"
 
@@ -42,7 +44,9 @@ class LinesSource : public Source {
     const SourceCapabilities& capabilities() const override { return capabilities_; }
     std::string name() const override { return std::string(1, static_cast<char>('A' + index_)); }
     void start() override { is_running = true; }
-    Arrival next(std::chrono::milliseconds) override {
+    Arrival next(std::chrono::milliseconds patience) override {
+        was_given = patience;
+        std::this_thread::sleep_for(takes);
         if (script.empty()) return {ends ? Arrival::Kind::ended : Arrival::Kind::nothing_yet, {}};
         Arrival arrival{Arrival::Kind::block, script.front()};
         script.pop_front();
@@ -75,7 +79,9 @@ class LinesSource : public Source {
 
     std::deque<Block> script;
     bool is_running = false, ends = false;
+    std::chrono::milliseconds takes{0}, was_given{0};
     Scan& told() { return scan_; }
+    SourceCapabilities& can() { return capabilities_; }
 
   private:
     std::int64_t index_, instruments_;
@@ -106,7 +112,7 @@ class Interleaved : public testing::Test {
     // Numbers of the blocks that come, until none does for some calls; each has its bytes.
     std::vector<std::uint64_t> all() {
         std::vector<std::uint64_t> numbers;
-        for (int idle = 0; idle < 8; ++idle) {
+        for (int idle = 0; idle < 40; ++idle) {
             Arrival arrival = both->next(1ms);
             if (arrival.kind != Arrival::Kind::block) continue;
             idle = 0;
@@ -185,6 +191,82 @@ TEST_F(Interleaved, WithoutMemoryABlockIsLost) {
     EXPECT_THAT(all(), ElementsAre(2));
 }
 
+// What was lost before does not count once they fit again.
+TEST_F(Interleaved, AnInstrumentThatCountsAnewIsNamed) {
+    make(2);
+    const auto send_early = [&](std::int64_t blocks) {
+        for (std::int64_t volume = 0; volume < blocks; ++volume) sources[1]->send(volume, 0);
+    };
+    sources[0]->send(1000, 0);
+    send_early(15);
+    sources[1]->send(1000, 0);
+    EXPECT_THAT(all(), ElementsAre(2000));
+    sources[0]->send(1001, 0);
+    send_early(16);
+    try {
+        all();
+        ADD_FAILURE() << "nobody is named";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::device);
+        EXPECT_THAT(error.line(),
+                    HasSubstr("B: 16 of its blocks in a row are behind those of A, of volume 15 beside 1001"));
+    }
+    for (const LinesSource* one : sources) EXPECT_FALSE(one->is_running);
+    both->start();  // as when they are set up anew
+    for (LinesSource* one : sources) one->script.clear();
+    send(0, 0);
+    EXPECT_THAT(all(), ElementsAre(0));
+}
+
+TEST_F(Interleaved, AnInstrumentWhoseBlocksAreAllCutShortIsNamed) {
+    make(2);
+    for (std::int64_t volume = 0; volume < 16; ++volume) {
+        send(volume, 0);
+        sources[1]->script.back().bytes -= 1;
+    }
+    try {
+        all();
+        ADD_FAILURE() << "nobody is named";
+    } catch (const Error& error) {
+        EXPECT_THAT(error.line(), HasSubstr("B: 16 of its blocks in a row are cut short"));
+    }
+}
+
+TEST_F(Interleaved, AllTogetherWaitNoLongerThanOne) {
+    make(2);
+    sources[0]->send(0, 0);
+    sources[0]->takes = 30ms;
+    EXPECT_EQ(both->next(50ms).kind, Arrival::Kind::nothing_yet);
+    EXPECT_LE(sources[1]->was_given, 20ms);
+    sources[0]->send(0, 2);
+    sources[1]->send(0, 0);
+    EXPECT_EQ(both->next(10s).kind, Arrival::Kind::block);
+    EXPECT_GT(sources[1]->was_given, 20ms) << "A had its block already";
+}
+
+// They have been copied to somewhere else.
+TEST_F(Interleaved, BlocksLieNearNoGpu) {
+    make(2);
+    send(0, 0);
+    for (LinesSource* one : sources) one->script.front().near_gpu = DeviceId{9};
+    const Arrival arrival = both->next(1ms);
+    ASSERT_EQ(arrival.kind, Arrival::Kind::block);
+    EXPECT_EQ(arrival.block.near_gpu, DeviceId{});
+}
+
+TEST(InterleavedSilence, IsNoTroubleWhereItIsForNoneOfThem) {
+    for (const bool second : {false, true}) {
+        std::vector<std::unique_ptr<Source>> parts;
+        for (const bool asked : {true, second}) {
+            auto one = std::make_unique<LinesSource>(std::ssize(parts), 2);
+            one->can().sends_when_asked = asked;
+            parts.push_back(std::move(one));
+        }
+        const InterleavedSource both(std::move(parts), {}, MemoryKind::host);
+        EXPECT_EQ(both.capabilities().sends_when_asked, second);
+    }
+}
+
 TEST_F(Interleaved, WhenOneHasEndedAllHave) {
     make(2);
     sources[0]->send(0, 0);
@@ -211,6 +293,15 @@ TEST(InterleavedRefusal, NamesWhatDoesNotGoTogether) {
     EXPECT_THAT(line_of([](Scan& scan) { scan.geometry.line_rate_hz = 31; }), HasSubstr("in the line rate"));
     EXPECT_THAT(line_of([](Scan& scan) { scan.calibration.k_jitter = {0, 1}; }), HasSubstr("of single lines"));
     EXPECT_THAT(line_of([](Scan& scan) { scan.file.frame_offset_bytes = 6; }), HasSubstr("the headers of B-scans"));
+    EXPECT_THAT(line_of([](Scan& scan) { scan.format.bits = 7; }), HasSubstr("the format of its samples"));
+    EXPECT_THAT(line_of([](Scan& scan) { scan.geometry.depth_flip = true; }), HasSubstr("in scan.depth_flip"));
+    EXPECT_THAT(line_of([](Scan& scan) { scan.geometry.bidirectional = true; }), HasSubstr("in scan.bidirectional"));
+    EXPECT_THAT(line_of([](Scan& scan) { scan.geometry.spacing_b_um = 3; }), HasSubstr("in scan.spacing_b_um"));
+    EXPECT_THAT(line_of([](Scan& scan) {
+                    scan.calibration.k_positions = {0, 1, 2, 3};
+                }),
+                HasSubstr("B: differs from A in its calibration"));
+    EXPECT_THAT(line_of([](Scan& scan) { scan.geometry.volumes = 7; }), HasSubstr("nothing is refused"));
 }
 
 }  // namespace

@@ -26,6 +26,8 @@ class ListedSource : public Source {
     std::int64_t block_b_scans() const override { return 2; }
     std::int64_t pool_blocks() const override { return 5; }
     const SourceCapabilities& capabilities() const override { return capabilities_; }
+    SourceCapabilities& can() { return capabilities_; }
+    Scan& told() { return scan_; }
     std::string name() const override { return name_; }
     void start() override { is_running = true; }
     Arrival next(std::chrono::milliseconds) override {
@@ -155,6 +157,35 @@ TEST_F(Joined, WhereOneFailsOrEndsAllDo) {
     for (const ListedSource* one : sources) EXPECT_FALSE(one->is_running);
 }
 
+TEST(JoinedSilence, IsNoTroubleWhereItIsForNoneOfThem) {
+    for (const bool second : {false, true}) {
+        std::vector<std::unique_ptr<Source>> parts;
+        for (const bool asked : {true, second}) {
+            auto one = std::make_unique<ListedSource>("A");
+            one->can().sends_when_asked = asked;
+            parts.push_back(std::move(one));
+        }
+        EXPECT_EQ(JoinedSource(std::move(parts)).capabilities().sends_when_asked, second);
+    }
+}
+
+TEST(SourcesPutTogether, AreOpenedByName) {
+    const std::vector<std::string> small{"simulation.samples=256", "simulation.a_scans=8", "simulation.b_scans=4"};
+    for (const std::string kind : {"join", "interleave"}) {
+        const auto both = open_source({.name = kind + ":sim:vessel+sim:vessel",
+                                       .scan = {},
+                                       .assignments = small,
+                                       .settings = {.line_rate_hz = 20'000}});
+        const ScanGeometry& geometry = both->scan().geometry;
+        EXPECT_EQ(geometry.line_rate_hz, 40'000);
+        EXPECT_EQ(geometry.a_scans * geometry.b_scans, 2 * 8 * 4);
+        both->start();
+        Arrival arrival;
+        for (int i = 0; i < 1000 && arrival.kind != Arrival::Kind::block; ++i) arrival = both->next(10ms);
+        EXPECT_EQ(arrival.kind, Arrival::Kind::block) << kind;
+    }
+}
+
 TEST_F(Joined, WhatDiffersIsRefused) {
     std::vector<std::unique_ptr<Source>> parts;
     parts.push_back(std::make_unique<ListedSource>("A", 4));
@@ -164,6 +195,15 @@ TEST_F(Joined, WhatDiffersIsRefused) {
         ADD_FAILURE() << "it is not refused";
     } catch (const Error& error) {
         EXPECT_THAT(error.line(), HasSubstr("B: differs from A in the B-scans of a volume"));
+    }
+    parts.clear();
+    for (const char* name : {"A", "B"}) parts.push_back(std::make_unique<ListedSource>(name));
+    static_cast<ListedSource&>(*parts.back()).told().calibration.background = {1, 2, 3, 4, 5, 6, 7, 8};
+    try {
+        const JoinedSource refused(std::move(parts));
+        ADD_FAILURE() << "it is not refused";
+    } catch (const Error& error) {
+        EXPECT_THAT(error.line(), HasSubstr("B: differs from A in its calibration"));
     }
     EXPECT_THROW(open_source({.name = "join:sim", .scan = {}, .assignments = {}, .settings = {}}), Error);
     EXPECT_THROW(open_source({.name = "join:nonsense+sim", .scan = {}, .assignments = {}, .settings = {}}), Error);
