@@ -27,7 +27,7 @@ void require_plain_lines(const Source& part) {
         refuse("calibration of single lines cannot be interleaved", "leave out fast_axis and k_jitter");
 }
 
-Scan scan_of_all(const std::vector<std::unique_ptr<Source>>& parts) {
+Scan interleaved_scan(const std::vector<std::unique_ptr<Source>>& parts) {
     for (const auto& part : parts) require_plain_lines(*part);
     require_alike(parts);
     Scan scan = parts.front()->scan();
@@ -47,7 +47,7 @@ SpectraLayout layout_of(const Scan& scan) {
 
 InterleavedSource::InterleavedSource(std::vector<std::unique_ptr<Source>> parts, const SourceSettings& settings,
                                      MemoryKind memory)
-    : SeveralSources(std::move(parts), scan_of_all), of_part_(layout_of(parts_.front().source->scan())),
+    : SeveralSources(std::move(parts), interleaved_scan), of_part_(layout_of(parts_.front().source->scan())),
       of_all_(layout_of(scan_)), pool_blocks_(pool_size(settings, scan_, block_b_scans())),
       blocks_((scan_.geometry.b_scans + block_b_scans() - 1) / block_b_scans()),
       pool_(block_b_scans() * scan_.geometry.b_repeats * of_all_.frame_stride(), memory) {}

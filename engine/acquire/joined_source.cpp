@@ -9,7 +9,7 @@ namespace echolux {
 
 namespace {
 
-Scan scan_of_all(const std::vector<std::unique_ptr<Source>>& parts) {
+Scan joined_scan(const std::vector<std::unique_ptr<Source>>& parts) {
     require_alike(parts);
     const auto count = static_cast<std::int64_t>(parts.size());
     Scan scan = parts.front()->scan();
@@ -20,7 +20,7 @@ Scan scan_of_all(const std::vector<std::unique_ptr<Source>>& parts) {
 
 }  // namespace
 
-JoinedSource::JoinedSource(std::vector<std::unique_ptr<Source>> parts) : SeveralSources(std::move(parts), scan_of_all) {
+JoinedSource::JoinedSource(std::vector<std::unique_ptr<Source>> parts) : SeveralSources(std::move(parts), joined_scan) {
     const ScanGeometry& geometry = scan_.geometry;
     const std::int64_t block = block_b_scans();
     const std::int64_t lines = block * geometry.b_repeats * geometry.lines_per_frame();
