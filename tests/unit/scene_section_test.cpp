@@ -28,10 +28,13 @@ TEST(SceneSections, ShowLayersInTheirOrderWithThePitInTheMiddle) {
     EXPECT_NEAR(thickness(2), thickness(30), 1e-9);
 }
 
-TEST(SceneSections, ShowTubesOfBothDirectionsAndReflectors) {
+TEST(SceneSections, ShowTubesAndReflectors) {
     const SceneSection retina = scene_section("retina", 2);
     ASSERT_EQ(retina.tubes.size(), 2U);
-    EXPECT_NE(retina.tubes[0].flows_away, retina.tubes[1].flows_away);
+    const TubeLists lists = scene_named("retina").tubes;  // in the middle, where they neither swing nor bow in depth
+    for (std::size_t i = 0; i < 2; ++i) {
+        EXPECT_EQ(retina.tubes[i].flows_away, lists.speed[i] * lists.descent[i] > 0) << i;
+    }
     EXPECT_LT(retina.tubes[0].x, 0.5);
     EXPECT_GT(retina.tubes[1].x, 0.5);
     const SceneSection mirror = scene_section("mirror", 2);
