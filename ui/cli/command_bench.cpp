@@ -187,7 +187,7 @@ void add_bench(CLI::App& program) {
         ->check(positive())
         ->type_name("S")
         ->needs(live);
-    command->add_option("--only", options->only, "with --live --gpus: runs whose keys begin so: live.gpus.u16/2")
+    command->add_option("--only", options->only, "runs alone whose keys begin so: live.gpus.u16/2")
         ->type_name("KEY")
         ->needs(live)
         ->needs(gpus);
