@@ -280,8 +280,13 @@ class Live:
         self._core.play()
 
     def save_kept(self, path: str | os.PathLike[str], seconds: float = 0) -> int:
-        """Writes the volumes of the last seconds (0: all that are kept) as one series with their times, and says how many; the
-        session goes on meanwhile. Raises OutputFailed, BadSetting."""
+        """Writes kept volumes as one series with their times, and says how many; the session goes on meanwhile.
+
+        path: of the series; its ending decides the format
+        seconds: only the volumes of the last seconds; 0: all that are kept
+
+        Raises OutputFailed, BadSetting.
+        """
         return self._core.save_kept(os.fsdecode(path), seconds)
 
     def _raise_of_stages(self) -> None:
