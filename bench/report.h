@@ -101,7 +101,7 @@ struct BenchReport {
     std::vector<BenchSheet> sheets;
     std::vector<BenchStages> stages;
     std::vector<BenchComparison> published;
-    std::vector<BenchTarget> targets;  // none on a machine without a GPU, or where sizes are smaller than the targets'
+    std::vector<BenchTarget> targets;  // none where sizes are smaller than the targets'
 
     // Null where there is none, or it was skipped.
     const BenchFigure* find(const std::string& key) const;

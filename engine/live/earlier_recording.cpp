@@ -8,17 +8,13 @@
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/live/recording_calibration.h"
+#include "engine/live/recording_names.h"
 #include "engine/simulate/truth.h"
 
 namespace echolux {
 namespace {
 
 using Path = std::filesystem::path;
-
-bool is_there(const Path& path) {
-    std::error_code unknown;
-    return std::filesystem::exists(std::filesystem::symlink_status(path, unknown));
-}
 
 // A link to one is not ours.
 bool is_folder(const Path& path) {
@@ -29,7 +25,7 @@ bool is_folder(const Path& path) {
 Path free_folder(const Path& scan_toml) {
     const std::string name = scan_toml.stem().string() + ".before";
     Path folder = scan_toml.parent_path() / name;
-    for (int number = 2; is_there(folder); ++number)
+    for (int number = 2; is_taken(folder); ++number)
         folder = scan_toml.parent_path() / fmt::format("{}-{}", name, number);
     return folder;
 }
@@ -54,8 +50,8 @@ void remove_moved(const Path& path) {
 EarlierRecording::EarlierRecording(const Path& scan_toml, std::vector<Path> files, const Path& truth) {
     stripes_ = stripes_named_by(scan_toml);
     for (const Path& path : calibration_made_by(scan_toml)) files.push_back(path);
-    std::erase_if(files, [](const Path& path) { return !is_there(path); });
-    if (is_folder(truth) && std::ranges::any_of(truth_files(truth), is_there)) files.push_back(truth);
+    std::erase_if(files, [](const Path& path) { return !is_taken(path); });
+    if (is_folder(truth) && std::ranges::any_of(truth_files(truth), is_taken)) files.push_back(truth);
     if (files.empty()) return;
     const Path folder = free_folder(scan_toml);
     std::error_code problem;

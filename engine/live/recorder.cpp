@@ -23,10 +23,6 @@ constexpr double try_again_after_s = 10;  // where a disk fails to flush anythin
 
 // Of NAME.toml the first of NAME-2.toml, NAME-3.toml, ... that is free.
 std::filesystem::path next_name(const RecordingWanted& wanted) {
-    const auto is_taken = [](const std::filesystem::path& path) {
-        std::error_code unknown;
-        return std::filesystem::exists(path, unknown);
-    };
     for (int number = 2;; ++number) {
         std::filesystem::path name = wanted.scan_toml;
         name.replace_filename(fmt::format("{}-{}.toml", wanted.scan_toml.stem().string(), number));

@@ -9,6 +9,7 @@
 
 #include "compute/error.h"
 #include "engine/io/output_file.h"
+#include "engine/live/recording_names.h"
 #include "engine/scan/settings.h"
 
 namespace echolux {
@@ -76,14 +77,9 @@ void copy_calibration(Scan& scan, std::vector<Path>& made) {
 std::vector<Path> calibration_made_by(const Path& scan_toml) {
     std::vector<Path> files;
     try {
-        Scan scan;
-        Settings settings;
-        bind(settings, scan);
-        std::vector<TomlEntry> entries = toml_entries(scan_toml);
-        std::erase_if(entries, [](const TomlEntry& entry) {
-            return !entry.name.starts_with("recording.") && !entry.name.starts_with("calibration.");
+        const Scan scan = scan_of_keys(scan_toml, [](const std::string& key) {
+            return key.starts_with("recording.") || key.starts_with("calibration.");
         });
-        settings.take(entries);
         if (scan.recording.index.empty()) return {};
         for (const CalibrationCopy& copy : copies) {
             const Path name = scan.calibration_files.*copy.file;

@@ -32,11 +32,6 @@ Path stripe_name(const Path& folder, const Path& scan_toml, std::size_t part, in
     return folder / fmt::format("{}{}{}.raw", beginning_of_name(scan_toml), part, which);
 }
 
-bool is_taken(const Path& path) {
-    std::error_code unknown;
-    return std::filesystem::exists(std::filesystem::symlink_status(path, unknown));
-}
-
 Path checked_folder(const Path& folder) {
     std::error_code problem;
     Path whole = std::filesystem::absolute(folder, problem).lexically_normal();
@@ -76,6 +71,21 @@ bool is_stripe_name(const Path& path, const Path& scan_toml) {
 }
 
 }  // namespace
+
+bool is_taken(const Path& path) {
+    std::error_code unknown;
+    return std::filesystem::exists(std::filesystem::symlink_status(path, unknown));
+}
+
+Scan scan_of_keys(const Path& scan_toml, bool (*is_wanted)(const std::string& key)) {
+    Scan scan;
+    Settings settings;
+    bind(settings, scan);
+    std::vector<TomlEntry> entries = toml_entries(scan_toml);
+    std::erase_if(entries, [&](const TomlEntry& entry) { return !is_wanted(entry.name); });
+    settings.take(entries);
+    return scan;
+}
 
 Path file_of_recording(const Path& scan_toml, const std::string& ending) {
     return scan_toml.parent_path() / (scan_toml.stem().string() + ending);
@@ -120,14 +130,9 @@ std::vector<Path> stripes_of_recording(const Path& scan_toml, const std::vector<
 NamedStripes stripes_named_by(const Path& scan_toml) {
     NamedStripes stripes;
     try {
-        Scan scan;
-        Settings settings;
-        bind(settings, scan);
-        std::vector<TomlEntry> entries = toml_entries(scan_toml);
-        std::erase_if(entries, [](const TomlEntry& entry) {
-            return entry.name != "recording.index" && entry.name != "recording.folder" && entry.name != "scan.stripes";
+        const Scan scan = scan_of_keys(scan_toml, [](const std::string& key) {
+            return key == "recording.index" || key == "recording.folder" || key == "scan.stripes";
         });
-        settings.take(entries);
         if (scan.recording.index.empty()) return {};
         for (const std::string& name : stripe_names(scan.file.stripes)) {
             if (is_stripe_name(name, scan_toml)) stripes.files.push_back(scan_toml.parent_path() / name);

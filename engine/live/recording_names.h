@@ -7,12 +7,21 @@
 #include <string>
 #include <vector>
 
+#include "engine/scan/scan.h"
+
 namespace echolux {
 
 // Before a source starts. Throws Error{output}: a folder is missing (a disk that is not mounted is not the root
 // disk), or files of a recording of this name are there and may not be replaced.
 void check_recording_name(const std::filesystem::path& scan_toml, bool replace,
                           const std::vector<std::filesystem::path>& stripe_folders = {});
+
+// Something of this name is there, if only a link to nothing.
+bool is_taken(const std::filesystem::path& path);
+
+// What a recording's file says of the keys that are wanted, no more: the rest may be damaged or of a later version.
+// Throws Error{bad_file, bad_setting}.
+Scan scan_of_keys(const std::filesystem::path& scan_toml, bool (*is_wanted)(const std::string& key));
 
 // NAME.toml and ".raw": NAME.raw.
 std::filesystem::path file_of_recording(const std::filesystem::path& scan_toml, const std::string& ending);

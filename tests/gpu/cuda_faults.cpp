@@ -146,7 +146,6 @@ PASSES(cudaMemcpyPeerAsync, Kind::launches,
        (void* to, int to_device, const void* from, int from_device, std::size_t bytes, cudaStream_t stream),
        (to, to_device, from, from_device, bytes, stream))
 PASSES(cudaMemcpy3DAsync, Kind::launches, (const cudaMemcpy3DParms* copy, cudaStream_t stream), (copy, stream))
-PASSES(cudaMemcpy3DPeerAsync, Kind::launches, (const cudaMemcpy3DPeerParms* copy, cudaStream_t stream), (copy, stream))
 PASSES(cudaMemset, Kind::launches, (void* data, int value, std::size_t bytes), (data, value, bytes))
 PASSES(cudaMemsetAsync, Kind::launches, (void* data, int value, std::size_t bytes, cudaStream_t stream),
        (data, value, bytes, stream))

@@ -114,17 +114,20 @@ bool same_bits(const Field& a, const Field& b) {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(a[0])) == 0;
 }
 
+Field field_of(const ReconstructionSpec& spec, const std::vector<std::uint16_t>& spectra, std::int64_t block,
+               int streams) {
+    GpuRun run{.block_b_scans = block};
+    run.choice.streams = streams;
+    return voxels_of<std::complex<float>>(spec, bytes_of_lines(spectra), run);
+}
+
 // More lines than one call takes, B-scans of an odd number of them, and each with its own background.
 class NufftBits : public NufftOnGpu {};
 
 TEST_P(NufftBits, DoNotDependOnBlocksAndStreams) {
     const ReconstructionSpec spec = spec_of(GetParam(), 997, 7);
     const auto spectra = moving_reflectors(GetParam().samples, 997 * 7);
-    const auto field = [&](std::int64_t block, int streams) {
-        GpuRun run{.block_b_scans = block};
-        run.choice.streams = streams;
-        return voxels_of<std::complex<float>>(spec, bytes_of_lines(spectra), run);
-    };
+    const auto field = [&](std::int64_t block, int streams) { return field_of(spec, spectra, block, streams); };
     const Field whole = field(7, 1);
     for (const std::int64_t block : {1, 3}) {
         for (const int streams : {1, 3}) {
@@ -195,11 +198,7 @@ TEST_P(NufftMoved, AgreesWithTheCpu) {
 TEST_P(NufftMoved, BitsDoNotDependOnBlocksAndStreams) {
     const ReconstructionSpec spec = moved_spec(GetParam(), 301, false);
     const auto spectra = moving_reflectors(GetParam().samples, 301 * 6);
-    const auto field = [&](std::int64_t block, int streams) {
-        GpuRun run{.block_b_scans = block};
-        run.choice.streams = streams;
-        return voxels_of<std::complex<float>>(spec, bytes_of_lines(spectra), run);
-    };
+    const auto field = [&](std::int64_t block, int streams) { return field_of(spec, spectra, block, streams); };
     const Field whole = field(3, 1);
     for (const std::int64_t block : {1, 2}) {
         EXPECT_TRUE(same_bits(field(block, 3), whole)) << block << " B-scans";

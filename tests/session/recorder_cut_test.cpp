@@ -1,10 +1,5 @@
 // Recordings that end without warning: cut at any page, killed, or left with what was on the disk at a power cut. They
 // open up to the last whole block, and every byte of what opens is right.
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <csignal>
-
 #include "engine/live/recorder.h"
 #include "engine/scan/recording_index.h"
 #include "recording_disks.h"
@@ -169,26 +164,7 @@ TEST_F(RecorderCutTest, TheLastBlockBeforeAPauseIsPutOnTheDiskToo) {
 }
 
 TEST_F(RecorderCutTest, OpensAfterKill9) {
-    int report[2];
-    ASSERT_EQ(pipe(report), 0);
-    const pid_t child = fork();
-    if (child == 0) {
-        Recorder recorder(wanted());
-        for (std::int64_t number = 0;; ++number) {
-            recorder.offer(source_.block(number));
-            while (recorder.stats().blocks_held > 0) std::this_thread::yield();
-            const std::int64_t written = recorder.stats().blocks;
-            if (write(report[1], &written, sizeof(written)) < 0) _exit(1);
-        }
-    }
-    std::int64_t written = 0;
-    while (written < 200) ASSERT_EQ(read(report[0], &written, sizeof(written)), static_cast<ssize_t>(sizeof(written)));
-    kill(child, SIGKILL);
-    waitpid(child, nullptr, 0);
-    close(report[1]);
-    for (std::int64_t more = 0; read(report[0], &more, sizeof(more)) == static_cast<ssize_t>(sizeof(more));)
-        written = more;
-    close(report[0]);
+    const std::int64_t written = blocks_written_until_kill_9(wanted(), source_, 200);
     const std::int64_t blocks = rows_in(bytes_of(index_));
     EXPECT_GE(blocks, written) << "every block that was said to be written";
     expect_opens_with(toml_, source_, blocks);

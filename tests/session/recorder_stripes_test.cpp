@@ -1,10 +1,5 @@
 // Recordings in stripes on several disks: the bytes of a plain one, whatever ends them; one that is missing is named,
 // and one that is full costs its blocks.
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <csignal>
-
 #include "engine/live/striped_file.h"
 #include "engine/scan/raw_bytes.h"
 #include "recorder_fixture.h"
@@ -304,26 +299,7 @@ TEST_F(RecorderStripesTest, StripesThatCannotBeRemovedAreToldOf) {
 }
 
 TEST_F(RecorderStripesTest, OpensAfterKill9) {
-    int report[2];
-    ASSERT_EQ(pipe(report), 0);
-    const pid_t child = fork();
-    if (child == 0) {
-        Recorder recorder(striped());
-        for (std::int64_t number = 0;; ++number) {
-            recorder.offer(source_.block(number));
-            while (recorder.stats().blocks_held > 0) std::this_thread::yield();
-            const std::int64_t written = recorder.stats().blocks;
-            if (write(report[1], &written, sizeof(written)) < 0) _exit(1);
-        }
-    }
-    std::int64_t written = 0;
-    while (written < 100) ASSERT_EQ(read(report[0], &written, sizeof(written)), static_cast<ssize_t>(sizeof(written)));
-    kill(child, SIGKILL);
-    waitpid(child, nullptr, 0);
-    close(report[1]);
-    for (std::int64_t more = 0; read(report[0], &more, sizeof(more)) == static_cast<ssize_t>(sizeof(more));)
-        written = more;
-    close(report[0]);
+    const std::int64_t written = blocks_written_until_kill_9(striped(), source_, 100);
     const std::int64_t blocks = std::ssize(rows());
     EXPECT_GE(blocks, written) << "every block that was said to be written";
     expect_opens_with(toml_, source_, blocks);

@@ -1,9 +1,13 @@
 // What recordings are tested with: a small source whose every byte is known, and disks that are full, slow, forgetful.
 #pragma once
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <fstream>
 #include <functional>
 #include <memory>
@@ -186,6 +190,39 @@ inline void expect_opens_with(const std::filesystem::path& toml, const SmallSour
             line += bytes;
         }
     }
+}
+
+// Records in a process of its own, which is killed once so many blocks are said to be written; how many were by then.
+inline std::int64_t blocks_written_until_kill_9(const RecordingWanted& wanted, const SmallSource& source,
+                                                std::int64_t enough) {
+    int report[2];
+    if (pipe(report) != 0) ADD_FAILURE() << "no pipe";
+    const pid_t child = fork();
+    if (child == 0) {
+        Recorder recorder(wanted);
+        for (std::int64_t number = 0;; ++number) {
+            recorder.offer(source.block(number));
+            while (recorder.stats().blocks_held > 0) std::this_thread::yield();
+            const std::int64_t written = recorder.stats().blocks;
+            if (write(report[1], &written, sizeof(written)) < 0) _exit(1);
+        }
+    }
+    close(report[1]);
+    std::int64_t written = 0;
+    const auto next = [&] {
+        return read(report[0], &written, sizeof(written)) == static_cast<ssize_t>(sizeof(written));
+    };
+    while (written < enough) {
+        if (next()) continue;
+        ADD_FAILURE() << "the recorder ended by itself";
+        break;
+    }
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    while (next()) {
+    }
+    close(report[0]);
+    return written;
 }
 
 }  // namespace echolux
