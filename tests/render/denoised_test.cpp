@@ -6,6 +6,7 @@
 #include "render/denoiser.h"
 #include "render/raycaster.h"
 #include "slots_fixture.h"
+#include "tests/unit/await.h"
 #include "traced.h"
 
 namespace echolux::test {
@@ -211,7 +212,7 @@ TEST_F(Denoised, SlowPassesAreSeenAsTheyCome) {
         std::set<std::int64_t> passes;
         double now_s = 10;
         FollowedPicture shown = renderer().follow(view_, now_s);
-        for (int i = 0; i < 100 && !shown.is_final; ++i) {
+        for (TestPatience patience; patience.lasts() && !shown.is_final;) {
             renderer().wait(shown.drawing);
             passes.insert(shown.passes);
             shown = renderer().follow(view_, now_s += step_s);
@@ -290,7 +291,7 @@ TEST_F(Slots, VolumesThatAreNotWholeAreCast) {
     const auto at_rest = [&](std::size_t pane) {
         double now_s = 10;
         FollowedPicture picture;
-        for (int i = 0; i < 100 && !picture.is_final; ++i) {
+        for (TestPatience patience; patience.lasts() && !picture.is_final;) {
             picture = with_next_signal(
                 {.newest = {0, 1, 6}, .previous = {}, .wait = written_, .signal = 0}, read_,
                 [&](const ShownSlots& slots) { return renderer().follow(view, now_s += .1, pane, slots); });

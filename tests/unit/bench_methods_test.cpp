@@ -65,7 +65,7 @@ TEST(BenchMethods, EachTargetCanBeMissed) {
 TEST(BenchScaling, IsJudgedForTheGpusThatThereAre) {
     Medians medians;
     for (const std::string name : {"linear", "nufft", "defr"}) {
-        for (const auto& [count, rate] : {std::pair{"1", 10.0}, {"2", 18.0}, {"4", 34.0}}) {
+        for (const auto& [count, rate] : {std::pair{"1", 10.0}, {"2", 19.0}, {"4", 38.0}}) {
             medians.emplace_back("gpus." + name + "/" + count, rate);
         }
     }
@@ -73,8 +73,8 @@ TEST(BenchScaling, IsJudgedForTheGpusThatThereAre) {
     EXPECT_EQ(judged_scaling(report_of(medians), 2).size(), 3U);
     EXPECT_EQ(judged_scaling(report_of(medians), 4).size(), 6U);
     EXPECT_THAT(missed(judged_scaling(report_of(medians), 4)), ElementsAre());
-    medians[1].second = 17.9;
-    medians[8].second = 33.9;
+    medians[1].second = 18.9;
+    medians[8].second = 37.9;
     EXPECT_THAT(missed(judged_scaling(report_of(medians), 4)), ElementsAre("2 GPUs, linear", "4 GPUs, defr"));
 }
 
