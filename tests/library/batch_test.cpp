@@ -4,7 +4,7 @@
 #include "fringes.h"
 #include "temporary_folder.h"
 
-namespace echolux::testing {
+namespace echolux::test {
 namespace {
 
 constexpr const char* fixed = "background = \"running\"\nlevels = \"fixed\"\nlow = 20\nhigh = 120\n";
@@ -152,4 +152,4 @@ TEST_F(LibraryBatch, StagesArePartOfThePlan) {
 }
 
 }  // namespace
-}  // namespace echolux::testing
+}  // namespace echolux::test

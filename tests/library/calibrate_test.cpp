@@ -5,7 +5,7 @@
 
 #include "fringes.h"
 
-namespace echolux::testing {
+namespace echolux::test {
 namespace {
 
 constexpr std::int64_t samples = 1024;
@@ -195,4 +195,4 @@ TEST(LibraryCalibrate, MirrorsAtSeveralDepthsGiveTheFallOff) {
 }
 
 }  // namespace
-}  // namespace echolux::testing
+}  // namespace echolux::test

@@ -5,7 +5,7 @@
 
 #include "fringes.h"
 
-namespace echolux::testing {
+namespace echolux::test {
 namespace {
 
 // Every call with nothing at all.
@@ -243,4 +243,4 @@ TEST(LibraryErrors, VersionsAreTold) {
 }
 
 }  // namespace
-}  // namespace echolux::testing
+}  // namespace echolux::test

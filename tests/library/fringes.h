@@ -12,7 +12,7 @@
 
 #include "echolux/echolux.hpp"
 
-namespace echolux::testing {
+namespace echolux::test {
 
 namespace lux = echolux::api;
 
@@ -102,4 +102,4 @@ echolux_status status_of(const Call& call) {
     return ECHOLUX_OK;
 }
 
-}  // namespace echolux::testing
+}  // namespace echolux::test

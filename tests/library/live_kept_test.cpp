@@ -3,7 +3,7 @@
 #include "temporary_folder.h"
 #include "tests/unit/await.h"
 
-namespace echolux::testing {
+namespace echolux::test {
 namespace {
 
 // Two volumes fit, and half of a third.
@@ -104,4 +104,4 @@ TEST(LibraryLiveKept, WithoutMemoryForThemNoVolumesAreKept) {
 }
 
 }  // namespace
-}  // namespace echolux::testing
+}  // namespace echolux::test

@@ -9,7 +9,7 @@
 #include "temporary_folder.h"
 #include "tests/unit/await.h"
 
-namespace echolux::testing {
+namespace echolux::test {
 namespace {
 
 void push_volume(lux::Live& live, const std::vector<std::uint16_t>& spectra, const Size& size) {
@@ -331,4 +331,4 @@ TEST(LibraryLive, RecordsTheTruthOfTheSimulator) {
 }
 
 }  // namespace
-}  // namespace echolux::testing
+}  // namespace echolux::test

@@ -6,7 +6,7 @@
 #include "sessions.h"
 #include "tests/unit/await.h"
 
-namespace echolux::testing {
+namespace echolux::test {
 namespace {
 
 // A stage that takes its time, and counts.
@@ -87,4 +87,4 @@ TEST(LibraryLive, ACallbackCannotWaitForItself) {
 }
 
 }  // namespace
-}  // namespace echolux::testing
+}  // namespace echolux::test

@@ -7,7 +7,7 @@
 #include "fringes.h"
 #include "temporary_folder.h"
 
-namespace echolux::testing {
+namespace echolux::test {
 namespace {
 
 TEST(LibraryReconstructor, TheSizeOfBlocksChangesNothing) {
@@ -316,4 +316,4 @@ TEST(LibraryReconstruct, CanBeStopped) {
 }
 
 }  // namespace
-}  // namespace echolux::testing
+}  // namespace echolux::test

@@ -5,7 +5,7 @@
 #include "fringes.h"
 #include "temporary_folder.h"
 
-namespace echolux::testing {
+namespace echolux::test {
 namespace {
 
 echolux_grid small_grid() {
@@ -83,4 +83,4 @@ TEST(LibraryRegion, OutsideIsRefused) {
 }
 
 }  // namespace
-}  // namespace echolux::testing
+}  // namespace echolux::test

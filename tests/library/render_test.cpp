@@ -8,7 +8,7 @@
 #include "fringes.h"
 #include "temporary_folder.h"
 
-namespace echolux::testing {
+namespace echolux::test {
 namespace {
 
 // A bright cube in the middle.
@@ -159,4 +159,4 @@ TEST_F(LibraryRender, AMovieIsWritten) {
 }
 
 }  // namespace
-}  // namespace echolux::testing
+}  // namespace echolux::test

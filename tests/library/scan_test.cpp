@@ -5,7 +5,7 @@
 #include "fringes.h"
 #include "temporary_folder.h"
 
-namespace echolux::testing {
+namespace echolux::test {
 namespace {
 
 TEST(LibraryScan, SaysWhatAFileHolds) {
@@ -187,4 +187,4 @@ TEST(LibrarySettings, ATextThatDoesNotFitIsTold) {
 }
 
 }  // namespace
-}  // namespace echolux::testing
+}  // namespace echolux::test

@@ -3,7 +3,7 @@
 
 #include "fringes.h"
 
-namespace echolux::testing {
+namespace echolux::test {
 
 inline constexpr std::int32_t soon = 60'000;  // ms
 
@@ -18,4 +18,4 @@ inline std::vector<float> floats_of(const lux::Volume& volume) {
     return {voxels.begin(), voxels.end()};
 }
 
-}  // namespace echolux::testing
+}  // namespace echolux::test

@@ -6,7 +6,7 @@
 #include "fringes.h"
 #include "temporary_folder.h"
 
-namespace echolux::testing {
+namespace echolux::test {
 namespace {
 
 const lux::Assignments small{"simulation.samples=256",       "simulation.a_scans=8",
@@ -101,4 +101,4 @@ TEST(LibrarySimulation, RefusesWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace echolux::testing
+}  // namespace echolux::test

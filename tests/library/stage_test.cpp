@@ -7,7 +7,7 @@
 #include "fringes.h"
 #include "temporary_folder.h"
 
-namespace echolux::testing {
+namespace echolux::test {
 namespace {
 
 // What a stage was shown, and what it does with it.
@@ -194,4 +194,4 @@ TEST(LibraryStage, IsPartOfWholeScansAndSessionsAndOfTheirProvenance) {
 }
 
 }  // namespace
-}  // namespace echolux::testing
+}  // namespace echolux::test

@@ -9,7 +9,7 @@
 #include "fringes.h"
 #include "temporary_folder.h"
 
-namespace echolux::testing {
+namespace echolux::test {
 namespace {
 
 constexpr std::int64_t depth = 64, a_scans = 32, b_scans = 8;
@@ -240,4 +240,4 @@ TEST(LibraryTissue, HandlesAreChecked) {
 }
 
 }  // namespace
-}  // namespace echolux::testing
+}  // namespace echolux::test

@@ -3,7 +3,7 @@
 
 #include "fringes.h"
 
-namespace echolux::testing {
+namespace echolux::test {
 namespace {
 
 TEST(LibraryValidation, ReportsEveryCheck) {
@@ -31,4 +31,4 @@ TEST(LibraryValidation, ReportsEveryCheck) {
 }
 
 }  // namespace
-}  // namespace echolux::testing
+}  // namespace echolux::test

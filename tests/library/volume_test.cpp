@@ -7,7 +7,7 @@
 #include "fringes.h"
 #include "temporary_folder.h"
 
-namespace echolux::testing {
+namespace echolux::test {
 namespace {
 
 echolux_grid ramp_grid() {
@@ -190,4 +190,4 @@ TEST(LibrarySeries, ReadsTimePoints) {
 }
 
 }  // namespace
-}  // namespace echolux::testing
+}  // namespace echolux::test

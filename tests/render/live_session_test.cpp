@@ -19,7 +19,7 @@
 namespace echolux::test {
 namespace {
 
-using echolux::testing::FaultySource;
+using echolux::test::FaultySource;
 using ::testing::Contains;
 using ::testing::Field;
 using ::testing::HasSubstr;
@@ -28,7 +28,7 @@ using ::testing::HasSubstr;
 class GatedSource : public FaultySource {
   public:
     explicit GatedSource(const ReconstructionSpec& plan)
-        : FaultySource(scan_of(plan), plan.block_b_scans, {echolux::testing::send()},
+        : FaultySource(scan_of(plan), plan.block_b_scans, {echolux::test::send()},
                        [plan](const Block& block, std::span<std::byte> bytes) {
                            const std::vector<std::uint16_t> samples = noise_spectra(plan, block.volume);
                            const Block sent = block_of(plan, std::as_bytes(std::span(samples)), block.volume,

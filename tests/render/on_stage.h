@@ -20,7 +20,7 @@ namespace echolux::test {
 
 inline const BackendChoice on_cpu{.backend = Backend::cpu};
 
-inline View small_view() {
+inline View stage_view() {
     View view;
     view.width = 48;
     view.height = 40;
@@ -60,7 +60,7 @@ class OnStage : public Rendering {
         for (const auto start = std::chrono::steady_clock::now(); !is_so();) {
             ASSERT_LT(std::chrono::steady_clock::now() - start, std::chrono::minutes(1)) << "it never came to that";
             exhibit().update(now_s_);
-            exhibit().follow(small_view(), now_s_, 0);
+            exhibit().follow(stage_view(), now_s_, 0);
             std::this_thread::yield();
         }
     }
@@ -77,7 +77,7 @@ class OnStage : public Rendering {
         for (TestPatience patience; patience.lasts() && (!picture || !picture->is_final);) {
             now_s_ += 0.1;
             exhibit().update(now_s_);
-            picture = exhibit().follow(small_view(), now_s_, pane);
+            picture = exhibit().follow(stage_view(), now_s_, pane);
         }
         stage_->renderer().wait(picture->drawing);
         return stage_->renderer().read(picture->drawing);
@@ -85,9 +85,9 @@ class OnStage : public Rendering {
 
     // With nothing under way: what is pretended to be lost works on.
     void lose_the_device() {
-        exhibit().still(small_view());
+        exhibit().still(stage_view());
         lost_ = true;
-        EXPECT_EQ(error_of([&] { exhibit().still(small_view()); }).code, ErrorCode::device);
+        EXPECT_EQ(error_of([&] { exhibit().still(stage_view()); }).code, ErrorCode::device);
     }
 
     TemporaryFolder folder_;

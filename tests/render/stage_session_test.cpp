@@ -85,13 +85,13 @@ TEST_F(ScansOnStage, AScanIsReconstructedAndItsVolumesAreStepped) {
         EXPECT_EQ(volume.provenance.at("recipe.noise_floor_db"), "20.0");
     }
     EXPECT_EQ(followed().width, 48);
-    EXPECT_EQ(exhibit().still(small_view()).height, 40);
+    EXPECT_EQ(exhibit().still(stage_view()).height, 40);
 }
 
 // As the renderer makes it of the same voxels.
 TEST_F(ScansOnStage, AKeptPictureIsOfFullQuality) {
     open_scan_on_stage();
-    View view = small_view();
+    View view = stage_view();
     view.low = 0;
     view.high = 60;
     for (const std::int64_t samples : {1, 4}) {

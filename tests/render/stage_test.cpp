@@ -37,7 +37,7 @@ class FilesOnStage : public OnStage {
         const Volume first = ball_volume(0), volume = ball_volume(step);
         const auto chosen = fixed_range(*renderer().prepare(voxels_in_memory(first.grid, first.voxels.data()), {}));
         renderer().show(renderer().prepare(voxels_in_memory(volume.grid, volume.voxels.data()), chosen));
-        return renderer().render(small_view()).pixels;
+        return renderer().render(stage_view()).pixels;
     }
 };
 
@@ -52,11 +52,11 @@ TEST_F(FilesOnStage, AVolumeFile) {
     EXPECT_TRUE(exhibit().volume()->voxels == ball_volume(2).voxels);
     const Volume alone = ball_volume(2);
     renderer().set_volume(alone.grid, alone.voxels.data());
-    EXPECT_TRUE(exhibit().still(small_view()).pixels == renderer().render(small_view()).pixels);
+    EXPECT_TRUE(exhibit().still(stage_view()).pixels == renderer().render(stage_view()).pixels);
     const Image picture = followed();
     EXPECT_EQ(picture.width, 48);
     EXPECT_EQ(picture.height, 40);
-    EXPECT_TRUE(exhibit().probe(small_view(), 24, 20));
+    EXPECT_TRUE(exhibit().probe(stage_view(), 24, 20));
 }
 
 TEST_F(FilesOnStage, ALargeFileIsShownInPages) {
@@ -65,7 +65,7 @@ TEST_F(FilesOnStage, ALargeFileIsShownInPages) {
     open(folder_ / "ball.nrrd");
     EXPECT_TRUE(stage_->renderer().is_in_pages());
     EXPECT_EQ(followed().width, 48);
-    EXPECT_GT(exhibit().still(small_view()).pages.needed, 0);
+    EXPECT_GT(exhibit().still(stage_view()).pages.needed, 0);
 }
 
 TEST_F(FilesOnStage, ASeriesPlaysItsStepsInOrder) {
@@ -78,7 +78,7 @@ TEST_F(FilesOnStage, ASeriesPlaysItsStepsInOrder) {
     for (const std::int64_t step : {1, 2, 3, 4, 0, 1}) {
         now_s_ += 0.1001;
         turn_until_shown(step);
-        EXPECT_TRUE(exhibit().still(small_view()).pixels == expected(step)) << "step " << step;
+        EXPECT_TRUE(exhibit().still(stage_view()).pixels == expected(step)) << "step " << step;
     }
     EXPECT_EQ(line.left_out(), 0);
     line.step_by(-1);
@@ -99,7 +99,7 @@ TEST_F(FilesOnStage, ASeriesPlaysWithLittleGraphicsMemory) {
         EXPECT_FALSE(exhibit().loading());
         EXPECT_TRUE(exhibit().volume()->voxels == ball_volume(turn % 9).voxels) << "turn " << turn;
         if (turn % 6 == 0) {
-            EXPECT_TRUE(exhibit().still(small_view()).pixels == expected(turn % 9));
+            EXPECT_TRUE(exhibit().still(stage_view()).pixels == expected(turn % 9));
         }
     }
     EXPECT_EQ(line.left_out(), 0);
@@ -126,7 +126,7 @@ TEST_F(FilesOnStage, VolumesLargerThanMemoryAreShownInPages) {
         open(folder_ / "ball.ome.zarr", {}, budget);
         turn_until([&] { return exhibit().grid() == volume.grid && !exhibit().loading(); });
         EXPECT_TRUE(stage_->renderer().is_in_pages());
-        return exhibit().still(small_view()).pixels;
+        return exhibit().still(stage_view()).pixels;
     };
     EXPECT_TRUE(seen({.bytes = volume.grid.bytes() - 1}) == seen({}));
 }
@@ -134,7 +134,7 @@ TEST_F(FilesOnStage, VolumesLargerThanMemoryAreShownInPages) {
 // Whichever way voxels come: all of a step at once, or box by box, with a coarse picture first or without one.
 TEST_F(FilesOnStage, ColoursStayThroughASeriesInPages) {
     make_stage({.edge = 8, .page_edge = 4});
-    View own = small_view();
+    View own = stage_view();
     own.range = RangeSource::percentile;
     const auto range = [&](const View& view) {
         const ValueRange of = stage_->renderer().transfer_function(view).range;
@@ -147,13 +147,13 @@ TEST_F(FilesOnStage, ColoursStayThroughASeriesInPages) {
         for (const std::int64_t budget : {ball_volume(0).grid.bytes() - 1, INT64_MAX}) {
             open(folder_ / name, {}, {.bytes = budget});
             turn_until_shown(0);
-            const auto first = range(small_view());
+            const auto first = range(stage_view());
             EXPECT_EQ(range(own), first);
             for (const std::int64_t step : {1, 2}) {
                 exhibit().timeline()->go_to(step);
                 turn_until_shown(step);
                 EXPECT_TRUE(stage_->renderer().is_in_pages());
-                EXPECT_EQ(range(small_view()), first) << name << ", step " << step << ", budget " << budget;
+                EXPECT_EQ(range(stage_view()), first) << name << ", step " << step << ", budget " << budget;
                 EXPECT_NE(range(own), first);
             }
         }
@@ -218,7 +218,7 @@ TEST_F(FilesOnStage, WhatIsShownGivesWay) {
     };
     EXPECT_THROW(stage_->show(refuses), Error);
     EXPECT_EQ(stage_->exhibit(), nullptr);
-    EXPECT_THROW(stage_->renderer().render(small_view()), Error) << "its volume is let go of";
+    EXPECT_THROW(stage_->renderer().render(stage_view()), Error) << "its volume is let go of";
     open(folder_ / "ball.nrrd");
     stage_->clear();
     EXPECT_EQ(stage_->exhibit(), nullptr);

@@ -23,7 +23,7 @@
 #include "engine/block_pool.h"
 #include "engine/scan/spectra_layout.h"
 
-namespace echolux::testing {
+namespace echolux::test {
 
 struct Fault {
     enum class Kind { send, stall, disconnect, cut_short, repeat, exchange, oversize, misplace, jump, lose, end };
@@ -214,4 +214,4 @@ class FaultySource : public Source {
     std::atomic<bool> running_ = false;
 };
 
-}  // namespace echolux::testing
+}  // namespace echolux::test

@@ -9,7 +9,7 @@
 
 #include "engine/acquire/pacing_clock.h"
 
-namespace echolux::testing {
+namespace echolux::test {
 
 class HandClock : public PacingClock {
   public:
@@ -50,4 +50,4 @@ class HandClock : public PacingClock {
     double sleeper_s_ = awake;
 };
 
-}  // namespace echolux::testing
+}  // namespace echolux::test

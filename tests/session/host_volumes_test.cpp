@@ -11,7 +11,7 @@
 #include "live_plan.h"
 #include "noting_sink.h"
 
-namespace echolux::testing {
+namespace echolux::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -221,4 +221,4 @@ TEST_F(HostVolumesOf, BlocksThatAreNotOfTheScanAreNotPushed) {
 }
 
 }  // namespace
-}  // namespace echolux::testing
+}  // namespace echolux::test

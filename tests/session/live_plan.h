@@ -3,7 +3,7 @@
 
 #include "engine/scan/scan.h"
 
-namespace echolux::testing {
+namespace echolux::test {
 
 inline Scan live_scan() {
     Scan scan;
@@ -15,4 +15,4 @@ inline Scan live_scan() {
     return scan;
 }
 
-}  // namespace echolux::testing
+}  // namespace echolux::test

@@ -15,7 +15,7 @@
 #include "live_plan.h"
 #include "temporary_folder.h"
 
-namespace echolux::testing {
+namespace echolux::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -349,4 +349,4 @@ TEST_F(LiveTissueOf, ASessionSaysWhatCouldNotBeDoneAndGoesOn) {
 }
 
 }  // namespace
-}  // namespace echolux::testing
+}  // namespace echolux::test

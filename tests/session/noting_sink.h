@@ -16,7 +16,7 @@
 #include "faulty_source.h"
 #include "live_plan.h"
 
-namespace echolux::testing {
+namespace echolux::test {
 
 // Notes what it is fed, and with which setting.
 class NotingSink : public BlockSink {
@@ -105,4 +105,4 @@ class Paced : public FaultySource {
     std::int64_t sent_ = 0;
 };
 
-}  // namespace echolux::testing
+}  // namespace echolux::test

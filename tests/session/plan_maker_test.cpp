@@ -14,7 +14,7 @@ namespace echolux {
 namespace {
 
 ReconstructionSpec spec(double high) {
-    ReconstructionSpec spec = testing::live_scan().spec(1);
+    ReconstructionSpec spec = test::live_scan().spec(1);
     spec.recipe.high = high;
     return spec;
 }

@@ -21,7 +21,7 @@
 #include "plugins/echolux_push.h"
 #include "pushed_pattern.h"
 
-namespace echolux::testing {
+namespace echolux::test {
 
 // No other test's, and no earlier run's.
 inline std::string own_ring_name() {
@@ -151,4 +151,4 @@ class SharedMemory : public ::testing::Test {
     std::string name_ = own_ring_name();
 };
 
-}  // namespace echolux::testing
+}  // namespace echolux::test

@@ -7,7 +7,7 @@
 namespace echolux {
 namespace {
 
-using namespace echolux::testing;
+using namespace echolux::test;
 
 // The small source's block, as the next one that came.
 Block numbered(Block block, std::uint64_t sequence) {

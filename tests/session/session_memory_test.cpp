@@ -9,7 +9,7 @@
 namespace echolux {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::Contains;
 using ::testing::Field;
 using ::testing::HasSubstr;

@@ -10,7 +10,7 @@
 namespace echolux {
 namespace {
 
-using namespace testing;
+using namespace test;
 using namespace std::chrono_literals;
 using ::testing::Contains;
 using ::testing::Field;

@@ -10,7 +10,7 @@
 namespace echolux {
 namespace {
 
-using namespace testing;
+using namespace test;
 using namespace std::chrono_literals;
 using ::testing::Contains;
 using ::testing::ElementsAre;
@@ -68,7 +68,7 @@ TEST(Overdue, IsSaidOnceAndEndsOnce) {
 TEST_F(SessionWatch, ASourceThatSendsNothingIsSaidAndItsReturnToo) {
     std::atomic<bool> is_triggered = false;
     struct Triggered : FaultySource {
-        explicit Triggered(std::atomic<bool>& by) : FaultySource(live_scan(), 1, {testing::send()}), trigger(by) {}
+        explicit Triggered(std::atomic<bool>& by) : FaultySource(live_scan(), 1, {test::send()}), trigger(by) {}
         Arrival next(std::chrono::milliseconds patience) override {
             if (trigger) return FaultySource::next(patience);
             std::this_thread::sleep_for(1ms);
@@ -104,7 +104,7 @@ TEST_F(SessionWatch, WhatIsSentWhenAskedMayBeSilent) {
 }
 
 TEST_F(SessionWatch, ABlockThatIsNotReconstructedIsSaid) {
-    FaultySource source(live_scan(), 1, {testing::send(), end()});
+    FaultySource source(live_scan(), 1, {test::send(), end()});
     std::atomic<bool> is_stuck = true;
     std::atomic<bool> has_begun = false;
     sink_.on_feed = [&](const Block&) {
@@ -125,7 +125,7 @@ TEST_F(SessionWatch, ABlockThatIsNotReconstructedIsSaid) {
 // A GPU that never finishes holds up the end of the session, but not that of its recording.
 TEST_F(SessionWatch, ARecordingIsCompleteThoughABlockIsNeverReconstructed) {
     const TemporaryFolder folder;
-    FaultySource source(live_scan(), 1, {testing::send(8), end()});
+    FaultySource source(live_scan(), 1, {test::send(8), end()});
     const auto is_complete = [&] {
         try {
             return open_scan(folder / "scan.toml").recording.complete;
@@ -154,7 +154,7 @@ TEST_F(SessionWatch, ARecordingIsCompleteThoughABlockIsNeverReconstructed) {
 // A camera whose counter begins anew would be kept out for ever.
 TEST_F(SessionWatch, NumbersThatRunBackwardsStartTheSourceAgain) {
     struct Resetting : FaultySource {
-        Resetting() : FaultySource(live_scan(), 1, {testing::send(200), end()}) {}
+        Resetting() : FaultySource(live_scan(), 1, {test::send(200), end()}) {}
         Arrival next(std::chrono::milliseconds patience) override {
             Arrival arrival = FaultySource::next(patience);
             if (arrival.kind == Arrival::Kind::block && starts() == 1 && arrival.block.sequence >= 100) {

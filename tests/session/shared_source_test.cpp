@@ -16,7 +16,7 @@ namespace echolux {
 namespace {
 
 using namespace std::chrono_literals;
-using namespace testing;
+using namespace test;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;

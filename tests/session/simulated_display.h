@@ -7,7 +7,7 @@
 
 #include "simulated_world.h"
 
-namespace echolux::testing {
+namespace echolux::test {
 
 class SimulatedDisplay : public BlockSink {
   public:
@@ -284,4 +284,4 @@ class SimulatedDisplay : public BlockSink {
     LiveThread gpus_, viewer_;
 };
 
-}  // namespace echolux::testing
+}  // namespace echolux::test

@@ -25,7 +25,7 @@
 
 #include "engine/live/threads.h"
 
-namespace echolux::testing {
+namespace echolux::test {
 
 class SimulatedThreads : public Threads {
   public:
@@ -167,4 +167,4 @@ class SimulatedThreads : public Threads {
     std::vector<Simulated*> ready_;
 };
 
-}  // namespace echolux::testing
+}  // namespace echolux::test

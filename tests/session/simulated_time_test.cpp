@@ -16,7 +16,7 @@
 namespace echolux {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 class Simulation {
   public:

@@ -24,7 +24,7 @@
 #include "live_plan.h"
 #include "simulated_threads.h"
 
-namespace echolux::testing {
+namespace echolux::test {
 
 using namespace std::chrono_literals;
 
@@ -298,4 +298,4 @@ class SimulatedQueue {
     Threads::Clock::time_point done_at_{};
 };
 
-}  // namespace echolux::testing
+}  // namespace echolux::test

@@ -6,7 +6,7 @@
 namespace echolux {
 namespace {
 
-using namespace testing;
+using namespace test;
 using namespace std::chrono_literals;
 
 Scan small_scan() {

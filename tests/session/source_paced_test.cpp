@@ -13,7 +13,7 @@
 namespace echolux {
 namespace {
 
-using namespace testing;
+using namespace test;
 using namespace std::chrono_literals;
 
 constexpr auto long_enough = 30s;  // for what has happened already

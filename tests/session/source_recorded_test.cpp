@@ -16,7 +16,7 @@
 namespace echolux {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::HasSubstr;
 using namespace std::chrono_literals;
 

@@ -15,7 +15,7 @@ namespace echolux {
 namespace {
 
 using namespace std::chrono_literals;
-using namespace testing;
+using namespace test;
 using ::testing::HasSubstr;
 
 // A port that nobody has now.

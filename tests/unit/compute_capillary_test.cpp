@@ -12,7 +12,7 @@
 namespace echolux {
 namespace {
 
-using testing::Recording;
+using test::Recording;
 
 // Flow through the plane y = const in ul/s: the axial velocity is that along y times the tube's slope there.
 double lumen_flow_ul_s(double flow_ul_s) {

@@ -13,7 +13,7 @@
 namespace echolux {
 namespace {
 
-using testing::file_bytes;
+using test::file_bytes;
 
 Simulation small(const std::string& scene = "vessel") {
     return {.scene = scene, .samples = 256, .a_scans = 24, .b_scans = 6, .volumes = 2};

@@ -18,7 +18,7 @@
 namespace echolux {
 namespace {
 
-using testing::Recording;
+using test::Recording;
 
 // ---- the truth in files ---------------------------------------------------------------------------------------------
 

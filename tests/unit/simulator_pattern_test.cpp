@@ -11,8 +11,8 @@
 namespace echolux {
 namespace {
 
-using testing::file_values;
-using testing::Recording;
+using test::file_values;
+using test::Recording;
 
 using Line = std::vector<std::uint16_t>;
 

@@ -14,7 +14,7 @@
 #include "engine/simulate/spectrometer.h"
 #include "temporary_folder.h"
 
-namespace echolux::testing {
+namespace echolux::test {
 
 inline std::vector<char> file_bytes(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
@@ -96,4 +96,4 @@ class Recording {
     std::vector<std::vector<std::uint16_t>> lines_;
 };
 
-}  // namespace echolux::testing
+}  // namespace echolux::test

@@ -10,7 +10,7 @@
 namespace echolux {
 namespace {
 
-using testing::Recording;
+using test::Recording;
 
 Simulation mirror_at(std::vector<double> depths_um, std::vector<double> amplitudes) {
     Simulation s{.scene = "mirror", .samples = 512, .a_scans = 2, .b_scans = 1};

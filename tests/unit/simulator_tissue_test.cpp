@@ -10,7 +10,7 @@
 namespace echolux {
 namespace {
 
-using testing::Recording;
+using test::Recording;
 
 Simulation noiseless(const std::string& scene) {
     Simulation s{.scene = scene, .samples = 256};

@@ -17,14 +17,14 @@
 namespace echolux {
 namespace {
 
-struct Options {
+struct AttenuationOptions {
     AttenuationJob job;
     std::string input, output;
     std::int64_t volume = 0;
     std::vector<std::string> assignments;
 };
 
-AttenuationJob job_from(const Options& options) {
+AttenuationJob job_from(const AttenuationOptions& options) {
     AttenuationJob job = options.job;
     job.input = input_named(options.input, ".npy");
     job.output = output_named(options.output, ".npy");
@@ -40,7 +40,7 @@ AttenuationJob job_from(const Options& options) {
     return job;
 }
 
-void attenuation(const Options& options) {
+void attenuation(const AttenuationOptions& options) {
     TerminalProgress progress;
     const AttenuationJob job = job_from(options);
     const AttenuationFile done = run(job, progress);
@@ -59,7 +59,7 @@ void attenuation(const Options& options) {
 }  // namespace
 
 void add_attenuation(CLI::App& program) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<AttenuationOptions>();
     CLI::App* command =
         program.add_subcommand("attenuation", "Attenuation coefficients of tissue in 1/mm, voxel by voxel");
     command->add_option("INPUT", options->input, "volume file or scan; - for standard input")

@@ -44,7 +44,7 @@ std::string help_of_verbs() {
     return text;
 }
 
-struct Options {
+struct BatchOptions {
     std::vector<std::string> scans;
     std::string output, require, dask, share;
     int workers = -1, threads = 0, slurm = 0, retries = 2;
@@ -78,7 +78,7 @@ bool ends_well(const std::vector<std::string>& words) {
     return child > 0 && status == 0;
 }
 
-std::vector<std::string> command_of(const Options& options) {
+std::vector<std::string> command_of(const BatchOptions& options) {
     std::vector<std::string> words{python(), "-m", "echolux.cluster", "reconstruct", "-o", options.output};
     const auto add = [&](const char* name, const std::string& value) {
         if (!value.empty()) words.push_back(fmt::format("{}={}", name, value));
@@ -136,7 +136,7 @@ std::vector<std::string> without_recipe(const std::vector<std::string>& argument
     return settings;
 }
 
-void batch(const Options& options) {
+void batch(const BatchOptions& options) {
     if (options.output.find("://") == std::string::npos) {
         const auto is_folder = [](const std::filesystem::path& path) { return std::filesystem::is_directory(path); };
         check_outputs({{options.output, is_folder}}, {options.scans.begin(), options.scans.end()}, options.overwrites);
@@ -165,7 +165,7 @@ void hand_over_batch_verb(std::vector<std::string>& arguments) {
 }
 
 void add_batch(CLI::App& program) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<BatchOptions>();
     CLI::App* command = program.add_subcommand("batch",
                                                "Reconstruct many scans, or convert, draw or measure many volumes: on "
                                                "this machine, a Dask cluster or with Slurm; "

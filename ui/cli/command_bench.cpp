@@ -35,7 +35,7 @@
 namespace echolux {
 namespace {
 
-struct Options {
+struct BenchOptions {
     BenchJob job;
     std::string json;
     bool markdown = false;
@@ -63,12 +63,12 @@ void check_lengths(const std::vector<std::int64_t>& lengths) {
     if (lengths.empty()) throw Error(ErrorCode::bad_setting, "no length to measure", "--lengths", "name one");
 }
 
-BenchReport plain_report(const Options& options, Progress& progress) {
+BenchReport plain_report(const BenchOptions& options, Progress& progress) {
     check_lengths(options.job.lengths);
     return run(options.job, progress);
 }
 
-BenchReport rendering_report([[maybe_unused]] const Options& options, [[maybe_unused]] Progress& progress) {
+BenchReport rendering_report([[maybe_unused]] const BenchOptions& options, [[maybe_unused]] Progress& progress) {
 #ifdef ECHOLUX_RENDER
     return run(RenderingBenchJob{options.job.device, options.job.quick, options.volumes}, progress);
 #else
@@ -76,7 +76,7 @@ BenchReport rendering_report([[maybe_unused]] const Options& options, [[maybe_un
 #endif
 }
 
-BenchReport live_report([[maybe_unused]] const Options& options, [[maybe_unused]] Progress& progress) {
+BenchReport live_report([[maybe_unused]] const BenchOptions& options, [[maybe_unused]] Progress& progress) {
 #ifdef ECHOLUX_RENDER
     LiveBenchJob job;
     job.backend = options.job.backend;
@@ -91,13 +91,13 @@ BenchReport live_report([[maybe_unused]] const Options& options, [[maybe_unused]
 #endif
 }
 
-BenchReport scaling_report(const Options& options, Progress& progress) {
+BenchReport scaling_report(const BenchOptions& options, Progress& progress) {
     if (!options.gpus->named_gpus.empty())
         throw Error(ErrorCode::bad_setting, "GPUs are named with --live alone", "--gpus", "give their number");
     return run_scaling(options.job, options.gpus->gpus, progress);
 }
 
-BenchReport light_report([[maybe_unused]] const Options& options, [[maybe_unused]] Progress& progress) {
+BenchReport light_report([[maybe_unused]] const BenchOptions& options, [[maybe_unused]] Progress& progress) {
 #ifdef ECHOLUX_RENDER
     return run(LightBenchJob{options.job.device, options.job.quick, options.volumes}, progress);
 #else
@@ -105,7 +105,7 @@ BenchReport light_report([[maybe_unused]] const Options& options, [[maybe_unused
 #endif
 }
 
-BenchReport movie_report([[maybe_unused]] const Options& options, [[maybe_unused]] Progress& progress) {
+BenchReport movie_report([[maybe_unused]] const BenchOptions& options, [[maybe_unused]] Progress& progress) {
 #ifdef ECHOLUX_RENDER
     return run(MovieBenchJob{options.job.device, options.job.quick}, progress);
 #else
@@ -113,7 +113,7 @@ BenchReport movie_report([[maybe_unused]] const Options& options, [[maybe_unused
 #endif
 }
 
-void bench(const Options& options) {
+void bench(const BenchOptions& options) {
     if (!options.volumes.empty() && !options.rendering && !options.light) {
         throw Error(ErrorCode::bad_setting, "volumes are measured by --rendering and --light", "--volume",
                     "add one of them");
@@ -150,7 +150,7 @@ void exclude_each_other(const std::vector<CLI::Option*>& instead, CLI::Option* o
 }  // namespace
 
 void add_bench(CLI::App& program) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<BenchOptions>();
     CLI::App* command =
         program.add_subcommand("bench", "Measure how fast Echolux is on this machine, and how close to its limits");
     command->add_option("--json", options->json, "write all results here as JSON; - for standard output")

@@ -18,7 +18,7 @@
 namespace echolux {
 namespace {
 
-struct Options {
+struct ConvertOptions {
     std::string input, place, output, time, type, range, compression = "automatic", ome_version;
     bool overwrites = false;
 };
@@ -37,7 +37,7 @@ Compression compression_named(const std::string& name) {
     return Compression::automatic;
 }
 
-void convert(const Options& options) {
+void convert(const ConvertOptions& options) {
     ConvertJob job;
     if (options.place.empty() == options.output.empty()) {
         throw UsageError("one output is needed", "OUT", "name it after the input, or by -o");
@@ -62,7 +62,7 @@ void convert(const Options& options) {
 }  // namespace
 
 void add_convert(CLI::App& program) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ConvertOptions>();
     CLI::App* command = program.add_subcommand("convert", "Volumes and series from one format into another");
     command
         ->add_option("IN", options->input,

@@ -33,7 +33,7 @@ namespace {
 using Json = nlohmann::json;
 using Type = ParameterType;
 
-struct Options {
+struct CtlOptions {
     std::string at, token, token_file, output, authorities, fingerprint;
     bool speaks_tls = false;
     bool overwrites = false;
@@ -49,7 +49,7 @@ std::string from_environment(const char* name) {
     return text == nullptr ? "" : text;
 }
 
-std::string token_of(const Options& options) {
+std::string token_of(const CtlOptions& options) {
     if (!options.token.empty()) return options.token;
     const std::string file = options.token_file.empty() ? from_environment("ECHOLUX_TOKEN_FILE") : options.token_file;
     if (file.empty()) {
@@ -61,7 +61,7 @@ std::string token_of(const Options& options) {
     return text.substr(0, text.find_first_of("\r\n"));
 }
 
-std::optional<TlsTrust> trust_of(const Options& options) {
+std::optional<TlsTrust> trust_of(const CtlOptions& options) {
     TlsTrust trust{options.authorities, options.fingerprint};
     const bool says_nothing = !options.speaks_tls && trust.authorities.empty() && trust.fingerprint.empty();
     if (says_nothing) trust.fingerprint = from_environment("ECHOLUX_FINGERPRINT");
@@ -69,7 +69,7 @@ std::optional<TlsTrust> trust_of(const Options& options) {
     return trust;
 }
 
-ControlClient connected(const Options& options) {
+ControlClient connected(const CtlOptions& options) {
     const std::string at = options.at.empty() ? from_environment("ECHOLUX_CONTROL") : options.at;
     if (at.empty()) throw UsageError("no address is given", "--at", "[HOST:]PORT, or ECHOLUX_CONTROL");
     return {parsed_address(at, "--at"), token_of(options), trust_of(options)};
@@ -108,7 +108,7 @@ Json number_of(const std::string& text, const ControlParameter& parameter) {
     throw UsageError(fmt::format("expected {}, got {}", name_of(parameter.type), text), option_of(parameter), "");
 }
 
-Json params_of(const ControlMethod& method, const Options& options) {
+Json params_of(const ControlMethod& method, const CtlOptions& options) {
     Json params = Json::object();
     for (const ControlParameter& parameter : method.parameters) {
         const std::string name(parameter.name);
@@ -140,7 +140,7 @@ void save(const std::string& name, const ControlClient::Answer& answer) {
     write_text(name, {reinterpret_cast<const char*>(answer.data.data()), answer.data.size()});
 }
 
-void call(const ControlMethod& method, const Options& options) {
+void call(const ControlMethod& method, const CtlOptions& options) {
     const bool sends = std::ranges::count(method.parameters, "encoding", &ControlParameter::name) > 0;
     const bool is_picture = method.name == "snapshot";
     const std::string output = output_named(options.output, is_picture ? ".png" : ".raw");
@@ -156,7 +156,7 @@ void call(const ControlMethod& method, const Options& options) {
 }
 
 // Each notification as a line of JSON.
-void watch(const ControlMethod& method, const Options& options) {
+void watch(const ControlMethod& method, const CtlOptions& options) {
     const Listening listening;
     const Json params = params_of(method, options);
     ControlClient client = connected(options);
@@ -181,7 +181,7 @@ std::string help_of(const ControlParameter& parameter) {
 }
 
 // The first parameter may be given without its name; what a list or settings are is all that follows.
-void add_parameter(CLI::App& verb, const ControlParameter& parameter, bool is_first, Options& options) {
+void add_parameter(CLI::App& verb, const ControlParameter& parameter, bool is_first, CtlOptions& options) {
     const std::string name(parameter.name);
     const bool is_list = parameter.type == Type::texts || parameter.type == Type::values;
     CLI::Option* option = nullptr;
@@ -202,7 +202,7 @@ void add_parameter(CLI::App& verb, const ControlParameter& parameter, bool is_fi
     if (parameter.is_required) option->required();
 }
 
-void add_connection_options(CLI::App& verb, Options& options) {
+void add_connection_options(CLI::App& verb, CtlOptions& options) {
     verb.add_option("--at", options.at, "where it listens [ECHOLUX_CONTROL]")->type_name("[HOST:]PORT");
     verb.add_option("--token-file", options.token_file, "a file with the token [ECHOLUX_TOKEN_FILE]")
         ->type_name("FILE");
@@ -221,7 +221,7 @@ void add_connection_options(CLI::App& verb, Options& options) {
 void add_verb(CLI::App& command, const ControlMethod& method) {
     const bool watches = method.name == "subscribe";
     CLI::App* verb = command.add_subcommand(watches ? "watch" : std::string(method.name), std::string(method.help));
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<CtlOptions>();
     for (const ControlParameter& parameter : method.parameters) {
         if (parameter.name == "encoding" || (watches && parameter.name == "voxels")) continue;
         add_parameter(*verb, parameter, &parameter == method.parameters.data(), *options);

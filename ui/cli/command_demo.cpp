@@ -14,13 +14,13 @@
 namespace echolux {
 namespace {
 
-struct Options {
+struct DemoOptions {
     std::string out = "out/demo";
     std::string device;
     bool overwrites = false;
 };
 
-void demonstrate(const Options& options) {
+void demonstrate(const DemoOptions& options) {
     TerminalProgress progress;
     DemoJob job;
     job.folder = options.out;
@@ -37,7 +37,7 @@ void demonstrate(const Options& options) {
 }  // namespace
 
 void add_demo(CLI::App& program) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<DemoOptions>();
     CLI::App* command = program.add_subcommand("demo", "Simulate, reconstruct and ray-cast a living 4-D scan");
     command->add_option("-o,--output,--out", options->out, "output folder [out/demo]")->type_name("DIR");
     command->add_option("--device", options->device, "part of the Vulkan device's name [the fastest kind]")

@@ -19,7 +19,7 @@
 namespace echolux {
 namespace {
 
-struct Options {
+struct FigureOptions {
     std::string input, output, layout, en_face, a_scan, rows, view_file, size, device;
     std::int64_t volume = 0;
     bool overwrites = false;
@@ -28,19 +28,19 @@ struct Options {
     std::vector<std::string> assignments;
 };
 
-bool makes_table(const Options& options) {
+bool makes_table(const FigureOptions& options) {
     return options.psf || !options.a_scan.empty();
 }
 
 // What is asked for alone, or else a B-scan above a projection.
-std::string layout_of(const Options& options) {
+std::string layout_of(const FigureOptions& options) {
     if (!options.layout.empty()) return options.layout;
     const bool has_en_face = !options.en_face.empty() || options.from_surface;
     if (options.b_scan) return has_en_face ? "bscan+enface" : "bscan";
     return has_en_face ? "enface" : "bscan+enface";
 }
 
-FigureJob figure_from(const Options& options) {
+FigureJob figure_from(const FigureOptions& options) {
     FigureJob job;
     job.input = input_named(options.input, ".npy");
     job.output = output_named(options.output, ".png");
@@ -73,7 +73,7 @@ FigureJob figure_from(const Options& options) {
     return job;
 }
 
-TableJob table_from(const Options& options) {
+TableJob table_from(const FigureOptions& options) {
     if (options.psf && !options.a_scan.empty()) {
         throw Error(ErrorCode::bad_setting, "a table holds one A-scan, or the strongest echoes of all", "--psf",
                     "leave out --a-scan or --psf");
@@ -95,7 +95,7 @@ TableJob table_from(const Options& options) {
     return job;
 }
 
-void figure(const Options& options) {
+void figure(const FigureOptions& options) {
     TerminalProgress progress;
     const auto draw = [&](const auto& job) {
         const std::vector<std::string> warnings = run(job, progress);
@@ -109,7 +109,7 @@ void figure(const Options& options) {
         draw(figure_from(options));
 }
 
-void add_contents(CLI::App& command, Options& options) {
+void add_contents(CLI::App& command, FigureOptions& options) {
     command
         .add_option(
             "--layout", options.layout,
@@ -128,7 +128,7 @@ void add_contents(CLI::App& command, Options& options) {
 }  // namespace
 
 void add_figure(CLI::App& program) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<FigureOptions>();
     CLI::App* command = program.add_subcommand("figure", "B-scans and projections with axes, or tables of A-scans");
     command->add_option("INPUT", options->input, "volume file or scan; - for standard input")
         ->required()

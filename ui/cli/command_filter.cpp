@@ -18,7 +18,7 @@
 namespace echolux {
 namespace {
 
-struct Options {
+struct FilterOptions {
     std::vector<std::string> inputs;
     std::string output;
     std::int64_t volume = 0;
@@ -27,7 +27,7 @@ struct Options {
     std::vector<std::string> assignments;
 };
 
-FilterJob job_from(const Options& options) {
+FilterJob job_from(const FilterOptions& options) {
     FilterJob job;
     job.input = input_named(options.inputs.front(), ".npy");
     job.others.assign(options.inputs.begin() + 1, options.inputs.end());
@@ -49,7 +49,7 @@ FilterJob job_from(const Options& options) {
     return job;
 }
 
-void filter(const Options& options) {
+void filter(const FilterOptions& options) {
     TerminalProgress progress;
     const FilterJob job = job_from(options);
     const FilteredFile done = run(job, progress);
@@ -71,7 +71,7 @@ void filter(const Options& options) {
 }  // namespace
 
 void add_filter(CLI::App& program) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<FilterOptions>();
     CLI::App* command = program.add_subcommand("filter", "Less speckle in a volume; the mean of several looks");
     command
         ->add_option(

@@ -19,7 +19,7 @@
 namespace echolux {
 namespace {
 
-struct Options {
+struct FlowOptions {
     std::vector<std::string> inputs;
     std::string structure, table, through, towards, each = "volume";
     FlowJob job;
@@ -38,7 +38,7 @@ std::optional<VoxelPlace> place_from(const std::string& text, const char* option
     return place;
 }
 
-FlowJob job_of(const Options& options) {
+FlowJob job_of(const FlowOptions& options) {
     FlowJob job = options.job;
     for (const std::string& input : options.inputs) job.inputs.push_back(input_named(input, ".nrrd"));
     job.structure = options.structure;
@@ -76,7 +76,7 @@ nlohmann::ordered_json object_of(const MeasuredFlow& found, const FlowJob& job) 
     return told;
 }
 
-void measure_flow(const Options& options) {
+void measure_flow(const FlowOptions& options) {
     const FlowJob job = job_of(options);
     TerminalProgress progress;
     const MeasuredFlow found = run(job, progress);
@@ -108,7 +108,7 @@ void measure_flow(const Options& options) {
 }  // namespace
 
 void add_flow(CLI::App& program) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<FlowOptions>();
     CLI::App* command = program.add_subcommand("flow", "Flow through a vessel in ul/s, over time, and the heart rate");
     command
         ->add_option("VELOCITY", options->inputs,

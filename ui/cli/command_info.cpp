@@ -29,7 +29,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct InfoOptions {
     std::string file;
     bool settings = false;
     bool sources = false;
@@ -140,7 +140,7 @@ Json json_of(const Description& description) {
     return json;
 }
 
-void tell_guess(const Options& options) {
+void tell_guess(const InfoOptions& options) {
     const std::filesystem::path raw(options.file);
     if (!options.output.empty()) {
         write_proposed_toml(raw, options.output, options.overwrites);
@@ -214,7 +214,7 @@ void tell_sources() {
     give({{"sources", sources}});
 }
 
-void inform(const Options& options) {
+void inform(const InfoOptions& options) {
     if (options.recipes) return tell_recipes();
     if (options.presets) return tell_presets();
     if (options.settings) return tell_settings();
@@ -235,7 +235,7 @@ void inform(const Options& options) {
 }  // namespace
 
 void add_info(CLI::App& program) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<InfoOptions>();
     CLI::App* command = program.add_subcommand("info", "Describe a scan, volume or picture, and what it lacks");
     CLI::Option* file =
         command

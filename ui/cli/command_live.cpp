@@ -17,7 +17,7 @@
 namespace echolux {
 namespace {
 
-struct Options : SessionOptions {
+struct LiveOptions : SessionOptions {
     LiveJob job;
     std::string size, view_file, picture, shifts, kept;
     bool rolling = false;
@@ -30,7 +30,7 @@ const std::vector<std::string> of_pictures{"view.", "filter.", "registration."};
 
 // `--set view.…` shapes the picture, `filter.…` and `registration.…` what is done to volumes before it, `--set
 // source.…` the source, every other setting what comes from it.
-LiveJob job_from(const Options& options) {
+LiveJob job_from(const LiveOptions& options) {
     LiveJob job = options.job;
     job.source = source_wanted(options.source, of_pictures);
     Settings settings;
@@ -59,7 +59,7 @@ LiveJob job_from(const Options& options) {
     return job;
 }
 
-void add_picture_options(CLI::App& command, Options& options) {
+void add_picture_options(CLI::App& command, LiveOptions& options) {
     command.add_flag("--rolling", options.rolling, "show volumes while they arrive, not only whole ones");
     command.add_option("--pictures-per-s", options.job.pictures_per_s, "maximum picture rate [60]")
         ->check(between(0.01, 1000))
@@ -70,7 +70,7 @@ void add_picture_options(CLI::App& command, Options& options) {
 }  // namespace
 
 void add_live(CLI::App& program) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<LiveOptions>();
     CLI::App* command = program.add_subcommand("live", "Acquire, reconstruct and draw for as long as spectra arrive");
     add_session_options(*command, *options, options->job);
     add_volume_options(*command, options->job);

@@ -20,7 +20,7 @@
 namespace echolux {
 namespace {
 
-struct Options {
+struct ReconstructOptions {
     std::string scan, output, flow, repeats, volume, blocks, b_scan, en_face, range;
     BackendChoice backend;
     bool overwrites = false;
@@ -32,7 +32,7 @@ Interval interval(const std::string& text, const char* option) {
     return {begin, end};
 }
 
-ReconstructJob job_from(const Options& options) {
+ReconstructJob job_from(const ReconstructOptions& options) {
     ReconstructJob job;
     const bool makes_picture = !options.b_scan.empty() || !options.en_face.empty();
     job.scan = options.scan;
@@ -56,7 +56,7 @@ ReconstructJob job_from(const Options& options) {
     return job;
 }
 
-void reconstruct(const Options& options) {
+void reconstruct(const ReconstructOptions& options) {
     TerminalProgress progress;
     const ReconstructedFiles done = run(job_from(options), progress);
     print_warnings(done.warnings);
@@ -77,7 +77,7 @@ void reconstruct(const Options& options) {
 }  // namespace
 
 void add_reconstruct(CLI::App& program) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ReconstructOptions>();
     CLI::App* command = program.add_subcommand("reconstruct", "Reconstruct volumes, B-scans or en-face pictures");
     command->add_option("SCAN", options->scan, "scan TOML, or a raw file that describes itself (SD01RAW2)")
         ->required()

@@ -9,14 +9,14 @@
 namespace echolux {
 namespace {
 
-struct Options : SessionOptions {
+struct RecordOptions : SessionOptions {
     RecordJob job;
 };
 
 }  // namespace
 
 void add_record(CLI::App& program) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<RecordOptions>();
     CLI::App* command = program.add_subcommand("record", "Record every block of a source as a scan");
     add_session_options(*command, *options, options->job);
     command

@@ -19,7 +19,7 @@
 namespace echolux {
 namespace {
 
-struct Options {
+struct RegisterOptions {
     std::vector<std::string> inputs;
     std::string output, table, reference, across;
     RegisterJob job;
@@ -40,7 +40,7 @@ std::string told(const RegisteredVolumes& result) {
     return fmt::format("{} of {} have a place{}", placed, counted(result.b_scans, "B-scans"), others);
 }
 
-void register_volumes(Options& options) {
+void register_volumes(RegisterOptions& options) {
     RegisterJob& job = options.job;
     for (const std::string& input : options.inputs) job.inputs.push_back(input_named(input, ".npy"));
     job.reference = options.reference;
@@ -72,7 +72,7 @@ void register_volumes(Options& options) {
 }  // namespace
 
 void add_register(CLI::App& program) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<RegisterOptions>();
     CLI::App* command = program.add_subcommand(
         "register", "Take motion out of volumes: to a reference, or between neighbouring B-scans");
     command

@@ -24,7 +24,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct RenderOptions {
     std::string input, flow, output, size, device, view_file, key_frames, save_transfer;
     double at_s = 0;
     std::int64_t volume = 0, bits = 8;
@@ -34,7 +34,7 @@ struct Options {
 };
 
 // `--set view.…` and the view's own options shape the picture, every other setting the reconstruction.
-RenderJob job_from(const Options& options) {
+RenderJob job_from(const RenderOptions& options) {
     RenderJob job;
     job.input = input_named(options.input, ".npy");
     job.flow = options.flow;
@@ -103,7 +103,7 @@ void print_probe(const std::string& pixel, const std::optional<Probe>& probe) {
     answer("  normal {}, {:.6g} {} from the eye\n", triple(probe->normal, 3), probe->distance_um, unit);
 }
 
-void render(const Options& options) {
+void render(const RenderOptions& options) {
     const RenderJob job = job_from(options);
     const std::vector<std::string> unused = unused_settings(job.view, options.assignments);
     print_warnings(unused);
@@ -135,7 +135,7 @@ void render(const Options& options) {
 }  // namespace
 
 void add_render(CLI::App& program) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<RenderOptions>();
     CLI::App* command = program.add_subcommand("render", "Ray-cast a volume or scan into a picture");
     command
         ->add_option("INPUT", options->input,

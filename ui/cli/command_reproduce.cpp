@@ -16,7 +16,7 @@
 namespace echolux {
 namespace {
 
-struct Options {
+struct ReproduceOptions {
     std::string picture, input, output, device;
     bool overwrites = false;
 };
@@ -30,7 +30,7 @@ const char* verdict(Sameness sameness) {
     return "";
 }
 
-void reproduce(const Options& options) {
+void reproduce(const ReproduceOptions& options) {
     TerminalProgress progress;
     ReproduceJob job;
     job.picture = options.picture;
@@ -51,7 +51,7 @@ void reproduce(const Options& options) {
 }  // namespace
 
 void add_reproduce(CLI::App& program) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ReproduceOptions>();
     CLI::App* command = program.add_subcommand("reproduce", "Make a picture again from the settings stored in it");
     command->add_option("PICTURE", options->picture, "PNG or TIFF saved by `echolux render` or the window")
         ->required()

@@ -21,14 +21,14 @@
 namespace echolux {
 namespace {
 
-struct Options {
+struct SegmentOptions {
     SegmentJob job;
     std::string input, preset = "retina", between, projection = "mean";
     std::int64_t volume = 0;
     std::vector<std::string> assignments;
 };
 
-SegmentJob job_from(const Options& options) {
+SegmentJob job_from(const SegmentOptions& options) {
     SegmentJob job = options.job;
     job.input = input_named(options.input, ".npy");
     job.part.volume = options.volume;
@@ -67,7 +67,7 @@ nlohmann::ordered_json object_of(const VesselStats& vessels) {
             {"flux", vessels.flux}};
 }
 
-void segment(const Options& options) {
+void segment(const SegmentOptions& options) {
     TerminalProgress progress;
     const SegmentedLayers done = run(job_from(options), progress);
     print_warnings(done.warnings);
@@ -98,7 +98,7 @@ void segment(const Options& options) {
     give(told);
 }
 
-void add_results(CLI::App& command, Options& options) {
+void add_results(CLI::App& command, SegmentOptions& options) {
     SegmentJob& job = options.job;
     command.add_option("-o,--output", job.output, "depths of the surfaces: a volume file, or a table")
         ->type_name("FILE.nrrd|.csv");
@@ -129,7 +129,7 @@ void add_results(CLI::App& command, Options& options) {
     command.add_option("--level", job.level, "surface that --flatten makes flat [the first]")->type_name("NAME");
 }
 
-void add_vessels(CLI::App& command, Options& options) {
+void add_vessels(CLI::App& command, SegmentOptions& options) {
     SegmentJob& job = options.job;
     const auto add = [&](const char* name, auto& value, const char* help, const char* type) {
         command.add_option(name, value, help)->type_name(type)->group("Vessels (INPUT is a volume of angiography)");
@@ -149,7 +149,7 @@ void add_vessels(CLI::App& command, Options& options) {
 }  // namespace
 
 void add_segment(CLI::App& program) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<SegmentOptions>();
     CLI::App* command =
         program.add_subcommand("segment", "Find the surfaces between layers; thickness, en-face maps, flat volumes");
     command->add_option("INPUT", options->input, "volume file or scan; - for standard input")

@@ -40,7 +40,7 @@ namespace {
 
 constexpr int usual_port = 8970;
 
-struct Options {
+struct ServeOptions {
     SourceOptions source;
     Backend backend = Backend::automatic;
     std::string file, device, size;
@@ -64,7 +64,7 @@ bool is_this_machine_alone(const std::string& host) {
     return NetAddress{host}.is_this_machine_alone();
 }
 
-std::vector<std::string> names_of(const Options& options) {
+std::vector<std::string> names_of(const ServeOptions& options) {
     std::vector<std::string> names = options.names;
     if (!is_this_machine_alone(options.host)) {
         if (!is_for_all(options.host)) names.push_back(options.host);
@@ -73,7 +73,7 @@ std::vector<std::string> names_of(const Options& options) {
     return names;
 }
 
-std::optional<Certificate> certificate_of(const Options& options) {
+std::optional<Certificate> certificate_of(const ServeOptions& options) {
     if (!options.certificate.empty()) return read_certificate(options.certificate, options.key);
     if (!options.speaks_tls) return std::nullopt;
     std::vector<std::string> names = names_of(options);
@@ -83,7 +83,7 @@ std::optional<Certificate> certificate_of(const Options& options) {
     return own_certificate(options.keeps_nothing ? std::filesystem::path() : state_folder() / "tls", names);
 }
 
-NetOptions net_options(const Options& options) {
+NetOptions net_options(const ServeOptions& options) {
     NetOptions net;
     net.host = options.host;
     net.limits.clients = options.clients;
@@ -92,7 +92,7 @@ NetOptions net_options(const Options& options) {
     return net;
 }
 
-Secrets wanted_secrets(const Options& options) {
+Secrets wanted_secrets(const ServeOptions& options) {
     Secrets secrets = options.token_file.empty() ? Secrets{made_token(), made_token(), {}}
                                                  : secrets_of(std::filesystem::path(options.token_file));
     if (!options.password_file.empty()) secrets.password = password_of(options.password_file);
@@ -104,7 +104,7 @@ std::string address_of(const std::string& host, int port, bool is_tls) {
                        NetAddress{host, static_cast<std::uint16_t>(port)}.text());
 }
 
-void tell_addresses(const Options& options, const NetOptions& net, const Secrets& secrets, int port, int control) {
+void tell_addresses(const ServeOptions& options, const NetOptions& net, const Secrets& secrets, int port, int control) {
     std::vector<std::string> hosts{options.host};
     if (is_for_all(options.host)) {
         hosts = own_addresses();
@@ -131,7 +131,7 @@ void tell_addresses(const Options& options, const NetOptions& net, const Secrets
 }
 
 // Those that were named; else the current one. What was opened at the start, and what is dropped, may be used as well.
-std::shared_ptr<const AllowedFolders> allowed_folders(const Options& options) {
+std::shared_ptr<const AllowedFolders> allowed_folders(const ServeOptions& options) {
     std::vector<std::filesystem::path> folders(options.folders.begin(), options.folders.end());
     if (folders.empty()) folders.emplace_back(".");
     if (!options.uploads.empty()) folders.emplace_back(options.uploads);
@@ -142,7 +142,7 @@ std::shared_ptr<const AllowedFolders> allowed_folders(const Options& options) {
     return std::make_shared<const AllowedFolders>(std::move(folders));
 }
 
-WorkspaceOptions workspace_options(const Options& options) {
+WorkspaceOptions workspace_options(const ServeOptions& options) {
     WorkspaceOptions wanted;
     wanted.device.name = options.device;
     wanted.backend.backend = options.backend;
@@ -167,7 +167,7 @@ void wait_for_source(Workspace& work, const Listening& listening) {
     require_opened(work);
 }
 
-void serve(const Options& options) {
+void serve(const ServeOptions& options) {
     const Listening listening;
     if (options.certificate.empty() != options.key.empty())
         throw Error(ErrorCode::bad_setting, "a certificate and its key are given together", "--certificate",
@@ -214,7 +214,7 @@ void serve(const Options& options) {
     }
 }
 
-void add_net_options(CLI::App& command, Options& options) {
+void add_net_options(CLI::App& command, ServeOptions& options) {
     const std::string group = "Connections";
     const auto add = [&](const char* name, auto& value, const char* help, const char* type) {
         return command.add_option(name, value, help)->type_name(type)->group(group);
@@ -245,7 +245,7 @@ void add_net_options(CLI::App& command, Options& options) {
 }  // namespace
 
 void add_serve(CLI::App& program) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ServeOptions>();
     CLI::App* command = program.add_subcommand("serve", "Show the window in browsers, here or on other machines");
     CLI::Option* file =
         command->add_option("FILE", options->file, "volume, folder of volumes, scan, raw spectra, or session")

@@ -24,7 +24,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct ValidateOptions {
     ValidationJob job;
     std::string output;
     bool overwrites = false;
@@ -61,7 +61,7 @@ Json json_of(const ValidationReport& report) {
     return json;
 }
 
-void validate(const Options& options) {
+void validate(const ValidateOptions& options) {
     const std::string output = output_named(options.output, ".md", false);
     const auto is_own = [](const std::filesystem::path& path) { return begins_with(path, page_heading); };
     check_outputs({{output, is_own, {".md"}}}, files_of(options.job.mirrors), options.overwrites);
@@ -86,7 +86,7 @@ void validate(const Options& options) {
 }  // namespace
 
 void add_validate(CLI::App& program) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ValidateOptions>();
     CLI::App* command = program.add_subcommand(
         "validate", "Check every method against formulas, published figures and recorded mirrors");
     command->add_option("-o,--output", options->output, "write the report here instead of printing it")

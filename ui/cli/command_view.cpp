@@ -34,7 +34,7 @@
 namespace echolux {
 namespace {
 
-struct Options {
+struct ViewOptions {
     SourceOptions source;
     BackendChoice backend;
     std::string file, device, size, picture, screenshot;
@@ -44,11 +44,11 @@ struct Options {
     ControlWanted control;
 };
 
-bool is_off_screen(const Options& options) {
+bool is_off_screen(const ViewOptions& options) {
     return options.off_screen || options.measures || !options.picture.empty() || !options.screenshot.empty();
 }
 
-std::unique_ptr<NativeWindow> opened_window(const Options& options) {
+std::unique_ptr<NativeWindow> opened_window(const ViewOptions& options) {
     const WindowSettings first;
     const auto [width, height] =
         options.size.empty() ? std::pair(first.width, first.height) : parsed_size(options.size, "--size");
@@ -56,7 +56,7 @@ std::unique_ptr<NativeWindow> opened_window(const Options& options) {
     return open_glfw_window(width, height, "Echolux");
 }
 
-WorkspaceOptions workspace_options(const Options& options, NativeWindow& native) {
+WorkspaceOptions workspace_options(const ViewOptions& options, NativeWindow& native) {
     WorkspaceOptions wanted;
     wanted.device.name = options.device;
     wanted.device.surface = native.surface();
@@ -69,7 +69,7 @@ WorkspaceOptions workspace_options(const Options& options, NativeWindow& native)
     return wanted;
 }
 
-void open_inputs(const Options& options, Workspace& work) {
+void open_inputs(const ViewOptions& options, Workspace& work) {
     if (!options.source.name.empty())
         work.open_source(source_wanted(options.source, {"view.", "window.", "filter.", "layers.", "registration."}));
     if (!options.file.empty()) work.open(options.file);
@@ -98,7 +98,7 @@ double median(std::vector<double> values) {
 }
 
 // The interface is drawn anew for each picture, as while the pointer moves; what that costs is reported.
-void measure(const Options& options, OffscreenWindow& native, Workspace& work, MainWindow& window) {
+void measure(const ViewOptions& options, OffscreenWindow& native, Workspace& work, MainWindow& window) {
     const auto begin = std::chrono::steady_clock::now();
     const auto seconds = [begin] { return seconds_since(begin); };
     std::vector<double> cpu_ms, gpu_ms;
@@ -123,7 +123,7 @@ void measure(const Options& options, OffscreenWindow& native, Workspace& work, M
 }
 
 // At full quality, which takes its time where software draws it.
-void take_screenshot(const Options& options, Workspace& work, MainWindow& window) {
+void take_screenshot(const ViewOptions& options, Workspace& work, MainWindow& window) {
     if (!options.size.empty()) {
         const auto [width, height] = parsed_size(options.size, "--size");
         work.change_together("view", {{"view.width", width}, {"view.height", height}});
@@ -146,7 +146,7 @@ void require_no_interrupt(const Listening& listening) {
 }
 
 // Runs until the time is over, or programs that steer it end it; then everything that is still worked on is waited for.
-void run_off_screen(const Options& options, const Listening& listening, OffscreenWindow& native, Workspace& work,
+void run_off_screen(const ViewOptions& options, const Listening& listening, OffscreenWindow& native, Workspace& work,
                     MainWindow& window, SteeredWindow& steered) {
     const auto begin = std::chrono::steady_clock::now();
     const auto seconds = [begin] { return seconds_since(begin); };
@@ -185,7 +185,7 @@ void run_until_closed(const Listening& listening, SteeredWindow& window) {
     while (window.turn(patience_s)) require_no_interrupt(listening);
 }
 
-void view(const Options& options) {
+void view(const ViewOptions& options) {
     const Listening listening;
     check_outputs({{options.picture, is_own_picture, {".png"}}, {options.screenshot, is_own_picture, {".png"}}},
                   files_read(options.file, options.source.assignments), options.overwrites);
@@ -213,7 +213,7 @@ void view(const Options& options) {
 }  // namespace
 
 void add_view(CLI::App& program) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ViewOptions>();
     CLI::App* command =
         program.add_subcommand("view", "Open the window: files, recordings, instruments, the simulator");
     CLI::Option* file =
