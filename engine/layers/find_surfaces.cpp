@@ -14,6 +14,7 @@
 #include "engine/layers/boundary_costs.h"
 #include "engine/layers/boundary_search.h"
 #include "engine/layers/coarse_layers.h"
+#include "engine/layers/vessel_bridges.h"
 
 namespace echolux {
 namespace {
@@ -85,8 +86,11 @@ class SurfaceFinder {
                 std::copy_n(found.quality.begin() + first, lines_, surface.quality.begin());
                 std::copy_n(found.reasons.begin() + first, lines_, surface.reasons.begin());
             }
+            bridge_vessels(surface, size_[1], size_[2], wanted_[k].polarity, search_.wanted[k].vessel_um,
+                           search_.spacing_um);
             surfaces.all.push_back(std::move(surface));
         }
+        put_in_order(surfaces);
         return surfaces;
     }
 
@@ -278,7 +282,10 @@ Surfaces find_surfaces(const Volume& volume, const LayerRecipe& recipe, Progress
                        const BackendChoice& processor) {
     const VolumeGrid& grid = volume.grid;
     require_brightness(grid);
-    const SurfaceSearch search{wanted_boundaries(recipe, grid.spacing_um[0]), recipe.tissue_below, floor_of(grid),
+    const SurfaceSearch search{wanted_boundaries(recipe, grid.spacing_um[0]),
+                               recipe.tissue_below,
+                               floor_of(grid),
+                               {grid.spacing_um[1], grid.spacing_um[2]},
                                processor};
     return find_surfaces(linear_intensity(volume), {grid.depth, grid.a_scans, grid.b_scans}, search, progress);
 }
