@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "engine/registration/crosses.h"
 #include "moving_eyes.h"
 #include "temporary_folder.h"
 
@@ -129,16 +130,13 @@ void align_one(const std::string& scene, std::int64_t seed, bool bidirectional) 
     s.motion_seed = s.seed = seed;
     const Motion motion(s, duration_s(s));
     each_volume(s, folder.path(), [&](std::int64_t, const PowerVolume& volume) {
-        RegistrationSettings settings;
-        const auto residual = [&](double& x_rms, std::int64_t& lost) {
-            SilentProgress silent;
-            const std::vector<RowShift> rows = align_neighbours(volume, settings, silent);
+        const auto residual = [&](const std::vector<RowShift>& raster, double& x_rms, std::int64_t& lost) {
             std::vector<double> z, x;
             lost = 0;
             double mean_z = 0, mean_x = 0;
-            for (std::int64_t j = s.crosses; j < s.b_scans; ++j) {
-                const RowTruth truth = truth_of_row(motion, s, j);
-                const RowShift& row = rows[static_cast<std::size_t>(j)];
+            for (std::size_t j = 0; j < raster.size(); ++j) {
+                const RowTruth truth = truth_of_row(motion, s, s.crosses + static_cast<std::int64_t>(j));
+                const RowShift& row = raster[j];
                 if (truth.is_saccade) continue;
                 if (!row.is_valid()) {
                     ++lost;
@@ -156,14 +154,20 @@ void align_one(const std::string& scene, std::int64_t seed, bool bidirectional) 
         };
         double x = 0, x_alone = 0;
         std::int64_t lost = 0, lost_alone = 0;
-        const double alone = residual(x_alone, lost_alone);
+        SilentProgress silent;
+        RegistrationSettings settings;
+        const double alone =
+            residual(align_neighbours(without_crosses(volume, s.crosses), settings, silent), x_alone, lost_alone);
         settings.crosses = s.crosses;
         const auto begin = std::chrono::steady_clock::now();
-        const double z = residual(x, lost);
+        const auto rows = align_neighbours(volume, settings, silent);
+        const auto raster = rows_of_raster(rows, s.crosses);
+        const double z = residual({raster.begin(), raster.end()}, x, lost);
         const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         std::printf("| %s %d%s | %.2f | %.2f | %.2f | %.2f | %d | %.2f s |\n", scene.c_str(), static_cast<int>(seed),
                     bidirectional ? " to and fro" : "", alone, z, x_alone, x, static_cast<int>(lost), seconds);
         EXPECT_LT(z, 0.35) << scene << " " << seed;
+        EXPECT_LT(alone, 1.3) << scene << " " << seed << ": what neighbours alone can tell";
     });
 }
 

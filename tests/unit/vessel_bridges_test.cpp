@@ -115,7 +115,7 @@ TEST(VesselBridges, LeaveWhatIsNoVessel) {
 TEST(VesselBridges, OfBScansThatAreFarApart) {
     Surface surface = with_vessel(15, 6);
     bridge(surface, -1, vessel_um, {10, 200});
-    EXPECT_LT(largest_error(surface), 1);
+    EXPECT_LT(largest_error(surface), 1.5) << "walls less than a row off stay";
 }
 
 TEST(VesselBridges, FindNothingWhereThereIsNothing) {
