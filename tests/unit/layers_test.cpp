@@ -242,13 +242,13 @@ TEST(FoundSurfaces, EndWhereNothingSpeaksForThem) {
     EXPECT_THAT(surfaces.all[0].reasons, testing::Each(testing::AnyOf(Reason::ok, Reason::ambiguous)));
 }
 
-// Speckle that a point spread has blurred along the depth, noise of -20 dB included.
-LayeredScene three_boundaries(unsigned seed) {
+// Speckle of powers between boundaries at these depths, which a point spread has blurred along the depth.
+LayeredScene blurred(const std::vector<float>& boundaries, const std::vector<double>& powers, const Size3& size,
+                     unsigned seed) {
     constexpr double sigma = 1.1;
-    LayeredScene scene{{120, 64, 24}, {}, {}};
-    for (const float at : {30.5f, 55.5f, 85.5f})
-        scene.boundaries.emplace_back(static_cast<std::size_t>(scene.lines()), at);
-    paint(scene, {0.01, 1, 0.1, 0.01});
+    LayeredScene scene{size, {}, {}};
+    for (const float at : boundaries) scene.boundaries.emplace_back(static_cast<std::size_t>(scene.lines()), at);
+    paint(scene, powers);
     std::mt19937 random(seed);
     std::normal_distribution<float> normal(0, static_cast<float>(std::sqrt(sigma * std::sqrt(std::numbers::pi))));
     std::vector<float> real = scene.intensity, imaginary = real;
@@ -261,6 +261,33 @@ LayeredScene three_boundaries(unsigned seed) {
     smooth(imaginary, scene.size, {sigma, 0, 0});
     for (std::size_t i = 0; i < real.size(); ++i) scene.intensity[i] = real[i] * real[i] + imaginary[i] * imaginary[i];
     return scene;
+}
+
+// Noise of -20 dB included.
+LayeredScene three_boundaries(unsigned seed) {
+    return blurred({30.5f, 55.5f, 85.5f}, {0.01, 1, 0.1, 0.01}, {120, 64, 24}, seed);
+}
+
+// A boundary too many is looked for in the speckle around a bright line: few of its places look like one.
+TEST(FoundSurfaces, ThatDoNotExistAreNotSaidToBeSure) {
+    const std::vector<float> boundaries{60.5f, 120.5f, 123.5f, 180.5f};
+    for (const double below : {0.05, 1.0}) {
+        const LayeredScene scene = blurred(boundaries, {0.01, 1, 50, below, 0.02}, {256, 96, 32}, 3);
+        for (const std::size_t count : {3u, 4u, 5u}) {
+            for (const int polarity : {0, 1}) {
+                const Surfaces surfaces = found_in(scene, search_for(std::vector<int>(count, polarity), 0));
+                std::int64_t wrong = 0;
+                for (const Surface& surface : surfaces.all) {
+                    for (std::size_t i = 0; i < surface.rows.size(); ++i) {
+                        const bool is_near = std::ranges::any_of(
+                            boundaries, [&](float at) { return std::abs(surface.rows[i] - at) < 3; });
+                        wrong += surface.reasons[i] == Reason::ok && !is_near ? 1 : 0;
+                    }
+                }
+                EXPECT_LT(wrong, scene.lines() / 500) << below << " " << count << " " << polarity;
+            }
+        }
+    }
 }
 
 // Places that are said to be sure lie where there is a boundary, and none are on each other.
