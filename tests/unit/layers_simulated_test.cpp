@@ -51,7 +51,9 @@ TEST_P(SlowLayers, OfSimulatedRetinasWithVesselsLieWithinPartsOfAVoxel) {
             for (std::size_t i = 0; i < surfaces.all[k].rows.size(); ++i) {
                 const float row = surfaces.all[k].rows[i];
                 if (std::isnan(row)) continue;
-                if (k > 0) ASSERT_FALSE(row < surfaces.all[k - 1].rows[i]) << "surfaces cross";
+                if (k > 0) {
+                    ASSERT_FALSE(row < surfaces.all[k - 1].rows[i]) << "surfaces cross";
+                }
                 const std::size_t place = k * surfaces.all[k].rows.size() + i;
                 sum += std::abs(static_cast<double>(row) - scale.row(static_cast<double>(truth.boundaries_um[place])));
                 ++count;

@@ -65,7 +65,9 @@ TEST(VesselBridges, GoOnAsTheTissueAroundDoes) {
         for (std::int64_t a = 0; a < a_scans; ++a) {
             const bool is_marked = surface.reasons[static_cast<std::size_t>(b * a_scans + a)] == Reason::ambiguous;
             marked += is_marked ? 1 : 0;
-            if (a < 28 || a > 52) EXPECT_FALSE(is_marked) << a << " " << b;
+            if (a < 28 || a > 52) {
+                EXPECT_FALSE(is_marked) << a << " " << b;
+            }
         }
     }
     EXPECT_GT(marked, 4 * b_scans);
@@ -90,10 +92,11 @@ TEST(VesselBridges, KnowOnWhichSideAVesselLies) {
         for (const double depth : {15.0, -15.0}) {
             Surface surface = with_vessel(depth, 6);
             bridge(surface, polarity);
-            if (polarity * depth <= 0)
+            if (polarity * depth <= 0) {
                 EXPECT_LT(largest_error(surface), 1) << polarity << " " << depth;
-            else
+            } else {
                 EXPECT_GT(largest_error(surface), 14) << polarity << " " << depth;
+            }
         }
     }
 }
