@@ -116,25 +116,32 @@ struct RobustSurface {
     std::int64_t a_scans, b_scans, reach;
     double limit;
 
-    // Where the surface of most neighbours passes the place.
-    ECHOLUX_HD double at(std::int64_t b, std::int64_t a) const {
-        double surface[terms] = {};
+    // Around the place: x along A-scans, y along B-scans, from there.
+    struct Fit {
+        double of[terms] = {};
+
+        ECHOLUX_HD double at(double x, double y) const {
+            return of[0] + of[1] * x + of[2] * y + of[3] * x * x + of[4] * x * y + of[5] * y * y;
+        }
+    };
+    ECHOLUX_HD Fit fit(std::int64_t b, std::int64_t a) const {
+        Fit surface;
         for (int i = 0; i < iterations; ++i) {
             double matrix[terms][terms] = {}, right[terms] = {};
             for (std::int64_t y = b > reach ? b - reach : 0; y <= b + reach && y < b_scans; ++y) {
                 for (std::int64_t x = a > reach ? a - reach : 0; x <= a + reach && x < a_scans; ++x)
                     add(static_cast<double>(x - a), static_cast<double>(y - b),
-                        static_cast<double>(map[y * a_scans + x]), i, surface, matrix, right);
+                        static_cast<double>(map[y * a_scans + x]), i, surface.of, matrix, right);
             }
-            solve(matrix, right, surface);
+            solve(matrix, right, surface.of);
         }
-        return surface[0];
+        return surface;
     }
 
     // What is left of the map there.
     ECHOLUX_HD float without_outlier(std::int64_t b, std::int64_t a) const {
         const float value = map[b * a_scans + a];
-        const double surface = at(b, a), off = surface - static_cast<double>(value);
+        const double surface = fit(b, a).of[0], off = surface - static_cast<double>(value);
         return off > limit || -off > limit ? static_cast<float>(surface) : value;
     }
 

@@ -14,6 +14,8 @@
 #include "engine/layers/boundary_costs.h"
 #include "engine/layers/boundary_search.h"
 #include "engine/layers/coarse_layers.h"
+#include "engine/layers/lateral.h"
+#include "engine/layers/vessel_bridges.h"
 
 namespace echolux {
 namespace {
@@ -85,13 +87,32 @@ class SurfaceFinder {
                 std::copy_n(found.quality.begin() + first, lines_, surface.quality.begin());
                 std::copy_n(found.reasons.begin() + first, lines_, surface.reasons.begin());
             }
+            doubt_lonely(surface);
+            bridge_vessels(surface, size_[1], size_[2], wanted_[k].polarity, search_.wanted[k].vessel_um,
+                           search_.spacing_um);
             surfaces.all.push_back(std::move(surface));
         }
+        put_in_order(surfaces);
         return surfaces;
     }
 
   private:
     MapSize map() const { return {size_[1], size_[2]}; }
+
+    // A boundary that most of its neighbourhood is not sure of is not sure where chance has it look like one.
+    void doubt_lonely(Surface& surface) const {
+        constexpr double sigma = 3;  // A-scans, B-scans
+        std::vector<float> sure, seen;
+        for (const Reason reason : surface.reasons) {
+            sure.push_back(reason == Reason::ok ? 1 : 0);
+            seen.push_back(reason == Reason::no_signal ? 0 : 1);
+        }
+        smooth_map(sure, map(), sigma, sigma);
+        smooth_map(seen, map(), sigma, sigma);
+        for (std::size_t i = 0; i < lines_; ++i) {
+            if (surface.reasons[i] == Reason::ok && sure[i] < seen[i] / 2) surface.reasons[i] = Reason::ambiguous;
+        }
+    }
 
     SurfaceTables tables() const {
         SurfaceTables tables;
@@ -278,7 +299,10 @@ Surfaces find_surfaces(const Volume& volume, const LayerRecipe& recipe, Progress
                        const BackendChoice& processor) {
     const VolumeGrid& grid = volume.grid;
     require_brightness(grid);
-    const SurfaceSearch search{wanted_boundaries(recipe, grid.spacing_um[0]), recipe.tissue_below, floor_of(grid),
+    const SurfaceSearch search{wanted_boundaries(recipe, grid.spacing_um[0]),
+                               recipe.tissue_below,
+                               floor_of(grid),
+                               {grid.spacing_um[1], grid.spacing_um[2]},
                                processor};
     return find_surfaces(linear_intensity(volume), {grid.depth, grid.a_scans, grid.b_scans}, search, progress);
 }

@@ -3,6 +3,7 @@
 // learned weights; gradients alone would be two to three times as wrong in speckle.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -18,7 +19,8 @@ namespace echolux {
 struct SurfaceSearch {
     std::vector<WantedBoundary> wanted;
     bool tissue_below = false;
-    std::optional<double> floor{};  // mean intensity of noise, where it is known
+    std::optional<double> floor{};       // mean intensity of noise, where it is known
+    std::array<double, 2> spacing_um{};  // of A-scans and B-scans; 0: unknown, vessels are not bridged
     BackendChoice processor{.backend = Backend::cpu};
 };
 

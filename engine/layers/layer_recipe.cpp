@@ -28,6 +28,10 @@ const std::vector<Field<LayerRecipe>>& describe<LayerRecipe>() {
         numbers("max_um", &R::max_um, 0, far_um, "um", effect, "maximum distance from the boundary above; 0: any"),
         numbers("smoothness", &R::smoothness, 0.01, 100, "", effect,
                 "factor of what a step between neighbouring A-scans costs; more: smoother boundaries"),
+        numbers(
+            "vessel_um", &R::vessel_um, 0, 1000, "um", effect,
+            "boundaries go straight on where vessels up to this width are as bright as the layer beside them; 0: no "
+            "vessels"),
         flag("tissue_below", &R::tissue_below, effect,
              "tissue goes on below the last boundary and fades into noise somewhere"),
         number("row_um", &R::row_um, 0, 1000, "um", effect,
@@ -94,6 +98,7 @@ std::vector<WantedBoundary> wanted_boundaries(const LayerRecipe& recipe, double 
     check_length(recipe.min_um, names.size(), "layers.min_um");
     check_length(recipe.max_um, names.size(), "layers.max_um");
     check_length(recipe.smoothness, names.size(), "layers.smoothness");
+    check_length(recipe.vessel_um, names.size(), "layers.vessel_um");
     if (recipe.row_um > 0) row_um = recipe.row_um;
     if (row_um <= 0 && has_distances(recipe)) {
         throw Error(ErrorCode::bad_setting, "are in micrometres, and the volume does not know how deep a voxel is",
@@ -110,7 +115,7 @@ std::vector<WantedBoundary> wanted_boundaries(const LayerRecipe& recipe, double 
                         "layers.min_um, layers.max_um", "give the lesser distance first");
         }
         wanted.push_back({names[i], static_cast<int>(std::lround(number_of(recipe.polarity, i))), min_um * rows_per_um,
-                          max_um * rows_per_um, number_of(recipe.smoothness, i)});
+                          max_um * rows_per_um, number_of(recipe.smoothness, i), number_of(recipe.vessel_um, i)});
     }
     return wanted;
 }

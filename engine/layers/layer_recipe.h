@@ -21,6 +21,7 @@ struct LayerRecipe {
     std::vector<double> min_um{0};      // from the boundary above
     std::vector<double> max_um{0};      // from the boundary above; 0: any
     std::vector<double> smoothness{1};  // factor of what a step between neighbouring A-scans costs
+    std::vector<double> vessel_um{0};   // width of vessels that hide the boundary; 0: none do
     bool tissue_below = false;          // tissue goes on below the last boundary, and ends somewhere
     double row_um = 0;                  // depth of a row; 0: as the volume says
 };
@@ -31,6 +32,7 @@ struct WantedBoundary {
     int polarity = 0;
     double min_rows = 0, max_rows = 0;  // from the one above; 0: any
     double smoothness = 1;
+    double vessel_um = 0;  // across A-scans, which differ from volume to volume: see bridge_vessels
 };
 
 // `row_um`: of the volume, 0 where it is unknown. Throws Error{bad_setting}: lists of another length, names given

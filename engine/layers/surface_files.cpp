@@ -32,20 +32,6 @@ std::vector<std::string> names_in(const Volume& volume) {
     return names;
 }
 
-void put_in_order(Surfaces& surfaces) {
-    std::vector<float> deepest(static_cast<std::size_t>(surfaces.lines()), none);
-    for (Surface& surface : surfaces.all) {
-        for (std::size_t i = 0; i < surface.rows.size(); ++i) {
-            float& row = surface.rows[i];
-            if (row < deepest[i]) {
-                row = deepest[i];
-                ++surfaces.moved;
-            }
-            if (!std::isnan(row)) deepest[i] = row;
-        }
-    }
-}
-
 // Depths in rows are rows of any volume; in micrometres they are nothing without its spacing.
 bool is_in_rows(const VolumeGrid& maps, const DepthScale& scale, const std::filesystem::path& path) {
     if (maps.unit == "um" && !scale.is_known()) {

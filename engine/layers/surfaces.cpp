@@ -1,6 +1,8 @@
 #include "engine/layers/surfaces.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "compute/error.h"
 #include "compute/plan/describe.h"
@@ -29,6 +31,20 @@ std::size_t index_of(const Surfaces& surfaces, const std::string& name) {
     const std::string near = nearest_name(name, names);
     throw Error(ErrorCode::bad_setting, "there is no surface '" + name + "'", "surface",
                 near.empty() ? "choose one of " + list : "did you mean \"" + near + "\"?");
+}
+
+void put_in_order(Surfaces& surfaces) {
+    std::vector<float> deepest(static_cast<std::size_t>(surfaces.lines()), std::numeric_limits<float>::quiet_NaN());
+    for (Surface& surface : surfaces.all) {
+        for (std::size_t i = 0; i < surface.rows.size(); ++i) {
+            float& row = surface.rows[i];
+            if (row < deepest[i]) {
+                row = deepest[i];
+                ++surfaces.moved;
+            }
+            if (!std::isnan(row)) deepest[i] = row;
+        }
+    }
 }
 
 DepthScale::DepthScale(const VolumeGrid& grid)

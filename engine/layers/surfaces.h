@@ -34,6 +34,9 @@ double share_of(const Surfaces& surfaces, Reason reason);
 // Of all places that have a row: 0 to 1.
 double share_found(const Surfaces& surfaces);
 
+// Moves surfaces that cross the one above down to it, across those that have no place too, and counts that.
+void put_in_order(Surfaces& surfaces);
+
 // Index of a surface by its name. Throws Error{bad_setting} with the nearest name, and all of them.
 std::size_t index_of(const Surfaces& surfaces, const std::string& name);
 

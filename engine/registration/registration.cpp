@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 
+#include "compute/calibrate/polynomial_fit.h"
 #include "compute/counted.h"
 #include "compute/device_memory.h"
 #include "compute/error.h"
@@ -34,6 +36,9 @@ const std::vector<Field<RegistrationSettings>>& describe<RegistrationSettings>()
         number("saccade_speed", &S::saccade_speed, 0.01, 1000, "", effect,
                "displacement from one B-scan to the next, in A-scans or B-scans, from which on it is marked as in a "
                "saccade"),
+        integer("tissue_order", &S::tissue_order, 0, 8, "", effect,
+                "in a single volume, steps in depth that a polynomial of this order across B-scans explains are taken "
+                "for the tissue's shape and stay (2: level, slope and bow); all others for motion"),
         integer("crosses", &S::crosses, 0, 4096, "B-scans", effect,
                 "first B-scans of a volume that run across the others, by which a single volume is aligned; 0: as many "
                 "as the scan says that the volume was made of"),
@@ -97,6 +102,16 @@ std::vector<double> slow_part(const std::vector<double>& values, double sigma) {
     return slow;
 }
 
+// What the tissue's own shape explains of a path in depth.
+std::vector<double> shape_of(const std::vector<double>& path, std::int64_t order) {
+    std::vector<double> rows(path.size()), shape;
+    const double half = static_cast<double>(path.size() - 1) / 2;
+    for (std::size_t j = 0; j < rows.size(); ++j) rows[j] = static_cast<double>(j) / half - 1;
+    const PolynomialFit fit(rows, path, std::vector<double>(path.size(), 1.0), std::min(order, std::ssize(path) - 1));
+    std::ranges::transform(rows, std::back_inserter(shape), fit);
+    return shape;
+}
+
 std::vector<RowShift> matched(StripPairs& pairs, const PlanesCompared& planes, const std::vector<float>& norms,
                               const RegistrationSettings& settings, Progress& progress) {
     const std::int64_t range = std::min(settings.row_range, planes.rows - 1);
@@ -134,9 +149,9 @@ std::vector<RowShift> aligned(StripPairs& pairs_of_rows, const PlanesCompared& p
         path_x.push_back(x);
     }
     const double sigma = std::max(1.0, static_cast<double>(planes.rows) / 16);
-    const std::vector<double> slow_z = slow_part(path_z, sigma), slow_x = slow_part(path_x, sigma);
+    const std::vector<double> shape_z = shape_of(path_z, settings.tissue_order), slow_x = slow_part(path_x, sigma);
     for (std::size_t j = 0; j < rows.size(); ++j) {
-        rows[j].z = path_z[j] - slow_z[j];
+        rows[j].z = path_z[j] - shape_z[j];
         rows[j].x = path_x[j] - slow_x[j];
         rows[j].y = 0;
     }

@@ -28,6 +28,7 @@ struct RegistrationSettings {
     std::int64_t strip = 3;
     double min_quality = 0.75;
     double saccade_speed = 0.6;
+    std::int64_t tissue_order = 2;
     std::int64_t crosses = 0;
 };
 
@@ -129,9 +130,10 @@ class Reference {
 };
 
 // B-scans of one volume against their neighbours, summed up. Slopes of the tissue and slow motion look the same from
-// within one volume, so both stay: what is slower than a sixteenth of the volume is not touched. Unless the first
-// settings.crosses B-scans run across the others: depth and place along the B-scan are then those in the crosses
-// (crosses.h), on the CPU alone. Progress as above. Throws Error{bad_setting}: fewer than 3 B-scans, and as Reference.
+// within one volume, so both stay: in depth what a polynomial of settings.tissue_order explains, along B-scans what is
+// slower than a sixteenth of the volume. Unless the first settings.crosses B-scans run across the others: depth and
+// place along the B-scan are then those in the crosses (crosses.h), on the CPU alone. Progress as above. Throws
+// Error{bad_setting}: fewer than 3 B-scans, and as Reference.
 std::vector<RowShift> align_neighbours(const PowerVolume& volume, const RegistrationSettings& settings,
                                        Progress& progress);
 std::vector<RowShift> align_neighbours(const PowerOnGpu& volume, const RegistrationSettings& settings,

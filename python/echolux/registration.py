@@ -94,12 +94,13 @@ def register(volumes: Any, reference: Any = 0, *, device: str = "auto", progress
     volumes: of structure in dB, intensity or amplitude and of one size: a Volume, a list of Volumes, a Series, an array
         [volume, b, a, depth]
     reference: a Volume, or which of the volumes; the B-scans of a single volume without a reference are aligned to their
-        neighbours, which takes out what is faster than a sixteenth of the volume, and nothing else; where its first
-        `crosses` B-scans run across the others (scan.protocol raster_cross), these are aligned to them, which takes out
-        slow motion too; the crosses are at rest in the arrays, and no part of mean, volume() and csv()
+        neighbours, which leaves a level, a slope and a bow in depth (`tissue_order`) and whatever is slower than a
+        sixteenth of the volume along B-scans; where its first `crosses` B-scans run across the others (scan.protocol
+        raster_cross), these are aligned to them, which takes out slow motion too; the crosses are at rest in the
+        arrays, and no part of mean, volume() and csv()
     device, progress: as of Scan.reconstruct()
     settings: of the section [registration]: axial_range, lateral_range, row_range, strip, min_quality, saccade_speed,
-        crosses; docs/tissue.md says what each does
+        tissue_order, crosses; docs/tissue.md says what each does
 
     Strips of B-scans after C. R. Vogel et al., Optics Express 14(2), 2006, and S. B. Stevenson and A. Roorda, Proc. SPIE 5688,
     2005. Motion of the reference itself stays. Raises BadSetting where nothing fits (noise, another place, a single B-scan),

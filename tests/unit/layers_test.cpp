@@ -11,23 +11,10 @@
 
 #include "compute/error.h"
 #include "compute/parallel_for.h"
-#include "engine/layers/find_surfaces.h"
-#include "engine/validation/tissue_scene.h"
+#include "layer_scenes.h"
 
 namespace echolux {
 namespace {
-
-SurfaceSearch search_for(const std::vector<int>& polarities, double min_rows = 3) {
-    SurfaceSearch search;
-    for (std::size_t k = 0; k < polarities.size(); ++k)
-        search.wanted.push_back({std::to_string(k + 1), polarities[k], k == 0 ? 0 : min_rows, 0, 1});
-    return search;
-}
-
-Surfaces found_in(const LayeredScene& scene, const SurfaceSearch& search) {
-    SilentProgress silent;
-    return find_surfaces(scene.intensity, scene.size, search, silent);
-}
 
 void expect_order(const Surfaces& surfaces) {
     for (std::size_t k = 1; k < surfaces.all.size(); ++k) {
@@ -240,58 +227,6 @@ TEST(FoundSurfaces, EndWhereNothingSpeaksForThem) {
     EXPECT_EQ(found, 40 * 32);
     EXPECT_LT(found_faded, 40 * 32 / 2);
     EXPECT_THAT(surfaces.all[0].reasons, testing::Each(testing::AnyOf(Reason::ok, Reason::ambiguous)));
-}
-
-// Speckle that a point spread has blurred along the depth, noise of -20 dB included.
-LayeredScene three_boundaries(unsigned seed) {
-    constexpr double sigma = 1.1;
-    LayeredScene scene{{120, 64, 24}, {}, {}};
-    for (const float at : {30.5f, 55.5f, 85.5f})
-        scene.boundaries.emplace_back(static_cast<std::size_t>(scene.lines()), at);
-    paint(scene, {0.01, 1, 0.1, 0.01});
-    std::mt19937 random(seed);
-    std::normal_distribution<float> normal(0, static_cast<float>(std::sqrt(sigma * std::sqrt(std::numbers::pi))));
-    std::vector<float> real = scene.intensity, imaginary = real;
-    for (std::size_t i = 0; i < real.size(); ++i) {
-        const float amplitude = std::sqrt(scene.intensity[i]);
-        real[i] = amplitude * normal(random);
-        imaginary[i] = amplitude * normal(random);
-    }
-    smooth(real, scene.size, {sigma, 0, 0});
-    smooth(imaginary, scene.size, {sigma, 0, 0});
-    for (std::size_t i = 0; i < real.size(); ++i) scene.intensity[i] = real[i] * real[i] + imaginary[i] * imaginary[i];
-    return scene;
-}
-
-// Places that are said to be sure lie where there is a boundary, and none are on each other.
-TEST(FoundSurfaces, ThatDoNotExistHaveNoPlace) {
-    const LayeredScene scene = three_boundaries(4);
-    for (std::size_t surplus = 1; surplus <= 3; ++surplus) {
-        const Surfaces surfaces = found_in(scene, search_for(std::vector<int>(3 + surplus, 0), 0));
-        std::int64_t doubled = 0, elsewhere = 0, found = 0;
-        for (std::size_t i = 0; i < static_cast<std::size_t>(scene.lines()); ++i) {
-            for (const std::vector<float>& boundary : scene.boundaries) {
-                const auto near = std::ranges::count_if(
-                    surfaces.all, [&](const Surface& surface) { return std::abs(surface.rows[i] - boundary[i]) < 3; });
-                found += near > 0 ? 1 : 0;
-            }
-            float last = -100;
-            for (const Surface& surface : surfaces.all) {
-                if (std::isnan(surface.rows[i])) continue;
-                doubled += surface.rows[i] - last < 2.99f ? 1 : 0;
-                last = surface.rows[i];
-            }
-            elsewhere += std::ranges::count_if(surfaces.all, [&](const Surface& surface) {
-                return !std::isnan(surface.rows[i]) &&
-                       std::ranges::none_of(scene.boundaries, [&](const auto& boundary) {
-                           return std::abs(surface.rows[i] - boundary[i]) < 3;
-                       });
-            });
-        }
-        EXPECT_GT(found, 3 * scene.lines() * 95 / 100) << surplus;
-        EXPECT_EQ(doubled, 0) << surplus;
-        EXPECT_LT(elsewhere, static_cast<std::int64_t>(surplus) * scene.lines() / 2) << surplus;
-    }
 }
 
 // Voxels without a value take away the places beside them, no others.

@@ -6,7 +6,10 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <span>
 
+#include "compute/calibrate/polynomial_fit.h"
+#include "engine/registration/crosses.h"
 #include "moving_eyes.h"
 #include "temporary_folder.h"
 
@@ -116,7 +119,41 @@ TEST(SlowRegistration, ReachesItsFiguresOnSimulatedEyes) {
     }
 }
 
-// By B-scans that run across, and without them: one volume each, of which the mean error is unknown.
+// What the B-scans of one volume are still off by, outside saccades; what all of them share is unknown.
+struct Residual {
+    double z = 0, x = 0;    // rms about the mean, in voxels and A-scans
+    double bowed = 0;       // of z, apart from the parabola across B-scans that fits best
+    std::int64_t lost = 0;  // B-scans without a place
+};
+
+double rms_apart_from(std::int64_t order, const std::vector<double>& rows, std::vector<double> values) {
+    const PolynomialFit fit(rows, values, std::vector<double>(rows.size(), 1.0), order);
+    for (std::size_t i = 0; i < rows.size(); ++i) values[i] -= fit(rows[i]);
+    return rms(values);
+}
+
+Residual residual_of(std::span<const RowShift> raster, const Motion& motion, const Simulation& s,
+                     const VolumeGrid& grid) {
+    Residual residual;
+    std::vector<double> at, z, x;
+    for (std::size_t j = 0; j < raster.size(); ++j) {
+        const RowTruth truth = truth_of_row(motion, s, s.crosses + static_cast<std::int64_t>(j));
+        if (truth.is_saccade) continue;
+        if (!raster[j].is_valid()) {
+            ++residual.lost;
+            continue;
+        }
+        at.push_back(2 * static_cast<double>(j) / static_cast<double>(raster.size()) - 1);
+        z.push_back(raster[j].z + truth.moved.z_um / grid.spacing_um[0]);
+        x.push_back(raster[j].x - truth.moved.x_um / grid.spacing_um[1]);
+    }
+    residual.z = rms_apart_from(0, at, z);
+    residual.x = rms_apart_from(0, at, x);
+    residual.bowed = rms_apart_from(2, at, z);
+    return residual;
+}
+
+// By B-scans that run across, and without them: then a parabola of the motion in depth stays, and nothing else.
 void align_one(const std::string& scene, std::int64_t seed, bool bidirectional) {
     const TemporaryFolder folder;
     Simulation s = eye(scene);
@@ -129,41 +166,20 @@ void align_one(const std::string& scene, std::int64_t seed, bool bidirectional) 
     s.motion_seed = s.seed = seed;
     const Motion motion(s, duration_s(s));
     each_volume(s, folder.path(), [&](std::int64_t, const PowerVolume& volume) {
+        SilentProgress silent;
         RegistrationSettings settings;
-        const auto residual = [&](double& x_rms, std::int64_t& lost) {
-            SilentProgress silent;
-            const std::vector<RowShift> rows = align_neighbours(volume, settings, silent);
-            std::vector<double> z, x;
-            lost = 0;
-            double mean_z = 0, mean_x = 0;
-            for (std::int64_t j = s.crosses; j < s.b_scans; ++j) {
-                const RowTruth truth = truth_of_row(motion, s, j);
-                const RowShift& row = rows[static_cast<std::size_t>(j)];
-                if (truth.is_saccade) continue;
-                if (!row.is_valid()) {
-                    ++lost;
-                    continue;
-                }
-                z.push_back(row.z + truth.moved.z_um / volume.grid.spacing_um[0]);
-                x.push_back(row.x - truth.moved.x_um / volume.grid.spacing_um[1]);
-                mean_z += z.back();
-                mean_x += x.back();
-            }
-            for (double& value : z) value -= mean_z / static_cast<double>(z.size());
-            for (double& value : x) value -= mean_x / static_cast<double>(x.size());
-            x_rms = rms(x);
-            return rms(z);
-        };
-        double x = 0, x_alone = 0;
-        std::int64_t lost = 0, lost_alone = 0;
-        const double alone = residual(x_alone, lost_alone);
+        const Residual alone =
+            residual_of(align_neighbours(without_crosses(volume, s.crosses), settings, silent), motion, s, volume.grid);
         settings.crosses = s.crosses;
         const auto begin = std::chrono::steady_clock::now();
-        const double z = residual(x, lost);
+        const auto rows = align_neighbours(volume, settings, silent);
         const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-        std::printf("| %s %d%s | %.2f | %.2f | %.2f | %.2f | %d | %.2f s |\n", scene.c_str(), static_cast<int>(seed),
-                    bidirectional ? " to and fro" : "", alone, z, x_alone, x, static_cast<int>(lost), seconds);
-        EXPECT_LT(z, 0.35) << scene << " " << seed;
+        const Residual crossed = residual_of(rows_of_raster(rows, s.crosses), motion, s, volume.grid);
+        std::printf("| %s %d%s | %.2f (%.2f) | %.2f | %.2f | %.2f | %d | %.2f s |\n", scene.c_str(),
+                    static_cast<int>(seed), bidirectional ? " to and fro" : "", alone.z, alone.bowed, crossed.z,
+                    alone.x, crossed.x, static_cast<int>(crossed.lost), seconds);
+        EXPECT_LT(crossed.z, 0.35) << scene << " " << seed;
+        EXPECT_LT(alone.bowed, 0.7) << scene << " " << seed;
     });
 }
 

@@ -122,8 +122,8 @@ class StabilisePanel : public NamedPanel {
         note_place(context, "registration.quality");
         draw_reasons(context, found);
         muted_text(context,
-                   "Slow motion and slopes of the tissue look the same from within one volume: what is slower "
-                   "than a sixteenth of it is left, unless another time point is compared with.");
+                   "Slow motion and slopes of the tissue look the same from within one volume: level, slope and "
+                   "bow of the tissue are left as they are, unless another time point is compared with.");
     }
 
     static void draw_reasons(const PanelContext& context, const Found& found) {
