@@ -49,7 +49,7 @@ the settings.
 | `fundus.nrrd` | a simulated retina with six vessels on it, the scene [fundus.toml](fundus.toml) (of your own: in `~/.config/echolux/scenes`): `echolux simulate fundus --a-scans 240 --b-scans 240 --spacing-a 5.5 --spacing-b 5.5 -o fundus/scan.toml --velocity fundus/velocity.nrrd` |
 | `oct-smooth.nrrd`, `fundus-smooth.nrrd` | the same with less speckle, by `echolux filter`; the latter with `--search-depth 7 --search-a-scans 7 --search-b-scans 5 --patch 3` |
 | `retina.nrrd`, `vessel.nrrd` | a simulated retina and tissue with two vessels, made by `echolux simulate SCENE -o SCENE/scan.toml --velocity SCENE/velocity.nrrd` and `echolux reconstruct` |
-| `retina-labels.nrrd` | the layers and vessels that were simulated: `retina/labels.u8` under the header of `retina.nrrd`; their names and colours are in [retina-labels.toml](retina-labels.toml) |
+| `retina-labels.nrrd` | the layers and vessels that were simulated: `retina/truth/labels.u8` under the header of `retina.nrrd`; their names and colours are in [retina-labels.toml](retina-labels.toml) |
 | `sky.png` | a picture as the sky: three lamps with soft edges before a dim room, drawn by [gallery.py](gallery.py) |
 """
 
@@ -59,10 +59,12 @@ VESSEL = "vessel.nrrd --azimuth 35 --elevation 30 --fit"
 FLOW = "--preset oct-gray --opacity 0.012 --flow-range 0.5 --flow-threshold 0.02 --colour-bar --text-size 0.032"
 ENGINE = "engine.nii.gz --azimuth 40 --elevation 35 --fit"
 BONSAI = "bonsai.nii.gz --azimuth 110 --elevation 55 --roll -106.6 --fit --low 28"
+WOOD = f"{BONSAI} --preset bone --high 200 --no-box --zoom 1.1"
+SURFACE = "--mode isosurface --isovalue 80 --no-box --samples 8"
 
-STUDIO = ("--preset oct-gray --no-box --mode traced --bounces 4 --set view.scattering=0.9 --lamp free"
+STUDIO = ("--preset tissue --no-box --mode traced --bounces 4 --lamp free"
           " --set view.background=[0.30,0.32,0.36] --set view.background_lower_colour=[0.10,0.11,0.13]"
-          " --set view.ground_shadow=0.75")
+          " --set view.ground_shadow=0.75 --paths 20 --size 480x300")
 
 FUNDUS = "--a-scans 240 --b-scans 240 --spacing-a 5.5 --spacing-b 5.5"
 FUNDUS_FILTER = "--search-depth 7 --search-a-scans 7 --search-b-scans 5 --patch 3"
@@ -72,44 +74,46 @@ FIGURE = "--b-scan 64 --en-face 10:40 --from-surface --layout bscan+enface --dpi
 # Section: (name of the picture, what it shows, input and options).
 SECTIONS = {
     "Covers": [
-        ("cover-retina", "a simulated retina in traced light: tissue gray, blood that flows down orange, up blue",
-         f"fundus-smooth.nrrd --flow fundus/velocity.nrrd {STUDIO} --set view.exposure_ev=0.6 --azimuth 30 --elevation 30"
-         " --fit --zoom 1.12 --flow-range 0.08 --flow-threshold 0.006 --opacity 1.2 --low 9 --clip-high 0.75,1,1"
+        ("cover-retina", "a simulated retina in traced light: blood that flows down orange, up blue",
+         f"fundus-smooth.nrrd --flow fundus/velocity.nrrd {STUDIO} --azimuth 30 --elevation 30 --fit --zoom 1.12"
+         " --clip-high 0.75,1,1 --low 7 --high 36 --opacity 1.5 --flow-range 0.05 --flow-threshold 0.006"
          " --set view.lamp_azimuth_deg=-50 --set view.lamp_elevation_deg=32 --set view.lamp_size_deg=6"
-         " --set view.lamp_brightness=2.2 --set view.sky=0.4 --paths 192 --size 800x500"),
+         " --set view.lamp_brightness=3 --set view.sky=0.4 --set view.exposure_ev=0.9"),
         ("cover-oct", "a recorded sample in traced light: the rough surface at a low lamp, 63 rows deep",
-         f"oct-smooth.nrrd {STUDIO} --set view.exposure_ev=0.9 --azimuth 35 --elevation 34 --fit --zoom 1.5"
-         " --set view.target_um=[-40,0,0] --clip-high 0.42,1,1 --low 13 --opacity 1.5 --set view.lamp_azimuth_deg=-65"
-         " --set view.lamp_elevation_deg=20 --set view.lamp_size_deg=4 --set view.lamp_brightness=3 --set view.sky=0.3"
-         " --paths 192 --size 800x500"),
+         f"oct-smooth.nrrd {STUDIO} --azimuth 35 --elevation 34 --fit --zoom 1.5 --set view.target_um=[-40,0,0]"
+         " --clip-high 0.42,1,1 --low 13 --high 38 --opacity 1.5 --set view.lamp_azimuth_deg=-65"
+         " --set view.lamp_elevation_deg=24 --set view.lamp_size_deg=4 --set view.lamp_brightness=4 --set view.sky=0.4"
+         " --set view.exposure_ev=1.2"),
     ],
     "Modes": [
-        ("composite", "composite", BONSAI),
+        ("composite", "composite", f"{WOOD} --samples 4"),
         ("mip", "mip: the maximum", f"{BONSAI} --mode mip"),
-        ("minip", "minip: the minimum", "oct.nrrd --mode minip --look front --fit"),
+        ("minip", "minip: the minimum over a slab: what is hollow stays dark",
+         "engine.nii.gz --show slice --plane en-face --slab 40 --mode minip"),
         ("average", "average: an x-ray", "engine.nii.gz --mode average --azimuth 40 --elevation 35 --fit --high 60"),
         ("attenuated-mip", "attenuated-mip: the maximum, attenuated with depth", f"{BONSAI} --mode attenuated-mip"),
-        ("depth-mip", "depth-mip: the maximum, coloured by its depth", f"{RETINA} --mode depth-mip"),
-        ("isosurface", "isosurface", "engine.nii.gz --mode isosurface --isovalue 80 --azimuth 40 --elevation 35 --fit"),
-        ("mida", "mida: between composite and mip", f"{BONSAI} --mode mida"),
-        ("points", "points: a ball for each voxel that is seen", f"{RETINA} --mode points --zoom 4"),
+        ("depth-mip", "depth-mip: the maximum, coloured by its depth", f"{BONSAI} --mode depth-mip --no-box --zoom 1.1 --samples 4"),
+        ("isosurface", "isosurface", f"{ENGINE} {SURFACE} --zoom 1.5"),
+        ("mida", "mida: between composite and mip", f"{BONSAI} --high 150 --mode mida --no-box --zoom 1.1 --samples 4"),
+        ("points", "points: a ball for each voxel that is seen", "engine.nii.gz --mode points --azimuth 40 --elevation 35 --low 40 --high 120 --zoom 9 --no-box --lamp free --samples 16"),
     ],
     "Light": [
-        ("flat", "without light", f"{BONSAI} --no-lighting"),
-        ("lamp", "a free lamp and its shadows", f"{BONSAI} --lamp free --shadows 0.8"),
-        ("ambient-occlusion", "ambient occlusion",
-         "engine.nii.gz --mode isosurface --isovalue 80 --azimuth 40 --elevation 35 --fit --ambient-occlusion 0.9"),
+        ("flat", "without light", f"{WOOD} --no-lighting --samples 4"),
+        ("lamp", "a free lamp and its shadows", f"{WOOD} --lamp free --shadows 0.8 --samples 4"),
+        ("ambient-occlusion", "ambient occlusion", f"{ENGINE} {SURFACE} --zoom 1.5 --ambient-occlusion 0.9"),
         ("ambient-occlusion-and-shadows", "ambient occlusion and shadows; 16 rays per pixel",
          f"{ENGINE} --mode isosurface --isovalue 80 --lamp free --shadows 0.8 --ambient-occlusion 0.8 --zoom 1.6 "
          "--samples 16"),
-        ("traced", "traced light, 400 paths per pixel", f"{BONSAI} --mode traced --paths 400 --lamp free"),
+        ("traced", "traced light, 24 paths per pixel",
+         f"{WOOD} --mode traced --bounces 8 --lamp free --set view.sky=0.6 --set view.exposure_ev=0.5 --paths 24"),
         ("traced-sky", "traced light of a picture as the sky, and no lamp",
-         f"{BONSAI} --mode traced --set view.sky_picture=sky.png --set view.sky=5 --set view.lamp_brightness=0 --no-box"
-         " --paths 400"),
+         f"{WOOD} --mode traced --bounces 8 --set view.sky_picture=sky.png --set view.sky=8 --set view.lamp_brightness=0"
+         " --paths 24"),
         ("traced-isosurface", "an isosurface in traced light, on the ground",
-         "engine.nii.gz --azimuth 40 --elevation 35 --fit --mode traced --set view.isosurface=true --isovalue 80"
-         " --opacity 0 --no-box --lamp free --set view.lamp_elevation_deg=50 --set view.sky=0.5"
-         " --set view.ground_shadow=0.8 --background 0.62,0.65,0.70 --paths 400"),
+         f"{ENGINE} --zoom 1.35 --mode traced --bounces 4 --set view.isosurface=true --isovalue 80 --opacity 0 --no-box"
+         " --lamp free --set view.lamp_azimuth_deg=-40 --set view.lamp_elevation_deg=50 --set view.lamp_size_deg=5"
+         " --set view.sky=0.45 --set view.roughness=0.35 --set view.ground_shadow=0.8 --background 0.62,0.65,0.70"
+         " --paths 24"),
     ],
     "Studio": [
         ("caps", "cut faces as sections, in gray", f"{RETINA} --preset tissue --low 9 --clip-low 0,0,0.45 --set view.caps=gray"),
@@ -119,8 +123,8 @@ SECTIONS = {
          f"{VESSEL} --lamp free --no-box --set view.ground_shadow=0.8 --background 0.9,0.92,0.95"
          " --set view.background_lower_colour=[0.6,0.63,0.68] --samples 8"),
         ("frame", "a frame with a title, bars that keep apart",
-         f'{RETINA} --preset retina --set view.picture_frame=0.03 --set "view.title=Retina, simulated" --colour-bar'
-         " --scale-bar --axes --text-size 0.04"),
+         f'{RETINA} --zoom 0.66 --no-box --preset retina --set view.picture_frame=0.03 --set "view.title=Retina, simulated"'
+         " --colour-bar --scale-bar --axes --text-size 0.035"),
         ("anaglyph", "for red and cyan glasses",
          f"{ENGINE} --mode isosurface --isovalue 80 --set view.stereo=anaglyph --no-box --zoom 1.3 --samples 8"),
     ],
@@ -158,27 +162,29 @@ SECTIONS = {
     ],
     "Annotations": [
         ("annotated", "axes, depth ruler, colour bar, scale bar, text",
-         f'{RETINA} --zoom 0.8 --axes --depth-ruler --colour-bar --scale-bar --text "Retina, simulated" '
+         f'{RETINA} --zoom 0.66 --axes --depth-ruler --colour-bar --scale-bar --text "Retina, simulated" '
          "--text-at 0,0 --text-size 0.04"),
         ("measured", "a distance and an angle",
          "vessel.nrrd --show slice --distances 358,518,508,358,674,508 --angles 190,200,508,480,200,508,358,440,508 "
          "--scale-bar --text-size 0.05"),
         ("paper", "for print: white background",
-         f"{RETINA} --background 1,1,1 --zoom 0.8 --axes --depth-ruler --scale-bar --text-size 0.04"),
+         f"{RETINA} --background 1,1,1 --zoom 0.66 --axes --depth-ruler --scale-bar --text-size 0.04"),
     ],
     "OCT": [
         ("retina", "a retina, preset tissue", RETINA),
         ("retina-layers", "layers told apart: preset retina", f"{RETINA} --preset retina"),
         ("retina-gray", "preset oct-gray", f"{RETINA} --preset oct-gray"),
-        ("retina-en-face", "from above, coloured by depth",
-         "retina.nrrd --look top --fit --mode depth-mip --projection orthographic"),
+        ("retina-en-face", "from above: the mean over depth, and the flow in six vessels",
+         "fundus-smooth.nrrd --flow fundus/velocity.nrrd --show en-face --mode average --flow-range 0.05"
+         " --flow-threshold 0.006 --scale-bar --text-size 0.05"),
         ("oct", "a real recording", f"{OCT} --azimuth 35 --elevation 30"),
         ("oct-mip", "its strongest echoes", f"{OCT} --mode mip --azimuth 35 --elevation 30"),
     ],
     "Colours and transfer functions": [
         ("magma", "colour map magma", f"{BONSAI} --colour-map magma --mode mip"),
         ("viridis", "colour map viridis", f"{RETINA} --colour-map viridis"),
-        ("cividis", "colour map cividis", "engine.nii.gz --colour-map cividis --azimuth 40 --elevation 35 --fit"),
+        ("cividis", "colour map cividis",
+         f"{ENGINE} --colour-map cividis --low 60 --high 220 --zoom 1.5 --no-box --ambient-occlusion 0.7 --samples 4"),
         ("boundaries", "over value and gradient: preset boundaries", f"{ENGINE} --preset boundaries --no-box --zoom 1.3 --samples 8"),
         ("depth-bands", "over value and depth below the surface: preset depth-below-surface",
          f"{RETINA} --preset depth-below-surface --top-from surface --top -50"),
@@ -187,15 +193,16 @@ SECTIONS = {
          " --channel vessel/velocity.nrrd:gray --set view.channel_2_low=-0.02 --set view.channel_2_high=0.25"
          " --set view.channel_2_opacity=8 --set view.channel_2_colour_map=inferno"),
         ("labels", "labels with smooth boundaries and names, in traced light: the layers of the simulated retina, cut open",
-         "retina.nrrd --channel retina-labels.nrrd:retina-labels.toml --set view.channel_1_shown=false --mode traced"
-         " --azimuth 30 --elevation 30 --fit --zoom 0.9 --clip-high 1,1,0.5 --no-box --lamp free --set view.sky=0.8 --colour-bar"
-         " --text-size 0.026 --paths 400 --size 560x420"),
-        ("bone", "preset bone, for values that are no HU", f"{BONSAI} --preset bone --high 200"),
+         f"{RETINA} --channel retina-labels.nrrd:retina-labels.toml --set view.channel_1_shown=false --mode traced --bounces 4"
+         " --zoom 0.85 --clip-high 1,1,0.5 --no-box --lamp free --set view.sky=0.8 --colour-bar --text-size 0.03 --paths 16"
+         " --size 400x300"),
+        ("bone", "preset bone, for values that are no HU", f"{BONSAI} --preset bone --high 200 --samples 4"),
     ],
     "Camera": [
-        ("front", "look front, orthographic", "engine.nii.gz --look front --projection orthographic --fit"),
-        ("top", "look top", "engine.nii.gz --look top --fit"),
-        ("inside", "the eye inside the volume", "engine.nii.gz --distance 0.45 --fov 60 --azimuth 40 --elevation 15"),
+        ("front", "look front, orthographic",
+         f"engine.nii.gz --look front --projection orthographic --fit --zoom 1.3 {SURFACE} --ambient-occlusion 0.7"),
+        ("top", "look top", f"engine.nii.gz --look top --fit --zoom 1.5 {SURFACE} --ambient-occlusion 0.7"),
+        ("inside", "the eye inside the volume", f"engine.nii.gz --distance 0.45 --fov 60 --azimuth 40 --elevation 15 {SURFACE} --ambient-occlusion 0.7"),
         ("panorama", "a panorama, all around the eye below the bonsai's crown",
          "bonsai.nii.gz --set view.projection=panorama --distance 0 --set view.target_um=[-20000,0,0] --near 15 --azimuth 110"
          " --roll -106.6 --low 40 --high 140 --no-box --lamp free --ambient-occlusion 0.6 --samples 8 --size 720x360"),
@@ -217,12 +224,18 @@ def simulated(scene, options=""):
             ["reconstruct", f"{scene}/scan.toml", "-o", f"{scene}.nrrd"])
 
 
-def labels_of(volume, labels, target):
-    """Ground truth, one byte a voxel, as a volume of the same voxels as another."""
+def labels_of(volume, truth, target):
+    """Ground truth, one byte a voxel, as a volume of the same voxels as another: [B-scan][depth][A-scan], where that has
+    [B-scan][A-scan][depth] and goes deeper."""
     header = volume.read_bytes().split(b"\n\n", 1)[0].decode()
     kept = [line for line in header.splitlines() if re.match("NRRD|dimension|sizes|space|spacings|kinds|axis|centerings", line)]
-    lines = [*kept, "type: uint8", "encoding: raw"]
-    target.write_bytes("\n".join(lines).encode() + b"\n\n" + labels.read_bytes())
+    a_scans, rows, b_scans = (int(size) for size in re.search("^sizes: (.*)$", header, re.M)[1].split())
+    voxels = (truth / "labels.u8").read_bytes()
+    deep = len(voxels) // (a_scans * b_scans)
+    of_b_scan = a_scans * deep
+    slices = (voxels[i * of_b_scan:(i + 1) * of_b_scan] for i in range(b_scans))
+    data = b"".join(labels[row::deep] for labels in slices for row in range(rows))
+    target.write_bytes("\n".join([*kept, "type: uint8", "encoding: raw"]).encode() + b"\n\n" + data)
 
 
 def sky(target, columns=512, rows=256):
@@ -276,7 +289,7 @@ def prepare(program, data, folder):
                   ["flow", "vessel/velocity.nrrd", "--through", "74,64,266", "--arrows", "arrows.toml"]):
         if not (folder / words[-1]).exists():
             run(program, words, folder)
-    labels_of(folder / "retina.nrrd", folder / "retina" / "labels.u8", folder / "retina-labels.nrrd")
+    labels_of(folder / "retina.nrrd", folder / "retina" / "truth", folder / "retina-labels.nrrd")
     shutil.copy(DOCS / "retina-labels.toml", folder)
     sky(folder / "sky.png")
 

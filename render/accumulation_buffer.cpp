@@ -22,7 +22,7 @@ gpu::DeviceImage means(const gpu::Device& device, vk::Extent3D rays, vk::Format 
 PathFeatures::PathFeatures(const gpu::Device& device, vk::Extent3D rays)
     : albedo(means(device, rays, vk::Format::eR32G32B32A32Sfloat)),
       normals(means(device, rays, vk::Format::eR32G32B32A32Sfloat)),
-      squares(means(device, rays, vk::Format::eR32Sfloat)),
+      squares(means(device, rays, vk::Format::eR32G32Sfloat)),
       drawn(means(device, rays, vk::Format::eR32G32B32A32Sfloat)) {}
 
 AccumulationBuffer::AccumulationBuffer(const gpu::Device& device, std::int64_t columns, std::int64_t rows)

@@ -18,7 +18,7 @@ struct PathFeatures {
 
     gpu::DeviceImage albedo;   // where a path is scattered first; and how deep that is
     gpu::DeviceImage normals;  // there, as long as it is trusted; and the square of all these, and of having been there
-    gpu::DeviceImage squares;  // of the luminance
+    gpu::DeviceImage squares;  // of the luminance; and the luminance, taken off for every other path
     gpu::DeviceImage drawn;    // lines and slices: premultiplied colours of the display, without its gamma
 };
 

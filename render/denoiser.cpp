@@ -16,7 +16,7 @@ constexpr std::array denoise_types = [] {
     types.fill(vk::DescriptorType::eSampledImage);
     types[shared::binding_denoise_light_target] = vk::DescriptorType::eStorageImage;
     types[shared::binding_denoise_variance_target] = vk::DescriptorType::eStorageImage;
-    types[shared::binding_denoise_worst] = vk::DescriptorType::eStorageBuffer;
+    types[shared::binding_denoise_found] = vk::DescriptorType::eStorageBuffer;
     return types;
 }();
 
@@ -44,6 +44,12 @@ gpu::Bindings denoise_bindings(const gpu::Device& device) {
     return {device, denoise_types, sizeof(shared::DenoisePart)};
 }
 
+std::array<gpu::DeviceImage, 3> filter_images(const gpu::Device& device, const AccumulationBuffer& accumulation,
+                                              vk::Format format) {
+    const vk::Extent3D size = accumulation.mean.shape().extent;
+    return {filter_image(device, size, format), filter_image(device, size, format), filter_image(device, size, format)};
+}
+
 // From one to the other.
 struct Way {
     const gpu::DeviceImage &light, &variance, &to_light, &to_variance;
@@ -57,10 +63,11 @@ void bind_way(gpu::Bindings& bindings, const AccumulationBuffer& accumulation, c
     bindings.set_image(shared::binding_denoise_albedo, features.albedo.view());
     bindings.set_image(shared::binding_denoise_normals, features.normals.view());
     bindings.set_image(shared::binding_denoise_squares, features.squares.view());
-    bindings.set_image(shared::binding_denoise_raw, accumulation.mean.view());
+    bindings.set_image(shared::binding_denoise_raw, filtered.light[0].view());
+    bindings.set_image(shared::binding_denoise_raw_variance, filtered.variances[0].view());
     bindings.set_image(shared::binding_denoise_light_target, way.to_light.view());
     bindings.set_image(shared::binding_denoise_variance_target, way.to_variance.view());
-    bindings.set_buffer(shared::binding_denoise_worst, filtered.worst.handle());
+    bindings.set_buffer(shared::binding_denoise_found, filtered.found.handle());
 }
 
 std::uint32_t groups_of(std::int64_t pixels, std::int64_t group) {
@@ -68,7 +75,7 @@ std::uint32_t groups_of(std::int64_t pixels, std::int64_t group) {
 }
 
 void record_to_host(const vk::raii::CommandBuffer& commands, vk::Buffer from, vk::Buffer to) {
-    commands.copyBuffer(from, to, vk::BufferCopy{.size = sizeof(float)});
+    commands.copyBuffer(from, to, vk::BufferCopy{.size = sizeof(shared::DenoiseFound)});
     const vk::MemoryBarrier2 to_host{.srcStageMask = vk::PipelineStageFlagBits2::eCopy,
                                      .srcAccessMask = vk::AccessFlagBits2::eTransferWrite,
                                      .dstStageMask = vk::PipelineStageFlagBits2::eHost,
@@ -87,30 +94,34 @@ bool is_time_to_judge(const View& view, std::int64_t paths) {
     return std::has_single_bit(static_cast<std::uint64_t>(paths)) || paths % 64 == 0;
 }
 
+bool hides_fireflies(const View& view, std::int64_t paths) {
+    return is_filtered(view, paths) && paths >= min_judged;
+}
+
 FilteredLight::FilteredLight(const gpu::Device& device, const AccumulationBuffer& accumulation)
-    : light{filter_image(device, accumulation.mean.shape().extent, vk::Format::eR32G32B32A32Sfloat),
-            filter_image(device, accumulation.mean.shape().extent, vk::Format::eR32G32B32A32Sfloat)},
-      variances{filter_image(device, accumulation.mean.shape().extent, vk::Format::eR32G32Sfloat),
-                filter_image(device, accumulation.mean.shape().extent, vk::Format::eR32G32Sfloat)},
-      worst(device, sizeof(float), vk::BufferUsageFlagBits::eStorageBuffer | vk::BufferUsageFlagBits::eTransferSrc),
-      read(device, sizeof(float), vk::BufferUsageFlagBits::eTransferDst), of_variance(denoise_bindings(device)),
-      of_noise(denoise_bindings(device)), of_raw_noise(denoise_bindings(device)) {
+    : light(filter_images(device, accumulation, vk::Format::eR32G32B32A32Sfloat)),
+      variances(filter_images(device, accumulation, vk::Format::eR32G32Sfloat)),
+      found(device, sizeof(shared::DenoiseFound),
+            vk::BufferUsageFlagBits::eStorageBuffer | vk::BufferUsageFlagBits::eTransferSrc),
+      read(device, sizeof(shared::DenoiseFound), vk::BufferUsageFlagBits::eTransferDst),
+      of_variance(denoise_bindings(device)), of_restoring(denoise_bindings(device)), of_noise(denoise_bindings(device)),
+      of_raw_noise(denoise_bindings(device)) {
+    const auto bind = [&](gpu::Bindings& bindings, std::size_t from, std::size_t to) {
+        bind_way(bindings, accumulation, *this, {light[from], variances[from], light[to], variances[to]});
+    };
     bind_way(of_variance, accumulation, *this, {accumulation.mean, variances[1], light[0], variances[0]});
-    bind_way(of_raw_noise, accumulation, *this, {accumulation.mean, variances[0], light[0], variances[1]});
-    for (std::size_t i = 0; i < filter_levels; ++i) {
-        const gpu::DeviceImage& from = i == 0 ? accumulation.mean : light[(i + 1) % 2];
-        bind_way(of_levels.emplace_back(denoise_bindings(device)), accumulation, *this,
-                 {from, variances[i % 2], light[i % 2], variances[(i + 1) % 2]});
-    }
-    constexpr std::size_t last = filter_levels - 1;
-    bind_way(of_noise, accumulation, *this,
-             {light[last % 2], variances[(last + 1) % 2], light[(last + 1) % 2], variances[last % 2]});
+    for (std::size_t i = 0; i < filter_levels; ++i) bind(of_levels.emplace_back(denoise_bindings(device)), i, i + 1);
+    static_assert(filter_levels == 2, "of three images");
+    bind(of_restoring, 2, 1);
+    bind(of_noise, 1, 2);
+    bind(of_raw_noise, 0, 2);
 }
 
 Denoiser::Denoiser(const gpu::Device& device, gpu::Queue& queue, gpu::ReadBack& read_back)
     : device_(device), queue_(queue), read_back_(read_back), layout_(denoise_bindings(device)),
       variance_(gpu::compute_pipeline(device, layout_, spirv::path_variance, {})),
       level_(gpu::compute_pipeline(device, layout_, spirv::denoise, {})),
+      restoring_(gpu::compute_pipeline(device, layout_, spirv::restore, {})),
       noise_(gpu::compute_pipeline(device, layout_, spirv::noise, {})) {}
 
 // In strips, each submitted by itself.
@@ -139,7 +150,8 @@ Denoiser::Light Denoiser::light(AccumulationBuffer& accumulation, const View& vi
     FilteredLight& filtered = *accumulation.filtered;
     const vk::Extent3D size = accumulation.mean.shape().extent;
     const std::vector<double>& colour = view.background;
-    shared::DenoisePart part{{static_cast<float>(1.0 / static_cast<double>(paths - 1)), 1, 0, 0},
+    shared::DenoisePart part{{static_cast<float>(1.0 / static_cast<double>(paths - 1)), 1,
+                              hides_fireflies(view, paths) ? 1.0F : 0.0F, variance_of_levels},
                              tone_of(view),
                              glm::vec4(glm::dvec4(colour[0], colour[1], colour[2], view.transparent ? 0 : 1))};
     queue_.submit([&](const vk::raii::CommandBuffer& commands) {
@@ -147,7 +159,7 @@ Denoiser::Light Denoiser::light(AccumulationBuffer& accumulation, const View& vi
             for (const auto* images : {&filtered.light, &filtered.variances})
                 for (const gpu::DeviceImage& image : *images) image.record_first_use(commands);
         }
-        commands.fillBuffer(filtered.worst.handle(), 0, sizeof(float), 0);
+        commands.fillBuffer(filtered.found.handle(), 0, sizeof(shared::DenoiseFound), 0);
     });
     filtered.is_fresh = false;
     submit(filtered.of_variance, variance_, part, size, shared::denoise_group);
@@ -155,18 +167,26 @@ Denoiser::Light Denoiser::light(AccumulationBuffer& accumulation, const View& vi
         part.pass.y = static_cast<float>(1 << i);
         submit(filtered.of_levels[i], level_, part, size, shared::denoise_group);
     }
-    part.pass.w = filters ? variance_of_levels : 1.0F;
+    if (filters) submit(filtered.of_restoring, restoring_, part, size, shared::denoise_group);
     submit(filters ? filtered.of_noise : filtered.of_raw_noise, noise_, part, size, shared::noise_tile);
     const std::uint64_t value = queue_.submit([&](const vk::raii::CommandBuffer& commands) {
-        record_to_host(commands, filtered.worst.handle(), filtered.read.handle());
+        record_to_host(commands, filtered.found.handle(), filtered.read.handle());
     });
-    return {filters ? &filtered.light[(filter_levels - 1) % 2] : &accumulation.mean, value};
+    return {&filtered.light[filters ? 1 : 0], value};
+}
+
+shared::DenoiseFound Denoiser::found(const AccumulationBuffer& accumulation) {
+    shared::DenoiseFound found{};
+    std::memcpy(&found, read_back_.statistics(accumulation.filtered->read).data(), sizeof found);
+    return found;
 }
 
 double Denoiser::noise(const AccumulationBuffer& accumulation) {
-    float square = 0;
-    std::memcpy(&square, read_back_.statistics(accumulation.filtered->read).data(), sizeof square);
-    return std::sqrt(square);
+    return std::sqrt(found(accumulation).worst);
+}
+
+std::int64_t Denoiser::fireflies(const AccumulationBuffer& accumulation) {
+    return found(accumulation).fireflies;
 }
 
 }  // namespace echolux

@@ -60,6 +60,12 @@ bool ProgressivePicture::is_due(const View& view, const SceneSerials& serials, d
     return has_changed(view, serials) || !is_same(view, view_) || (!shown_.is_final && is_resting(now_s));
 }
 
+std::int64_t ProgressivePicture::fireflies() {
+    if (!hides_fireflies(view_, lit_.paths)) return 0;
+    queue_.wait(lit_.light.value);
+    return denoiser_.fireflies(*accumulation_);
+}
+
 const ShownPicture& ProgressivePicture::update(const View& view, const Scene& scene, const SceneSerials& serials,
                                                double now_s, const gpu::Chain& chain) {
     try {

@@ -47,6 +47,9 @@ class ProgressivePicture {
     // Stays until the next update.
     const ShownPicture& shown() const { return shown_; }
 
+    // Pixels of it that stood out by chance and were taken out. Waits for it.
+    std::int64_t fireflies();
+
     // Whether the picture is one of this and has not been overwritten by a later one.
     bool holds(const ResolvedPicture& picture) const { return pictures_.holds(picture); }
 

@@ -46,7 +46,6 @@ void main() {
             weights += weight;
         }
     float left = variances / (weights * weights);
-    vec4 unfiltered = texelFetch(raw, here, 0);
-    imageStore(light_target, here, mix(sum / weights, unfiltered, part.pass.z));
+    imageStore(light_target, here, sum / weights);
     imageStore(variance_target, here, vec4(left, chance.y, 0, 0));
 }

@@ -20,7 +20,7 @@ float noise_at(ivec2 here) {
     float opacity = clamp(mean.a, 0.0, 1.0);
     float per_opacity = 1.0 / max(opacity, 1e-3);
     float level = luminance(mean.rgb) * per_opacity;
-    float chance = sqrt(part.pass.w * texelFetch(variance, here, 0).r) * per_opacity;
+    float chance = sqrt(texelFetch(variance, here, 0).r) * per_opacity;
     return 0.5 * (code_of(level + chance, opacity) - code_of(max(level - chance, 0.0), opacity));
 }
 

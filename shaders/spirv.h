@@ -57,6 +57,10 @@ inline constexpr std::uint32_t denoise[] = {
 #include "denoise.comp.num"
 };
 
+inline constexpr std::uint32_t restore[] = {
+#include "restore.comp.num"
+};
+
 inline constexpr std::uint32_t noise[] = {
 #include "noise.comp.num"
 };

@@ -30,7 +30,7 @@
 
 layout(set = 0, binding = binding_path_albedo, rgba32f) uniform image2D path_albedo;
 layout(set = 0, binding = binding_path_normals, rgba32f) uniform image2D path_normals;
-layout(set = 0, binding = binding_path_squares, r32f) uniform image2D path_squares;
+layout(set = 0, binding = binding_path_squares, rg32f) uniform image2D path_squares;
 layout(set = 0, binding = binding_path_drawn, rgba32f) uniform image2D path_drawn;
 
 const float apart = 4.0;  // as deep, lines lie for the denoiser: it never mixes them with what is beside them
@@ -70,7 +70,9 @@ void add_path(ivec2 here, Traced found, vec4 drawn) {
     add_to_mean(here, vec4(found.light, found.opacity));
     imageStore(path_albedo, here, with_pass(imageLoad(path_albedo, here), found.albedo));
     imageStore(path_normals, here, with_pass(imageLoad(path_normals, here), vec4(found.facing, squares)));
-    imageStore(path_squares, here, with_pass(imageLoad(path_squares, here), vec4(luminance * luminance)));
+    float by_turns = frame.trace.random.y % 2u == 0u ? luminance : -luminance;
+    imageStore(path_squares, here,
+               with_pass(imageLoad(path_squares, here), vec4(luminance * luminance, by_turns, 0, 0)));
     imageStore(path_drawn, here, with_pass(imageLoad(path_drawn, here), drawn));
 }
 

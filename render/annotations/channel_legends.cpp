@@ -1,4 +1,5 @@
 // What the colours of channels mean: a bar for each curve, a patch with its name for each label.
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -20,6 +21,7 @@ void draw_labels(Sheet& sheet, const Channel& channel, double top) {
         y += row * em;
     }
     for (const TissueLabel& label : *channel.labels) {
+        if (label.name.empty()) continue;
         if (y + 0.5 * row * em > sheet.size().y - sheet.margin()) break;  // no room
         const glm::dvec2 low(std::floor(right - patch * em), std::floor(y - 0.5 * patch * em));
         const glm::dvec2 high(std::floor(right), std::floor(y + 0.5 * patch * em));
@@ -32,8 +34,9 @@ void draw_labels(Sheet& sheet, const Channel& channel, double top) {
 
 double height_of_labels(const Sheet& sheet, const Channel& channel) {
     constexpr double row = 1.4;
-    const auto rows = static_cast<double>(channel.labels->size() + (name_of(channel).empty() ? 0 : 1));
-    return row * rows * sheet.em();
+    const auto named =
+        std::ranges::count_if(*channel.labels, [](const TissueLabel& label) { return !label.name.empty(); });
+    return row * static_cast<double>(named + (name_of(channel).empty() ? 0 : 1)) * sheet.em();
 }
 
 }  // namespace echolux

@@ -3,8 +3,10 @@
 #define ECHOLUX_SHADERS_SHARED_DENOISE_H
 
 #ifdef __cplusplus
+#include <cstdint>
 #include <glm/vec4.hpp>
 namespace echolux::shared {
+using uint = std::uint32_t;
 using vec4 = glm::vec4;
 #define ECHOLUX_CONST inline constexpr int
 #else
@@ -20,14 +22,23 @@ ECHOLUX_CONST binding_denoise_albedo = 2;    // as in an accumulation buffer: se
 ECHOLUX_CONST binding_denoise_normals = 3;
 ECHOLUX_CONST binding_denoise_squares = 4;
 ECHOLUX_CONST binding_denoise_raw = 5;  // not filtered
-ECHOLUX_CONST binding_denoise_light_target = 6;
-ECHOLUX_CONST binding_denoise_variance_target = 7;
-ECHOLUX_CONST binding_denoise_worst = 8;  // noise of the worst tile: its mean square, in steps of 8 bits
-ECHOLUX_CONST denoise_bindings = 9;
+ECHOLUX_CONST binding_denoise_raw_variance = 6;
+ECHOLUX_CONST binding_denoise_light_target = 7;
+ECHOLUX_CONST binding_denoise_variance_target = 8;
+ECHOLUX_CONST binding_denoise_found = 9;
+ECHOLUX_CONST denoise_bindings = 10;
+
+ECHOLUX_CONST restored_over = 3;  // pixels to each side over which the filter's error is estimated
+
+// What is read back.
+struct DenoiseFound {
+    float worst;  // noise of the worst tile: its mean square, in steps of 8 bits
+    uint fireflies;
+};
 
 struct DenoisePart {
-    // 1 / (paths - 1), distance of the filter's taps in pixels, share of what is not filtered; true variance of the
-    // filtered light over what adding up independent neighbours makes of it
+    // 1 / (paths - 1), distance of the filter's taps in pixels; 1: fireflies are hidden; true variance of the filtered
+    // light over what adding up independent neighbours makes of it
     vec4 pass;
     vec4 tone;  // as in resolve.comp
     vec4 background;

@@ -89,6 +89,20 @@ TEST_F(Denoised, AFewPathsComeNearToMany) {
     EXPECT_LT(filtered, 0.6 * raw);
 }
 
+// Speckle, about as fine as pixels: a filter that takes it for noise is worse than none.
+TEST_F(Denoised, TextureStays) {
+    const VolumeGrid grid = db_grid(48, 48, 48);
+    set_volume(grid, [](std::int64_t z, std::int64_t a, std::int64_t b) {
+        return static_cast<double>(
+            (static_cast<std::uint64_t>(z * 73856093 + a * 19349663 + b * 83492791) * 0x9e3779b97f4a7c15U >> 32U) % 41);
+    });
+    set_curve({{0, .2, .15, .1, 60}, {1, 1, .95, .9, 60}}, 0);
+    view_.zoom = 1.5;
+    const Image many = render(false, 512);
+    view_.seed = 1;
+    EXPECT_LT(apart(render(true, 32), many), apart(render(false, 32), many));
+}
+
 TEST_F(Denoised, ManyPathsAreLeftAloneAndOneSaysNothing) {
     EXPECT_TRUE(is_filtered(view_, 2));
     EXPECT_TRUE(is_filtered(view_, 1023));

@@ -1,0 +1,181 @@
+// Fireflies: pixels of a traced picture that a rare path has made far brighter than all around. The denoiser takes them
+// out of what is shown; what was traced keeps them.
+#include <algorithm>
+#include <cmath>
+
+#include "render/renderer_parts.h"
+#include "tests/unit/await.h"
+#include "traced.h"
+
+namespace echolux::test {
+namespace {
+
+constexpr std::int64_t width = 64, height = 48, paths = 16;
+
+class Fireflies : public Traced {
+  protected:
+    // Polished, below a small lamp: what was scattered to all sides before is seldom reflected to it, then much of it.
+    // Without colours, so that light is luminance.
+    void SetUp() override {
+        Traced::SetUp();
+        const VolumeGrid grid = db_grid(48, 48, 48);
+        set_volume(grid, [&](std::int64_t z, std::int64_t a, std::int64_t b) {
+            return std::max(ball(grid, 18)(z, a, b), z > 34 ? 30. : 0.);
+        });
+        set_curve({{0, 1, 1, 1, 0}, {.3, .9, .9, .9, 0}, {.35, .9, .9, .9, 60}, {1, .9, .9, .9, 60}}, 0);
+        view_.look = Look::free;
+        view_.elevation_deg = 35;
+        view_.zoom = 2;
+        view_.width = width;
+        view_.height = height;
+        view_.lighting = true;
+        view_.roughness = .1;
+        view_.sky = .02;
+        view_.lamp = Lamp::free;
+        view_.lamp_elevation_deg = 50;
+        view_.lamp_size_deg = .1;
+        view_.lamp_brightness = 4;
+        view_.bounces = 4;
+        view_.paths = paths;
+        view_.exposure_ev = -6;  // light of single paths is not cut off
+    }
+
+    std::int64_t taken_out() {
+        FollowedPicture shown;
+        double now_s = 10;
+        for (TestPatience patience; patience.lasts() && !shown.is_final;) {
+            shown = renderer().follow(view_, now_s += .1);
+            renderer().wait(shown.drawing);
+        }
+        EXPECT_EQ(shown.passes, view_.paths);
+        return renderer().parts().pane(0).fireflies();
+    }
+
+    // The light of each path of each pixel, by what it adds to the mean of those before it.
+    std::vector<std::vector<double>> light_of_paths() {
+        view_.denoise = false;
+        std::vector<std::vector<double>> light(static_cast<std::size_t>(view_.width * view_.height));
+        std::vector<double> before(light.size(), 0);
+        for (view_.paths = 1; view_.paths <= paths; ++view_.paths) {
+            const std::vector<Pixel> means = pixels();
+            for (std::size_t i = 0; i < light.size(); ++i) {
+                const double sum = static_cast<double>(view_.paths) * means[i].light;
+                light[i].push_back(sum - before[i]);
+                before[i] = sum;
+            }
+        }
+        view_.paths = paths;
+        return light;
+    }
+};
+
+// The pixels around one, as far as there is a picture.
+template <class Visit>
+void for_block(std::int64_t x, std::int64_t y, std::int64_t radius, const Visit& visit) {
+    for (std::int64_t v = std::max<std::int64_t>(0, y - radius); v <= std::min(height - 1, y + radius); ++v)
+        for (std::int64_t u = std::max<std::int64_t>(0, x - radius); u <= std::min(width - 1, x + radius); ++u)
+            visit(std::size_t(v * width + u));
+}
+
+double mean_of(const std::vector<double>& light) {
+    double sum = 0;
+    for (const double path : light) sum += path;
+    return sum / static_cast<double>(light.size());
+}
+
+double error_of_mean(const std::vector<double>& light) {
+    const double mean = mean_of(light), count = static_cast<double>(light.size());
+    double squares = 0;
+    for (const double path : light) squares += (path - mean) * (path - mean);
+    return std::sqrt(squares / count / (count - 1));
+}
+
+struct Outstanding {
+    std::vector<std::size_t> places;
+    std::vector<double> without;  // light of all pixels, there that of their brightest neighbours
+};
+
+// More than three times as bright as the brightest neighbour, and to 30 % unknown; with thresholds that much higher.
+Outstanding outstanding(const std::vector<std::vector<double>>& light, double stricter = 1) {
+    Outstanding found;
+    for (std::int64_t y = 0; y < height; ++y)
+        for (std::int64_t x = 0; x < width; ++x) {
+            double beside = 0;
+            for_block(x, y, 1, [&](std::size_t i) {
+                if (i != std::size_t(y * width + x)) beside = std::max(beside, mean_of(light[i]));
+            });
+            const std::vector<double>& here = light[std::size_t(y * width + x)];
+            const double mean = mean_of(here);
+            const bool stands_out = mean > 3 * stricter * beside && error_of_mean(here) > .3 * stricter * mean;
+            if (stands_out) found.places.push_back(std::size_t(y * width + x));
+            found.without.push_back(stands_out ? beside : mean);
+        }
+    return found;
+}
+
+TEST_F(Fireflies, AreWhatStandsOutByChance) {
+    const auto light = light_of_paths();
+    view_.denoise = true;
+    const auto found = static_cast<std::size_t>(taken_out());
+    EXPECT_GE(found, outstanding(light, 1.02).places.size());
+    EXPECT_LE(found, outstanding(light, 0.98).places.size());
+    EXPECT_GT(found, 3U);
+}
+
+// Otherwise the filter spreads their light over what is around.
+TEST_F(Fireflies, AreNoBlotches) {
+    const auto light = light_of_paths();
+    const Outstanding found = outstanding(light);
+    view_.denoise = true;
+    const std::vector<Pixel> filtered = pixels();
+    double shown = 0, with = 0, without = 0;
+    for (const std::size_t place : found.places) {
+        const auto here = static_cast<std::int64_t>(place);
+        for_block(here % width, here / width, 2, [&](std::size_t i) {
+            shown += filtered[i].light;
+            with += mean_of(light[i]);
+            without += found.without[i];
+        });
+    }
+    EXPECT_LT(shown, without + 0.4 * (with - without));
+}
+
+TEST_F(Fireflies, StayWhereNoiseIsNotTakenOut) {
+    EXPECT_EQ(taken_out(), 0);
+    view_.denoise = true;
+    view_.paths = paths - 1;
+    ++view_.seed;
+    EXPECT_EQ(taken_out(), 0);
+    EXPECT_TRUE(hides_fireflies(view_, 1023));
+    EXPECT_FALSE(hides_fireflies(view_, 1024));
+}
+
+// Something small and bright that every path meets.
+TEST_F(Fireflies, AreNotWhatIsKnownToBeBright) {
+    const VolumeGrid grid = db_grid(9, 9, 9);
+    const auto one_voxel = [](auto z, auto a, auto b) { return z == 4 && a == 4 && b == 4 ? 40. : 0.; };
+    set_volume(grid, one_voxel);
+    set_curve({{0, 1, 1, 1, 0}, {.3, 1, 1, 1, 0}, {.3, 1, 1, 1, 1000}, {1, 1, 1, 1, 1000}}, 1);
+    view_.look = Look::top;
+    view_.lighting = false;
+    view_.sky = 1;
+    view_.width = view_.height = 9;
+    view_.paths = 100;
+    view_.zoom = 1;
+    const std::vector<Pixel> raw = pixels();
+    double beside = 0;
+    for (std::size_t i = 0; i < raw.size(); ++i)
+        if (i != 40) beside = std::max(beside, raw[i].light);
+    EXPECT_GT(raw[40].light, 3 * beside);
+    view_.denoise = true;
+    EXPECT_EQ(taken_out(), 0);
+}
+
+TEST_F(Fireflies, OfOnePixelHaveNoNeighbours) {
+    view_.width = view_.height = 1;
+    view_.denoise = true;
+    EXPECT_EQ(taken_out(), 0);
+}
+
+}  // namespace
+}  // namespace echolux::test
