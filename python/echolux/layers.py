@@ -174,8 +174,8 @@ def segment(volume: Any, layers: str = "retina", *, device: str = "auto", progre
     volume: a Volume of structure in dB, intensity or amplitude; an array [b, a, depth] is taken as intensities
     layers: what is looked for: "retina", "layers" (any layered sample), or a file whose name ends in .toml
     device, progress: as of Scan.reconstruct()
-    settings: of the section [layers]: names, count, polarity, min_um, max_um, smoothness, tissue_below, row_um;
-        docs/layers.md says what each does
+    settings: of the section [layers]: names, count, polarity, min_um, max_um, smoothness, tissue_below, vessel_um,
+        row_um; docs/layers.md says what each does
 
     No learned weights: likelihoods of speckle and semi-global sweeps (docs/layers.md names the papers). Raises BadSetting
     where nothing stands out from the noise, for a volume of flow and for more boundaries than rows; BadArgument, OutOfMemory,
