@@ -45,7 +45,8 @@ void main() {
     if (any(greaterThan(here, last))) return;
     vec4 seen = texelFetch(light, here, 0);
     vec4 brightest = brightest_beside(here, last);
-    if (part.pass.z == 1.0 && is_firefly(luminance(seen.rgb), spread_at(here).x * part.pass.x, brightest)) {
+    // Not by a branch on the former alone: shaders/raycast/pixel.glsl says why.
+    if (bool(int(part.pass.z == 1.0) & int(is_firefly(luminance(seen.rgb), spread_at(here).x * part.pass.x, brightest)))) {
         seen = brightest;
         atomicAdd(fireflies, 1u);
     }

@@ -70,7 +70,7 @@ void add_path(ivec2 here, Traced found, vec4 drawn) {
     add_to_mean(here, vec4(found.light, found.opacity));
     imageStore(path_albedo, here, with_pass(imageLoad(path_albedo, here), found.albedo));
     imageStore(path_normals, here, with_pass(imageLoad(path_normals, here), vec4(found.facing, squares)));
-    float by_turns = frame.trace.random.y % 2u == 0u ? luminance : -luminance;
+    float by_turns = luminance * (1.0 - 2.0 * float(frame.trace.random.y & 1u));
     imageStore(path_squares, here,
                with_pass(imageLoad(path_squares, here), vec4(luminance * luminance, by_turns, 0, 0)));
     imageStore(path_drawn, here, with_pass(imageLoad(path_drawn, here), drawn));
@@ -83,6 +83,7 @@ void main() {
     uvec2 whole_pixel = here + uvec2(frame.region.xy);
     random_place = whole_pixel;
     random_pixel = uvec2(whole_pixel.y * frame.trace.random.z + whole_pixel.x, frame.trace.random.y);
+    is_first_decision = frame.trace.lens.w > float(random_pixel.x >> 31);
 
     Ray whole = through_lens(pixel);
     Ray ray = cut(whole);

@@ -11,7 +11,8 @@ float length_to_slice(Ray ray) {
         if (slope == 0.0) slope = 1e-12;
         float met = (plane.w - dot(plane.xyz, ray.start)) / slope;
         bool is_met = met >= ray.enter && met <= ray.leave && met < nearest;
-        if (is_met && (frame.slices.facts.z == 0.0 || is_kept(ray.start + met * ray.direction))) nearest = met;
+        bool is_shown = bool(int(is_kept(ray.start + met * ray.direction)) | int(frame.slices.facts.z == 0.0));
+        if (is_met && is_shown) nearest = met;
     }
     return nearest;
 }

@@ -18,12 +18,13 @@ ECHOLUX_INLINE float phase(float cosine, float g) {
     return (1.0f - g * g) / (12.5663706f * base * sqrt(base));
 }
 
-// Distributed like it, for u from 0 to 1. Near g = 0 the closed form loses all its digits: there its series.
+// Distributed like it, for u from 0 to 1. Near g = 0 the closed form loses all its digits: there its series. Not by a branch
+// on g alone: shaders/raycast/pixel.glsl says why.
 ECHOLUX_INLINE float phase_cosine(float u, float g) {
     float even = 2.0f * u - 1.0f;
-    if (abs(g) < 1e-3f) return even + 1.5f * g * (1.0f - even * even);
+    float series = even + 1.5f * g * (1.0f - even * even);
     float part = (1.0f - g * g) / (1.0f - g + 2.0f * g * u);
-    return clamp((1.0f + g * g - part * part) / (2.0f * g), -1.0f, 1.0f);
+    return mix(clamp((1.0f + g * g - part * part) / (2.0f * g), -1.0f, 1.0f), series, abs(g) < 1e-3f);
 }
 
 #ifdef __cplusplus

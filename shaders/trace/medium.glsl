@@ -10,7 +10,7 @@ struct Medium {
 // What hides from the eye what is near hides it from all light.
 bool is_too_near(vec3 at) {
     vec3 way = (at - 0.5) / frame.per_extent.xyz - frame.eye.xyz;
-    bool is_perspective = frame.eye_x.xyz == vec3(0) && frame.eye_y.xyz == vec3(0);
+    bool is_perspective = max(abs(frame.eye_x.xyz), abs(frame.eye_y.xyz)) == vec3(0);
     return mix(dot(way, axis_of_sight()), length(way), is_perspective) < frame.per_extent.w;
 }
 

@@ -18,7 +18,7 @@ const uvec4 decision_steps[4] = {
     uvec4(0x510E527Fu, 0x9B05688Cu, 0x1F83D9ABu, 0x5BE0CD19u),
     uvec4(0xCBBB9D5Du, 0x629A292Au, 0x9159015Au, 0x152FECD8u),
     uvec4(0x67332667u, 0x8EB44A87u, 0xDB0C2E0Du, 0x47B5481Du)};
-bool is_first_decision = frame.trace.lens.w > 0.0;
+bool is_first_decision;
 
 // Where the numbers of a pixel begin. Those of neighbours are as different as can be (blue noise: I. Georgiev, M. Fajardo,
 // "Blue-noise dithered sampling", SIGGRAPH Talks 2016), so that the denoiser and the eye mix their errors away: each decision

@@ -149,8 +149,8 @@ vec4 lit_from(Scattering scattering, vec3 towards) {
 // Where a headlight is: the direction, and how far away. Seen without perspective, it is as far away as the eye is.
 vec4 towards_eye(Ray ray, vec3 at) {
     vec3 way = (ray.start - at) / frame.per_extent.xyz;
-    bool is_near = frame.eye_x.xyz == vec3(0) && frame.eye_y.xyz == vec3(0);
-    float reach = mix(1e30, length(way), is_near && frame.light.lamp.w == 0.0);
+    bool is_near = max(abs(frame.eye_x.xyz), abs(frame.eye_y.xyz)) == vec3(0);
+    float reach = mix(1e30, length(way), bool(int(is_near) & int(frame.light.lamp.w == 0.0)));
     return vec4(normalize(mix(-ray.unit, way, bvec3(is_near))), reach);
 }
 
