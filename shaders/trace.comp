@@ -80,10 +80,7 @@ void main() {
     uvec2 here = region_pixel();
     if (any(greaterThanEqual(here, uvec2(frame.region.zw)))) return;
     vec2 pixel = place_in_picture(here);
-    uvec2 whole_pixel = here + uvec2(frame.region.xy);
-    random_place = whole_pixel;
-    random_pixel = uvec2(whole_pixel.y * frame.trace.random.z + whole_pixel.x, frame.trace.random.y);
-    is_first_decision = frame.trace.lens.w > float(random_pixel.x >> 31);
+    begin_draws(here + uvec2(frame.region.xy));
 
     Ray whole = through_lens(pixel);
     Ray ray = cut(whole);

@@ -11,6 +11,7 @@ float length_to_slice(Ray ray) {
         if (slope == 0.0) slope = 1e-12;
         float met = (plane.w - dot(plane.xyz, ray.start)) / slope;
         bool is_met = met >= ray.enter && met <= ray.leave && met < nearest;
+        // Not by a branch on the frame alone: pixel.glsl says why.
         bool is_shown = bool(int(is_kept(ray.start + met * ray.direction)) | int(frame.slices.facts.z == 0.0));
         if (is_met && is_shown) nearest = met;
     }

@@ -7,11 +7,15 @@ struct Medium {
     vec3 albedo;
 };
 
+// One comparison, for `&&` would be a branch on the frame alone: shaders/raycast/pixel.glsl.
+bool is_perspective() {
+    return max(abs(frame.eye_x.xyz), abs(frame.eye_y.xyz)) == vec3(0);
+}
+
 // What hides from the eye what is near hides it from all light.
 bool is_too_near(vec3 at) {
     vec3 way = (at - 0.5) / frame.per_extent.xyz - frame.eye.xyz;
-    bool is_perspective = max(abs(frame.eye_x.xyz), abs(frame.eye_y.xyz)) == vec3(0);
-    return mix(dot(way, axis_of_sight()), length(way), is_perspective) < frame.per_extent.w;
+    return mix(dot(way, axis_of_sight()), length(way), is_perspective()) < frame.per_extent.w;
 }
 
 // As add_flow() does over a step of the ray caster, with shares of light in the place of colours.

@@ -20,6 +20,14 @@ const uvec4 decision_steps[4] = {
     uvec4(0x67332667u, 0x8EB44A87u, 0xDB0C2E0Du, 0x47B5481Du)};
 bool is_first_decision;
 
+// At a pixel of the whole picture. Its number has less than 32 bits: compared with 0, but not by the frame alone, on which
+// branches would hang (shaders/raycast/pixel.glsl).
+void begin_draws(uvec2 place) {
+    random_place = place;
+    random_pixel = uvec2(place.y * frame.trace.random.z + place.x, frame.trace.random.y);
+    is_first_decision = frame.trace.lens.w > float(random_pixel.x >> 31);
+}
+
 // Where the numbers of a pixel begin. Those of neighbours are as different as can be (blue noise: I. Georgiev, M. Fajardo,
 // "Blue-noise dithered sampling", SIGGRAPH Talks 2016), so that the denoiser and the eye mix their errors away: each decision
 // and each seed takes the noise from another place, so that every number is as likely as any other, and the lower bits, of

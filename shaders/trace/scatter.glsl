@@ -149,7 +149,7 @@ vec4 lit_from(Scattering scattering, vec3 towards) {
 // Where a headlight is: the direction, and how far away. Seen without perspective, it is as far away as the eye is.
 vec4 towards_eye(Ray ray, vec3 at) {
     vec3 way = (ray.start - at) / frame.per_extent.xyz;
-    bool is_near = max(abs(frame.eye_x.xyz), abs(frame.eye_y.xyz)) == vec3(0);
+    bool is_near = is_perspective();
     float reach = mix(1e30, length(way), bool(int(is_near) & int(frame.light.lamp.w == 0.0)));
     return vec4(normalize(mix(-ray.unit, way, bvec3(is_near))), reach);
 }
