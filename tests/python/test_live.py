@@ -55,11 +55,12 @@ class NamedSources(unittest.TestCase):
     def test_keep_the_last_volumes(self):
         keep_gb = 2.5 * 4 * 16 * 128 * 4e-9
         with ox.live("sim:vessel", simulation=SMALL, source={"keep_gb": keep_gb}, volumes=6, lossless=True) as session:
-            self.assertEqual(len(list(session)), 6)
+            taken = [volume.number for volume in session]  # a source that is paced loses what nobody takes in time
+            self.assertEqual(len(taken), 6)
             self.assertEqual(session.kept, 2)
-            shown = [session.go_to(i) for i in (0, 1)]  # the source goes on; what is kept stays from the first one on
-            self.assertGreaterEqual(shown[0].number, 4)
-            self.assertEqual([shown[1].number, session.go_to(-1).number], 2 * [shown[0].number + 1])
+            shown = [session.go_to(i) for i in (0, 1)]
+            self.assertEqual([one.number for one in shown], taken[-2:])
+            self.assertEqual(session.go_to(-1).number, taken[-1])
             self.assertTrue((np.asarray(shown[0]) != np.asarray(shown[1])).any())
             with self.assertRaises(ox.BadSetting):
                 session.go_to(2)
