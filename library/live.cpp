@@ -319,11 +319,19 @@ echolux_status echolux_live_get_stats(echolux_live* live, echolux_live_stats* st
 }
 
 echolux_status echolux_live_record(echolux_live* live, const char* scan_toml, int32_t overwrite, echolux_error* error) {
+    return echolux_live_record_striped(live, scan_toml, nullptr, 0, overwrite, error);
+}
+
+echolux_status echolux_live_record_striped(echolux_live* live, const char* scan_toml, const char* const* folders,
+                                           size_t count, int32_t overwrite, echolux_error* error) {
     return guarded(error, [&] {
         echolux_live& one = live_handle(live, "live");
         RecordingWanted wanted = recording_of(*one.source, text_argument(scan_toml, "scan_toml"));
         wanted.replace = overwrite != 0;
-        check_recording_name(wanted.scan_toml, wanted.replace);
+        for (const std::string& folder : texts_argument(folders, count, "folders")) {
+            wanted.stripe_folders.emplace_back(folder);
+        }
+        check_recording_name(wanted.scan_toml, wanted.replace, wanted.stripe_folders);
         const std::string name = wanted.scan_toml.string();
         one.session->record(std::move(wanted));
         one.recording = name;

@@ -41,6 +41,9 @@ const std::vector<Field<WindowSettings>>& describe<WindowSettings>() {
             "folder for recordings, pictures and other files named automatically; empty: the desktop's folders Videos, "
             "Pictures and Documents")
             .folder(),
+        text("stripe_folders", &S::stripe_folders, view,
+             "folders on further disks, with semicolons between them: recordings go in stripes to their own disk and "
+             "these, all at once"),
         text("save_folder", &S::save_folder, view, "folder of the last saved file, where dialogs open").folder(),
         number("series_memory_gb", &S::series_memory_gb, 0, 4096, "GB", view,
                "memory for reading ahead time points of a series; takes effect with the next file"),

@@ -28,6 +28,7 @@ struct WindowSettings {
     double section_low = -1e12, section_high = 1e12;  // of sections alone; beyond all: as the volume would have them
     bool mouse_slicer = true;                         // navigation as in 3D Slicer; false: as in ParaView
     std::string record_folder;                        // empty: the user's folders of videos, pictures and documents
+    std::string stripe_folders;                       // on further disks, that recordings go to as well; ";" between
     std::string save_folder;                          // of the last file that was saved
     double autosave_s = 20;                           // 0: never
     double series_memory_gb = 4, series_gpu_gb = 1;   // of time points read ahead

@@ -125,6 +125,12 @@ ECHOLUX_API echolux_status echolux_live_get_stats(echolux_live* live, echolux_li
 ECHOLUX_API echolux_status echolux_live_record(echolux_live* live, const char* scan_toml, int32_t overwrite,
                                                echolux_error* error);
 
+/* Interface version 5: the same, spectra in stripes to the disk of `scan_toml` and to `count` further ones, each given
+ * by a folder on it, all at once. */
+ECHOLUX_API echolux_status echolux_live_record_striped(echolux_live* live, const char* scan_toml,
+                                                       const char* const* folders, size_t count, int32_t overwrite,
+                                                       echolux_error* error);
+
 typedef struct echolux_recorded {
     size_t size;
     int64_t blocks, bytes;

@@ -94,8 +94,14 @@ class Live {
         checked([&](auto* error) { return echolux_live_scan(get(), &handle, error); });
         return Scan(handle);
     }
-    void record(const std::string& scan_toml, bool overwrite = false) {
-        checked([&](auto* error) { return echolux_live_record(get(), scan_toml.c_str(), overwrite ? 1 : 0, error); });
+    // `stripe_folders`: on further disks, which spectra go to as well, in stripes.
+    void record(const std::string& scan_toml, bool overwrite = false,
+                const std::vector<std::string>& stripe_folders = {}) {
+        const auto folders = detail::pointers(stripe_folders);
+        checked([&](auto* error) {
+            return echolux_live_record_striped(get(), scan_toml.c_str(), folders.data(), folders.size(),
+                                               overwrite ? 1 : 0, error);
+        });
     }
     echolux_recorded stop_recording() {
         auto recorded = make<echolux_recorded>();

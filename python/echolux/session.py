@@ -3,18 +3,17 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, Union
 
 from . import _core
-from .arrays import host_copy, in_native_order, known_array
+from .arrays import host_copy, known_array
 from .errors import BadArgument
+from .feeder import PATIENCE_S, Feeder, all_feeders
 from .scan import Scan, scan_of
 from .settings import assignments, sections
 from .stages import Stages, StagesLike, stages_from
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from . import _sections
 
 _LOOK_MS = 50  # between two looks for signals
-_PATIENCE_S = 1.0  # with a source that is told to end
 
 Source = Union[str, Callable[[], Any], Iterable[Any]]
 
@@ -74,68 +72,17 @@ class Recorded:
     refused_blocks: int
 
 
-class _Feeder:
-    """Pushes the arrays of a Python source from a thread of its own."""
-
-    def __init__(self, core: _core.Live, scan: Scan, arrays: Iterator[Any]) -> None:
-        self._core, self._scan, self._arrays = core, scan, arrays
-        self._stopped = threading.Event()
-        self.raised: BaseException | None = None
-        self._thread = threading.Thread(target=self._work, name="echolux source", daemon=True)
-        _feeders[id(self)] = self
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def abandon(self) -> None:
-        """Nobody takes volumes any more: ends with the next array."""
-        self._stopped.set()
-
-    def stop(self, patience_s: float = _PATIENCE_S) -> None:
-        """Waits for its thread, unless the source waits for its instrument."""
-        self.abandon()
-        if self._thread.is_alive() and self._thread is not threading.current_thread():
-            self._thread.join(patience_s)
-
-    def _work(self) -> None:
-        try:
-            self._push_all()
-        except BaseException as error:
-            self.raised = error
-        with suppress(BadArgument):  # it is closed
-            self._core.end()
-
-    def _push_all(self) -> None:
-        volume = position = 0
-        b_scans = self._scan.shape[0]
-        for spectra in self._arrays:
-            lines = host_copy(in_native_order(known_array(spectra), self._scan.scan.byte_order))
-            count = _core.b_scans_of(self._scan._core, lines)
-            if position + count > b_scans:
-                raise BadArgument(f"{count} B-scans from B-scan {position} on go beyond the volume of {b_scans}", "source",
-                                  "yield whole volumes, or parts that end where a volume ends")
-            while not self._core.push(self._scan._core, lines, volume, position, _LOOK_MS):
-                if self._stopped.is_set():
-                    return
-            if self._stopped.is_set():
-                return
-            position += count
-            if position == b_scans:
-                volume, position = volume + 1, 0
-
-
-_feeders: weakref.WeakValueDictionary[int, _Feeder] = weakref.WeakValueDictionary()
 _cores: weakref.WeakValueDictionary[int, _core.Live] = weakref.WeakValueDictionary()
 
 
 def close_all() -> None:
     """Threads of sessions call stages and sources: they end while Python is whole."""
-    feeders = [feeder for ref in _feeders.valuerefs() if (feeder := ref()) is not None]
+    feeders = all_feeders()
     for feeder in feeders:
         feeder.abandon()
     for core in [core for ref in _cores.valuerefs() if (core := ref()) is not None]:
         core.close()
-    until = time.monotonic() + _PATIENCE_S
+    until = time.monotonic() + PATIENCE_S
     for feeder in feeders:
         feeder.stop(max(0.0, until - time.monotonic()))
 
@@ -178,7 +125,7 @@ class Live:
         defr: _sections.Defr
         compressive: _sections.Compressive
 
-    def __init__(self, core: _core.Live, stages: Stages | None, volumes: int, feeder: _Feeder | None = None) -> None:
+    def __init__(self, core: _core.Live, stages: Stages | None, volumes: int, feeder: Feeder | None = None) -> None:
         self._core, self._stages, self._volumes, self._feeder = core, stages, volumes, feeder
         self._is_running = False
         _cores[id(core)] = core
@@ -316,13 +263,17 @@ class Live:
         """What happened since the last call: blocks that were lost, a device that failed ..."""
         return self._core.events().splitlines()
 
-    def record(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    def record(self, path: str | os.PathLike[str], *, overwrite: bool = False,
+               stripe_folders: Sequence[str | os.PathLike[str]] = ()) -> None:
         """Writes every block from the next volume on to path = NAME.toml, and NAME.raw and NAME.index.csv beside it, which
-        open as a scan; overwrite: also over a recording that is there.
+        open as a scan.
+
+        overwrite: also over a recording that is there
+        stripe_folders: on further disks; spectra go in stripes to the disk of `path` and to these, all at once
 
         One recording at a time; it ends with stop_recording() or with the session. Raises OutputFailed, BadSetting.
         """
-        self._core.record(os.fsdecode(path), overwrite)
+        self._core.record(os.fsdecode(path), overwrite, [os.fsdecode(folder) for folder in stripe_folders])
 
     def stop_recording(self) -> Recorded:
         """Waits for the disk. Where no block was recorded, no file is left. Raises OutputFailed."""
@@ -419,4 +370,4 @@ def live(source: Source, /, *, lossless: bool = False, queue: int = 0, volumes: 
     keep_gb = _kept_of(settings.pop("source", {}))
     described, arrays = _from_arrays(source, scan, settings)
     core = _core.Live.create(described._core, device, lossless, queue, keep_gb, given)
-    return Live(core, given or described._stages, volumes, _Feeder(core, described, arrays))
+    return Live(core, given or described._stages, volumes, Feeder(core, described, arrays))

@@ -249,10 +249,11 @@ void bind_live(nb::module_& module) {
         .def("events", [](const Live& live) { return live.looking([](api::Live& one) { return one.events(); }); })
         .def(
             "record",
-            [](const Live& live, const std::string& path, bool overwrite) {
-                live.controlled([&](api::Live& one) { one.record(path, overwrite); });
+            [](const Live& live, const std::string& path, bool overwrite,
+               const std::vector<std::string>& stripe_folders) {
+                live.controlled([&](api::Live& one) { one.record(path, overwrite, stripe_folders); });
             },
-            nb::arg("path"), nb::arg("overwrite"))
+            nb::arg("path"), nb::arg("overwrite"), nb::arg("stripe_folders"))
         .def("stop_recording", &stop_recording)
         .def("kept", [](const Live& live) { return live.looking([](api::Live& one) { return one.kept(); }); })
         .def(

@@ -54,6 +54,7 @@ class Endings(ProgramCase):
         self.assertLess(time.monotonic() - begin, allowed)
 
     def end(self, line, by):
+        self.clear()
         process = start(*line, folder=self.folder)
         self.wait_for(process, "a recording", self.is_recorded)
         begin = time.monotonic()
@@ -61,7 +62,6 @@ class Endings(ProgramCase):
         self.expect_soon(process, begin)
         finished = Finished(process)
         self.expect_whole()
-        self.clear()
         return finished
 
     def test_of_record(self):

@@ -79,6 +79,7 @@ TEST(LibraryErrors, NullIsRefusedByEveryCall) {
         echolux_live_get_stats(nullptr, nullptr, e),
         echolux_live_events(nullptr, nullptr, 0, nullptr, e),
         echolux_live_record(nullptr, nullptr, 0, e),
+        echolux_live_record_striped(nullptr, nullptr, nullptr, 0, 0, e),
         echolux_live_scan(nullptr, nullptr, e),
         echolux_live_stop_recording(nullptr, nullptr, e),
         echolux_scan_set_stages(nullptr, nullptr, e),

@@ -318,6 +318,31 @@ TEST(LibraryLive, RecordsWhatIsPushed) {
     EXPECT_EQ(status_of([&] { live.record(file); }), ECHOLUX_OUTPUT) << "it is there";
 }
 
+TEST(LibraryLive, RecordsInStripesOverSeveralDisks) {
+    const TemporaryFolder folder;
+    const std::string file = (folder.path() / "take.toml").string();
+    const std::string other_disk = (folder.path() / "disk 2").string();
+    Size size;
+    size.a_scans = 512, size.samples = 1024;  // so that a volume is several stripes of 1 MiB
+    const auto spectra = fringes(size);
+    lux::Live live = lux::Live::create(described(size), options(ECHOLUX_EVERY), size.b_scans);
+    live.start();
+    EXPECT_EQ(status_of([&] { live.record(file, false, {other_disk}); }), ECHOLUX_OUTPUT) << "there is no such folder";
+    EXPECT_FALSE(std::filesystem::exists(file));
+    std::filesystem::create_directory(other_disk);
+    live.record(file, false, {other_disk});
+    ASSERT_TRUE(live.push(block_of(spectra, size, 0, size.b_scans), soon));
+    ASSERT_TRUE(live.next(soon));
+    AWAIT(live.stats().recorded_blocks == 1);
+    EXPECT_EQ(live.stop_recording().blocks, 1);
+    EXPECT_EQ(std::filesystem::file_size(folder.path() / "take.raw") +
+                  std::filesystem::file_size(std::filesystem::path(other_disk) / "take.stripe-2.raw"),
+              spectra.size() * 2);
+    std::vector<std::byte> of_file(spectra.size() * 2);
+    lux::Scan::open(file).read(0, 0, size.b_scans, of_file);
+    EXPECT_EQ(0, std::memcmp(of_file.data(), spectra.data(), of_file.size()));
+}
+
 TEST(LibraryLive, RecordsTheTruthOfTheSimulator) {
     const TemporaryFolder folder;
     lux::Live live =

@@ -290,6 +290,27 @@ class PythonSources(FolderCase):
         self.assertEqual((recorded.blocks, recorded.missing_blocks), (1, 0))
         np.testing.assert_array_equal(ox.open(path).read(), spectra(seed=2))
 
+    def test_records_in_stripes_over_several_disks(self):
+        path, second = self.folder / "take.toml", self.folder / "disk 2"
+        second.mkdir()
+        gate = threading.Event()
+
+        def source():
+            yield spectra(seed=1)
+            gate.wait(30)
+            yield spectra(seed=2)
+
+        with ox.live(source(), lossless=True, recipe=FIXED) as session:
+            next(session)
+            with self.assertRaisesRegex(ox.OutputFailed, "disk 3"):
+                session.record(path, stripe_folders=[self.folder / "disk 3"])
+            session.record(path, stripe_folders=[second])
+            gate.set()
+            next(session)
+            self.assertEqual(session.stop_recording().blocks, 1)
+        self.assertTrue((second / "take.stripe-2.raw").exists())
+        np.testing.assert_array_equal(ox.open(path).read(), spectra(seed=2))
+
     def test_a_stage_changes_volumes_and_its_errors_are_raised(self):
         def black(voxels):
             voxels[...] = 7

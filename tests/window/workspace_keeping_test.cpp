@@ -302,6 +302,36 @@ TEST_F(WorkspaceKeeping, ARecordingIsMadeAndOpensAgain) {
     EXPECT_TRUE(work().is_open()) << troubles();
 }
 
+TEST_F(WorkspaceKeeping, ARecordingGoesInStripesToFurtherDisks) {
+    open_source();
+    work().change("window.record_folder", folder().path().string());
+    const std::filesystem::path second = folder() / "disk 2", third = folder() / "disk 3";
+    std::filesystem::create_directory(third);
+    work().change("window.stripe_folders", second.string() + ";" + third.string());
+    EXPECT_EQ(work().recording_folders(), (std::vector<std::filesystem::path>{folder().path(), second, third}));
+    LiveSession& live = *work().stage().exhibit()->live();
+    ASSERT_TRUE(runs("source.record"));
+    ASSERT_TRUE(until([&] { return !standing("source").empty(); })) << "there is no second folder";
+    EXPECT_THAT(standing("source"), HasSubstr(second.string()));
+    EXPECT_FALSE(live.is_recording());
+    std::filesystem::create_directory(second);
+    ASSERT_TRUE(runs("source.record"));
+    ASSERT_TRUE(until([&] {
+        const auto recorder = live.stats().recorder;
+        return recorder && recorder->blocks > 4;
+    })) << troubles();
+    ASSERT_TRUE(runs("source.record"));
+    settle();
+    ASSERT_TRUE(work().last_recording());
+    const std::filesystem::path recording = work().last_recording()->file;
+    for (const std::filesystem::path& disk : {second, third}) {
+        EXPECT_EQ(std::distance(std::filesystem::directory_iterator(disk), {}), 1) << disk;
+    }
+    work().close();
+    open(recording);
+    EXPECT_TRUE(work().is_open()) << troubles();
+}
+
 TEST_F(WorkspaceKeeping, RecordingWithoutASourceIsRefused) {
     open_volume();
     EXPECT_FALSE(runs("source.record"));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "ui/panels/icons.h"
@@ -13,11 +14,15 @@ namespace {
 
 constexpr double every_s = 2;
 
-std::optional<std::int64_t> bytes_free(const std::filesystem::path& folder) {
-    std::error_code problem;
-    const auto space = std::filesystem::space(folder, problem);
-    if (problem) return std::nullopt;
-    return static_cast<std::int64_t>(space.available);
+std::optional<std::int64_t> bytes_free(const std::vector<std::filesystem::path>& folders) {
+    std::optional<std::uintmax_t> least;
+    for (const std::filesystem::path& folder : folders) {
+        std::error_code problem;
+        const auto space = std::filesystem::space(folder, problem);
+        if (problem) return std::nullopt;
+        least = std::min(least.value_or(space.available), space.available);
+    }
+    return static_cast<std::int64_t>(least.value_or(0) * folders.size());
 }
 
 constexpr double scarce_s = 120;  // of recording that the disk still has room for
@@ -51,28 +56,30 @@ bool record_button(const PanelContext& context, bool is_recording, const std::st
 
 }  // namespace
 
-std::optional<std::int64_t> FreeSpace::bytes(const std::filesystem::path& folder, double now_s) {
+std::optional<std::int64_t> FreeSpace::bytes(const std::vector<std::filesystem::path>& folders, double now_s) {
     using std::chrono::seconds;
     if (asked_.valid() && asked_.wait_for(seconds(0)) == std::future_status::ready) known_ = asked_.get();
-    const bool is_due = folder != folder_ || now_s >= asked_at_s_ + every_s;
+    const bool is_due = folders != folders_ || now_s >= asked_at_s_ + every_s;
     if (!asked_.valid() && is_due) {
-        if (folder != folder_) known_.reset();
-        folder_ = folder;
+        if (folders != folders_) known_.reset();
+        folders_ = folders;
         asked_at_s_ = now_s;
-        asked_ = std::async(std::launch::async, bytes_free, folder);
+        asked_ = std::async(std::launch::async, bytes_free, folders);
     }
     return known_;
 }
 
 void RecordingRow::draw_room(const PanelContext& context, double bytes_per_s) {
-    const auto room = free_space_.bytes(context.work.keeping_folder(UserFolder::videos), context.work.now_s());
-    if (!room) return figure(context, "free on the disk", "…");
+    const auto folders = context.work.recording_folders();
+    const char* name = folders.size() == 1 ? "free on the disk" : "free on the disks";
+    const auto room = free_space_.bytes(folders, context.work.now_s());
+    if (!room) return figure(context, name, "…");
     const auto bytes = static_cast<double>(*room);
     const bool is_known = bytes_per_s > 0;
     const double left_s = is_known ? bytes / bytes_per_s : 0;
     const bool is_scarce = is_known && left_s < scarce_s;
     if (is_scarce) ImGui::PushStyleColor(ImGuiCol_Text, context.style.recording);
-    figure(context, "free on the disk",
+    figure(context, name,
            bytes_text(bytes) + (is_known && left_s < 1e6 ? fmt::format("  for {}", duration_text(left_s)) : ""));
     if (is_scarce) ImGui::PopStyleColor();
 }
@@ -109,6 +116,7 @@ void RecordingRow::draw(const PanelContext& context, const LiveSession& live) {
     if (is_pressed) run_action(context, "source.record");
     ImGui::BeginDisabled(is_recording);
     setting_row(context, "window.record_folder", "folder");
+    setting_row(context, "window.stripe_folders", "further disks");
     ImGui::EndDisabled();
     figure(context, "goes into", short_path(context.work.keeping_folder(UserFolder::videos)));
     draw_written(context, live.stats().recorder);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <future>
 #include <optional>
+#include <vector>
 
 #include "app/stage/live_session.h"
 #include "ui/panels/panel.h"
@@ -16,11 +17,12 @@ namespace echolux {
 // picture does not wait for it.
 class FreeSpace {
   public:
-    // Bytes on the disk of that folder, as of a second or two ago; nothing: not known (yet).
-    std::optional<std::int64_t> bytes(const std::filesystem::path& folder, double now_s);
+    // Bytes of what goes in equal parts to the disks of these folders, as of a second or two ago; nothing: not known
+    // (yet).
+    std::optional<std::int64_t> bytes(const std::vector<std::filesystem::path>& folders, double now_s);
 
   private:
-    std::filesystem::path folder_;
+    std::vector<std::filesystem::path> folders_;
     std::optional<std::int64_t> known_;
     std::future<std::optional<std::int64_t>> asked_;
     double asked_at_s_ = -1e9;

@@ -181,6 +181,8 @@ class Workspace {
 
     // Where what gets a name by itself goes: window.record_folder, else the user's own.
     std::filesystem::path keeping_folder(UserFolder folder) const;
+    // Of a recording that begins now, one a disk: keeping_folder(UserFolder::videos), then window.stripe_folders.
+    std::vector<std::filesystem::path> recording_folders() const;
     // "echolux-2026-11-22-143005.png" there, or the next that is not there yet. `kind`: "session-".
     std::filesystem::path new_name(UserFolder folder, const std::string& kind, const std::string& ending) const;
     std::filesystem::path session_file() const;  // where it was saved, or restored from; empty: nowhere yet

@@ -15,6 +15,7 @@
 #include "engine/io/allowed_folders.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/volume_file.h"
+#include "engine/scan/striping.h"
 #include "ui/workspace/workspace_parts.h"
 
 namespace echolux {
@@ -102,6 +103,12 @@ std::filesystem::path Workspace::keeping_folder(UserFolder folder) const {
     const std::filesystem::path place = wanted.empty() ? parts_->own_folders.at(static_cast<std::size_t>(folder))
                                                        : std::filesystem::absolute(wanted, problem);
     return folders() != nullptr && !folders()->hold(place) ? folders()->all().front() : place;
+}
+
+std::vector<std::filesystem::path> Workspace::recording_folders() const {
+    std::vector<std::filesystem::path> all{keeping_folder(UserFolder::videos)};
+    for (const std::string& name : stripe_names(window().stripe_folders)) all.emplace_back(name);
+    return all;
 }
 
 // "echolux-2026-11-22-143005.toml", or the next that is not there yet.
@@ -231,7 +238,12 @@ void Workspace::start_recording(const std::filesystem::path& scan_toml) {
         if (parts_->is_recording()) return;
         if (!scan_toml.empty()) check_kept_name(scan_toml);
         const std::filesystem::path path = scan_toml.empty() ? new_name(UserFolder::videos, "", ".toml") : scan_toml;
-        parts_->begin_recording(live->recording_of_now(path, parts_->look_text()));
+        RecordingWanted wanted = live->recording_of_now(path, parts_->look_text());
+        for (const std::string& name : stripe_names(window().stripe_folders)) {
+            parts_->require_allowed(name);
+            wanted.stripe_folders.emplace_back(name);
+        }
+        parts_->begin_recording(std::move(wanted));
     });
 }
 
