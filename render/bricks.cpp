@@ -235,21 +235,23 @@ std::vector<std::uint32_t> class_limits(std::span<const float> extinctions, floa
     return limits;
 }
 
-BrickClassifier::BrickClassifier(const gpu::Device& device)
-    : bindings_(device, class_types, 2 * sizeof(float)),
-      pipeline_(gpu::compute_pipeline(device, bindings_, spirv::brick_class, {})) {}
+BrickClassifier::Work::Work(const gpu::Device& device) : bindings_(device, class_types, 2 * sizeof(float)) {}
 
-void BrickClassifier::bind(const Bricks& bricks, vk::ImageView limits) {
+void BrickClassifier::Work::bind(const Bricks& bricks, vk::ImageView limits) {
     extent_ = bricks.classes().shape().extent;
     bindings_.set_image(shared::binding_class_ranges, bricks.ranges().view());
     bindings_.set_image(shared::binding_class_limits, limits);
     bindings_.set_image(shared::binding_class_target, bricks.classes().view());
 }
 
-void BrickClassifier::record(const vk::raii::CommandBuffer& commands, float scale, float offset) const {
+BrickClassifier::BrickClassifier(const gpu::Device& device)
+    : like_all_(device), pipeline_(gpu::compute_pipeline(device, like_all_.bindings_, spirv::brick_class, {})) {}
+
+void BrickClassifier::record(const vk::raii::CommandBuffer& commands, const Work& work, float scale,
+                             float offset) const {
     const std::array lookup{scale, offset};
-    commands.pushConstants<float>(bindings_.layout(), vk::ShaderStageFlagBits::eCompute, 0, lookup);
-    record_pass(commands, pipeline_, bindings_, extent_, cube);
+    commands.pushConstants<float>(work.bindings_.layout(), vk::ShaderStageFlagBits::eCompute, 0, lookup);
+    record_pass(commands, pipeline_, work.bindings_, work.extent_, cube);
 }
 
 }  // namespace echolux

@@ -123,21 +123,30 @@ class BrickBuilder {
 // extinction for which longer steps will do.
 std::vector<std::uint32_t> class_limits(std::span<const float> extinctions, float thin);
 
-// Classifies bricks for one picture under way.
 class BrickClassifier {
   public:
     explicit BrickClassifier(const gpu::Device& device);
 
-    // `limits`: a 1-D texture of class_limits(). Kept until the next call, whose picture must wait for this one's.
-    void bind(const Bricks& bricks, vk::ImageView limits);
+    // Of one picture under way.
+    class Work {
+      public:
+        explicit Work(const gpu::Device& device);
+
+        // `limits`: a 1-D texture of class_limits(). Kept until the next call, whose picture must wait for this one's.
+        void bind(const Bricks& bricks, vk::ImageView limits);
+
+      private:
+        friend class BrickClassifier;
+        gpu::Bindings bindings_;
+        vk::Extent3D extent_;
+    };
 
     // Texture value * scale + offset = entry of the table.
-    void record(const vk::raii::CommandBuffer& commands, float scale, float offset) const;
+    void record(const vk::raii::CommandBuffer& commands, const Work& work, float scale, float offset) const;
 
   private:
-    gpu::Bindings bindings_;
+    Work like_all_;  // the pipeline is made for bindings of this kind
     vk::raii::Pipeline pipeline_;
-    vk::Extent3D extent_;
 };
 
 }  // namespace echolux

@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "render/vk/specialized.h"
 #include "shaders/spirv.h"
 
 namespace echolux {
@@ -23,11 +24,18 @@ const vk::raii::Pipeline& RaycastPrograms::of(const RaycastConstants& constants,
         queue_.wait_for_all();  // what is under way may use it; compiling takes longer
         programs_.erase(std::ranges::min_element(programs_, {}, [](const auto& entry) { return entry.second.used; }));
     }
+    return programs_.emplace(constants, Program{made(constants, bindings), ++used_}).first->second.pipeline;
+}
+
+vk::raii::Pipeline RaycastPrograms::made(const RaycastConstants& constants, const gpu::Bindings& bindings) const {
     const bool is_traced = constants[shared::constant_mode] == shared::mode_traced;
     using Words = std::span<const std::uint32_t>;
+    if (device_.is_software()) {
+        const Words as_written = is_traced ? Words(spirv::trace_as_written) : Words(spirv::raycast_as_written);
+        return gpu::compute_pipeline(device_, bindings, gpu::specialized(as_written, constants), {});
+    }
     const Words shader = is_traced ? Words(spirv::trace) : Words(spirv::raycast);
-    Program program{gpu::compute_pipeline(device_, bindings, shader, constants), ++used_};
-    return programs_.emplace(constants, std::move(program)).first->second.pipeline;
+    return gpu::compute_pipeline(device_, bindings, shader, constants);
 }
 
 }  // namespace echolux

@@ -20,6 +20,8 @@ class RaycastPrograms {
     const vk::raii::Pipeline& of(const RaycastConstants& constants, const gpu::Bindings& bindings);
 
   private:
+    vk::raii::Pipeline made(const RaycastConstants& constants, const gpu::Bindings& bindings) const;
+
     struct Program {
         vk::raii::Pipeline pipeline;
         std::uint64_t used;  // when it was asked for last

@@ -120,8 +120,8 @@ double work_of(const Shot& shot, std::int64_t group_rows) {
 Raycaster::Frame::Frame(const gpu::Device& device)
     : bindings(device, binding_types),
       uniforms(device, sizeof(shared::RaycastFrame), vk::BufferUsageFlagBits::eUniformBuffer),
-      table(device, peaks_offset + 2 * extinction_peaks_bytes, vk::BufferUsageFlagBits::eTransferSrc),
-      classifier(device), previous_classifier(device), annotations(device), stopwatch(device) {
+      table(device, peaks_offset + 2 * extinction_peaks_bytes, vk::BufferUsageFlagBits::eTransferSrc), classes(device),
+      previous_classes(device), annotations(device), stopwatch(device) {
     bindings.set_buffer(shared::binding_frame, uniforms.handle());
 }
 
@@ -136,8 +136,8 @@ Raycaster::Raycaster(const gpu::Device& device, gpu::Queue& queue)
       colours_(device, table_shape(vk::Format::eR8G8B8A8Unorm), "transfer function"),
       limits_(device, table_shape(vk::Format::eR32Uint), "transfer function"),
       entries_(device, 2 * table_bytes, vk::BufferUsageFlagBits::eStorageBuffer), absent_(device),
-      noise_(device, noise_shape(), "blue noise"), curve_tables_(device, queue), light_volume_(device, queue),
-      majorants_(device, queue), sky_(device, queue), annotator_(device) {
+      noise_(device, noise_shape(), "blue noise"), classifier_(device), curve_tables_(device, queue),
+      light_volume_(device, queue), majorants_(device, queue), sky_(device, queue), annotator_(device) {
     queue_.run([&](const vk::raii::CommandBuffer& commands) {
         for (const gpu::DeviceImage* image :
              {&extinctions_, &colours_, &limits_, &absent_.plane, &absent_.floats, &absent_.cube}) {
@@ -323,10 +323,11 @@ void Raycaster::record_inputs(const vk::raii::CommandBuffer& commands, Frame& fr
     if (frame.tables != nullptr) frame.tables->record(commands);
     gpu::record_order(commands);
     if (is_traced(shot)) return;  // paths ask majorants
-    frame.classifier.record(commands, frame.facts.lookup.x, frame.facts.lookup.y);
-    if (shot.scene.previous != nullptr) {
-        frame.previous_classifier.record(commands, frame.facts.lookup.x, frame.facts.lookup.y);
-    }
+    const auto classify = [&](const BrickClassifier::Work& classes) {
+        classifier_.record(commands, classes, frame.facts.lookup.x, frame.facts.lookup.y);
+    };
+    classify(frame.classes);
+    if (shot.scene.previous != nullptr) classify(frame.previous_classes);
     gpu::record_order(commands);
     if (has_cells(frame.constants)) light_volume_.record(commands, frame.bindings, light_sources(frame, shot));
 }

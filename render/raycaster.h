@@ -104,8 +104,7 @@ class Raycaster {
         CurveTables::Tables* tables = nullptr;           // where the picture has some
         gpu::HostBuffer uniforms;                        // the facts
         gpu::HostBuffer table;  // extinctions, colours, limits of classes, entries, peaks of extinctions
-        BrickClassifier classifier;
-        BrickClassifier previous_classifier;
+        BrickClassifier::Work classes, previous_classes;
         std::optional<gpu::DeviceImage> picture;
         DrawnSheet annotations;
         bool is_fresh = false;  // the picture has not been used yet
@@ -169,6 +168,7 @@ class Raycaster {
     std::map<std::string, gpu::DeviceImage> flow_colours_;  // by the names of their maps
     StandIns absent_;
     gpu::DeviceImage noise_;
+    BrickClassifier classifier_;
     CurveTables curve_tables_;
     LightVolume light_volume_;
     Majorants majorants_;

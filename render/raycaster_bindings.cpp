@@ -96,8 +96,8 @@ void Raycaster::bind(Frame& frame, const Shot& shot) {
                        scene.pages != nullptr ? scene.pages->table().view() : absent_.cube.view());
     bindings.set_buffer(shared::binding_curve_tables,
                         frame.tables != nullptr ? frame.tables->buffer.handle() : entries_.handle());
-    frame.classifier.bind(scene.volume.bricks(), limits_.view());
-    frame.previous_classifier.bind(behind.bricks(), limits_.view());
+    frame.classes.bind(scene.volume.bricks(), limits_.view());
+    frame.previous_classes.bind(behind.bricks(), limits_.view());
     if (has_cells(frame.constants)) {
         light_volume_.bind(bindings, light_sources(frame, shot));
     } else {

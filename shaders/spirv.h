@@ -9,6 +9,15 @@ inline constexpr std::uint32_t raycast[] = {
 #include "raycast.comp.num"
 };
 
+// As they were written, without optimisation: to be specialized.
+inline constexpr std::uint32_t raycast_as_written[] = {
+#include "raycast.comp.as-written.num"
+};
+
+inline constexpr std::uint32_t trace_as_written[] = {
+#include "trace.comp.as-written.num"
+};
+
 inline constexpr std::uint32_t brick_range[] = {
 #include "brick_range.comp.num"
 };
