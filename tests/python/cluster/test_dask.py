@@ -2,11 +2,50 @@
 import os
 import signal
 import subprocess
+import unittest
 
 from archive import PARTS, PATIENCE_S, DaskCase, batch, write_archive
+from echolux.cluster.scheduling.executors import DaskExecutor
 from test_parts import reconstruct
 
 SCANS = 4
+
+
+class LosesOnce:
+    """A client and its future: the worker ends when the outcome is there, before it was taken."""
+    status, key, done = "lost", "echolux-1", None
+
+    def nthreads(self):
+        return {"tcp://127.0.0.1:1": 1}
+
+    def submit(self, *_, **__):
+        return self
+
+    def add_done_callback(self, done):
+        self.done = done
+
+    def exception(self):
+        return None
+
+    def result(self):
+        return {"made": 1}
+
+    def release(self):
+        pass
+
+
+class Outcomes(unittest.TestCase):
+    def test_that_are_lost_are_waited_for_again(self):
+        client = LosesOnce()
+        executor = DaskExecutor(client)
+        executor.submit({"priority": 1})
+        taken, client.done = client.done, None
+        taken(client)
+        self.assertIsNone(executor.next(0.01))
+        self.assertIsNotNone(client.done, "nobody would hear of it")
+        client.status = "finished"
+        client.done(client)
+        self.assertEqual(executor.next(0.01), ({"priority": 1}, {"made": 1}))
 
 
 class OnDask(DaskCase):

@@ -102,9 +102,12 @@ class DaskExecutor:
                 with self._connected():
                     raise OSError(self._client.status) from None
             return None
+        if future.status == "lost":  # its worker ended before the outcome was taken: the scheduler has it made again
+            future.add_done_callback(self._done.put)
+            return None
         _, task = self._tasks.pop(future.key)
         with self._connected():
-            if future.status in ("cancelled", "lost"):
+            if future.status == "cancelled":
                 raise CancelledError(future.key)
             problem = future.exception()
             outcome = future.result() if problem is None else _outcome_of(problem)
