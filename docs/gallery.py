@@ -64,7 +64,7 @@ SURFACE = "--mode isosurface --isovalue 80 --no-box --samples 8"
 
 STUDIO = ("--preset tissue --no-box --mode traced --bounces 4 --lamp free"
           " --set view.background=[0.30,0.32,0.36] --set view.background_lower_colour=[0.10,0.11,0.13]"
-          " --set view.ground_shadow=0.75 --paths 192 --size 800x500")
+          " --set view.ground_shadow=0.75 --paths 96 --size 720x450")
 
 FUNDUS = "--a-scans 240 --b-scans 240 --spacing-a 5.5 --spacing-b 5.5"
 FUNDUS_FILTER = "--search-depth 7 --search-a-scans 7 --search-b-scans 5 --patch 3"
@@ -104,16 +104,16 @@ SECTIONS = {
         ("ambient-occlusion-and-shadows", "ambient occlusion and shadows; 16 rays per pixel",
          f"{ENGINE} --mode isosurface --isovalue 80 --lamp free --shadows 0.8 --ambient-occlusion 0.8 --zoom 1.6 "
          "--samples 16"),
-        ("traced", "traced light, 192 paths per pixel",
-         f"{WOOD} --mode traced --bounces 8 --lamp free --set view.sky=0.6 --set view.exposure_ev=0.5 --paths 192"),
+        ("traced", "traced light, 96 paths per pixel",
+         f"{WOOD} --mode traced --bounces 8 --lamp free --set view.sky=0.6 --set view.exposure_ev=0.5 --paths 96"),
         ("traced-sky", "traced light of a picture as the sky, and no lamp",
          f"{WOOD} --mode traced --bounces 8 --set view.sky_picture=sky.png --set view.sky=8 --set view.lamp_brightness=0"
-         " --paths 192"),
+         " --paths 96"),
         ("traced-isosurface", "an isosurface in traced light, on the ground",
          f"{ENGINE} --zoom 1.35 --mode traced --bounces 4 --set view.isosurface=true --isovalue 80 --opacity 0 --no-box"
          " --lamp free --set view.lamp_azimuth_deg=-40 --set view.lamp_elevation_deg=50 --set view.lamp_size_deg=5"
          " --set view.sky=0.45 --set view.roughness=0.35 --set view.ground_shadow=0.8 --background 0.62,0.65,0.70"
-         " --paths 192"),
+         " --paths 96"),
     ],
     "Studio": [
         ("caps", "cut faces as sections, in gray", f"{RETINA} --preset tissue --low 9 --clip-low 0,0,0.45 --set view.caps=gray"),
@@ -194,7 +194,7 @@ SECTIONS = {
          " --set view.channel_2_opacity=8 --set view.channel_2_colour_map=inferno"),
         ("labels", "labels with smooth boundaries and names, in traced light: the layers of the simulated retina, cut open",
          f"{RETINA} --channel retina-labels.nrrd:retina-labels.toml --set view.channel_1_shown=false --mode traced --bounces 4"
-         " --zoom 0.85 --clip-high 1,1,0.5 --no-box --lamp free --set view.sky=0.8 --colour-bar --text-size 0.03 --paths 192"
+         " --zoom 0.85 --clip-high 1,1,0.5 --no-box --lamp free --set view.sky=0.8 --colour-bar --text-size 0.03 --paths 96"
          " --size 400x300"),
         ("bone", "preset bone, for values that are no HU", f"{BONSAI} --preset bone --high 200 --samples 4"),
     ],
