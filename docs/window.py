@@ -14,7 +14,7 @@ PICTURES = Path(__file__).resolve().parent / "pictures" / "window"
 SIZE = "1280x800"
 
 # Name: what is opened, how it is set, what is pressed. {folder} holds a simulated scan, its volume and a series, a
-# retina, and one that moves.
+# retina.
 WINDOWS = {
     "start": "",
     "live": "--source sim:vessel --after 8",
@@ -29,7 +29,6 @@ WINDOWS = {
     "layers": "{folder}/eye.nrrd --set window.open_panels=surfaces --set layers.names='ILM NFL IPL INL OPL ISOS OS RPE-top RPE-bottom'"
     " --set layers.polarity=1,-1,-1,1,-1,1,-1,1,-1 --set layers.min_um=0,4,15,10,6,20,6,6,6 --set layers.tissue_below=true"
     " --press Ctrl+K --press l --press a --press y --press e --press r --press s --press Enter --after 10",
-    "stabilise": "{folder}/moving.nrrd --set registration.shown=true --set window.open_panels=stabilise --after 15",
 }
 
 
@@ -39,11 +38,10 @@ def simulate(program, folder):
                     "--b-scans", "96"], check=True, stderr=subprocess.DEVNULL)
     subprocess.run([program, "reconstruct", scan, "-o", folder / "volume.nrrd", "--volume", "0"], check=True,
                    stderr=subprocess.DEVNULL)
-    for name, motion in (("eye", []), ("moving", ["--motion-axial", "30", "--motion-lateral", "15"])):
-        scan = folder / name / "scan.toml"
-        subprocess.run([program, "simulate", "retina", "-o", scan, "--a-scans", "128", "--b-scans", "96", *motion],
-                       check=True, stderr=subprocess.DEVNULL)
-        subprocess.run([program, "reconstruct", scan, "-o", folder / f"{name}.nrrd"], check=True, stderr=subprocess.DEVNULL)
+    scan = folder / "eye" / "scan.toml"
+    subprocess.run([program, "simulate", "retina", "-o", scan, "--a-scans", "128", "--b-scans", "96"], check=True,
+                   stderr=subprocess.DEVNULL)
+    subprocess.run([program, "reconstruct", scan, "-o", folder / "eye.nrrd"], check=True, stderr=subprocess.DEVNULL)
 
 
 def main():
