@@ -307,7 +307,7 @@ TEST_F(WorkspaceKeeping, ARecordingGoesInStripesToFurtherDisks) {
     work().change("window.record_folder", folder().path().string());
     const std::filesystem::path second = folder() / "disk 2", third = folder() / "disk 3";
     std::filesystem::create_directory(third);
-    work().change("window.stripe_folders", second.string() + ";" + third.string());
+    work().change("window.stripe_folders", second.string() + ";;" + third.string() + ";");
     EXPECT_EQ(work().recording_folders(), (std::vector<std::filesystem::path>{folder().path(), second, third}));
     LiveSession& live = *work().stage().exhibit()->live();
     ASSERT_TRUE(runs("source.record"));

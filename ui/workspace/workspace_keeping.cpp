@@ -25,6 +25,14 @@ std::string now_text() {
     return fmt::format("{:%Y-%m-%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
 }
 
+std::vector<std::filesystem::path> stripe_folders(const WindowSettings& window) {
+    std::vector<std::filesystem::path> all;
+    for (const std::string& name : stripe_names(window.stripe_folders)) {
+        if (!name.empty()) all.emplace_back(name);
+    }
+    return all;
+}
+
 // `text` with `these` in place of its own sections of these names.
 std::string with_sections(std::string text, std::initializer_list<std::string_view> names, const std::string& these) {
     for (const std::string_view name : names) {
@@ -107,7 +115,8 @@ std::filesystem::path Workspace::keeping_folder(UserFolder folder) const {
 
 std::vector<std::filesystem::path> Workspace::recording_folders() const {
     std::vector<std::filesystem::path> all{keeping_folder(UserFolder::videos)};
-    for (const std::string& name : stripe_names(window().stripe_folders)) all.emplace_back(name);
+    const auto stripes = stripe_folders(window());
+    all.insert(all.end(), stripes.begin(), stripes.end());
     return all;
 }
 
@@ -239,10 +248,8 @@ void Workspace::start_recording(const std::filesystem::path& scan_toml) {
         if (!scan_toml.empty()) check_kept_name(scan_toml);
         const std::filesystem::path path = scan_toml.empty() ? new_name(UserFolder::videos, "", ".toml") : scan_toml;
         RecordingWanted wanted = live->recording_of_now(path, parts_->look_text());
-        for (const std::string& name : stripe_names(window().stripe_folders)) {
-            parts_->require_allowed(name);
-            wanted.stripe_folders.emplace_back(name);
-        }
+        wanted.stripe_folders = stripe_folders(window());
+        for (const std::filesystem::path& folder : wanted.stripe_folders) parts_->require_allowed(folder);
         parts_->begin_recording(std::move(wanted));
     });
 }
