@@ -20,6 +20,12 @@ def volumes(count=3):
         yield spectra(seed=seed + 1)
 
 
+def two_volumes(gate):
+    yield spectra(seed=1)
+    gate.wait(30)
+    yield spectra(seed=2)
+
+
 class NamedSources(unittest.TestCase):
     def test_give_volumes_until_enough(self):
         with ox.live("sim:vessel", simulation=SMALL, volumes=3, lossless=True) as session:
@@ -274,13 +280,7 @@ class PythonSources(FolderCase):
     def test_records(self):
         path = self.folder / "take.toml"
         gate = threading.Event()
-
-        def source():
-            yield spectra(seed=1)
-            gate.wait(30)
-            yield spectra(seed=2)
-
-        with ox.live(source(), lossless=True, recipe=FIXED) as session:
+        with ox.live(two_volumes(gate), lossless=True, recipe=FIXED) as session:
             next(session)
             session.record(path)
             gate.set()
@@ -294,13 +294,7 @@ class PythonSources(FolderCase):
         path, second = self.folder / "take.toml", self.folder / "disk 2"
         second.mkdir()
         gate = threading.Event()
-
-        def source():
-            yield spectra(seed=1)
-            gate.wait(30)
-            yield spectra(seed=2)
-
-        with ox.live(source(), lossless=True, recipe=FIXED) as session:
+        with ox.live(two_volumes(gate), lossless=True, recipe=FIXED) as session:
             next(session)
             with self.assertRaisesRegex(ox.OutputFailed, "disk 3"):
                 session.record(path, stripe_folders=[self.folder / "disk 3"])
