@@ -16,10 +16,13 @@ namespace echolux::cpu {
 template <class Value>
 Value weight_at(const MovedSamples& moved, double point) {
     const std::complex<float> weight = moved.weights(point);
-    if constexpr (std::is_same_v<Value, float>)
+    if constexpr (std::is_same_v<Value, float>) {
         return weight.real();
-    else
-        return weight;
+    } else {
+        const std::complex<float> turn = turn_of(moved.turn, point * moved.cycles_a_point);
+        return {weight.real() * turn.real() - weight.imag() * turn.imag(),
+                weight.real() * turn.imag() + weight.imag() * turn.real()};
+    }
 }
 
 template <class Value>

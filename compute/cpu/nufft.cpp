@@ -21,8 +21,12 @@ std::span<const std::complex<float>* const> NufftLine::reconstruct(std::span<con
     else
         spread_complex();
     transform_.execute();
-    const std::complex<float>* kept = transform_.complex_out() + tables_.first_bin;
-    for (std::size_t z = 0; z < bins_.size(); ++z) bins_[z] = kept[z] * tables_.correction[z];
+    const std::complex<float>* found = transform_.complex_out();
+    std::int64_t bin = bin_of_grid(tables_.first_bin, tables_.middle, tables_.grid);
+    for (std::size_t z = 0; z < bins_.size(); ++z) {
+        bins_[z] = found[bin] * tables_.correction[z];
+        if (++bin == tables_.grid) bin = 0;
+    }
     return {&bins_of_line_, 1};
 }
 

@@ -27,9 +27,10 @@ void from_grid(const SpreadSamples& spread, const Value* grid, Value* samples) {
     const float* weight = spread.from_weights.data();
     for (std::size_t p = 0; p < spread.first.size(); ++p) {
         Value sum{};
+        std::int32_t point = spread.first[p];
         for (std::int32_t l = 0; l < width; ++l) {
-            const std::int32_t point = spread.first[p] + l;
-            sum += *weight++ * grid[point < points ? point : point - points];
+            sum += *weight++ * grid[point];
+            if (++point == points) point = 0;
         }
         samples[p] = sum;
     }

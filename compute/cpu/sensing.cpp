@@ -5,7 +5,9 @@
 
 #include "compute/cpu/sample_spreading.h"
 #include "compute/fft/fft.h"
+#include "compute/methods/nufft.h"
 #include "compute/parallel_for.h"
+#include "compute/steps/sparse.h"
 
 namespace echolux::cpu {
 namespace {
@@ -76,14 +78,15 @@ class ByComplexGrid : public Sensing {
     explicit ByComplexGrid(const SensingTables& tables)
         : tables_(tables), turned_(tables.samples.size()), forward_(Fft::Kind::complex_forward, tables.grid),
           inverse_(Fft::Kind::complex_inverse, tables.grid) {
-        for (const std::complex<double>& turn : tables.turns) turns_.emplace_back(turn);
+        for (const std::complex<double>& turn : tables.turns_of_grid) turns_.emplace_back(turn);
     }
 
     void to_samples(const Bin* profile, float* samples) override {
         Bin* bins = inverse_.complex_in();
-        for (std::size_t m = 0; m < tables_.correction.size(); ++m) bins[m] = 2 * tables_.correction[m] * profile[m];
-        bins[0] *= 0.5f;
-        std::fill(bins + tables_.modes, bins + tables_.grid, Bin{});
+        std::fill_n(bins, tables_.grid, Bin{});
+        for (std::int64_t m = 0; m < tables_.modes; ++m) {
+            bins[bin(m)] = share_of_norm(static_cast<int>(m)) * tables_.correction[index(m)] * profile[m];
+        }
         inverse_.execute();
         from_grid(tables_.spread, inverse_.complex_out(), turned_.data());
         for (std::size_t p = 0; p < turned_.size(); ++p) {
@@ -96,10 +99,12 @@ class ByComplexGrid : public Sensing {
         to_grid(tables_.spread, turned_.data(), forward_.complex_in());
         forward_.execute();
         const Bin* bins = forward_.complex_out();
-        for (std::size_t m = 0; m < tables_.correction.size(); ++m) profile[m] = bins[m] * tables_.correction[m];
+        for (std::int64_t m = 0; m < tables_.modes; ++m) profile[m] = bins[bin(m)] * tables_.correction[index(m)];
     }
 
   private:
+    std::int64_t bin(std::int64_t m) const { return bin_of_grid(m, tables_.middle, tables_.grid); }
+
     const SensingTables& tables_;
     std::vector<Bin> turns_;
     std::vector<Bin> turned_;  // [sensed]

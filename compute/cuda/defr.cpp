@@ -3,6 +3,7 @@
 #include <complex>
 #include <vector>
 
+#include "compute/cuda/half_tables.h"
 #include "compute/cuda/transform_size.h"
 
 namespace echolux::cuda {
@@ -13,15 +14,33 @@ DeviceBuffer uploaded_as(const std::vector<std::complex<double>>& values) {
     return uploaded(std::vector<std::complex<Real>>(values.begin(), values.end()));
 }
 
+std::vector<float2> float2s_of(const std::vector<std::complex<double>>& values) {
+    std::vector<float2> pairs;
+    for (const std::complex<double>& value : values) {
+        pairs.push_back({static_cast<float>(value.real()), static_cast<float>(value.imag())});
+    }
+    return pairs;
+}
+
 }  // namespace
 
-DefrDeviceTables::DefrDeviceTables(const PlainTables& plain, const DefrTables& tables, const DefrRecipe& of_plan,
+DefrDeviceTables::DefrDeviceTables(const ReconstructionSpec& spec, const PlainTables& plain, DepthRange bins,
+                                   bool fused)
+    : DefrDeviceTables(spec, plain, defr_tables(spec), bins, fused) {}
+
+DefrDeviceTables::DefrDeviceTables(const ReconstructionSpec& spec, const PlainTables& plain, const DefrTables& tables,
                                    DepthRange bins, bool fused)
     : windowed(plain, std::vector<float>(tables.window.begin(), tables.window.end()), fused),
-      points(std::ssize(tables.window)), threshold(tables.threshold), recipe(of_plan), kept(bins),
+      points(std::ssize(tables.window)), threshold(tables.threshold), recipe(spec.defr), kept(bins),
       on_chip(fused && !recipe.double_precision && search_fits_on_chip(points)),
       rotation(recipe.double_precision ? uploaded_as<double>(tables.rotation) : uploaded_as<float>(tables.rotation)) {
-    if (on_chip) twiddles = uploaded(transform_twiddles(points));
+    if (!on_chip) return;
+    const std::vector<float2> factors = transform_twiddles(points);
+    twiddles = uploaded(factors);
+    if (!wants_halves(spec) || spec.format.sample_format == SampleFormat::f32) return;
+    half_twiddles = uploaded(halves_of(factors));
+    half_rotation = uploaded(halves_of(float2s_of(tables.rotation)));
+    half_scale = half_spectrum_scale(spec.format, tables.window);
 }
 
 DefrLines::DefrLines(const DefrDeviceTables& tables, const LineFormat& format, std::int64_t max_lines,

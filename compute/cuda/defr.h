@@ -16,9 +16,13 @@ namespace echolux::cuda {
 
 // The plan's tables on the device, shared by all workers.
 struct DefrDeviceTables {
-    // `plain` lives longer. `fused`: on the chip where that can be. Throws Error{device, out_of_memory}.
-    DefrDeviceTables(const PlainTables& plain, const DefrTables& tables, const DefrRecipe& of_plan, DepthRange bins,
-                     bool fused);
+    // Of a valid spec; `plain` lives longer. `fused`: on the chip where that can be. Throws Error{device,
+    // out_of_memory}.
+    DefrDeviceTables(const ReconstructionSpec& spec, const PlainTables& plain, DepthRange bins, bool fused);
+    DefrDeviceTables(const ReconstructionSpec& spec, const PlainTables& plain, const DefrTables& tables,
+                     DepthRange bins, bool fused);
+
+    bool in_halves() const { return half_twiddles.bytes() > 0; }
 
     KLinearTables windowed;
     std::int64_t points;
@@ -28,6 +32,9 @@ struct DefrDeviceTables {
     bool on_chip;
     DeviceBuffer rotation;  // exp(i theta), complex [points], of doubles in double precision
     DeviceBuffer twiddles;  // of the transform on the chip
+    DeviceBuffer half_rotation;
+    DeviceBuffer half_twiddles;
+    float half_scale = 1;  // of spectra in halves
 };
 
 // The search in many A-scans at a time, on one stream.

@@ -1,9 +1,11 @@
-// The search for the true images of an A-scan by one block of threads: the spectrum, its bins and what is found of them
-// stay in registers, a thread holding points and bins t, t + threads, t + 2 threads ... of each.
+// The search for the true images of an A-scan, or of two in half precision, by one block of threads: the spectrum, its
+// bins and what is found of them stay in registers, a thread holding points and bins t, t + threads, t + 2 threads ...
+// of each.
 //
 // The forward transform serves both directions, so that its code, and the registers it needs, are there once: the bins
 // of the peaks have real and imaginary part exchanged, and so do the points that come back.
 #include "compute/cuda/defr.h"
+#include "compute/cuda/half_pairs.cuh"
 #include "compute/cuda/line_transform.cuh"
 #include "compute/cuda/over_block.cuh"
 #include "compute/cuda/transform_size.h"
@@ -14,8 +16,12 @@ namespace {
 
 struct SearchWork {
     const float* spectra = nullptr;  // [lines][points]
+    int lines = 0;
     const float2* rotation = nullptr;
     const float2* twiddles = nullptr;
+    const HalfFactor* half_rotation = nullptr;
+    const HalfFactor* half_twiddles = nullptr;
+    float half_scale = 1;
     float threshold = 1;
     int iterations = 0;
     bool residual = true;
@@ -24,55 +30,162 @@ struct SearchWork {
     float2* bins = nullptr;  // [lines][kept]
 };
 
-template <class Size>
-constexpr int shared_bytes = static_cast<int>(Size::exchange_points * sizeof(float2));
+// What a block takes at a time: an A-scan in floats, or the same point of two in halves. Values are those of spectra,
+// bins those of their transforms, powers those of bins.
+struct OneInFloats {
+    using Value = float;
+    using Bin = float2;
+    using Factor = float2;
+    using Power = float;
+    static constexpr int lines = 1;
+    static constexpr float of_peaks = 1;  // what peaks are multiplied by on their way back
 
-// A thread's share of an A-scan, apart from the bins of what is left, v, and points on their way from and to depth.
-template <class Size>
-class Share {
-  public:
-    __device__ explicit Share(const float2* rotation) : rotation_(rotation + threadIdx.x) {}
+    __device__ static const Factor* rotation(const SearchWork& work) { return work.rotation; }
+    __device__ static const Factor* twiddles(const SearchWork& work) { return work.twiddles; }
+    __device__ static Value value(const SearchWork&, const float* const (&spectra)[lines], int i) {
+        return __ldcs(spectra[0] + i);
+    }
+    __device__ static Bin turned(Value value, Factor rotation) {
+        return {value * rotation.x, -value * rotation.y};
+    }
+    __device__ static Value left(Value value, Bin peaks, Factor rotation, float scale) {
+        return value - scale * shown_by(peaks.x, peaks.y, rotation.x, rotation.y);
+    }
+    __device__ static Power power(Bin bin) { return power_of_bin(bin.x, bin.y); }
+    __device__ static bool is_something(Power power) { return power > 0; }
+    __device__ static void store(const SearchWork&, Bin bin, float2* const (&bins)[lines], int z) { bins[0][z] = bin; }
 
-    // spectrum: [points]
-    __device__ void begin(const float* spectrum, float2 (&v)[16]) {
-#pragma unroll
-        for (int i = 0; i < 16; ++i)
-            leave(i, __ldcs(spectrum + threadIdx.x + i * step), __ldg(rotation_ + i * step), v);
+    struct Greater {
+        __device__ Power operator()(Power a, Power b) const { return Greatest{}(a, b); }
+    };
+
+    struct Peaks {
+        PeakDetector<float> is_peak;
+
+        __device__ Peaks(float threshold, Power strongest) : is_peak(threshold, strongest) {}
+        __device__ Bin operator()(Bin bin) const { return is_peak(power(bin)) ? bin : Bin{}; }
+    };
+};
+
+struct TwoInHalves {
+    using Value = __half2;
+    using Bin = HalfPair;
+    using Factor = HalfFactor;
+    using Power = float2;
+    static constexpr int lines = 2;
+    static constexpr float of_peaks = 1.0f / 16;  // n times a sample would be too large for a half
+
+    __device__ static const Factor* rotation(const SearchWork& work) { return work.half_rotation; }
+    __device__ static const Factor* twiddles(const SearchWork& work) { return work.half_twiddles; }
+    __device__ static Value value(const SearchWork& work, const float* const (&spectra)[lines], int i) {
+        return __floats2half2_rn(__ldcs(spectra[0] + i) * work.half_scale, __ldcs(spectra[1] + i) * work.half_scale);
+    }
+    __device__ static Bin turned(Value value, Factor rotation) {
+        return {__hmul2(value, __low2half2(rotation.parts)), __hmul2(value, __hneg2(__high2half2(rotation.parts)))};
+    }
+    __device__ static Value left(Value value, Bin peaks, Factor rotation, float scale) {
+        const __half2 shown = __hfma2(peaks.re, __low2half2(rotation.parts),
+                                      __hneg2(__hmul2(peaks.im, __high2half2(rotation.parts))));
+        return __hfma2(shown, __float2half2_rn(-2 * scale / of_peaks), value);
+    }
+    __device__ static Power power(Bin bin) {
+        const float2 re = __half22float2(bin.re), im = __half22float2(bin.im);
+        return {power_of_bin(re.x, im.x), power_of_bin(re.y, im.y)};
+    }
+    __device__ static bool is_something(Power power) { return power.x > 0 || power.y > 0; }
+    __device__ static void store(const SearchWork& work, Bin bin, float2* const (&bins)[lines], int z) {
+        const float whole = 1 / work.half_scale;
+        const float2 re = __half22float2(bin.re), im = __half22float2(bin.im);
+        bins[0][z] = {re.x * whole, im.x * whole};
+        bins[1][z] = {re.y * whole, im.y * whole};
     }
 
-    __device__ float greatest_power(const float2 (&v)[16]) const {
-        float greatest = 0;
+    struct Greater {
+        __device__ Power operator()(Power a, Power b) const {
+            return {Greatest{}(a.x, b.x), Greatest{}(a.y, b.y)};
+        }
+    };
+
+    struct Peaks {
+        PeakDetector<float> first, second;
+
+        __device__ Peaks(float threshold, Power strongest)
+            : first(threshold, strongest.x), second(threshold, strongest.y) {}
+        __device__ Bin operator()(Bin bin) const {
+            const Power found = power(bin);
+            const unsigned mask = (first(found.x) ? 0xffffu : 0u) | (second(found.y) ? 0xffff0000u : 0u);
+            return {masked(bin.re, mask), masked(bin.im, mask)};
+        }
+        __device__ static __half2 masked(__half2 value, unsigned mask) {
+            const unsigned bits = reinterpret_cast<const unsigned&>(value) & mask;
+            return reinterpret_cast<const __half2&>(bits);
+        }
+    };
+};
+
+__device__ inline float2 scaled(float2 bin, float) {
+    return bin;
+}
+
+__device__ inline HalfPair scaled(HalfPair bin, float factor) {
+    const __half2 both = __float2half2_rn(factor);
+    return {__hmul2(bin.re, both), __hmul2(bin.im, both)};
+}
+
+template <class Size, class Form>
+constexpr int shared_bytes = static_cast<int>(Size::exchange_points * sizeof(typename Form::Bin));
+
+// A thread's share of its A-scans, apart from the bins of what is left, v, and points on their way from and to depth.
+template <class Size, class Form>
+class Share {
+  public:
+    using Bin = typename Form::Bin;
+    using Power = typename Form::Power;
+
+    __device__ explicit Share(const SearchWork& work) : rotation_(Form::rotation(work) + threadIdx.x) {}
+
+    // spectra: [points] each
+    __device__ void begin(const SearchWork& work, const float* const (&spectra)[Form::lines], Bin (&v)[16]) {
 #pragma unroll
-        for (int i = 0; i < 16; ++i) greatest = Greatest{}(greatest, power_of_bin(v[i].x, v[i].y));
+        for (int i = 0; i < 16; ++i) {
+            leave(i, Form::value(work, spectra, static_cast<int>(threadIdx.x) + i * step), loaded(rotation_ + i * step),
+                  v);
+        }
+    }
+
+    __device__ Power greatest_power(const Bin (&v)[16]) const {
+        Power greatest{};
+#pragma unroll
+        for (int i = 0; i < 16; ++i) greatest = typename Form::Greater{}(greatest, Form::power(v[i]));
         return greatest;
     }
 
     // Keeps the peaks and leaves nothing else; exchanged.
-    __device__ void find(PeakDetector<float> is_peak, float2 (&v)[16]) {
+    __device__ void find(const typename Form::Peaks& peaks, Bin (&v)[16]) {
 #pragma unroll
         for (int i = 0; i < 16; ++i) {
-            const float2 peak = is_peak(power_of_bin(v[i].x, v[i].y)) ? v[i] : float2{};
+            const Bin peak = peaks(v[i]);
             found_[i] = found_[i] + peak;
-            v[i] = exchanged(peak);
+            v[i] = exchanged(scaled(peak, Form::of_peaks));
         }
     }
 
     // Of the spectrum, what the peaks show; v: their transform back, exchanged.
-    __device__ void take_away(float2 (&v)[16]) {
+    __device__ void take_away(Bin (&v)[16]) {
         constexpr float scale = 1.0f / Size::n;  // neither transform is normalised
 #pragma unroll
         for (int i = 0; i < 16; ++i) {
-            const float2 rotation = __ldg(rotation_ + i * step), peaks = exchanged(v[i]);
-            leave(i, left_[i] - scale * shown_by(peaks.x, peaks.y, rotation.x, rotation.y), rotation, v);
+            const auto rotation = loaded(rotation_ + i * step);
+            leave(i, Form::left(left_[i], exchanged(v[i]), rotation, scale), rotation, v);
         }
     }
 
     // Bins [first, first + kept), zero delay in the middle, with what is left where that is wanted.
-    __device__ void store(const float2 (&v)[16], bool residual, int first, int kept, float2* bins) const {
+    __device__ void store(const SearchWork& work, const Bin (&v)[16], float2* const (&bins)[Form::lines]) const {
 #pragma unroll
         for (int i = 0; i < 16; ++i) {
-            const int z = (i + 8) % 16 * step + static_cast<int>(threadIdx.x) - first;
-            if (z >= 0 && z < kept) bins[z] = residual ? found_[i] + v[i] : found_[i];
+            const int z = (i + 8) % 16 * step + static_cast<int>(threadIdx.x) - work.first_kept;
+            if (z >= 0 && z < work.kept) Form::store(work, work.residual ? found_[i] + v[i] : found_[i], bins, z);
         }
     }
 
@@ -80,43 +193,56 @@ class Share {
     static constexpr int step = Size::threads;
 
     // On the way to depth the dispersion of true images is compensated for.
-    __device__ void leave(int i, float value, float2 rotation, float2 (&v)[16]) {
+    __device__ void leave(int i, typename Form::Value value, typename Form::Factor rotation, Bin (&v)[16]) {
         left_[i] = value;
-        v[i] = {value * rotation.x, -value * rotation.y};
+        v[i] = Form::turned(value, rotation);
     }
 
-    const float2* rotation_;
-    float left_[16];  // of the spectrum
-    float2 found_[16] = {};
+    const typename Form::Factor* rotation_;
+    typename Form::Value left_[16];  // of the spectrum
+    Bin found_[16] = {};
 };
 
 // Four blocks of 128 threads a multiprocessor is what these registers allow.
-template <class Size>
+template <class Size, class Form>
 __global__ void __launch_bounds__(Size::threads, 512 / Size::threads) search(const __grid_constant__ SearchWork work) {
-    extern __shared__ float2 exchange[];
-    __shared__ float joined[32];
-    Share<Size> share(work.rotation);
-    float2 v[16];
-    share.begin(work.spectra + std::int64_t{blockIdx.x} * Size::n, v);
+    extern __shared__ float2 memory[];
+    __shared__ typename Form::Power joined[32];
+    auto* exchange = reinterpret_cast<typename Form::Bin*>(memory);
+    const float* spectra[Form::lines];
+    float2* bins[Form::lines];
+#pragma unroll
+    for (int l = 0; l < Form::lines; ++l) {  // the last stands in for one that is not there
+        const std::int64_t line = min(static_cast<int>(blockIdx.x) * Form::lines + l, work.lines - 1);
+        spectra[l] = work.spectra + line * Size::n;
+        bins[l] = work.bins + line * work.kept;
+    }
+    Share<Size, Form> share(work);
+    typename Form::Bin v[16];
+    share.begin(work, spectra, v);
     for (int step = 0;; ++step) {
-        transform_line<Size>(exchange, v, work.twiddles, static_cast<int>(threadIdx.x));
+        transform_line<Size>(exchange, v, Form::twiddles(work), static_cast<int>(threadIdx.x));
         if (step % 2 == 0) {  // to depth
             if (step == 2 * work.iterations) break;
-            const float strongest = over_block(share.greatest_power(v), Greatest{}, joined);
-            if (!(strongest > 0)) break;
+            const auto strongest = over_block(share.greatest_power(v), typename Form::Greater{}, joined);
+            if (!Form::is_something(strongest)) break;
             share.find({work.threshold, strongest}, v);
         } else {
             share.take_away(v);
         }
     }
-    share.store(v, work.residual, work.first_kept, work.kept, work.bins + std::int64_t{blockIdx.x} * work.kept);
+    share.store(work, v, bins);
 }
 
 class SearchOnChip : public FullRangeSearch {
   public:
-    SearchOnChip(const DefrDeviceTables& tables, cudaStream_t stream) : points_(tables.points), stream_(stream) {
+    SearchOnChip(const DefrDeviceTables& tables, cudaStream_t stream)
+        : points_(tables.points), in_halves_(tables.in_halves()), stream_(stream) {
         work_.rotation = tables.rotation.as<float2>();
         work_.twiddles = tables.twiddles.as<float2>();
+        work_.half_rotation = tables.half_rotation.as<HalfFactor>();
+        work_.half_twiddles = tables.half_twiddles.as<HalfFactor>();
+        work_.half_scale = tables.half_scale;
         work_.threshold = static_cast<float>(tables.threshold);
         work_.iterations = static_cast<int>(tables.recipe.iterations);
         work_.residual = tables.recipe.residual || tables.recipe.iterations == 0;
@@ -126,19 +252,28 @@ class SearchOnChip : public FullRangeSearch {
 
     void enqueue(const float* spectra, std::int64_t lines, float2* bins) override {
         work_.spectra = spectra;
+        work_.lines = static_cast<int>(lines);
         work_.bins = bins;
         with_transform_size(points_, [&](auto size) {
-            using Size = decltype(size);
-            constexpr int shared = shared_bytes<Size>;
-            checked(cudaFuncSetAttribute(search<Size>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
-                    "ask for shared memory");
-            search<Size><<<static_cast<unsigned>(lines), Size::threads, shared, stream_>>>(work_);
+            if (in_halves_) return launch<decltype(size), TwoInHalves>();
+            launch<decltype(size), OneInFloats>();
         });
         checked_launch("search the true images");
     }
 
   private:
+    template <class Size, class Form>
+    void launch() const {
+        constexpr int shared = shared_bytes<Size, Form>;
+        const auto kernel = search<Size, Form>;
+        checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
+                "ask for shared memory");
+        const int blocks = (work_.lines + Form::lines - 1) / Form::lines;
+        kernel<<<static_cast<unsigned>(blocks), Size::threads, shared, stream_>>>(work_);
+    }
+
     std::int64_t points_;
+    bool in_halves_;
     cudaStream_t stream_;
     SearchWork work_;
 };
@@ -148,7 +283,7 @@ class SearchOnChip : public FullRangeSearch {
 bool search_fits_on_chip(std::int64_t points) {
     if (!has_transform_size(points)) return false;
     int bytes = 0;
-    with_transform_size(points, [&](auto size) { bytes = shared_bytes<decltype(size)>; });
+    with_transform_size(points, [&](auto size) { bytes = shared_bytes<decltype(size), OneInFloats>; });
     return bytes <= max_shared_bytes();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <complex>
 #include <map>
+#include <numbers>
 
 #include "compute/indexing.h"
 
@@ -22,9 +23,13 @@ void add_grid_point(WeightOfSample& point, const NufftTables& tables, std::int64
 
 std::vector<WeightOfSample> weights_of_points(const NufftTables& tables) {
     const std::int64_t parts = tables.real ? 2 : 1;
+    const auto in_order = [&](std::int64_t g) {  // turns the transform's bins back to where those of the depth are
+        const std::int64_t steps = tables.middle * g % tables.grid;
+        return std::polar(1.0, 2 * std::numbers::pi * static_cast<double>(steps) / static_cast<double>(tables.grid));
+    };
     std::vector<WeightOfSample> points(index(tables.grid / parts));
     for (std::int64_t g = 0; g < tables.grid; ++g) {
-        add_grid_point(points[index(g / parts)], tables, g, g % parts == 0 ? Complex(1) : Complex(0, 1));
+        add_grid_point(points[index(g / parts)], tables, g, tables.real ? Complex(g % 2 == 0, g % 2) : in_order(g));
     }
     return points;
 }

@@ -13,7 +13,7 @@
 namespace echolux::cuda {
 
 // Point j of the transform is the sum over m < taps of weights[m * points + j] * sample[base[j] + m], where samples
-// beyond the last are again those from the first on.
+// beyond the last are again those from the first on. Its bin z is that of the depth, whatever the tables' middle is.
 struct GridTaps {
     std::int64_t points = 0;  // of the transform
     std::int64_t taps = 1;

@@ -27,6 +27,11 @@ __device__ inline HalfPair times_minus_i(HalfPair p) {
     return {p.im, __hneg2(p.re)};
 }
 
+// Real and imaginary part; see line_transform.cuh.
+__device__ inline HalfPair exchanged(HalfPair p) {
+    return {p.im, p.re};
+}
+
 __device__ inline HalfPair product(HalfPair p, __half2 re, __half2 im) {
     return {__hfma2(p.re, re, __hneg2(__hmul2(p.im, im))), __hfma2(p.re, im, __hmul2(p.im, re))};
 }

@@ -34,6 +34,28 @@ inline float half_weight_scale(const std::vector<float2>& weights) {
     return static_cast<float>(std::exp2(std::floor(std::log2(std::min(1 / largest, largest_half / sum)))));
 }
 
+// Significant bits of a sample after shift and mask.
+inline int significant_bits(const RawFormat& format) {
+    const std::int64_t left = sample_bits(format.sample_format) - format.shift;
+    return static_cast<int>(format.bits == 0 ? left : std::min(left, format.bits));
+}
+
+// What spectra behind a window are multiplied by, a power of two: then no bin of saturated samples is above half of the
+// largest half, whatever their background. Of float samples the range is not known.
+inline float half_spectrum_scale(const RawFormat& format, const std::vector<double>& window) {
+    constexpr double largest_half = 65504;
+    double sum = 0;
+    for (const double weight : window) sum += std::abs(weight);
+    const double greatest = std::ldexp(sum, significant_bits(format));
+    return static_cast<float>(std::exp2(std::floor(std::log2(largest_half / 2 / greatest))));
+}
+
+// What a matrix is multiplied by for products of halves, a power of two: its elements are then up to 2^14, far below what
+// a half overflows at, and precise down to 2^-28 of the greatest.
+inline float half_matrix_scale(double largest) {
+    return largest == 0 ? 1 : static_cast<float>(std::ldexp(1.0, 13 - std::ilogb(largest)));
+}
+
 // Pairs of halves, real and imaginary part, as bits.
 inline std::vector<std::uint32_t> halves_of(const std::vector<float2>& values, float scale = 1) {
     std::vector<std::uint32_t> halves;

@@ -12,11 +12,14 @@ namespace echolux::cuda {
 LineMethods line_methods(const ReconstructionSpec& spec, const PlainTables& plain, const LineFormat& format,
                          DepthRange kept, std::int64_t max_lines, bool fused) {
     if (spec.recipe.method == Method::defr) {
-        const auto tables = std::make_shared<DefrDeviceTables>(plain, defr_tables(spec), spec.defr, kept, fused);
+        const auto tables = std::make_shared<DefrDeviceTables>(spec, plain, kept, fused);
         return {[tables, format, max_lines](cudaStream_t stream) {
                     return std::make_unique<DefrLines>(*tables, format, max_lines, stream);
                 },
-                tables->on_chip ? "full range on chip" : "full range in passes"};
+                tables->in_halves() ? "full range on chip, half precision"
+                : tables->on_chip   ? "full range on chip"
+                                    : "full range in passes",
+                tables->in_halves()};
     }
     if (spec.recipe.method == Method::compressive) {
         const auto tables = std::make_shared<CompressiveDeviceTables>(spec, plain, kept, max_lines, fused);

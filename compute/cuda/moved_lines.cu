@@ -14,19 +14,25 @@ struct MovedWork {
     MovedSpreading spreading;
     KJitterView jitter;
     SamplesByPlaceView by_place;
-    CubicPiecesView<float> real_weight;
-    CubicPiecesView<float> imaginary_weight;
+    ComplexPiecesView weight;
+    ComplexPiecesView turn;
+    double cycles_a_point;
     const double* points;
     const float* shares;
     std::int64_t first_line;  // of the recording
 };
 
+__device__ inline float2 turn_at(const MovedWork& work, double cycles) {
+    return {turn_of(work.turn.real, cycles), turn_of(work.turn.imaginary, cycles)};
+}
+
 template <class Value>
 __device__ inline Value weight_at(const MovedWork& work, double point) {
     if constexpr (std::is_same_v<Value, float>) {
-        return work.real_weight(point);
+        return work.weight.real(point);
     } else {
-        return {work.real_weight(point), work.imaginary_weight(point)};
+        const float2 weight{work.weight.real(point), work.weight.imaginary(point)};
+        return weight * turn_at(work, point * work.cycles_a_point);
     }
 }
 
@@ -42,7 +48,7 @@ __global__ void weigh_samples(MovedWork work, const float* spectra, std::int64_t
     weighed[i] = work.spreading.holds(point) ? weighted(weight_at<Value>(work, point), share) : Value{};
 }
 
-// grids[line][g]
+// grids[line][g], turned so that the transform's bin z is that of the depth.
 template <class Value>
 __global__ void gather_samples(MovedWork work, const Value* weighed, std::int64_t count, Value* grids) {
     const std::int64_t i = element();
@@ -54,14 +60,17 @@ __global__ void gather_samples(MovedWork work, const Value* weighed, std::int64_
                             [&](std::int32_t sample, double distance) {
                                 accumulate(sum, work.spreading.kernel_at(distance), samples[sample]);
                             });
+    if constexpr (std::is_same_v<Value, float2>) {
+        sum = sum * turn_at(work, -static_cast<double>(g) * work.cycles_a_point / work.spreading.ratio);
+    }
     grids[i] = sum;
 }
 
 // Real or imaginary parts of coefficients.
 template <class Part>
-DeviceBuffer uploaded_parts(const MovedSamples& samples, const Part& part) {
+DeviceBuffer uploaded_parts(const CubicPieces<std::complex<float>>& pieces, const Part& part) {
     std::vector<float> parts;
-    for (const std::complex<float>& value : samples.weights.coefficients()) parts.push_back(part(value));
+    for (const std::complex<float>& value : pieces.coefficients()) parts.push_back(part(value));
     return uploaded(parts);
 }
 
@@ -71,11 +80,14 @@ CubicPiecesView<float> on_device(const auto& view, const DeviceBuffer& coefficie
 
 }  // namespace
 
+ComplexPieces::ComplexPieces(const CubicPieces<std::complex<float>>& pieces)
+    : real_(uploaded_parts(pieces, [](std::complex<float> value) { return value.real(); })),
+      imaginary_(uploaded_parts(pieces, [](std::complex<float> value) { return value.imag(); })),
+      view_{on_device(pieces.view(), real_), on_device(pieces.view(), imaginary_)} {}
+
 MovedLines::MovedLines(const MovedSamples& samples, bool real)
     : real_(real), spreading_(samples.spreading()), jitter_(samples.jitter.view()),
-      kernel_(uploaded(samples.kernel.coefficients())), rows_(uploaded(samples.jitter.rows())),
-      real_pieces_(uploaded_parts(samples, [](std::complex<float> value) { return value.real(); })),
-      imaginary_pieces_(uploaded_parts(samples, [](std::complex<float> value) { return value.imag(); })),
+      weight_(samples.weights), turn_(samples.turn), cycles_a_point_(samples.cycles_a_point), kernel_(uploaded(samples.kernel.coefficients())), rows_(uploaded(samples.jitter.rows())),
       points_(uploaded(samples.points)), shares_(uploaded(samples.shares)) {
     const SamplesByPlace sorted = samples_by_place(samples.points);
     sorted_points_ = uploaded(sorted.points);
@@ -87,8 +99,6 @@ MovedLines::MovedLines(const MovedSamples& samples, bool real)
     by_place_.first_at = first_at_.as<std::int32_t>();
     spreading_.kernel = on_device(samples.kernel.view(), kernel_);
     jitter_.rows = rows_.as<LineMap>();
-    real_weight_ = on_device(samples.weights.view(), real_pieces_);
-    imaginary_weight_ = on_device(samples.weights.view(), imaginary_pieces_);
 }
 
 std::int64_t MovedLines::weighed_bytes() const {
@@ -107,9 +117,8 @@ void MovedLines::enqueue(cudaStream_t stream, const RawLines& lines, const float
 template <class Value>
 void MovedLines::enqueue(cudaStream_t stream, const RawLines& lines, const float* spectra, Value* weighed,
                          Value* grids) const {
-    const MovedWork work{spreading_,          jitter_,           by_place_,
-                         real_weight_,        imaginary_weight_, points_.as<double>(),
-                         shares_.as<float>(), lines.number};
+    const MovedWork work{spreading_,      jitter_,         by_place_,           weight_.view(),     turn_.view(),
+                         cycles_a_point_, points_.as<double>(), shares_.as<float>(), lines.number};
     const std::int64_t samples = lines.count * spreading_.points, points = lines.count * spreading_.grid;
     weigh_samples<<<blocks_for(samples), threads_of_a_range, 0, stream>>>(work, spectra, samples, weighed);
     checked_launch("weigh samples where they lie");

@@ -10,6 +10,23 @@
 
 namespace echolux::cuda {
 
+// A complex function by its parts, and its pieces on the device.
+struct ComplexPiecesView {
+    CubicPiecesView<float> real, imaginary;
+};
+
+class ComplexPieces {
+  public:
+    // On the current device. Throws Error{device, out_of_memory}.
+    explicit ComplexPieces(const CubicPieces<std::complex<float>>& pieces);
+
+    ComplexPiecesView view() const { return view_; }
+
+  private:
+    DeviceBuffer real_, imaginary_;
+    ComplexPiecesView view_;
+};
+
 // Tables on the device, shared by all workers.
 class MovedLines {
   public:
@@ -31,15 +48,14 @@ class MovedLines {
     MovedSpreading spreading_;  // with pieces on the device, and so are those of all others
     KJitterView jitter_;
     SamplesByPlaceView by_place_;
-    CubicPiecesView<float> real_weight_;
-    CubicPiecesView<float> imaginary_weight_;
+    ComplexPieces weight_;
+    ComplexPieces turn_;
+    double cycles_a_point_;
     DeviceBuffer kernel_;
     DeviceBuffer rows_;
     DeviceBuffer sorted_points_;
     DeviceBuffer sorted_samples_;
     DeviceBuffer first_at_;
-    DeviceBuffer real_pieces_;
-    DeviceBuffer imaginary_pieces_;
     DeviceBuffer points_;  // double [samples]
     DeviceBuffer shares_;  // float [samples]
 };

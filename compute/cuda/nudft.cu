@@ -8,6 +8,7 @@
 
 #include "compute/cuda/launch.h"
 #include "compute/cuda/nudft.h"
+#include "compute/cuda/half_tables.h"
 #include "compute/cuda/tf32.h"
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
@@ -186,12 +187,6 @@ Operand operand_for(const RawFormat& format) {
     return format.sample_format == SampleFormat::f32 ? Operand::tf32 : Operand::half;
 }
 
-// Significant bits of a sample after shift and mask.
-int bits_of(const RawFormat& format) {
-    const std::int64_t left = sample_bits(format.sample_format) - format.shift;
-    return static_cast<int>(format.bits == 0 ? left : std::min(left, format.bits));
-}
-
 // Lines of a product: enough to fill the GPU, few enough that spectra, matrix and bins of one product stay in a large
 // L2 cache. It depends on the scan alone, not on blocks, and with it the algorithm and the bits.
 std::int64_t lines_of_product(const ScanGeometry& geometry, std::int64_t rows) {
@@ -204,12 +199,6 @@ std::int64_t lines_of_product(const ScanGeometry& geometry, std::int64_t rows) {
 ProductShape shape_of(const ReconstructionSpec& spec, const NudftMatrix& matrix) {
     const std::int64_t rows = 2 * rounded_up(matrix.depth(), 4);
     return {rows, lines_of_product(spec.geometry, rows), rounded_up(matrix.samples(), 8)};
-}
-
-// Elements up to 2^14: far below what a half overflows at, and precise down to 2^-28 of the greatest.
-float matrix_scale_for(Operand operand, double largest) {
-    if (operand == Operand::tf32 || largest == 0) return 1;
-    return static_cast<float>(std::ldexp(1.0, 13 - std::ilogb(largest)));
 }
 
 template <Operand operand>
@@ -235,8 +224,8 @@ std::int64_t operand_bytes(Operand operand) {
 
 NudftTables::NudftTables(const ReconstructionSpec& spec, const NudftMatrix& matrix)
     : operand_(operand_for(spec.format)), shape_(shape_of(spec, matrix)),
-      spectrum_scale_(operand_ == Operand::half ? std::ldexp(1.0f, 15 - bits_of(spec.format)) : 1.0f),
-      matrix_scale_(matrix_scale_for(operand_, matrix.largest())),
+      spectrum_scale_(operand_ == Operand::half ? std::ldexp(1.0f, 15 - significant_bits(spec.format)) : 1.0f),
+      matrix_scale_(operand_ == Operand::half ? half_matrix_scale(matrix.largest()) : 1.0f),
       matrix_(operand_ == Operand::half ? uploaded_matrix<Operand::half>(matrix, shape_, matrix_scale_)
                                         : uploaded_matrix<Operand::tf32>(matrix, shape_, matrix_scale_)),
       product_(operand_, shape_) {}

@@ -75,9 +75,10 @@ NufftDeviceTables::NufftDeviceTables(const ReconstructionSpec& spec, const Nufft
     }
     if (!fused) return;
     const std::int64_t samples_read = spec.geometry.samples + repeated_;
-    if (nufft_fits_on_chip(points_, samples_read, depth_)) {
+    const bool stored = real_ || 2 * (first_bin_ + depth_) <= points_;
+    if (stored && nufft_fits_on_chip(points_, samples_read, depth_)) {
         find_tables_on_chip(spec, grid);
-    } else if (!has_transform_size(points_)) {
+    } else {
         mixed_ = mixed_shape(points_, samples_read, 0);
         if (mixed_) twiddles_ = uploaded(mixed_radix_twiddles(mixed_->length));
     }
@@ -88,7 +89,7 @@ NufftDeviceTables::NufftDeviceTables(const ReconstructionSpec& spec, const Nufft
 void NufftDeviceTables::find_tables_on_chip(const ReconstructionSpec& spec, const GridTaps& grid) {
     const std::vector<float2> twiddles = transform_twiddles(points_);
     twiddles_ = uploaded(twiddles);
-    if (!goes_in_halves(spec, points_ / 8 * nufft_words(real_))) return;
+    if (!goes_in_halves(spec, points_ / 8 * nufft_words)) return;
     half_twiddles_ = uploaded(halves_of(twiddles));
     const float scale = half_weight_scale(grid.weights);
     half_weights_ = uploaded(halves_of(grid.weights, scale));

@@ -9,7 +9,7 @@ void launch_nufft_halves(const NufftWork& work, std::int64_t points, bool real, 
         with_grid_and_rows(work, real, [&](auto grid, auto rows) {
             using Grid = decltype(grid);
             using Rows = typename decltype(rows)::type;
-            launch<Size, ByWords<U16Words, Grid::words>, NufftHalves, Grid, Rows>(work, stream);
+            launch<Size, ByWords<U16Words, nufft_words>, NufftHalves, Grid, Rows>(work, stream);
         });
     });
 }

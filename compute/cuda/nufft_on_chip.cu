@@ -15,12 +15,8 @@ bool nufft_fits_on_chip(std::int64_t points, std::int64_t samples_read, std::int
     return fits;
 }
 
-int nufft_words(bool real) {
-    return real ? NufftRealGrid::words : NufftComplexGrid::words;
-}
-
 void launch_nufft(const NufftWork& work, std::int64_t points, bool real, cudaStream_t stream) {
-    const bool words = work.lines.format.samples() == points / 8 * nufft_words(real) &&
+    const bool words = work.lines.format.samples() == points / 8 * nufft_words &&
                        line_words(work.lines.format, work.lines.raw) == LineWords::u16;
     with_transform_size(points, [&](auto size) {
         using Size = NufftSize<size.log2_n>;
@@ -28,7 +24,7 @@ void launch_nufft(const NufftWork& work, std::int64_t points, bool real, cudaStr
             using Grid = decltype(grid);
             using Rows = typename decltype(rows)::type;
             if (words) {
-                launch<Size, ByWords<U16Words, Grid::words>, NufftFloats, Grid, Rows>(work, stream);
+                launch<Size, ByWords<U16Words, nufft_words>, NufftFloats, Grid, Rows>(work, stream);
             } else {
                 launch<Size, BySamples, NufftFloats, Grid, Rows>(work, stream);
             }

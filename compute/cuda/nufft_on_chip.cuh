@@ -117,11 +117,8 @@ struct CodedRows {
     }
 };
 
-// A grid of real points, two of them in a complex one. `words`: that a thread reads where spectra are as long as the
-// k grid, and the finer grid is twice as fine.
+// A grid of real points, two of them in a complex one.
 struct NufftRealGrid {
-    static constexpr int words = 8;
-
     template <class Size, class Form, class Rows>
     __device__ static void store(const NufftWork& work, typename Form::Point* exchange,
                                  const typename Form::Point (&v)[16], int t, const Rows& rows) {
@@ -136,13 +133,11 @@ struct NufftRealGrid {
 };
 
 struct NufftComplexGrid {
-    static constexpr int words = 4;
-
     template <class Size, class Form, class Rows>
     __device__ static void store(const NufftWork& work, typename Form::Point*, const typename Form::Point (&v)[16],
                                  int t, const Rows& rows) {
 #pragma unroll
-        for (int i = 0; i < 8; ++i) {  // only bins on one side of zero delay are kept
+        for (int i = 0; i < 8; ++i) {  // the first half
             const int k = t + i * Size::threads, z = k - work.first_bin;
             if (z < 0 || z >= work.depth) continue;
             rows.store(work, z, Form::bins(work, v[i]) * float2{__ldg(work.correction + z), 0});

@@ -29,11 +29,13 @@ struct NufftWork {
     ByteCodes codes;
 };
 
-// Whether a block has room for the grids of two lines, before for their spectra, and for two rows of codes.
-bool nufft_fits_on_chip(std::int64_t points, std::int64_t samples_read, std::int64_t depth);
+// Words of 16-bit samples that a thread reads of a line, where a kernel reads words: of spectra as long as the k grid,
+// where the finer grid is twice as fine, each thread having 16 points of it.
+constexpr int nufft_words = 8;
 
-// Words of 16-bit samples that a thread reads of a line, where a kernel reads words.
-int nufft_words(bool real);
+// Whether a block has room for the grids of two lines, before for their spectra, and for two rows of codes. Of a complex
+// grid bins of the first half are stored, which are all where it is twice as fine.
+bool nufft_fits_on_chip(std::int64_t points, std::int64_t samples_read, std::int64_t depth);
 
 void launch_nufft(const NufftWork& work, std::int64_t points, bool real, cudaStream_t stream);
 

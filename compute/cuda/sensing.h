@@ -25,12 +25,13 @@ struct SensingShape {
     std::int64_t mode_pitch = 0;  // complex from line to line
 };
 
+// What is transformed are floats, or halves (SensingOnDevice::takes_halves()); what comes out are floats.
 class Sensing {
   public:
     virtual ~Sensing() = default;
 
-    virtual void to_samples(std::int64_t lines, const float2* profiles, float* samples) = 0;
-    virtual void to_depth(std::int64_t lines, const float* samples, float2* profiles) = 0;
+    virtual void to_samples(std::int64_t lines, const void* profiles, float* samples) = 0;
+    virtual void to_depth(std::int64_t lines, const void* samples, float2* profiles) = 0;
 };
 
 // A plan's tables on the device, shared by all workers.
@@ -40,8 +41,7 @@ class SensingOnDevice {
 
     virtual SensingShape shape() const = 0;
 
-    // Whether profiles given to to_samples() should have mantissas of ten bits: others are cut, not rounded.
-    virtual bool takes_tf32() const = 0;
+    virtual bool takes_halves() const = 0;
     virtual std::unique_ptr<Sensing> on(cudaStream_t stream) const = 0;
 };
 
@@ -49,9 +49,9 @@ class SensingOnDevice {
 // out_of_memory}.
 std::unique_ptr<SensingOnDevice> sensing_by_grid(const SensingTables& tables, std::int64_t max_lines);
 
-// By the matrix: float operands rounded to tf32, sums in float. `scan_lines`: of the whole scan; they, not blocks,
-// decide how many go into one product, and with it the order of its sums. A call costs a whole product, so that large
-// blocks are wanted. Throws Error{device, out_of_memory}.
+// By the matrix: operands are halves, sums float. `scan_lines`: of the whole scan; they, not blocks, decide how many go
+// into one product, and with it the order of its sums. A call costs a whole product, so that large blocks are wanted.
+// Throws Error{device, out_of_memory}.
 std::unique_ptr<SensingOnDevice> sensing_by_matrix(const SensingTables& tables, std::int64_t scan_lines);
 
 }  // namespace echolux::cuda

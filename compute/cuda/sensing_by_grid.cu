@@ -21,6 +21,8 @@ struct GridWork {
     const float* correction = nullptr;    // [modes]
     int points = 0;
     int width = 0;
+    int modes = 0;
+    int middle = 0;  // the mode that is bin 0 of the grid
 };
 
 // A real grid has the bins of one side; a complex one those of both, and is turned back by the forward transform with
@@ -64,19 +66,22 @@ __global__ void spread(const __grid_constant__ GridWork work, const float* sampl
 }
 
 __global__ void correct(const __grid_constant__ GridWork work, const float2* bins, std::int64_t bins_of_a_line,
-                        float2* profiles, int modes, std::int64_t pitch) {
-    for (int m = static_cast<int>(threadIdx.x); m < modes; m += threads_of_a_line) {
-        profiles[blockIdx.x * pitch + m] = times(bins[blockIdx.x * bins_of_a_line + m], work.correction[m]);
+                        float2* profiles, std::int64_t pitch) {
+    for (int m = static_cast<int>(threadIdx.x); m < work.modes; m += threads_of_a_line) {
+        const int bin = m < work.middle ? m - work.middle + work.points : m - work.middle;
+        profiles[blockIdx.x * pitch + m] = times(bins[blockIdx.x * bins_of_a_line + bin], work.correction[m]);
     }
 }
 
 template <class Point>
-__global__ void widen(const __grid_constant__ GridWork work, const float2* profiles, int modes, std::int64_t pitch,
-                      float2* bins, std::int64_t bins_of_a_line) {
-    for (int m = static_cast<int>(threadIdx.x); m < bins_of_a_line; m += threads_of_a_line) {
-        float2 bin{};
-        if (m < modes) bin = Kind<Point>::backward(times(profiles[blockIdx.x * pitch + m], work.correction[m]), m);
-        bins[blockIdx.x * bins_of_a_line + m] = bin;
+__global__ void widen(const __grid_constant__ GridWork work, const float2* profiles, std::int64_t pitch, float2* bins,
+                      std::int64_t bins_of_a_line) {
+    for (int bin = static_cast<int>(threadIdx.x); bin < bins_of_a_line; bin += threads_of_a_line) {
+        const int m = bin + work.middle < work.points ? bin + work.middle : bin + work.middle - work.points;
+        float2 value{};
+        if (m < work.modes)
+            value = Kind<Point>::backward(times(profiles[blockIdx.x * pitch + m], work.correction[m]), m);
+        bins[blockIdx.x * bins_of_a_line + bin] = value;
     }
 }
 
@@ -97,7 +102,7 @@ __global__ void read_off(const __grid_constant__ GridWork work, const Point* gri
 
 std::vector<float2> turns_of(const SensingTables& tables) {
     std::vector<float2> turns;
-    for (const std::complex<double>& turn : tables.turns) {
+    for (const std::complex<double>& turn : tables.turns_of_grid) {
         turns.push_back({static_cast<float>(turn.real()), static_cast<float>(turn.imag())});
     }
     return turns;
@@ -121,29 +126,28 @@ class ByGrid : public Sensing {
         }
     }
 
-    void to_samples(std::int64_t lines, const float2* profiles, float* samples) override {
+    void to_samples(std::int64_t lines, const void* profiles, float* samples) override {
         const auto blocks = static_cast<unsigned>(lines);
-        widen<Point><<<blocks, threads_of_a_line, 0, stream_>>>(work_, profiles, modes(), shape_.mode_pitch, bins(),
-                                                                bins_of_a_line_);
+        widen<Point><<<blocks, threads_of_a_line, 0, stream_>>>(work_, static_cast<const float2*>(profiles),
+                                                                shape_.mode_pitch, bins(), bins_of_a_line_);
         (is_real ? *backward_ : forward_).execute(lines, bins(), grids_.data());
         read_off<<<blocks, threads_of_a_line, 0, stream_>>>(work_, grids_.as<Point>(), samples,
                                                             static_cast<int>(shape_.sensed), shape_.sample_pitch);
         checked_launch("go from depth to samples");
     }
 
-    void to_depth(std::int64_t lines, const float* samples, float2* profiles) override {
+    void to_depth(std::int64_t lines, const void* samples, float2* profiles) override {
         const auto blocks = static_cast<unsigned>(lines);
-        spread<<<blocks, threads_of_a_line, 0, stream_>>>(work_, samples, shape_.sample_pitch, grids_.as<Point>());
+        spread<<<blocks, threads_of_a_line, 0, stream_>>>(work_, static_cast<const float*>(samples),
+                                                          shape_.sample_pitch, grids_.as<Point>());
         forward_.execute(lines, grids_.data(), bins());
-        correct<<<blocks, threads_of_a_line, 0, stream_>>>(work_, bins(), bins_of_a_line_, profiles, modes(),
-                                                           shape_.mode_pitch);
+        correct<<<blocks, threads_of_a_line, 0, stream_>>>(work_, bins(), bins_of_a_line_, profiles, shape_.mode_pitch);
         checked_launch("go from samples to depth");
     }
 
   private:
     static constexpr bool is_real = std::is_same_v<Point, float>;
 
-    int modes() const { return static_cast<int>(shape_.modes); }
     float2* bins() const { return (is_real ? bins_ : grids_).template as<float2>(); }
 
     GridWork work_;
@@ -172,10 +176,12 @@ class Grids : public SensingOnDevice {
         work_.correction = correction_.as<float>();
         work_.points = static_cast<int>(tables.grid);
         work_.width = static_cast<int>(tables.spread.width);
+        work_.modes = static_cast<int>(tables.modes);
+        work_.middle = static_cast<int>(tables.middle);
     }
 
     SensingShape shape() const override { return shape_; }
-    bool takes_tf32() const override { return false; }
+    bool takes_halves() const override { return false; }
     std::unique_ptr<Sensing> on(cudaStream_t stream) const override {
         if (real_) return std::make_unique<ByGrid<float>>(work_, shape_, stream);
         return std::make_unique<ByGrid<float2>>(work_, shape_, stream);

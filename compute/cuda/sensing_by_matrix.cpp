@@ -1,10 +1,13 @@
-// The sensing matrix as two real ones, for the tensor cores. Their elements are rounded to ten bits of mantissa, 3e-4,
-// which is less than the error of a spreading kernel over three grid points.
+// The sensing matrix as two real ones, for the tensor cores: their elements, and what they are multiplied with, have
+// eleven significant bits, 3e-4 off, which is less than the error of a spreading kernel over three grid points.
+#include <cuda_fp16.h>
+
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
+#include "compute/cuda/half_tables.h"
 #include "compute/cuda/sensing.h"
-#include "compute/cuda/tf32.h"
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/steps/sparse.h"
@@ -12,12 +15,13 @@
 namespace echolux::cuda {
 namespace {
 
-// Of a product, as many as its operands leave room for: a search keeps four profiles and two sets of samples of a line.
-// They depend on the scan alone, not on blocks, and with them the algorithm and the bits.
+// Of a product, as many as its operands leave room for: a search keeps three profiles and two sets of samples of a line,
+// and of both one in halves. They depend on the scan alone, not on blocks, and with them the algorithm and the bits.
 std::int64_t lines_of_product(std::int64_t scan_lines, std::int64_t mode_pitch, std::int64_t sample_pitch) {
     constexpr std::int64_t best = 4096, step = 128, max_bytes = std::int64_t{256} << 20;
-    const std::int64_t line_bytes =
-        4 * mode_pitch * std::int64_t{sizeof(float2)} + 2 * sample_pitch * std::int64_t{sizeof(float)};
+    constexpr std::int64_t mode_bytes = 3 * sizeof(float2) + sizeof(__half2);
+    constexpr std::int64_t sample_bytes = 2 * sizeof(float) + sizeof(__half);
+    const std::int64_t line_bytes = mode_pitch * mode_bytes + sample_pitch * sample_bytes;
     const std::int64_t affordable = max_bytes / line_bytes / step * step;
     return std::clamp(rounded_up(scan_lines, step), step, std::clamp(affordable, step, best));
 }
@@ -28,15 +32,21 @@ SensingShape shape_of(const SensingTables& tables, std::int64_t scan_lines) {
     return {lines_of_product(scan_lines, mode_pitch, sample_pitch), sensed, sample_pitch, tables.modes, mode_pitch};
 }
 
+// Of both matrices: elements are up to 2 / sqrt(N).
+float scale_of(const SensingTables& tables) {
+    return half_matrix_scale(2 / std::sqrt(static_cast<double>(tables.length)));
+}
+
 // [2 mode_pitch][sample_pitch]: what takes a sample to the real and to the imaginary part of a bin.
 DeviceBuffer to_depth_matrix(const SensingTables& tables, const SensingShape& shape) {
-    std::vector<float> elements(index(2 * shape.mode_pitch * shape.sample_pitch));
+    const double scale = scale_of(tables);
+    std::vector<__half> elements(index(2 * shape.mode_pitch * shape.sample_pitch), __double2half(0));
     parallel_for(0, shape.modes, [&](std::int64_t m) {
-        float* real = elements.data() + 2 * m * shape.sample_pitch;
+        __half* real = elements.data() + 2 * m * shape.sample_pitch;
         for (std::size_t p = 0; p < tables.samples.size(); ++p) {
-            const std::complex<float> element(tables.element(p, m));
-            real[p] = rounded_to_tf32(element.real());
-            real[p + index(shape.sample_pitch)] = rounded_to_tf32(element.imag());
+            const std::complex<double> element = scale * tables.element(p, m);
+            real[p] = __double2half(element.real());
+            real[p + index(shape.sample_pitch)] = __double2half(element.imag());
         }
     });
     return uploaded(elements);
@@ -44,14 +54,15 @@ DeviceBuffer to_depth_matrix(const SensingTables& tables, const SensingShape& sh
 
 // [sample_pitch][2 mode_pitch]: the way back, of a bin and its mirror image.
 DeviceBuffer to_samples_matrix(const SensingTables& tables, const SensingShape& shape) {
-    std::vector<float> elements(index(2 * shape.mode_pitch * shape.sample_pitch));
+    const double scale = scale_of(tables);
+    std::vector<__half> elements(index(2 * shape.mode_pitch * shape.sample_pitch), __double2half(0));
     parallel_for(0, shape.sensed, [&](std::int64_t p) {
-        float* row = elements.data() + p * 2 * shape.mode_pitch;
+        __half* row = elements.data() + p * 2 * shape.mode_pitch;
         for (std::int64_t m = 0; m < shape.modes; ++m) {
-            const std::complex<float> element(tables.element(index(p), m));
-            const float share = share_of_norm(static_cast<int>(m));
-            row[2 * m] = rounded_to_tf32(share * element.real());
-            row[2 * m + 1] = rounded_to_tf32(share * element.imag());
+            const double share = share_of_norm(static_cast<int>(m));
+            const std::complex<double> element = share * scale * tables.element(index(p), m);
+            row[2 * m] = __double2half(element.real());
+            row[2 * m + 1] = __double2half(element.imag());
         }
     });
     return uploaded(elements);
@@ -60,16 +71,17 @@ DeviceBuffer to_samples_matrix(const SensingTables& tables, const SensingShape& 
 struct Matrices : SensingOnDevice {
     Matrices(const SensingTables& tables, std::int64_t scan_lines)
         : layout(shape_of(tables, scan_lines)), to_samples(to_samples_matrix(tables, layout)),
-          to_depth(to_depth_matrix(tables, layout)),
-          samples_product(Operand::tf32, {layout.sample_pitch, layout.lines, 2 * layout.mode_pitch}),
-          depth_product(Operand::tf32, {2 * layout.mode_pitch, layout.lines, layout.sample_pitch}) {}
+          to_depth(to_depth_matrix(tables, layout)), of_products(1 / scale_of(tables)),
+          samples_product(Operand::half, {layout.sample_pitch, layout.lines, 2 * layout.mode_pitch}),
+          depth_product(Operand::half, {2 * layout.mode_pitch, layout.lines, layout.sample_pitch}) {}
 
     SensingShape shape() const override { return layout; }
-    bool takes_tf32() const override { return true; }
+    bool takes_halves() const override { return true; }
     std::unique_ptr<Sensing> on(cudaStream_t stream) const override;
 
     SensingShape layout;
     DeviceBuffer to_samples, to_depth;
+    float of_products;
     MatrixProduct samples_product, depth_product;
 };
 
@@ -80,14 +92,13 @@ class ByMatrix : public Sensing {
           workspace_(std::max(matrices.samples_product.workspace_bytes(), matrices.depth_product.workspace_bytes())) {}
 
     // Products are those of a whole batch: a line's sums have the same order in all.
-    void to_samples(std::int64_t, const float2* profiles, float* samples) override {
-        matrices_.samples_product.enqueue(stream_, matrices_.to_samples.data(), profiles, 1, samples,
-                                          workspace_.data());
+    void to_samples(std::int64_t, const void* profiles, float* samples) override {
+        matrices_.samples_product.enqueue(stream_, matrices_.to_samples.data(), profiles, matrices_.of_products,
+                                          samples, workspace_.data());
     }
 
-    // The residual is cut to tf32, not rounded: as if tau were 2e-4 larger.
-    void to_depth(std::int64_t, const float* samples, float2* profiles) override {
-        matrices_.depth_product.enqueue(stream_, matrices_.to_depth.data(), samples, 1,
+    void to_depth(std::int64_t, const void* samples, float2* profiles) override {
+        matrices_.depth_product.enqueue(stream_, matrices_.to_depth.data(), samples, matrices_.of_products,
                                         reinterpret_cast<float*>(profiles), workspace_.data());
     }
 

@@ -1,20 +1,23 @@
 // What lies between the two transforms of an iteration, in two kernels: a block of threads for each A-scan.
 #include "compute/cuda/sparse_search.h"
 
+#include <cuda_fp16.h>
+
 #include <utility>
 
 #include "compute/cuda/grid_value.cuh"
 #include "compute/cuda/launch.h"
 #include "compute/cuda/over_block.cuh"
-#include "compute/cuda/tf32.h"
 
 namespace echolux::cuda {
 
 // The scalars of one A-scan.
 struct SearchState {
     SearchRules<float> rules;
-    StepSums<float> sums;  // of its bins
-    bool is_open = false;  // whether another try is wanted
+    StepSums<float> sums;     // of its bins
+    float residual_norm = 0;  // |A x - y|
+    float step_scale = 1;     // what the step has been multiplied by
+    bool is_open = false;     // whether another try is wanted
 };
 
 // One batch; memory as in SparseSearch.
@@ -22,26 +25,47 @@ struct SearchWork {
     CompressiveRecipe recipe;
     int modes = 0, sensed = 0;
     std::int64_t mode_pitch = 0, sample_pitch = 0;
-    bool takes_tf32 = false;
-    float2 *profile = nullptr, *next = nullptr, *gradient = nullptr, *step = nullptr;
+    float2 *profile = nullptr, *next = nullptr, *gradient = nullptr;
     float *residual = nullptr, *change = nullptr;
+    float2* step = nullptr;  // or, where transforms take halves:
+    __half2* half_step = nullptr;
+    __half* half_residual = nullptr;
     SearchState* states = nullptr;
+
+    __device__ bool takes_halves() const { return half_step != nullptr; }
 };
 
 namespace {
 
 // What of a batch belongs to this block's line.
 struct Line {
-    float2 *profile, *next, *gradient, *step;
+    std::int64_t first_mode, first_sample;
+    float2 *profile, *next, *gradient;
     float *residual, *change;
     SearchState& state;
 
     __device__ explicit Line(const SearchWork& work)
-        : profile(work.profile + blockIdx.x * work.mode_pitch), next(work.next + blockIdx.x * work.mode_pitch),
-          gradient(work.gradient + blockIdx.x * work.mode_pitch), step(work.step + blockIdx.x * work.mode_pitch),
-          residual(work.residual + blockIdx.x * work.sample_pitch),
-          change(work.change + blockIdx.x * work.sample_pitch), state(work.states[blockIdx.x]) {}
+        : first_mode(blockIdx.x * work.mode_pitch), first_sample(blockIdx.x * work.sample_pitch),
+          profile(work.profile + first_mode), next(work.next + first_mode), gradient(work.gradient + first_mode),
+          residual(work.residual + first_sample), change(work.change + first_sample), state(work.states[blockIdx.x]) {}
 };
+
+// What numbers not above `most` are multiplied by to be halves, a power of two: they are then below 2^15, and those
+// above 2^-29 of that keep all eleven bits. Transforms are linear, so that it can be taken off what they give.
+__device__ inline float half_scale(const SearchWork& work, float most) {
+    return work.takes_halves() ? scalbnf(1, 14 - min(max(ilogbf(most), -100), 100)) : 1;
+}
+
+// Of the gradient, as the transform gives it.
+__device__ inline float gradient_scale(const SearchWork& work, const SearchState& state) {
+    return 1 / half_scale(work, state.residual_norm);
+}
+
+// No bin of a gradient is above the norm of the residual, and no bin of a step above the gradient's part of it and the
+// threshold; twice that, because the gradient is rounded.
+__device__ inline float step_scale(const SearchWork& work, const SearchState& state, float length, float threshold) {
+    return half_scale(work, 2 * (length * state.residual_norm + threshold));
+}
 
 // use(i) for this thread's elements of a line.
 template <class Use>
@@ -49,24 +73,42 @@ __device__ inline void for_each(int count, const Use& use) {
     for (int i = static_cast<int>(threadIdx.x); i < count; i += threads_of_a_line) use(i);
 }
 
+// To the transform, each thread its own samples.
+__device__ inline void give_residual(const SearchWork& work, const Line& line, float norm) {
+    if (!work.takes_halves()) return;
+    const float scale = half_scale(work, norm);
+    __half* halves = work.half_residual + line.first_sample;
+    for_each(work.sensed, [&](int p) { halves[p] = __float2half_rn(line.residual[p] * scale); });
+}
+
 __global__ void pick(const __grid_constant__ SearchWork work, const float* spectra, std::int64_t pitch,
                      const std::int32_t* samples) {
+    __shared__ float shared[32];
     const Line line(work);
     const float* spectrum = spectra + blockIdx.x * pitch;
-    for_each(work.sensed, [&](int p) { line.residual[p] = -spectrum[samples[p]]; });
+    float energy = 0;
+    for_each(work.sensed, [&](int p) {
+        const float value = spectrum[samples[p]];
+        line.residual[p] = -value;
+        energy += value * value;
+    });
     for_each(work.modes, [&](int m) { line.profile[m] = {}; });
+    energy = over_block(energy, Sum{}, shared);
+    const float norm = sqrtf(energy);
+    give_residual(work, line, norm);
+    if (threadIdx.x != 0) return;
+    line.state.sums.left = energy;
+    line.state.residual_norm = norm;
 }
 
 // After the first gradient.
 __global__ void begin(const __grid_constant__ SearchWork work) {
-    __shared__ float shared[2][32];
+    __shared__ float shared[32];
     const Line line(work);
-    float largest = 0, energy = 0;
+    float largest = 0;
     for_each(work.modes, [&](int m) { largest = fmaxf(largest, amplitude(line.gradient[m])); });
-    for_each(work.sensed, [&](int p) { energy += line.residual[p] * line.residual[p]; });
-    largest = over_block(largest, Greatest{}, shared[0]);
-    energy = over_block(energy, Sum{}, shared[1]);
-    if (threadIdx.x == 0) line.state.rules.begin(work.recipe, largest, energy);
+    largest = over_block(largest, Greatest{}, shared) * gradient_scale(work, line.state);
+    if (threadIdx.x == 0) line.state.rules.begin(work.recipe, largest, line.state.sums.left);
 }
 
 // The next profile and the step to it.
@@ -77,15 +119,24 @@ __global__ void try_step(const __grid_constant__ SearchWork work, std::int64_t i
     SearchRules<float> rules = line.state.rules;
     rules.begin_iteration(work.recipe, iteration);
     const float length = rules.length(), threshold = rules.threshold();
+    const float of_gradient = gradient_scale(work, line.state);
+    const float of_step = step_scale(work, line.state, length, threshold);
     StepSums<float> sums;
     for_each(work.modes, [&](int m) {
-        const TriedBin bin(phasor(line.profile[m]), phasor(line.gradient[m]), length, threshold, m, sums);
-        const float2 step = point(bin.step);
+        const float2 gradient = times(line.gradient[m], of_gradient);
+        const TriedBin bin(phasor(line.profile[m]), phasor(gradient), length, threshold, m, sums);
+        const float2 step = times(point(bin.step), of_step);
         line.next[m] = point(bin.next);
-        line.step[m] = work.takes_tf32 ? float2{rounded_to_tf32(step.x), rounded_to_tf32(step.y)} : step;
+        if (work.takes_halves()) {
+            work.half_step[line.first_mode + m] = __float22half2_rn(step);
+        } else {
+            work.step[line.first_mode + m] = step;
+        }
     });
     sums = over_block(sums, Sum{}, shared);
-    if (threadIdx.x == 0) line.state.sums = sums;
+    if (threadIdx.x != 0) return;
+    line.state.sums = sums;
+    line.state.step_scale = of_step;
 }
 
 // The last try is taken as it is.
@@ -96,14 +147,20 @@ __global__ void judge(const __grid_constant__ SearchWork work, std::int64_t iter
     SearchRules<float> rules = line.state.rules;
     rules.begin_iteration(work.recipe, iteration);
     const StepSums<float> of_bins = line.state.sums;
+    const float of_change = 1 / line.state.step_scale;
     StepSums<float> sums;
-    for_each(work.sensed, [&](int p) { add_change(line.residual[p], line.change[p], sums); });
+    for_each(work.sensed, [&](int p) { add_change(line.residual[p], line.change[p] * of_change, sums); });
     sums = of_bins + over_block(sums, Sum{}, shared);
     const bool taken = last_try || rules.accepts(work.recipe, sums);
-    if (taken) for_each(work.sensed, [&](int p) { line.residual[p] += line.change[p]; });
+    const float norm = sqrtf(sums.left);
+    if (taken) {
+        for_each(work.sensed, [&](int p) { line.residual[p] += line.change[p] * of_change; });
+        give_residual(work, line, norm);
+    }
     if (threadIdx.x != 0) return;
     if (taken) {
         rules.take(work.recipe, sums);
+        line.state.residual_norm = norm;
     } else {
         rules.shorten();
     }
@@ -122,14 +179,15 @@ __global__ void store_bins(const __grid_constant__ SearchWork work, int first_bi
 
 SparseSearch::SparseSearch(const SensingOnDevice& sensing, const CompressiveRecipe& recipe, int tries,
                            cudaStream_t stream)
-    : recipe_(recipe), tries_(tries), shape_(sensing.shape()), takes_tf32_(sensing.takes_tf32()), stream_(stream),
+    : recipe_(recipe), tries_(tries), shape_(sensing.shape()), takes_halves_(sensing.takes_halves()), stream_(stream),
       sensing_(sensing.on(stream)) {
-    for (DeviceBuffer* buffer : {&profile_, &next_, &gradient_, &step_}) {
-        *buffer = zeroed(shape_.lines * shape_.mode_pitch * std::int64_t{sizeof(float2)});
+    const std::int64_t modes = shape_.lines * shape_.mode_pitch, samples = shape_.lines * shape_.sample_pitch;
+    for (DeviceBuffer* buffer : {&profile_, &next_, &gradient_}) {
+        *buffer = zeroed(modes * std::int64_t{sizeof(float2)});
     }
-    for (DeviceBuffer* buffer : {&residual_, &change_}) {
-        *buffer = zeroed(shape_.lines * shape_.sample_pitch * std::int64_t{sizeof(float)});
-    }
+    for (DeviceBuffer* buffer : {&residual_, &change_}) *buffer = zeroed(samples * std::int64_t{sizeof(float)});
+    step_ = zeroed(modes * static_cast<std::int64_t>(takes_halves_ ? sizeof(__half2) : sizeof(float2)));
+    if (takes_halves_) half_residual_ = zeroed(samples * std::int64_t{sizeof(__half)});
     states_ = zeroed(shape_.lines * std::int64_t{sizeof(SearchState)});
 }
 
@@ -153,11 +211,15 @@ SearchWork SparseSearch::work() const {
     work.sensed = static_cast<int>(shape_.sensed);
     work.mode_pitch = shape_.mode_pitch;
     work.sample_pitch = shape_.sample_pitch;
-    work.takes_tf32 = takes_tf32_;
     work.profile = profile_.as<float2>();
     work.next = next_.as<float2>();
     work.gradient = gradient_.as<float2>();
-    work.step = step_.as<float2>();
+    if (takes_halves_) {
+        work.half_step = step_.as<__half2>();
+        work.half_residual = half_residual_.as<__half>();
+    } else {
+        work.step = step_.as<float2>();
+    }
     work.residual = residual_.as<float>();
     work.change = change_.as<float>();
     work.states = states_.as<SearchState>();
@@ -166,11 +228,11 @@ SearchWork SparseSearch::work() const {
 
 void SparseSearch::iterate(std::int64_t iteration, std::int64_t lines) {
     const auto blocks = static_cast<unsigned>(lines);
-    sensing_->to_depth(lines, residual_.as<float>(), gradient_.as<float2>());
+    sensing_->to_depth(lines, (takes_halves_ ? half_residual_ : residual_).data(), gradient_.as<float2>());
     if (iteration == 0) begin<<<blocks, threads_of_a_line, 0, stream_>>>(work());
     for (int i = 0; i < tries_; ++i) {
         try_step<<<blocks, threads_of_a_line, 0, stream_>>>(work(), iteration, i == 0);
-        sensing_->to_samples(lines, step_.as<float2>(), change_.as<float>());
+        sensing_->to_samples(lines, step_.data(), change_.as<float>());
         judge<<<blocks, threads_of_a_line, 0, stream_>>>(work(), iteration, i == 0, i + 1 == tries_);
     }
     checked_launch("search");

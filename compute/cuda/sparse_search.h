@@ -36,12 +36,14 @@ class SparseSearch {
     CompressiveRecipe recipe_;
     int tries_;
     SensingShape shape_;
-    bool takes_tf32_;
+    bool takes_halves_;
     cudaStream_t stream_;
     std::unique_ptr<Sensing> sensing_;
-    DeviceBuffer profile_, next_, gradient_, step_;  // complex [lines][mode pitch]
-    DeviceBuffer residual_, change_;                 // float [lines][sample pitch]
-    DeviceBuffer states_;                            // of each line
+    DeviceBuffer profile_, next_, gradient_;  // complex [lines][mode pitch]
+    DeviceBuffer step_;                       // the same, or halves
+    DeviceBuffer residual_, change_;          // float [lines][sample pitch]
+    DeviceBuffer half_residual_;              // where halves are taken
+    DeviceBuffer states_;                     // of each line
 };
 
 }  // namespace echolux::cuda

@@ -32,9 +32,10 @@ std::int64_t shared_bytes(std::int64_t modes, std::int64_t sensed, bool real) {
     return bytes;
 }
 
-// Points of the kernel's grid for each of the tables': the k grid's own points are every second one of a finer grid.
+// Points of the kernel's grid for each of the tables': the k grid's own points are every second one of a finer grid, and
+// all of a complex one, which has half as many.
 std::int64_t stretch_of(const SensingTables& tables) {
-    return tables.on_k_grid ? 2 : 1;
+    return tables.on_k_grid && tables.real ? 2 : 1;
 }
 
 // Samples in the order of their rounds.
@@ -94,8 +95,8 @@ DeviceBuffer uploaded_weights(const Rounds& rounds, const SpreadSamples& spread)
 }  // namespace
 
 bool SparseSearchOnChip::fits(const SensingTables& tables) {
-    const std::int64_t modes = tables.modes;
-    if (tables.grid * stretch_of(tables) != 4 * modes || (modes != 512 && modes != 1024 && modes != 2048)) return false;
+    const std::int64_t modes = tables.modes, points = (tables.real ? 4 : 2) * modes;
+    if (tables.grid * stretch_of(tables) != points || (modes != 512 && modes != 1024 && modes != 2048)) return false;
     return shared_bytes(modes, std::ssize(tables.samples), tables.real) <= max_shared_bytes();
 }
 
@@ -111,7 +112,7 @@ SparseSearchOnChip::SparseSearchOnChip(const SensingTables& tables, const Compre
     first_ = uploaded_in_order(rounds, [&](std::size_t p) { return tables.spread.first[p] * stretch; });
     weights_ = uploaded_weights(rounds, tables.spread);
     turns_ = uploaded_in_order(rounds, [&](std::size_t p) {
-        const std::complex<float> turn(tables.turns[p]);
+        const std::complex<float> turn(tables.turns_of_grid[p]);
         return float2{turn.real(), turn.imag()};
     });
     with_grid(modes_, real_, [&](auto grid) { twiddles_ = uploaded(transform_twiddles(decltype(grid)::Size::n)); });

@@ -1,7 +1,7 @@
 // One kernel for the whole search of an A-scan (docs/algorithms.md 9): a block of threads keeps profile, residual and
 // the finer grid in shared memory from the samples to the profile found. The grid is transformed as by
 // line_transform.cuh: a real one as a complex line of half its length, taken apart by symmetry (J. W. Cooley, P. A. W.
-// Lewis, P. D. Welch, J. Sound Vib. 12, 315 (1970)).
+// Lewis, P. D. Welch, J. Sound Vib. 12, 315 (1970)); a complex one, which has the bins of one side only, as it is.
 #pragma once
 
 #include "compute/cuda/grid_value.cuh"
@@ -46,26 +46,26 @@ struct SearchMemory {
     StepSums<float>* sums;  // [32]
 };
 
-// What both grids have in common: transforms of 2^log2_length points.
-template <int log2_length>
-struct SearchSize : TransformSize<log2_length> {
-    using Transform = TransformSize<log2_length>;
+// What both grids have in common: 2^log2_modes depth bins and a transform of twice as many complex points.
+template <int log2_modes>
+struct SearchSize {
+    using Size = TransformSize<log2_modes + 1>;
+    static constexpr int n = Size::n, threads = Size::threads, modes_of_a_thread = 8;
+    static constexpr int min_blocks = threads == 128 ? 4 : 512 / threads;  // of a multiprocessor
+    static_assert(modes_of_a_thread * threads == n / 2);
 
     static std::int64_t shared_bytes(std::int64_t modes, std::int64_t sensed) {
-        return (Transform::exchange_points + 2 * modes) * std::int64_t{sizeof(float2)} +
+        return (Size::exchange_points + 2 * modes) * std::int64_t{sizeof(float2)} +
                2 * sensed * std::int64_t{sizeof(float)} + 32 * std::int64_t{sizeof(StepSums<float>)};
     }
 };
 
-// Both have 2^log2_modes depth bins and a grid of four times as many points. Without dispersion samples and grid are
-// real.
+// Without dispersion samples and grid are real: two points of it are one of the transform.
 template <int log2_modes>
-struct RealGrid : SearchSize<log2_modes + 1> {
-    using Size = TransformSize<log2_modes + 1>;
+struct RealGrid : SearchSize<log2_modes> {
+    using SearchSize<log2_modes>::n, SearchSize<log2_modes>::threads, SearchSize<log2_modes>::modes_of_a_thread;
     using Point = float;
-    static constexpr int n = Size::n, points = 2 * n, threads = Size::threads, modes_of_a_thread = 8;
-    static constexpr int min_blocks = threads == 128 ? 4 : 512 / threads;  // of a multiprocessor
-    static_assert(modes_of_a_thread * threads == n / 2);
+    static constexpr int points = 2 * n;
 
     __device__ static Point turned(const OnChipWork&, int, float value) { return value; }
     __device__ static float sample(const OnChipWork&, int, Point value) { return value; }
@@ -105,14 +105,14 @@ struct RealGrid : SearchSize<log2_modes + 1> {
     }
 };
 
-// With dispersion samples are turned, and the grid is complex.
+// With dispersion samples are turned, and the grid is complex, the middle mode being bin 0 (GridBand): mode
+// t + i threads is bin t + (i - middle_row) threads, counted around.
 template <int log2_modes>
-struct ComplexGrid : SearchSize<log2_modes + 2> {
-    using Size = TransformSize<log2_modes + 2>;
+struct ComplexGrid : SearchSize<log2_modes> {
+    using SearchSize<log2_modes>::n, SearchSize<log2_modes>::threads, SearchSize<log2_modes>::modes_of_a_thread;
     using Point = float2;
-    static constexpr int n = Size::n, points = n, threads = Size::threads, modes_of_a_thread = 4;
-    static constexpr int min_blocks = 768 / threads;  // of a multiprocessor
-    static_assert(modes_of_a_thread * threads == n / 4);
+    static constexpr int points = n, middle_row = modes_of_a_thread / 2;
+    static constexpr int row(int i) { return (i + 16 - middle_row) % 16; }
 
     __device__ static Point turned(const OnChipWork& work, int p, float value) {
         return times(conjugate(__ldg(work.turns + p)), value);
@@ -126,7 +126,7 @@ struct ComplexGrid : SearchSize<log2_modes + 2> {
                                       float2 (&profile)[modes_of_a_thread], int t) {
 #pragma unroll
         for (int i = 0; i < modes_of_a_thread; ++i) {
-            profile[i] = times(v[i], __ldg(work.correction + t + i * threads));
+            profile[i] = times(v[row(i)], __ldg(work.correction + t + i * threads));
         }
     }
 
@@ -137,7 +137,7 @@ struct ComplexGrid : SearchSize<log2_modes + 2> {
 #pragma unroll
         for (int i = 0; i < modes_of_a_thread; ++i) {
             const int m = t + i * threads;
-            v[i] = times(profile[i], share_of_norm(m) * __ldg(work.correction + m));
+            v[row(i)] = times(profile[i], share_of_norm(m) * __ldg(work.correction + m));
         }
     }
 };

@@ -57,12 +57,18 @@ std::vector<std::int32_t> random_samples(const ReconstructionSpec& spec) {
 // What the finer grid is, or the k grid itself.
 void add_grid(SensingTables& tables, const ReconstructionSpec& spec) {
     const double scale = std::sqrt(static_cast<double>(tables.length));
+    const GridBand band = tables.real ? both_sides(tables.length) : one_side(tables.modes);
+    tables.middle = band.middle;
+    const auto to_middle = turned_to_middle(band, tables.points, tables.length);
+    for (std::size_t p = 0; p < to_middle.size(); ++p) {
+        tables.turns_of_grid.push_back(tables.turns[p] * std::conj(to_middle[p]));
+    }
     if (tables.on_k_grid) {
         tables.grid = tables.length;
         tables.spread = placed_samples(tables.samples, tables.grid);
         tables.correction.assign(index(tables.modes), 1.0f);
     } else {
-        FinerGrid finer = finer_grid_of(spec.nufft, tables.points, tables.length, 0, tables.modes);
+        FinerGrid finer = finer_grid_of(spec.nufft, tables.points, tables.length, band, {0, tables.modes});
         tables.grid = finer.grid;
         tables.spread = std::move(finer.spread);
         tables.correction = std::move(finer.correction);

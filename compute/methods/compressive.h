@@ -30,8 +30,11 @@ struct SensingTables {
     std::int64_t modes = 0;   // N / 2
     float to_bins = 1;        // x times this are depth bins, as every method gives them
 
-    // Through a finer grid; not where the transform is exact.
+    // Through a finer grid; not where the transform is exact. Where it is complex it has the bins of one side only
+    // (GridBand): bin m of a profile is bin_of_grid(m, middle, grid).
     std::int64_t grid = 0;
+    std::int64_t middle = 0;
+    std::vector<std::complex<double>> turns_of_grid;  // [sensed] turns, and back from the middle
     SpreadSamples spread;
     std::vector<float> correction;  // [modes], divided by sqrt(N)
 

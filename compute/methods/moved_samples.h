@@ -33,11 +33,20 @@ struct MovedSpreading {
     }
 };
 
+// exp(-2 pi i cycles), by pieces of one cycle.
+ECHOLUX_HD_CALLER
+template <class Pieces>
+ECHOLUX_HD auto turn_of(const Pieces& pieces, double cycles) {
+    return pieces(cycles - floor(cycles));
+}
+
 struct MovedSamples {
     KJitter jitter;
     std::vector<double> points;                // where each sample lies on the k grid by the k map
     std::vector<float> shares;                 // of the grid, of each sample
     CubicPieces<std::complex<float>> weights;  // window or shaping, dispersion: at any place of the k grid
+    CubicPieces<std::complex<float>> turn;     // see turn_of()
+    double cycles_a_point = 0;                 // of a sample's turn to the middle of the grid's band (GridBand)
     CubicPieces<float> kernel;                 // see MovedSpreading
     std::int64_t width = 1;
     std::int64_t grid = 0;

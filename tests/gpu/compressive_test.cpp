@@ -12,9 +12,9 @@ using Field = SensedScene::Field;
 // Rounding of floats, which steps found from quotients of sums make larger: 1e-6 for these scenes.
 constexpr double max_of_floats = 3e-5;
 
-// Operands of ten bits of mantissa: 3e-4 for these scenes, up to 2e-3 for others that 15 steps do not bring to their
+// Operands of eleven significant bits: 3e-4 for these scenes, up to 2e-3 for others that 15 steps do not bring to their
 // end.
-constexpr double max_of_tf32 = 5e-3;
+constexpr double max_of_halves = 5e-3;
 
 class CompressiveOnGpu : public GpuTest, protected SensedScene {
   protected:
@@ -70,7 +70,7 @@ TEST_F(CompressiveOnGpu, AgreesWithTheCpu) {
             for (const auto transform : {SensingTransform::nufft, SensingTransform::fft, SensingTransform::exact}) {
                 spec.compressive.transform = transform;
                 const Field cpu = on_cpu(spec, spectra);
-                const double most = transform == SensingTransform::exact ? max_of_tf32 : max_of_floats;
+                const double most = transform == SensingTransform::exact ? max_of_halves : max_of_floats;
                 const std::string name = "a2 " + std::to_string(a2) + ", step " + std::to_string(int(step)) +
                                          ", transform " + std::to_string(int(transform));
                 const double chosen = relative_l2(found(spec, spectra), cpu);
@@ -133,7 +133,7 @@ TEST_F(CompressiveOnGpu, AgreesForAnyLength) {
             const Field cpu = on_cpu(spec, spectra);
             EXPECT_LE(relative_l2(found(spec, spectra), cpu), max_of_floats) << samples << " samples, a2 " << a2;
             spec.compressive.transform = SensingTransform::exact;
-            EXPECT_LE(relative_l2(found(spec, spectra), on_cpu(spec, spectra)), max_of_tf32) << samples;
+            EXPECT_LE(relative_l2(found(spec, spectra), on_cpu(spec, spectra)), max_of_halves) << samples;
         }
     }
 }
@@ -160,7 +160,7 @@ TEST_F(CompressiveOnGpu, ThirtyPercentOfTheSamplesShowWhatAllShow) {
     }
 }
 
-// As tests/oracle/compressive_test.cpp has it for the CPU; the exact transform is the CPU's, because tf32 would hide
+// As tests/oracle/compressive_test.cpp has it for the CPU; the exact transform is the CPU's, because halves would hide
 // the best kernels.
 TEST_F(CompressiveOnGpu, TheFastTransformFindsWhatTheExactOneFinds) {
     const std::vector<double> depths{43.0, 162.2, 300.5, 458.3, 593.1, 727.6};
@@ -168,7 +168,7 @@ TEST_F(CompressiveOnGpu, TheFastTransformFindsWhatTheExactOneFinds) {
     ReconstructionSpec spec = spec_for(std::ssize(depths));
     spec.compressive.transform = SensingTransform::exact;
     const Field exact = on_cpu(spec, spectra);
-    EXPECT_LE(relative_l2(found(spec, spectra), exact), max_of_tf32);
+    EXPECT_LE(relative_l2(found(spec, spectra), exact), max_of_halves);
     spec.compressive.transform = SensingTransform::nufft;
     spec.nufft = {GridKernel::kaiser_bessel, 2, 5};
     EXPECT_LE(relative_l2(found(spec, spectra), exact), 2 * 3.9e-6);

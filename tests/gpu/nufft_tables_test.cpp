@@ -84,7 +84,8 @@ TEST(HalfLengthTransform, ShiftsALineByPartsOfASample) {
     }
 }
 
-// A spectrum spread by the taps is what the CPU's tables make of it.
+// A spectrum spread by the taps is what the CPU's tables make of it, where the grid is complex turned back from the
+// middle of its band.
 class GridTaps : public testing::TestWithParam<double> {};
 
 TEST_P(GridTaps, SpreadAsTheCpuDoes) {
@@ -95,7 +96,9 @@ TEST_P(GridTaps, SpreadAsTheCpuDoes) {
     const NufftTables tables = nufft_tables(spec);
     const cuda::GridTaps grid = cuda::grid_taps(tables);
     EXPECT_EQ(tables.real, GetParam() == 0);
-    ASSERT_EQ(grid.points, tables.real ? tables.grid / 2 : tables.grid);
+    ASSERT_EQ(grid.points, SampledNoise::n);
+    ASSERT_EQ(tables.grid, tables.real ? 2 * SampledNoise::n : SampledNoise::n) << "one side only where it is complex";
+    ASSERT_EQ(tables.middle, tables.real ? 0 : SampledNoise::n / 4);
     std::vector<Complex> expected(static_cast<std::size_t>(tables.grid)), found;
     for (std::size_t g = 0; g < expected.size(); ++g) {
         for (std::int32_t i = tables.spread.begin[g]; i < tables.spread.begin[g + 1]; ++i) {
@@ -103,6 +106,10 @@ TEST_P(GridTaps, SpreadAsTheCpuDoes) {
             const auto p = static_cast<std::size_t>(tables.spread.samples[entry]);
             expected[g] += double{tables.spread.weights[entry]} * Complex(tables.weights[p]) * double{scene.noise[p]};
         }
+    }
+    for (std::size_t g = 0; g < expected.size(); ++g) {
+        const double turns = static_cast<double>(tables.middle) * static_cast<double>(g);
+        expected[g] *= std::polar(1.0, 2 * std::numbers::pi * turns / static_cast<double>(tables.grid));
     }
     for (std::int64_t j = 0; j < grid.points; ++j) {
         Complex sum;

@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(
     Scans, NufftOnGpu,
     testing::Values(Scan{kb(2, 3), 2048}, Scan{kb(2, 3), 2048, 12}, Scan{kb(2, 12), 2048, 12}, Scan{kb(2, 2), 512},
                     Scan{kb(2, 5), 1024, 0, 2, 100, 300}, Scan{kb(2, 5), 1024, 9, 2, 100, 300}, Scan{kb(2, 3), 4096},
-                    Scan{kb(2, 3), 4096, 9},  // 8192 points for a block
+                    Scan{kb(2, 3), 8192, 9},  // 8192 points for a block
                     Scan{kb(2, 4), 512, 0, 4}, Scan{kb(2, 4), 256, 5}, Scan{kb(1.6, 4), 640}, Scan{kb(1.6, 4), 1280, 5},
                     Scan{kb(2, 3), 2048, 0, 1, 0, 0, SampleFormat::f32}, Scan{{GridKernel::gaussian, 2, 6}, 2048, 3},
                     Scan{{GridKernel::exponential, 2, 6}, 2048},
@@ -85,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Scan{kb(2, 3), 832, 0, 1, 0, 0, SampleFormat::f32}, Scan{kb(2, 3), 1000, 12},
                     Scan{kb(2, 12), 1536, 0, 1, 100, 300}, Scan{kb(2, 4), 100}, Scan{kb(2, 6), 169, 5},
                     Scan{kb(2, 4), 500, 3, 4}, Scan{.nufft = kb(2, 3), .samples = 509, .a2 = 3, .on_chip = false},
-                    Scan{.nufft = kb(2, 3), .samples = 8192, .a2 = 3, .on_chip = false}));
+                    Scan{.nufft = kb(2, 3), .samples = 16384, .a2 = 3, .on_chip = false}));
 
 class NufftTruthOnGpu : public GpuTest, protected SampledNoise {};
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "compute/error.h"
+#include "compute/methods/nufft.h"
 #include "compute/methods/spreading_kernel.h"
 
 namespace echolux {
@@ -14,17 +15,72 @@ using std::numbers::pi;
 
 class FastTransform : public testing::Test, protected SampledNoise {};
 
+// Through a real grid, and with dispersion through a complex one of one side of zero delay.
 TEST_F(FastTransform, IsAsAccurateAsItsKernel) {
-    const auto expected = direct_sum();
-    for (const PublishedNufftError& row : published_nufft_errors()) {
-        for (std::size_t i = 0; i < nufft_kernels.size(); ++i) {
-            const ReconstructionSpec spec = spec_for({nufft_kernels[i], row.oversampling, row.width});
-            const double error = relative_l2(reconstructed<std::complex<float>>(spec, noise), expected);
-            EXPECT_LE(error, std::max(1.5 * row.errors[i], floor_of_float(row.oversampling)))
-                << "R " << row.oversampling << ", W " << row.width << ", kernel " << i;
-            if (row.errors[i] > 1e-6) {
-                EXPECT_GE(error, row.errors[i] / 3) << "the table would be wrong";
+    for (const double a2 : {0.0, 40.0}) {
+        const auto expected = direct_sum(a2);
+        for (const PublishedNufftError& row : published_nufft_errors()) {
+            for (std::size_t i = 0; i < nufft_kernels.size(); ++i) {
+                ReconstructionSpec spec = spec_for({nufft_kernels[i], row.oversampling, row.width});
+                spec.recipe.dispersion = a2 != 0;
+                spec.recipe.a2_rad = a2;
+                const double error = relative_l2(reconstructed<std::complex<float>>(spec, noise), expected);
+                EXPECT_LE(error, std::max(1.5 * row.errors[i], floor_of_float(row.oversampling)))
+                    << "R " << row.oversampling << ", W " << row.width << ", kernel " << i << ", a2 " << a2;
+                if (row.errors[i] > 1e-6) {
+                    EXPECT_GE(error, row.errors[i] / 3) << "the table would be wrong";
+                }
             }
+        }
+    }
+}
+
+// A grid of ten points, which a kernel over twelve goes around.
+TEST_F(FastTransform, GoesAroundAGridThatIsNarrowerThanItsKernel) {
+    constexpr std::int64_t samples = 16;
+    ReconstructionSpec spec = plain_spec(samples, 1);
+    spec.recipe.dispersion = true;
+    spec.recipe.a2_rad = 3;
+    spec.calibration.k_polynomial = {0, 14.5, 0.5};
+    spec.nufft = {GridKernel::kaiser_bessel, 1.25, 12};
+    const std::vector<float> line(noise.begin(), noise.begin() + samples);
+    spec.recipe.resample = Resample::nudft;
+    const auto exact = reconstructed<std::complex<float>>(spec, line);
+    spec.recipe.resample = Resample::nufft;
+    const auto fast = reconstructed<std::complex<float>>(spec, line);
+    ASSERT_EQ(nufft_tables(spec).grid, 10);
+    EXPECT_LE(relative_l2(fast, {exact.begin(), exact.end()}), floor_of_float(1.25));
+}
+
+// Of mirrors at any depth, whose dispersion is compensated for, against the matrix.
+TEST_F(FastTransform, AMirrorHasNoImagesNearZeroDelay) {
+    struct Limit {
+        std::int64_t width;
+        double db;
+    };
+    const double k_min = instrument.uniform_k.front(), k_max = instrument.uniform_k.back();
+    for (const auto& [width, db] : {Limit{3, -63}, {5, -99}}) {
+        ReconstructionSpec spec = spec_for({GridKernel::kaiser_bessel, 2, width});
+        spec.recipe.dispersion = true;
+        spec.recipe.a2_rad = 40;
+        spec.recipe.window = Window::hann;
+        for (const double depth : {5.0, 50.0, 200.0, 500.0, 800.0, 1000.0}) {
+            std::vector<float> line;
+            for (const double k : instrument.pixel_k) {
+                const double u = (k - k_min) / (k_max - k_min), kappa = 2 * u - 1;
+                line.push_back(static_cast<float>(std::cos(2 * pi * depth * u * (n - 1) / n + 40 * kappa * kappa)));
+            }
+            spec.recipe.resample = Resample::nudft;
+            const auto exact = reconstructed<std::complex<float>>(spec, line);
+            spec.recipe.resample = Resample::nufft;
+            const auto fast = reconstructed<std::complex<float>>(spec, line);
+            double peak = 0, most = 0;
+            for (std::size_t z = 0; z < exact.size(); ++z) {
+                peak = std::max(peak, double{std::abs(exact[z])});
+                most = std::max(most, double{std::abs(fast[z] - exact[z])});
+            }
+            EXPECT_LE(20 * std::log10(most / peak), db) << "W " << width << ", bin " << depth;
+            EXPECT_GE(20 * std::log10(most / peak), db - 12) << "the kernel cannot be that good";
         }
     }
 }
@@ -48,15 +104,19 @@ TEST_F(FastTransform, OfAUniformGridIsThePlainTransform) {
 }
 
 TEST_F(FastTransform, ZoomsAndCropsAsTheOthersDo) {
-    ReconstructionSpec spec = spec_for({GridKernel::kaiser_bessel, 2, 8});
-    spec.recipe.zero_padding = 2;
-    spec.recipe.depth_begin = 100;
-    spec.recipe.depth_end = 300;
-    const auto fast = reconstructed<std::complex<float>>(spec, noise);
-    spec.recipe.resample = Resample::nudft;
-    const auto exact = reconstructed<std::complex<float>>(spec, noise);
-    ASSERT_EQ(fast.size(), exact.size());
-    EXPECT_LE(relative_l2(fast, {exact.begin(), exact.end()}), 1e-6);
+    for (const double a2 : {0.0, 40.0}) {
+        ReconstructionSpec spec = spec_for({GridKernel::kaiser_bessel, 2, 8});
+        spec.recipe.zero_padding = 2;
+        spec.recipe.depth_begin = 100;
+        spec.recipe.depth_end = 900;
+        spec.recipe.dispersion = a2 != 0;
+        spec.recipe.a2_rad = a2;
+        const auto fast = reconstructed<std::complex<float>>(spec, noise);
+        spec.recipe.resample = Resample::nudft;
+        const auto exact = reconstructed<std::complex<float>>(spec, noise);
+        ASSERT_EQ(fast.size(), exact.size());
+        EXPECT_LE(relative_l2(fast, {exact.begin(), exact.end()}), 1e-6) << a2;
+    }
 }
 
 TEST(SpreadingKernels, HaveTheTransformThatTheyClaim) {
