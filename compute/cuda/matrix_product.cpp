@@ -53,11 +53,11 @@ cudaDataType_t type_of(Operand operand) {
 
 }  // namespace
 
-MatrixProduct::MatrixProduct(Operand operand, const ProductShape& shape)
+MatrixProduct::MatrixProduct(Operand operand, const ProductShape& shape, Products products)
     : context_(context()), product_(transposed_product(operand)),
       matrix_(layout(type_of(operand), shape.inner, shape.rows)),
       spectra_(layout(type_of(operand), shape.inner, shape.columns)),
-      products_(layout(CUDA_R_32F, shape.rows, shape.columns)) {
+      products_(layout(products == Products::halves ? CUDA_R_16F : CUDA_R_32F, shape.rows, shape.columns)) {
     choose();
 }
 
@@ -106,7 +106,7 @@ void MatrixProduct::choose() {
     checked(found == 1 ? choice_.state : CUBLAS_STATUS_NOT_SUPPORTED, "multiply matrices of this shape");
 }
 
-void MatrixProduct::enqueue(cudaStream_t stream, const void* matrix, const void* spectra, float factor, float* products,
+void MatrixProduct::enqueue(cudaStream_t stream, const void* matrix, const void* spectra, float factor, void* products,
                             std::byte* workspace) const {
     const float none = 0;
     checked(lt().multiply(context_.get(), product_.get(), &factor, matrix, matrix_.get(), spectra, spectra_.get(),

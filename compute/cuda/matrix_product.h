@@ -28,14 +28,16 @@ inline std::int64_t rounded_up(std::int64_t value, std::int64_t step) {
 
 class MatrixProduct {
   public:
-    // On the current device. Throws Error{device, out_of_memory}.
-    MatrixProduct(Operand operand, const ProductShape& shape);
+    // On the current device. Products are floats, or halves of which the caller knows that none is too large. Throws
+    // Error{device, out_of_memory}.
+    enum class Products { floats, halves };
+    MatrixProduct(Operand operand, const ProductShape& shape, Products products = Products::floats);
 
     // What each stream has to provide.
     std::int64_t workspace_bytes() const { return static_cast<std::int64_t>(choice_.workspaceSize); }
 
     // products: [columns][rows], factor times the product.
-    void enqueue(cudaStream_t stream, const void* matrix, const void* spectra, float factor, float* products,
+    void enqueue(cudaStream_t stream, const void* matrix, const void* spectra, float factor, void* products,
                  std::byte* workspace) const;
 
   private:

@@ -1,4 +1,5 @@
-// One value of all threads of a block, joined in a fixed order, so that a line has the same bits in every launch.
+// One value of all threads of a warp or of a block, joined in a fixed order, so that a line has the same bits in every
+// launch.
 #pragma once
 
 #include <array>
@@ -34,15 +35,20 @@ __device__ inline Value of_lane(Value value, int distance) {
     }
 }
 
+// Every thread of the warp comes here and gets the result.
+template <class Value, class Join>
+__device__ inline Value over_warp(Value value, Join join) {
+#pragma unroll
+    for (int distance = 16; distance > 0; distance /= 2) value = join(value, of_lane(value, distance));
+    return value;
+}
+
 // Every thread of the block comes here, at most 1024, whole warps, and gets the result. `shared`: [32], free before and
 // in use until the block's next barrier.
 template <class Value, class Join>
 __device__ inline Value over_block(Value value, Join join, Value* shared) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
-#pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2) {
-        value = join(value, of_lane(value, distance));
-    }
+    value = over_warp(value, join);
     if (warps == 1) return value;
     if (lane == 0) shared[warp] = value;
     __syncthreads();

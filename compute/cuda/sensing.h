@@ -25,13 +25,14 @@ struct SensingShape {
     std::int64_t mode_pitch = 0;  // complex from line to line
 };
 
-// What is transformed are floats, or halves (SensingOnDevice::takes_halves()); what comes out are floats.
+// Profiles, and samples on their way to depth, are floats or halves (SensingOnDevice::takes_halves()). No bin of a
+// profile is above the norm of the samples that it is of.
 class Sensing {
   public:
     virtual ~Sensing() = default;
 
     virtual void to_samples(std::int64_t lines, const void* profiles, float* samples) = 0;
-    virtual void to_depth(std::int64_t lines, const void* samples, float2* profiles) = 0;
+    virtual void to_depth(std::int64_t lines, const void* samples, void* profiles) = 0;
 };
 
 // A plan's tables on the device, shared by all workers.

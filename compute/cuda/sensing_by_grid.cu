@@ -136,12 +136,13 @@ class ByGrid : public Sensing {
         checked_launch("go from depth to samples");
     }
 
-    void to_depth(std::int64_t lines, const void* samples, float2* profiles) override {
+    void to_depth(std::int64_t lines, const void* samples, void* profiles) override {
         const auto blocks = static_cast<unsigned>(lines);
         spread<<<blocks, threads_of_a_line, 0, stream_>>>(work_, static_cast<const float*>(samples),
                                                           shape_.sample_pitch, grids_.as<Point>());
         forward_.execute(lines, grids_.data(), bins());
-        correct<<<blocks, threads_of_a_line, 0, stream_>>>(work_, bins(), bins_of_a_line_, profiles, shape_.mode_pitch);
+        correct<<<blocks, threads_of_a_line, 0, stream_>>>(work_, bins(), bins_of_a_line_,
+                                                           static_cast<float2*>(profiles), shape_.mode_pitch);
         checked_launch("go from samples to depth");
     }
 

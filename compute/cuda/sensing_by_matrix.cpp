@@ -15,11 +15,11 @@
 namespace echolux::cuda {
 namespace {
 
-// Of a product, as many as its operands leave room for: a search keeps three profiles and two sets of samples of a line,
-// and of both one in halves. They depend on the scan alone, not on blocks, and with them the algorithm and the bits.
+// Of a product, as many as its operands leave room for: a search keeps two profiles and two sets of samples of a line,
+// and in halves two and one. They depend on the scan alone, not on blocks, and with them the algorithm and the bits.
 std::int64_t lines_of_product(std::int64_t scan_lines, std::int64_t mode_pitch, std::int64_t sample_pitch) {
-    constexpr std::int64_t best = 4096, step = 128, max_bytes = std::int64_t{256} << 20;
-    constexpr std::int64_t mode_bytes = 3 * sizeof(float2) + sizeof(__half2);
+    constexpr std::int64_t best = 8192, step = 128, max_bytes = std::int64_t{256} << 20;
+    constexpr std::int64_t mode_bytes = 2 * sizeof(float2) + 2 * sizeof(__half2);
     constexpr std::int64_t sample_bytes = 2 * sizeof(float) + sizeof(__half);
     const std::int64_t line_bytes = mode_pitch * mode_bytes + sample_pitch * sample_bytes;
     const std::int64_t affordable = max_bytes / line_bytes / step * step;
@@ -73,7 +73,8 @@ struct Matrices : SensingOnDevice {
         : layout(shape_of(tables, scan_lines)), to_samples(to_samples_matrix(tables, layout)),
           to_depth(to_depth_matrix(tables, layout)), of_products(1 / scale_of(tables)),
           samples_product(Operand::half, {layout.sample_pitch, layout.lines, 2 * layout.mode_pitch}),
-          depth_product(Operand::half, {2 * layout.mode_pitch, layout.lines, layout.sample_pitch}) {}
+          depth_product(Operand::half, {2 * layout.mode_pitch, layout.lines, layout.sample_pitch},
+                        MatrixProduct::Products::halves) {}
 
     SensingShape shape() const override { return layout; }
     bool takes_halves() const override { return true; }
@@ -97,9 +98,9 @@ class ByMatrix : public Sensing {
                                           samples, workspace_.data());
     }
 
-    void to_depth(std::int64_t, const void* samples, float2* profiles) override {
-        matrices_.depth_product.enqueue(stream_, matrices_.to_depth.data(), samples, matrices_.of_products,
-                                        reinterpret_cast<float*>(profiles), workspace_.data());
+    void to_depth(std::int64_t, const void* samples, void* profiles) override {
+        matrices_.depth_product.enqueue(stream_, matrices_.to_depth.data(), samples, matrices_.of_products, profiles,
+                                        workspace_.data());
     }
 
   private:

@@ -1,4 +1,4 @@
-// What lies between the two transforms of an iteration, in two kernels: a block of threads for each A-scan.
+// What lies between the two transforms of an iteration, in two kernels: a warp for each A-scan.
 #include "compute/cuda/sparse_search.h"
 
 #include <cuda_fp16.h>
@@ -23,31 +23,42 @@ struct SearchState {
 // One batch; memory as in SparseSearch.
 struct SearchWork {
     CompressiveRecipe recipe;
+    std::int64_t lines = 0;
     int modes = 0, sensed = 0;
     std::int64_t mode_pitch = 0, sample_pitch = 0;
-    float2 *profile = nullptr, *next = nullptr, *gradient = nullptr;
+    float2 *profile = nullptr, *next = nullptr;
     float *residual = nullptr, *change = nullptr;
-    float2* step = nullptr;  // or, where transforms take halves:
-    __half2* half_step = nullptr;
+    float2 *gradient = nullptr, *step = nullptr;  // or, where transforms take halves:
+    __half2 *half_gradient = nullptr, *half_step = nullptr;
     __half* half_residual = nullptr;
     SearchState* states = nullptr;
 
-    __device__ bool takes_halves() const { return half_step != nullptr; }
+    __device__ bool takes_halves() const { return half_residual != nullptr; }
 };
 
 namespace {
 
-// What of a batch belongs to this block's line.
+constexpr int lanes = 32, lines_of_a_block = threads_of_a_line / lanes;
+
+__device__ inline std::int64_t line_of_warp() {
+    return std::int64_t{blockIdx.x} * lines_of_a_block + threadIdx.x / lanes;
+}
+
+__device__ inline bool is_first_lane() {
+    return threadIdx.x % lanes == 0;
+}
+
+// What of a batch belongs to this warp's line.
 struct Line {
     std::int64_t first_mode, first_sample;
-    float2 *profile, *next, *gradient;
+    float2 *profile, *next;
     float *residual, *change;
     SearchState& state;
 
     __device__ explicit Line(const SearchWork& work)
-        : first_mode(blockIdx.x * work.mode_pitch), first_sample(blockIdx.x * work.sample_pitch),
-          profile(work.profile + first_mode), next(work.next + first_mode), gradient(work.gradient + first_mode),
-          residual(work.residual + first_sample), change(work.change + first_sample), state(work.states[blockIdx.x]) {}
+        : first_mode(line_of_warp() * work.mode_pitch), first_sample(line_of_warp() * work.sample_pitch),
+          profile(work.profile + first_mode), next(work.next + first_mode), residual(work.residual + first_sample),
+          change(work.change + first_sample), state(work.states[line_of_warp()]) {}
 };
 
 // What numbers not above `most` are multiplied by to be halves, a power of two: they are then below 2^15, and those
@@ -56,7 +67,13 @@ __device__ inline float half_scale(const SearchWork& work, float most) {
     return work.takes_halves() ? scalbnf(1, 14 - min(max(ilogbf(most), -100), 100)) : 1;
 }
 
-// Of the gradient, as the transform gives it.
+// As the transform gives it, of a residual that may be scaled.
+__device__ inline float2 gradient_of(const SearchWork& work, const Line& line, int m) {
+    const std::int64_t i = line.first_mode + m;
+    return work.takes_halves() ? __half22float2(work.half_gradient[i]) : work.gradient[i];
+}
+
+// What it is to be multiplied by.
 __device__ inline float gradient_scale(const SearchWork& work, const SearchState& state) {
     return 1 / half_scale(work, state.residual_norm);
 }
@@ -67,10 +84,11 @@ __device__ inline float step_scale(const SearchWork& work, const SearchState& st
     return half_scale(work, 2 * (length * state.residual_norm + threshold));
 }
 
-// use(i) for this thread's elements of a line.
+// use(i) for this thread's elements of a line; several are fetched before they are used.
 template <class Use>
 __device__ inline void for_each(int count, const Use& use) {
-    for (int i = static_cast<int>(threadIdx.x); i < count; i += threads_of_a_line) use(i);
+#pragma unroll 4
+    for (int i = static_cast<int>(threadIdx.x) % lanes; i < count; i += lanes) use(i);
 }
 
 // To the transform, each thread its own samples.
@@ -83,9 +101,9 @@ __device__ inline void give_residual(const SearchWork& work, const Line& line, f
 
 __global__ void pick(const __grid_constant__ SearchWork work, const float* spectra, std::int64_t pitch,
                      const std::int32_t* samples) {
-    __shared__ float shared[32];
+    if (line_of_warp() >= work.lines) return;
     const Line line(work);
-    const float* spectrum = spectra + blockIdx.x * pitch;
+    const float* spectrum = spectra + line_of_warp() * pitch;
     float energy = 0;
     for_each(work.sensed, [&](int p) {
         const float value = spectrum[samples[p]];
@@ -93,27 +111,28 @@ __global__ void pick(const __grid_constant__ SearchWork work, const float* spect
         energy += value * value;
     });
     for_each(work.modes, [&](int m) { line.profile[m] = {}; });
-    energy = over_block(energy, Sum{}, shared);
+    energy = over_warp(energy, Sum{});
     const float norm = sqrtf(energy);
     give_residual(work, line, norm);
-    if (threadIdx.x != 0) return;
+    if (!is_first_lane()) return;
     line.state.sums.left = energy;
     line.state.residual_norm = norm;
 }
 
 // After the first gradient.
 __global__ void begin(const __grid_constant__ SearchWork work) {
-    __shared__ float shared[32];
+    if (line_of_warp() >= work.lines) return;
     const Line line(work);
     float largest = 0;
-    for_each(work.modes, [&](int m) { largest = fmaxf(largest, amplitude(line.gradient[m])); });
-    largest = over_block(largest, Greatest{}, shared) * gradient_scale(work, line.state);
-    if (threadIdx.x == 0) line.state.rules.begin(work.recipe, largest, line.state.sums.left);
+    for_each(work.modes, [&](int m) { largest = fmaxf(largest, amplitude(gradient_of(work, line, m))); });
+    largest = over_warp(largest, Greatest{}) * gradient_scale(work, line.state);
+    if (is_first_lane()) line.state.rules.begin(work.recipe, largest, line.state.sums.left);
 }
 
-// The next profile and the step to it.
-__global__ void try_step(const __grid_constant__ SearchWork work, std::int64_t iteration, bool first_try) {
-    __shared__ StepSums<float> shared[32];
+// The next profile and the step to it. Four blocks of a multiprocessor: it waits for memory.
+__global__ void __launch_bounds__(threads_of_a_line, 4)
+    try_step(const __grid_constant__ SearchWork work, std::int64_t iteration, bool first_try) {
+    if (line_of_warp() >= work.lines) return;
     const Line line(work);
     if (!first_try && !line.state.is_open) return;
     SearchRules<float> rules = line.state.rules;
@@ -123,7 +142,7 @@ __global__ void try_step(const __grid_constant__ SearchWork work, std::int64_t i
     const float of_step = step_scale(work, line.state, length, threshold);
     StepSums<float> sums;
     for_each(work.modes, [&](int m) {
-        const float2 gradient = times(line.gradient[m], of_gradient);
+        const float2 gradient = times(gradient_of(work, line, m), of_gradient);
         const TriedBin bin(phasor(line.profile[m]), phasor(gradient), length, threshold, m, sums);
         const float2 step = times(point(bin.step), of_step);
         line.next[m] = point(bin.next);
@@ -133,15 +152,15 @@ __global__ void try_step(const __grid_constant__ SearchWork work, std::int64_t i
             work.step[line.first_mode + m] = step;
         }
     });
-    sums = over_block(sums, Sum{}, shared);
-    if (threadIdx.x != 0) return;
+    sums = over_warp(sums, Sum{});
+    if (!is_first_lane()) return;
     line.state.sums = sums;
     line.state.step_scale = of_step;
 }
 
 // The last try is taken as it is.
 __global__ void judge(const __grid_constant__ SearchWork work, std::int64_t iteration, bool first_try, bool last_try) {
-    __shared__ StepSums<float> shared[32];
+    if (line_of_warp() >= work.lines) return;
     const Line line(work);
     if (!first_try && !line.state.is_open) return;
     SearchRules<float> rules = line.state.rules;
@@ -150,14 +169,14 @@ __global__ void judge(const __grid_constant__ SearchWork work, std::int64_t iter
     const float of_change = 1 / line.state.step_scale;
     StepSums<float> sums;
     for_each(work.sensed, [&](int p) { add_change(line.residual[p], line.change[p] * of_change, sums); });
-    sums = of_bins + over_block(sums, Sum{}, shared);
+    sums = of_bins + over_warp(sums, Sum{});
     const bool taken = last_try || rules.accepts(work.recipe, sums);
     const float norm = sqrtf(sums.left);
     if (taken) {
         for_each(work.sensed, [&](int p) { line.residual[p] += line.change[p] * of_change; });
         give_residual(work, line, norm);
     }
-    if (threadIdx.x != 0) return;
+    if (!is_first_lane()) return;
     if (taken) {
         rules.take(work.recipe, sums);
         line.state.residual_norm = norm;
@@ -170,9 +189,14 @@ __global__ void judge(const __grid_constant__ SearchWork work, std::int64_t iter
 
 __global__ void store_bins(const __grid_constant__ SearchWork work, int first_bin, int depth, float to_bins,
                            float2* bins) {
+    if (line_of_warp() >= work.lines) return;
     const Line line(work);
-    float2* kept = bins + static_cast<std::int64_t>(blockIdx.x) * depth;
+    float2* kept = bins + line_of_warp() * depth;
     for_each(depth, [&](int z) { kept[z] = times(line.profile[first_bin + z], to_bins); });
+}
+
+unsigned blocks_of(std::int64_t lines) {
+    return static_cast<unsigned>((lines + lines_of_a_block - 1) / lines_of_a_block);
 }
 
 }  // namespace
@@ -182,30 +206,29 @@ SparseSearch::SparseSearch(const SensingOnDevice& sensing, const CompressiveReci
     : recipe_(recipe), tries_(tries), shape_(sensing.shape()), takes_halves_(sensing.takes_halves()), stream_(stream),
       sensing_(sensing.on(stream)) {
     const std::int64_t modes = shape_.lines * shape_.mode_pitch, samples = shape_.lines * shape_.sample_pitch;
-    for (DeviceBuffer* buffer : {&profile_, &next_, &gradient_}) {
-        *buffer = zeroed(modes * std::int64_t{sizeof(float2)});
-    }
+    const auto transformed = static_cast<std::int64_t>(takes_halves_ ? sizeof(__half2) : sizeof(float2));
+    for (DeviceBuffer* buffer : {&profile_, &next_}) *buffer = zeroed(modes * std::int64_t{sizeof(float2)});
+    for (DeviceBuffer* buffer : {&gradient_, &step_}) *buffer = zeroed(modes * transformed);
     for (DeviceBuffer* buffer : {&residual_, &change_}) *buffer = zeroed(samples * std::int64_t{sizeof(float)});
-    step_ = zeroed(modes * static_cast<std::int64_t>(takes_halves_ ? sizeof(__half2) : sizeof(float2)));
     if (takes_halves_) half_residual_ = zeroed(samples * std::int64_t{sizeof(__half)});
     states_ = zeroed(shape_.lines * std::int64_t{sizeof(SearchState)});
 }
 
 void SparseSearch::enqueue(const float* spectra, std::int64_t pitch, const std::int32_t* samples, std::int64_t lines) {
-    const auto blocks = static_cast<unsigned>(lines);
-    pick<<<blocks, threads_of_a_line, 0, stream_>>>(work(), spectra, pitch, samples);
+    pick<<<blocks_of(lines), threads_of_a_line, 0, stream_>>>(work(lines), spectra, pitch, samples);
     checked_launch("pick the samples");
     for (std::int64_t i = 0; i < recipe_.iterations; ++i) iterate(i, lines);
 }
 
 void SparseSearch::store(std::int64_t lines, DepthRange kept, float to_bins, float2* bins) const {
-    store_bins<<<static_cast<unsigned>(lines), threads_of_a_line, 0, stream_>>>(
-        work(), static_cast<int>(kept.begin), static_cast<int>(kept.end - kept.begin), to_bins, bins);
+    store_bins<<<blocks_of(lines), threads_of_a_line, 0, stream_>>>(
+        work(lines), static_cast<int>(kept.begin), static_cast<int>(kept.end - kept.begin), to_bins, bins);
     checked_launch("keep what was found");
 }
 
-SearchWork SparseSearch::work() const {
+SearchWork SparseSearch::work(std::int64_t lines) const {
     SearchWork work;
+    work.lines = lines;
     work.recipe = recipe_;
     work.modes = static_cast<int>(shape_.modes);
     work.sensed = static_cast<int>(shape_.sensed);
@@ -213,11 +236,12 @@ SearchWork SparseSearch::work() const {
     work.sample_pitch = shape_.sample_pitch;
     work.profile = profile_.as<float2>();
     work.next = next_.as<float2>();
-    work.gradient = gradient_.as<float2>();
     if (takes_halves_) {
+        work.half_gradient = gradient_.as<__half2>();
         work.half_step = step_.as<__half2>();
         work.half_residual = half_residual_.as<__half>();
     } else {
+        work.gradient = gradient_.as<float2>();
         work.step = step_.as<float2>();
     }
     work.residual = residual_.as<float>();
@@ -227,13 +251,13 @@ SearchWork SparseSearch::work() const {
 }
 
 void SparseSearch::iterate(std::int64_t iteration, std::int64_t lines) {
-    const auto blocks = static_cast<unsigned>(lines);
-    sensing_->to_depth(lines, (takes_halves_ ? half_residual_ : residual_).data(), gradient_.as<float2>());
-    if (iteration == 0) begin<<<blocks, threads_of_a_line, 0, stream_>>>(work());
+    const unsigned blocks = blocks_of(lines);
+    sensing_->to_depth(lines, (takes_halves_ ? half_residual_ : residual_).data(), gradient_.data());
+    if (iteration == 0) begin<<<blocks, threads_of_a_line, 0, stream_>>>(work(lines));
     for (int i = 0; i < tries_; ++i) {
-        try_step<<<blocks, threads_of_a_line, 0, stream_>>>(work(), iteration, i == 0);
+        try_step<<<blocks, threads_of_a_line, 0, stream_>>>(work(lines), iteration, i == 0);
         sensing_->to_samples(lines, step_.data(), change_.as<float>());
-        judge<<<blocks, threads_of_a_line, 0, stream_>>>(work(), iteration, i == 0, i + 1 == tries_);
+        judge<<<blocks, threads_of_a_line, 0, stream_>>>(work(lines), iteration, i == 0, i + 1 == tries_);
     }
     checked_launch("search");
     std::swap(profile_, next_);

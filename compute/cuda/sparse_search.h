@@ -30,7 +30,7 @@ class SparseSearch {
     void store(std::int64_t lines, DepthRange kept, float to_bins, float2* bins) const;
 
   private:
-    SearchWork work() const;
+    SearchWork work(std::int64_t lines) const;
     void iterate(std::int64_t iteration, std::int64_t lines);
 
     CompressiveRecipe recipe_;
@@ -39,11 +39,11 @@ class SparseSearch {
     bool takes_halves_;
     cudaStream_t stream_;
     std::unique_ptr<Sensing> sensing_;
-    DeviceBuffer profile_, next_, gradient_;  // complex [lines][mode pitch]
-    DeviceBuffer step_;                       // the same, or halves
-    DeviceBuffer residual_, change_;          // float [lines][sample pitch]
-    DeviceBuffer half_residual_;              // where halves are taken
-    DeviceBuffer states_;                     // of each line
+    DeviceBuffer profile_, next_;     // complex [lines][mode pitch]
+    DeviceBuffer gradient_, step_;    // the same, or halves
+    DeviceBuffer residual_, change_;  // float [lines][sample pitch]
+    DeviceBuffer half_residual_;      // where halves are taken
+    DeviceBuffer states_;             // of each line
 };
 
 }  // namespace echolux::cuda

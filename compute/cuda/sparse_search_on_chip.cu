@@ -2,6 +2,7 @@
 #include "compute/cuda/sparse_search_on_chip.h"
 
 #include <algorithm>
+#include <bit>
 #include <complex>
 #include <vector>
 
@@ -28,12 +29,12 @@ void with_grid(std::int64_t modes, bool real, const Use& use) {
 
 std::int64_t shared_bytes(std::int64_t modes, std::int64_t sensed, bool real) {
     std::int64_t bytes = 0;
-    with_grid(modes, real, [&](auto grid) { bytes = decltype(grid)::shared_bytes(modes, sensed); });
+    with_grid(modes, real, [&](auto grid) { bytes = decltype(grid)::shared_bytes(sensed); });
     return bytes;
 }
 
-// Points of the kernel's grid for each of the tables': the k grid's own points are every second one of a finer grid, and
-// all of a complex one, which has half as many.
+// Points of the kernel's grid for each of the tables': the k grid's own points are every second one of a finer grid,
+// and all of a complex one, which has half as many.
 std::int64_t stretch_of(const SensingTables& tables) {
     return tables.on_k_grid && tables.real ? 2 : 1;
 }
@@ -92,6 +93,14 @@ DeviceBuffer uploaded_weights(const Rounds& rounds, const SpreadSamples& spread)
     return uploaded(weights);
 }
 
+// See OnChipWork::of_three.
+DeviceBuffer uploaded_threes(const Rounds& rounds, const SpreadSamples& spread, std::int32_t stretch) {
+    return uploaded_in_order(rounds, [&](std::size_t p) {
+        const float* weights = spread.from_weights.data() + 3 * p;
+        return float4{std::bit_cast<float>(spread.first[p] * stretch), weights[0], weights[1], weights[2]};
+    });
+}
+
 }  // namespace
 
 bool SparseSearchOnChip::fits(const SensingTables& tables) {
@@ -111,6 +120,7 @@ SparseSearchOnChip::SparseSearchOnChip(const SensingTables& tables, const Compre
     samples_ = uploaded_in_order(rounds, [&](std::size_t p) { return tables.samples[p]; });
     first_ = uploaded_in_order(rounds, [&](std::size_t p) { return tables.spread.first[p] * stretch; });
     weights_ = uploaded_weights(rounds, tables.spread);
+    if (width_ == 3) threes_ = uploaded_threes(rounds, tables.spread, stretch);
     turns_ = uploaded_in_order(rounds, [&](std::size_t p) {
         const std::complex<float> turn(tables.turns_of_grid[p]);
         return float2{turn.real(), turn.imag()};
@@ -126,6 +136,7 @@ void SparseSearchOnChip::enqueue(cudaStream_t stream, const float* spectra, std:
     work.samples = samples_.as<std::int32_t>();
     work.first = first_.as<std::int32_t>();
     work.weights = weights_.as<float>();
+    work.of_three = threes_.as<float4>();
     work.turns = turns_.as<float2>();
     work.rounds = rounds_.as<std::int32_t>();
     work.sensed = static_cast<int>(sensed_);
@@ -142,7 +153,7 @@ void SparseSearchOnChip::enqueue(cudaStream_t stream, const float* spectra, std:
     const auto shared = static_cast<int>(shared_bytes(modes_, sensed_, real_));
     with_grid(modes_, real_, [&](auto grid) {
         using Grid = decltype(grid);
-        const auto kernel = search_lines<Grid>;
+        const auto kernel = width_ == 3 ? search_lines<Grid, ThreePoints> : search_lines<Grid, AnyPoints>;
         checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
                 "ask for shared memory");
         kernel<<<static_cast<unsigned>(lines), Grid::threads, static_cast<std::size_t>(shared), stream>>>(work);

@@ -1,7 +1,8 @@
-// One kernel for the whole search of an A-scan (docs/algorithms.md 9): a block of threads keeps profile, residual and
-// the finer grid in shared memory from the samples to the profile found. The grid is transformed as by
-// line_transform.cuh: a real one as a complex line of half its length, taken apart by symmetry (J. W. Cooley, P. A. W.
-// Lewis, P. D. Welch, J. Sound Vib. 12, 315 (1970)); a complex one, which has the bins of one side only, as it is.
+// One kernel for the whole search of an A-scan (docs/algorithms.md 9): a block of threads keeps profile and gradient in
+// registers, residual and finer grid in shared memory, from the samples to the profile found. The grid is transformed
+// as by line_transform.cuh: a real one as a complex line of half its length, taken apart by symmetry (J. W. Cooley, P.
+// A. W. Lewis, P. D. Welch, J. Sound Vib. 12, 315 (1970)); a complex one, which has the bins of one side only, as it
+// is.
 #pragma once
 
 #include "compute/cuda/grid_value.cuh"
@@ -16,11 +17,12 @@ struct OnChipWork {
     const float* spectra = nullptr;  // [lines][pitch]
     std::int64_t pitch = 0;
 
-    const int* samples = nullptr;    // [sensed] of a spectrum
-    const int* first = nullptr;      // [sensed] of the grid points that a sample spreads to
-    const float* weights = nullptr;  // [width][sensed]
-    const float2* turns = nullptr;   // [sensed], where the grid is complex
-    const int* rounds = nullptr;     // [rounds + 1]: where each begins
+    const int* samples = nullptr;      // [sensed] of a spectrum
+    const int* first = nullptr;        // [sensed] of the grid points that a sample spreads to
+    const float* weights = nullptr;    // [width][sensed]
+    const float4* of_three = nullptr;  // [sensed], where the width is three: the bits of `first`, and the weights
+    const float2* turns = nullptr;     // [sensed], where the grid is complex
+    const int* rounds = nullptr;       // [rounds + 1]: where each begins
     int sensed = 0;
     int width = 0;
     int round_count = 0;
@@ -36,14 +38,42 @@ struct OnChipWork {
     float to_bins = 1;
 };
 
-// The shared memory of a block. Exchange and sums are all threads'; of the others each element belongs to one thread.
+// The shared memory of a block.
 struct SearchMemory {
     float2* exchange;       // [exchange points]; the grid
-    float2* profile;        // [modes]
-    float2* gradient;       // [modes]
-    float* residual;        // [sensed] A x - y
-    float* change;          // [sensed] A s
+    float* residual;        // [sensed] A x - y, before the last step
+    float* change;          // [sensed] A s of that
     StepSums<float>* sums;  // [32]
+};
+
+// Where a sample's share of the grid begins and how large it is at each of its points: three of them, for which all is
+// one entry, or any number.
+struct ThreePoints {
+    float4 entry;
+
+    __device__ ThreePoints(const OnChipWork& work, int p) : entry(__ldg(work.of_three + p)) {}
+    template <int points, class Use>
+    __device__ void each(const Use& use) const {
+        const int first = __float_as_int(entry.x);
+        use(first, entry.y);
+        use((first + 1) & (points - 1), entry.z);
+        use((first + 2) & (points - 1), entry.w);
+    }
+};
+
+struct AnyPoints {
+    const OnChipWork& work;
+    int p;
+
+    __device__ AnyPoints(const OnChipWork& of, int sample) : work(of), p(sample) {}
+    template <int points, class Use>
+    __device__ void each(const Use& use) const {
+        int g = __ldg(work.first + p);
+        for (int l = 0; l < work.width; ++l) {
+            use(g, __ldg(work.weights + l * work.sensed + p));
+            g = (g + 1) & (points - 1);
+        }
+    }
 };
 
 // What both grids have in common: 2^log2_modes depth bins and a transform of twice as many complex points.
@@ -54,9 +84,9 @@ struct SearchSize {
     static constexpr int min_blocks = threads == 128 ? 4 : 512 / threads;  // of a multiprocessor
     static_assert(modes_of_a_thread * threads == n / 2);
 
-    static std::int64_t shared_bytes(std::int64_t modes, std::int64_t sensed) {
-        return (Size::exchange_points + 2 * modes) * std::int64_t{sizeof(float2)} +
-               2 * sensed * std::int64_t{sizeof(float)} + 32 * std::int64_t{sizeof(StepSums<float>)};
+    static std::int64_t shared_bytes(std::int64_t sensed) {
+        return Size::exchange_points * std::int64_t{sizeof(float2)} + 2 * sensed * std::int64_t{sizeof(float)} +
+               32 * std::int64_t{sizeof(StepSums<float>)};
     }
 };
 
@@ -143,7 +173,7 @@ struct ComplexGrid : SearchSize<log2_modes> {
 };
 
 // One block at work on one A-scan.
-template <class Grid>
+template <class Grid, class Points>
 class BlockSearch {
   public:
     static constexpr int modes_of_a_thread = Grid::modes_of_a_thread;
@@ -180,7 +210,7 @@ class BlockSearch {
 #pragma unroll
         for (int i = 0; i < modes_of_a_thread; ++i) {
             const int z = mode(i) - work_.first_bin;
-            if (z >= 0 && z < work_.depth) bins[z] = times(memory_.profile[mode(i)], work_.to_bins);
+            if (z >= 0 && z < work_.depth) bins[z] = times(profile_[i], work_.to_bins);
         }
     }
 
@@ -195,10 +225,9 @@ class BlockSearch {
         for (int p = t_; p < work_.sensed; p += Grid::threads) {
             const float value = spectrum[__ldg(work_.samples + p)];
             memory_.residual[p] = -value;
+            memory_.change[p] = 0;
             energy += value * value;
         }
-#pragma unroll
-        for (int i = 0; i < modes_of_a_thread; ++i) memory_.profile[mode(i)] = {};
         return energy;
     }
 
@@ -207,18 +236,14 @@ class BlockSearch {
         float2 v[16];
         spread(v);
         transform_line<typename Grid::Size>(memory_.exchange, v, work_.twiddles, t_);
-        float2 gradient[modes_of_a_thread];
-        Grid::take_apart(work_, memory_.exchange, v, gradient, t_);
+        Grid::take_apart(work_, memory_.exchange, v, gradient_, t_);
         float largest = 0;
 #pragma unroll
-        for (int i = 0; i < modes_of_a_thread; ++i) {
-            memory_.gradient[mode(i)] = gradient[i];
-            largest = fmaxf(largest, amplitude(gradient[i]));
-        }
+        for (int i = 0; i < modes_of_a_thread; ++i) largest = fmaxf(largest, amplitude(gradient_[i]));
         return largest;
     }
 
-    // The residual on the grid, and points t, t + threads ... of that.
+    // The residual, with what the last step changed, on the grid, and points t, t + threads ... of that.
     __device__ void spread(float2 (&v)[16]) {
         auto* grid = reinterpret_cast<typename Grid::Point*>(memory_.exchange);
 #pragma unroll
@@ -230,13 +255,11 @@ class BlockSearch {
             const int end = __ldg(work_.rounds + round + 1);
 #pragma unroll 1
             for (int p = begin + t_; p < end; p += Grid::threads) {
-                const auto value = Grid::turned(work_, p, memory_.residual[p]);
-                int g = __ldg(work_.first + p);
-#pragma unroll 3
-                for (int l = 0; l < work_.width; ++l) {
-                    accumulate(grid[g], __ldg(work_.weights + l * work_.sensed + p), value);
-                    if (++g == Grid::points) g = 0;
-                }
+                const float residual = memory_.residual[p] + memory_.change[p];
+                memory_.residual[p] = residual;
+                const auto value = Grid::turned(work_, p, residual);
+                Points(work_, p).template each<Grid::points>(
+                    [&](int g, float weight) { accumulate(grid[g], weight, value); });
             }
             begin = end;
             __syncthreads();
@@ -251,8 +274,7 @@ class BlockSearch {
         float2 step[modes_of_a_thread];
 #pragma unroll
         for (int i = 0; i < modes_of_a_thread; ++i) {
-            const TriedBin bin(phasor(memory_.profile[mode(i)]), phasor(memory_.gradient[mode(i)]), length, threshold,
-                               mode(i), sums);
+            const TriedBin bin(phasor(profile_[i]), phasor(gradient_[i]), length, threshold, mode(i), sums);
             next[i] = point(bin.next);
             step[i] = point(bin.step);
         }
@@ -272,41 +294,36 @@ class BlockSearch {
 #pragma unroll 1
         for (int p = t_; p < work_.sensed; p += Grid::threads) {
             typename Grid::Point value{};
-            int g = __ldg(work_.first + p);
-#pragma unroll 3
-            for (int l = 0; l < work_.width; ++l) {
-                accumulate(value, __ldg(work_.weights + l * work_.sensed + p), grid[g]);
-                if (++g == Grid::points) g = 0;
-            }
-            memory_.change[p] = Grid::sample(work_, p, value);
-            add_change(memory_.residual[p], memory_.change[p], sums);
+            Points(work_, p).template each<Grid::points>(
+                [&](int g, float weight) { accumulate(value, weight, grid[g]); });
+            const float change = Grid::sample(work_, p, value);
+            memory_.change[p] = change;
+            add_change(memory_.residual[p], change, sums);
         }
     }
 
     __device__ void take(const float2 (&next)[modes_of_a_thread]) {
 #pragma unroll
-        for (int i = 0; i < modes_of_a_thread; ++i) memory_.profile[mode(i)] = next[i];
-        for (int p = t_; p < work_.sensed; p += Grid::threads) memory_.residual[p] += memory_.change[p];
+        for (int i = 0; i < modes_of_a_thread; ++i) profile_[i] = next[i];
     }
 
     const OnChipWork& work_;
     SearchMemory memory_;
     int t_;
+    float2 profile_[modes_of_a_thread] = {};
+    float2 gradient_[modes_of_a_thread];
 };
 
-template <class Grid>
+template <class Grid, class Points>
 __global__ void __launch_bounds__(Grid::threads, Grid::min_blocks)
     search_lines(const __grid_constant__ OnChipWork work) {
-    constexpr int modes = Grid::modes_of_a_thread * Grid::threads;
     extern __shared__ float2 shared[];
     SearchMemory memory{};
     memory.exchange = shared;
-    memory.profile = memory.exchange + Grid::Size::exchange_points;
-    memory.gradient = memory.profile + modes;
-    memory.sums = reinterpret_cast<StepSums<float>*>(memory.gradient + modes);
+    memory.sums = reinterpret_cast<StepSums<float>*>(memory.exchange + Grid::Size::exchange_points);
     memory.residual = reinterpret_cast<float*>(memory.sums + 32);
     memory.change = memory.residual + work.sensed;
-    BlockSearch<Grid> search(work, memory);
+    BlockSearch<Grid, Points> search(work, memory);
     search.run(work.spectra + blockIdx.x * work.pitch);
     search.store(work.bins + static_cast<std::int64_t>(blockIdx.x) * work.depth);
 }

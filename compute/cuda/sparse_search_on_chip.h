@@ -32,7 +32,7 @@ class SparseSearchOnChip {
     std::int64_t width_;
     std::int64_t round_count_;
     float to_bins_;
-    DeviceBuffer samples_, first_, weights_, turns_, rounds_, correction_, factors_, twiddles_;
+    DeviceBuffer samples_, first_, weights_, threes_, turns_, rounds_, correction_, factors_, twiddles_;
 };
 
 }  // namespace echolux::cuda

@@ -4,38 +4,10 @@
 #include <string>
 
 #include "compute/cuda/half_tables.h"
-#include "tests/gpu/gpu_run.h"
+#include "tests/gpu/fast_run.h"
 
 namespace echolux {
 namespace {
-
-ReconstructionSpec spec_of(std::int64_t samples) {
-    ReconstructionSpec spec;
-    spec.geometry = {.samples = samples, .a_scans = 9, .b_scans = 4};
-    spec.recipe.background = Background::frame_mean;
-    spec.recipe.a2_rad = 9;
-    spec.recipe.levels = Levels::fixed;
-    spec.recipe.quantity = Quantity::amplitude;
-    spec.recipe.precision = Precision::fast;
-    const auto last = static_cast<double>(samples - 1);
-    spec.calibration.k_polynomial = {0.01 * last, 0.94 * last, 0.04 * last};
-    return spec;
-}
-
-bool is_in_halves(const ReconstructionSpec& spec) {
-    const ChosenReconstructor chosen = choose_reconstructor(spec, {.backend = Backend::cuda});
-    const bool is_fast = chosen.reconstructor->precision() == Precision::fast;
-    EXPECT_EQ(is_fast, chosen.reconstructor->backend().find("half precision") != std::string::npos);
-    EXPECT_NE(is_fast, chosen.reason.find("recipe.precision = fast has no effect") != std::string::npos);
-    return is_fast;
-}
-
-// Of amplitudes, beside the CPU.
-double error_of(const ReconstructionSpec& spec, std::span<const std::byte> spectra) {
-    const auto gpu = voxels_of<float>(spec, spectra, {.block_b_scans = 2});
-    const auto cpu = voxels_of<float>(spec, spectra, {.choice = {.backend = Backend::cpu}, .block_b_scans = 2});
-    return normalised_error(gpu, cpu);
-}
 
 constexpr double max_error = 2e-6;  // 57 dB below the line's own power
 
@@ -47,7 +19,7 @@ struct Change {
 class Fast : public GpuTest, public testing::WithParamInterface<std::tuple<Change, std::int64_t>> {};
 
 TEST_P(Fast, IsNearTheExactResult) {
-    ReconstructionSpec spec = spec_of(std::get<1>(GetParam()));
+    ReconstructionSpec spec = fast_spec(std::get<1>(GetParam()));
     const auto spectra = moving_reflectors(spec.geometry.samples, 36);
     std::get<0>(GetParam()).make(spec);
     ASSERT_TRUE(is_in_halves(spec));
@@ -58,7 +30,7 @@ TEST_P(Fast, IsNearTheExactResult) {
 }
 
 TEST_P(Fast, HasTheSameBitsInBlocksOfAnySize) {
-    ReconstructionSpec spec = spec_of(std::get<1>(GetParam()));
+    ReconstructionSpec spec = fast_spec(std::get<1>(GetParam()));
     const auto spectra = moving_reflectors(spec.geometry.samples, 36);
     std::get<0>(GetParam()).make(spec);
     spec.recipe.quantity = Quantity::db;
@@ -115,7 +87,7 @@ void choose_nufft(ReconstructionSpec& spec) {
 class FastMethods : public GpuTest, public testing::WithParamInterface<FastMethod> {
   protected:
     static ReconstructionSpec method_spec() {
-        ReconstructionSpec spec = spec_of(GetParam().samples);
+        ReconstructionSpec spec = fast_spec(GetParam().samples);
         GetParam().choose(spec);
         return spec;
     }
@@ -161,28 +133,12 @@ void without_dispersion(ReconstructionSpec& spec) {
     spec.recipe.a2_rad = 0;
 }
 
-// Noise of the size of its limit is found an iteration earlier or later.
-void full_range(ReconstructionSpec& spec) {
-    spec.recipe.method = Method::defr;
-    spec.recipe.a2_rad = 80;
-}
-
-void full_range_upsampled(ReconstructionSpec& spec) {
-    full_range(spec);
-    spec.recipe.upsample = 2;
-}
-
 INSTANTIATE_TEST_SUITE_P(Methods, FastMethods,
                          testing::Values(FastMethod{"nufft_512", 512, 2e-6, with_dispersion},
                                          FastMethod{"nufft_2048", 2048, 2e-6, with_dispersion},
                                          FastMethod{"nufft_4096", 4096, 2e-6, with_dispersion},
                                          FastMethod{"nufft_of_real_weights_1024", 1024, 2e-6, without_dispersion},
-                                         FastMethod{"nufft_of_real_weights_2048", 2048, 2e-6, without_dispersion},
-                                         FastMethod{"full_range_512", 512, 2e-6, full_range},
-                                         FastMethod{"full_range_1024", 1024, 2e-6, full_range_upsampled},
-                                         FastMethod{"full_range_2048", 2048, 2e-6, full_range},
-                                         FastMethod{"full_range_4096", 4096, 2e-6, full_range},
-                                         FastMethod{"full_range_8192", 8192, 2e-6, full_range_upsampled}),
+                                         FastMethod{"nufft_of_real_weights_2048", 2048, 2e-6, without_dispersion}),
                          [](const auto& test) { return test.param.name; });
 
 class FastLimits : public GpuTest {};
@@ -190,7 +146,7 @@ class FastLimits : public GpuTest {};
 // The largest samples there are, all in phase: no half on the way overflows.
 TEST_F(FastLimits, SaturatedSpectraStayFinite) {
     for (const std::int64_t samples : {512, 2048, 8192}) {
-        ReconstructionSpec spec = spec_of(samples);
+        ReconstructionSpec spec = fast_spec(samples);
         spec.recipe.background = Background::none;
         spec.recipe.window = Window::rect;
         spec.recipe.a2_rad = 0;
@@ -204,7 +160,7 @@ TEST_F(FastLimits, SaturatedSpectraStayFinite) {
 // The widest kernel on the largest grid: many samples have a share in every bin.
 TEST_F(FastLimits, SaturatedSpectraOfTheNufftStayFinite) {
     for (const std::int64_t width : {3, 12}) {
-        ReconstructionSpec spec = spec_of(4096);
+        ReconstructionSpec spec = fast_spec(4096);
         choose_nufft(spec);
         spec.nufft.width = width;
         spec.recipe.background = Background::none;
@@ -214,41 +170,6 @@ TEST_F(FastLimits, SaturatedSpectraOfTheNufftStayFinite) {
         ASSERT_TRUE(is_in_halves(spec));
         EXPECT_LE(error_of(spec, bytes_of_lines(spectra)), max_error) << width;
     }
-}
-
-TEST_F(FastLimits, SaturatedSpectraOfFullRangeStayFinite) {
-    for (const std::int64_t samples : {512, 8192}) {
-        ReconstructionSpec spec = spec_of(samples);
-        full_range(spec);
-        spec.recipe.background = Background::none;
-        spec.recipe.window = Window::rect;
-        std::vector<std::uint16_t> spectra(static_cast<std::size_t>(samples * 36));
-        for (std::size_t i = 0; i < spectra.size(); ++i) spectra[i] = i % 2 == 0 ? 65535 : 65535 * (i / 64 % 2);
-        ASSERT_TRUE(is_in_halves(spec));
-        EXPECT_LE(error_of(spec, bytes_of_lines(spectra)), max_error) << samples;
-    }
-}
-
-// Two lines share a block of threads; the last of an odd number has it alone.
-TEST_F(FastLimits, ADarkLineOfFullRangeIsItsOwn) {
-    ReconstructionSpec spec = spec_of(2048);
-    full_range(spec);
-    spec.geometry.a_scans = 3;
-    spec.geometry.b_scans = 1;
-    spec.recipe.background = Background::none;
-    auto spectra = moving_reflectors(2048, 3);
-    for (std::size_t i = 0; i < 2048; ++i) spectra[i] = static_cast<std::uint16_t>(spectra[i] / 500);
-    std::fill_n(spectra.begin() + 2048, 2048, std::uint16_t{0});
-    const auto all = voxels_of<float>(spec, bytes_of_lines(spectra), {.block_b_scans = 1});
-    const auto cpu = voxels_of<float>(spec, bytes_of_lines(spectra), {.choice = {.backend = Backend::cpu}});
-    for (const std::size_t line : {0, 2}) {
-        const auto of_line = [&](const std::vector<float>& voxels) {
-            const auto first = voxels.begin() + static_cast<std::ptrdiff_t>(2048 * line);
-            return std::vector<float>(first, first + 2048);
-        };
-        EXPECT_LE(normalised_error(of_line(all), of_line(cpu)), max_error) << line;
-    }
-    EXPECT_TRUE(std::all_of(all.begin() + 2048, all.begin() + 4096, [](float value) { return value == 0; }));
 }
 
 // On the host: needs no GPU.
@@ -278,7 +199,7 @@ TEST(HalfWeights, NeitherWeightsNorTheirSumsAreTooLarge) {
 
 // A line that is dark beside one that is bright.
 TEST_F(FastLimits, ADarkLineIsItsOwn) {
-    ReconstructionSpec spec = spec_of(2048);
+    ReconstructionSpec spec = fast_spec(2048);
     spec.geometry.a_scans = 2;
     spec.recipe.background = Background::none;
     auto spectra = moving_reflectors(2048, 8);
@@ -290,7 +211,7 @@ TEST_F(FastLimits, ADarkLineIsItsOwn) {
 }
 
 TEST_F(FastLimits, Packed12IsReadByWords) {
-    ReconstructionSpec spec = spec_of(2048);
+    ReconstructionSpec spec = fast_spec(2048);
     spec.format.sample_format = SampleFormat::packed12;
     std::mt19937 random(3);
     std::uniform_int_distribution<int> byte(0, 255);
@@ -303,7 +224,7 @@ TEST_F(FastLimits, Packed12IsReadByWords) {
 
 // Zeros beyond the samples.
 TEST_F(FastLimits, ZeroPaddingAddsNothing) {
-    ReconstructionSpec spec = spec_of(1024);
+    ReconstructionSpec spec = fast_spec(1024);
     spec.recipe.zero_padding = 2;
     const auto spectra = moving_reflectors(1024, 36);
     ASSERT_TRUE(is_in_halves(spec));
@@ -312,7 +233,7 @@ TEST_F(FastLimits, ZeroPaddingAddsNothing) {
 
 TEST_F(FastLimits, WhatHasNoHalvesIsExact) {
     const auto exact = [](const std::function<void(ReconstructionSpec&)>& change) {
-        ReconstructionSpec spec = spec_of(2048);
+        ReconstructionSpec spec = fast_spec(2048);
         change(spec);
         return !is_in_halves(spec);
     };
@@ -322,11 +243,11 @@ TEST_F(FastLimits, WhatHasNoHalvesIsExact) {
     EXPECT_TRUE(exact([](ReconstructionSpec& spec) { spec.recipe.upsample = 2; }));
     EXPECT_TRUE(exact([](ReconstructionSpec& spec) { spec.recipe.method = Method::compressive; }));
     EXPECT_TRUE(exact([](ReconstructionSpec& spec) {
-        full_range(spec);
+        spec.recipe.method = Method::defr;
         spec.defr.double_precision = true;
     }));
     EXPECT_TRUE(exact([](ReconstructionSpec& spec) {
-        full_range(spec);
+        spec.recipe.method = Method::defr;
         spec.format.sample_format = SampleFormat::f32;
     }));
     EXPECT_TRUE(exact([](ReconstructionSpec& spec) {

@@ -129,7 +129,7 @@ TEST_P(GridTaps, SpreadAsTheCpuDoes) {
     }
     EXPECT_LE(most, 3e-7 * greatest);
     EXPECT_GT(grid.repeated, 0) << "the first point of the grid has samples of both ends";
-    EXPECT_LE(grid.taps, 5);
+    EXPECT_LE(grid.taps, tables.real ? 5 : 6);  // W = 5, and samples of a chirped map are closer than points
 }
 
 INSTANTIATE_TEST_SUITE_P(Weights, GridTaps, testing::Values(0.0, 30.0),

@@ -1,0 +1,39 @@
+// A recipe with precision = fast, whether it goes in halves, and how far it is from the exact CPU.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "tests/gpu/gpu_run.h"
+
+namespace echolux {
+
+inline ReconstructionSpec fast_spec(std::int64_t samples) {
+    ReconstructionSpec spec;
+    spec.geometry = {.samples = samples, .a_scans = 9, .b_scans = 4};
+    spec.recipe.background = Background::frame_mean;
+    spec.recipe.a2_rad = 9;
+    spec.recipe.levels = Levels::fixed;
+    spec.recipe.quantity = Quantity::amplitude;
+    spec.recipe.precision = Precision::fast;
+    const auto last = static_cast<double>(samples - 1);
+    spec.calibration.k_polynomial = {0.01 * last, 0.94 * last, 0.04 * last};
+    return spec;
+}
+
+inline bool is_in_halves(const ReconstructionSpec& spec) {
+    const ChosenReconstructor chosen = choose_reconstructor(spec, {.backend = Backend::cuda});
+    const bool is_fast = chosen.reconstructor->precision() == Precision::fast;
+    EXPECT_EQ(is_fast, chosen.reconstructor->backend().find("half precision") != std::string::npos);
+    EXPECT_NE(is_fast, chosen.reason.find("recipe.precision = fast has no effect") != std::string::npos);
+    return is_fast;
+}
+
+// Of amplitudes, beside the CPU.
+inline double error_of(const ReconstructionSpec& spec, std::span<const std::byte> spectra) {
+    const auto gpu = voxels_of<float>(spec, spectra, {.block_b_scans = 2});
+    const auto cpu = voxels_of<float>(spec, spectra, {.choice = {.backend = Backend::cpu}, .block_b_scans = 2});
+    return normalised_error(gpu, cpu);
+}
+
+}  // namespace echolux
