@@ -3,6 +3,7 @@
 
 #include <cuda_fp16.h>
 
+#include <type_traits>
 #include <utility>
 
 #include "compute/cuda/grid_value.cuh"
@@ -28,12 +29,9 @@ struct SearchWork {
     std::int64_t mode_pitch = 0, sample_pitch = 0;
     float2 *profile = nullptr, *next = nullptr;
     float *residual = nullptr, *change = nullptr;
-    float2 *gradient = nullptr, *step = nullptr;  // or, where transforms take halves:
-    __half2 *half_gradient = nullptr, *half_step = nullptr;
-    __half* half_residual = nullptr;
+    std::byte *gradient = nullptr, *step = nullptr;  // float2, or __half2 where transforms take halves
+    __half* half_residual = nullptr;                 // there
     SearchState* states = nullptr;
-
-    __device__ bool takes_halves() const { return half_residual != nullptr; }
 };
 
 namespace {
@@ -61,27 +59,42 @@ struct Line {
           change(work.change + first_sample), state(work.states[line_of_warp()]) {}
 };
 
+// Bins on their way from and to the transforms: float2 or __half2.
+__device__ inline float2 in_floats(float2 bin) {
+    return bin;
+}
+
+__device__ inline float2 in_floats(__half2 bin) {
+    return __half22float2(bin);
+}
+
+__device__ inline void put(float2* to, float2 bin) {
+    *to = bin;
+}
+
+__device__ inline void put(__half2* to, float2 bin) {
+    *to = __float22half2_rn(bin);
+}
+
 // What numbers not above `most` are multiplied by to be halves, a power of two: they are then below 2^15, and those
 // above 2^-29 of that keep all eleven bits. Transforms are linear, so that it can be taken off what they give.
-__device__ inline float half_scale(const SearchWork& work, float most) {
-    return work.takes_halves() ? scalbnf(1, 14 - min(max(ilogbf(most), -100), 100)) : 1;
+template <class Bin>
+__device__ inline float scale_for(float most) {
+    if constexpr (std::is_same_v<Bin, float2>) return 1;
+    return scalbnf(1, 14 - min(max(ilogbf(most), -100), 100));
 }
 
-// As the transform gives it, of a residual that may be scaled.
-__device__ inline float2 gradient_of(const SearchWork& work, const Line& line, int m) {
-    const std::int64_t i = line.first_mode + m;
-    return work.takes_halves() ? __half22float2(work.half_gradient[i]) : work.gradient[i];
-}
-
-// What it is to be multiplied by.
-__device__ inline float gradient_scale(const SearchWork& work, const SearchState& state) {
-    return 1 / half_scale(work, state.residual_norm);
+// What a gradient is to be multiplied by.
+template <class Bin>
+__device__ inline float of_gradient(const SearchState& state) {
+    return 1 / scale_for<Bin>(state.residual_norm);
 }
 
 // No bin of a gradient is above the norm of the residual, and no bin of a step above the gradient's part of it and the
 // threshold; twice that, because the gradient is rounded.
-__device__ inline float step_scale(const SearchWork& work, const SearchState& state, float length, float threshold) {
-    return half_scale(work, 2 * (length * state.residual_norm + threshold));
+template <class Bin>
+__device__ inline float scale_of_step(const SearchState& state, float length, float threshold) {
+    return scale_for<Bin>(2 * (length * state.residual_norm + threshold));
 }
 
 // use(i) for this thread's elements of a line; several are fetched before they are used.
@@ -92,13 +105,16 @@ __device__ inline void for_each(int count, const Use& use) {
 }
 
 // To the transform, each thread its own samples.
+template <class Bin>
 __device__ inline void give_residual(const SearchWork& work, const Line& line, float norm) {
-    if (!work.takes_halves()) return;
-    const float scale = half_scale(work, norm);
-    __half* halves = work.half_residual + line.first_sample;
-    for_each(work.sensed, [&](int p) { halves[p] = __float2half_rn(line.residual[p] * scale); });
+    if constexpr (std::is_same_v<Bin, __half2>) {
+        const float scale = scale_for<Bin>(norm);
+        __half* halves = work.half_residual + line.first_sample;
+        for_each(work.sensed, [&](int p) { halves[p] = __float2half_rn(line.residual[p] * scale); });
+    }
 }
 
+template <class Bin>
 __global__ void pick(const __grid_constant__ SearchWork work, const float* spectra, std::int64_t pitch,
                      const std::int32_t* samples) {
     if (line_of_warp() >= work.lines) return;
@@ -113,23 +129,26 @@ __global__ void pick(const __grid_constant__ SearchWork work, const float* spect
     for_each(work.modes, [&](int m) { line.profile[m] = {}; });
     energy = over_warp(energy, Sum{});
     const float norm = sqrtf(energy);
-    give_residual(work, line, norm);
+    give_residual<Bin>(work, line, norm);
     if (!is_first_lane()) return;
     line.state.sums.left = energy;
     line.state.residual_norm = norm;
 }
 
 // After the first gradient.
+template <class Bin>
 __global__ void begin(const __grid_constant__ SearchWork work) {
     if (line_of_warp() >= work.lines) return;
     const Line line(work);
+    const Bin* gradient = reinterpret_cast<const Bin*>(work.gradient) + line.first_mode;
     float largest = 0;
-    for_each(work.modes, [&](int m) { largest = fmaxf(largest, amplitude(gradient_of(work, line, m))); });
-    largest = over_warp(largest, Greatest{}) * gradient_scale(work, line.state);
+    for_each(work.modes, [&](int m) { largest = fmaxf(largest, amplitude(in_floats(gradient[m]))); });
+    largest = over_warp(largest, Greatest{}) * of_gradient<Bin>(line.state);
     if (is_first_lane()) line.state.rules.begin(work.recipe, largest, line.state.sums.left);
 }
 
 // The next profile and the step to it. Four blocks of a multiprocessor: it waits for memory.
+template <class Bin>
 __global__ void __launch_bounds__(threads_of_a_line, 4)
     try_step(const __grid_constant__ SearchWork work, std::int64_t iteration, bool first_try) {
     if (line_of_warp() >= work.lines) return;
@@ -138,27 +157,26 @@ __global__ void __launch_bounds__(threads_of_a_line, 4)
     SearchRules<float> rules = line.state.rules;
     rules.begin_iteration(work.recipe, iteration);
     const float length = rules.length(), threshold = rules.threshold();
-    const float of_gradient = gradient_scale(work, line.state);
-    const float of_step = step_scale(work, line.state, length, threshold);
+    const float gradient_scale = of_gradient<Bin>(line.state);
+    const float step_scale = scale_of_step<Bin>(line.state, length, threshold);
+    const Bin* gradient = reinterpret_cast<const Bin*>(work.gradient) + line.first_mode;
+    Bin* step = reinterpret_cast<Bin*>(work.step) + line.first_mode;
     StepSums<float> sums;
     for_each(work.modes, [&](int m) {
-        const float2 gradient = times(gradient_of(work, line, m), of_gradient);
-        const TriedBin bin(phasor(line.profile[m]), phasor(gradient), length, threshold, m, sums);
-        const float2 step = times(point(bin.step), of_step);
-        line.next[m] = point(bin.next);
-        if (work.takes_halves()) {
-            work.half_step[line.first_mode + m] = __float22half2_rn(step);
-        } else {
-            work.step[line.first_mode + m] = step;
-        }
+        // Profiles go past the second-level cache, which then holds what products give and take.
+        const float2 now = __ldcs(line.profile + m), direction = times(in_floats(__ldcs(gradient + m)), gradient_scale);
+        const TriedBin bin(phasor(now), phasor(direction), length, threshold, m, sums);
+        __stcs(line.next + m, point(bin.next));
+        put(step + m, times(point(bin.step), step_scale));
     });
     sums = over_warp(sums, Sum{});
     if (!is_first_lane()) return;
     line.state.sums = sums;
-    line.state.step_scale = of_step;
+    line.state.step_scale = step_scale;
 }
 
 // The last try is taken as it is.
+template <class Bin>
 __global__ void judge(const __grid_constant__ SearchWork work, std::int64_t iteration, bool first_try, bool last_try) {
     if (line_of_warp() >= work.lines) return;
     const Line line(work);
@@ -174,7 +192,7 @@ __global__ void judge(const __grid_constant__ SearchWork work, std::int64_t iter
     const float norm = sqrtf(sums.left);
     if (taken) {
         for_each(work.sensed, [&](int p) { line.residual[p] += line.change[p] * of_change; });
-        give_residual(work, line, norm);
+        give_residual<Bin>(work, line, norm);
     }
     if (!is_first_lane()) return;
     if (taken) {
@@ -215,9 +233,15 @@ SparseSearch::SparseSearch(const SensingOnDevice& sensing, const CompressiveReci
 }
 
 void SparseSearch::enqueue(const float* spectra, std::int64_t pitch, const std::int32_t* samples, std::int64_t lines) {
-    pick<<<blocks_of(lines), threads_of_a_line, 0, stream_>>>(work(lines), spectra, pitch, samples);
+    if (takes_halves_) return search<__half2>(spectra, pitch, samples, lines);
+    search<float2>(spectra, pitch, samples, lines);
+}
+
+template <class Bin>
+void SparseSearch::search(const float* spectra, std::int64_t pitch, const std::int32_t* samples, std::int64_t lines) {
+    pick<Bin><<<blocks_of(lines), threads_of_a_line, 0, stream_>>>(work(lines), spectra, pitch, samples);
     checked_launch("pick the samples");
-    for (std::int64_t i = 0; i < recipe_.iterations; ++i) iterate(i, lines);
+    for (std::int64_t i = 0; i < recipe_.iterations; ++i) iterate<Bin>(i, lines);
 }
 
 void SparseSearch::store(std::int64_t lines, DepthRange kept, float to_bins, float2* bins) const {
@@ -236,28 +260,24 @@ SearchWork SparseSearch::work(std::int64_t lines) const {
     work.sample_pitch = shape_.sample_pitch;
     work.profile = profile_.as<float2>();
     work.next = next_.as<float2>();
-    if (takes_halves_) {
-        work.half_gradient = gradient_.as<__half2>();
-        work.half_step = step_.as<__half2>();
-        work.half_residual = half_residual_.as<__half>();
-    } else {
-        work.gradient = gradient_.as<float2>();
-        work.step = step_.as<float2>();
-    }
+    work.gradient = gradient_.data();
+    work.step = step_.data();
+    work.half_residual = half_residual_.as<__half>();
     work.residual = residual_.as<float>();
     work.change = change_.as<float>();
     work.states = states_.as<SearchState>();
     return work;
 }
 
+template <class Bin>
 void SparseSearch::iterate(std::int64_t iteration, std::int64_t lines) {
     const unsigned blocks = blocks_of(lines);
     sensing_->to_depth(lines, (takes_halves_ ? half_residual_ : residual_).data(), gradient_.data());
-    if (iteration == 0) begin<<<blocks, threads_of_a_line, 0, stream_>>>(work(lines));
+    if (iteration == 0) begin<Bin><<<blocks, threads_of_a_line, 0, stream_>>>(work(lines));
     for (int i = 0; i < tries_; ++i) {
-        try_step<<<blocks, threads_of_a_line, 0, stream_>>>(work(lines), iteration, i == 0);
+        try_step<Bin><<<blocks, threads_of_a_line, 0, stream_>>>(work(lines), iteration, i == 0);
         sensing_->to_samples(lines, step_.data(), change_.as<float>());
-        judge<<<blocks, threads_of_a_line, 0, stream_>>>(work(lines), iteration, i == 0, i + 1 == tries_);
+        judge<Bin><<<blocks, threads_of_a_line, 0, stream_>>>(work(lines), iteration, i == 0, i + 1 == tries_);
     }
     checked_launch("search");
     std::swap(profile_, next_);

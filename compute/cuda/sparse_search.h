@@ -31,6 +31,9 @@ class SparseSearch {
 
   private:
     SearchWork work(std::int64_t lines) const;
+    template <class Bin>
+    void search(const float* spectra, std::int64_t pitch, const std::int32_t* samples, std::int64_t lines);
+    template <class Bin>
     void iterate(std::int64_t iteration, std::int64_t lines);
 
     CompressiveRecipe recipe_;

@@ -88,21 +88,27 @@ TEST_F(FastFullRange, ALineIsItsOwn) {
     EXPECT_TRUE(std::all_of(together.begin() + n, together.begin() + 2 * n, [](float value) { return value == 0; }));
 }
 
+// The largest bin that samples of sixteen bits can have, of any length, and no half on its way overflows. Other bins
+// hang on which of them are peaks.
 TEST_F(FastFullRange, SaturatedSpectraStayFinite) {
     for (const std::int64_t samples : {512, 1024, 2048, 4096, 8192}) {
         ReconstructionSpec spec = fast_spec(samples);
         spec.recipe.method = Method::defr;
+        spec.recipe.resample = Resample::none;
         spec.recipe.a2_rad = 80;
         spec.recipe.background = Background::none;
         spec.recipe.window = Window::rect;
-        std::vector<std::uint16_t> spectra(static_cast<std::size_t>(samples * 36));
-        for (std::size_t i = 0; i < spectra.size(); ++i) spectra[i] = i % 2 == 0 ? 65535 : 65535 * (i / 64 % 2);
+        std::vector<std::uint16_t> spectra;
+        for (std::int64_t i = 0; i < 36 * samples; ++i) {
+            const double u = static_cast<double>(i % samples) / static_cast<double>(samples - 1), kappa = 2 * u - 1;
+            const double phase = 0.6 * static_cast<double>(i % samples) + 80 * kappa * kappa;
+            spectra.push_back(static_cast<std::uint16_t>(std::cos(phase) > 0 ? 65535 : 0));
+        }
         ASSERT_TRUE(is_in_halves(spec));
         const std::vector<float> halves = voxels(spec, spectra);
         spec.recipe.precision = Precision::exact;
         const std::vector<float> exact = voxels(spec, spectra);
-        const float strongest = *std::ranges::max_element(exact);
-        EXPECT_NEAR(*std::ranges::max_element(halves) / strongest, 1, 0.002) << samples;
+        EXPECT_NEAR(*std::ranges::max_element(halves) / *std::ranges::max_element(exact), 1, 0.003) << samples;
         EXPECT_TRUE(std::ranges::all_of(halves, [](float value) { return std::isfinite(value); })) << samples;
     }
 }
