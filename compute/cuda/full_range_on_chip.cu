@@ -45,9 +45,7 @@ struct OneInFloats {
     __device__ static Value value(const SearchWork&, const float* const (&spectra)[lines], int i) {
         return __ldcs(spectra[0] + i);
     }
-    __device__ static Bin turned(Value value, Factor rotation) {
-        return {value * rotation.x, -value * rotation.y};
-    }
+    __device__ static Bin turned(Value value, Factor rotation) { return {value * rotation.x, -value * rotation.y}; }
     __device__ static Value left(Value value, Bin peaks, Factor rotation, float scale) {
         return value - scale * shown_by(peaks.x, peaks.y, rotation.x, rotation.y);
     }
@@ -84,8 +82,8 @@ struct TwoInHalves {
         return {__hmul2(value, __low2half2(rotation.parts)), __hmul2(value, __hneg2(__high2half2(rotation.parts)))};
     }
     __device__ static Value left(Value value, Bin peaks, Factor rotation, float scale) {
-        const __half2 shown = __hfma2(peaks.re, __low2half2(rotation.parts),
-                                      __hneg2(__hmul2(peaks.im, __high2half2(rotation.parts))));
+        const __half2 shown =
+            __hfma2(peaks.re, __low2half2(rotation.parts), __hneg2(__hmul2(peaks.im, __high2half2(rotation.parts))));
         return __hfma2(shown, __float2half2_rn(-2 * scale / of_peaks), value);
     }
     __device__ static Power power(Bin bin) {
@@ -101,9 +99,7 @@ struct TwoInHalves {
     }
 
     struct Greater {
-        __device__ Power operator()(Power a, Power b) const {
-            return {Greatest{}(a.x, b.x), Greatest{}(a.y, b.y)};
-        }
+        __device__ Power operator()(Power a, Power b) const { return {Greatest{}(a.x, b.x), Greatest{}(a.y, b.y)}; }
     };
 
     struct Peaks {

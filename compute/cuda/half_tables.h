@@ -50,8 +50,8 @@ inline float half_spectrum_scale(const RawFormat& format, const std::vector<doub
     return static_cast<float>(std::exp2(std::floor(std::log2(largest_half / 2 / greatest))));
 }
 
-// What a matrix is multiplied by for products of halves, a power of two: its elements are then up to 2^14, far below what
-// a half overflows at, and precise down to 2^-28 of the greatest.
+// What a matrix is multiplied by for products of halves, a power of two: its elements are then up to 2^14, far below
+// what a half overflows at, and precise down to 2^-28 of the greatest.
 inline float half_matrix_scale(double largest) {
     return largest == 0 ? 1 : static_cast<float>(std::ldexp(1.0, 13 - std::ilogb(largest)));
 }

@@ -86,9 +86,9 @@ ComplexPieces::ComplexPieces(const CubicPieces<std::complex<float>>& pieces)
       view_{on_device(pieces.view(), real_), on_device(pieces.view(), imaginary_)} {}
 
 MovedLines::MovedLines(const MovedSamples& samples, bool real)
-    : real_(real), spreading_(samples.spreading()), jitter_(samples.jitter.view()),
-      weight_(samples.weights), turn_(samples.turn), cycles_a_point_(samples.cycles_a_point), kernel_(uploaded(samples.kernel.coefficients())), rows_(uploaded(samples.jitter.rows())),
-      points_(uploaded(samples.points)), shares_(uploaded(samples.shares)) {
+    : real_(real), spreading_(samples.spreading()), jitter_(samples.jitter.view()), weight_(samples.weights),
+      turn_(samples.turn), cycles_a_point_(samples.cycles_a_point), kernel_(uploaded(samples.kernel.coefficients())),
+      rows_(uploaded(samples.jitter.rows())), points_(uploaded(samples.points)), shares_(uploaded(samples.shares)) {
     const SamplesByPlace sorted = samples_by_place(samples.points);
     sorted_points_ = uploaded(sorted.points);
     sorted_samples_ = uploaded(sorted.samples);
@@ -117,8 +117,15 @@ void MovedLines::enqueue(cudaStream_t stream, const RawLines& lines, const float
 template <class Value>
 void MovedLines::enqueue(cudaStream_t stream, const RawLines& lines, const float* spectra, Value* weighed,
                          Value* grids) const {
-    const MovedWork work{spreading_,      jitter_,         by_place_,           weight_.view(),     turn_.view(),
-                         cycles_a_point_, points_.as<double>(), shares_.as<float>(), lines.number};
+    const MovedWork work{spreading_,
+                         jitter_,
+                         by_place_,
+                         weight_.view(),
+                         turn_.view(),
+                         cycles_a_point_,
+                         points_.as<double>(),
+                         shares_.as<float>(),
+                         lines.number};
     const std::int64_t samples = lines.count * spreading_.points, points = lines.count * spreading_.grid;
     weigh_samples<<<blocks_for(samples), threads_of_a_range, 0, stream>>>(work, spectra, samples, weighed);
     checked_launch("weigh samples where they lie");

@@ -6,9 +6,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "compute/cuda/half_tables.h"
 #include "compute/cuda/launch.h"
 #include "compute/cuda/nudft.h"
-#include "compute/cuda/half_tables.h"
 #include "compute/cuda/tf32.h"
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"

@@ -33,8 +33,8 @@ struct NufftWork {
 // where the finer grid is twice as fine, each thread having 16 points of it.
 constexpr int nufft_words = 8;
 
-// Whether a block has room for the grids of two lines, before for their spectra, and for two rows of codes. Of a complex
-// grid bins of the first half are stored, which are all where it is twice as fine.
+// Whether a block has room for the grids of two lines, before for their spectra, and for two rows of codes. Of a
+// complex grid bins of the first half are stored, which are all where it is twice as fine.
 bool nufft_fits_on_chip(std::int64_t points, std::int64_t samples_read, std::int64_t depth);
 
 void launch_nufft(const NufftWork& work, std::int64_t points, bool real, cudaStream_t stream);

@@ -13,10 +13,10 @@
 
 namespace echolux {
 
-// The depth bins that a finer grid tells apart, and which of them is bin 0 of its transform. A real grid has the bins of
-// both sides of zero delay, wanted or not. Where samples are complex those of one side are enough, which take half the
-// points: turned so that the middle one lies at zero, they are as far from the end of the grid's band as those of a real
-// grid.
+// The depth bins that a finer grid tells apart, and which of them is bin 0 of its transform. A real grid has the bins
+// of both sides of zero delay, wanted or not. Where samples are complex those of one side are enough, which take half
+// the points: turned so that the middle one lies at zero, they are as far from the end of the grid's band as those of a
+// real grid.
 struct GridBand {
     std::int64_t bins = 0;
     std::int64_t middle = 0;

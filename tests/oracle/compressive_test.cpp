@@ -43,8 +43,8 @@ TEST_F(Compressive, ThirtyPercentOfTheSamplesShowWhatAllShow) {
     EXPECT_LE(guess_db, 30) << "the scene would be too easy";
 }
 
-// The published differences are those of mirrors; many reflectors, and mirrors that dispersion blurs, differ by what the
-// kernel does to their spectrum.
+// The published differences are those of mirrors; many reflectors, and mirrors that dispersion blurs, differ by what
+// the kernel does to their spectrum.
 TEST_F(Compressive, TheFastTransformFindsWhatTheExactOneFinds) {
     const std::vector<double> depths{43.0, 162.2, 300.5, 458.3, 593.1, 727.6};
     const std::vector<float> lines = mirrors(depths);
@@ -60,11 +60,10 @@ TEST_F(Compressive, TheFastTransformFindsWhatTheExactOneFinds) {
         spec.compressive.transform = SensingTransform::exact;
         const Field exact = reconstructed<std::complex<float>>(spec, lines);
         spec.compressive.transform = SensingTransform::nufft;
-        for (const Case& c :
-             {Case{{beatty, 2, 5}, 3.9e-6, 4.5e-5}, Case{{beatty, 2, 3}, 5.3e-4, 4.2e-3},
-              Case{{beatty, 1.5, 5}, 1.3e-5, 2.2e-4}, Case{{beatty, 1.5, 3}, 8.6e-4, 9.8e-3},
-              Case{{gauss, 2, 5}, 5.8e-4, 1.7e-3}, Case{{gauss, 2, 3}, 5.7e-3, 2.2e-2},
-              Case{{gauss, 1.5, 5}, 1.2e-3, 4.9e-3}, Case{{gauss, 1.5, 3}, 1.2e-2, 3.3e-2}}) {
+        for (const Case& c : {Case{{beatty, 2, 5}, 3.9e-6, 4.5e-5}, Case{{beatty, 2, 3}, 5.3e-4, 4.2e-3},
+                              Case{{beatty, 1.5, 5}, 1.3e-5, 2.2e-4}, Case{{beatty, 1.5, 3}, 8.6e-4, 9.8e-3},
+                              Case{{gauss, 2, 5}, 5.8e-4, 1.7e-3}, Case{{gauss, 2, 3}, 5.7e-3, 2.2e-2},
+                              Case{{gauss, 1.5, 5}, 1.2e-3, 4.9e-3}, Case{{gauss, 1.5, 3}, 1.2e-2, 3.3e-2}}) {
             spec.nufft = c.nufft;
             const double limit = 2 * (a2 == 0 ? c.published : c.of_kernel);
             EXPECT_LE(relative_l2(reconstructed<std::complex<float>>(spec, lines), exact), limit)
