@@ -37,10 +37,10 @@ DefrDeviceTables::DefrDeviceTables(const ReconstructionSpec& spec, const PlainTa
     if (!on_chip) return;
     const std::vector<float2> factors = transform_twiddles(points);
     twiddles = uploaded(factors);
-    if (!wants_halves(spec) || spec.format.sample_format == SampleFormat::f32) return;
+    if (!wants_halves(spec) || !fits_halves(spec.format)) return;
     half_twiddles = uploaded(halves_of(factors));
     half_rotation = uploaded(halves_of(float2s_of(tables.rotation)));
-    half_scale = half_spectrum_scale(spec.format, tables.window);
+    half_scale = half_spectrum_scale(spec.format, tables.window, half_peaks);
 }
 
 DefrLines::DefrLines(const DefrDeviceTables& tables, const LineFormat& format, std::int64_t max_lines,

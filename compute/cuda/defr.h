@@ -19,8 +19,6 @@ struct DefrDeviceTables {
     // Of a valid spec; `plain` lives longer. `fused`: on the chip where that can be. Throws Error{device,
     // out_of_memory}.
     DefrDeviceTables(const ReconstructionSpec& spec, const PlainTables& plain, DepthRange bins, bool fused);
-    DefrDeviceTables(const ReconstructionSpec& spec, const PlainTables& plain, const DefrTables& tables,
-                     DepthRange bins, bool fused);
 
     bool in_halves() const { return half_twiddles.bytes() > 0; }
 
@@ -35,6 +33,13 @@ struct DefrDeviceTables {
     DeviceBuffer half_rotation;
     DeviceBuffer half_twiddles;
     float half_scale = 1;  // of spectra in halves
+
+    // What peaks in halves are multiplied by on their way back: n times a sample would be too large.
+    static constexpr float half_peaks = 1.0f / 16;
+
+  private:
+    DefrDeviceTables(const ReconstructionSpec& spec, const PlainTables& plain, const DefrTables& tables,
+                     DepthRange bins, bool fused);
 };
 
 // The search in many A-scans at a time, on one stream.

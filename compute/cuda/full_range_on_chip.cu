@@ -71,7 +71,7 @@ struct TwoInHalves {
     using Factor = HalfFactor;
     using Power = float2;
     static constexpr int lines = 2;
-    static constexpr float of_peaks = 1.0f / 16;  // n times a sample would be too large for a half
+    static constexpr float of_peaks = DefrDeviceTables::half_peaks;
 
     __device__ static const Factor* rotation(const SearchWork& work) { return work.half_rotation; }
     __device__ static const Factor* twiddles(const SearchWork& work) { return work.half_twiddles; }

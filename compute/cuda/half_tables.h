@@ -40,13 +40,23 @@ inline int significant_bits(const RawFormat& format) {
     return static_cast<int>(format.bits == 0 ? left : std::min(left, format.bits));
 }
 
-// What spectra behind a window are multiplied by, a power of two: then no bin of saturated samples is above half of the
-// largest half, whatever their background. Of float samples the range is not known.
-inline float half_spectrum_scale(const RawFormat& format, const std::vector<double>& window) {
+// Whether samples by their format leave halves the precision that they have.
+inline bool fits_halves(const RawFormat& format) {
+    return format.sample_format != SampleFormat::f32 && significant_bits(format) <= 16;
+}
+
+// What spectra behind a window are multiplied by, a power of two: then no bin of saturated samples, whatever their
+// background, is above half of the largest half, and no point of a spectrum that comes back from its bins, multiplied
+// by their number and by `of_peaks`. The range of float samples is unknown.
+inline float half_spectrum_scale(const RawFormat& format, const std::vector<double>& window, double of_peaks) {
     constexpr double largest_half = 65504;
-    double sum = 0;
-    for (const double weight : window) sum += std::abs(weight);
-    const double greatest = std::ldexp(sum, significant_bits(format));
+    double sum = 0, largest = 0;
+    for (const double weight : window) {
+        sum += std::abs(weight);
+        largest = std::max(largest, std::abs(weight));
+    }
+    const double bins = std::max(sum, static_cast<double>(window.size()) * largest * of_peaks);
+    const double greatest = std::ldexp(bins, significant_bits(format));
     return static_cast<float>(std::exp2(std::floor(std::log2(largest_half / 2 / greatest))));
 }
 

@@ -47,7 +47,7 @@ class NufftDeviceTables {
     DeviceBuffer weights_;             // complex [taps][points]
     DeviceBuffer correction_;          // float [depth]
     DeviceBuffer factors_;             // float4 [depth], the same of real grids that are transformed at half the length
-    std::optional<MixedShape> mixed_;  // of the one kernel, for grids whose points are no power of two
+    std::optional<MixedShape> mixed_;  // of the one kernel for any length, where that for powers of two will not do
     DeviceBuffer twiddles_;            // of the one kernel
     DeviceBuffer half_twiddles_;
     DeviceBuffer half_weights_;

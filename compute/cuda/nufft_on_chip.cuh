@@ -137,7 +137,7 @@ struct NufftComplexGrid {
     __device__ static void store(const NufftWork& work, typename Form::Point*, const typename Form::Point (&v)[16],
                                  int t, const Rows& rows) {
 #pragma unroll
-        for (int i = 0; i < 8; ++i) {  // the first half
+        for (int i = 0; i < 8; ++i) {  // the first half, which has all kept ones (nufft_fits_on_chip)
             const int k = t + i * Size::threads, z = k - work.first_bin;
             if (z < 0 || z >= work.depth) continue;
             rows.store(work, z, Form::bins(work, v[i]) * float2{__ldg(work.correction + z), 0});

@@ -39,7 +39,7 @@ bool nufft_fits_on_chip(std::int64_t points, std::int64_t samples_read, std::int
 
 void launch_nufft(const NufftWork& work, std::int64_t points, bool real, cudaStream_t stream);
 
-// Of grids whose points are no power of two.
+// Of grids of any length that has a shape.
 void launch_nufft_mixed(const NufftWork& work, const MixedShape& shape, bool real, cudaStream_t stream);
 
 // Of lines that can be read by words.

@@ -20,13 +20,13 @@ namespace echolux::cuda {
 struct SensingShape {
     std::int64_t lines = 0;  // most of one call; memory holds them all
     std::int64_t sensed = 0;
-    std::int64_t sample_pitch = 0;  // floats from line to line
+    std::int64_t sample_pitch = 0;  // from line to line
     std::int64_t modes = 0;
     std::int64_t mode_pitch = 0;  // complex from line to line
 };
 
 // Profiles, and samples on their way to depth, are floats or halves (SensingOnDevice::takes_halves()). No bin of a
-// profile is above the norm of the samples that it is of.
+// profile is above the norm of the samples it was computed from.
 class Sensing {
   public:
     virtual ~Sensing() = default;

@@ -6,6 +6,7 @@
 #include "compute/cuda/grid_value.cuh"
 #include "compute/cuda/launch.h"
 #include "compute/cuda/sensing.h"
+#include "compute/methods/nufft.h"
 
 namespace echolux::cuda {
 namespace {
@@ -25,8 +26,8 @@ struct GridWork {
     int middle = 0;  // the mode that is bin 0 of the grid
 };
 
-// A real grid has the bins of one side; a complex one those of both, and is turned back by the forward transform with
-// real and imaginary part exchanged.
+// Both have the bins of one side: a real grid because the others mirror them, a complex one because it is not made for
+// others (GridBand). That is turned back by the forward transform with real and imaginary part exchanged.
 template <class Point>
 struct Kind;
 
@@ -68,7 +69,7 @@ __global__ void spread(const __grid_constant__ GridWork work, const float* sampl
 __global__ void correct(const __grid_constant__ GridWork work, const float2* bins, std::int64_t bins_of_a_line,
                         float2* profiles, std::int64_t pitch) {
     for (int m = static_cast<int>(threadIdx.x); m < work.modes; m += threads_of_a_line) {
-        const int bin = m < work.middle ? m - work.middle + work.points : m - work.middle;
+        const std::int64_t bin = bin_of_grid(m, work.middle, work.points);
         profiles[blockIdx.x * pitch + m] = times(bins[blockIdx.x * bins_of_a_line + bin], work.correction[m]);
     }
 }

@@ -104,7 +104,7 @@ __device__ inline void for_each(int count, const Use& use) {
     for (int i = static_cast<int>(threadIdx.x) % lanes; i < count; i += lanes) use(i);
 }
 
-// To the transform, each thread its own samples.
+// Each thread hands its own samples to the transform.
 template <class Bin>
 __device__ inline void give_residual(const SearchWork& work, const Line& line, float norm) {
     if constexpr (std::is_same_v<Bin, __half2>) {
@@ -147,7 +147,7 @@ __global__ void begin(const __grid_constant__ SearchWork work) {
     if (is_first_lane()) line.state.rules.begin(work.recipe, largest, line.state.sums.left);
 }
 
-// The next profile and the step to it. Four blocks of a multiprocessor: it waits for memory.
+// The next profile and the step to it. It waits for memory, so that four blocks of a multiprocessor are asked for.
 template <class Bin>
 __global__ void __launch_bounds__(threads_of_a_line, 4)
     try_step(const __grid_constant__ SearchWork work, std::int64_t iteration, bool first_try) {

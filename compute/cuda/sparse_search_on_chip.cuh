@@ -42,7 +42,7 @@ struct OnChipWork {
 struct SearchMemory {
     float2* exchange;       // [exchange points]; the grid
     float* residual;        // [sensed] A x - y, before the last step
-    float* change;          // [sensed] A s of that
+    float* change;          // [sensed] A s of the last step or try
     StepSums<float>* sums;  // [32]
 };
 
@@ -81,7 +81,7 @@ template <int log2_modes>
 struct SearchSize {
     using Size = TransformSize<log2_modes + 1>;
     static constexpr int n = Size::n, threads = Size::threads, modes_of_a_thread = 8;
-    static constexpr int min_blocks = threads == 128 ? 4 : 512 / threads;  // of a multiprocessor
+    static constexpr int min_blocks = 512 / threads;  // of a multiprocessor
     static_assert(modes_of_a_thread * threads == n / 2);
 
     static std::int64_t shared_bytes(std::int64_t sensed) {

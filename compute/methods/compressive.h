@@ -34,7 +34,7 @@ struct SensingTables {
     // (GridBand): bin m of a profile is bin_of_grid(m, middle, grid).
     std::int64_t grid = 0;
     std::int64_t middle = 0;
-    std::vector<std::complex<double>> turns_of_grid;  // [sensed] turns, and back from the middle
+    std::vector<std::complex<double>> turns_of_grid;  // [sensed] turns times exp(2 pi i middle x_p / N)
     SpreadSamples spread;
     std::vector<float> correction;  // [modes], divided by sqrt(N)
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "compute/host_device.h"
 #include "compute/methods/spread_samples.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/params.h"
@@ -15,8 +16,8 @@ namespace echolux {
 
 // The depth bins that a finer grid tells apart, and which of them is bin 0 of its transform. A real grid has the bins
 // of both sides of zero delay, wanted or not. Where samples are complex those of one side are enough, which take half
-// the points: turned so that the middle one lies at zero, they are as far from the end of the grid's band as those of a
-// real grid.
+// the points: turned so that the middle one lies at zero, the outermost ones are as far from the end of the grid's band
+// as the deepest one of a real grid.
 struct GridBand {
     std::int64_t bins = 0;
     std::int64_t middle = 0;
@@ -34,7 +35,7 @@ std::vector<std::complex<double>> turned_to_middle(const GridBand& band, const s
                                                    std::int64_t length);
 
 // Bin z of the depth among those of a transform of `grid` points whose bin 0 is `middle`.
-inline std::int64_t bin_of_grid(std::int64_t z, std::int64_t middle, std::int64_t grid) {
+ECHOLUX_HD inline std::int64_t bin_of_grid(std::int64_t z, std::int64_t middle, std::int64_t grid) {
     return z < middle ? z - middle + grid : z - middle;
 }
 

@@ -193,10 +193,11 @@ const std::vector<Field<Recipe>>& describe<Recipe>() {
                "level that counts as 0 dB; 0: measured from the first volume, then frozen")
             .special(0, "measured")
             .soft(0, 120),
-        choice("precision", &S::precision, {"exact", "fast"}, plan,
-               "fast: structure in half precision on a GPU, where spectra of 512, 1024 ... 8192 samples come as u16 or "
-               "packed12 (the NUFFT: u16; full range: any integers); adds noise 62 dB below the power of the "
-               "line. Flow and complex voxels stay exact, as does all that the CPU does"),
+        choice(
+            "precision", &S::precision, {"exact", "fast"}, plan,
+            "fast: structure in half precision on a GPU, where spectra of 512, 1024 ... 8192 samples come as u16 or "
+            "packed12 (the NUFFT: u16; full range: integers of up to 16 bits); adds noise 62 dB below the power of the "
+            "line. Flow and complex voxels stay exact, as does all that the CPU does"),
     };
     return fields;
 }

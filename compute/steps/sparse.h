@@ -41,8 +41,8 @@ ECHOLUX_HD inline float share_of_norm(int bin) {
     return bin == 0 ? 1.0f : 2.0f;
 }
 
-// What a step s does to an A-scan, as sums over its bins and samples. GPUs sum in float: in a fixed order, some 20
-// additions deep, so that a sum is good to about 1e-6.
+// What a step s does to an A-scan, as sums over its bins and samples. GPUs sum in float, in a fixed order: 20 additions
+// deep on the chip, 40 to 260 in passes, so that a sum is good to about 1e-6.
 template <class Real>
 struct StepSums {
     Real step = 0;        // |s|^2

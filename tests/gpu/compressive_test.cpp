@@ -240,6 +240,26 @@ TEST_F(CompressiveOnGpu, ALargeTauAndAnEmptyLineLeaveNothing) {
     }
 }
 
+// Lines of very different light beside each other, each on a scale of its own: what is found is in proportion.
+TEST_F(CompressiveOnGpu, LinesOfAnyStrengthAreFoundByTheMatrix) {
+    const std::vector<float> factors{1e-6f, 1, 1e6f, 0};
+    ReconstructionSpec spec = spec_for(std::ssize(factors));
+    spec.compressive.transform = SensingTransform::exact;
+    std::vector<float> spectra;
+    for (const float factor : factors) {
+        for (const float sample : scene(1)) spectra.push_back(factor * sample);
+    }
+    const Field all = found(spec, spectra);
+    spec.geometry.a_scans = 1;
+    const Field expected = on_cpu(spec, scene(1));
+    for (std::size_t l = 0; l + 1 < factors.size(); ++l) {
+        Field line(all.begin() + std::ptrdiff_t(l * n / 2), all.begin() + std::ptrdiff_t((l + 1) * n / 2));
+        for (auto& bin : line) bin /= factors[l];
+        EXPECT_LE(relative_l2(line, expected), max_of_halves) << factors[l];
+    }
+    EXPECT_TRUE(std::all_of(all.end() - n / 2, all.end(), [](const auto& bin) { return bin == Field::value_type(); }));
+}
+
 // A line has the same bits whatever lies beside it, in blocks of any size on any number of streams. Samples that are no
 // numbers are read as zero.
 TEST_F(CompressiveOnGpu, BitsOfALineDoNotDependOnItsPlace) {

@@ -176,10 +176,21 @@ TEST_F(FastLimits, SaturatedSpectraOfTheNufftStayFinite) {
 TEST(HalfSpectra, NoBinOfSaturatedSamplesIsTooLarge) {
     RawFormat format;
     format.sample_format = SampleFormat::u16;
-    EXPECT_EQ(cuda::half_spectrum_scale(format, std::vector<double>(1024, 1.0)), 1.0f / 4096);
-    EXPECT_EQ(cuda::half_spectrum_scale(format, std::vector<double>(1024, -0.5)), 1.0f / 2048);
+    const auto scale = [&](const std::vector<double>& window) {
+        return cuda::half_spectrum_scale(format, window, 1.0 / 16);
+    };
+    EXPECT_EQ(scale(std::vector<double>(1024, 1.0)), 1.0f / 4096);
+    EXPECT_EQ(scale(std::vector<double>(1024, -0.5)), 1.0f / 2048);
+    std::vector<double> narrow(1024);
+    narrow[512] = 1;
+    EXPECT_EQ(scale(narrow), 1.0f / 256) << "a point that comes back is 1024 / 16 times as large";
     format.bits = 12;
-    EXPECT_EQ(cuda::half_spectrum_scale(format, std::vector<double>(1024, 1.0)), 1.0f / 256);
+    EXPECT_EQ(scale(std::vector<double>(1024, 1.0)), 1.0f / 256);
+    EXPECT_TRUE(cuda::fits_halves(format));
+    format.sample_format = SampleFormat::u32;
+    EXPECT_TRUE(cuda::fits_halves(format));
+    format.bits = 0;
+    EXPECT_FALSE(cuda::fits_halves(format));
 }
 
 // On the host: needs no GPU.
@@ -246,10 +257,12 @@ TEST_F(FastLimits, WhatHasNoHalvesIsExact) {
         spec.recipe.method = Method::defr;
         spec.defr.double_precision = true;
     }));
-    EXPECT_TRUE(exact([](ReconstructionSpec& spec) {
-        spec.recipe.method = Method::defr;
-        spec.format.sample_format = SampleFormat::f32;
-    }));
+    for (const SampleFormat format : {SampleFormat::f32, SampleFormat::u32}) {
+        EXPECT_TRUE(exact([format](ReconstructionSpec& spec) {
+            spec.recipe.method = Method::defr;
+            spec.format.sample_format = format;
+        }));
+    }
     EXPECT_TRUE(exact([](ReconstructionSpec& spec) {
         choose_nufft(spec);
         spec.format.sample_format = SampleFormat::f32;
