@@ -27,9 +27,10 @@ LineMethodMaker line_methods(const ReconstructionSpec& spec, const PlainTables& 
         };
     }
     if (uses_nufft(spec)) {
+        const auto tables = std::make_shared<const NufftTables>(nufft_tables(spec));
         std::shared_ptr<const MovedSamples> moved;
-        if (!spec.calibration.k_jitter.empty()) moved = std::make_shared<MovedSamples>(moved_samples(spec));
-        return [tables = std::make_shared<NufftTables>(nufft_tables(spec)), moved, format, rolling] {
+        if (!spec.calibration.k_jitter.empty()) moved = std::make_shared<MovedSamples>(moved_samples(spec, *tables));
+        return [tables, moved, format, rolling] {
             return std::make_unique<NufftLine>(*tables, moved.get(), format, rolling);
         };
     }

@@ -14,14 +14,6 @@ DeviceBuffer uploaded_as(const std::vector<std::complex<double>>& values) {
     return uploaded(std::vector<std::complex<Real>>(values.begin(), values.end()));
 }
 
-std::vector<float2> float2s_of(const std::vector<std::complex<double>>& values) {
-    std::vector<float2> pairs;
-    for (const std::complex<double>& value : values) {
-        pairs.push_back({static_cast<float>(value.real()), static_cast<float>(value.imag())});
-    }
-    return pairs;
-}
-
 }  // namespace
 
 DefrDeviceTables::DefrDeviceTables(const ReconstructionSpec& spec, const PlainTables& plain, DepthRange bins,
@@ -39,7 +31,7 @@ DefrDeviceTables::DefrDeviceTables(const ReconstructionSpec& spec, const PlainTa
     twiddles = uploaded(factors);
     if (!wants_halves(spec) || !fits_halves(spec.format)) return;
     half_twiddles = uploaded(halves_of(factors));
-    half_rotation = uploaded(halves_of(float2s_of(tables.rotation)));
+    half_rotation = uploaded(halves_of(tables.rotation));
     half_scale = half_spectrum_scale(spec.format, tables.window, half_peaks);
 }
 

@@ -53,9 +53,7 @@ struct OneInFloats {
     __device__ static bool is_something(Power power) { return power > 0; }
     __device__ static void store(const SearchWork&, Bin bin, float2* const (&bins)[lines], int z) { bins[0][z] = bin; }
 
-    struct Greater {
-        __device__ Power operator()(Power a, Power b) const { return Greatest{}(a, b); }
-    };
+    using Greater = Greatest;
 
     struct Peaks {
         PeakDetector<float> is_peak;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -67,11 +68,23 @@ inline float half_matrix_scale(double largest) {
 }
 
 // Pairs of halves, real and imaginary part, as bits.
+inline std::uint32_t half_bits(float re, float im) {
+    const __half2 half = __floats2half2_rn(re, im);
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, &half, sizeof(half));
+    return bits;
+}
+
 inline std::vector<std::uint32_t> halves_of(const std::vector<float2>& values, float scale = 1) {
     std::vector<std::uint32_t> halves;
-    for (const float2 value : values) {
-        const __half2 half = __floats2half2_rn(value.x * scale, value.y * scale);
-        std::memcpy(&halves.emplace_back(), &half, sizeof(half));
+    for (const float2 value : values) halves.push_back(half_bits(value.x * scale, value.y * scale));
+    return halves;
+}
+
+inline std::vector<std::uint32_t> halves_of(const std::vector<std::complex<double>>& values) {
+    std::vector<std::uint32_t> halves;
+    for (const std::complex<double>& value : values) {
+        halves.push_back(half_bits(static_cast<float>(value.real()), static_cast<float>(value.imag())));
     }
     return halves;
 }

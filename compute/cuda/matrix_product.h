@@ -28,9 +28,9 @@ inline std::int64_t rounded_up(std::int64_t value, std::int64_t step) {
 
 class MatrixProduct {
   public:
-    // On the current device. Products are floats, or halves of which the caller knows that none is too large. Throws
-    // Error{device, out_of_memory}.
-    enum class Products { floats, halves };
+    enum class Products { floats, halves };  // halves: the caller knows that none is too large
+
+    // On the current device. Throws Error{device, out_of_memory}.
     MatrixProduct(Operand operand, const ProductShape& shape, Products products = Products::floats);
 
     // What each stream has to provide.

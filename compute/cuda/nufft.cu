@@ -70,13 +70,12 @@ NufftDeviceTables::NufftDeviceTables(const ReconstructionSpec& spec, const Nufft
       first_bin_(tables.first_bin), depth_(std::ssize(tables.correction)), base_(uploaded(grid.base)),
       weights_(uploaded(grid.weights)), correction_(uploaded(tables.correction)) {
     if (!spec.calibration.k_jitter.empty()) {
-        moved_.emplace(moved_samples(spec), real_);
+        moved_.emplace(moved_samples(spec, tables), real_);
         return;
     }
     if (!fused) return;
     const std::int64_t samples_read = spec.geometry.samples + repeated_;
-    const bool stored = real_ || 2 * (first_bin_ + depth_) <= points_;
-    if (stored && nufft_fits_on_chip(points_, samples_read, depth_)) {
+    if (nufft_fits_on_chip(points_, real_, samples_read, {first_bin_, first_bin_ + depth_})) {
         find_tables_on_chip(spec, grid);
     } else {
         mixed_ = mixed_shape(points_, samples_read, 0);

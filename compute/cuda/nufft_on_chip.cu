@@ -4,12 +4,12 @@
 
 namespace echolux::cuda {
 
-bool nufft_fits_on_chip(std::int64_t points, std::int64_t samples_read, std::int64_t depth) {
-    if (!has_transform_size(points)) return false;
+bool nufft_fits_on_chip(std::int64_t points, bool real, std::int64_t samples_read, DepthRange kept) {
+    if (!has_transform_size(points) || (!real && 2 * kept.end > points)) return false;
     bool fits = false;
     with_transform_size(points, [&](auto size) {
         constexpr std::int64_t bytes = NufftSize<size.log2_n>::template exchange_bytes<NufftFloats>;
-        fits = bytes + 2 * depth <= max_shared_bytes() &&
+        fits = bytes + 2 * (kept.end - kept.begin) <= max_shared_bytes() &&
                samples_read * std::int64_t{sizeof(NufftFloats::Sample)} <= bytes;
     });
     return fits;

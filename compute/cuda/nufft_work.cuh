@@ -6,6 +6,7 @@
 #include "compute/cuda/k_points.h"
 #include "compute/cuda/paired_lines.cuh"
 #include "compute/cuda/transform_size.h"
+#include "compute/plan/choices.h"
 
 namespace echolux::cuda {
 
@@ -33,9 +34,9 @@ struct NufftWork {
 // where the finer grid is twice as fine, each thread having 16 points of it.
 constexpr int nufft_words = 8;
 
-// Whether a block has room for the grids of two lines, before for their spectra, and for two rows of codes. Of a
-// complex grid bins of the first half are stored, which are all where it is twice as fine.
-bool nufft_fits_on_chip(std::int64_t points, std::int64_t samples_read, std::int64_t depth);
+// Whether a block has room for the grids of two lines, before for their spectra, and for two rows of codes, and stores
+// all bins that are kept: of a complex grid those of the first half, which are all where it is twice as fine.
+bool nufft_fits_on_chip(std::int64_t points, bool real, std::int64_t samples_read, DepthRange kept);
 
 void launch_nufft(const NufftWork& work, std::int64_t points, bool real, cudaStream_t stream);
 

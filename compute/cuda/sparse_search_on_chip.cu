@@ -118,9 +118,12 @@ SparseSearchOnChip::SparseSearchOnChip(const SensingTables& tables, const Compre
     rounds_ = uploaded(rounds.begins);
     const auto stretch = static_cast<std::int32_t>(stretch_of(tables));
     samples_ = uploaded_in_order(rounds, [&](std::size_t p) { return tables.samples[p]; });
-    first_ = uploaded_in_order(rounds, [&](std::size_t p) { return tables.spread.first[p] * stretch; });
-    weights_ = uploaded_weights(rounds, tables.spread);
-    if (width_ == 3) threes_ = uploaded_threes(rounds, tables.spread, stretch);
+    if (width_ == 3) {
+        threes_ = uploaded_threes(rounds, tables.spread, stretch);
+    } else {
+        first_ = uploaded_in_order(rounds, [&](std::size_t p) { return tables.spread.first[p] * stretch; });
+        weights_ = uploaded_weights(rounds, tables.spread);
+    }
     turns_ = uploaded_in_order(rounds, [&](std::size_t p) {
         const std::complex<float> turn(tables.turns_of_grid[p]);
         return float2{turn.real(), turn.imag()};

@@ -20,7 +20,7 @@ struct OnChipWork {
     const int* samples = nullptr;      // [sensed] of a spectrum
     const int* first = nullptr;        // [sensed] of the grid points that a sample spreads to
     const float* weights = nullptr;    // [width][sensed]
-    const float4* of_three = nullptr;  // [sensed], where the width is three: the bits of `first`, and the weights
+    const float4* of_three = nullptr;  // instead of both, where the width is three: [sensed], the bits of `first` first
     const float2* turns = nullptr;     // [sensed], where the grid is complex
     const int* rounds = nullptr;       // [rounds + 1]: where each begins
     int sensed = 0;

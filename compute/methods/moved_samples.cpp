@@ -5,7 +5,6 @@
 #include <numbers>
 
 #include "compute/indexing.h"
-#include "compute/methods/nufft.h"
 #include "compute/methods/sample_points.h"
 #include "compute/methods/spreading_kernel.h"
 #include "compute/plan/cubic_spline.h"
@@ -43,11 +42,9 @@ CubicPieces<float> kernel_of_root(const SpreadingKernel& kernel) {
 
 }  // namespace
 
-MovedSamples moved_samples(const ReconstructionSpec& spec) {
+MovedSamples moved_samples(const ReconstructionSpec& spec, const NufftTables& tables) {
     const SpreadingKernel kernel(spec.nufft);
     const auto transform = static_cast<double>(lengths_of(spec.geometry, spec.recipe).transform);
-    const GridBand band = grid_band(spec);
-    const std::int64_t grid = finer_grid(spec.nufft, band.bins);
     const std::vector<double> points =
         points_of_samples(spec.calibration, k_grid(spec.calibration, spec.geometry.samples)).on_grid;
     const std::vector<double> shares = shares_of_grid(points);
@@ -56,11 +53,11 @@ MovedSamples moved_samples(const ReconstructionSpec& spec) {
             {shares.begin(), shares.end()},
             weights_of_grid(spec),
             turn_of_cycle(),
-            static_cast<double>(band.middle) / transform,
+            static_cast<double>(tables.middle) / transform,
             kernel_of_root(kernel),
             kernel.width(),
-            grid,
-            static_cast<double>(grid) / transform};
+            tables.grid,
+            static_cast<double>(tables.grid) / transform};
 }
 
 }  // namespace echolux

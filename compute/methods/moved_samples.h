@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compute/methods/k_jitter.h"
+#include "compute/methods/nufft.h"
 #include "compute/plan/cubic_pieces.h"
 #include "compute/plan/params.h"
 
@@ -55,7 +56,7 @@ struct MovedSamples {
     MovedSpreading spreading() const { return {kernel.view(), width, grid, ratio, std::ssize(points)}; }
 };
 
-// Of a spec that is valid and has calibration.k_jitter.
-MovedSamples moved_samples(const ReconstructionSpec& spec);
+// Of a spec that is valid and has calibration.k_jitter, for the grid of `tables`.
+MovedSamples moved_samples(const ReconstructionSpec& spec, const NufftTables& tables);
 
 }  // namespace echolux

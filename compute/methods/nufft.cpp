@@ -47,29 +47,13 @@ FinerGrid finer_grid_of(const NufftRecipe& recipe, std::vector<double> points, s
     return finer;
 }
 
-namespace {
-
-bool is_real(const SamplePoints& samples) {
-    return std::ranges::all_of(samples.weights, [](const auto& weight) { return weight.imag() == 0; });
-}
-
-GridBand band_of(const SamplePoints& samples, const Lengths& lengths) {
-    return is_real(samples) ? both_sides(lengths.transform) : one_side(lengths.bins);
-}
-
-}  // namespace
-
-GridBand grid_band(const ReconstructionSpec& spec) {
-    return band_of(sample_points(spec), lengths_of(spec.geometry, spec.recipe));
-}
-
 NufftTables nufft_tables(const ReconstructionSpec& spec) {
     const Lengths lengths = lengths_of(spec.geometry, spec.recipe);
     const DepthRange kept = kept_depth(spec.recipe, lengths.bins);
     const SamplePoints samples = sample_points(spec);
-    const GridBand band = band_of(samples, lengths);
     NufftTables tables;
-    tables.real = is_real(samples);
+    tables.real = std::ranges::all_of(samples.weights, [](const auto& weight) { return weight.imag() == 0; });
+    const GridBand band = tables.real ? both_sides(lengths.transform) : one_side(lengths.bins);
     const auto turns = turned_to_middle(band, samples.points, lengths.transform);
     for (std::size_t p = 0; p < turns.size(); ++p) tables.weights.emplace_back(samples.weights[p] * turns[p]);
     FinerGrid finer = finer_grid_of(spec.nufft, samples.points, lengths.transform, band, kept);

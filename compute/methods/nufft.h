@@ -26,9 +26,6 @@ struct GridBand {
 GridBand both_sides(std::int64_t transform);
 GridBand one_side(std::int64_t bins);
 
-// Of a valid spec whose samples are transformed where they lie.
-GridBand grid_band(const ReconstructionSpec& spec);
-
 // [points]: exp(-2 pi i middle x / length), what samples at points x of a k grid are multiplied by to turn bin `middle`
 // to bin 0.
 std::vector<std::complex<double>> turned_to_middle(const GridBand& band, const std::vector<double>& points,

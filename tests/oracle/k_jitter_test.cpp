@@ -216,7 +216,7 @@ TEST_F(KJitterTest, GatheringIsScattering) {
             spec.calibration.k_jitter = {0, 1, 100, 0.95, -102, 1.05};
             spec.geometry.b_scans = 3;
             if (falls) std::ranges::reverse(spec.calibration.wavelengths_nm);
-            const MovedSamples moved = moved_samples(spec);
+            const MovedSamples moved = moved_samples(spec, nufft_tables(spec));
             const SamplesByPlace by_place = samples_by_place(moved.points);
             for (std::int64_t line = 0; line < 3; ++line) {
                 const LineMap map = moved.jitter.of(line);
