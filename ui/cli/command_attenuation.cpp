@@ -1,4 +1,4 @@
-// `echolux attenuation VOLUME|scan.toml -o COEFFICIENTS`
+// `echolux attenuation VOLUME|scan.toml -o COEFFICIENTS`: estimates the attenuation coefficient of each voxel in 1/mm.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -24,6 +24,7 @@ struct AttenuationOptions {
     std::vector<std::string> assignments;
 };
 
+// `attenuation.*` settings configure the estimate; all other settings configure the reconstruction of a scan.
 AttenuationJob job_from(const AttenuationOptions& options) {
     AttenuationJob job = options.job;
     job.input = input_named(options.input, ".npy");

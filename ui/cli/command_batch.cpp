@@ -1,5 +1,6 @@
-// `echolux batch [VERB] FILE... -o FOLDER`: many files, every part exactly once. The work is that of the Python module
-// (python/echolux/cluster), in whose process this one goes on. Without a verb, scans are reconstructed.
+// `echolux batch [VERB] FILE... -o FOLDER`: processes many files and writes every part exactly once. The work is done
+// by the Python module (python/echolux/cluster), which replaces this process (execvp). Without a verb, scans are
+// reconstructed.
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,9 +26,10 @@ namespace {
 
 struct Verb {
     std::string_view name, what;
+    // whether the verb accepts --recipe
     bool takes_recipe;
 };
-// As python/echolux/cluster/verbs.py has them; tests/python/cluster/test_command.py compares the two.
+// Same order and words as in python/echolux/cluster/verbs.py; tests/python/cluster/test_command.py compares the two.
 constexpr std::array<Verb, 7> verbs{{
     {"reconstruct", "Reconstruct many scans into one OME-Zarr each; the default", true},
     {"flow", "Reconstruct many scans with their flow, a second OME-Zarr each", true},
@@ -49,17 +51,18 @@ struct BatchOptions {
     std::string output, require, dask, share;
     int workers = -1, threads = 0, slurm = 0, retries = 2;
     double part_seconds = 0;
-    std::int64_t part_memory = 0, part_b_scans = 0;  // 0: as the module has it
+    std::int64_t part_memory = 0, part_b_scans = 0;  // if 0, the Python module's default
     bool overwrites = false, verifies = false;
     std::vector<std::string> slurm_options, assignments;
 };
 
+// Returns the interpreter: $ECHOLUX_PYTHON if set, else "python3".
 std::string python() {
     const char* chosen = std::getenv("ECHOLUX_PYTHON");
     return chosen == nullptr ? "python3" : chosen;
 }
 
-// Does not return unless the program cannot be started.
+// Replaces this process. Returns only if the program cannot be started.
 void become(const std::vector<std::string>& words) {
     std::vector<char*> pointers;
     for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
@@ -67,6 +70,7 @@ void become(const std::vector<std::string>& words) {
     execvp(pointers.front(), pointers.data());
 }
 
+// Runs a command in a child process and returns true if it exits with status 0.
 bool ends_well(const std::vector<std::string>& words) {
     const pid_t child = fork();
     if (child == 0) {
@@ -78,6 +82,7 @@ bool ends_well(const std::vector<std::string>& words) {
     return child > 0 && status == 0;
 }
 
+// Returns the command line of `python3 -m echolux.cluster reconstruct` for these options.
 std::vector<std::string> command_of(const BatchOptions& options) {
     std::vector<std::string> words{python(), "-m", "echolux.cluster", "reconstruct", "-o", options.output};
     const auto add = [&](const char* name, const std::string& value) {
@@ -104,7 +109,7 @@ std::vector<std::string> command_of(const BatchOptions& options) {
     return words;
 }
 
-// Throws Error; does not return.
+// Checks that the module can be imported, then replaces this process. Throws Error if that fails; never returns.
 [[noreturn]] void go_on_as(const std::vector<std::string>& words) {
     const bool is_there = ends_well(
         {python(), "-c", "import importlib.util, sys; sys.exit(importlib.util.find_spec('echolux') is None)"});
@@ -118,7 +123,7 @@ std::vector<std::string> command_of(const BatchOptions& options) {
                 "install Python 3");
 }
 
-// `--recipe NAME` as the settings that it stands for, which the module takes.
+// Replaces `--recipe NAME` by the --set options of that recipe, because the module does not know recipes.
 std::vector<std::string> without_recipe(const std::vector<std::string>& arguments) {
     constexpr std::string_view option = "--recipe";
     std::vector<std::string> settings, others;
@@ -137,6 +142,7 @@ std::vector<std::string> without_recipe(const std::vector<std::string>& argument
 }
 
 void batch(const BatchOptions& options) {
+    // Addresses such as s3://... are checked by the module.
     if (options.output.find("://") == std::string::npos) {
         const auto is_folder = [](const std::filesystem::path& path) { return std::filesystem::is_directory(path); };
         check_outputs({{options.output, is_folder}}, {options.scans.begin(), options.scans.end()}, options.overwrites);
@@ -153,6 +159,7 @@ void hand_over_batch_verb(std::vector<std::string>& arguments) {
     if (arguments.size() < 2 || arguments[0] != "batch") return;
     const auto verb = std::ranges::find(verbs, arguments[1], &Verb::name);
     if (verb == verbs.end()) return;
+    // `batch reconstruct` is handled by add_batch() like `batch`, so only the verb is removed.
     if (verb == verbs.begin()) {
         arguments.erase(arguments.begin() + 1);
         return;

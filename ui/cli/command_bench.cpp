@@ -1,5 +1,5 @@
-// `echolux bench`: what this machine can do, and how near Echolux comes to it. The JSON is described in
-// docs/performance.md.
+// `echolux bench`: measures the speed of this machine and how close Echolux comes to its limits. docs/performance.md
+// describes the JSON.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -54,6 +54,7 @@ struct BenchOptions {
     std::vector<std::filesystem::path> volumes;
 };
 
+// The transform lengths must be even and within 128 to 65536 samples.
 void check_lengths(const std::vector<std::int64_t>& lengths) {
     for (const std::int64_t length : lengths) {
         if (length >= 128 && length <= 65536 && length % 2 == 0) continue;
@@ -68,6 +69,7 @@ BenchReport plain_report(const BenchOptions& options, Progress& progress) {
     return run(options.job, progress);
 }
 
+// Reports that render throw Error{bad_setting} in builds without a renderer.
 BenchReport rendering_report([[maybe_unused]] const BenchOptions& options, [[maybe_unused]] Progress& progress) {
 #ifdef ECHOLUX_RENDER
     return run(RenderingBenchJob{options.job.device, options.job.quick, options.volumes}, progress);
@@ -113,12 +115,14 @@ BenchReport movie_report([[maybe_unused]] const BenchOptions& options, [[maybe_u
 #endif
 }
 
+// One report per call. The options below select it and exclude each other.
 void bench(const BenchOptions& options) {
     if (!options.volumes.empty() && !options.rendering && !options.light) {
         throw Error(ErrorCode::bad_setting, "volumes are measured by --rendering and --light", "--volume",
                     "add one of them");
     }
     const std::string json = output_named(options.json, ".json", false);
+    // Recognizes a report by its first and last keys, so that a repeated run may replace it without --overwrite.
     const auto is_own = [](const std::filesystem::path& path) {
         return begins_with(path, "{\n \"echolux\": \"") && holds_near_an_end(path, "\"ceilings\": ");
     };
@@ -139,7 +143,7 @@ void bench(const BenchOptions& options) {
     print_answer(options.markdown ? markdown_of(report) : text_of(report));
 }
 
-// What is measured instead: one thing at a time, and none of them with what the plain bench alone has.
+// Makes the alternative measurements exclude each other and the option that only the plain bench accepts.
 void exclude_each_other(const std::vector<CLI::Option*>& instead, CLI::Option* of_plain) {
     for (auto one = instead.begin(); one != instead.end(); ++one) {
         (*one)->excludes(of_plain);

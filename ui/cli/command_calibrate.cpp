@@ -1,5 +1,10 @@
-// `echolux calibrate background SCAN -o FILE | noise SCAN -o FILE | k MIRROR1 MIRROR2 --background FILE -o FILE |
-// dispersion SCAN [--region A0:A1,Z0:Z1] | rolloff MIRROR... --attenuation-db DB`
+// Subcommands of `echolux calibrate`:
+//   background SCAN -o FILE                       mean spectrum
+//   noise SCAN -o FILE                            noise floor over depth
+//   k MIRROR1 MIRROR2 --background FILE -o FILE   k map and dispersion
+//   dispersion SCAN [--region A0:A1,Z0:Z1]        dispersion coefficients or phase
+//   rolloff MIRROR... --attenuation-db DB         roll-off, sensitivity and axial width
+// Results are printed as TOML that can be pasted into the description of a scan.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -24,18 +29,18 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// As a scan's TOML may have it wherever that lies.
+// Returns an absolute path, which is valid in a scan TOML in any folder.
 std::string pasted(const std::filesystem::path& file) {
     return std::filesystem::absolute(file).lexically_normal().string();
 }
 
-// An option of an output, which - names too.
+// Adds an option for an output file; - writes to standard output.
 CLI::Option* add_output(CLI::App& command, const std::string& names, std::filesystem::path& path, const char* help) {
     const auto take = [&path](const std::string& name) { path = output_named(name, ".csv", false); };
     return command.add_option_function<std::string>(names, take, help)->type_name("FILE.csv");
 }
 
-// A scan, or a file of numbers, which - stands for.
+// Adds an option for a scan or a text file of numbers; - reads standard input.
 CLI::Option* add_spectrum(CLI::App& command, const std::string& names, std::filesystem::path& path, const char* help) {
     const auto take = [&path](const std::string& name) { path = input_named(name, ".csv"); };
     return command.add_option_function<std::string>(names, take, help);
@@ -63,6 +68,7 @@ void add_background(CLI::App& calibrate) {
     });
 }
 
+// Prints the noise level and the TOML lines that use the file.
 void print_noise(const NoiseJob& job, const NoiseFound& found) {
     answer("# mean of {}, median over depth {:.2f} {}\n", counted(found.lines, "A-scans"), found.level_db, found.unit);
     const char* mean = found.mean == NoiseMean::power ? "power" : "amplitude";
@@ -96,6 +102,7 @@ void add_noise(CLI::App& calibrate) {
     });
 }
 
+// Prints the mirror readings and the TOML lines for k map and dispersion.
 void print_mirrors(const MirrorJob& job, const MirrorCalibration& found) {
     for (const std::size_t m : {0U, 1U}) {
         answer(
@@ -171,6 +178,8 @@ void add_k(CLI::App& calibrate) {
     });
 }
 
+// Prints the result with its uncertainty, then the TOML lines. With an output file the phase is in the file, and the
+// coefficients in the recipe must be 0.
 void print_dispersion(const DispersionJob& job, const DispersionFound& found) {
     Json json{
         {"files", names_of({job.output, job.plot})}, {"a2_rad", found.a2_rad},   {"a3_rad", found.a3_rad},
@@ -204,7 +213,7 @@ void print_dispersion(const DispersionJob& job, const DispersionFound& found) {
     answer("[recipe]\na2_rad = 0\na3_rad = 0\n");
 }
 
-// "A0:A1,Z0:Z1"; either half may be left empty.
+// Parses "A0:A1,Z0:Z1". Either half of an interval may be empty.
 void choose_region(DispersionJob& job, const std::string& text) {
     const std::size_t comma = text.find(',');
     if (comma == std::string::npos) {
@@ -247,6 +256,7 @@ void add_dispersion(CLI::App& calibrate) {
     });
 }
 
+// Depths in um are null if the depth pitch is unknown.
 Json json_of(const RollOffJob& job, const RollOffFound& found) {
     const auto um = [&](double bins) { return found.bin_um > 0 ? Json(bins * found.bin_um) : Json(nullptr); };
     Json mirrors = Json::array();
@@ -336,6 +346,7 @@ void add_roll_off(CLI::App& calibrate) {
         RollOffJob wanted = *job;
         if (!each->empty()) wanted.mirror_per = *each == "a-scan" ? MirrorPer::a_scan : MirrorPer::b_scan;
         if (!depths->empty()) std::tie(wanted.depths.begin, wanted.depths.end) = parsed_interval(*depths, "--depths");
+        // Light passes the attenuator twice, so the loss in dB doubles.
         if (*is_single_pass) wanted.attenuation_db = 2 * job->attenuation_db.value_or(0);
         TerminalProgress progress;
         const RollOffFound found = run(wanted, progress);

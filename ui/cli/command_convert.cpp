@@ -1,4 +1,4 @@
-// `echolux convert IN OUT`
+// `echolux convert IN OUT`: converts volumes and series between formats, or joins the parts of a volume.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -23,6 +23,7 @@ struct ConvertOptions {
     bool overwrites = false;
 };
 
+// Returns f32 for every other name; the option has checked it.
 VoxelType voxel_type_named(const std::string& name) {
     if (name == "u8") return VoxelType::u8;
     if (name == "u16") return VoxelType::u16;
@@ -39,6 +40,7 @@ Compression compression_named(const std::string& name) {
 
 void convert(const ConvertOptions& options) {
     ConvertJob job;
+    // OUT and -o are two spellings of the same argument.
     if (options.place.empty() == options.output.empty()) {
         throw UsageError("one output is needed", "OUT", "name it after the input, or by -o");
     }

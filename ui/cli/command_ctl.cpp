@@ -1,5 +1,6 @@
-// `echolux ctl VERB …`: controls a running Echolux that listens (`--control`). Verbs, parameters and help are those of
-// the table of methods; `watch` stands for subscribing.
+// `echolux ctl VERB ...`: controls a running Echolux that was started with `--control`. Verbs, parameters and help come
+// from control_methods(); `watch` is the verb for subscribe. Each call opens a connection, sends one request and prints
+// the result.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -37,7 +38,8 @@ struct CtlOptions {
     std::string at, token, token_file, output, authorities, fingerprint;
     bool speaks_tls = false;
     bool overwrites = false;
-    std::map<std::string, std::string> words;  // by parameter
+    // Values on the command line, keyed by parameter name.
+    std::map<std::string, std::string> words;
     std::map<std::string, std::vector<std::string>> lists;
     std::map<std::string, bool> flags;
     double seconds = 0;
@@ -49,6 +51,7 @@ std::string from_environment(const char* name) {
     return text == nullptr ? "" : text;
 }
 
+// Order of precedence: --token, --token-file, ECHOLUX_TOKEN_FILE, ECHOLUX_TOKEN. Throws UsageError if none is set.
 std::string token_of(const CtlOptions& options) {
     if (!options.token.empty()) return options.token;
     const std::string file = options.token_file.empty() ? from_environment("ECHOLUX_TOKEN_FILE") : options.token_file;
@@ -61,6 +64,8 @@ std::string token_of(const CtlOptions& options) {
     return text.substr(0, text.find_first_of("\r\n"));
 }
 
+// Returns nullopt for a connection without TLS. The fingerprint from the environment applies only if no TLS option is
+// given.
 std::optional<TlsTrust> trust_of(const CtlOptions& options) {
     TlsTrust trust{options.authorities, options.fingerprint};
     const bool says_nothing = !options.speaks_tls && trust.authorities.empty() && trust.fingerprint.empty();
@@ -75,7 +80,7 @@ ControlClient connected(const CtlOptions& options) {
     return {parsed_address(at, "--at"), token_of(options), trust_of(options)};
 }
 
-// "view.mode=mip" as {"view.mode": "mip"}: the other side knows of which type it is.
+// Turns "view.mode=mip" into {"view.mode": "mip"}. Values stay strings; the server converts them to their type.
 Json values_of(const std::vector<std::string>& assignments) {
     Json values = Json::object();
     for (const std::string& assignment : assignments) {
@@ -88,6 +93,7 @@ Json values_of(const std::vector<std::string>& assignments) {
     return values;
 }
 
+// "max_bytes" becomes --max-bytes; a set of values becomes --set.
 std::string option_of(const ControlParameter& parameter) {
     if (parameter.type == Type::values) return "--set";
     std::string name = "--" + std::string(parameter.name);
@@ -95,6 +101,7 @@ std::string option_of(const ControlParameter& parameter) {
     return name;
 }
 
+// Throws UsageError if the text is not a number of the parameter's type.
 Json number_of(const std::string& text, const ControlParameter& parameter) {
     char* end = nullptr;
     errno = 0;
@@ -108,6 +115,7 @@ Json number_of(const std::string& text, const ControlParameter& parameter) {
     throw UsageError(fmt::format("expected {}, got {}", name_of(parameter.type), text), option_of(parameter), "");
 }
 
+// Omits parameters that are not given, so that the server applies its defaults.
 Json params_of(const ControlMethod& method, const CtlOptions& options) {
     Json params = Json::object();
     for (const ControlParameter& parameter : method.parameters) {
@@ -125,7 +133,7 @@ Json params_of(const ControlMethod& method, const CtlOptions& options) {
     return params;
 }
 
-// One line for each value of an object; what has parts of its own as JSON.
+// Prints one line per member of the object. Nested values are printed as JSON.
 void tell(const std::string& method, const Json& result) {
     give(nlohmann::ordered_json(result));
     if (telling().is_json) return;
@@ -140,6 +148,7 @@ void save(const std::string& name, const ControlClient::Answer& answer) {
     write_text(name, {reinterpret_cast<const char*>(answer.data.data()), answer.data.size()});
 }
 
+// Calls a method once. Methods with a parameter "encoding" return bytes, which are saved to --output.
 void call(const ControlMethod& method, const CtlOptions& options) {
     const bool sends = std::ranges::count(method.parameters, "encoding", &ControlParameter::name) > 0;
     const bool is_picture = method.name == "snapshot";
@@ -155,7 +164,7 @@ void call(const ControlMethod& method, const CtlOptions& options) {
     tell(std::string(method.name), answer.json);
 }
 
-// Each notification as a line of JSON.
+// Prints each notification as one line of JSON until an interrupt or until --seconds or --count is reached.
 void watch(const ControlMethod& method, const CtlOptions& options) {
     const Listening listening;
     const Json params = params_of(method, options);
@@ -180,7 +189,7 @@ std::string help_of(const ControlParameter& parameter) {
     return help;
 }
 
-// The first parameter may be given without its name; what a list or settings are is all that follows.
+// The first parameter may be given without its name. Lists and settings consume all remaining arguments.
 void add_parameter(CLI::App& verb, const ControlParameter& parameter, bool is_first, CtlOptions& options) {
     const std::string name(parameter.name);
     const bool is_list = parameter.type == Type::texts || parameter.type == Type::values;
@@ -218,6 +227,7 @@ void add_connection_options(CLI::App& verb, CtlOptions& options) {
         ->type_name("SHA256");
 }
 
+// Adds a subcommand for one method. subscribe becomes `watch`; encodings keep their defaults.
 void add_verb(CLI::App& command, const ControlMethod& method) {
     const bool watches = method.name == "subscribe";
     CLI::App* verb = command.add_subcommand(watches ? "watch" : std::string(method.name), std::string(method.help));

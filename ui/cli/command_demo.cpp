@@ -1,4 +1,4 @@
-// `echolux demo [-o DIR]`
+// `echolux demo [-o DIR]`: simulates, reconstructs and renders a small 4-D scan.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

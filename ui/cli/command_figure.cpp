@@ -1,4 +1,5 @@
-// `echolux figure VOLUME|scan.toml -o FIGURE.pdf|.svg|.png [--layout volume+bscan+enface]`, or -o TABLE.csv
+// `echolux figure VOLUME|scan.toml -o FIGURE.pdf|.svg|.png [--layout volume+bscan+enface]` draws a figure. With
+// --a-scan or --psf it writes a table: -o TABLE.csv
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -32,7 +33,7 @@ bool makes_table(const FigureOptions& options) {
     return options.psf || !options.a_scan.empty();
 }
 
-// What is asked for alone, or else a B-scan above a projection.
+// Returns the layout that the options imply. Without any, a B-scan is drawn beside an en-face projection.
 std::string layout_of(const FigureOptions& options) {
     if (!options.layout.empty()) return options.layout;
     const bool has_en_face = !options.en_face.empty() || options.from_surface;
@@ -40,6 +41,7 @@ std::string layout_of(const FigureOptions& options) {
     return has_en_face ? "enface" : "bscan+enface";
 }
 
+// `view.*` and `figure.*` settings configure the drawing; all other settings configure the reconstruction.
 FigureJob figure_from(const FigureOptions& options) {
     FigureJob job;
     job.input = input_named(options.input, ".npy");

@@ -1,4 +1,5 @@
-// `echolux filter VOLUME|scan.toml -o FILTERED`, `echolux filter A B C ... -o MEAN`
+// `echolux filter VOLUME|scan.toml -o FILTERED` reduces speckle. `echolux filter A B C ... -o MEAN` averages volumes of
+// the same tissue in linear power.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -27,6 +28,7 @@ struct FilterOptions {
     std::vector<std::string> assignments;
 };
 
+// `filter.*` settings configure the filter; all other settings configure the reconstruction of a scan.
 FilterJob job_from(const FilterOptions& options) {
     FilterJob job;
     job.input = input_named(options.inputs.front(), ".npy");

@@ -1,4 +1,5 @@
-// `echolux flow VELOCITY... [--through A,B,ROW] [-o TABLE] [--plot FIGURE]`
+// `echolux flow VELOCITY... [--through A,B,ROW] [-o TABLE] [--plot FIGURE]`: measures volume flow through a vessel in
+// ul/s over time, and the heart rate.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -25,7 +26,7 @@ struct FlowOptions {
     FlowJob job;
 };
 
-// "80,64,210.5": A-scan, B-scan, depth row.
+// Parses "80,64,210.5": A-scan, B-scan, depth row. Returns nullopt for an empty text. Throws UsageError.
 std::optional<VoxelPlace> place_from(const std::string& text, const char* option) {
     if (text.empty()) return std::nullopt;
     VoxelPlace place;
@@ -49,7 +50,7 @@ FlowJob job_of(const FlowOptions& options) {
     return job;
 }
 
-// NaN is null.
+// Returns null for NaN and infinities, which JSON lacks.
 nlohmann::ordered_json number_or_null(double value) {
     return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
@@ -62,9 +63,11 @@ nlohmann::ordered_json object_of(const MeasuredFlow& found, const FlowJob& job) 
         {"flow_ul_s", number_or_null(found.flow_ul_s)},
         {"error_ul_s", number_or_null(found.error_ul_s)},
         {"en_face_ul_s", number_or_null(found.en_face_ul_s)},
+        // The tilt is measured from the en-face plane, the printed angle from the beam.
         {"angle_deg", 90 - found.course.tilt_deg},
         {"angle_fit_error_deg", found.course.tilt_error_deg},
         {"angle_error", found.angle_error},
+        // order: A-scans, B-scans, depth
         {"direction", {found.course.direction[1], found.course.direction[2], found.course.direction[0]}},
         {"planes", found.course.planes},
         {"snr_db", number_or_null(found.snr_db)},

@@ -1,4 +1,6 @@
-// `echolux info FILE [--json]`, `echolux info --settings|--recipes|--presets|--sources`
+// `echolux info FILE [--json]`: describes scans, volumes and pictures. `echolux info
+// --settings|--recipes|--presets|--sources` prints a list. `echolux info RAW --guess` proposes the scan TOML of an
+// unknown raw file.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -45,6 +47,7 @@ bool is_default(const BoundField& field) {
     return field.get() == field.default_value;
 }
 
+// `is_exact` prints all digits of a number instead of five.
 std::string text_of(const Fact& fact, bool is_exact) {
     struct {
         bool is_exact;
@@ -59,7 +62,7 @@ std::string text_of(const Fact& fact, bool is_exact) {
     return std::visit(spell, fact.value) + (known && !fact.unit.empty() ? " " + fact.unit : "");
 }
 
-// Of what is as large as a body, not as a retina.
+// Converts lengths of at least 10 mm from um to mm.
 Fact readable(const Fact& fact) {
     constexpr double from_mm = 1e4;
     const double* um = fact.unit == "um" ? std::get_if<double>(&fact.value) : nullptr;
@@ -69,7 +72,7 @@ Fact readable(const Fact& fact) {
 
 constexpr std::size_t max_name = 28;
 
-// What has several lines goes on below where it began.
+// Indents the second and later lines by `columns`.
 std::string indented(std::string text, std::size_t columns) {
     for (std::size_t i = text.find('\n'); i != std::string::npos; i = text.find('\n', i + 1)) {
         text.insert(i + 1, columns, ' ');
@@ -78,7 +81,8 @@ std::string indented(std::string text, std::size_t columns) {
 }
 
 void print_text(const Description& description) {
-    const bool is_picture = description.kind == "picture";  // is made again from all digits
+    // a picture is reproduced from these values, so print all digits
+    const bool is_picture = description.kind == "picture";
     std::size_t width = 16;
     for (const Fact& fact : description.facts) width = std::max(width, std::min(fact.name.size(), max_name));
     for (const Fact& fact : description.facts) {
@@ -93,6 +97,7 @@ void print_text(const Description& description) {
     for (const std::string& line : description.missing) answer("  {}\n", line);
 }
 
+// An unknown fact is null.
 struct ToJson {
     Json operator()(std::monostate) const { return nullptr; }
     template <class T>
@@ -101,14 +106,14 @@ struct ToJson {
     }
 };
 
-// "A-scan spacing" -> "a_scan_spacing".
+// "A-scan spacing" becomes "a_scan_spacing".
 std::string json_key(std::string name) {
     std::transform(name.begin(), name.end(), name.begin(),
                    [](unsigned char c) { return c == ' ' || c == '-' ? '_' : static_cast<char>(std::tolower(c)); });
     return name;
 }
 
-// What a file keeps as text is a number where all of it is one; versions, names and hashes never are.
+// Converts text that is a complete number or boolean to that type. Versions, names and hashes stay text.
 Json value_of(const Fact& fact) {
     const auto* text = std::get_if<std::string>(&fact.value);
     const bool is_name = fact.name == "echolux" || fact.name == "source" || fact.name == "backend" ||
@@ -140,6 +145,7 @@ Json json_of(const Description& description) {
     return json;
 }
 
+// Prints the proposed scan TOML, or writes it to --output.
 void tell_guess(const InfoOptions& options) {
     const std::filesystem::path raw(options.file);
     if (!options.output.empty()) {
@@ -152,7 +158,7 @@ void tell_guess(const InfoOptions& options) {
     give({{"toml", toml}});
 }
 
-// Its two lines and its settings, or what is wrong with it.
+// Returns the description lines and the settings of a recipe, or its error.
 Json json_of_recipe(const Asset& asset) {
     Json json{{"name", asset.name}, {"origin", origin_of(asset)}};
     try {
@@ -182,7 +188,7 @@ void tell_recipes() {
     give({{"recipes", recipes}});
 }
 
-// Each with where it comes from, and what is wrong with it.
+// Lists each preset with its origin and its error, if any.
 void tell_presets() {
     Json lists = Json::array();
     for (const PresetList& list : preset_lists()) {
@@ -195,6 +201,7 @@ void tell_presets() {
         }
         lists.push_back({{"title", list.title}, {"presets", presets}});
     }
+    // Files in this folder are listed with the built-in presets.
     answer("Put your own files of the same form into {}\n", config_folder().string());
     give({{"lists", lists}, {"folder", config_folder().string()}});
 }

@@ -1,4 +1,4 @@
-// `echolux live --source …`
+// `echolux live --source ...`: acquires, reconstructs and renders without a window until the source ends.
 #include <CLI/CLI.hpp>
 #include <memory>
 
@@ -26,10 +26,14 @@ struct LiveOptions : SessionOptions {
 #endif
 };
 
+// Sections that do not configure the scan of the source.
 const std::vector<std::string> of_pictures{"view.", "filter.", "registration."};
 
-// `--set view.…` shapes the picture, `filter.…` and `registration.…` what is done to volumes before it, `--set
-// source.…` the source, every other setting what comes from it.
+// Distributes `--set SECTION.KEY=VALUE` by section:
+//   view.                    picture
+//   filter., registration.   processing of volumes before rendering
+//   source.                  the source
+//   others                   the scan that the source delivers
 LiveJob job_from(const LiveOptions& options) {
     LiveJob job = options.job;
     job.source = source_wanted(options.source, of_pictures);

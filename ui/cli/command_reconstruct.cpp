@@ -1,4 +1,5 @@
-// `echolux reconstruct scan.toml -o VOLUME | B-SCAN.png --b-scan N | EN-FACE.png --en-face Z0:Z1`
+// `echolux reconstruct scan.toml -o VOLUME | B-SCAN.png --b-scan N | EN-FACE.png --en-face Z0:Z1`: reconstructs spectra
+// into a volume, a series or a picture.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -32,6 +33,7 @@ Interval interval(const std::string& text, const char* option) {
     return {begin, end};
 }
 
+// Without --volume, the first volume is reconstructed; `--volume all` leaves job.volume unset.
 ReconstructJob job_from(const ReconstructOptions& options) {
     ReconstructJob job;
     const bool makes_picture = !options.b_scan.empty() || !options.en_face.empty();

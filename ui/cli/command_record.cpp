@@ -1,4 +1,4 @@
-// `echolux record --source … -o scan.toml`
+// `echolux record --source ... -o scan.toml`: records every block of a source.
 #include <CLI/CLI.hpp>
 #include <memory>
 
@@ -25,7 +25,7 @@ void add_record(CLI::App& program) {
         ->type_name("scan.toml");
     add_stripe_option(*command, options->job);
     const VolumeOptions volumes = add_volume_options(*command, options->job);
-    volumes.backend->needs(volumes.processed);  // else nobody reconstructs
+    volumes.backend->needs(volumes.processed);  // without --processed nothing is reconstructed
     volumes.gpus->needs(volumes.processed);
     command->callback([options] {
         options->job.source = source_wanted(options->source, {"view."});

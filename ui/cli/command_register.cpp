@@ -1,4 +1,5 @@
-// `echolux register IN... -o OUT`
+// `echolux register IN... -o OUT`: removes motion from volumes, against a reference, a crossing volume or neighbouring
+// B-scans.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -25,7 +26,7 @@ struct RegisterOptions {
     RegisterJob job;
 };
 
-// "1490 of 1536 B-scans have a place (40 saccade, 6 weak_match)".
+// Returns a summary such as "1490 of 1536 B-scans have a place (40 saccade, 6 weak_match)".
 std::string told(const RegisteredVolumes& result) {
     std::string others;
     std::int64_t placed = 0;

@@ -1,4 +1,4 @@
-// `echolux render VOLUME|scan.toml -o PICTURE.png|.tif [--probe X,Y]`
+// `echolux render VOLUME|scan.toml -o PICTURE.png|.tif [--probe X,Y]`: renders a picture or, with --movie, a movie.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -33,7 +33,7 @@ struct RenderOptions {
     MovieOptions movie;
 };
 
-// `--set view.…` and the view's own options shape the picture, every other setting the reconstruction.
+// `view.*` settings configure the picture; all other settings configure the reconstruction.
 RenderJob job_from(const RenderOptions& options) {
     RenderJob job;
     job.input = input_named(options.input, ".npy");
@@ -75,6 +75,7 @@ std::string triple(const std::array<double, 3>& numbers, int decimals) {
     return fmt::format("({:.{}f}, {:.{}f}, {:.{}f})", numbers[0], decimals, numbers[1], decimals, numbers[2], decimals);
 }
 
+// Only "pixel" is set if nothing is visible there.
 Json json_of(const std::pair<std::int64_t, std::int64_t>& pixel, const std::optional<Probe>& probe) {
     Json json{{"pixel", pixel}};
     if (!probe) return json;
@@ -89,6 +90,7 @@ Json json_of(const std::pair<std::int64_t, std::int64_t>& pixel, const std::opti
     return json;
 }
 
+// Positions are in the order depth, A-scans, B-scans.
 void print_probe(const std::string& pixel, const std::optional<Probe>& probe) {
     answer("pixel {}: ", pixel);
     if (!probe) {

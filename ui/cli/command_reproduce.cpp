@@ -1,4 +1,5 @@
-// `echolux reproduce PICTURE [-o AGAIN]`
+// `echolux reproduce PICTURE [-o AGAIN]`: renders a picture again from the settings stored in it and compares the
+// pixels.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

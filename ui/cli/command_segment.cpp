@@ -1,4 +1,5 @@
-// `echolux segment VOLUME|scan.toml [-o SURFACES] [--thickness MAPS] [--en-face MAP] [--flatten VOLUME]`
+// `echolux segment VOLUME|scan.toml [-o SURFACES] [--thickness MAPS] [--en-face MAP] [--flatten VOLUME]`: finds the
+// surfaces between tissue layers and derives maps from them.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -28,6 +29,8 @@ struct SegmentOptions {
     std::vector<std::string> assignments;
 };
 
+// Settings of the preset come first, so that options override them. `layers.*` and `figure.*` settings configure this
+// command; all others configure the reconstruction of a scan.
 SegmentJob job_from(const SegmentOptions& options) {
     SegmentJob job = options.job;
     job.input = input_named(options.input, ".npy");

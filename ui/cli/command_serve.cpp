@@ -1,5 +1,5 @@
-// `echolux serve [FILE|--source …]`: the window for browsers. It is the same window, without a screen; pictures go out,
-// input comes in.
+// `echolux serve [FILE|--source ...]`: shows the window in browsers. The same window runs without a screen; its
+// pictures are streamed to browsers, and their input is passed to it.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -47,6 +47,7 @@ struct ServeOptions {
     double scale = 1;
     bool keeps_nothing = false;
 
+    // Connection options. Only this machine can connect by default.
     std::string host = "127.0.0.1", token_file, password_file, certificate, key, uploads;
     std::vector<std::string> names, folders;
     int port = usual_port, control = -1;
@@ -56,6 +57,7 @@ struct ServeOptions {
     IgtlWanted igtl;
 };
 
+// True for addresses that accept connections from every network interface.
 bool is_for_all(const std::string& host) {
     return host == "0.0.0.0" || host == "::";
 }
@@ -64,6 +66,7 @@ bool is_this_machine_alone(const std::string& host) {
     return NetAddress{host}.is_this_machine_alone();
 }
 
+// Returns the host names that requests may carry and that the certificate covers.
 std::vector<std::string> names_of(const ServeOptions& options) {
     std::vector<std::string> names = options.names;
     if (!is_this_machine_alone(options.host)) {
@@ -73,6 +76,8 @@ std::vector<std::string> names_of(const ServeOptions& options) {
     return names;
 }
 
+// Returns nullopt without TLS. A generated certificate is kept in the state folder, so that browsers need to accept it
+// once.
 std::optional<Certificate> certificate_of(const ServeOptions& options) {
     if (!options.certificate.empty()) return read_certificate(options.certificate, options.key);
     if (!options.speaks_tls) return std::nullopt;
@@ -80,6 +85,7 @@ std::optional<Certificate> certificate_of(const ServeOptions& options) {
     if (is_for_all(options.host)) {
         for (const std::string& address : own_addresses()) names.push_back(address);
     }
+    // an empty path keeps nothing
     return own_certificate(options.keeps_nothing ? std::filesystem::path() : state_folder() / "tls", names);
 }
 
@@ -92,6 +98,7 @@ NetOptions net_options(const ServeOptions& options) {
     return net;
 }
 
+// Without a token file, new tokens are generated for each run.
 Secrets wanted_secrets(const ServeOptions& options) {
     Secrets secrets = options.token_file.empty() ? Secrets{made_token(), made_token(), {}}
                                                  : secrets_of(std::filesystem::path(options.token_file));
@@ -104,6 +111,7 @@ std::string address_of(const std::string& host, int port, bool is_tls) {
                        NetAddress{host, static_cast<std::uint16_t>(port)}.text());
 }
 
+// Prints one address per reachable interface, with the tokens to steer and to watch.
 void tell_addresses(const ServeOptions& options, const NetOptions& net, const Secrets& secrets, int port, int control) {
     std::vector<std::string> hosts{options.host};
     if (is_for_all(options.host)) {
@@ -118,6 +126,7 @@ void tell_addresses(const ServeOptions& options, const NetOptions& net, const Se
         addresses.push_back(
             {{"steer", address + "?token=" + secrets.steer}, {"watch", address + "?token=" + secrets.watch}});
     }
+    // The output may be a pipe: a script reads the addresses before the first connection.
     if (control >= 0) answer("control:  {} port {}, with the same tokens\n", options.host, control);
     if (net.tls) close_with("certificate (SHA-256): {}\n", fingerprint_of(*net.tls));
     if (!net.tls && !is_this_machine_alone(options.host))
@@ -130,7 +139,8 @@ void tell_addresses(const ServeOptions& options, const NetOptions& net, const Se
     std::fflush(stdout);
 }
 
-// Those that were named; else the current one. What was opened at the start, and what is dropped, may be used as well.
+// Returns the folders that clients may read: those given by --folder, else the current one, plus the folder of FILE and
+// the upload folder.
 std::shared_ptr<const AllowedFolders> allowed_folders(const ServeOptions& options) {
     std::vector<std::filesystem::path> folders(options.folders.begin(), options.folders.end());
     if (folders.empty()) folders.emplace_back(".");
@@ -151,12 +161,14 @@ WorkspaceOptions workspace_options(const ServeOptions& options) {
     return wanted;
 }
 
+// Passes one message of a JSON-RPC client to the control interface.
 void pass_on(Control& control, const Incoming& arrival) {
     if (arrival.kind == Incoming::Kind::text) control.handle(arrival.from, arrival.bytes, arrival.waiting);
     if (arrival.kind == Incoming::Kind::closed) control.gone(arrival.from->id());
 }
 
-// Before anybody is told an address: a source that there is not will never be shown. One that takes its time may.
+// Called before addresses are printed, so that a missing source is an error of the command. A slow source may take
+// longer than the limit and is shown when it arrives.
 void wait_for_source(Workspace& work, const Listening& listening) {
     constexpr double patience_s = 10;
     const auto begin = std::chrono::steady_clock::now();
@@ -181,12 +193,14 @@ void serve(const ServeOptions& options) {
     if (!options.uploads.empty() && !std::filesystem::is_directory(options.uploads, problem))
         throw Error(ErrorCode::bad_setting, "is not a folder", options.uploads, "make it, or name another");
     Inbox inbox;
+    // Video codecs need even sizes.
     ServedWindow native(inbox, width & ~1, height & ~1, options.scale);
     const std::shared_ptr<const AllowedFolders> folders = allowed_folders(options);
     Workspace work(workspace_options(options));
     MainWindow window(native, work);
     if (!options.source.name.empty())
         work.open_source(source_wanted(options.source, {"view.", "window.", "filter.", "layers.", "registration."}));
+    // Files named on the command line stay readable even outside the allowed folders.
     std::vector<std::filesystem::path> named = files_read(options.file);
     std::ranges::move(files_read(options.source.scan), std::back_inserter(named));
     work.limit_to(folders, options.source.name, named);
@@ -205,6 +219,7 @@ void serve(const ServeOptions& options) {
                     [&control](const Incoming& arrival) { pass_on(control, arrival); });
     tell_addresses(options, net, secrets, port, control_port);
 
+    // The loop runs on this thread, which also owns the window and the workspace.
     const std::unique_ptr<LinkServer> link = linked_window(work, options.igtl);
     while (serving.turn(link ? std::min(link->patience_s(), control.patience_s()) : control.patience_s())) {
         control.update();

@@ -1,4 +1,4 @@
-// `echolux simulate SCENE -o DIR/scan.toml`
+// `echolux simulate SCENE -o DIR/scan.toml`: simulates the spectra of a scene, with ground truth.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

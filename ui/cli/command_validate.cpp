@@ -1,4 +1,5 @@
-// `echolux validate [-o FILE.md] [--mirrors SCAN...]`: every method against what formulas and publications say of it.
+// `echolux validate [-o FILE.md] [--mirrors SCAN...]`: compares every method with formulas and published figures. A
+// failed check is an error of the command.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -30,7 +31,8 @@ struct ValidateOptions {
     bool overwrites = false;
 };
 
-constexpr const char* page_heading = "# Validation\n\nWritten by the validation of Echolux ";  // of markdown_of()
+// first lines of markdown_of()
+constexpr const char* page_heading = "# Validation\n\nWritten by the validation of Echolux ";
 
 Json json_of(const Check& check) {
     const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); };
@@ -63,6 +65,7 @@ Json json_of(const ValidationReport& report) {
 
 void validate(const ValidateOptions& options) {
     const std::string output = output_named(options.output, ".md", false);
+    // Recognizes an earlier report, which may be replaced without --overwrite.
     const auto is_own = [](const std::filesystem::path& path) { return begins_with(path, page_heading); };
     check_outputs({{output, is_own, {".md"}}}, files_of(options.job.mirrors), options.overwrites);
     if (!output.empty()) check_can_be_written(output);

@@ -1,5 +1,5 @@
-// `echolux view [FILE|--source …]`: the window. With --picture and --after it runs without a screen for a while and
-// writes a picture of the whole window: for documents, tests and servers.
+// `echolux view [FILE|--source ...]`: opens the window. --picture, --screenshot, --measure and --off-screen run it
+// without a screen: for documentation, tests and servers.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -56,6 +56,7 @@ std::unique_ptr<NativeWindow> opened_window(const ViewOptions& options) {
     return open_glfw_window(width, height, "Echolux");
 }
 
+// Runs without a screen do not restore or save the state of the window.
 WorkspaceOptions workspace_options(const ViewOptions& options, NativeWindow& native) {
     WorkspaceOptions wanted;
     wanted.device.name = options.device;
@@ -75,6 +76,8 @@ void open_inputs(const ViewOptions& options, Workspace& work) {
     if (!options.file.empty()) work.open(options.file);
 }
 
+// Types a combination such as "Ctrl+K": presses the keys in order, releases them in reverse, then runs four frames.
+// A trailing "+" counts as a key.
 void press(OffscreenWindow& native, MainWindow& window, const std::string& keys) {
     std::vector<std::string> parts;
     std::size_t from = 0;
@@ -97,7 +100,7 @@ double median(std::vector<double> values) {
     return *middle;
 }
 
-// The interface is drawn anew for each picture, as while the pointer moves; what that costs is reported.
+// Redraws the interface for each picture, as if the pointer were moving, and reports the cost.
 void measure(const ViewOptions& options, OffscreenWindow& native, Workspace& work, MainWindow& window) {
     const auto begin = std::chrono::steady_clock::now();
     const auto seconds = [begin] { return seconds_since(begin); };
@@ -122,7 +125,7 @@ void measure(const ViewOptions& options, OffscreenWindow& native, Workspace& wor
            casts.timed - before.timed);
 }
 
-// At full quality, which takes its time where software draws it.
+// Writes the view at full quality. Slow with a software renderer, therefore with progress.
 void take_screenshot(const ViewOptions& options, Workspace& work, MainWindow& window) {
     if (!options.size.empty()) {
         const auto [width, height] = parsed_size(options.size, "--size");
@@ -131,6 +134,7 @@ void take_screenshot(const ViewOptions& options, Workspace& work, MainWindow& wi
     work.take_screenshot(options.screenshot);
     constexpr std::int64_t parts = 100;
     std::int64_t done = 0;
+    // The share of the picture is reported in percent.
     TerminalProgress progress;
     progress.begin("screenshot", parts, "parts");
     while (const auto share = work.share_of_picture()) {
@@ -145,7 +149,8 @@ void require_no_interrupt(const Listening& listening) {
     if (listening.is_interrupted()) throw Error(ErrorCode::cancelled, "ended by an interrupt", "view");
 }
 
-// Runs until the time is over, or programs that steer it end it; then everything that is still worked on is waited for.
+// Runs for the time of --after, or until a controlling program ends the session. Then waits at most 120 s for pending
+// jobs.
 void run_off_screen(const ViewOptions& options, const Listening& listening, OffscreenWindow& native, Workspace& work,
                     MainWindow& window, SteeredWindow& steered) {
     const auto begin = std::chrono::steady_clock::now();
@@ -154,6 +159,7 @@ void run_off_screen(const ViewOptions& options, const Listening& listening, Offs
         require_no_interrupt(listening);
         return steered.turn(0.05);
     };
+    // An open file or source counts as ready when its jobs are done.
     while (!work.jobs().is_idle() && seconds() < 120 && goes_on()) {
     }
     if (!options.source.name.empty() && !steered.is_steered()) require_opened(work);
@@ -165,6 +171,7 @@ void run_off_screen(const ViewOptions& options, const Listening& listening, Offs
     if (!options.screenshot.empty()) take_screenshot(options, work, window);
     while (work.is_busy() && seconds() < ready + options.after_s + 120 && goes_on()) {
     }
+    // Reports the pending errors of the window as warnings; the last one becomes the error of the command.
     if (!options.picture.empty()) {
         write_png(options.picture, picture_of(window.picture()));
         close_with("{}\n", options.picture);
@@ -179,7 +186,7 @@ void run_off_screen(const ViewOptions& options, const Listening& listening, Offs
     throw Error(ErrorCode::output, troubles.back());
 }
 
-// As if it had been closed: what is recorded is whole, settings are kept.
+// An interrupt ends the loop as if the window had been closed: recordings are completed and settings are saved.
 void run_until_closed(const Listening& listening, SteeredWindow& window) {
     constexpr double patience_s = 0.25;
     while (window.turn(patience_s)) require_no_interrupt(listening);
@@ -202,7 +209,7 @@ void view(const ViewOptions& options) {
     }
 }
 
-// Whatever keeps a window from opening, there is a way without one.
+// Adds the commands that work without a window to the error. Never returns.
 [[noreturn]] void say_how_without(const Error& error) {
     const std::string without = "without a window: `echolux render` for files, `echolux live --headless` for sources";
     const bool says_so = error.remedy().find("--headless") != std::string::npos;

@@ -1,4 +1,4 @@
-// The commands of the program: each adds itself, its options and what it does to the command line.
+// The commands of the program. Each add_NAME() adds a subcommand with its options and its action.
 #pragma once
 
 #include <string>
@@ -33,8 +33,9 @@ void add_reproduce(CLI::App& program);
 void add_live(CLI::App& program);
 void add_record(CLI::App& program);
 
-// `batch VERB ...` goes on as the command of the Python module, and does not return; `batch reconstruct` is `batch`,
-// and its verb is taken out. All other command lines stay as they are. Throws Error where there is no such module.
+// Runs `batch VERB ...` as the command of the Python module and does not return. `batch reconstruct` is the same as
+// `batch`, so its verb is removed from `arguments`. All other command lines are unchanged. Throws Error if the module
+// is missing.
 void hand_over_batch_verb(std::vector<std::string>& arguments);
 
 }  // namespace echolux

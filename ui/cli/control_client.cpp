@@ -19,8 +19,9 @@ using namespace std::chrono_literals;
 
 constexpr double forever = std::numeric_limits<double>::infinity();
 constexpr double welcomes_within_s = 10;
-constexpr std::size_t longest_line = std::size_t{1} << 30;  // base64 of a volume may stand in one
+constexpr std::size_t longest_line = std::size_t{1} << 30;  // in bytes; a line may hold a volume in base64
 
+// Error for a connection closed by the server.
 Error ended(const std::string& place) {
     return {ErrorCode::device, "the connection was closed", place, "see what the other side says of it"};
 }
@@ -29,6 +30,7 @@ void write_all(ClientConnection& to, std::string_view text, const std::string& p
     if (!to.send(text)) throw ended(place);
 }
 
+// Unknown names become bad_setting.
 ErrorCode code_named(const std::string& name) {
     for (const ErrorCode code :
          {ErrorCode::bad_file, ErrorCode::output, ErrorCode::out_of_memory, ErrorCode::device, ErrorCode::cancelled}) {
@@ -37,6 +39,7 @@ ErrorCode code_named(const std::string& name) {
     return ErrorCode::bad_setting;
 }
 
+// Converts an error of JSON-RPC or of the greeting to the Error that the server reported.
 Error error_of(const nlohmann::json& error) {
     const nlohmann::json data = error.value("data", nlohmann::json::object());
     const std::string what = data.value("what", error.value("message", error.value("what", "was refused")));
@@ -47,6 +50,7 @@ Error error_of(const nlohmann::json& error) {
 }  // namespace
 
 ControlClient::ControlClient(const NetAddress& address, const std::string& token, const std::optional<TlsTrust>& trust)
+    // The first line sent is the token; the first line received is the greeting or an error.
     : place_(address.text()), connection_(address, trust, 10s) {
     write_all(connection_, nlohmann::json{{"token", token}}.dump() + "\n", place_);
     const std::string first = line(welcomes_within_s);
@@ -56,6 +60,7 @@ ControlClient::ControlClient(const NetAddress& address, const std::string& token
     if (!welcome.contains("welcome")) throw error_of(welcome.value("error", nlohmann::json::object()));
 }
 
+// Appends the bytes that arrive within `max_s` to bytes_. Throws Error{device} if the connection has ended.
 void ControlClient::fill(double max_s) {
     std::array<std::byte, 65536> some{};
     const auto patience = std::chrono::milliseconds(static_cast<int>(1e3 * std::min(max_s, 3600.)));
@@ -81,7 +86,7 @@ std::string ControlClient::line(double max_s) {
     }
 }
 
-// The line {"binary": SIZE}, then so many bytes.
+// Binary data follows an answer with a member "bytes": the line {"binary": SIZE}, then SIZE bytes.
 ControlClient::Answer ControlClient::with_data(Answer answer) {
     if (!answer.json.is_object() || !answer.json.contains("bytes")) return answer;
     const std::size_t size = parsed_json(line(forever), place_, "").value("binary", std::size_t{0});
@@ -99,7 +104,8 @@ ControlClient::Answer ControlClient::ask(const std::string& method, const nlohma
         nlohmann::json json = parsed_json(line(forever), place_, "");
         if (json.contains("error")) throw error_of(json["error"]);
         if (json.contains("result")) return with_data({std::move(json["result"]), method, {}});
-        with_data({json.value("params", nlohmann::json()), "", {}});  // a notification from before
+        // a notification that arrived before the answer; its data is discarded
+        with_data({json.value("params", nlohmann::json()), "", {}});
     }
 }
 

@@ -1,5 +1,5 @@
-// A client of an Echolux that listens (`--control`): requests out, results, notifications and bytes in. Blocking, for
-// one thread.
+// Client of an Echolux that was started with `--control`: sends JSON-RPC requests and receives results, notifications
+// and binary data. Blocking; for use by one thread.
 #pragma once
 
 #include <cstddef>
@@ -14,30 +14,31 @@ namespace echolux {
 
 class ControlClient {
   public:
-    // Shows the token. `trust`: nothing: without TLS. Throws Error{device}: nobody listens there; Error{bad_setting}:
-    // the token is refused, or the server's certificate is not accepted.
+    // Connects and sends the token. Without `trust`, the connection is not encrypted. Throws Error{device} if no server
+    // answers, and Error{bad_setting} if the token or the server's certificate is rejected.
     ControlClient(const NetAddress& address, const std::string& token, const std::optional<TlsTrust>& trust);
 
+    // One message of the server.
     struct Answer {
-        nlohmann::json json;  // the result, or params of a notification
-        std::string method;   // of a notification
-        std::vector<std::byte> data;
+        nlohmann::json json;          // the result, or the params of a notification
+        std::string method;           // method of a notification
+        std::vector<std::byte> data;  // binary data that followed, else empty
     };
 
-    // Throws the error that it is answered with, and Error{device} where the connection ends.
+    // Sends a request and returns its result. Throws the error of the answer, and Error{device} if the connection ends.
     Answer ask(const std::string& method, const nlohmann::json& params);
 
-    // The next notification; waits at most so long. False: none came.
+    // Waits for the next notification for at most `max_s` seconds. Returns false on timeout.
     bool hear(Answer& notification, double max_s);
 
   private:
-    std::string line(double max_s);  // empty: none came
-    void fill(double max_s);         // with what comes
+    std::string line(double max_s);  // next line without its end; empty on timeout
+    void fill(double max_s);         // reads into bytes_
     Answer with_data(Answer answer);
 
     std::string place_;
     ClientConnection connection_;
-    std::string bytes_;  // that came and were not taken
+    std::string bytes_;  // received, not yet consumed
 };
 
 }  // namespace echolux

@@ -36,6 +36,7 @@ void add_control_options(CLI::App& command, ControlWanted& wanted) {
     add_igtl_options(command, wanted.igtl);
 }
 
+// Both servers are null unless requested.
 struct SteeredWindow::Parts {
     MainWindow& window;
     std::unique_ptr<LinkServer> link;
@@ -59,7 +60,7 @@ SteeredWindow::SteeredWindow(MainWindow& window, Workspace& work, const ControlW
     const std::string token =
         wanted.token_file.empty() ? "token " + parts_->server->token() : "token in " + wanted.token_file;
     print_answer(fmt::format("control at {}, {}\n", place, token));
-    std::fflush(stdout);  // whoever waits for it reads a pipe
+    std::fflush(stdout);  // a script that waits for this line reads it through a pipe
     if (!address.is_this_machine_alone())
         print_warnings(
             {"--control: traffic is not encrypted: anybody on the network can read the token; use an ssh "
@@ -72,6 +73,7 @@ bool SteeredWindow::is_steered() const {
     return parts_->server != nullptr || parts_->link != nullptr;
 }
 
+// Waits no longer than the servers allow, so that an idle window does not delay their work.
 bool SteeredWindow::turn(double max_wait_s) {
     ControlServer* server = parts_->server.get();
     LinkServer* link = parts_->link.get();

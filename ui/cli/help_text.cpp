@@ -7,7 +7,7 @@
 namespace echolux {
 namespace {
 
-// CLI11 writes a flag and its opposite as "--box,--no-box{false}".
+// CLI11 prints a flag and its opposite as "--box,--no-box{false}". This formatter removes the braces.
 class HelpText : public CLI::Formatter {
   public:
     HelpText() {
@@ -26,7 +26,7 @@ class HelpText : public CLI::Formatter {
         return name;
     }
 
-    // Type and whether it is required. What excludes what is told by the error, when it happens.
+    // Prints the type and whether the option is required. Exclusions are reported by the error when they occur.
     std::string make_option_opts(const CLI::Option* option) const override {
         std::string text =
             option->get_type_size() == 0 || option->get_type_name().empty() ? "" : " " + option->get_type_name();

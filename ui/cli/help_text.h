@@ -1,4 +1,4 @@
-// How help texts are laid out.
+// Layout of help texts.
 #pragma once
 
 namespace CLI {
@@ -7,7 +7,7 @@ class App;
 
 namespace echolux {
 
-// To be called before options and commands are added.
+// Sets the layout and --help. Call it before options and commands are added, which inherit it.
 void set_help_format(CLI::App& program);
 
 }  // namespace echolux

@@ -36,7 +36,7 @@ std::unique_ptr<LinkServer> linked_window(Workspace& work, const IgtlWanted& wan
     if (!link) return nullptr;
     auto server = std::make_unique<LinkServer>(work, *link);
     print_answer(fmt::format("OpenIGTLink {} {}\n", link->listens ? "at" : "to", server->place()));
-    std::fflush(stdout);  // whoever waits for it reads a pipe
+    std::fflush(stdout);  // a script that waits for this line reads it through a pipe
     return server;
 }
 

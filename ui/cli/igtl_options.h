@@ -1,4 +1,4 @@
-// What commands with live volumes have in common for 3D Slicer and its like: --igtl.
+// Options shared by commands that send live volumes to 3D Slicer and similar programs: --igtl and --igtl-steer.
 #pragma once
 
 #include <memory>
@@ -16,17 +16,19 @@ namespace echolux {
 class LinkServer;
 class Workspace;
 
+// Options of the OpenIGTLink connection.
 struct IgtlWanted {
-    std::string address;  // as igtl::parsed_link() takes it; empty: nobody gets volumes
-    bool may_steer = false;
+    std::string address;     // as parsed by igtl::parsed_link(); empty for no connection
+    bool may_steer = false;  // clients may change settings
 };
 
 void add_igtl_options(CLI::App& command, IgtlWanted& wanted);
 
-// Throws Error{bad_setting}.
+// Returns the parsed options, or nullopt without --igtl. Throws Error{bad_setting}.
 std::optional<igtl::LinkWanted> link_of(const IgtlWanted& wanted);
 
-// Of a window: the link is made, and the user told where. nullptr: none is wanted. Throws Error{bad_setting, device}.
+// Starts the link of a window and prints its address. Returns nullptr without --igtl. Throws Error{bad_setting,
+// device}.
 std::unique_ptr<LinkServer> linked_window(Workspace& work, const IgtlWanted& wanted);
 
 }  // namespace echolux

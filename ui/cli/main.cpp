@@ -1,6 +1,12 @@
-// The program `echolux`: parses the command line, runs one command, turns every failure into one line (or object) on
-// standard error. Exit codes (docs/scripts.md): 0 the whole job was done, 1 it was not, 2 the command line was not
-// understood, 130 interrupted, 141 the pipe that it prints to was closed.
+// The program `echolux`: parses the command line, runs one command, and prints a failure as one line (or one JSON
+// object) on standard error.
+//
+// Exit codes (docs/scripts.md):
+//   0    the whole job is done
+//   1    the job failed
+//   2    invalid command line
+//   130  interrupted
+//   141  the reader of standard output closed the pipe
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -31,9 +37,9 @@ namespace {
 
 constexpr int exit_failed = 1;
 constexpr int exit_usage = 2;
-constexpr int exit_no_reader = 141;  // the pipe that it prints to is closed (`| head`): no failure, no message
+constexpr int exit_no_reader = 141;  // the pipe was closed (`| head`): not a failure, no message
 
-// What CLI11 says, and what it means.
+// Rewrites CLI11's messages in the words of this program.
 std::string what_is_wrong(const CLI::Error& error) {
     static const std::array<std::pair<std::regex, const char*>, 6> phrases{{
         {std::regex("(.+): At Most 1 required but received .+"), "$1 is given more than once"},
@@ -50,7 +56,7 @@ std::string what_is_wrong(const CLI::Error& error) {
     return text;
 }
 
-// " calibrate k": the command that was named, as far as there is one.
+// Returns the names of the commands on the command line, e.g. " calibrate k".
 std::string command_of(const CLI::App& program, const std::vector<std::string>& arguments) {
     std::string names;
     const CLI::App* app = &program;
@@ -64,7 +70,7 @@ std::string command_of(const CLI::App& program, const std::vector<std::string>& 
     return names;
 }
 
-// What CLI11 prints of its own is --help and --version; 0 then.
+// Reports an invalid command line. --help and --version also end in a ParseError, with exit code 0.
 int told_usage(const CLI::App& program, const CLI::ParseError& error, const std::vector<std::string>& arguments) {
     if (error.get_exit_code() == 0) return program.exit(error);
     echolux::print_error("usage", what_is_wrong(error),
@@ -72,12 +78,12 @@ int told_usage(const CLI::App& program, const CLI::ParseError& error, const std:
     return exit_usage;
 }
 
-// Known before anything else is: errors of the command line are told as JSON as well.
+// Looks for --json before parsing, so that command line errors are also printed as JSON.
 bool asks_for_json(const std::vector<std::string>& arguments) {
     return std::ranges::count(arguments, "--json") > 0 && arguments.front() != "bench";
 }
 
-// Every command has --quiet and --json, whoever wrote it.
+// Adds --quiet and --json to every command.
 void add_telling_options_everywhere(CLI::App& program) {
     for (CLI::App* command : program.get_subcommands({})) {
         if (command->get_subcommands({}).empty())
@@ -87,6 +93,7 @@ void add_telling_options_everywhere(CLI::App& program) {
     }
 }
 
+// Throws an error that suggests the most similar known name.
 [[noreturn]] void refuse(const std::string& kind, const std::string& name, const std::vector<std::string>& known) {
     const std::vector<std::string_view> candidates(known.begin(), known.end());
     const std::string near = echolux::nearest_name(name, candidates);
@@ -95,7 +102,7 @@ void add_telling_options_everywhere(CLI::App& program) {
                            CLI::ExitCodes::ExtrasError);
 }
 
-// CLI11 only says that a command is missing when its name is misspelt, and lists what it did not expect backwards.
+// For a misspelt command, CLI11 reports only that a command is missing and lists the unexpected words in reverse order.
 const CLI::App& command_named(const CLI::App& program, const std::string& name) {
     std::vector<std::string> names;
     for (const CLI::App* known : program.get_subcommands({})) {
@@ -105,6 +112,7 @@ const CLI::App& command_named(const CLI::App& program, const std::string& name) 
     refuse("command", name, names);
 }
 
+// Short options and values are left to CLI11.
 void refuse_unknown_option(const CLI::App& app, const std::string& argument) {
     const std::string name = argument.substr(0, argument.find('='));
     if (!name.starts_with("--")) return;
@@ -173,13 +181,13 @@ int run(int argc, char** argv) {
         if (!arguments.empty() && arguments[0] == "help") arguments[0] = "--help";
         echolux::hand_over_batch_verb(arguments);
         refuse_unknown_names(program, arguments);
-        std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
+        std::reverse(arguments.begin(), arguments.end());  // CLI11 expects them reversed
         program.parse(arguments);
     } catch (const CLI::ParseError& error) {
         return told_usage(program, error, given);
     }
     echolux::deliver_output();
-    // What was printed is part of the job.
+    // Printing is part of the job: a full disk is an error.
     errno = 0;
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
         if (errno == EPIPE) return exit_no_reader;
@@ -191,7 +199,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    setenv("SVT_LOG", "1", 0);  // an encoder of movies that tells about itself else; no other thread is there yet
+    setenv("SVT_LOG", "1", 0);  // silences the SVT-AV1 encoder; safe because no other thread runs yet
     echolux::catch_interrupts();
     try {
         return run(argc, argv);

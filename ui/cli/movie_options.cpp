@@ -16,11 +16,12 @@
 namespace echolux {
 namespace {
 
-// In the order of their enumerators.
+// In the order of the enumerators of MovieCodec, SweepAxis and SweptPlane.
 const std::vector<std::string> codecs{"auto", "h264", "h265", "av1", "vp9", "prores", "gif", "webp", "png"};
 const std::vector<std::string> axes{"depth", "a-scans", "b-scans"};
 const std::vector<std::string> planes{"slice", "clip"};
 
+// Converts a checked name to its enumerator.
 template <class Choice>
 Choice chosen(const std::vector<std::string>& names, const std::string& name) {
     return static_cast<Choice>(std::ranges::find(names, name) - names.begin());
@@ -30,6 +31,7 @@ std::string joined(const std::vector<std::string>& names) {
     return fmt::format("{}", fmt::join(names, "|"));
 }
 
+// Rejects options of a picture that a movie cannot honour.
 MovieJob movie_job_from(const RenderJob& picture, const MovieOptions& options) {
     const auto refuse = [](const char* option, const char* remedy) {
         throw Error(ErrorCode::bad_setting, "cannot be combined with --movie", option, remedy);

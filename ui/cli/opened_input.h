@@ -1,4 +1,5 @@
-// What a command line names has to open where nobody looks at a window: it is said at once, and the program ends.
+// Errors of inputs for commands without a visible window: they end the program instead of waiting in the list of
+// notices.
 #pragma once
 
 #include "compute/error.h"
@@ -6,7 +7,7 @@
 
 namespace echolux {
 
-// Where nothing is open although it was asked for: throws what stands of it. Empty: it is only not there yet.
+// Throws the first pending error if nothing is open. Returns without an error if the input may still arrive.
 inline void require_opened(Workspace& work) {
     if (work.is_open()) return;
     for (const Notice& notice : work.notices().all()) {

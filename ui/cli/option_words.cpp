@@ -68,13 +68,13 @@ constexpr std::array<OptionWord, 54> option_words{{
     {"type", "--type"},
 }};
 
-// Empty: it is none.
+// Returns the option or command for a key, or an empty view for other words.
 std::string_view option_of(std::string_view key) {
     const auto found = std::ranges::find(option_words, key, &OptionWord::key);
     return found == option_words.end() ? std::string_view() : found->option;
 }
 
-// Keys in `backticks` are turned, all else stays.
+// Replaces keys in `backticks` and keeps all other text.
 std::string with_options(std::string_view text) {
     std::string told;
     std::size_t at = 0;
@@ -102,7 +102,7 @@ std::string in_options(const std::string& line) {
     return place_in_options(line.substr(0, end_of_where)) + with_options(std::string_view(line).substr(end_of_where));
 }
 
-// A file may have the name of a key: errors of files are at a file.
+// The `where` of a file error is a path, which may look like a key, so it is kept.
 Error in_options(const Error& error) {
     const bool is_of_file = error.code() == ErrorCode::bad_file || error.code() == ErrorCode::output;
     return {error.code(), with_options(error.problem()), is_of_file ? error.where() : place_in_options(error.where()),

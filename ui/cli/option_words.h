@@ -1,4 +1,5 @@
-// The rooms below know no command line: what they say names keys. Here these become the options of the program.
+// Translation of setting keys in messages to command-line options. Code outside ui/cli knows no options: its messages
+// name keys.
 #pragma once
 
 #include <string>
@@ -7,11 +8,11 @@
 
 namespace echolux {
 
-// A line of a warning: the key before its first colon, and keys that stand in `backticks`, become options and commands.
-// What is no option stays as it is.
+// Translates a warning. The key before the first colon and keys in `backticks` become options or commands. Other words
+// are unchanged.
 std::string in_options(const std::string& line);
 
-// The same of each part of an error.
+// Translates each part of an error.
 Error in_options(const Error& error);
 
 }  // namespace echolux

@@ -9,6 +9,7 @@
 namespace echolux {
 namespace {
 
+// Returns nullopt unless the whole text is a number.
 template <class T>
 std::optional<T> number(std::string_view text) {
     T value{};
@@ -17,6 +18,8 @@ std::optional<T> number(std::string_view text) {
     return value;
 }
 
+// Parses two numbers around `separator`. With `may_be_open`, an empty half is 0. `example` completes the remedy of the
+// error.
 template <class T>
 std::pair<T, T> pair_of(const std::string& text, char separator, bool may_be_open, const char* option,
                         const char* example) {

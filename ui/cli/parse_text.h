@@ -1,4 +1,4 @@
-// Small texts of the command line: "3:17", "640x480".
+// Parsers for short texts on the command line, such as "3:17" and "640x480".
 #pragma once
 
 #include <cstdint>
@@ -10,34 +10,34 @@
 
 namespace echolux {
 
-// What the command line itself gets wrong: told like any error, with the exit code of one.
+// Error in the command line itself. Printed like other errors, but with its own exit code (2).
 class UsageError : public Error {
   public:
     UsageError(const std::string& what, const std::string& where, const std::string& remedy)
         : Error(ErrorCode::bad_setting, what, where, remedy) {}
 };
 
-// A whole number. `expected` completes the remedy: "a number or all". Throws UsageError.
+// Parses a whole number. `expected` completes the remedy: "a number or all". Throws UsageError.
 std::int64_t parsed_number(const std::string& text, const char* option, const char* expected);
 
-// "A:B" with whole numbers; A may be missing (0), B may be missing (0: the end). Throws UsageError.
+// Parses "A:B" with whole numbers. A missing A is 0; a missing B is 0 and means the end. Throws UsageError.
 std::pair<std::int64_t, std::int64_t> parsed_interval(const std::string& text, const char* option);
 
-// "-5:45". Throws UsageError.
+// Parses "-5:45"; the lower end comes first. Throws UsageError.
 std::pair<double, double> parsed_range(const std::string& text, const char* option);
 
-// "640x480". Throws UsageError.
+// Parses "640x480" into width and height. Throws UsageError.
 std::pair<std::int64_t, std::int64_t> parsed_size(const std::string& text, const char* option);
 
-// "320,200". `expected` completes the remedy. Throws UsageError.
+// Parses "320,200". `expected` completes the remedy. Throws UsageError.
 std::pair<std::int64_t, std::int64_t> parsed_pixel(
     const std::string& text, const char* option,
     const char* expected = "X,Y in pixels from the left and the top, e.g. 320,200");
 
-// "auto", "cpu" or "cuda", checked before.
+// Returns the backend for "auto", "cpu" or "cuda". The name must have been checked.
 Backend parsed_backend(const std::string& name);
 
-// "cpu" or "cuda", and for people "CPU" or "GPU".
+// Name of a backend: word_for() returns "cpu" or "cuda" for programs, name_of() "CPU" or "GPU" for people.
 const char* word_for(Backend processor);
 const char* name_of(Backend processor);
 

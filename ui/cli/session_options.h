@@ -1,4 +1,4 @@
-// What `echolux live` and `echolux record` have in common on the command line.
+// Options and output shared by `echolux live` and `echolux record`.
 #pragma once
 
 #include <string>
@@ -12,20 +12,22 @@ struct SessionOptions {
     SourceOptions source;
 };
 
+// Adds --source (required) and its settings, --seconds, --volumes, --report and --overwrite.
 void add_session_options(CLI::App& command, SessionOptions& options, SessionJob& job);
 
-// `--stripe FOLDER`, of a recording.
+// Adds `--stripe FOLDER`: spectra of a recording are distributed over several disks.
 CLI::Option* add_stripe_option(CLI::App& command, SessionJob& job);
 
-// Where processed volumes go, and who makes them.
+// Options for reconstructed volumes, returned so that commands can declare dependencies between them.
 struct VolumeOptions {
     CLI::Option* processed;
     CLI::Option* backend;
     CLI::Option* gpus;
 };
+// Adds --processed, --backend and --gpus.
 VolumeOptions add_volume_options(CLI::App& command, SessionJob& job);
 
-// Events are told as they come, the report at the end. Throws problem_of() it.
+// Runs a session. Prints events as they occur and the report at the end. Throws the error of problem_of(report).
 void go(const SessionJob& job, const std::function<LiveReport(Progress&, const HearEvent&)>& run);
 
 }  // namespace echolux

@@ -20,6 +20,7 @@
 namespace echolux {
 namespace {
 
+// Returns the placeholder of a value in help texts: its choices, unit or kind.
 std::string type_text(const BoundField& field) {
     if (!field.choices.empty()) return fmt::format("{}", fmt::join(field.choices, "|"));
     if (std::holds_alternative<std::string>(field.default_value)) {
@@ -29,13 +30,14 @@ std::string type_text(const BoundField& field) {
     return std::holds_alternative<std::vector<double>>(field.default_value) ? one + ",..." : one;
 }
 
-// "scan.file=-": raw spectra from standard input.
+// Replaces "scan.file=-" by a file with the spectra from standard input.
 std::string streamed(const std::string& assignment) {
     constexpr std::string_view of_spectra = "scan.file=";
     if (assignment != std::string(of_spectra) + "-") return assignment;
     return std::string(of_spectra) + input_named("-", ".raw");
 }
 
+// Builds a validator for finite numbers that satisfy `is_right`.
 CLI::Validator number(const std::string& expected, const std::function<bool(double)>& is_right) {
     const auto complaint = [expected, is_right](const std::string& text) {
         double value = NAN;
@@ -45,7 +47,7 @@ CLI::Validator number(const std::string& expected, const std::function<bool(doub
     return CLI::Validator(complaint, "");
 }
 
-// As a person would write it; empty: nothing worth telling.
+// Returns the default value in a readable form, or an empty text if it is not worth printing.
 std::string default_text(const BoundField& field) {
     const Value& value = field.default_value;
     if (const auto* on = std::get_if<bool>(&value)) return *on ? "on" : "off";
@@ -117,7 +119,7 @@ void add_setting_options(CLI::App& command, const Settings& settings, std::strin
         } else {
             option = command.add_option_function<std::string>(name, assign, help)->type_name(type_text(field));
         }
-        option->group(group)->trigger_on_parse();  // in the order of the command line: the last word counts
+        option->group(group)->trigger_on_parse();  // apply in the order of the command line, so that the last one wins
     }
 }
 
@@ -143,6 +145,7 @@ void add_recipe_option(CLI::App& command, std::vector<std::string>& assignments)
         .add_option_function<std::string>(
             "--recipe",
             [&assignments](const std::string& name) {
+                // Insert at the front, so that other options override the recipe.
                 const std::vector<std::string> recipe = assignments_of_recipe(name);
                 assignments.insert(assignments.begin(), recipe.begin(), recipe.end());
             },
@@ -150,6 +153,7 @@ void add_recipe_option(CLI::App& command, std::vector<std::string>& assignments)
         ->type_name("NAME|FILE.toml");
 }
 
+// The folders are passed in an environment variable, which child processes inherit.
 void add_data_folder_option(CLI::App& command) {
     const auto allow = [](const std::string& folder) {
         const char* before = std::getenv(data_folders_variable);
@@ -180,7 +184,7 @@ CLI::Option* add_backend_option(CLI::App& command, Backend& backend, const std::
 
 namespace {
 
-// One of those that can be used, counted from 0.
+// Returns the GPU with this number among the usable ones, counted from 0. Throws UsageError.
 DeviceId gpu_numbered(std::int64_t number) {
     const GpuSurvey& survey = surveyed_gpus();
     if (number >= 0 && number < std::ssize(survey.usable)) return survey.usable[static_cast<std::size_t>(number)].id;
@@ -189,6 +193,7 @@ DeviceId gpu_numbered(std::int64_t number) {
                      "--gpus", "give the numbers of GPUs, the first one is 0");
 }
 
+// A single number is a count; a list contains GPU numbers.
 void choose_gpus(const std::string& text, BackendChoice& choice) {
     constexpr const char* expected = "a number of GPUs (0: all), or the numbers of several: 0,1";
     if (text.find(',') == std::string::npos) {

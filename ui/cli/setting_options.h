@@ -1,5 +1,5 @@
-// Command-line options made from described fields: `view.azimuth_deg` becomes `--azimuth`, with the description's help,
-// unit, choices and default. And options that several commands have, in the same words.
+// Builds command-line options from described fields: `view.azimuth_deg` becomes `--azimuth`, with the help, unit,
+// choices and default of its description. Also contains options that several commands share.
 #pragma once
 
 #include <functional>
@@ -18,41 +18,42 @@ class Validator;
 
 namespace echolux {
 
-// "azimuth_deg" in deg -> "--azimuth"; "a_scans" -> "--a-scans".
+// Returns the option for a field without its unit: "azimuth_deg" in deg becomes "--azimuth", "a_scans" becomes
+// "--a-scans".
 std::string option_name(const FieldText& field);
 
-// Every field of `settings` in `section`, but those in `without`, as an option in the help group `group`. What the user
-// gives is appended to `assignments` as "section.name=value", so that it is checked in the one place where settings
-// are. With the assignments of add_set_option() the last word counts, whichever way it was given.
+// Adds every field of `settings` in `section`, except those in `without`, as an option in the help group `group`.
+// Values are appended to `assignments` as "section.name=value" and checked later with all other settings. The last
+// assignment wins, whether it came from such an option or from add_set_option(). `assignments` must outlive `command`.
 void add_setting_options(CLI::App& command, const Settings& settings, std::string_view section,
                          const std::string& group, std::vector<std::string>& assignments,
                          const std::vector<std::string_view>& without = {});
 
-// `--set section.key=value`, repeatable.
+// Adds `--set section.key=value`, which may be repeated.
 CLI::Option* add_set_option(CLI::App& command, std::vector<std::string>& assignments);
 
-// `--recipe NAME`: a recipe's settings, before all others.
+// Adds `--recipe NAME`, which inserts the settings of a recipe before all others.
 void add_recipe_option(CLI::App& command, std::vector<std::string>& assignments);
 
-// `--backend auto|cpu|cuda`: the device that does the work.
+// Adds `--backend auto|cpu|cuda`. `work` completes the help text "device that ...".
 CLI::Option* add_backend_option(CLI::App& command, Backend& backend, const std::string& work = "reconstructs");
 
-// `--overwrite`, the user's word of engine/io/output_rule.h.
+// Adds `--overwrite` (see engine/io/output_rule.h).
 void add_overwrite_option(CLI::App& command, bool& overwrites);
 
-// `--data-folder FOLDER`, repeatable, of engine/io/named_file.h.
+// Adds `--data-folder FOLDER`, which may be repeated (see engine/io/named_file.h).
 void add_data_folder_option(CLI::App& command);
 
-// Of numbers that are finite and > 0, >= 0, or in a range: "expected a positive number, got -3". They add nothing to
-// the help.
+// Validators for finite numbers that are > 0, >= 0 or within a range. Error: "expected a positive number, got -3". They
+// add no text to the help.
 CLI::Validator positive();
 CLI::Validator not_negative();
 CLI::Validator between(double low, double high);
 
-// Of one of some names: "expected one of auto, cpu, cuda, got cdua, did you mean cuda?".
+// Validator for a list of names. Error: "expected one of auto, cpu, cuda, got cdua, did you mean cuda?".
 CLI::Validator one_of(std::vector<std::string> names);
 
-// `--gpus N` or `--gpus 0,1`.
+// Adds `--gpus N` (a count; 0: all) or `--gpus 0,1` (numbers of GPUs).
 CLI::Option* add_gpus_option(CLI::App& command, BackendChoice& choice);
 CLI::Option* add_gpus_option(CLI::App& command, const std::function<void(const BackendChoice&)>& choose,
                              const std::string& help);

@@ -1,4 +1,4 @@
-// What commands say of a live source, all in the same words: --source, --scan, --set, and every setting of the source.
+// Options for live sources, shared by several commands: --source, --scan, --set and every setting of a source.
 #pragma once
 
 #include <string>
@@ -15,17 +15,17 @@ namespace echolux {
 
 struct SourceOptions {
     std::string name, scan;
-    std::vector<std::string> assignments;  // --set, and the source's own options, as "section.key=value"
+    std::vector<std::string> assignments;  // assignments from --set and the source's options, as "section.key=value"
 };
 
-// Returns --source, for a command that cannot do without.
+// Adds the options. Returns --source, so that a command can require it.
 CLI::Option* add_source_options(CLI::App& command, SourceOptions& options);
 
-// --set source.… and the source's own options. Every other assignment but those of `besides` ("view.") is for what
-// comes from the source. Throws Error{bad_setting}.
+// Builds the description of a source. `source.*` assignments configure the source, those of the sections in `besides`
+// ("view.") are ignored, and all others configure its scan. Throws Error{bad_setting}.
 SourceWanted source_wanted(const SourceOptions& options, const std::vector<std::string>& besides);
 
-// Assignments of these sections, in the order in which they were given.
+// Returns the assignments of these sections in their original order.
 std::vector<std::string> assignments_of(const SourceOptions& options, const std::vector<std::string>& sections);
 
 }  // namespace echolux

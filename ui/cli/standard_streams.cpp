@@ -22,7 +22,7 @@
 namespace echolux {
 namespace {
 
-// A folder for the two files, removed at the program's end.
+// Temporary folder with the files that replace standard input and output. Removed when the program ends.
 class Streams {
   public:
     ~Streams() {
@@ -30,6 +30,7 @@ class Streams {
         if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
     }
 
+    // Copies standard input to a file and returns its name. Throws Error if it was read before or is empty.
     std::string take_input(const std::string& ending) {
         if (std::exchange(has_input_, true)) {
             throw Error(ErrorCode::bad_setting, "standard input can be read once", "-", "name a file instead");
@@ -44,6 +45,7 @@ class Streams {
         return named.string();
     }
 
+    // Returns the name of the file that deliver() will copy. From then on, messages go to standard error.
     std::string promise_output(const std::string& ending, bool is_binary) {
         if (!output_.empty() || telling().is_json) {
             throw Error(ErrorCode::bad_setting, "standard output can carry one thing", "-",
@@ -59,6 +61,7 @@ class Streams {
         return output_.string();
     }
 
+    // Copies the file to standard output. Throws std::system_error if the pipe was closed.
     void deliver() {
         if (output_.empty()) return;
         std::ifstream file(output_, std::ios::binary);
@@ -73,12 +76,13 @@ class Streams {
     }
 
   private:
-    // In every line that is printed from now on, with the folder or without.
+    // Makes later messages print `plain` instead of the temporary path or file name.
     static void call(const std::filesystem::path& file, const std::string& plain) {
         telling().stand_ins.emplace_back(file.string(), plain);
         telling().stand_ins.emplace_back(file.filename().string(), plain);
     }
 
+    // Created on first use.
     const std::filesystem::path& folder() {
         if (!folder_.empty()) return folder_;
         std::string name = (std::filesystem::temp_directory_path() / "echolux-XXXXXX").string();
@@ -89,6 +93,7 @@ class Streams {
         return folder_ = name;
     }
 
+    // Copies standard input to a file, because readers need to seek.
     static void spool(const std::filesystem::path& file) {
         std::ofstream to(file, std::ios::binary);
         std::vector<char> part(1 << 20);
@@ -101,6 +106,7 @@ class Streams {
         }
     }
 
+    // Detects the format from the first bytes.
     static std::string ending_by_content(const std::filesystem::path& file, const std::string& otherwise) {
         using namespace std::string_view_literals;
         constexpr std::array<std::pair<std::string_view, std::string_view>, 6> known{{{"\x93NUMPY"sv, ".npy"sv},
@@ -118,7 +124,7 @@ class Streams {
     }
 
     std::filesystem::path folder_, output_;
-    std::optional<UnfinishedName> unfinished_;  // the folder
+    std::optional<UnfinishedName> unfinished_;  // removes the folder if the program is stopped
     bool has_input_ = false;
 };
 

@@ -1,6 +1,6 @@
-// `-` as the name of an input or output: standard input is put into a temporary file before work begins, an output is
-// written into one and copied to standard output when the work is done. So every format can be streamed, and what is
-// streamed is whole.
+// `-` as the name of an input or output. Standard input is copied to a temporary file before work begins. An output is
+// written to a temporary file and copied to standard output when the work is done. Thus every format can be streamed,
+// and an incomplete result is never streamed.
 #pragma once
 
 #include <string>
@@ -11,16 +11,17 @@ class App;
 
 namespace echolux {
 
-// For `-`: the name of a file with what standard input holds, its ending by its first bytes (.npy, .nrrd, .png ...),
-// else `ending`. Any other name is returned as it is. Throws Error{bad_setting}: standard input is wanted twice;
-// Error{output}: there is no room.
+// Returns `name`, or for `-` the name of a file with the content of standard input. Its extension follows from the
+// first bytes (.npy, .nrrd, .png ...) and is `ending` if they are unknown. Throws Error{bad_setting} if standard input
+// is requested twice, and Error{output} if the temporary folder is full.
 std::string input_named(const std::string& name, const std::string& ending);
 
-// For `-`: the name of a file that deliver_output() copies to standard output. Any other name is returned as it is.
-// Throws Error{bad_setting}: standard output is wanted twice, --json wants it, or `is_binary` and it is a terminal.
+// Returns `name`, or for `-` the name of a file that deliver_output() copies to standard output. Throws
+// Error{bad_setting} if standard output is requested twice or used by --json, or if `is_binary` is set and it is a
+// terminal.
 std::string output_named(const std::string& name, const std::string& ending, bool is_binary = true);
 
-// After all went well. Throws Error{output}; std::system_error for a closed pipe.
+// Copies the output after the command has succeeded. Throws Error{output}, or std::system_error if the pipe was closed.
 void deliver_output();
 
 }  // namespace echolux

@@ -14,8 +14,8 @@ namespace echolux {
 namespace {
 
 void print_to(std::FILE* stream, const std::string& text) {
-    std::fputs(in_plain_names(text).c_str(),
-               stream);  // whether anybody reads it or not; main looks after standard output
+    // Write errors are ignored here; main() checks standard output at the end.
+    std::fputs(in_plain_names(text).c_str(), stream);
 }
 
 std::FILE* place_of_words() {
@@ -23,10 +23,11 @@ std::FILE* place_of_words() {
 }
 
 std::string dumped(const nlohmann::ordered_json& object) {
-    constexpr auto replace = nlohmann::ordered_json::error_handler_t::replace;  // names of files may be no UTF-8
+    constexpr auto replace = nlohmann::ordered_json::error_handler_t::replace;  // file names may contain invalid UTF-8
     return object.dump(2, ' ', false, replace) + "\n";
 }
 
+// All printed warnings, for the JSON object.
 std::vector<std::string>& all_warnings() {
     static std::vector<std::string> all;
     return all;
@@ -34,6 +35,7 @@ std::vector<std::string>& all_warnings() {
 
 }  // namespace
 
+// Set while the command line is parsed.
 Telling& telling() {
     static Telling one;
     return one;
@@ -82,6 +84,7 @@ void print_progress(const std::string& text) {
 }
 
 void print_error(const Error& error) {
+    // Errors name setting keys; users know the options.
     const Error told = in_options(error);
     if (!telling().is_json) return print_to(stderr, "echolux: " + told.line() + "\n");
     print_to(stderr, dumped({{"error",

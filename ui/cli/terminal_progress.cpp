@@ -19,15 +19,17 @@
 namespace echolux {
 namespace {
 
-volatile std::sig_atomic_t interrupted = 0;  // how often
+volatile std::sig_atomic_t interrupted = 0;  // number of interrupts
+// number of Listening objects
 volatile std::sig_atomic_t listeners = 0;
-int end_at_once = -1;  // a pipe: whoever reads a byte from it ends the program
+int end_at_once = -1;  // write end of a pipe; one byte in it makes the waiting thread end the program
 
-// Removing files is more than a signal handler may do: the thread that waits at the pipe does it.
+// Removing files is not safe in a signal handler, so the thread that waits at the pipe does it.
 void end_without_delay() {
     if (end_at_once < 0 || write(end_at_once, "", 1) != 1) _exit(exit_interrupted);
 }
 
+// Called in a signal handler, so it uses write() only.
 void say_it_is_ending() {
     constexpr std::string_view words =
         "\necholux: stopping; no file will be left incomplete. Press Ctrl-C again to stop at once: a recording then "
@@ -36,12 +38,14 @@ void say_it_is_ending() {
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, words.data(), words.size());
 }
 
+// The first Ctrl-C cancels the work, the second prints a hint, the third ends the program.
 void hear_interrupt(int) {
     interrupted = interrupted + 1;
     if (interrupted == 2 && listeners > 0) say_it_is_ending();
     if (interrupted > 2 || listeners == 0) end_without_delay();
 }
 
+// Starts the thread that removes unfinished files and exits.
 void prepare_to_end_at_once() {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return;
@@ -60,14 +64,14 @@ void prepare_to_end_at_once() {
 void catch_interrupts() {
     prepare_to_end_at_once();
     std::signal(SIGINT, hear_interrupt);
-    std::signal(SIGPIPE, SIG_IGN);  // the reader of a pipe has gone: printing fails, and temporary files are removed
-    std::signal(SIGXFSZ, SIG_IGN);  // a file may not grow any more: writing fails and is told, as on a full disk
+    std::signal(SIGPIPE, SIG_IGN);  // printing to a closed pipe then fails, and temporary files are removed
+    std::signal(SIGXFSZ, SIG_IGN);  // writing beyond a file size limit then fails like a full disk
     const auto ends_in_order = [](int) {
         if (interrupted == 0) interrupted = 1;
         if (listeners == 0) end_without_delay();
     };
     std::signal(SIGTERM, ends_in_order);
-    if (std::signal(SIGHUP, ends_in_order) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // as nohup wants it
+    if (std::signal(SIGHUP, ends_in_order) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup ignores SIGHUP: keep that
 }
 
 Listening::Listening() {
@@ -102,7 +106,7 @@ void TerminalProgress::advance(std::int64_t count) {
     done_ += count;
     const auto interval = terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000);
     if (Clock::now() - printed_ < interval) return;
-    if (!terminal_ && total_ > 0 && done_ >= total_) return;  // the line that says so is end()'s
+    if (!terminal_ && total_ > 0 && done_ >= total_) return;  // end() prints the last line
     printed_ = Clock::now();
     print(false);
 }

@@ -1,4 +1,5 @@
-// Progress for people: a bar with rate and time left on a terminal, a plain line now and then in a log. Ctrl-C cancels.
+// Progress on standard error: a bar with rate and remaining time on a terminal, a plain line every few seconds in a
+// log. Ctrl-C cancels the work.
 #pragma once
 
 #include <chrono>
@@ -9,14 +10,15 @@
 
 namespace echolux {
 
-// Exit code of a program that the user, the system (SIGTERM) or the terminal's end (SIGHUP) has stopped.
+// Exit code after Ctrl-C, SIGTERM or the end of the terminal (SIGHUP).
 constexpr int exit_interrupted = 130;
 
-// From now on an interrupt asks the running work to stop; where there is none that listens, the program ends at once.
-// A second Ctrl-C is answered, a third ends the program at once, without unfinished files. Begins a thread.
+// Installs signal handlers and starts the thread that exits. From then on an interrupt cancels the running work;
+// without a Listening object the program ends at once. A second Ctrl-C prints a message. A third ends the program
+// immediately and removes unfinished files.
 void catch_interrupts();
 
-// While one lives, interrupts are its owner's to ask for.
+// While an instance exists, its owner handles interrupts by polling is_interrupted().
 class Listening {
   public:
     Listening();
@@ -27,6 +29,7 @@ class Listening {
     bool is_interrupted() const;
 };
 
+// Prints progress. advance() throws Error{cancelled} after an interrupt.
 class TerminalProgress : public Progress {
   public:
     TerminalProgress();
