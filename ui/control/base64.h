@@ -1,4 +1,4 @@
-// Bytes as text (RFC 4648), for answers that hold a picture or voxels in their JSON.
+// Base64 (RFC 4648) for responses that hold a picture or voxels in their JSON.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 
 namespace echolux {
 
+// Returns the bytes as base64 with padding and without line breaks.
 std::string base64_of(std::span<const std::byte> bytes);
 
 }  // namespace echolux

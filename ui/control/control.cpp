@@ -11,8 +11,8 @@
 namespace echolux {
 namespace {
 
-constexpr std::size_t max_calls = 20'000;  // of one connection
-constexpr std::size_t max_deferred = 64;   // of one connection
+constexpr std::size_t max_calls = 20'000;  // per connection
+constexpr std::size_t max_deferred = 64;   // per connection
 
 Refusal too_many(const std::string& what) {
     return {RpcCode::too_many,
@@ -26,6 +26,8 @@ Control::Parts::Parts(Workspace& workspace, ControlOptions wanted)
     if (options.folders == nullptr) options.folders = std::make_shared<const AllowedFolders>(AllowedFolders({}));
 }
 
+// Checks a request and queues it for the next update(). A refused request is answered at once. Settings are checked
+// here, so that update() can merge the values of several requests.
 void Control::Parts::take(const ConnectionPtr& from, Request request, const std::shared_ptr<BatchAnswers>& batch,
                           const std::shared_ptr<void>& waiting) {
     const Reply reply(from, request, batch, waiting);
@@ -44,6 +46,7 @@ void Control::Parts::take(const ConnectionPtr& from, Request request, const std:
                           Error(ErrorCode::bad_setting, "binary data cannot be returned in a batch",
                                 std::string(method.name) + ", encoding", "send the request alone, or use base64"));
         }
+        // The count runs only if the total exceeds the limit, because most connections have few requests.
         const auto is_its = [&](const Call& one) { return one.reply.connection().id() == from->id(); };
         if (calls.size() >= max_calls && std::ranges::count_if(calls, is_its) >= static_cast<std::ptrdiff_t>(max_calls))
             throw too_many("too many requests are pending");
@@ -60,6 +63,7 @@ void Control::Parts::take(const ConnectionPtr& from, Request request, const std:
     }
 }
 
+// Runs one queued request and turns every exception into an error response.
 void Control::Parts::run(Call& call) {
     try {
         const std::uint64_t asks = call.reply.connection().id();
@@ -72,7 +76,7 @@ void Control::Parts::run(Call& call) {
         call.reply.refuse(refusal);
     } catch (const Error& error) {
         call.reply.refuse(error);
-    } catch (const std::exception& error) {  // of the standard library: no memory
+    } catch (const std::exception& error) {  // from the standard library: out of memory
         call.reply.refuse(
             {RpcCode::internal_error, Error(ErrorCode::device, error.what(), std::string(call.method->name))});
     }
@@ -103,14 +107,16 @@ void Control::Parts::perform(Call& call) {
         case RpcMethod::unsubscribe: return unsubscribe(call);
         case RpcMethod::shutdown: return shutdown(call);
         case RpcMethod::get:
-        case RpcMethod::set: return;  // apply() does them
+        case RpcMethod::set: return;  // handled by apply()
     }
 }
 
+// The operation restricts the files that its jobs may name.
 std::shared_ptr<Operation> Control::Parts::new_operation() const {
     return std::make_shared<Operation>(Operation{std::nullopt, options.folders});
 }
 
+// Answers when `begin` and all jobs that it started are done.
 void Control::Parts::operate(Call& call, const std::function<void()>& begin, std::function<Result()> result) {
     const std::shared_ptr<Operation> operation = new_operation();
     work.perform(operation, begin);
@@ -122,10 +128,11 @@ void Control::Parts::send(const Reply& reply, const Result& result) const {
     reply.result(result.json, result.data);
 }
 
-// Voxels are copied for whoever asks: those of one connection one after the other, as fast as it takes them.
+// Limits how much voxel data is copied per connection: at most two requests are read at a time, and none while the
+// client is more than 1 MiB behind.
 bool Control::Parts::waits_for_others(const Deferred& one, const std::vector<Deferred>& all) const {
     constexpr std::ptrdiff_t at_a_time = 2;
-    constexpr std::size_t behind = 1 << 20;  // bytes that it has not taken
+    constexpr std::size_t behind = 1 << 20;  // bytes not yet received by the client
     const Connection& asks = one.reply.connection();
     const auto reads = [&](const Deferred& other) {
         return other.is_reading && !other.begins && other.reply.connection().id() == asks.id();
@@ -133,8 +140,9 @@ bool Control::Parts::waits_for_others(const Deferred& one, const std::vector<Def
     return one.is_reading && (asks.waiting_bytes() > behind || std::ranges::count_if(all, reads) >= at_a_time);
 }
 
+// Returns true if the request has been answered. The operation is complete when no job holds it.
 bool Control::Parts::try_finish(Deferred& one) {
-    constexpr std::chrono::seconds longest_wait(60);  // to begin
+    constexpr std::chrono::seconds longest_wait(60);  // until it begins
     if (one.begins && !one.operation->error) {
         if (Clock::now() - one.since > longest_wait) {
             throw Error(ErrorCode::output, "there is no volume yet", "", "start the source, or wait for its first");
@@ -149,6 +157,7 @@ bool Control::Parts::try_finish(Deferred& one) {
     return true;
 }
 
+// Requests that cannot finish stay in `deferred`. Those that a slow connection holds back do not time out.
 void Control::Parts::finish_deferred() {
     std::vector<Deferred> all = std::exchange(deferred, {});
     std::erase_if(all, [&](Deferred& one) {
@@ -160,7 +169,7 @@ void Control::Parts::finish_deferred() {
             return try_finish(one);
         } catch (const Error& error) {
             one.reply.refuse(error);
-        } catch (const std::exception& error) {  // of the standard library: no memory
+        } catch (const std::exception& error) {  // from the standard library: out of memory
             one.reply.refuse({RpcCode::internal_error, Error(ErrorCode::device, error.what(), "")});
         }
         return true;
@@ -168,6 +177,7 @@ void Control::Parts::finish_deferred() {
     deferred.insert(deferred.begin(), std::make_move_iterator(all.begin()), std::make_move_iterator(all.end()));
 }
 
+// Throws Error if the name in parameter `name` is outside the allowed folders.
 std::filesystem::path Control::Parts::file_of(const Call& call, const char* name) const {
     return options.folders->within(call.params.at(name).get<std::string>());
 }
@@ -199,7 +209,8 @@ void Control::gone(std::uint64_t connection) {
     parts_->subscriptions.erase(connection);
 }
 
-// As long as a turn may take; the others come with the next one.
+// Runs queued requests for at most 5 ms per turn. The rest stay in the queue. Neighbouring get and set requests run
+// together.
 void Control::Parts::run_calls() {
     constexpr std::chrono::milliseconds longest(5);
     const Clock::time_point begin = Clock::now();
@@ -221,6 +232,7 @@ void Control::Parts::run_calls() {
                  std::make_move_iterator(asked.end()));
 }
 
+// A sequence of set requests with pauses of less than 0.5 s is one undo step.
 void Control::update() {
     Parts& parts = *parts_;
     constexpr std::chrono::milliseconds edit_ends_after(500);
@@ -233,12 +245,13 @@ void Control::update() {
     parts.tell_subscribers();
 }
 
+// Pending work is polled every 5 ms, subscriptions every 20 ms.
 double Control::patience_s() const {
     if (!parts_->calls.empty() || !parts_->deferred.empty()) return 0.005;
     return parts_->subscriptions.empty() ? 0.25 : 0.02;
 }
 
-// Once the answer has left, so that whoever asked knows.
+// Waits at most 1 s for the response to leave, so that the client sees it before the program ends.
 bool Control::is_shut_down() const {
     constexpr std::chrono::seconds longest(1);
     const ConnectionPtr& by = parts_->shut_down_by;

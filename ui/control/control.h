@@ -1,7 +1,8 @@
-// Echolux steered by programs: JSON-RPC 2.0 requests in, answers, notifications and voxels out, whatever the line that
-// they came over (docs/control.md). It acts on the workspace as the window does: the same settings, the same actions,
-// the same files. Everything is called on the window's thread; answers leave by connections that never
-// wait.
+// Remote control of Echolux with JSON-RPC 2.0 over any kind of connection (docs/control.md): requests in; responses,
+// notifications and voxels out. Requests act on the workspace like the window does, with the same settings, actions and
+// files.
+//
+// All functions are called on the window's thread. Connections send without blocking.
 #pragma once
 
 #include <cstdint>
@@ -18,34 +19,36 @@ class AllowedFolders;  // engine/io/allowed_folders.h
 struct Image;          // render/picture.h
 
 struct ControlOptions {
-    std::shared_ptr<const AllowedFolders> folders;  // that requests may name; nullptr: none
-    std::function<Image()> window_picture = {};     // of the whole window; empty: there is none
-    bool may_shut_down = true;                      // the program, by a request
+    std::shared_ptr<const AllowedFolders> folders;  // files that requests may name; nullptr: none
+    std::function<Image()> window_picture = {};     // returns the picture of the whole window; empty without a window
+    bool may_shut_down = true;                      // whether a request may end the program
 };
 
 class Control {
   public:
-    // `work` outlives it.
+    // `work` must outlive this object.
     Control(Workspace& work, ControlOptions options);
     ~Control();
     Control(const Control&) = delete;
     Control& operator=(const Control&) = delete;
 
-    // A request or a batch. It is answered by update(), or later where it takes its time; never an error.
-    // `waiting`: is kept until it has its answer, so that a connection counts what it has asked for.
+    // Queues a request or a batch. update() answers it, or a later update() if it takes time. Invalid requests are
+    // answered with an error; nothing is thrown. `waiting` is released with the response, so that a connection can
+    // count its pending requests.
     void handle(const ConnectionPtr& from, std::string_view text, const std::shared_ptr<void>& waiting = {});
 
-    // That connection has ended: nothing of it goes on but what was begun.
+    // Drops the requests and subscriptions of a closed connection. Operations that have started continue.
     void gone(std::uint64_t connection);
 
-    // Once a turn of the window's loop, behind Workspace::update(): settings that came since the last turn are taken
-    // over together, the newest of each counts; answers and news leave.
+    // Runs queued requests and sends responses and notifications. Call it once per turn of the window's loop, after
+    // Workspace::update(). Settings received since the last turn are applied together; the newest value of each key
+    // wins.
     void update();
 
-    // How long the next turn may wait for input: requests are under way, somebody is told of changes, or neither.
+    // Returns the longest time in s that the next turn may wait for input. It is short while requests are pending.
     double patience_s() const;
 
-    // Somebody asked for the end of the program. True until the program ends.
+    // Returns true once a client has requested the end of the program and received its response.
     bool is_shut_down() const;
 
   private:

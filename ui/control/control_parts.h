@@ -1,5 +1,5 @@
-// What Control is made of, for its own files: requests that wait for the next turn, those whose work goes on, and what
-// connections want to be told.
+// Implementation of Control, shared by its source files: queued requests, requests whose work continues in jobs, and
+// subscriptions.
 #pragma once
 
 #include <chrono>
@@ -27,47 +27,48 @@ struct Control::Parts {
     using Json = nlohmann::ordered_json;
     using Data = std::vector<std::byte>;
 
-    // A request that is one, and may be asked for by who asks.
+    // A valid request that its sender may make.
     struct Call {
         const ControlMethod* method;
         nlohmann::json params;
         Reply reply;
-        Values values{};                   // of `set`: checked
-        std::optional<Refusal> refusal{};  // of `set`
-        bool is_applied = false;           // of `set`: only its answer is missing
+        Values values{};                   // for `set`: checked values
+        std::optional<Refusal> refusal{};  // for `set`: the error, if any
+        bool is_applied = false;           // for `set`: applied, response still pending
     };
 
-    // What goes with an answer: bytes beside the JSON, or in it.
+    // Content of a response: JSON, and binary data that follows it.
     struct Result {
         Json json;
-        std::shared_ptr<const Data> data{};  // nullptr: none
+        std::shared_ptr<const Data> data{};  // nullptr without data
     };
 
-    // A request whose work goes on in jobs.
+    // A request whose work continues in jobs.
     struct Deferred {
         Reply reply;
         std::shared_ptr<Operation> operation;
-        std::function<Result()> result;          // once the work is done. Throws Error
-        std::function<bool()> begins{};          // false: not yet, to be asked again; empty: it has begun
-        bool is_reading = false;                 // of voxels: a few of a connection at a time
-        Clock::time_point since = Clock::now();  // that it waits to begin
+        std::function<Result()> result;          // called when the work is done; may throw Error
+        std::function<bool()> begins{};          // returns false to be called again later; empty once begun
+        bool is_reading = false;                 // reads voxels; the number per connection is limited
+        Clock::time_point since = Clock::now();  // start of the wait for `begins`
     };
 
+    // Topics of one connection, and the values last sent to it.
     struct Subscription {
         ConnectionPtr to;
         std::set<std::string> topics;
-        std::optional<double> every_s{};  // nothing: as usual for the topic
+        std::optional<double> every_s{};  // nullopt: default of the topic
         bool wants_voxels = false;
-        std::map<std::string, Clock::time_point> told{};  // by topic
-        Values settings{};                                // as they were told
-        std::string state{};                              //
-        std::pair<std::uint64_t, std::int64_t> notice{};  // number and times of the last one
-        std::string volume{};                             // what was told of it
-        std::shared_ptr<Operation> sending{};             // of voxels, which lie here when it is done
+        std::map<std::string, Clock::time_point> told{};  // time of the last notification by topic
+        Values settings{};                                // values last sent
+        std::string state{};                              // last "state" notification
+        std::pair<std::uint64_t, std::int64_t> notice{};  // number and repetitions of the last notice
+        std::string volume{};                             // identifies the last volume
+        std::shared_ptr<Operation> sending{};             // operation that packs voxels; its result is in `voxels`
         std::shared_ptr<Result> voxels{};
     };
 
-    // What holds in one turn, made once for all subscribers.
+    // Values computed once per turn for all subscribers, on first use.
     struct Current {
         std::optional<Values> settings{};
         std::optional<std::string> state{}, statistics{};
@@ -79,20 +80,20 @@ struct Control::Parts {
     void take(const ConnectionPtr& from, Request request, const std::shared_ptr<BatchAnswers>& batch,
               const std::shared_ptr<void>& waiting);
     void run_calls();
-    void run(Call& call);  // never an error
+    void run(Call& call);  // reports errors in the response, never throws
     void perform(Call& call);
     void finish_deferred();
-    bool try_finish(Deferred& one);  // whether it is answered
+    bool try_finish(Deferred& one);  // true if answered
     bool waits_for_others(const Deferred& one, const std::vector<Deferred>& all) const;
     void send(const Reply& reply, const Result& result) const;
-    // Does `begin` as part of one operation; answered with `result` when all of it is done.
+    // Runs `begin` as part of an operation. The response is `result`, sent when the operation is complete.
     void operate(Call& call, const std::function<void()>& begin, std::function<Result()> result);
     std::shared_ptr<Operation> new_operation() const;
-    std::filesystem::path file_of(const Call& call, const char* name) const;  // whole, in an allowed folder
+    std::filesystem::path file_of(const Call& call, const char* name) const;  // absolute path in an allowed folder
 
     // ---- setting_calls.cpp
     static bool is_setting_call(const Call& call);
-    std::size_t apply(std::span<Call> asked);  // how many are done
+    std::size_t apply(std::span<Call> asked);  // returns the number of answered requests
     bool try_apply(const Values& values);
     void answer_setting_call(const Call& call);
     void describe(Call& call);
@@ -145,23 +146,23 @@ struct Control::Parts {
     void begin_sending(Subscription& to);
     void send_voxels(Subscription& to);
 
-    Exhibit& shown() const;  // Throws Error{bad_setting}: nothing is open
+    Exhibit& shown() const;  // throws Error{bad_setting} if nothing is open
 
     Workspace& work;
     ControlOptions options;
     KnownSettings settings;
-    Values set_views;  // of the view, that were set: what is opened next has them as well
+    Values set_views;  // view settings that were set; applied again to volumes opened later
     std::deque<Call> calls;
     std::vector<Deferred> deferred;
-    std::map<std::uint64_t, Subscription> subscriptions;  // by connection
-    std::optional<Clock::time_point> edited;              // an edit that may be joined by the next
-    ConnectionPtr shut_down_by;                           // nullptr: nobody asked for the end
-    Clock::time_point shut_down_at;                       //
+    std::map<std::uint64_t, Subscription> subscriptions;  // by connection id
+    std::optional<Clock::time_point> edited;  // time of the last set, while the next one may join its undo step
+    ConnectionPtr shut_down_by;               // nullptr unless the end was requested
+    Clock::time_point shut_down_at;           // time of that request
 };
 
-// Voxels of a volume or a part of it, with what they mean. In voxel_calls.cpp.
+// Describes type, shape and scaling of voxels. Defined in voxel_calls.cpp.
 nlohmann::ordered_json grid_object(const VolumeGrid& grid);
 
-std::vector<std::string> texts_of(const nlohmann::json& params, const char* name);  // none: there is no such parameter
+std::vector<std::string> texts_of(const nlohmann::json& params, const char* name);  // empty if the parameter is absent
 
 }  // namespace echolux

@@ -21,7 +21,7 @@ Secrets secrets_for(const std::filesystem::path& token_file) {
 NetOptions net_options(const ControlServerOptions& options) {
     NetOptions net;
     net.host = options.host;
-    net.limits.messages_waiting = 2000;  // 1,000 settings a second, also where pictures take long
+    net.limits.messages_waiting = 2000;  // allows 1,000 settings per second even with slow rendering
     return net;
 }
 
@@ -39,7 +39,7 @@ struct ControlServer::Parts {
     Inbox inbox;
     NetServer server;
     int port;
-    bool is_asked = false;  // in the last turn
+    bool is_asked = false;  // requests arrived in the last turn
 };
 
 ControlServer::ControlServer(Workspace& work, const ControlServerOptions& options)
@@ -58,7 +58,8 @@ Control& ControlServer::control() {
     return parts_->control;
 }
 
-// Whoever sends more than is read at a time is read on as soon as that has been taken: a few rounds of it a turn.
+// Handles all messages that have arrived. The network thread reads on once they are taken, so this repeats for up to 3
+// ms.
 void ControlServer::update() {
     using Clock = std::chrono::steady_clock;
     constexpr std::chrono::milliseconds longest(3);
@@ -74,10 +75,11 @@ void ControlServer::update() {
         if (Clock::now() - begin < longest) incoming = parts_->inbox.take(0);
     }
     parts_->control.update();
+    // An idle window is woken by the next message.
     if (!parts_->is_asked && parts_->wake) parts_->inbox.tell(parts_->wake);
 }
 
-// While requests come, so many of them are answered together.
+// While requests arrive, a short wait lets several of them be handled together.
 double ControlServer::patience_s() const {
     constexpr double asked = 0.004;
     return parts_->is_asked ? asked : parts_->control.patience_s();

@@ -1,4 +1,4 @@
-// What is open and how it is doing, as programs are told.
+// Responses about the current state and the statistics.
 #include <algorithm>
 
 #include "app/live/live_report.h"
@@ -17,6 +17,7 @@ void Control::Parts::statistics(Call& call) {
     call.reply.result(statistics_object());
 }
 
+// `of` is the client that asks; without one (notifications), its rights are omitted.
 Control::Parts::Json Control::Parts::state_object(const Connection* of) const {
     Json json{{"program", "echolux"}, {"version", version}};
     if (of != nullptr) json["may_steer"] = of->may_steer();
@@ -27,6 +28,7 @@ Control::Parts::Json Control::Parts::state_object(const Connection* of) const {
         json["way"] = exhibit->way();
         const std::optional<VolumeGrid> grid = exhibit->grid();
         json["grid"] = grid ? grid_object(*grid) : Json(nullptr);
+        // Series and live sources both have time points, with different members.
         if (const Timeline* time = exhibit->timeline()) {
             json["time_point"] = time->step();
             json["time_points"] = time->steps();
@@ -57,7 +59,7 @@ Control::Parts::Json Control::Parts::state_object(const Connection* of) const {
     return json;
 }
 
-// The keys are those of `echolux live --json`; the window counts no pictures apart.
+// Same keys as `echolux live --json`, without those that describe a complete run.
 Control::Parts::Json Control::Parts::statistics_object() const {
     Json json = Json::object();
     if (const LiveSession* live = work.live()) {

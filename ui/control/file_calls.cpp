@@ -1,4 +1,5 @@
-// What is shown, as files in the folders that are allowed. Nothing that is there is replaced unless it is said so.
+// Saving of the current view and volume to files in the allowed folders. Existing files are kept unless "overwrite" is
+// true.
 #include <fmt/format.h>
 
 #include <utility>
@@ -10,12 +11,14 @@
 namespace echolux {
 namespace {
 
+// Throws Error{output} if the name is in use and "overwrite" is not set.
 void require_new(const nlohmann::json& params, const std::filesystem::path& file) {
     std::error_code problem;
     if (params.value("overwrite", false) || !std::filesystem::exists(file, problem)) return;
     throw Error(ErrorCode::output, "already exists", file.string(), "choose another name, or say \"overwrite\": true");
 }
 
+// Returns the figure style from settings that were set by requests.
 FigureStyle figure_style(const Values& values) {
     FigureStyle style;
     Settings settings;
@@ -26,6 +29,7 @@ FigureStyle figure_style(const Values& values) {
     return style;
 }
 
+// Converts a checked name to its enumerator. `names` are in the order of the enumerators.
 template <class E>
 E enumerator(const nlohmann::json& params, const char* name, std::initializer_list<std::string_view> names) {
     const std::string wanted = params.value(name, "");
@@ -54,7 +58,7 @@ void Control::Parts::save(Call& call) {
     operate(call, begin, [file]() -> Result { return {{{"file", file.string()}}}; });
 }
 
-// Key frames are files among the parts of its path.
+// File names of key frames within "path" must be in the allowed folders, too.
 void Control::Parts::movie(Call& call) {
     const std::filesystem::path file = file_of(call, "file");
     require_new(call.params, file);

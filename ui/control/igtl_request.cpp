@@ -27,7 +27,7 @@ std::string_view trimmed(std::string_view text) {
                                            : text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
 }
 
-// Lines of KEY=VALUE as values, of KEY as keys.
+// Lines "KEY=VALUE" in `values`, lines "KEY" in `keys`.
 struct Lines {
     Json values = Json::object(), keys = Json::array();
 };

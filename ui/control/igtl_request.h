@@ -1,5 +1,5 @@
-// What programs ask for over OpenIGTLink, as the JSON-RPC requests of docs/control.md: the same methods, names and
-// checks, in the words of COMMAND and STRING.
+// Translates OpenIGTLink messages of type COMMAND and STRING to the JSON-RPC requests of docs/control.md, with the same
+// methods, names and checks.
 #pragma once
 
 #include <span>
@@ -9,12 +9,14 @@
 
 namespace echolux {
 
-// A COMMAND is named after its method; its text holds the parameters: a JSON object or list, nothing, or of `set` and
-// `get` lines as "view.mode=mip" and "view.mode". A STRING is such lines, or a whole request. The id is the command's
-// number, else 0. Throws Error{bad_setting}: it is no such text.
+// Returns the request for a message.
+//
+// The name of a COMMAND is the method. Its text holds the parameters: a JSON object or list, nothing, or, for `set` and
+// `get`, lines such as "view.mode=mip" and "view.mode". A STRING holds such lines or a complete JSON request. The id is
+// the number of the COMMAND, or 0. Throws Error{bad_setting} if the text has none of these forms.
 std::string rpc_of(const igtl::Request& request);
 
-// An answer with bytes beside it, as one text: they are in the `data` field of its result, as base64.
+// Adds binary data to a response as base64, in the member `data` of its result.
 std::string with_data(const std::string& answer, std::span<const std::byte> data);
 
 }  // namespace echolux

@@ -13,17 +13,19 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// These sections only configure how a source is opened.
 bool is_of_opening(std::string_view section) {
     return section == "source" || section == "simulation";
 }
 
+// Type names as shown by `describe`.
 const char* type_of(const BoundField& field) {
     constexpr std::array types{"flag", "whole number", "number", "text", "numbers"};
     if (names_files(field)) return field.control.path == PathKind::folder ? "folder" : "file";
     return field.choices.empty() ? types.at(field.default_value.index()) : "choice";
 }
 
-// What is no file but a word of the setting stays as it is.
+// Returns the absolute path of a file name in the allowed folders. Other words that the setting accepts are unchanged.
 std::string allowed_name(const BoundField& field, const std::string& name, const AllowedFolders* folders) {
     if (folders == nullptr) return name;
     const std::filesystem::path folder = folders->all().empty() ? "" : folders->all().front();
@@ -60,6 +62,7 @@ Value checked_value(const BoundField& field, const nlohmann::json& json, const A
     const std::optional<Value> given = setting_value(json);
     if (!given) throw Error(ErrorCode::bad_setting, "expected one value or a list of numbers", key);
     const auto* text = std::get_if<std::string>(&*given);
+    // A text may spell a value of another type, e.g. "0.5" for a number.
     const bool is_spelled = text != nullptr && !std::holds_alternative<std::string>(field.default_value);
     Value value =
         is_spelled ? parsed(field, field.default_value, *text, key) : checked(field, field.default_value, *given, key);
@@ -76,6 +79,7 @@ const ListedSetting* KnownSettings::find(std::string_view key) const {
     return found == places_.end() ? nullptr : &listed_[found->second];
 }
 
+// The workspace knows only settings of the view and of the open document.
 KnownSettings::Holds KnownSettings::holds(std::string_view key) const {
     const std::string_view section = section_of(key);
     if (section == "figure") return Holds::figures;
@@ -95,7 +99,7 @@ std::vector<std::string> KnownSettings::all() const {
     return keys;
 }
 
-// "did you mean" is said where settings are assigned on a command line.
+// check_assignment() throws the error with the most similar key.
 void KnownSettings::refuse(std::string_view key) {
     const std::string short_key(key.substr(0, 100));
     try {

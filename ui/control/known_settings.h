@@ -1,6 +1,5 @@
-// Every setting of the program as programs see it: those of what is open and of the view have their place in the
-// workspace; those of what is not open yet (scan, source, simulation ...) and of figures wait here for what is opened
-// or saved next.
+// All settings as seen by clients of the control interface. Settings of the view and of the open document are stored in
+// the workspace. Settings for what is opened next (scan, source, simulation ...) and for figures are stored here.
 #pragma once
 
 #include <map>
@@ -15,33 +14,34 @@
 
 namespace echolux {
 
-// A value of JSON as settings have them; nothing: it is none.
+// Converts JSON to a setting value: boolean, number, text or list of numbers. Returns nullopt for anything else.
 std::optional<Value> setting_value(const nlohmann::json& json);
 
-// For a setting as it is bound, of its type and in its range, or a text that spells it; null: its default. Files become
-// whole names in `folders`; nullptr: any name. Throws Error{bad_setting} naming the key.
+// Returns the value of a setting after checking type and range. A text may spell a value of another type; null is the
+// default. File names become absolute paths within `folders`; with nullptr any name is accepted. Throws
+// Error{bad_setting} with the key.
 Value checked_value(const BoundField& field, const nlohmann::json& value, const AllowedFolders* folders);
 
 class KnownSettings {
   public:
     explicit KnownSettings(Workspace& work);
 
-    enum class Holds { now, next, figures };  // next: for what is opened next
-    Holds holds(std::string_view key) const;  // of a key that is known
+    enum class Holds { now, next, figures };  // next: applies to what is opened next
+    Holds holds(std::string_view key) const;  // the key must be known
 
     bool is_known(std::string_view key) const { return find(key) != nullptr; }
-    Value value(std::string_view key) const;                                    // of a key that is known
-    std::vector<std::string> keys_of(const std::string& key_or_section) const;  // Throws Error{bad_setting}: no such
+    Value value(std::string_view key) const;  // current or pending value; the key must be known
+    std::vector<std::string> keys_of(const std::string& key_or_section) const;  // throws Error{bad_setting} if unknown
     std::vector<std::string> all() const;
 
-    // Of one key, as above.
+    // Checks values by key, like the function above.
     Value checked_value(const std::string& key, const nlohmann::json& value, const AllowedFolders* folders) const;
     Values checked_values(const nlohmann::json& values, const AllowedFolders* folders) const;
 
     void set_waiting(const std::string& key, const Value& value) { waiting_[key] = value; }
     const Values& waiting() const { return waiting_; }
 
-    // As `info --settings --json` has it, with `value`, `type` and `holds`.
+    // Returns the description from `info --settings --json` with the members `value`, `type` and `holds`.
     nlohmann::ordered_json object_of(const std::string& key) const;
 
   private:
@@ -50,7 +50,7 @@ class KnownSettings {
 
     Workspace& work_;
     std::vector<ListedSetting> listed_;
-    std::map<std::string, std::size_t, std::less<>> places_;  // in listed_
+    std::map<std::string, std::size_t, std::less<>> places_;  // indices into listed_
     Values waiting_;
 };
 

@@ -22,7 +22,7 @@ using igtl::Peer;
 constexpr double patience_s_alone = 0.25, patience_s_connected = 0.01;
 constexpr std::size_t max_string = 65535;
 
-// A request on its way to its answer: what is sent first is that, all else is a notification.
+// Connection for one request. The first text sent is the response; later texts are notifications.
 class RequestConnection : public Connection {
   public:
     RequestConnection(std::shared_ptr<Peer> from, igtl::Request request, std::shared_ptr<void> waiting, bool may_steer)
@@ -44,7 +44,7 @@ class RequestConnection : public Connection {
                               : igtl::string({"Echolux_news", igtl::unix_now()}, text));
     }
     void send_binary(SharedBytes) override {}
-    // Voxels of notifications go out as images anyway.
+    // Notifications omit voxels, because the volume is also sent as an image.
     void send_both(std::string text, SharedBytes bytes) override {
         send_text(is_answered_ ? std::move(text) : with_data(text, *bytes));
     }
@@ -82,13 +82,14 @@ struct LinkServer::Parts {
 
     Workspace& work;
     Control control;
-    std::map<std::uint64_t, std::shared_ptr<Peer>> peers;  // that asked for something
-    std::string offered;                                   // what was, the last time
-    std::mutex mutex;                                      // of what follows
+    std::map<std::uint64_t, std::shared_ptr<Peer>> peers;  // peers that have sent requests, by id
+    std::string offered;                                   // identifies the volume that was last offered
+    std::mutex mutex;                                      // protects arrivals
     std::vector<Arrival> arrivals;
-    igtl::Link link;  // goes first
+    igtl::Link link;  // last member: stops its threads before the others are destroyed
 };
 
+// Moves requests from the network threads to Control, and forgets closed peers.
 void LinkServer::Parts::take_requests() {
     std::vector<Arrival> came;
     {
@@ -112,7 +113,8 @@ void LinkServer::Parts::take_requests() {
     });
 }
 
-// What is shown, whenever it is another than the last, or others are there to see it.
+// Offers the current volume for sending when it is new or when a new peer has connected. Voxels are read back only if a
+// peer can receive them now.
 void LinkServer::Parts::offer_volume() {
     Exhibit* exhibit = work.stage().exhibit();
     const std::optional<VolumeGrid> grid = exhibit == nullptr ? std::nullopt : exhibit->grid();
@@ -139,7 +141,7 @@ void LinkServer::Parts::offer_volume() {
         };
         link.offer(std::move(volume));
         offered = std::move(now);
-    } catch (const Error& error) {  // it has voxels that cannot be sent, or its device is lost and will be back
+    } catch (const Error& error) {  // unsupported voxels, or a lost device that will be restored
         link.tell(error);
     }
 }

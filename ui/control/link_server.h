@@ -1,6 +1,6 @@
-// A window's link to 3D Slicer and its like: what it shows goes out whenever it is new and somebody takes it, with the
-// B-scan under the cross-hair; what they ask for is answered as the control interface answers. The loop of the window
-// calls update() once a turn.
+// Link between a window and programs that speak OpenIGTLink, such as 3D Slicer. Sends each new volume and the B-scan at
+// the cross-hair to connected programs, and answers their requests like the control interface. The window's loop calls
+// update() once per turn.
 #pragma once
 
 #include <memory>
@@ -13,19 +13,20 @@ namespace echolux {
 
 class LinkServer {
   public:
-    // `work` outlives it. Throws Error{device}: the port is taken.
+    // Starts the link. `work` must outlive this object. Throws Error{device} if the port is in use.
     LinkServer(Workspace& work, const igtl::LinkWanted& wanted);
     ~LinkServer();
     LinkServer(const LinkServer&) = delete;
     LinkServer& operator=(const LinkServer&) = delete;
 
-    std::string place() const;  // as igtl::Link says it
+    std::string place() const;  // as in igtl::Link
     std::uint16_t port() const;
     igtl::LinkStats stats() const;
 
+    // Handles requests and offers the current volume. Call it on the window's thread.
     void update();
 
-    // How long the window may wait for events: what comes over the net does not wake it.
+    // Returns the longest time in s that the window may wait. Network traffic does not wake it.
     double patience_s() const;
 
   private:

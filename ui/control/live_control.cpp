@@ -24,12 +24,12 @@ const BoundField& field_of(const LiveSteering& session, const std::string& key) 
     for (const BoundField& field : session.fields()) {
         if (field.key() == key) return field;
     }
-    check_assignment(key.substr(0, 100) + "=");  // of no part of the program: names the nearest
+    check_assignment(key.substr(0, 100) + "=");  // throws with the nearest key if no such key exists
     throw Error(ErrorCode::bad_setting, "is not there in a session without a window", key.substr(0, 100),
                 "use `view --off-screen`");
 }
 
-// All of a section, or all.
+// Returns the keys of the requested settings and sections, or all keys.
 std::vector<std::string> keys_of(const LiveSteering& session, const nlohmann::json& params) {
     const auto given = params.find("keys");
     const auto wanted = given == params.end() ? std::vector<std::string>{} : texts_of(*given);
@@ -57,11 +57,12 @@ Json get(LiveSteering& session, const nlohmann::json& params) {
 }
 
 Json set(LiveSteering& session, const nlohmann::json& params) {
-    const AllowedFolders none({});  // names of files are not taken
+    const AllowedFolders none({});  // file names are not accepted
     Values values;
     std::vector<std::string> keys;
     for (const auto& [key, value] : params.at("values").items()) {
         values[key] = checked_value(field_of(session, key), value, &none);
+        // Values as they are after the call, in the form of a response.
         keys.push_back(key);
     }
     session.set(values);
@@ -73,12 +74,14 @@ Json statistics(LiveSteering& session, const nlohmann::json&) {
     report.source = session.source();
     report.session = session.stats();
     Json json = object_of(report);
+    // Members that describe only a completed session.
     for (const char* of_the_end : {"way", "cut_short", "events"}) json.erase(of_the_end);
     return json;
 }
 
 Json describe(LiveSteering& session, const nlohmann::json& params);
 
+// Methods that are available without a window.
 const std::map<RpcMethod, Does>& deeds() {
     static const std::map<RpcMethod, Does> all{{RpcMethod::describe, describe},
                                                {RpcMethod::get, get},
@@ -130,7 +133,7 @@ Json answer_of(LiveSteering& session, const Request& request, bool may_steer) {
         return error_answer(request.id, refusal);
     } catch (const Error& error) {
         return error_answer(request.id, error);
-    } catch (const std::exception& error) {  // of the standard library: no memory
+    } catch (const std::exception& error) {  // from the standard library: out of memory
         return error_answer(request.id,
                             {RpcCode::internal_error, Error(ErrorCode::device, error.what(), request.method)});
     }

@@ -1,5 +1,5 @@
-// A session without a window, steered by programs: of the methods of a window (ui/control/methods.h) those that a
-// session can do. It answers at once, on any thread.
+// Remote control of a session without a window: the subset of methods (ui/control/methods.h) that applies to it.
+// Requests are answered immediately, on any thread.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace echolux {
 
-// The answer to what a program asks over OpenIGTLink (ui/control/igtl_request.h); empty: none is wanted. Never an
-// error.
+// Returns the response to an OpenIGTLink request (ui/control/igtl_request.h), or an empty text for a notification.
+// Errors are part of the response; nothing is thrown.
 std::string live_answer(LiveSteering& session, const igtl::Request& request, bool may_steer);
 
 }  // namespace echolux

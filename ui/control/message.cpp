@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t max_requests = 1000;  // of a batch
+constexpr std::size_t max_requests = 1000;  // per batch
 constexpr std::string_view shape = "send {\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"describe\"}";
 
 struct NamedCode {
@@ -38,6 +38,7 @@ Refusal invalid(const std::string& what, const std::string& where) {
     return {RpcCode::invalid_request, Error(ErrorCode::bad_setting, what, where, std::string(shape))};
 }
 
+// Returns the error of an invalid request.
 std::optional<Refusal> problem_of(const Json& json) {
     if (!json.is_object()) return invalid("a request is a JSON object", "request");
     const auto version = json.find("jsonrpc");
@@ -53,7 +54,7 @@ std::optional<Refusal> problem_of(const Json& json) {
     return std::nullopt;
 }
 
-// What is no request is answered under its id where it has one that can be used.
+// An invalid request is answered with its id if the id is usable.
 Request request_of(Json json) {
     Request request{nullptr, false, {}, Json::object(), problem_of(json)};
     if (!json.is_object()) return request;
@@ -67,6 +68,7 @@ Request request_of(Json json) {
     return request;
 }
 
+// Message that consists of one error.
 Message refused(Refusal refusal) {
     return {false, {Request{nullptr, false, {}, Json::object(), std::move(refusal)}}};
 }

@@ -1,6 +1,5 @@
-// What programs send to steer Echolux, as JSON-RPC 2.0 (jsonrpc.org/specification): one request or a batch of them.
-// What any client sends is taken apart here, without knowing what it asks for; whatever is wrong with it is data, so
-// that every request has its answer.
+// JSON-RPC 2.0 messages (jsonrpc.org/specification): single requests and batches. Parses text from any client without
+// knowing the methods. Errors are returned as data, so that every request receives a response.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,7 +12,7 @@
 
 namespace echolux {
 
-// Those of the specification; below -32000 those of ours, one for each ErrorCode.
+// Codes of the specification; from -32001 down our own, including one for each ErrorCode.
 enum class RpcCode : int {
     parse_error = -32700,
     invalid_request = -32600,
@@ -34,36 +33,37 @@ std::string_view name_of(RpcCode code);  // "invalid_params"
 RpcCode rpc_code(ErrorCode code);
 std::vector<RpcCode> all_rpc_codes();
 
-// An error with its place in the protocol.
+// An error with its JSON-RPC code.
 struct Refusal {
     RpcCode code;
     Error error;
 
     Refusal(RpcCode of, const Error& why) : code(of), error(why) {}
-    Refusal(const Error& why) : code(rpc_code(why.code())), error(why) {}  // NOLINT: every Error is one
+    Refusal(const Error& why) : code(rpc_code(why.code())), error(why) {}  // NOLINT: every Error has a code
 };
 
 struct Request {
-    nlohmann::json id;  // a text, a number or null
+    nlohmann::json id;  // string, number or null
     bool is_notification = false;
     std::string method;
-    nlohmann::json params;           // an object, or an array
-    std::optional<Refusal> refusal;  // why it is no request
+    nlohmann::json params;           // object or array
+    std::optional<Refusal> refusal;  // set if the request is invalid
 };
 
 struct Message {
-    bool is_batch = false;
+    bool is_batch = false;          // a JSON array, which is answered by an array
     std::vector<Request> requests;  // at least one
 };
 
+// Parses a request or batch. Invalid text becomes a request with `refusal`; nothing is thrown.
 Message parsed_message(std::string_view text);
 
-// Answers, each a JSON object in one line.
+// Build messages as JSON objects.
 nlohmann::ordered_json result_answer(const nlohmann::json& id, nlohmann::ordered_json result);
 nlohmann::ordered_json error_answer(const nlohmann::json& id, const Refusal& refusal);
 nlohmann::ordered_json notification(std::string_view method, nlohmann::ordered_json params);
 
-// In one line; bytes that are no UTF-8 (names of files may have them) are replaced.
+// Serializes to one line. Invalid UTF-8, e.g. in file names, is replaced.
 std::string line_of(const nlohmann::ordered_json& json);
 
 }  // namespace echolux

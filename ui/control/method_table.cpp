@@ -1,4 +1,4 @@
-// The table of methods: data alone. What becomes of a request by it is in methods.cpp.
+// Table of methods: data only. methods.cpp checks requests against it.
 #include "ui/control/methods.h"
 
 namespace echolux {
@@ -10,6 +10,7 @@ std::vector<std::string_view> topics() {
     return {control_topics.begin(), control_topics.end()};
 }
 
+// Shared by all methods that return bytes.
 const ControlParameter encoding{
     "encoding",
     Type::text,

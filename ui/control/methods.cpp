@@ -20,6 +20,7 @@ Refusal bad_param(const ControlMethod& method, std::string_view name, const std:
             Error(ErrorCode::bad_setting, what, fmt::format("{}, {}", method.name, name), remedy)};
 }
 
+// The error names method and parameter.
 bool is_text_list(const Json& value) {
     return value.is_array() && std::ranges::all_of(value, [](const Json& one) { return one.is_string(); });
 }
@@ -50,6 +51,7 @@ void check_value(const ControlMethod& method, const ControlParameter& parameter,
     }
 }
 
+// Converts parameters in a list to an object, in the order of the table.
 Json by_name(const ControlMethod& method, const Json& params) {
     if (params.is_object()) return params;
     if (params.size() > method.parameters.size()) {
@@ -109,6 +111,7 @@ Json checked_params(const ControlMethod& method, const Json& params) {
         const bool is_given = found != object.end() && !found->is_null();
         if (!is_given && parameter.is_required)
             throw bad_param(method, parameter.name, "is missing", std::string(parameter.help));
+        // A parameter that is null counts as absent.
         if (!is_given && found != object.end()) object.erase(found);
         if (is_given) check_value(method, parameter, *found);
     }

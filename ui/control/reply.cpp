@@ -10,6 +10,7 @@ void Reply::result(nlohmann::ordered_json result, SharedBytes data) const {
     to_->send_both(line_of(result_answer(id_, std::move(result))), std::move(data));
 }
 
+// The last response of a batch sends all of them.
 void Reply::send(nlohmann::ordered_json answer) const {
     if (batch_ == nullptr) {
         if (!is_silent_) to_->send_text(line_of(answer));

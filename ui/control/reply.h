@@ -1,5 +1,5 @@
-// Where the answer of one request goes: to its connection by itself, or with the others of its batch. A notification
-// (in the sense of JSON-RPC: a request without an id) has none.
+// Destination of the response to one request: its connection, or the collected responses of its batch. Notifications
+// (JSON-RPC requests without id) get no response.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,16 @@
 
 namespace echolux {
 
-// Answers of a batch, sent as one when the last is there.
+// Responses of a batch, sent together when the last one is complete.
 struct BatchAnswers {
+    // requests without a response yet
     std::size_t waiting = 0;
     nlohmann::ordered_json answers = nlohmann::ordered_json::array();
 };
 
 class Reply {
   public:
-    // `waiting`: lives until the request is answered.
+    // `waiting` is kept until the request is answered.
     Reply(ConnectionPtr to, const Request& request, std::shared_ptr<BatchAnswers> batch, std::shared_ptr<void> waiting)
         : to_(std::move(to)), id_(request.id), is_silent_(request.is_notification), batch_(std::move(batch)),
           waiting_(std::move(waiting)) {}
@@ -27,9 +28,9 @@ class Reply {
     const Connection& connection() const { return *to_; }
     const ConnectionPtr& shared_connection() const { return to_; }
 
-    // One of these once.
+    // Send the response. Call exactly one of these, once.
     void result(nlohmann::ordered_json result) const { send(result_answer(id_, std::move(result))); }
-    void result(nlohmann::ordered_json result, SharedBytes data) const;  // says "bytes"; not in a batch
+    void result(nlohmann::ordered_json result, SharedBytes data) const;  // adds "bytes"; not in a batch
     void refuse(const Refusal& refusal) const { send(error_answer(id_, refusal)); }
 
   private:

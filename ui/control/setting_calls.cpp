@@ -1,5 +1,5 @@
-// Settings: described, told and set. What comes between two turns is taken over as one change, so that a slider of
-// another program costs no more than one of the window, however fast it is.
+// The methods describe, get and set. Values that arrive between two turns are applied as one change, so a fast slider
+// in another program costs no more than a slider in the window.
 #include <algorithm>
 
 #include "engine/version.h"
@@ -11,7 +11,7 @@ bool Control::Parts::is_setting_call(const Call& call) {
     return call.method->method == RpcMethod::set || call.method->method == RpcMethod::get;
 }
 
-// Those that wait for what is opened next cannot fail any more.
+// Applies values to the workspace. Values for documents opened later are stored after that, because this cannot fail.
 bool Control::Parts::try_apply(const Values& values) {
     Values now;
     for (const auto& [key, value] : values) {
@@ -20,6 +20,7 @@ bool Control::Parts::try_apply(const Values& values) {
     if (!now.empty()) {
         const std::string& first = now.begin()->first;
         const auto is_of_first = [&](const auto& entry) { return section_of(entry.first) == section_of(first); };
+        // The title of the undo step.
         const std::string title = std::ranges::all_of(now, is_of_first) ? std::string(section_of(first)) : first;
         work.perform(new_operation(), [&] { work.set(title, now, Edit::under_way); });
         edited = Clock::now();
@@ -33,8 +34,8 @@ bool Control::Parts::try_apply(const Values& values) {
     return !values.empty();
 }
 
-// All together; where that is refused, one by one, to find whose it is. As long as a turn may take; what is applied and
-// not answered by then is answered first in the next one.
+// Applies the values of all requests together. If that fails, applies them one by one to find the invalid request.
+// Stops after 5 ms; requests that were applied but not answered are answered first in the next turn.
 std::size_t Control::Parts::apply(std::span<Call> asked) {
     constexpr std::chrono::milliseconds longest(5);
     Values merged;
@@ -63,7 +64,8 @@ std::size_t Control::Parts::apply(std::span<Call> asked) {
     }
     for (Call& call : asked.first(applied)) call.is_applied = true;
     for (; answered < applied; ++answered) {
-        if (asked[answered].method->method == RpcMethod::get && is_over(answered)) break;  // of all settings, it may be
+        // it may list all settings, which takes long
+        if (asked[answered].method->method == RpcMethod::get && is_over(answered)) break;
         answer_setting_call(asked[answered]);
     }
     return answered;
@@ -78,7 +80,7 @@ void Control::Parts::answer_setting_call(const Call& call) {
         call.reply.result({{"values", values_object(keys)}});
     } catch (const Error& error) {
         call.reply.refuse(error);
-    } catch (const std::exception& error) {  // of the standard library: no memory
+    } catch (const std::exception& error) {  // from the standard library: out of memory
         call.reply.refuse({RpcCode::internal_error, Error(ErrorCode::device, error.what(), "")});
     }
 }

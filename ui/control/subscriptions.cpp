@@ -1,4 +1,4 @@
-// Notifications for those who subscribed. A slow client gets fewer of them, each with the current values: nothing piles
+// Notifications for subscribers. A slow client receives fewer of them, always with current values, so no queue builds
 // up.
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t behind = 1 << 20;  // bytes that a client has not taken
+constexpr std::size_t behind = 1 << 20;  // bytes not yet received by the client
 constexpr double statistics_every_s = 0.2;
 
 Json object_of(const Notice& notice) {
@@ -25,7 +25,7 @@ Json object_of(const Notice& notice) {
 
 }  // namespace
 
-// The client knows what is so already.
+// Changes are reported from now on: current values count as known to the client.
 void Control::Parts::subscribe(Call& call) {
     std::optional<double> every_s;
     if (call.params.contains("every_s")) {
@@ -64,13 +64,15 @@ void Control::Parts::tell_subscribers() {
         try {
             send_voxels(to);
             if (to.to->waiting_bytes() < behind) tell(to, current);
-        } catch (const std::exception&) {  // no memory, or the device is lost: the others are told, it comes back
+            // out of memory or device lost: continue with other subscribers, as both may pass
+        } catch (const std::exception&) {
             to.sending.reset();
             to.voxels.reset();
         }
     }
 }
 
+// Sends the topics whose interval has passed.
 void Control::Parts::tell(Subscription& to, Current& current) {
     using Tells = void (Parts::*)(Subscription&, Current&);
     constexpr std::array<Tells, control_topics.size()> tells{
@@ -93,6 +95,7 @@ Values Control::Parts::settings_now() const {
     return now;
 }
 
+// Sends only changed values.
 void Control::Parts::tell_settings(Subscription& to, Current& current) {
     if (!current.settings) current.settings = settings_now();
     if (*current.settings == to.settings) return;
@@ -131,7 +134,8 @@ void Control::Parts::tell_statistics(Subscription& to, Current& current) {
     to.to->send_text(*current.statistics);
 }
 
-// The number of the volume or of the time point; with voxels, those of the newest one, and no other before they left.
+// Sends the number of the volume or time point. With voxels, only the newest volume is sent, and only after the
+// previous one has left.
 void Control::Parts::tell_volumes(Subscription& to, Current&) {
     Exhibit* exhibit = work.stage().exhibit();
     if (exhibit == nullptr || !exhibit->grid() || to.sending) return;
@@ -146,6 +150,7 @@ void Control::Parts::tell_volumes(Subscription& to, Current&) {
     to.to->send_text(line_of(notification("volumes", std::move(json))));
 }
 
+// Starts to read and pack the volume in a job. If none is available, the next turn tries again.
 void Control::Parts::begin_sending(Subscription& to) {
     to.voxels = std::make_shared<Result>();
     to.sending = new_operation();
@@ -157,11 +162,12 @@ void Control::Parts::begin_sending(Subscription& to) {
     });
 }
 
+// Sends the voxels once the job has packed them.
 void Control::Parts::send_voxels(Subscription& to) {
     if (!to.sending || to.sending.use_count() > 1) return;
     to.sending.reset();
     const std::shared_ptr<Result> packed = std::exchange(to.voxels, nullptr);
-    if (packed->data == nullptr) return;  // it failed, or there was none yet
+    if (packed->data == nullptr) return;  // the job failed, or no volume was available
     packed->json["bytes"] = packed->data->size();
     to.to->send_both(line_of(notification("volumes", std::move(packed->json))), packed->data);
 }

@@ -1,4 +1,5 @@
-// Pictures and voxels for programs: read back because somebody asked, packed by a job, sent beside the answer.
+// Methods that return pictures and voxels. The data is read back only on request, packed by a job and sent after the
+// response.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,6 +34,7 @@ bool wants_base64(const nlohmann::json& params) {
     return params.value("encoding", "binary") == "base64";
 }
 
+// Throws Error{bad_setting} if the index is out of range.
 std::int64_t index_of(const nlohmann::json& params, const char* name, std::int64_t otherwise, std::int64_t count) {
     const std::int64_t index = params.contains(name) ? params.at(name).get<std::int64_t>() : otherwise;
     if (index >= 0 && index < count) return index;
@@ -44,6 +46,7 @@ Data bytes_between(const Volume& volume, std::int64_t from, std::int64_t count) 
     return {begin, begin + count};
 }
 
+// Number of the volume in its source, if known.
 std::optional<std::int64_t> number_of(const Volume& volume) {
     const auto found = volume.provenance.find("volume");
     if (found == volume.provenance.end()) return {};
@@ -52,6 +55,7 @@ std::optional<std::int64_t> number_of(const Volume& volume) {
 
 }  // namespace
 
+// Order of axes in JSON: B-scans, A-scans, depth, as in the memory layout.
 Json grid_object(const VolumeGrid& grid) {
     return {{"type", name_of(grid.type)},
             {"shape", {grid.b_scans, grid.a_scans, grid.depth}},
@@ -66,6 +70,7 @@ Json grid_object(const VolumeGrid& grid) {
 
 // ---- pictures
 
+// The view is drawn at full quality; the window is returned as currently displayed. A job encodes the PNG.
 void Control::Parts::snapshot(Call& call) {
     const auto image = std::make_shared<Image>();
     const auto packed = std::make_shared<Result>();
@@ -75,6 +80,7 @@ void Control::Parts::snapshot(Call& call) {
         work.jobs().start(
             "sending a picture",
             [packed, as_text, json, picture = std::make_shared<const Image>(std::move(drawn))](Progress& progress) {
+                // Compression level: small files, still fast.
                 constexpr int small = 6;
                 progress.begin("write", 0, "");
                 Result result{json, std::make_shared<Data>(png_bytes(picture->pixels, picture->width, picture->height,
@@ -102,6 +108,7 @@ void Control::Parts::snapshot(Call& call) {
         call, [&] { work.draw_picture(view, pack); }, result);
 }
 
+// x and y are pixels of a picture of view.width by view.height.
 void Control::Parts::probe(Call& call) {
     const std::optional<Probe> met = shown().probe(work.view(), call.params["x"], call.params["y"]);
     Json json{{"hit", met.has_value()}};
@@ -149,7 +156,7 @@ void Control::Parts::a_scan(Call& call) {
     });
 }
 
-// Begins as soon as there is a volume; a job waits for the device and packs what is wanted of it.
+// Reading starts once a volume is available. A job then waits for the device and packs the requested part.
 void Control::Parts::read_voxels(Call& call, std::function<Result(const Volume&)> part) {
     shown();
     const auto packed = std::make_shared<Result>();
@@ -164,6 +171,7 @@ void Control::Parts::read_voxels(Call& call, std::function<Result(const Volume&)
                         [this, part = std::move(part), packed] { return begin_reading(part, packed); }, true});
 }
 
+// Returns false if there is no volume yet.
 bool Control::Parts::begin_reading(const std::function<Result(const Volume&)>& part,
                                    const std::shared_ptr<Result>& result) {
     Exhibit& exhibit = shown();

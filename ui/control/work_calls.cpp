@@ -1,4 +1,4 @@
-// What is open, its source, its recording and its calibration: what the window does by buttons.
+// Methods that open documents and control source, recording and calibration, like the buttons of the window.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,11 +29,12 @@ Json running_object(Workspace& work) {
     return {{"is_running", work.live() != nullptr && work.live()->is_running()}};
 }
 
+// Settings applied after opening, because the view exists only then.
 bool is_of_view(std::string_view key) {
     return section_of(key) == "view" || section_of(key) == "window" || is_tissue_section(section_of(key));
 }
 
-// Settings of what is opened: as a command line gives them.
+// Returns the settings for opening as command-line assignments. Simulation settings apply only to the simulator.
 std::vector<std::string> assignments_of(const Values& values, bool simulates) {
     std::vector<std::string> list;
     for (const auto& [key, value] : values) {
@@ -62,16 +63,16 @@ Values of_view(const Values& values) {
     return some;
 }
 
-// Sessions and pictures.
+// True for sessions and pictures, which contain their own view.
 bool has_own_view(std::filesystem::path file) {
     try {
         return !file.empty() && kind_of_file(file) != FileKind::exhibit;
-    } catch (const Error&) {  // which opening it says as well
+    } catch (const Error&) {  // opening reports the error
         return false;
     }
 }
 
-// One by one: what cannot be of this volume (a surface that it does not have) stays as it is.
+// Sets values one by one. Values that do not apply to the open volume, such as a missing surface, are skipped.
 void take_what_fits(Workspace& work, const Values& values) {
     for (const auto& [key, value] : values) {
         try {
@@ -89,6 +90,8 @@ void require_in(std::int64_t value, std::int64_t count, const char* name) {
 
 }  // namespace
 
+// Settings come from earlier `set` requests, overridden by "values". View settings that were set before apply again,
+// except to files with their own view.
 void Control::Parts::open(Call& call) {
     const bool has_file = call.params.contains("file"), has_source = call.params.contains("source");
     if (has_file == has_source) {
@@ -172,7 +175,7 @@ void Control::Parts::calibrate(Call& call) {
     Calibrating& calibrating = work.calibrating();
     const std::string step = call.params.at("step");
     const nlohmann::json values = call.params.value("values", nlohmann::json::object());
-    std::vector<std::pair<const BoundField*, Value>> wanted_values;  // set when nothing is refused any more
+    std::vector<std::pair<const BoundField*, Value>> wanted_values;  // applied only after all checks have passed
     for (const auto& [key, value] : values.items()) {
         const auto field = std::ranges::find_if(calibrating.fields(), [&, wanted = key](const BoundField& one) {
             return one.section == "mirrors" && one.key() == wanted;
@@ -208,6 +211,7 @@ void Control::Parts::calibrate(Call& call) {
         return operate(
             call, [&] { calibrating.apply(work); }, result);
     }
+    // Otherwise the step is "dispersion".
     if (!calibrating.can_search(work)) {
         throw Error(ErrorCode::bad_setting, "there are no raw spectra to search in, or a search goes on", step,
                     "open a source and start it");
@@ -237,6 +241,7 @@ void Control::Parts::go_to(Call& call) {
         const std::int64_t count = std::array{grid->depth, grid->a_scans, grid->b_scans}.at(axis);
         const std::int64_t index = call.params[names.at(axis)];
         require_in(index, count, names.at(axis));
+        // The cross-hair is in um from the centre of the volume; voxel_edges() is the voxel size.
         cross.at(axis) =
             (static_cast<double>(index) - 0.5 * static_cast<double>(count - 1)) * voxel_edges(*grid).at(axis);
     }
@@ -267,6 +272,7 @@ void Control::Parts::action(Call& call) {
         });
 }
 
+// A recording is completed before the response is sent; is_shut_down() ends the program afterwards.
 void Control::Parts::shutdown(Call& call) {
     if (!options.may_shut_down) {
         throw Refusal(RpcCode::not_allowed,
