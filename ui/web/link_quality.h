@@ -1,7 +1,11 @@
-// How many pictures may be in flight to a viewer, and how good they are, by how long each takes until the viewer
-// acknowledges it. What exceeds the shortest time seen lately is spent in queues: of the pictures under way so many
-// wait there, and one or two are enough to keep the link busy (as TCP Vegas holds its window, L. S. Brakmo and
-// L. L. Peterson, 1995). Where they wait long, multiplicative decrease (D.-M. Chiu and R. Jain, 1989). The caller
+// Congestion control for pictures sent to a viewer: limits the pictures in flight and selects the quality level from
+// the time until each picture is acknowledged.
+//
+// Delay beyond the shortest recent time is spent in queues. The number of pictures in queues is window * delay / time;
+// one or two keep the connection busy, as in TCP Vegas (L. S. Brakmo and L. L. Peterson, 1995). Long delays shrink the
+// window multiplicatively (D.-M. Chiu and R. Jain, 1989).
+//
+// Times are passed by the caller. Not thread-safe.
 // passes the time.
 #pragma once
 
@@ -15,11 +19,12 @@ class LinkQuality {
   public:
     bool may_send() const { return static_cast<double>(under_way_.size() + 1) <= window_; }
     bool is_empty() const { return under_way_.empty(); }
+    // Quality level from 0 (best) to worst_level.
     int level() const { return level_; }
 
     void sent(std::uint32_t picture, double now_s) { under_way_.push_back({picture, now_s}); }
 
-    // All up to this one.
+    // Acknowledges all pictures up to this one. The difference is signed because picture numbers wrap around.
     void shown(std::uint32_t picture, double now_s) {
         double took_s = -1;
         while (!under_way_.empty() && static_cast<std::int32_t>(picture - under_way_.front().picture) >= 0) {
@@ -29,6 +34,7 @@ class LinkQuality {
         if (took_s >= 0) learn(took_s, now_s);
     }
 
+    // Forgets pictures in flight, which a new stream never acknowledges.
     void forget() { under_way_.clear(); }
 
   private:
@@ -37,12 +43,14 @@ class LinkQuality {
         double at_s;
     };
 
-    static constexpr double forgets_s = 10;     // the shortest
-    static constexpr double few = 1, many = 2;  // pictures that wait somewhere
-    static constexpr double queues_s = 0.12;    // beyond the shortest
+    static constexpr double forgets_s = 10;     // lifetime of the shortest time
+    static constexpr double few = 1, many = 2;  // bounds for the number of pictures in queues
+    static constexpr double queues_s = 0.12;    // delay that counts as congestion
     static constexpr double worse_after_s = 0.5, better_after_s = 4;
     static constexpr int worst_level = 3;
 
+    // Updates window and level from one acknowledged picture. The level gets worse after 0.5 s of congestion and better
+    // after 4 s without.
     void learn(double took_s, double now_s) {
         if (took_s <= shortest_s_ || now_s > shortest_at_s_ + forgets_s) {
             shortest_s_ = took_s;

@@ -15,6 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
+// Limits of a message. Exceeding one is an error, because our pages stay below them.
 constexpr std::size_t max_events = 1000, max_names = 1000, max_text = 1 << 19, max_name = 255;
 constexpr double max_size = 8192, max_place = 1e5;
 
@@ -43,6 +44,7 @@ std::uint32_t counter(const Json& value) {
     return static_cast<std::uint32_t>(whole(value, 0, 4294967295.0));
 }
 
+// `most` is the maximum size in bytes.
 std::string text(const Json& value, std::size_t most) {
     if (!value.is_string()) refuse("expected a string");
     std::string read = value.get<std::string>();
@@ -55,7 +57,7 @@ bool flag(const Json& value) {
     return number(value, 0, 1) != 0;
 }
 
-// [kind, ...]: short, because there are many.
+// Parses an input event: an array [kind, ...], which is compact because events are frequent.
 WindowEvent event_of(const Json& event) {
     if (!event.is_array() || event.empty() || event.size() > 4) refuse("expected an event array");
     const std::string kind = text(event[0], 1);
@@ -75,6 +77,7 @@ WindowEvent event_of(const Json& event) {
     }
 }
 
+// Unknown codecs are ignored, so that pages of newer versions can connect.
 PageHello hello_of(const Json& json) {
     const Json& codecs = member(json, "codecs");
     if (!codecs.is_array() || codecs.size() > 16) refuse("expected a list of codecs");
@@ -86,6 +89,7 @@ PageHello hello_of(const Json& json) {
     return hello;
 }
 
+// Video codecs need even sizes.
 PageSize size_of(const Json& json) {
     PageSize size;
     size.width = whole(member(json, "width"), 64, max_size) & ~1;

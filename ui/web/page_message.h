@@ -1,5 +1,5 @@
-// What a page says, as text: JSON objects with a "type". Pure, and a fuzz target: whatever comes, it is one of these or
-// an Error. docs/serve.md describes them.
+// Messages from pages: JSON objects with a "type", described in docs/serve.md. Parsing is a pure function and a fuzz
+// target: any text yields a message or an Error.
 #pragma once
 
 #include <cstdint>
@@ -15,43 +15,44 @@
 namespace echolux {
 
 struct PageHello {
-    std::vector<StreamCodec> codecs;  // that the page decodes, the best first
-    std::string page;                 // of one that was loaded once, however often it connects; empty: it does not say
+    std::vector<StreamCodec> codecs;  // codecs that the page decodes, best first
+    std::string page;                 // identifies a loaded page across connections; empty if unknown
 };
 struct PageSize {
-    std::int64_t width = 0, height = 0;  // of the picture, pixels; even
-    double scale = 1;                    // of text and controls
+    std::int64_t width = 0, height = 0;  // of the picture in pixels; even
+    double scale = 1;                    // scale of text and controls
 };
 struct PageInput {
-    std::uint32_t number = 0;  // of this page, from 1
+    std::uint32_t number = 0;  // counts messages of this page from 1
     std::vector<WindowEvent> events;
 };
 struct PageShown {
-    std::uint32_t picture = 0;
+    std::uint32_t picture = 0;  // number of the acknowledged picture
 };
+// Requests control, hands it over, or keeps it.
 struct PageSteer {
     enum class What { ask, give, keep };
     What what = What::ask;
 };
 struct PageClipboard {
-    std::string text;
+    std::string text;  // text of the browser's clipboard
 };
 struct PageDropped {
-    std::vector<std::string> names;  // of files that were uploaded
+    std::vector<std::string> names;  // names of uploaded files
 };
 struct PageAction {
-    std::string id;
+    std::string id;  // id in Workspace::actions()
 };
 struct PageQuality {
-    std::optional<int> level;  // nothing: by the line
+    std::optional<int> level;  // nullopt: chosen from the connection
 };
 using PageMessage = std::variant<PageHello, PageSize, PageInput, PageShown, PageSteer, PageClipboard, PageDropped,
                                  PageAction, PageQuality>;
 
-// Throws Error{bad_setting}: not one of them, or out of bounds.
+// Throws Error{bad_setting} if the text is not a valid message or exceeds a limit.
 PageMessage parsed_page_message(std::string_view text);
 
-// Whether it is for the remote control: an object, or a list of objects, that has "jsonrpc". Looks no deeper.
+// Returns true if the text is for the control interface: an object with "jsonrpc", or a list. Does not parse the text.
 bool is_for_control(std::string_view text);
 
 }  // namespace echolux

@@ -81,10 +81,12 @@ void PictureStream::set_level(std::optional<int> level) {
     wanted_level_ = level;
 }
 
-// What is to be sent now, or nothing at the end. A still goes out once all before it has been shown.
+// Waits for the next picture to send. Returns nullopt at the end. A still picture is sent after all earlier pictures
+// have been acknowledged.
 std::optional<PictureStream::Work> PictureStream::next(std::unique_lock<std::mutex>& lock) {
     for (;;) {
         if (ends_) return std::nullopt;
+        // New codecs start a new stream, beginning with a key frame.
         if (wanted_codecs_) {
             codecs_ = *std::exchange(wanted_codecs_, std::nullopt);
             encoder_.reset();
@@ -96,7 +98,7 @@ std::optional<PictureStream::Work> PictureStream::next(std::unique_lock<std::mut
         if (is_new && link_.may_send() && to_->waiting_bytes() == 0)
             return Work{newest_, input_, std::exchange(drawing_s_, -1), codecs_.empty()};
         if (is_still && link_.is_empty()) return Work{newest_, input_, -1, true};
-        // Bytes that have left are not told of.
+        // The connection does not signal that bytes have left, so poll.
         const bool waits_for_link = is_new && link_.may_send();
         if (waits_for_link)
             changed_.wait_for(lock, std::chrono::milliseconds(1));
@@ -123,7 +125,8 @@ void PictureStream::run() {
     }
 }
 
-// Of video: the next one, at last PNG. A still that cannot be made is left out, unless there is nothing else.
+// Called after an error. For video, selects the next codec, finally PNG. A failed still picture is skipped. Returns
+// false if PNG also failed.
 bool PictureStream::take_next_codec(bool is_still) {
     if (codecs_.empty()) return false;
     if (is_still) return true;
@@ -133,6 +136,7 @@ bool PictureStream::take_next_codec(bool is_still) {
     return true;
 }
 
+// Rebuilds the encoder when the codec, size or level changes.
 void PictureStream::make_encoder(const ServedPicture& picture, int level) {
     const bool fits = encoder_ != nullptr && format_.width == picture.width && format_.height == picture.height &&
                       format_.level == level;
@@ -142,6 +146,7 @@ void PictureStream::make_encoder(const ServedPicture& picture, int level) {
     decoder_text_.clear();
 }
 
+// Encodes and sends a picture. A new encoder first describes its stream, so that the page can set up the decoder.
 void PictureStream::send_video(const Work& work, int level) {
     const double begun = now_s();
     make_encoder(*work.picture, level);
@@ -161,6 +166,7 @@ void PictureStream::send_video(const Work& work, int level) {
     header.drawing_ms = in_ms(work.drawing_s);
     header.waiting_ms = in_ms(begun - work.picture->at_s);
     header.encoding_ms = in_ms(done - begun);
+    // Registered before sending, so that the acknowledgement cannot arrive first.
     {
         const std::lock_guard lock(mutex_);
         link_.sent(header.picture, done);

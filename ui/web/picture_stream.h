@@ -1,6 +1,7 @@
-// The pictures of one viewer, on a thread of their own: the newest one is encoded when the viewer has taken the ones
-// before, so that none waits behind others; at rest the last one is sent once more, without loss. The number of
-// pictures in flight and their quality follow from how fast the viewer acknowledges them.
+// Picture stream of one viewer, with its own thread. Encodes the newest picture when the viewer has received the
+// previous ones, so that pictures never queue up. When the window is at rest, the last picture is sent again
+// losslessly. The number of pictures in flight and their quality follow from the viewer's acknowledgements
+// (LinkQuality).
 #pragma once
 
 #include <atomic>
@@ -19,39 +20,41 @@
 
 namespace echolux {
 
-// A picture of the whole window.
+// Picture of the whole window.
 struct ServedPicture {
     std::uint32_t number = 0;
     std::int64_t width = 0, height = 0;
     std::vector<std::uint8_t> rgba;
-    double at_s = 0;  // when it was there
+    double at_s = 0;  // time of completion, steady clock
 };
 
 class PictureStream {
   public:
     using Picture = std::shared_ptr<const ServedPicture>;
 
-    // `codecs`: that the page decodes, the best first; those that this machine does not make are passed over, and where
-    // none is left, pictures are PNG.
+    // `codecs`: supported by the page, best first. Codecs that this machine cannot encode are skipped; if none is left,
+    // pictures are sent as PNG.
     PictureStream(ConnectionPtr to, const std::vector<StreamCodec>& codecs);
-    ~PictureStream();  // waits for what is being encoded
+    ~PictureStream();  // waits for the picture that is being encoded
 
-    // The page decodes others now; begins anew.
+    // Replaces the codecs of the page and restarts the stream.
     void set_codecs(const std::vector<StreamCodec>& codecs);
 
-    // Without waiting: it may go when it has_ended().
+    // Requests the end without blocking. Destroy the object when has_ended() returns true.
     void end();
     bool has_ended() const { return has_ended_; }
 
-    // The newest picture takes the place of one that has not been encoded yet. `input`: the last of this viewer's that
-    // it shows, and how long that took. `rests`: no other comes until something happens.
+    // Sets the newest picture, which replaces one that is not yet encoded. `input` is the number of the viewer's last
+    // input that the picture shows, `drawing_s` the time from that input to the picture.
     void offer(const Picture& picture, std::uint32_t input, double drawing_s);
+    // Reports that no other picture follows soon, so that the last one is sent losslessly.
     void rest();
 
-    void shown(std::uint32_t picture);         // the viewer says so
-    void set_level(std::optional<int> level);  // nothing: by the connection
+    void shown(std::uint32_t picture);         // acknowledges pictures up to this number
+    void set_level(std::optional<int> level);  // nullopt: chosen from the connection
 
   private:
+    // A picture to send now.
     struct Work {
         Picture picture;
         std::uint32_t input = 0;
@@ -61,29 +64,29 @@ class PictureStream {
 
     void run();
     std::optional<Work> next(std::unique_lock<std::mutex>& lock);
-    bool take_next_codec(bool is_still);  // false: there is none
+    bool take_next_codec(bool is_still);  // false if none is left
     void send_video(const Work& work, int level);
     void send_still(const Work& work);
     void make_encoder(const ServedPicture& picture, int level);
 
     const ConnectionPtr to_;
 
-    mutable std::mutex mutex_;  // of what follows
+    mutable std::mutex mutex_;  // protects the members up to wanted_codecs_
     std::condition_variable changed_;
     bool ends_ = false, rests_ = false;
     Picture newest_;
-    std::uint32_t input_ = 0, still_ = 0, video_ = 0;  // of the pictures that went last
+    std::uint32_t input_ = 0, still_ = 0, video_ = 0;  // input_: last input shown; still_, video_: pictures last sent
     double drawing_s_ = -1;
     std::optional<int> wanted_level_;
     LinkQuality link_;
     std::optional<std::vector<StreamCodec>> wanted_codecs_;
     std::atomic<bool> has_ended_ = false;
 
-    // Of the thread alone.
+    // Used by the thread only.
     std::vector<StreamCodec> codecs_;
     std::unique_ptr<StreamEncoder> encoder_;
     StreamFormat format_;
-    std::string decoder_text_;  // how the page was told to decode
+    std::string decoder_text_;  // decoder description sent to the page
     std::thread thread_;
 };
 

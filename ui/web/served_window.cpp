@@ -6,7 +6,7 @@
 namespace echolux {
 namespace {
 
-// Many settings in a second are answered as they come, but not one turn of the window each.
+// Requests that arrive within this time share one turn of the window.
 constexpr double gathers_s = 0.004;
 
 }  // namespace
@@ -23,6 +23,8 @@ void ServedWindow::push(WindowEvent event, Inbox::Clock::time_point at) {
     events_.push_back({std::move(event), seconds_of(at)});
 }
 
+// Waits for events. Arrivals that produce none are handled here as well, and then others are collected for a short
+// time.
 std::vector<HeardEvent> ServedWindow::take_events(double max_s) {
     double until = now_s() + std::max(0.0, max_s);
     bool is_first = true;
@@ -34,7 +36,7 @@ std::vector<HeardEvent> ServedWindow::take_events(double max_s) {
         for (const Incoming& arrival : arrivals) {
             if (on_arrival) on_arrival(arrival);
         }
-        if (arrivals.empty()) break;  // woken, or the time is over
+        if (arrivals.empty()) break;  // woken, or timeout
         until = std::min(until, now_s() + gathers_s);
     }
     return std::exchange(events_, {});

@@ -1,5 +1,5 @@
-// A window without a screen whose input comes from browsers: it waits for what comes in over the net, and has all of it
-// handled on the window's own thread, between two pictures.
+// Window without a screen, with input from browsers. Its wait for events is a wait for network messages, which are
+// handled on the window's thread between two frames.
 #pragma once
 
 #include <functional>
@@ -16,12 +16,13 @@ class ServedWindow : public NativeWindow {
   public:
     ServedWindow(Inbox& inbox, std::int64_t width, std::int64_t height, double scale);
 
-    // Called for each arrival, within take_events(); may push().
+    // Called for each message within take_events(); it may call push().
     std::function<void(const Incoming&)> on_arrival;
-    // What the browser that steers is told: the pointer's shape, text for the clipboard.
+    // Called when the pointer shape or the clipboard changes, for the browser in control.
     std::function<void(PointerShape)> on_pointer;
     std::function<void(const std::string&)> on_clipboard;
 
+    // Adds an event that arrived at `at`.
     void push(WindowEvent event, Inbox::Clock::time_point at);
 
     std::int64_t width() const override { return width_; }
@@ -30,9 +31,9 @@ class ServedWindow : public NativeWindow {
     WindowSurface surface() override { return {}; }
     double now_s() const override { return seconds_of(Inbox::Clock::now()); }
     std::vector<HeardEvent> take_events(double max_s) override;
-    void wake() override {}                             // what comes is in the inbox, which wakes it
-    bool keeps_size() const override { return false; }  // a phone's is not that of the window at the machine
-    void look() override {}                             // what comes meanwhile has its time from who heard it
+    void wake() override {}                             // the inbox wakes the wait itself
+    bool keeps_size() const override { return false; }  // the size of a phone is not a size to restore later
+    void look() override {}                             // messages carry the time of their arrival
     void set_size(std::int64_t width, std::int64_t height) override;
     void set_title(const std::string&) override {}
     void set_pointer(PointerShape shape) override;

@@ -12,9 +12,10 @@
 namespace echolux {
 namespace {
 
-constexpr double answers_within_s = 10;  // who steers, when somebody else asks
-constexpr double idle_s = 60;            // then who asks steers at once
+constexpr double answers_within_s = 10;  // time limit for the controlling user to answer a request for control
+constexpr double idle_s = 60;            // idle time after which control is handed over at once
 
+// Names of CSS cursors.
 const char* name_of(PointerShape shape) {
     switch (shape) {
         case PointerShape::arrow: return "default";
@@ -40,7 +41,7 @@ Serving::Serving(ServedWindow& native, Workspace& work, MainWindow& window, Serv
     native_.on_pointer = [this](PointerShape shape) {
         tell_steering(line_of({{"type", "pointer"}, {"shape", name_of(shape)}}));
     };
-    stream_codecs();  // looked up here, before somebody waits
+    stream_codecs();  // slow on first use, so call it before a viewer waits
     native_.on_clipboard = [this](const std::string& text) {
         tell_steering(line_of({{"type", "clipboard"}, {"text", text}}));
     };
@@ -61,6 +62,7 @@ bool Serving::turn(double max_wait_s) {
     return true;
 }
 
+// Sends the state of the record button when it changes, or always if `is_asked`.
 void Serving::tell_recording(bool is_asked) {
     const Action* record = work_.actions().find("source.record");
     if (record == nullptr) return;
@@ -72,19 +74,19 @@ void Serving::tell_recording(bool is_asked) {
     }
 }
 
-// Whatever is new on the screen goes to whoever looks; what rests goes again, without loss.
+// Offers a new picture to all viewers. When the window is at rest, streams repeat the last picture losslessly.
 void Serving::show() {
     const bool has_viewers =
         std::ranges::any_of(viewers_, [](const auto& one) { return one.second.stream != nullptr; });
     if (!has_viewers) {
-        latest_.reset();  // old when somebody comes
+        latest_.reset();  // outdated by the time a viewer connects
         return;
     }
     const WindowStats stats = window_.stats();
     const bool is_new = std::exchange(shown_, stats.shown) != stats.shown || latest_ == nullptr;
     if (is_new) {
         Image image = window_.picture();
-        if (image.pixels.empty()) return;  // the device is lost
+        if (image.pixels.empty()) return;  // device lost
         latest_ = std::make_shared<const ServedPicture>(
             ServedPicture{++pictures_, image.width, image.height, std::move(image.pixels), epoch_s()});
     }
@@ -104,6 +106,7 @@ Serving::Viewer* Serving::viewer(std::uint64_t id) {
     return found == viewers_.end() ? nullptr : &found->second;
 }
 
+// Messages of pages are handled here; JSON-RPC messages and other connections go to `others_`.
 void Serving::take(const Incoming& arrival) {
     if (arrival.from->is_page()) {
         if (arrival.kind == Incoming::Kind::opened) viewers_[arrival.from->id()].connection = arrival.from;
@@ -141,7 +144,7 @@ void Serving::take_message(Viewer& viewer, const Incoming& arrival) {
     } else if (const auto* level = std::get_if<PageQuality>(&message)) {
         if (viewer.stream != nullptr) viewer.stream->set_level(level->level);
     } else if (!steers) {
-        return;  // the rest is for who steers
+        return;  // the remaining messages require control
     } else if (const auto* clipboard = std::get_if<PageClipboard>(&message)) {
         native_.set_clipboard_from_afar(clipboard->text);
     } else if (const auto* dropped = std::get_if<PageDropped>(&message)) {
@@ -151,6 +154,7 @@ void Serving::take_message(Viewer& viewer, const Incoming& arrival) {
     }
 }
 
+// The first viewer that may steer gets control.
 void Serving::take_hello(Viewer& viewer, const PageHello& hello) {
     if (viewer.stream == nullptr)
         viewer.stream = std::make_unique<PictureStream>(viewer.connection, hello.codecs);
@@ -165,7 +169,8 @@ void Serving::take_hello(Viewer& viewer, const PageHello& hello) {
     tell_roles();
 }
 
-// A page whose network was lost comes back before its earlier connection is known to be dead.
+// A page that lost its network reconnects before its old connection is known to be dead. The new connection inherits
+// control.
 void Serving::take_place_of_earlier(const Viewer& viewer) {
     const auto earlier = std::ranges::find_if(viewers_, [&](const auto& entry) {
         const Viewer& other = entry.second;
@@ -181,6 +186,7 @@ void Serving::take_place_of_earlier(const Viewer& viewer) {
     if (steering_ == id) steer(viewer.connection->id());
 }
 
+// The stream encodes its last picture; turn() destroys it afterwards.
 void Serving::let_go(std::unique_ptr<PictureStream> stream) {
     if (stream == nullptr) return;
     stream->end();
@@ -194,12 +200,14 @@ void Serving::take_input(Viewer& viewer, const PageInput& input, Inbox::Clock::t
     for (const WindowEvent& event : input.events) native_.push(event, at);
 }
 
+// Accepts only files directly in the upload folder.
 void Serving::take_dropped(const PageDropped& dropped, Inbox::Clock::time_point at) {
     if (options_.uploads.empty()) return;
     FilesDropped files;
     for (const std::string& name : dropped.names) {
         std::error_code problem;
         const std::filesystem::path path = options_.uploads / std::filesystem::path(name).filename();
+        // The name must not contain a folder.
         if (std::filesystem::path(name).filename() == name && std::filesystem::exists(path, problem))
             files.paths.push_back(path);
     }
@@ -210,13 +218,14 @@ void Serving::run_action(const std::string& id) {
     try {
         const Action* action = work_.actions().find(id);
         if (action != nullptr && action->is_possible()) work_.actions().run(id);
-        native_.push(FocusChanged{true}, Inbox::Clock::now());  // the picture shows what has changed
+        native_.push(FocusChanged{true}, Inbox::Clock::now());  // redraws the interface
     } catch (const Error& error) {
         work_.notices().trouble("", error);
     }
 }
 
-// Whoever steers may hand over, or keep control; who does neither for a while hands over.
+// Handles a request for control. The user in control may hand over or refuse; without an answer, control is handed over
+// after 10 s.
 void Serving::take_steer(Viewer& viewer, PageSteer::What what) {
     const std::uint64_t id = viewer.connection->id();
     Viewer* steers = this->viewer(steering_);
@@ -235,15 +244,17 @@ void Serving::take_steer(Viewer& viewer, PageSteer::What what) {
     }
 }
 
+// Gives control to a viewer, or to none (0).
 void Serving::steer(std::uint64_t id) {
     asking_.reset();
-    native_.push(FocusChanged{false}, Inbox::Clock::now());  // no button stays pressed
+    native_.push(FocusChanged{false}, Inbox::Clock::now());  // releases pressed buttons and keys
     native_.push(FocusChanged{true}, Inbox::Clock::now());
     steering_ = id;
     if (const Viewer* now = viewer(id); now != nullptr && now->size) resize(*now->size);
     tell_roles();
 }
 
+// A pending request gets control if its owner leaves.
 void Serving::leave(std::uint64_t id) {
     if (Viewer* gone = viewer(id)) let_go(std::move(gone->stream));
     viewers_.erase(id);

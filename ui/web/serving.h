@@ -1,5 +1,5 @@
-// The window for people elsewhere: who is there, who steers, their input, and what each gets to see. All of it
-// on the window's thread, but for encoding.
+// Shares a window with viewers in browsers: tracks viewers and control, passes on input, and streams pictures. Runs on
+// the window's thread; only encoding has its own threads.
 #pragma once
 
 #include <cstdint>
@@ -21,31 +21,33 @@
 namespace echolux {
 
 struct ServingOptions {
-    std::filesystem::path uploads;  // where dropped files are; empty: none are taken
-    std::string watch_token;        // for the address that others may watch by
-    bool resizes = true;            // the picture follows the steering browser's size
+    std::filesystem::path uploads;  // folder of uploaded files; empty: uploads are refused
+    std::string watch_token;        // token for the address that users pass on to other viewers
+    bool resizes = true;            // the picture follows the size of the controlling browser
 };
 
 class Serving {
   public:
-    // All outlive it. `others`: what is not the page's: messages for the remote control, lines.
+    // All references must outlive this object. `others` receives messages that are not from pages: JSON-RPC and line
+    // connections.
     Serving(ServedWindow& native, Workspace& work, MainWindow& window, ServingOptions options,
             std::function<void(const Incoming&)> others = {});
     ~Serving();
 
-    // One turn of the window, and what comes of it for viewers. False: it is to be closed.
+    // Runs one turn of the window and serves viewers. Returns false when the window is to be closed.
     bool turn(double max_wait_s);
 
   private:
+    // State of one page.
     struct Viewer {
         ConnectionPtr connection;
-        std::unique_ptr<PictureStream> stream;  // once it has said hello
-        std::uint32_t input = 0;                // the last that came
-        double input_s = 0;                     // its time
+        std::unique_ptr<PictureStream> stream;  // created by its hello message
+        std::uint32_t input = 0;                // number of the last input
+        double input_s = 0;                     // its arrival time
         std::optional<PageSize> size;
-        double heard_s = 0;
-        std::string page = {};
-        bool has_picture = false;  // the latest one, or one before
+        double heard_s = 0;        // time of the last input, window clock
+        std::string page = {};     // identifies the page across connections
+        bool has_picture = false;  // the newest picture, or an earlier one, has been offered
     };
 
     void take(const Incoming& arrival);
@@ -74,14 +76,15 @@ class Serving {
     std::function<void(const Incoming&)> others_;
 
     std::map<std::uint64_t, Viewer> viewers_;
-    std::vector<std::unique_ptr<PictureStream>> ending_;  // encode their last picture
+    std::vector<std::unique_ptr<PictureStream>> ending_;  // encoding their last picture
+    // Connection in control; 0: none.
     std::uint64_t steering_ = 0;
-    std::optional<std::uint64_t> asking_;  // wants to steer
+    std::optional<std::uint64_t> asking_;  // connection that requested control
     double asked_s_ = 0;
     PictureStream::Picture latest_;
-    std::int64_t shown_ = -1;  // of the window's stats, that latest_ is
+    std::int64_t shown_ = -1;  // frame count of the window at latest_
     std::uint32_t pictures_ = 0;
-    std::string recording_;  // what was told of it
+    std::string recording_;  // last recording state sent
 };
 
 }  // namespace echolux

@@ -1,10 +1,11 @@
-// The files of the page, as they are embedded in the program.
+// Files of the web page, embedded in the program.
 #pragma once
 
 #include "ui/net/net_server.h"
 
 namespace echolux {
 
+// Returns all files with their paths and MIME types.
 WebContent web_pages();
 
 }  // namespace echolux
