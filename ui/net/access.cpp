@@ -18,8 +18,10 @@
 namespace echolux {
 namespace {
 
+// In characters.
 constexpr std::size_t shortest_token = 16, shortest_password = 8, longest_secret = 512;
 
+// Letters of base64url (RFC 4648), which need no escape in addresses and cookies.
 constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 using Digest = std::array<unsigned char, SHA256_DIGEST_LENGTH>;
@@ -29,7 +31,7 @@ Digest digest(std::string_view text) {
     return found;
 }
 
-// Lines of a small file that is ours alone to know.
+// Reads at most `most` lines of a private file. Throws Error{bad_file} if other users may read it.
 std::vector<std::string> lines_of(const std::filesystem::path& path, std::size_t most) {
     using std::filesystem::perms;
     std::error_code problem;
@@ -46,7 +48,7 @@ std::vector<std::string> lines_of(const std::filesystem::path& path, std::size_t
     return lines;
 }
 
-// Stands in addresses and cookies as it is.
+// True if the text needs no escape in addresses and cookies.
 bool is_plain(std::string_view text) {
     return text.find_first_not_of(letters) == text.npos;
 }
@@ -58,12 +60,13 @@ void check_token(const std::string& token, const std::filesystem::path& path) {
                 "remove the file: it is made again with new tokens");
 }
 
-// "host" of "host:8970", "[::1]:8970", "host".
+// Returns "host" for "host:8970" and "host", and "[::1]" for "[::1]:8970".
 std::string_view without_port(std::string_view host) {
     if (host.starts_with('[')) return host.substr(0, host.find(']') + 1);
     return host.substr(0, host.find(':'));
 }
 
+// True for IPv4 addresses and for IPv6 addresses in brackets.
 bool is_number_address(std::string_view host) {
     if (host.starts_with('[') && host.ends_with(']')) {
         host = host.substr(1, host.size() - 2);
@@ -74,6 +77,7 @@ bool is_number_address(std::string_view host) {
 
 }  // namespace
 
+// Encodes 6 bits per letter; the last letter holds the remaining bits.
 std::string made_token() {
     std::array<unsigned char, 32> bytes{};
     if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1)
@@ -89,6 +93,7 @@ std::string made_token() {
     return token;
 }
 
+// Comparing digests takes the same time for texts of any length and content.
 bool is_same_secret(std::string_view given, std::string_view kept) {
     const Digest one = digest(given), other = digest(kept);
     const bool is_same = CRYPTO_memcmp(one.data(), other.data(), one.size()) == 0;

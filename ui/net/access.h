@@ -1,7 +1,8 @@
-// Who may connect: one token to steer and one to watch, made from the system's random source, and a password for those
-// who type. A token is as good as a key to the instrument, so it is compared in constant time and never told in a
-// message. Host and Origin are looked at because a page elsewhere can make a browser on this machine ask us (DNS
-// rebinding, cross-site WebSockets), with whatever cookies it has.
+// Access control of the server: a token to steer, a token to watch, and optionally a password for people who type.
+//
+// A token grants control of the instrument, so it comes from the system's random source, is compared in constant time
+// and never appears in a message. The headers Host and Origin are checked because a foreign page can make a browser on
+// this machine send requests with its cookies (DNS rebinding, cross-site WebSockets).
 #pragma once
 
 #include <filesystem>
@@ -12,40 +13,44 @@
 
 namespace echolux {
 
+// Rights granted by a token.
 enum class Right { watch, steer };
 
-// Empty: there is none, and nothing equals it.
+// An empty secret is unset and equals nothing.
 struct Secrets {
     std::string steer, watch, password;
 };
 
-// 32 random bytes in the letters of addresses (base64url, RFC 4648). Throws Error{device}.
+// Returns 32 random bytes as base64url (RFC 4648). Throws Error{device}.
 std::string made_token();
 
-// In a time that does not depend on what they have in common, nor on their lengths.
+// Compares in constant time, independent of content and length.
 bool is_same_secret(std::string_view given, std::string_view kept);
 
-// The tokens of a file: its first line to steer, its second, where there is one, to watch. A file that is not there is
-// made, for its owner alone. Throws Error{bad_setting, bad_file, output}.
+// Reads the tokens of a file: the first line to steer, the optional second line to watch. A missing file is created
+// with new tokens, readable by its owner only. Throws Error{bad_setting, bad_file, output}.
 Secrets secrets_of(const std::filesystem::path& token_file);
 
-// The first line of a file. Throws Error{bad_setting, bad_file}: shorter than 8 characters, no text.
+// Reads a password from the first line of a file. Throws Error{bad_setting, bad_file} if it has fewer than 8 characters
+// or the file cannot be read.
 std::string password_of(const std::filesystem::path& password_file);
 
+// Checks secrets and request headers. Immutable, so any thread may use it.
 class Access {
   public:
-    // `names`: host names that browsers may call this machine by, besides localhost and addresses in digits.
+    // `names` are host names of this machine that requests may carry in addition to localhost and numeric addresses.
     explicit Access(Secrets secrets, std::vector<std::string> names = {});
 
+    // Returns nullopt for an unknown token.
     std::optional<Right> right_of(std::string_view token) const;
     bool is_password(std::string_view given) const { return is_same_secret(given, secrets_.password); }
     bool has_password() const { return !secrets_.password.empty(); }
     const Secrets& secrets() const { return secrets_; }
 
-    // Of the header Host, with or without a port: a name of ours, or an address in digits, which no foreign name server
-    // can point elsewhere.
+    // Checks the header Host, with or without a port. Accepts our names and numeric addresses, which a foreign name
+    // server cannot redirect.
     bool is_host_ours(std::string_view host) const;
-    // Of the header Origin: the page that asks is the one that this server sent under this name.
+    // Checks the header Origin: the requesting page must come from this server under the same name.
     static bool is_origin_ours(std::string_view origin, std::string_view host, bool is_tls);
 
   private:

@@ -21,7 +21,9 @@ using Bio = Released<BIO, BIO_free>;
 using Key = Released<EVP_PKEY, EVP_PKEY_free>;
 using X509Ptr = Released<X509, X509_free>;
 
+// Lifetime of a certificate, and time of renewal before its end.
 constexpr long lasts_s = 365L * 24 * 3600, renewed_before_s = 7L * 24 * 3600;
+// of a PEM file
 constexpr std::uintmax_t max_bytes = 1 << 20;
 
 Bio reading(const std::string& text) {
@@ -39,22 +41,25 @@ X509Ptr x509_of(const std::string& pem) {
 }
 
 Key key_of(const std::string& pem) {
-    std::string no_password;  // else OpenSSL would ask at the terminal
+    std::string no_password;  // otherwise OpenSSL asks at the terminal
     return Key(PEM_read_bio_PrivateKey(reading(pem).get(), nullptr, nullptr, no_password.data()));
 }
 
+// True if the key belongs to the certificate.
 bool fit(const Certificate& certificate) {
     const X509Ptr x509 = x509_of(certificate.chain);
     const Key key = key_of(certificate.key);
     return x509 && key && X509_check_private_key(x509.get(), key.get()) == 1;
 }
 
+// True if the certificate is still valid in a week.
 bool lasts(const Certificate& certificate) {
     const X509Ptr x509 = x509_of(certificate.chain);
     std::time_t soon = std::time(nullptr) + renewed_before_s;
     return x509 && X509_cmp_time(X509_get0_notAfter(x509.get()), &soon) > 0;
 }
 
+// Subject alternative names in the notation of OpenSSL.
 std::string alternative_names(const std::vector<std::string>& names) {
     std::string text = "DNS:localhost,IP:127.0.0.1,IP:::1";
     for (const std::string& name : names) {
@@ -74,15 +79,18 @@ void add_extension(X509* x509, int kind, const std::string& value) {
         throw Error(ErrorCode::device, fmt::format("no certificate can be made for {}", value), "tls");
 }
 
+// Creates a self-signed certificate. Its validity starts one hour ago, for clients with slow clocks.
 Certificate made(const std::vector<std::string>& names) {
     const Key key(EVP_EC_gen("P-256"));
     const X509Ptr x509(X509_new());
     std::array<unsigned char, 16> serial{};
     if (!key || !x509 || RAND_bytes(serial.data(), static_cast<int>(serial.size())) != 1)
         throw Error(ErrorCode::device, "OpenSSL failed to generate a key", "tls");
+    // A serial number must be positive.
     serial[0] &= 0x7F;
     const Released<BIGNUM, BN_free> number(BN_bin2bn(serial.data(), static_cast<int>(serial.size()), nullptr));
     BN_to_ASN1_INTEGER(number.get(), X509_get_serialNumber(x509.get()));
+    // X.509 version 3, counted from 0
     X509_set_version(x509.get(), 2);
     X509_gmtime_adj(X509_getm_notBefore(x509.get()), -3600);
     X509_gmtime_adj(X509_getm_notAfter(x509.get()), lasts_s);
@@ -119,7 +127,7 @@ Certificate read_certificate(const std::filesystem::path& chain, const std::file
 
 Certificate own_certificate(const std::filesystem::path& folder, const std::vector<std::string>& names) {
     if (folder.empty()) return made(names);
-    // One for each set of names: it has to be accepted in the browser but once.
+    // Reuse the certificate for the same names, so that users accept it in the browser only once.
     const std::filesystem::path chain = folder / "certificate.pem", key = folder / "key.pem", kept = folder / "names";
     std::error_code problem;
     const std::string wanted = alternative_names(names) + "\n";

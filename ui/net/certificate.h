@@ -1,5 +1,5 @@
-// The certificate of a server that speaks TLS: given, or made by itself for the names of this machine. A browser warns
-// of one that was made so, once; its fingerprint tells whether it is ours.
+// TLS certificate of the server: provided by the user, or self-signed for the names of this machine. Browsers warn once
+// about a self-signed certificate; its fingerprint shows that it is the right one.
 #pragma once
 
 #include <filesystem>
@@ -12,14 +12,15 @@ struct Certificate {
     std::string chain, key;  // PEM
 };
 
-// Throws Error{bad_file}: not readable, no PEM, or a key of another certificate.
+// Reads a certificate chain and its key. Throws Error{bad_file} if a file is unreadable or not PEM, or if the key does
+// not match.
 Certificate read_certificate(const std::filesystem::path& chain, const std::filesystem::path& key);
 
-// Kept in `folder` for the next time, and made again when it is about to expire. Elliptic curve P-256, a year. Empty
-// folder: made for this time alone. Throws Error{device, output}.
+// Returns a self-signed certificate for `names`, valid for one year (elliptic curve P-256). It is stored in `folder`,
+// reused, and renewed shortly before it expires. With an empty folder it is not stored. Throws Error{device, output}.
 Certificate own_certificate(const std::filesystem::path& folder, const std::vector<std::string>& names);
 
-// "AB:CD:…", SHA-256, as browsers show it.
+// Returns the SHA-256 fingerprint in the form that browsers show: "AB:CD:...".
 std::string fingerprint_of(const Certificate& certificate);
 
 }  // namespace echolux

@@ -1,4 +1,5 @@
-// OpenSSL reads from and writes to memory here: what waits, and for how long, stays the matter of the connection.
+// TLS client connection. OpenSSL reads from and writes to memory buffers, so that the connection alone decides how long
+// to wait.
 #include "ui/net/client_connection.h"
 
 #include <openssl/err.h>
@@ -28,7 +29,7 @@ std::string openssl_reason() {
     return reason == nullptr ? "the handshake failed" : reason;
 }
 
-// "ab:CD 01" as "ABCD01".
+// Normalizes a fingerprint: "ab:CD 01" becomes "ABCD01".
 std::string digits_of(std::string_view fingerprint) {
     std::string digits;
     for (const char c : fingerprint) {
@@ -42,24 +43,28 @@ std::string digits_of(std::string_view fingerprint) {
 struct ClientConnection::Tls {
     Released<SSL_CTX, SSL_CTX_free> context;
     Released<SSL, SSL_free> ssl;
-    BIO* from_server = nullptr;  // of `ssl`
+    BIO* from_server = nullptr;  // owned by ssl
+    // owned by ssl
     BIO* to_server = nullptr;
 
     Tls(const std::string& host, const TlsTrust& trust) {
         context.reset(SSL_CTX_new(TLS_client_method()));
         SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
+        // With a fingerprint the certificate is compared after the handshake, so no authority is needed.
         if (trust.fingerprint.empty()) require_authority(trust.authorities);
         ssl.reset(SSL_new(context.get()));
         from_server = BIO_new(BIO_s_mem());
         to_server = BIO_new(BIO_s_mem());
         SSL_set_bio(ssl.get(), from_server, to_server);
-        if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl.get()), host.c_str()) == 1) return;  // no name
+        // a numeric address has no name to verify
+        if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl.get()), host.c_str()) == 1) return;
         ERR_clear_error();
         SSL_set1_host(ssl.get(), host.c_str());
         std::string name = host;
         SSL_ctrl(ssl.get(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, name.data());
     }
 
+    // Requires a certificate signed by these authorities, or by those of the system.
     void require_authority(const std::filesystem::path& authorities) {
         SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
         const int loaded = authorities.empty()
@@ -70,6 +75,7 @@ struct ClientConnection::Tls {
                         "give the certificate of the server, or of its authority");
     }
 
+    // Sends the encrypted bytes that OpenSSL has produced. Returns false if the connection has ended.
     bool flush(TcpConnection& connection) const {
         std::array<std::byte, 16384> some{};
         for (int bytes = BIO_read(to_server, some.data(), some.size()); bytes > 0;
@@ -84,7 +90,7 @@ struct ClientConnection::Tls {
         return true;
     }
 
-    // 0: nothing came; nothing: the connection has ended.
+    // Passes received bytes to OpenSSL. Returns their number, 0 on timeout, nullopt if the connection has ended.
     std::optional<std::size_t> fill(TcpConnection& connection, Milliseconds patience) const {
         std::array<std::byte, 65536> some{};
         const std::optional<std::size_t> bytes = connection.receive(some, patience);
@@ -94,6 +100,7 @@ struct ClientConnection::Tls {
 
     bool wants_more(int result) const { return SSL_get_error(ssl.get(), result) == SSL_ERROR_WANT_READ; }
 
+    // Throws Error if the handshake fails or is not complete at `until`.
     void shake_hands(TcpConnection& connection, const NetAddress& address, Deadline until) {
         for (int result = SSL_connect(ssl.get()); result != 1; result = SSL_connect(ssl.get())) {
             const bool waits = wants_more(result);
@@ -148,6 +155,7 @@ std::optional<std::size_t> ClientConnection::receive(std::span<std::byte> to, Mi
         const int result = SSL_read_ex(tls_->ssl.get(), to.data(), to.size(), &bytes);
         if (result == 1) return bytes;
         if (!tls_->wants_more(result)) return std::nullopt;
+        // After one refill, return 0 rather than wait longer than `patience`.
         if (!is_first) return 0;
         if (!tls_->flush(connection_) || !tls_->fill(connection_, patience)) return std::nullopt;
     }

@@ -1,4 +1,4 @@
-// A program's connection to a server that speaks TLS or does not: for one thread, and nothing waits longer than asked.
+// Client side of a TCP connection, with or without TLS. For use by one thread; no call waits longer than requested.
 #pragma once
 
 #include <chrono>
@@ -14,31 +14,33 @@
 
 namespace echolux {
 
-// Which certificate of the server is accepted. One that `echolux serve` has made itself is told by its fingerprint.
+// Which server certificates are accepted. The fingerprint identifies certificates made by `echolux serve`.
 struct TlsTrust {
-    std::filesystem::path authorities;  // PEM; empty: the authorities of the system
-    std::string fingerprint;            // SHA-256, as fingerprint_of() writes it: this certificate alone, whatever name
+    std::filesystem::path authorities;  // PEM file; empty: authorities of the system
+    std::string fingerprint;            // SHA-256 as from fingerprint_of(); accepts only this certificate, for any name
 };
 
 class ClientConnection {
   public:
-    // `trust`: nothing: without TLS. Throws Error{device}: nobody answers, or not with TLS; Error{bad_file}: the
-    // authorities; Error{bad_setting}: the certificate is not accepted.
+    // Connects within `patience`. Without `trust`, the connection is not encrypted. Throws Error{device} if no server
+    // answers or it does not use TLS, Error{bad_file} for unreadable authorities, and Error{bad_setting} if the
+    // certificate is not accepted.
     ClientConnection(const NetAddress& address, const std::optional<TlsTrust>& trust,
                      std::chrono::milliseconds patience);
     ~ClientConnection();
     ClientConnection(ClientConnection&&) noexcept;
 
-    // What has come, at most `to`, waited for at most `patience`. 0: nothing yet; nothing: the connection has ended.
+    // Receives at most `to.size()` bytes and waits at most `patience`. Returns their number, 0 on timeout, nullopt if
+    // the connection has ended.
     std::optional<std::size_t> receive(std::span<std::byte> to, std::chrono::milliseconds patience);
 
-    // All of it. False: the connection has ended.
+    // Sends all of the text. Returns false if the connection has ended.
     bool send(std::string_view text);
 
   private:
     struct Tls;
     TcpConnection connection_;
-    std::unique_ptr<Tls> tls_;  // nullptr: plain
+    std::unique_ptr<Tls> tls_;  // nullptr without TLS
 };
 
 }  // namespace echolux

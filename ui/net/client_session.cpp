@@ -21,7 +21,7 @@ void ClientSession::open(Right right, bool is_page, const std::string& peer, std
     read();
 }
 
-// Something is to be sent, was answered, or ends.
+// Called on the network's thread when there is something to send or close, or when a message has been answered.
 void ClientSession::go_on() {
     if (is_over_) return;
     if (box_->gives_up()) return disconnect();
@@ -29,6 +29,7 @@ void ClientSession::go_on() {
     if (!is_over_) read();
 }
 
+// Reading pauses while too many messages wait for their answer, which slows the sender down through TCP.
 void ClientSession::read() {
     const bool waits = box_ && box_->unanswered() >= hub_.limits().messages_waiting;
     if (is_reading_ || is_over_ || is_paused_ || has_read_all_ || waits) return;
@@ -42,6 +43,7 @@ void ClientSession::take(Incoming::Kind kind, std::string message) {
     read();
 }
 
+// Delays reading, because the client sends more messages per second than the limit.
 void ClientSession::pause(double wait_s) {
     is_paused_ = true;
     pause_.expires_after(std::chrono::duration_cast<asio::steady_timer::duration>(in_time(wait_s)));
@@ -54,6 +56,7 @@ void ClientSession::pause(double wait_s) {
 void ClientSession::write() {
     if (is_writing_ || is_over_) return;
     std::optional<Outbox::Message> next = box_->next();
+    // Nothing is left to write: close if requested, or if the client has stopped sending and has all answers.
     if (!next) {
         const bool is_answered = has_read_all_ && box_->unanswered() == 0;
         const std::optional<std::string> reason = box_->reason_to_close();
@@ -81,7 +84,7 @@ void ClientSession::read_no_more() {
 
 void ClientSession::refuse(const std::string& line) {
     has_read_all_ = true;
-    end_after(hub_.limits().introduction_s);  // a client that reads nothing is not waited for
+    end_after(hub_.limits().introduction_s);  // limits the wait for a client that does not read
     box_->send_text(line);
     box_->close("refused");
 }

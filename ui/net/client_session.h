@@ -1,6 +1,5 @@
-// What the connections of all clients have in common: messages are read as fast as they are answered, written in their
-// order, and the client is disconnected in one place. A WebSocket and a connection of lines differ in how one message
-// is read and written.
+// Common part of all client connections: reads messages as fast as they are answered, writes messages in order, and
+// disconnects in one place. WebSockets and line connections only differ in how a single message is read and written.
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>
@@ -12,7 +11,7 @@
 
 namespace echolux::net {
 
-// On the network's thread. Lives as long as its connection.
+// Runs on the network's thread. Its pending operations keep it alive as long as the connection.
 class ClientSession : public std::enable_shared_from_this<ClientSession> {
   public:
     virtual ~ClientSession() = default;
@@ -22,30 +21,32 @@ class ClientSession : public std::enable_shared_from_this<ClientSession> {
   protected:
     explicit ClientSession(Hub& hub);
 
-    // Authenticated: from now on others can send, behind the greeting. `place`: counts this client while it lives.
+    // Call this after authentication; from then on messages can be sent, starting with the greeting. `place` counts
+    // this client while it is held.
     void open(Right right, bool is_page, const std::string& peer, std::shared_ptr<void> place,
               const std::string& greeting = {});
     bool is_open() const { return box_ != nullptr; }
 
-    // Starts reading or writing unless that goes on already, has to wait, or has ended.
+    // Start reading or writing, unless that is in progress, paused or over.
     void read();
     void write();
 
-    // The ends of start_read() and start_write().
+    // Must be called at the end of start_read() and start_write().
     void has_read() { is_reading_ = false; }
     void take(Incoming::Kind kind, std::string message);
     void has_written(bool failed);
 
-    void read_no_more();                   // what is unanswered is still answered, then the connection ends
-    void refuse(const std::string& line);  // which is the last message
-    void end_after(double seconds);        // at the latest
-    void no_more_messages();               // in either direction: others hear that it is closed
+    void read_no_more();                   // answers pending messages, then closes
+    void refuse(const std::string& line);  // sends a last message, then closes
+    void end_after(double seconds);        // disconnects after this time at the latest
+    void no_more_messages();               // in either direction; reports the connection as closed
     void disconnect();
 
-    virtual void start_read() = 0;                            // then has_read()
-    virtual void start_write() = 0;                           // of writing_; then has_written()
-    virtual void start_close(const std::string& reason) = 0;  // nothing is left to write; then disconnect()
-    virtual void cut() = 0;
+    virtual void start_read() = 0;   // ends with has_read()
+    virtual void start_write() = 0;  // writes writing_; ends with has_written()
+    // called when nothing is left to write; ends with disconnect()
+    virtual void start_close(const std::string& reason) = 0;
+    virtual void cut() = 0;  // closes the socket at once
 
     Hub& hub_;
     Outbox::Message writing_;

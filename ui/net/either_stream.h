@@ -1,4 +1,4 @@
-// A line that is encrypted or not: one type, so that what speaks HTTP or WebSockets over it is compiled once.
+// A TCP stream with optional TLS in one type, so that code for HTTP and WebSockets is compiled only once.
 #pragma once
 
 #include <boost/asio/post.hpp>
@@ -25,7 +25,8 @@ class EitherStream {
     bool is_tls() const { return tls_ != nullptr; }
     executor_type get_executor() noexcept { return plain_->get_executor(); }
 
-    // `greeting`: what has been read of it. Calls with an error code and how much of the greeting it has used.
+    // Runs the TLS handshake. `greeting` holds bytes already read from the stream. The handler receives an error code
+    // and the number of these bytes that were used.
     template <class Buffers, class Handler>
     void async_accept_tls(asio::ssl::context& context, const Buffers& greeting, Handler&& handler) {
         tls_ = std::make_unique<asio::ssl::stream<beast::tcp_stream&>>(*plain_, context);
@@ -54,7 +55,7 @@ class EitherStream {
         plain_->close();
     }
 
-    // As Beast asks for at the end of a WebSocket.
+    // Customization points that Beast calls at the end of a WebSocket.
     friend void beast_close_socket(EitherStream& stream) { stream.close(); }
     friend void teardown(beast::role_type, EitherStream& stream, error_code& error) {
         stream.close();

@@ -7,7 +7,7 @@
 namespace echolux::net {
 namespace {
 
-// Counts while it lives; outlives the hub.
+// Increments the count until the returned handle is released. The count is shared because handles may outlive the hub.
 std::shared_ptr<void> counting(const std::shared_ptr<std::atomic<int>>& count) {
     ++*count;
     return {count.get(), [count](void*) { --*count; }};
@@ -51,6 +51,7 @@ void Hub::closed(const std::shared_ptr<Outbox>& box) {
 }
 
 bool Hub::may_try(const std::string& peer) {
+    // Bounds the memory; a reset only allows a few more attempts.
     constexpr std::size_t most_addresses = 10000;
     if (tries.size() > most_addresses) tries.clear();
     const std::string address = peer.substr(0, peer.rfind(':'));

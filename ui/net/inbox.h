@@ -1,5 +1,5 @@
-// What connections ask for waits here for the one thread that answers, which is the window's. Bounded by what each
-// connection may have waiting: reading resumes once all copies of a message are released.
+// Queue of messages from all connections for the one thread that answers, which is the thread of the window. Its size
+// is bounded because each connection stops reading until enough of its messages have been released.
 #pragma once
 
 #include <chrono>
@@ -14,6 +14,7 @@
 
 namespace echolux {
 
+// A message, or the begin or end of a connection.
 struct Incoming {
     enum class Kind { opened, text, binary, closed };
 
@@ -21,19 +22,20 @@ struct Incoming {
     ConnectionPtr from;
     std::string bytes;
     std::chrono::steady_clock::time_point at;
-    std::shared_ptr<void> waiting;  // counts
+    std::shared_ptr<void> waiting;  // releasing all copies marks the message as answered
 };
 
 class Inbox {
   public:
     using Clock = std::chrono::steady_clock;
 
-    void put(Incoming arrival);  // any thread
+    void put(Incoming arrival);  // thread-safe
 
-    // All that is there; waits for something at most so long.
+    // Returns all messages. Waits at most `max_s` seconds for the first one.
     std::vector<Incoming> take(double max_s);
 
-    // For a thread that waits elsewhere: called once, on any thread, with the next arrival; at once where one is there.
+    // For a thread that waits elsewhere: calls `arrived` once with the next message, on any thread, or immediately if
+    // there is one.
     void tell(std::function<void()> arrived);
 
   private:

@@ -16,7 +16,8 @@
 namespace echolux::net {
 namespace {
 
-constexpr std::size_t introduction_bytes = 4096;  // of the first line
+constexpr std::size_t introduction_bytes = 4096;  // size of the first line
+// Limits for reading after the last message, see linger().
 constexpr double lingers_s = 2;
 constexpr std::size_t lingers_bytes = 1 << 22;
 
@@ -41,6 +42,7 @@ class LineSession : public ClientSession, public Unauthenticated {
         });
     }
 
+    // Only unauthenticated connections may be dropped.
     void drop() override {
         if (!is_open()) stream_.close();
     }
@@ -64,6 +66,7 @@ class LineSession : public ClientSession, public Unauthenticated {
                                });
     }
 
+    // A client may close its sending side and still receive the pending answers.
     void take_line(error_code error, std::size_t bytes) {
         if (error == asio::error::not_found) return refuse_long_line();
         if (error == asio::error::eof && is_open()) return read_no_more();
@@ -82,6 +85,7 @@ class LineSession : public ClientSession, public Unauthenticated {
         is_open() ? refuse(line) : turn_away(line);
     }
 
+    // Handles the first line, which must contain the token.
     void introduce(const std::string& line) {
         const std::optional<Right> right = hub_.access->right_of(token_of_line(line));
         if (!right)
@@ -107,7 +111,7 @@ class LineSession : public ClientSession, public Unauthenticated {
         });
     }
 
-    // One that is not authenticated: the line, and the end.
+    // Sends an error to an unauthenticated client and closes the connection.
     void turn_away(const std::string& line) {
         writing_.text = line + "\n";
         end_after(hub_.limits().introduction_s);
@@ -117,8 +121,8 @@ class LineSession : public ClientSession, public Unauthenticated {
 
     void start_close(const std::string&) override { is_reading_ ? disconnect() : linger(); }
 
-    // What is still coming is thrown away for a moment: a connection that is cut earlier takes the last answers with
-    // it.
+    // Reads and discards data for a short time before closing. Closing with unread data would reset the connection and
+    // could lose the last messages.
     void linger() {
         no_more_messages();
         error_code ignored;
@@ -140,10 +144,10 @@ class LineSession : public ClientSession, public Unauthenticated {
 
     std::string peer_;
     EitherStream stream_;
-    beast::flat_buffer greeting_;
-    std::string text_;  // that has been read
+    beast::flat_buffer greeting_;  // bytes read while detecting TLS
+    std::string text_;             // received, not yet processed
     std::vector<char> waste_;
-    std::shared_ptr<void> counted_;
+    std::shared_ptr<void> counted_;  // counts as unauthenticated until the token is accepted
 };
 
 }  // namespace

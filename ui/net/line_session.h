@@ -1,5 +1,5 @@
-// One line that programs write to: a JSON object a line, for LabVIEW, MATLAB and netcat. The first line shows the
-// token.
+// Connection for programs that exchange lines, such as LabVIEW, MATLAB and netcat: one JSON object per line. The first
+// line contains the token.
 #pragma once
 
 #include <boost/asio/ip/tcp.hpp>
@@ -8,7 +8,7 @@
 
 namespace echolux::net {
 
-// Lives as long as its line.
+// Starts a session, which keeps itself alive as long as the connection.
 void begin_line_session(Hub& hub, boost::asio::ip::tcp::socket&& socket);
 
 }  // namespace echolux::net

@@ -1,4 +1,4 @@
-// The first line of a program: {"token": "..."}.
+// Parser of the first line that a program sends: {"token": "..."}.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace echolux {
 
-// Empty: it is no such line.
+// Returns the token, or an empty string if the line has another form.
 std::string token_of_line(std::string_view line);
 
 }  // namespace echolux

@@ -29,7 +29,7 @@ namespace {
 
 using Begin = std::function<void(net::Hub&, tcp::socket&&)>;
 
-// Takes who comes. Where the system has no room for one more, it tries again soon.
+// Accepts connections. If the system is out of sockets, it tries again shortly.
 class Listener : public std::enable_shared_from_this<Listener> {
   public:
     Listener(net::Hub& hub, const tcp::endpoint& at, Begin begin)
@@ -56,7 +56,7 @@ class Listener : public std::enable_shared_from_this<Listener> {
     }
 
   private:
-    // A computer that was switched off says nothing: its place is free again after two minutes.
+    // Detects peers that disappeared without closing, such as a computer that was switched off, within two minutes.
     static void keep_alive(tcp::socket& socket) {
         using Idle = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPIDLE>;
         using Interval = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPINTVL>;
@@ -68,6 +68,7 @@ class Listener : public std::enable_shared_from_this<Listener> {
         socket.set_option(Count(4), ignored);
     }
 
+    // The delay avoids a busy loop.
     void rest() {
         pause_.expires_after(std::chrono::milliseconds(100));
         pause_.async_wait([self = shared_from_this()](error_code) { self->accept(); });
@@ -79,6 +80,7 @@ class Listener : public std::enable_shared_from_this<Listener> {
     Begin begin_;
 };
 
+// Throws Error{bad_file} if OpenSSL rejects the certificate.
 asio::ssl::context made_context(const Certificate& certificate) {
     asio::ssl::context context(asio::ssl::context::tls_server);
     try {
@@ -105,19 +107,20 @@ struct NetServer::Parts {
         thread.join();
         hub.disk.join();
         for (const auto& [box, session] : hub.sessions) box->detach();
-        hub.sessions.clear();  // before what their sockets belong to
+        hub.sessions.clear();  // before the io_context that owns their sockets
     }
 
-    // What goes wrong with one line ends no other.
+    // An exception in one session does not end the others.
     void run() {
         while (!hub.io.stopped()) {
             try {
                 hub.io.run();
-            } catch (const std::exception&) {  // out of memory: that line is gone
+            } catch (const std::exception&) {  // out of memory: that session is lost
             }
         }
     }
 
+    // Resolves the host name to an address to listen at.
     tcp::endpoint endpoint(int port) {
         error_code error;
         const auto address = asio::ip::make_address(hub.options.host, error);
@@ -129,7 +132,7 @@ struct NetServer::Parts {
                     "127.0.0.1 for this machine alone, 0.0.0.0 for all that can reach it");
     }
 
-    // `listens`: is told the port before anybody is let in.
+    // `listens` receives the port before the first connection is accepted.
     int listen(int port, Begin begin, const std::function<void(int)>& listens = {}) {
         try {
             const auto listener = std::make_shared<Listener>(hub, endpoint(port), std::move(begin));
@@ -143,6 +146,7 @@ struct NetServer::Parts {
     }
 
     net::Hub hub;
+    // keeps the thread running while there are no connections
     asio::executor_work_guard<asio::io_context::executor_type> work{hub.io.get_executor()};
     std::thread thread;
 };
@@ -175,7 +179,8 @@ std::string host_name() {
     return error ? std::string() : name;
 }
 
-// Where packets to elsewhere would leave from: nothing is sent.
+// Returns the local addresses that outgoing packets would use. Connecting a UDP socket sends nothing; the targets are
+// reserved for documentation (RFC 5737, RFC 3849).
 std::vector<std::string> own_addresses() {
     std::vector<std::string> found;
     asio::io_context io;

@@ -1,5 +1,5 @@
-// The listening side: pages, WebSockets and lines, all on one thread of its own, which never waits for anybody. What
-// clients ask for goes to an inbox; who answers holds their connections.
+// Network server for pages, WebSockets and line connections. Runs on its own thread, which never blocks on a client.
+// Messages go to an inbox; the thread that answers them holds the connections.
 #pragma once
 
 #include <filesystem>
@@ -17,36 +17,39 @@
 namespace echolux {
 
 struct NetOptions {
-    std::string host = "127.0.0.1";  // address to listen at; "0.0.0.0" or "::": all of this machine
+    std::string host = "127.0.0.1";  // address to listen at; "0.0.0.0" or "::" for all interfaces
     Limits limits;
-    std::optional<Certificate> tls;  // nothing: plain
+    std::optional<Certificate> tls;  // nullopt: not encrypted
 };
 
+// A file served by the server.
 struct WebPage {
-    std::string path;          // "/page.js"; "/" is the first
+    std::string path;          // such as "/page.js"; "/" is the start page
     std::string content_type;  // "text/javascript; charset=utf-8"
-    std::string_view bytes;    // outlives the server
+    std::string_view bytes;    // must outlive the server
 };
 
+// Everything that is served over HTTP.
 struct WebContent {
     std::vector<WebPage> pages;
-    std::string_view login;               // the page that asks for the password
-    std::filesystem::path upload_folder;  // of dropped files; empty: none are taken
+    std::string_view login;               // page with the password form
+    std::filesystem::path upload_folder;  // for uploaded files; empty: uploads are refused
 };
 
 class NetServer {
   public:
-    // The inbox outlives it. Throws Error{device}: no sockets here.
+    // Starts the thread. `inbox` must outlive the server. Throws Error{device} if sockets are not available.
     NetServer(const NetOptions& options, std::shared_ptr<const Access> access, Inbox& inbox);
     ~NetServer();  // closes all connections
     NetServer(const NetServer&) = delete;
     NetServer& operator=(const NetServer&) = delete;
 
-    // Listens; 0: at any free port. Returns the port. Throws Error{device}: taken, or not allowed.
+    // Start listening; port 0 selects any free port. Return the port. Throw Error{device} if the port is in use or not
+    // permitted.
     int serve_web(int port, WebContent content);
     int serve_lines(int port);
 
-    // Of connections that have shown a token, and of those that have not.
+    // Numbers of authenticated and of other connections.
     int clients() const;
     int unauthenticated() const;
 
@@ -55,7 +58,7 @@ class NetServer {
     std::unique_ptr<Parts> parts_;
 };
 
-// This machine's name, and the addresses that others reach it at.
+// Name of this machine, and the addresses at which others reach it.
 std::string host_name();
 std::vector<std::string> own_addresses();
 

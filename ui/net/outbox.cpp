@@ -16,7 +16,7 @@ Outbox::Outbox(Right right, bool is_page, std::string peer, std::size_t max_wait
 void Outbox::put(std::initializer_list<Message*> messages) {
     const std::lock_guard lock(mutex_);
     if (!is_open_ || reason_) return;
-    // The next one to be written may be of any size.
+    // The size of the next message is not limited, only the data queued behind it.
     const bool is_behind = !messages_.empty() && queued_ - messages_.front().size() > max_waiting_bytes_;
     for (Message* message : messages) {
         waiting_ += message->size();
@@ -66,6 +66,7 @@ void Outbox::detach() {
     waiting_ = queued_ = 0;
 }
 
+// Releasing the handle wakes the session, which may then read on.
 std::shared_ptr<void> Outbox::note_unanswered() {
     ++unanswered_;
     return {this, [self = shared_from_this()](void*) {

@@ -1,5 +1,5 @@
-// The connection as others hold it: messages wait here for the network's thread, where the session of the client takes
-// them out, one at a time. It outlives session and server.
+// Sending side of a connection, as seen by other threads. Messages are queued here until the client's session takes
+// them on the network's thread. May outlive session and server.
 #pragma once
 
 #include <atomic>
@@ -39,21 +39,21 @@ class Outbox : public Connection, public std::enable_shared_from_this<Outbox> {
     void close(const std::string& reason) override;
     bool is_open() const override { return is_open_; }
 
-    // ---- of the session, on the network's thread
+    // ---- for the session, on the network's thread
 
-    // Called, on any thread, when there is something to send or to end.
+    // Sets the function that is called, on any thread, when there is something to send or to close.
     void attach(std::function<void()> wake);
-    // The connection has ended, or the server ends: nothing is called any more.
+    // Ends the connection; `wake` is never called again.
     void detach();
 
-    // Of a message: it counts as unanswered while the returned handle lives.
+    // Counts a message as unanswered until the returned handle is released.
     std::shared_ptr<void> note_unanswered();
     int unanswered() const { return unanswered_; }
 
-    std::optional<Message> next();                       // what is to be written now
-    void sent(std::size_t bytes) { waiting_ -= bytes; }  // of a message of next()
-    std::optional<std::string> reason_to_close();        // once nothing is left to write
-    bool gives_up();                                     // on a client that takes nothing: at once
+    std::optional<Message> next();                       // next message to write, if any
+    void sent(std::size_t bytes) { waiting_ -= bytes; }  // reports bytes of next() as written
+    std::optional<std::string> reason_to_close();  // set when the connection is to be closed after the last message
+    bool gives_up();                               // true if the client is too slow: disconnect at once
 
   private:
     void put(std::initializer_list<Message*> messages);
@@ -67,12 +67,12 @@ class Outbox : public Connection, public std::enable_shared_from_this<Outbox> {
     std::atomic<std::size_t> waiting_ = 0;
     std::atomic<int> unanswered_ = 0;
     std::atomic<bool> is_open_ = true;
-    std::mutex mutex_;  // of what follows
+    std::mutex mutex_;  // protects the members below
     std::deque<Message> messages_;
-    std::size_t queued_ = 0;  // bytes of them
+    std::size_t queued_ = 0;  // their size in bytes
     std::function<void()> wake_;
     std::optional<std::string> reason_;
-    bool is_over_ = false;  // whatever waits is not sent
+    bool is_over_ = false;  // discards the queued messages
 };
 
 }  // namespace echolux

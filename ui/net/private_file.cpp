@@ -10,8 +10,8 @@
 
 namespace echolux {
 
-// A file is open to others for the moment from its making to its rights, and whoever opens it then reads on: so it is
-// made in a folder that only its owner can enter.
+// A new file is readable by others until its permissions are set, and a reader that opened it then could read on.
+// Therefore the file is created in a folder that only its owner can enter.
 void write_private(const std::filesystem::path& path, std::string_view text) {
     namespace fs = std::filesystem;
     make_folders_for(path);

@@ -1,4 +1,4 @@
-// Small files that nobody but their owner may read: tokens, keys.
+// Small files that only their owner may read: tokens and keys.
 #pragma once
 
 #include <filesystem>
@@ -6,7 +6,7 @@
 
 namespace echolux {
 
-// Missing folders are made. The file is its owner's before anything is in it. Throws Error{output}.
+// Writes text atomically and creates missing folders. The file is never readable by others. Throws Error{output}.
 void write_private(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace echolux

@@ -1,4 +1,4 @@
-// A token bucket with a burst of one second; the caller passes the time.
+// Token bucket with a burst of one second. Times are passed by the caller.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@ class Rate {
   public:
     Rate(double per_s, double now_s) : per_s_(per_s), has_(std::max(per_s, 1.0)), at_s_(now_s) {}
 
-    // One more: how long it has to wait, 0: not at all.
+    // Takes one token and returns the time in s to wait for it; 0 if it was available.
     double take(double now_s) {
         has_ = std::min(std::max(per_s_, 1.0), has_ + (now_s - at_s_) * per_s_);
         at_s_ = now_s;
@@ -17,7 +17,7 @@ class Rate {
         return has_ >= 0 ? 0 : -has_ / per_s_;
     }
 
-    // Only where it need not wait.
+    // Takes one token if it is available now. Otherwise changes nothing and returns false.
     bool try_take(double now_s) {
         const Rate before = *this;
         if (take(now_s) <= 0) return true;

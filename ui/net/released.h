@@ -1,4 +1,4 @@
-// Objects of OpenSSL, each released by the function that it names for that.
+// Smart pointers for OpenSSL objects with their release functions.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What a request of Boost.Beast says, as judge() wants it: for the server, and for the fuzzer of requests.
+// Extracts from a Boost.Beast request the facts that judge() needs. Shared by the server and the request fuzzer.
 #pragma once
 
 #include <boost/beast/http/message.hpp>

@@ -52,6 +52,7 @@ class SocketSession : public ClientSession {
     }
 
     void start_close(const std::string& reason) override {
+        // A close frame carries at most 123 bytes of reason.
         constexpr std::size_t longest = 120;
         const std::string text = reason.substr(0, longest);
         socket_.async_close({websocket::close_code::policy_error, beast::string_view(text)},

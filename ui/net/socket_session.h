@@ -1,4 +1,4 @@
-// One WebSocket: messages in, as fast as they are answered; messages out, in their order.
+// Session of one WebSocket.
 #pragma once
 
 #include <boost/beast/http/empty_body.hpp>
@@ -11,7 +11,7 @@
 
 namespace echolux::net {
 
-// `place`: counts this client while it lives.
+// Starts a session from an HTTP upgrade request. `place` counts this client while it is held.
 void begin_socket_session(Hub& hub, EitherStream&& stream, const beast::http::request<beast::http::empty_body>& request,
                           Right right, const std::string& peer, const std::shared_ptr<void>& place);
 

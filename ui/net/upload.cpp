@@ -10,7 +10,7 @@
 namespace echolux {
 namespace {
 
-// Names that are being written: two files of one name may come at once.
+// Names of uploads in progress. Two uploads of the same name may run at once.
 struct Taken {
     std::mutex mutex;
     std::set<std::filesystem::path> paths;
@@ -20,6 +20,7 @@ Taken& taken() {
     return all;
 }
 
+// Reserves a name that no file or other upload uses. Symbolic links count as files.
 std::filesystem::path free_name(const std::filesystem::path& folder, const std::string& name) {
     std::error_code problem;
     const std::lock_guard lock(taken().mutex);
@@ -54,7 +55,7 @@ void Upload::write(std::span<const char> bytes) {
 
 void Upload::finish() {
     stream_.close();
-    write({});  // whether closing has failed
+    write({});  // reports a failure of close()
     file_->commit();
 }
 

@@ -1,5 +1,5 @@
-// A file that comes over the net: under a name of its own in the one folder for such files, whole or not at all.
-// Written by one thread.
+// Receives an uploaded file into the upload folder under an unused name. The file appears only when complete. For use
+// by one thread.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace echolux {
 
 class Upload {
   public:
-    // `name` as plain_file_name() returns it. What is there already stays: then it is called "name-2.ext".
+    // `name` must come from plain_file_name(). If it is in use, the file is named "name-2.ext" and so on.
     Upload(const std::filesystem::path& folder, const std::string& name);
     ~Upload();
     Upload(const Upload&) = delete;

@@ -17,7 +17,7 @@ bool has_controls(std::string_view text) {
     return std::ranges::any_of(text, [](char c) { return (c >= 0 && c < ' ') || c == '\x7F'; });
 }
 
-// Calls `take` with each part between separators.
+// Calls `take` with each part of the text.
 template <class Take>
 void split(std::string_view text, char separator, const Take& take) {
     while (!text.empty()) {
@@ -32,7 +32,7 @@ Verdict refused(int status, std::string text) {
     return {Verdict::Kind::refused, status, std::move(text), {}, {}, {}};
 }
 
-// The token that a request shows: in the address, as a program does, or by the cookie.
+// Returns the token from the address, the Authorization header of a program, or the cookie.
 std::string shown_token(const WebRequest& request, const Target& target, int port) {
     if (const auto found = target.query.find("token"); found != target.query.end()) return found->second;
     constexpr std::string_view bearer = "Bearer ";
@@ -42,6 +42,7 @@ std::string shown_token(const WebRequest& request, const Target& target, int por
 
 constexpr const char* no_token = "missing or expired token: open the complete address that `echolux serve` printed";
 
+// Without a valid token, only the password form and its submission are available, and only if a password is set.
 Verdict judge_unauthenticated(const WebRequest& request, const Target& target, const Access& access) {
     if (!access.has_password()) return refused(403, no_token);
     if (request.method == WebRequest::Method::post && target.path == "/login") {
@@ -90,7 +91,7 @@ std::optional<Target> parsed_target(std::string_view target) {
             const auto name = decoded(part.substr(0, equal), true);
             const auto value = decoded(equal == part.npos ? std::string_view() : part.substr(equal + 1), true);
             is_right = is_right && name && value && !has_controls(*name) && !has_controls(*value);
-            if (is_right) parsed.query.emplace(*name, *value);  // the first of a name counts
+            if (is_right) parsed.query.emplace(*name, *value);  // the first value of a name counts
         });
     }
     return is_right ? std::optional(parsed) : std::nullopt;
@@ -118,6 +119,7 @@ std::optional<std::string> cookie_value(std::string_view header, std::string_vie
 
 std::optional<std::string> plain_file_name(std::string_view name) {
     constexpr std::size_t longest = 200;
+    // Reserved characters of Windows and path separators.
     const bool has_signs = name.find_first_of("/\\:*?\"<>|") != name.npos;
     if (name.empty() || name.size() > longest || name.starts_with('.') || has_signs || has_controls(name))
         return std::nullopt;
@@ -128,6 +130,7 @@ std::string cookie_name(int port) {
     return fmt::format("echolux-{}", port);
 }
 
+// The checks run from cheap to specific: host, origin, syntax, method, token, path.
 Verdict judge(const WebRequest& request, const Access& access, int port) {
     if (request.header_hosts != 1 || !access.is_host_ours(request.host))
         return refused(421, "unknown host name in the request; `echolux serve --name NAME` allows it");
@@ -160,6 +163,7 @@ Verdict judge(const WebRequest& request, const Access& access, int port) {
     } else if (request.method == WebRequest::Method::post) {
         return refused(404, "not found");
     } else {
+        // A token in the address is moved to a cookie, so that it does not stay in the history.
         const bool came_with_address = target->path == "/" && target->query.contains("token");
         verdict.kind = came_with_address ? Verdict::Kind::enter : Verdict::Kind::page;
         verdict.token = came_with_address ? token : "";

@@ -1,5 +1,5 @@
-// What a request asks for, and whether it is answered: pure functions of its headers, whatever library read them. Each
-// refusal is one line that says what helps, and no secret.
+// Interpretation of HTTP requests and their authorization. Pure functions of the headers,
+// independent of the HTTP library. A refusal is one line with a remedy and without secrets.
 #pragma once
 
 #include <cstdint>
@@ -16,46 +16,49 @@ struct WebRequest {
     enum class Method { get, put, post, other };
 
     Method method = Method::get;
-    std::string target;  // as it came: "/?token=…"
+    std::string target;  // as received: "/?token=..."
     std::string host, origin, cookie, authorization;
-    bool is_upgrade = false;  // to a WebSocket
+    bool is_upgrade = false;  // upgrade to a WebSocket
     bool is_tls = false;
-    int header_hosts = 1;  // how many Host headers there are
+    int header_hosts = 1;  // number of Host headers
 };
 
+// Decoded path and query of an address.
 struct Target {
     std::string path;
     std::map<std::string, std::string> query;
 };
 
-// Decoded; nothing: no path, broken escapes, or control characters.
+// Parses and decodes the target. Returns nullopt for a missing path, broken escapes or control characters.
 std::optional<Target> parsed_target(std::string_view target);
 
-// "a%20b+c" -> "a b c", as forms are sent. Nothing: a broken escape.
+// Decodes percent escapes: "a%20b+c" becomes "a b c" with `plus_is_space`, as in forms. Returns nullopt for a broken
+// escape.
 std::optional<std::string> decoded(std::string_view text, bool plus_is_space);
 
-// The value of a field of a form, as POST sends it.
+// Returns the value of a form field from the body of a POST request.
 std::optional<std::string> form_value(std::string_view form, std::string_view name);
 
-// The value of a cookie in the header's "a=1; b=2"; nothing: it is not there.
+// Returns the value of a cookie in a header such as "a=1; b=2", or nullopt.
 std::optional<std::string> cookie_value(std::string_view header, std::string_view name);
 
-// A name that a dropped file may be kept under: no folder, no hidden file, nothing that a terminal would obey. Nothing:
-// there is no such name in it.
+// Returns the name if a dropped file may be stored under it: no folders, no hidden files, no control characters.
+// Otherwise returns nullopt.
 std::optional<std::string> plain_file_name(std::string_view name);
 
-// Of the cookie that keeps a browser in: other servers of this machine have others.
+// Returns the name of the session cookie. It contains the port, because cookies are shared by all ports of a host.
 std::string cookie_name(int port);
 
+// Decision about one request, with the data to act on it.
 struct Verdict {
     enum class Kind {
-        refused,  // status and text
-        page,     // a file of the page: path
-        login,    // the password's form
-        enter,    // the token came with the address: the page, and a cookie
+        refused,  // send status and text
+        page,     // send the file `path`
+        login,    // send the password form
+        enter,    // the address contains the token: set a cookie and redirect to the page
         check,    // a password was posted: check it
-        socket,   // become a WebSocket
-        upload,   // path: "/upload/NAME"
+        socket,   // upgrade to a WebSocket
+        upload,   // store the body as file `path`
     };
 
     Kind kind = Kind::refused;
@@ -66,6 +69,7 @@ struct Verdict {
     std::optional<Right> right;
 };
 
+// Decides about a request. `port` is the port of the server, for the name of its cookie.
 Verdict judge(const WebRequest& request, const Access& access, int port);
 
 }  // namespace echolux

@@ -27,14 +27,17 @@ using Answer = http::response<http::string_body>;
 using Headers = std::map<http::field, std::string>;
 
 constexpr std::size_t form_bytes = 4096, part_bytes = 1 << 16;
-constexpr double upload_pause_s = 30;  // from part to part
+constexpr double upload_pause_s = 30;  // maximum pause between parts
+// Limits for reading after the last response, see linger().
 constexpr double lingers_s = 2;
 constexpr std::size_t lingers_bytes = 1 << 20;
 
+// Pages may only load their own files.
 constexpr const char* policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; "
     "manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
 
+// One HTTP connection on the network's thread. Keeps itself alive through its pending operations.
 class WebSession : public Unauthenticated, public std::enable_shared_from_this<WebSession> {
   public:
     WebSession(Hub& hub, asio::ip::tcp::socket&& socket)
@@ -52,6 +55,7 @@ class WebSession : public Unauthenticated, public std::enable_shared_from_this<W
         });
     }
 
+    // Uploads are authenticated and keep running.
     void drop() override {
         if (!place_) stream_.close();
     }
@@ -75,6 +79,7 @@ class WebSession : public Unauthenticated, public std::enable_shared_from_this<W
                                 [self = shared_from_this()](error_code error, std::size_t) { self->read(error); });
     }
 
+    // Handles the header, or a failure to read it.
     void read(error_code error) {
         keeps_alive_ = false;
         if (error == http::error::header_limit) return answer(431, "the request is too long");
@@ -101,7 +106,7 @@ class WebSession : public Unauthenticated, public std::enable_shared_from_this<W
         }
     }
 
-    // From now on the browser shows the token by itself, and the address is free of it.
+    // Moves the token from the address to a cookie, which the browser sends with later requests.
     void enter(const std::string& token, const std::string& to) {
         const std::string cookie = fmt::format("{}={}; HttpOnly; SameSite=Lax; Path=/{}", cookie_name(hub_.web_port),
                                                token, stream_.is_tls() ? "; Secure" : "");
@@ -125,7 +130,7 @@ class WebSession : public Unauthenticated, public std::enable_shared_from_this<W
         });
     }
 
-    // Guessing takes its time, however many try.
+    // The rate limit applies per address, so that parallel guessing gains nothing.
     void check_password(const std::string& given) {
         if (!hub_.may_try(peer_)) return answer(429, "too many tries: wait a few seconds");
         if (!hub_.access->is_password(given)) return answer(403, "this is not the password");
@@ -145,12 +150,13 @@ class WebSession : public Unauthenticated, public std::enable_shared_from_this<W
         if (!parser_->content_length()) return answer(411, "Content-Length is required");
         place_ = hub_.note_client();
         if (!place_) return answer(503, "too many clients are connected");
-        counted_.reset();  // no new connection takes its place
+        counted_.reset();  // no longer counts as unauthenticated, so that it is not dropped
         auto up = std::make_shared<Uploading>(std::move(*parser_), part_bytes);
         up->parser.body_limit(hub_.limits().upload_bytes);
         on_disk(up, [folder = hub_.content.upload_folder, name](Uploading& it) { it.file.emplace(folder, name); });
     }
 
+    // An upload in progress. Parts are written on the disk thread, one at a time.
     struct Uploading {
         template <class Parser>
         Uploading(Parser&& header, std::size_t bytes) : parser(std::move(header)), part(bytes) {}
@@ -162,7 +168,7 @@ class WebSession : public Unauthenticated, public std::enable_shared_from_this<W
         bool is_done = false;
     };
 
-    // Does it by the thread that writes, then goes on here.
+    // Runs `work` on the disk thread, then continues on the network's thread.
     template <class Work>
     void on_disk(const std::shared_ptr<Uploading>& up, Work&& work) {
         asio::post(hub_.disk, [self = shared_from_this(), up, work = std::forward<Work>(work)] {
@@ -202,7 +208,7 @@ class WebSession : public Unauthenticated, public std::enable_shared_from_this<W
         });
     }
 
-    // Whoever is refused has to come again.
+    // Closes the connection after an error.
     void answer(int status, const std::string& line) {
         keeps_alive_ = keeps_alive_ && status < 400;
         send(status, "text/plain; charset=utf-8", line + "\n");
@@ -214,7 +220,7 @@ class WebSession : public Unauthenticated, public std::enable_shared_from_this<W
         reply->set(http::field::cache_control, "no-store");
         reply->set("Content-Security-Policy", policy);
         reply->set("X-Content-Type-Options", "nosniff");
-        reply->set("Referrer-Policy", "same-origin");  // else browsers send forms without their origin
+        reply->set("Referrer-Policy", "same-origin");  // otherwise browsers omit the origin of forms
         reply->set("Cross-Origin-Opener-Policy", "same-origin");
         for (const auto& [name, value] : more) reply->set(name, value);
         reply->keep_alive(keeps_alive_);
@@ -227,7 +233,8 @@ class WebSession : public Unauthenticated, public std::enable_shared_from_this<W
         });
     }
 
-    // What is still coming is thrown away for a moment: a connection that is cut earlier takes the answer with it.
+    // Reads and discards data for a short time before closing. Closing with unread data would reset the connection and
+    // could lose the response.
     void linger() {
         error_code ignored;
         stream_.plain().socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);

@@ -1,4 +1,4 @@
-// One line that speaks HTTP: says what belongs to the page, takes uploads, becomes a WebSocket.
+// HTTP session: serves the files of the page, accepts uploads, and upgrades to WebSockets.
 #pragma once
 
 #include <boost/asio/ip/tcp.hpp>
@@ -7,7 +7,7 @@
 
 namespace echolux::net {
 
-// Lives as long as its line.
+// Starts a session, which keeps itself alive as long as the connection.
 void begin_web_session(Hub& hub, boost::asio::ip::tcp::socket&& socket);
 
 }  // namespace echolux::net
