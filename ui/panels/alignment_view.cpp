@@ -1,5 +1,5 @@
-// For alignment with a mirror in the sample arm: what the newest lines look like on their way from the camera to the
-// A-scan, what the peak says in digits that can be read from across the room, and the calibration that mirrors give.
+// View for alignment with a mirror in the sample arm. Shows the newest lines on their way from camera to A-scan, the
+// readings of the peak in large digits, and the calibration from mirrors.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,15 +29,16 @@ std::vector<float> floats(const std::vector<double>& values) {
     return {values.begin(), values.end()};
 }
 
-// In digits large enough to be read from across the room.
+// A reading in digits that can be read from across the room.
 struct LargeFigure {
     const char* name;
-    std::optional<double> value;  // nothing: there is none now
+    std::optional<double> value;  // nullopt if there is no reading now
     int decimals;
     const char* unit;
     bool is_trouble = false;
 };
 
+// Depth and width are in um if the depth pitch is known, otherwise in bins. Saturation above 95 % is marked as trouble.
 std::array<LargeFigure, 6> large_figures(const AlignmentReading& reading) {
     const AlignmentStats& stats = reading.stats;
     const auto of_peak = [&](double value) { return stats.has_peak ? std::optional(value) : std::nullopt; };
@@ -52,7 +53,7 @@ std::array<LargeFigure, 6> large_figures(const AlignmentReading& reading) {
              {"width (FWHM)", of_peak(has_scale ? stats.fwhm_um : stats.fwhm_bins), 2, length}}};
 }
 
-// `before`: the same of the frozen reading.
+// `before` is the value of the frozen reading; the difference is printed beside the value.
 void draw_large(const PanelContext& context, const LargeFigure& figure, const std::optional<double>& before) {
     const Style& style = context.style;
     ImGui::BeginGroup();
@@ -68,6 +69,7 @@ void draw_large(const PanelContext& context, const LargeFigure& figure, const st
     if (figure.value && before) {
         ImGui::SameLine(0, style.px(6));
         const double by = *figure.value - *before;
+        // Differences that round to 0 are printed as "=".
         const bool is_seen = std::abs(by) >= 0.5 * std::pow(10, -figure.decimals);
         ImGui::TextColored(style.accent, "%s", is_seen ? fmt::format("{:+.{}f}", by, figure.decimals).c_str() : "=");
     }
@@ -92,6 +94,7 @@ class AlignmentView : public NamedPanel {
         }
     }
 
+    // Without raw spectra, explains how to get them.
   private:
     static void draw_nothing(const PanelContext& context) {
         muted_text(context, context.work.scan() == nullptr
@@ -124,7 +127,7 @@ class AlignmentView : public NamedPanel {
         ImGui::EndChild();
     }
 
-    // Plots above, controls below in two columns, or in one where it is very narrow.
+    // Plots above the controls. The controls have two columns, or one in a narrow window.
     void draw_below(const PanelContext& context, const AlignmentReading& reading) {
         const float gap = context.style.px(12);
         const ImVec2 room = ImGui::GetContentRegionAvail();
@@ -148,6 +151,7 @@ class AlignmentView : public NamedPanel {
         ImGui::EndChild();
     }
 
+    // Four plots in a 2 x 2 grid: spectrum, fringe, A-scan and history.
     void draw_plots(const PanelContext& context, const AlignmentReading& reading) {
         const ImVec2 at = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
         const float gap = context.style.px(10);
@@ -164,6 +168,7 @@ class AlignmentView : public NamedPanel {
         draw_history(context, size);
     }
 
+    // Mean spectrum within the band of its extremes, with background and full scale.
     void draw_spectrum(const PanelContext& context, const AlignmentReading& reading, ImVec2 size) {
         const Style& style = context.style;
         const std::vector<float> mean = floats(reading.spectrum), least = floats(reading.min),
@@ -201,13 +206,15 @@ class AlignmentView : public NamedPanel {
         const AlignmentStats& stats = reading.stats;
         plot.levels.push_back({stats.floor_db, "noise", style.muted});
         if (stats.has_peak) plot.levels.push_back({stats.peak_bin * bin, "", style.good, true});
-        // Still while the signal moves: from below the noise to a whole ten above the highest peak lately.
+        // Keeps the axis steady while the signal moves: from 12 dB below the noise to the next multiple of 10 dB above
+        // the highest recent peak.
         double top = stats.peak_db;
         for (const AlignmentWatch::Moment& moment : watch.moments()) top = std::max(top, moment.peak_db);
         plot.up_range = PlotRange{10 * std::floor((stats.floor_db - 12) / 10), 10 * std::ceil((top + 3) / 10)};
         draw_plot(context, plot, a_scan_zoom_, size);
     }
 
+    // Peak and SNR of the last minute, in steps of 0.1 s with gaps where values are missing.
     void draw_history(const PanelContext& context, ImVec2 size) {
         constexpr double shown_s = 60, step_s = 0.1;
         const AlignmentWatch& watch = context.work.calibrating().watch();
@@ -233,6 +240,7 @@ class AlignmentView : public NamedPanel {
 
     // ---- controls
 
+    // Row for a setting of this view, which is not part of the workspace settings.
     static void row(const PanelContext& context, std::string_view key) {
         for (const BoundField& field : context.work.calibrating().fields()) {
             if (field.key() != key) continue;
@@ -272,6 +280,7 @@ class AlignmentView : public NamedPanel {
         if (plain_button(context, "alignment.thaw", "Clear", "", watch.frozen().has_value())) watch.thaw();
     }
 
+    // Shows progress while a spectrum is recorded, then its number of lines and age.
     static void draw_taken(const PanelContext& context, Spectrum which) {
         Calibrating& calibrating = context.work.calibrating();
         const TakenSpectrum* taken = calibrating.taken(which);

@@ -14,6 +14,7 @@ std::string channel_setting(std::size_t place, std::string_view name) {
     return "view." + channel_key(place, name);
 }
 
+// Lists at most 24 labels with their colours.
 void draw_label_colours(const PanelContext& context, const Channel& channel) {
     constexpr std::size_t most = 24;
     const std::vector<TissueLabel>& labels = *channel.labels;
@@ -43,6 +44,7 @@ void draw_channel(const PanelContext& context, std::size_t place) {
     tooltip(context, channel.file + "\n" + channel_setting(place, "shown"));
     ImGui::SameLine();
     const bool is_open = section(context, name.c_str(), true);
+    // Changes are applied after the widgets, because they may remove the channel.
     bool is_removed = false;
     if (is_open) {
         setting_row(context, channel_setting(place, "curve"), "curve");

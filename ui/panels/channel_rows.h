@@ -1,14 +1,14 @@
-// The channels of a view as rows: volumes of the same voxels that are seen together with the volume.
+// Rows for the channels of a view: further volumes on the same voxel grid that are displayed together.
 #pragma once
 
 #include "ui/panels/panel.h"
 
 namespace echolux {
 
-// Each with whether it is seen, its curve, range and blend, the colours of labels; and a button that adds one.
+// Draws each channel with visibility, curve, range, blending and label colours, and a button to add a channel.
 void draw_channels(const PanelContext& context);
 
-// The button alone.
+// Draws only the button.
 void draw_add_channel(const PanelContext& context);
 
 }  // namespace echolux

@@ -1,7 +1,8 @@
-// The controls that settings and panels are made of: a number that is dragged along its control, or typed into it
-// (single clicks change nothing, so that a double click can be one; what is typed after one is the number's new value);
-// a bar with two ends, e.g. the clip box along an axis; a line of text, taken with Enter or by going elsewhere, given
-// up with Esc.
+// Controls for settings and panels:
+// - a number, changed by dragging or typing. A single click changes nothing, so that a double click can start typing;
+//   text typed after a click replaces the number.
+// - a range with two ends, e.g. the clip box along an axis
+// - a line of text, accepted with Enter or when the focus moves, cancelled with Esc
 #pragma once
 
 #include <cstdint>
@@ -13,34 +14,34 @@
 
 namespace echolux {
 
+// Number as displayed by a control.
 struct NumberShown {
     NumberScale scale;
-    double value = 0;       // where the bar ends, and where a drag begins
-    std::string text;       // what stands on it
-    std::string to_type;    // what typing begins with
-    double as_set = 0;      // the setting's own number, to which Esc goes back
-    bool is_muted = false;  // it stands for something chosen automatically
+    double value = 0;       // end of the bar and start of a drag
+    std::string text;       // text on the control
+    std::string to_type;    // initial text for typing
+    double as_set = 0;      // value of the setting, restored by Esc
+    bool is_muted = false;  // placeholder for an automatic value
 };
 
-// As many digits as dragging gives, one more where a finer number was set.
+// Returns the number with the digits that dragging can change, and one more if the value is finer.
 std::string text_on(const NumberScale& scale, double value);
 
-// What the user did to it.
+// Result of a user action on a number control.
 struct NumberEdit {
-    std::optional<double> dragged_to;  // nothing: it was typed, or only let go
+    std::optional<double> dragged_to;  // nullopt if the number was typed, or if the drag has ended
     std::optional<std::string> typed;
     Edit edit = Edit::under_way;
 };
 
-// What a number may begin with, or consist of.
+// True for characters that a number may contain.
 bool is_of_number(std::uint32_t letter);
 
-// `name`: of the control within ImGui's present scope. Nothing: it stays as it is.
+// `name` is the ImGui name within the present scope. Returns nullopt if nothing changed.
 std::optional<NumberEdit> number_control(const PanelContext& context, const char* name, const NumberShown& shown,
                                          float width);
 
-// The same of a number that is no setting by itself: what it is to be. Where something else than a number is typed it
-// stays as it is.
+// Number control for values that are not settings. Returns the new value. Typed text that is not a number is ignored.
 struct NumberChange {
     double value = 0;
     Edit edit = Edit::under_way;
@@ -48,22 +49,23 @@ struct NumberChange {
 std::optional<NumberChange> plain_number(const PanelContext& context, const char* name, double value, ValueRange range,
                                          float width);
 
+// Change of one end of a range.
 struct RangeEdit {
     bool is_low_end = true;
     double value = 0;
     Edit edit = Edit::under_way;
 };
 
-// `value` lies within `whole` and stays at least a hundredth of it wide. Nothing: it stays as it is.
+// `value` is within `whole`, and at least 1 % as wide. Returns nullopt if nothing changed.
 std::optional<RangeEdit> range_control(const PanelContext& context, const char* name, const ValueRange& whole,
                                        const ValueRange& value, float width);
 
-// `name`: of the control within ImGui's present scope. What was typed, when it is to be taken and differs from `value`;
-// `hint` stands there while it is empty.
+// `name` is the ImGui name within the present scope. Returns the typed text once it is accepted and differs from
+// `value`. `hint` is displayed while the box is empty.
 std::optional<std::string> text_box(const PanelContext& context, const char* name, const std::string& value,
                                     float width, const char* hint = "");
 
-// From the next picture on the box of this name has the keyboard, with all of its text selected.
+// Gives keyboard focus to this box in the next frame and selects its text.
 void begin_typing(const PanelContext& context, const char* name, const std::string& value);
 bool is_typing(const PanelContext& context, const char* name);
 

@@ -7,14 +7,15 @@
 namespace echolux {
 namespace {
 
-constexpr double even_below = 2;   // extinctions, per the curve's length
-constexpr double usual_max = 400;  // of the presets
-constexpr double closest = 1e-4;   // points, as a part of the whole curve
+constexpr double even_below = 2;   // in extinctions per curve length: the scale is linear below
+constexpr double usual_max = 400;  // largest extinction of the presets
+constexpr double closest = 1e-4;   // minimum distance of points relative to the length of the curve
 
 double span_of(const TransferCurve& curve) {
     return curve.nodes.back().value - curve.nodes.front().value;
 }
 
+// Shifts a range into `whole`, and shortens it if necessary.
 ValueRange kept_inside(ValueRange shown, const ValueRange& whole) {
     const double length = std::min(shown.high - shown.low, whole.high - whole.low);
     const double low = std::clamp(shown.low, whole.low, std::max(whole.low, whole.high - length));
@@ -27,6 +28,7 @@ ExtinctionScale::ExtinctionScale(const std::vector<TransferNode>& nodes) : max_(
     for (const TransferNode& node : nodes) max_ = std::max(max_, 1.25 * node.extinction);
 }
 
+// logarithmic scale that is linear near 0
 double ExtinctionScale::height_of(double extinction) const {
     return std::log1p(extinction / even_below) / std::log1p(max_ / even_below);
 }
@@ -39,6 +41,7 @@ TransferCurve editable(const TransferFunction& function, const std::string& unit
     return {.nodes = function.nodes, .unit = unit, .length_um = length_um, .plane = function.plane};
 }
 
+// The new point takes its properties from the curve at this value.
 PointAdded with_point(TransferCurve curve, double value) {
     auto& nodes = curve.nodes;
     const auto after = std::ranges::upper_bound(nodes, value, {}, &TransferNode::value);
@@ -57,6 +60,7 @@ TransferCurve with_point_moved(TransferCurve curve, std::size_t point, double va
     constexpr double far = std::numeric_limits<double>::infinity();
     const double low = point > 0 ? nodes[point - 1].value + gap : -far;
     const double high = point + 1 < nodes.size() ? nodes[point + 1].value - gap : far;
+    // Neighbours that are too close leave only the middle.
     nodes[point].value = low <= high ? std::clamp(value, low, high) : 0.5 * (low + high);
     nodes[point].extinction = std::max(extinction, 0.0);
     return curve;
@@ -111,6 +115,8 @@ ValueRange steady(const ValueRange& before, const ValueRange& wanted) {
     return has_room && is_close ? before : wanted;
 }
 
+// Counts are scaled logarithmically to the highest bin. A column shows the maximum of its bins, so that narrow peaks
+// stay visible.
 std::vector<float> histogram_heights(const Histogram& histogram, const ValueRange& shown, std::size_t columns) {
     std::vector<float> heights(columns);
     const auto bins = static_cast<double>(histogram.counts.size());

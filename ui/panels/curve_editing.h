@@ -1,5 +1,5 @@
-// Editing a transfer function, as plain functions from curve to curve: points are dragged between their neighbours,
-// added on the line, taken away, coloured; and how values and extinctions lie in the picture of it.
+// Editing of transfer functions as pure functions from curve to curve: move, add, remove and colour points. Also maps
+// values and extinctions to positions in the editor.
 #pragma once
 
 #include <array>
@@ -13,54 +13,58 @@
 
 namespace echolux {
 
-// How high an extinction stands, from 0 to 1: evenly near zero, by factors above, since 5 and 10 look as different as
-// 50 and 100.
+// Maps extinctions to heights from 0 to 1: linear near zero and logarithmic above, because 5 and 10 differ visually as
+// much as 50 and 100.
 class ExtinctionScale {
   public:
     explicit ExtinctionScale(const std::vector<TransferNode>& nodes);
 
     double height_of(double extinction) const;
-    double extinction_at(double height) const;  // of 0 to 1
+    double extinction_at(double height) const;  // height in 0 to 1
 
   private:
     double max_;
 };
 
-// The curve as it is in use, in the volume's values, to be edited.
+// Returns the curve in use as an editable copy, in units of the volume. `length_um` is the reference length of
+// extinctions.
 TransferCurve editable(const TransferFunction& function, const std::string& unit, double length_um);
 
+// Curve and index of the added point.
 struct PointAdded {
     TransferCurve curve;
     std::size_t point;
 };
 
-// On the line; beyond the ends as the end is.
+// Adds a point on the curve, or at the level of the nearest end outside its range.
 PointAdded with_point(TransferCurve curve, double value);
 
-// Kept between its neighbours and above zero.
+// Moves a point. Its value stays between its neighbours, its extinction at or above 0.
 TransferCurve with_point_moved(TransferCurve curve, std::size_t point, double value, double extinction);
 
-// Two points stay at least.
+// Removes a point. The last two points cannot be removed.
 TransferCurve without_point(TransferCurve curve, std::size_t point);
 
-// Of surfaces in traced light. Where the curve has none yet, its other points take `of_others`.
+// Sets the roughness of a surface for path tracing. If the curve has no roughness yet, its other points are set to
+// `of_others`.
 TransferCurve with_roughness(TransferCurve curve, std::size_t point, double roughness, double of_others);
 
 TransferCurve with_colour(TransferCurve curve, std::size_t point, const std::array<double, 3>& colour);
 
-// The point within `reach` of the place `at` that is nearest to it, where places() of all points are known.
+// Returns the point nearest to `at` within `reach`; all in pixels. `places` holds the positions of all points.
 using PlaceInPicture = std::array<double, 2>;
 std::optional<std::size_t> nearest_point(const std::vector<PlaceInPicture>& places, const PlaceInPicture& at,
                                          double reach);
 
-// `shown` enlarged `factor` times around `value`; never beyond `whole`, never closer than a ten-thousandth of it.
+// Zooms `shown` by `factor` around `value`, within `whole` and to at least 1/10000 of it.
 ValueRange zoomed(const ValueRange& shown, const ValueRange& whole, double value, double factor);
+// Shifts `shown` by `by` within `whole`.
 ValueRange panned(const ValueRange& shown, const ValueRange& whole, double by);
 
-// `wanted`, or what was taken before where that fits nearly as well: an axis does not move with every volume.
+// Returns `before` if it fits almost as well as `wanted`, so that an axis does not move with every volume.
 ValueRange steady(const ValueRange& before, const ValueRange& wanted);
 
-// How high the histogram stands in each of `columns` between the ends of `shown`, from 0 to 1, by factors.
+// Returns the height of the histogram from 0 to 1 in each of `columns` across `shown`, on a logarithmic scale.
 std::vector<float> histogram_heights(const Histogram& histogram, const ValueRange& shown, std::size_t columns);
 
 }  // namespace echolux

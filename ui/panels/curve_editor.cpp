@@ -14,9 +14,10 @@
 namespace echolux {
 namespace {
 
+// Values of view.low and view.high that select automatic limits.
 constexpr double automatic_low = lowest_value, automatic_high = highest_value;
 
-// The wheel turns here and does not scroll the panel.
+// Reserves the mouse wheel for zooming, so that the panel does not scroll.
 void take_wheel() {
 #if IMGUI_VERSION_NUM < 18900
     ImGui::SetItemUsingMouseWheel();
@@ -25,7 +26,7 @@ void take_wheel() {
 #endif
 }
 
-// Everything that may have to be seen.
+// Range of all values that must be visible, with a margin of 5 %.
 ValueRange whole_of(const TransferFunction& function, const std::optional<Histogram>& histogram) {
     ValueRange whole{function.range.low, function.range.high};
     if (histogram && histogram->low < histogram->high) {
@@ -35,7 +36,7 @@ ValueRange whole_of(const TransferFunction& function, const std::optional<Histog
     return {whole.low - margin, whole.high + margin};
 }
 
-// A colour map has the colours of its own.
+// With a colour map, the colours of points have no effect, so the control is disabled.
 void draw_colour(const CurvePicture& picture, std::size_t point) {
     Workspace& work = picture.context.work;
     const TransferNode& node = picture.bare.nodes[point];
@@ -67,10 +68,11 @@ void CurveEditor::draw_without_volume(const PanelContext& context) {
 void CurveEditor::draw(const PanelContext& context, const TransferFunction& shown, const TransferFunction& bare,
                        const std::optional<Histogram>& histogram, const VolumeGrid& grid) {
     const Style& style = context.style;
+    // Keep the axis still during a drag.
     if (held_ == Held::nothing) {
         const bool shows_all = shown_ == whole_;
         whole_ = steady(whole_, whole_of(shown, histogram));
-        const bool is_elsewhere = shown_.low >= whole_.high || shown_.high <= whole_.low;  // of another volume
+        const bool is_elsewhere = shown_.low >= whole_.high || shown_.high <= whole_.low;  // another volume was opened
         if (shows_all || is_elsewhere) shown_ = whole_;
     }
     if (selected_ && *selected_ >= bare.nodes.size()) selected_.reset();
@@ -98,6 +100,7 @@ void CurveEditor::draw(const PanelContext& context, const TransferFunction& show
     draw_selected(picture);
 }
 
+// Selects the handle of the range below the picture, or the nearest point within 9 px.
 void CurveEditor::take_hold(const CurvePicture& picture) {
     held_ = Held::nothing;
     has_moved_ = false;
@@ -115,6 +118,7 @@ void CurveEditor::take_hold(const CurvePicture& picture) {
     if (point) held_ = Held::point;
 }
 
+// Moves the selected handle or point. Esc restores the state before the drag.
 void CurveEditor::drag(const CurvePicture& picture) {
     Workspace& work = picture.context.work;
     if (held_ == Held::nothing) return;
@@ -142,6 +146,7 @@ void CurveEditor::drag(const CurvePicture& picture) {
     }
 }
 
+// The final change closes the undo step that the drag began.
 void CurveEditor::let_go(const CurvePicture& picture) {
     Workspace& work = picture.context.work;
     if (has_moved_) {
@@ -153,6 +158,7 @@ void CurveEditor::let_go(const CurvePicture& picture) {
     has_moved_ = false;
 }
 
+// A double click adds a point, or resets a limit to automatic below the picture. A right click removes a point.
 void CurveEditor::add_or_remove(const CurvePicture& picture) {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     const bool is_in_picture = mouse.y <= picture.high.y;
@@ -177,6 +183,7 @@ void CurveEditor::add_or_remove(const CurvePicture& picture) {
     }
 }
 
+// The wheel zooms at the pointer; the middle button and a horizontal wheel pan.
 void CurveEditor::look_around(const CurvePicture& picture) {
     const ImGuiIO& io = ImGui::GetIO();
     if (io.MouseWheel != 0) {
@@ -196,7 +203,7 @@ void CurveEditor::draw_selected(const CurvePicture& picture) {
     if (!selected_) {
         return muted_text(context, how_to_edit);
     }
-    if (*selected_ >= picture.bare.nodes.size()) return;  // it has just been added
+    if (*selected_ >= picture.bare.nodes.size()) return;  // added in this frame
     const std::size_t point = *selected_;
     const TransferNode node = picture.bare.nodes[point];
     const RowPlaces places = row_places(context.style);
@@ -218,7 +225,7 @@ void CurveEditor::draw_selected(const CurvePicture& picture) {
     }
     const bool is_rough = node.roughness != no_roughness;
     const double usual = work.view().roughness;
-    if (is_rough || work.view().mode == ViewMode::traced) {  // it is seen in traced light alone
+    if (is_rough || work.view().mode == ViewMode::traced) {  // only path tracing uses roughness
         if (const auto change = number("roughness", is_rough ? node.roughness : usual, {0.05, 1})) {
             work.set_transfer_curve(with_roughness(picture.curve(), point, change->value, usual), change->edit);
         }

@@ -1,6 +1,5 @@
-// The picture of a transfer function over the histogram of the volume, edited by mouse: points are dragged, added by a
-// double click, taken away by a right click; the ends of the range are dragged below; the wheel enlarges, the middle
-// button moves.
+// Editor for the transfer function, drawn over the histogram of the volume. Mouse: drag points; double click to add,
+// right click to remove a point; drag the limits of the range below the picture; wheel to zoom; middle button to pan.
 #pragma once
 
 #include <optional>
@@ -12,16 +11,17 @@ namespace echolux {
 
 class CurveEditor {
   public:
-    // `shown`: the function as it colours; `bare`: the same without view.colour_map, whose points are edited.
+    // `shown` is the function as displayed. `bare` is the function without view.colour_map, whose points are edited.
     void draw(const PanelContext& context, const TransferFunction& shown, const TransferFunction& bare,
               const std::optional<Histogram>& histogram, const VolumeGrid& grid);
 
-    // In the same room, where there is no volume yet: nothing moves when it comes.
+    // Fills the same space without a volume, so that the layout does not change when one arrives.
     static void draw_without_volume(const PanelContext& context);
 
-    std::optional<std::size_t> selected() const { return selected_; }  // point
+    std::optional<std::size_t> selected() const { return selected_; }  // index of the selected point
 
   private:
+    // The dragged part; low and high are the limits of the range.
     enum class Held { nothing, point, low, high };
 
     void take_hold(const CurvePicture& picture);
@@ -31,8 +31,8 @@ class CurveEditor {
     void look_around(const CurvePicture& picture);
     void draw_selected(const CurvePicture& picture);
 
-    ValueRange whole_{0, 0};  // of the value axis
-    ValueRange shown_{0, 0};  // part of it
+    ValueRange whole_{0, 0};  // range of the value axis
+    ValueRange shown_{0, 0};  // visible part of it
     std::optional<std::size_t> selected_;
     Held held_ = Held::nothing;
     bool has_moved_ = false;

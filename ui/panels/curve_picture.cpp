@@ -10,9 +10,9 @@
 namespace echolux {
 namespace {
 
-constexpr float highest = 0.94f;  // that anything stands, of the picture
+constexpr float highest = 0.94f;  // maximum height of histogram and curve, relative to the picture
 
-// 1, 2 or 5 times a power of ten: at most `max_ticks` of them in a length.
+// Returns the smallest 1, 2 or 5 times a power of ten with at most `max_ticks` ticks in `length`.
 double tick_step(double length, double max_ticks) {
     const double power = std::pow(10, std::floor(std::log10(length / max_ticks)));
     for (const double digit : {1.0, 2.0, 5.0}) {
@@ -26,7 +26,7 @@ ImU32 colour_of(const TransferNode& node, float alpha) {
         {static_cast<float>(node.red), static_cast<float>(node.green), static_cast<float>(node.blue), alpha});
 }
 
-// Straight lines of extinctions are bent where heights go by factors.
+// Draws the curve in short segments, because straight lines of extinction are bent on the logarithmic scale.
 void draw_line(const CurvePicture& picture, ImDrawList* list) {
     const float step = picture.context.style.px(2);
     const float first = picture.x_of(picture.bare.range.low);
@@ -72,6 +72,7 @@ TransferCurve CurvePicture::curve() const {
     return editable(bare, unit, own ? own->length_um : 0);
 }
 
+// Each column shows the histogram in gray, and above it the opacity and colour of its value.
 void draw_curve(const CurvePicture& picture) {
     const Style& style = picture.context.style;
     ImDrawList* list = ImGui::GetWindowDrawList();
@@ -118,6 +119,7 @@ void draw_points(const CurvePicture& picture, std::optional<std::size_t> selecte
     list->PopClipRect();
 }
 
+// Tick labels, unit, and triangles for the limits of the range.
 void draw_axis(const CurvePicture& picture) {
     const Style& style = picture.context.style;
     ImDrawList* list = ImGui::GetWindowDrawList();

@@ -10,7 +10,7 @@
 
 namespace echolux {
 
-// What is chosen in this part alone.
+// Settings that only this part of the panel has.
 struct MovieChoice {
     enum class Path { turntable, time, sweep, turntable_and_time, sweep_and_time, key_frames, time_line };
     Path path = Path::turntable;
@@ -47,7 +47,7 @@ const std::vector<Field<MovieChoice>>& describe<MovieChoice>() {
 struct ExportMovie::Parts {
     Parts() { settings.bind("movie", choice); }
 
-    // Of this part's own: neither undone nor kept by sessions.
+    // Row for a setting of this part, which undo and sessions do not include.
     void row(const PanelContext& context, std::string_view key) {
         for (const BoundField& field : settings.fields()) {
             if (field.key() != key) continue;
@@ -57,6 +57,7 @@ struct ExportMovie::Parts {
         }
     }
 
+    // Key frames come from a file, or from the time line of the window.
     MovieSpec spec(const Workspace& work) const {
         constexpr std::array paths{"turntable", "time", "sweep", "turntable+time", "sweep+time", "", "keys"};
         const bool is_time_line = choice.path == MovieChoice::Path::time_line;

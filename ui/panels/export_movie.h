@@ -1,4 +1,4 @@
-// The part of the export panel that makes movies of the view.
+// Part of the export panel that makes movies.
 #pragma once
 
 #include <memory>
@@ -12,6 +12,7 @@ class ExportMovie {
     ExportMovie();
     ~ExportMovie();
 
+    // Draws the settings and the button. The movie is made by a job.
     void draw(const PanelContext& context);
 
   private:

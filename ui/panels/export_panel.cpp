@@ -1,4 +1,4 @@
-// Saves pictures, volumes, sessions and the user's presets.
+// Panel that saves pictures, figures, tables, movies, volumes, sessions and user presets.
 #include "ui/panels/controls.h"
 #include "ui/panels/export_movie.h"
 #include "ui/panels/panel_list.h"
@@ -6,7 +6,7 @@
 
 namespace echolux {
 
-// What is chosen in this panel alone, beside [view] and [figure].
+// Settings that only this panel has, in addition to [view] and [figure].
 struct ExportChoice {
     enum class Bits { eight, sixteen };
     Bits bits = Bits::eight;
@@ -34,7 +34,7 @@ const std::vector<Field<ExportChoice>>& describe<ExportChoice>() {
 
 namespace {
 
-// The name of what is open, with another ending.
+// Returns the name of the open document with another ending. Unusual characters become "-".
 std::string suggested_name(Workspace& work, const std::string& ending) {
     const std::string name = work.stage().exhibit()->name();
     std::string stem;
@@ -46,6 +46,7 @@ std::string suggested_name(Workspace& work, const std::string& ending) {
     return (stem.empty() ? "echolux" : stem) + ending;
 }
 
+// Asks the window for a save dialog; `save` is called with the chosen file.
 void wish_to_save(const PanelContext& context, const char* title, const std::vector<std::string>& endings,
                   std::function<void(const std::filesystem::path&)> save) {
     context.state.file_wish = FileWish{.kind = FileWish::Kind::save,
@@ -96,7 +97,7 @@ class ExportPanel : public NamedPanel {
     }
 
   private:
-    // Of the panel's own: neither undone nor kept by sessions.
+    // Row for a setting of this panel, which undo and sessions do not include.
     void own_row(const PanelContext& context, std::string_view key) {
         for (const BoundField& field : settings_.fields()) {
             if (field.key() != key) continue;
@@ -124,6 +125,7 @@ class ExportPanel : public NamedPanel {
         }
     }
 
+    // Throws Error for an invalid layout.
     FigureContent content() const {
         return {.layout = parsed_layout(choice_.layout),
                 .b_scan = {},
@@ -136,7 +138,7 @@ class ExportPanel : public NamedPanel {
             own_row(context, key);
         }
         for (const Field<FigureStyle>& field : describe<FigureStyle>()) {
-            if (field.high == highest_value) continue;  // low and high are chosen for each picture
+            if (field.high == highest_value) continue;  // low and high are selected per picture
             own_row(context, "figure." + std::string(field.name));
         }
         if (plain_button(context, "export.figure", "Save figure...",
@@ -184,10 +186,10 @@ class ExportPanel : public NamedPanel {
     }
 
     ExportMovie movie_;
-    std::string preset_;  // name that is being typed
+    std::string preset_;  // name being typed
     ExportChoice choice_;
     FigureStyle style_;
-    Settings settings_;  // of both
+    Settings settings_;  // binds both
 };
 
 }  // namespace

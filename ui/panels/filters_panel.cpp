@@ -1,5 +1,5 @@
-// Speckle filters on the volume that is shown: which, how strong, and whether the filtered volume or the raw one is
-// seen. Only pictures change; files and recordings stay as they are.
+// Speckle filters for the displayed volume: method, strength, and whether the filtered or the raw volume is displayed.
+// Filters affect only the display; files and recordings stay unchanged.
 #include <fmt/format.h>
 
 #include "ui/panels/panel_list.h"
@@ -9,7 +9,7 @@
 namespace echolux {
 namespace {
 
-// Widths that have a middle.
+// Row for a filter width, which must be odd.
 void odd_row(const PanelContext& context, const char* key) {
     const BoundField* field = context.work.field(key);
     if (field == nullptr) return;
@@ -18,6 +18,7 @@ void odd_row(const PanelContext& context, const char* key) {
     });
 }
 
+// Settings of the selected method.
 void draw_method(const PanelContext& context, FilterMethod method) {
     switch (method) {
         case FilterMethod::nlm:
@@ -35,7 +36,7 @@ void draw_method(const PanelContext& context, FilterMethod method) {
     }
 }
 
-// One line in every state, so that nothing below it moves.
+// One line in every state, so that the layout does not change.
 std::string state_of_live(Workspace& work) {
     const auto done = Filtering::done_live(work);
     if (!work.tissue().filter_display.shown) return "Shown: the raw volume.";
@@ -75,6 +76,7 @@ class FiltersPanel : public NamedPanel {
     }
 
   private:
+    // Buttons to cancel and restart the filter job.
     static void draw_job(const PanelContext& context) {
         Workspace& work = context.work;
         Filtering& filtering = work.filtering();

@@ -1,4 +1,4 @@
-// Flow: how it is computed of the repeats of a scan, and how it is coloured over the structure.
+// Panel for the computation of flow from repeated scans, and for its colours over the structure.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ void draw_method(const PanelContext& context) {
                   "flow.unwrap", "flow.invert", "flow.angle_deg", "flow.sub_bands", "flow.correlation_reach"});
 }
 
-// From the fastest one way to the fastest the other way, with its ends in the unit of the flow.
+// Colour bar with its limits in the unit of the flow. Signed flow ranges from towards to away.
 void colour_bar(const PanelContext& context, const FlowScale& scale) {
     const Style& style = context.style;
     const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -50,6 +50,7 @@ void colour_bar(const PanelContext& context, const FlowScale& scale) {
     ImGui::PopFont();
 }
 
+// The method may be set before the first volume arrives.
 bool computes_flow(const Workspace& work) {
     return work.scan() != nullptr && work.scan()->flow.method != FlowMethod::none;
 }
@@ -62,8 +63,8 @@ class FlowPanel : public NamedPanel {
         return work.scan() != nullptr || (work.is_open() && work.stage().exhibit()->flow_grid());
     }
 
-    // Where flow is shown one looks for it; else it is one panel among others.
-    // At once where flow is computed, not only when the first of it is there: nothing moves later.
+    // Flow is the first panel if it is displayed. This applies as soon as flow is computed, before its first volume, so
+    // that panels do not move later.
     bool comes_first(Workspace& work) const override {
         return computes_flow(work) || (work.is_open() && work.stage().exhibit()->flow_grid());
     }
@@ -74,7 +75,8 @@ class FlowPanel : public NamedPanel {
         const auto scale = exhibit != nullptr ? exhibit->flow_scale(view) : std::nullopt;
         const bool is_shown = scale || computes_flow(context.work);
         if (is_shown) {
-            colour_bar(context, scale.value_or(FlowScale{.range = NAN, .unit = ""}));  // its room, before the first
+            // placeholder before the first volume
+            colour_bar(context, scale.value_or(FlowScale{.range = NAN, .unit = ""}));
             setting_rows(context, {"view.flow_shown", "view.flow_range", "view.flow_threshold", "view.flow_opacity",
                                    "view.flow_colour_map"});
             if (!view.flow_streaks.empty()) {

@@ -5,7 +5,7 @@
 namespace echolux {
 namespace {
 
-// A triangle that points right (+1) or left (-1), its middle at `at`.
+// Draws a triangle around `at` that points right (`way` is 1) or left (-1).
 void draw_arrow(ImDrawList* list, ImVec2 at, float half, float way, ImU32 colour) {
     list->AddTriangleFilled({at.x - way * 0.8f * half, at.y - half}, {at.x + way * half, at.y},
                             {at.x - way * 0.8f * half, at.y + half}, colour);
@@ -15,6 +15,7 @@ void draw_bar(ImDrawList* list, ImVec2 at, float half, ImU32 colour) {
     list->AddRectFilled({at.x - 0.18f * half, at.y - half}, {at.x + 0.18f * half, at.y + half}, colour);
 }
 
+// An arc with an arrow head.
 void draw_loop(ImDrawList* list, ImVec2 at, float half, ImU32 colour) {
     const float stroke = 0.28f * half;
     list->PathArcTo(at, half, -2.5f, 1.9f, 20);
@@ -24,6 +25,7 @@ void draw_loop(ImDrawList* list, ImVec2 at, float half, ImU32 colour) {
                             {tip.x - 0.1f * half, tip.y + 0.6f * half}, colour);
 }
 
+// The lines of a plus or a cross.
 void draw_lines(ImDrawList* list, Icon icon, ImVec2 at, float half, ImU32 colour) {
     const float a = 0.75f * half, stroke = 0.25f * half;
     if (icon == Icon::add) {

@@ -1,4 +1,4 @@
-// Icons drawn from lines, so that they are sharp at every scale and need no font.
+// Icons drawn as vector shapes, which are sharp at every scale and need no font.
 #pragma once
 
 #include <string_view>
@@ -9,14 +9,14 @@ namespace echolux {
 
 enum class Icon { first, back, play, pause, forward, last, loop, record, stop, remove, add };
 
-// In a square of this size around its middle.
+// Draws an icon in a square of `size` pixels around `middle`.
 void draw_icon(ImDrawList* list, Icon icon, ImVec2 middle, float size, ImU32 colour);
 
-// A square button, found by tests under `name`; lit while it `is_on`.
+// Square button with an icon, highlighted if `is_on`. Returns true when clicked. `name` identifies it for tests.
 bool icon_button(const PanelContext& context, std::string_view name, Icon icon, const char* help, bool is_on = false,
                  bool is_possible = true);
 
-// The same of an action, gray where it is not possible. Nothing where there is no such action.
+// Button for an action, disabled if the action is not possible. Draws nothing for an unknown action.
 void action_icon(const PanelContext& context, std::string_view action, Icon icon);
 
 }  // namespace echolux

@@ -1,6 +1,5 @@
-// Key frames on a time line: each setting that has keys is a row, each key a mark that is dragged along it; the row
-// above holds all of a moment. What is shown follows the line that stands for now, by hand or as fast as the movie
-// will.
+// Time line of key frames. There is one row per animated setting; its keys are marks that can be dragged. The ruler
+// above holds all keys of a time. The view follows the current time, moved by hand or played at the speed of the movie.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,16 +21,16 @@ namespace {
 
 constexpr const char* key = "window.key_frames";
 constexpr double shortest_axis_s = 5, beyond_last = 1.15, snap_s = 0.05;
-constexpr int most_rows = 6;  // that are seen without scrolling
+constexpr int most_rows = 6;  // visible without scrolling
 
-// What was taken hold of.
+// Keys being dragged, and the time line before the drag.
 struct HeldKey {
     TimeLine before;
     double from_s = 0;
-    std::string name;  // "": all of a moment
+    std::string name;  // empty: all keys at this time
 };
 
-// A key that buttons act on.
+// The key to which the buttons apply.
 struct ChosenKey {
     double time_s = 0;
     std::string name;
@@ -61,7 +60,7 @@ class KeysPanel : public NamedPanel {
     static float row_height(const PanelContext& context) { return context.style.px(20); }
     static float label_width(const PanelContext& context) { return context.style.px(150); }
 
-    // The text may have been undone, or set from elsewhere.
+    // Parses the time line again if the setting was changed from elsewhere, e.g. by undo.
     void read(const PanelContext& context) {
         const std::string& text = context.work.window().key_frames;
         if (text == text_) return;
@@ -70,13 +69,14 @@ class KeysPanel : public NamedPanel {
         line_ = TimeLine(text);
     }
 
+    // Stores the time line in the setting.
     void change(const PanelContext& context, const TimeLine& line, Edit edit = Edit::done) {
         if (!context.work.change(key, line.toml(), edit)) return;
         line_ = line;
         text_ = context.work.window().key_frames;
     }
 
-    // The keyed settings are those of this moment; one step to undo, however long it plays.
+    // Applies the time line at `time_s` to the view. A complete playback is one undo step.
     void show(const PanelContext& context, double time_s, Edit edit) {
         now_s_ = time_s;
         if (line_.is_empty()) return;
@@ -86,6 +86,7 @@ class KeysPanel : public NamedPanel {
             if (field.get(view) != field.get(context.work.view()))
                 values.emplace("view." + std::string(field.name), field.get(view));
         }
+        // Standard views fix the angles, so animated angles need the free view.
         if (names_angles() && context.work.view().look != Look::free) values["view.look"] = std::string("free");
         if (!values.empty()) context.work.change_together("view", values, edit);
         if (edit == Edit::done) context.work.end_edit();
@@ -95,6 +96,7 @@ class KeysPanel : public NamedPanel {
         return std::ranges::any_of(line_.names(), [](const std::string& name) { return name.ends_with("_deg"); });
     }
 
+    // Advances by the time since the last frame and repeats at the end.
     void play(const PanelContext& context) {
         const double clock = context.work.now_s();
         if (plays_) {
@@ -128,6 +130,7 @@ class KeysPanel : public NamedPanel {
             chosen_->time_s = now_s_;
         }
         next();
+        // Deletes the selected key, or all keys at its time.
         if (plain_button(context, "keys.remove", "Delete", "deletes the chosen key", chosen_.has_value())) {
             edit(context, [&](TimeLine& line) { line.erase(chosen_->time_s, chosen_->name); });
             chosen_.reset();
@@ -160,6 +163,7 @@ class KeysPanel : public NamedPanel {
     static void open(Workspace& work, const std::filesystem::path& file);
     static void save(Workspace& work, const std::filesystem::path& file, const std::string& text);
 
+    // Changes a copy of the time line and stores it.
     template <class Change>
     void edit(const PanelContext& context, const Change& wanted) {
         TimeLine line = line_;
@@ -167,6 +171,7 @@ class KeysPanel : public NamedPanel {
         change(context, line);
     }
 
+    // Buttons for the interpolation after the selected key.
     void draw_eases(const PanelContext& context) {
         const auto frame = std::ranges::find_if(line_.keys(), [&](const KeyFrame& there) {
             return chosen_ && std::abs(there.time_s - chosen_->time_s) < TimeLine::apart_s;
@@ -184,6 +189,7 @@ class KeysPanel : public NamedPanel {
         }
     }
 
+    // Maps times to pixels; times snap to 0.05 s.
     struct Axis {
         float left, width;
         double length_s;
@@ -195,12 +201,14 @@ class KeysPanel : public NamedPanel {
         }
     };
 
-    // The rest of this line, with room for half a mark at both ends.
+    // Axis in the remaining width, with room for half a mark at both ends.
     Axis axis_here(const PanelContext& context) const {
         const float half = context.style.px(6);
         return {ImGui::GetCursorScreenPos().x + half, ImGui::GetContentRegionAvail().x - 2 * half, axis_s_};
     }
 
+    // The shape of a mark shows the interpolation: square for hold, circle for rest, triangle for linear, diamond for
+    // smooth.
     void draw_mark(const PanelContext& context, const Axis& axis, double time_s, float middle, bool is_chosen,
                    Ease ease) const {
         const float x = axis.at(time_s), arm = context.style.px(5);
@@ -216,7 +224,7 @@ class KeysPanel : public NamedPanel {
             list->AddQuadFilled({x - arm, middle}, {x, middle - arm}, {x + arm, middle}, {x, middle + arm}, colour);
     }
 
-    // The moment of the mark under the pointer.
+    // Returns the time of the mark under the pointer.
     std::optional<double> mark_under(const PanelContext& context, const Axis& axis, const std::string& name) const {
         for (const KeyFrame& frame : line_.keys()) {
             const bool is_in_row = name.empty() || frame.values.contains(name);
@@ -226,7 +234,8 @@ class KeysPanel : public NamedPanel {
         return std::nullopt;
     }
 
-    // Of the row that was drawn last: marks are dragged, and where there is none, now.
+    // Handles input on the last drawn row. Dragging moves a mark, or elsewhere the current time. A click on a mark
+    // moves the current time to it.
     void handle(const PanelContext& context, const Axis& axis, const std::string& name) {
         const double pointed = axis.time_at(ImGui::GetIO().MousePos.x);
         if (ImGui::IsItemActivated()) {
@@ -254,6 +263,7 @@ class KeysPanel : public NamedPanel {
         held_.reset();
     }
 
+    // Vertical line at the current time.
     void draw_now(const PanelContext& context, const Axis& axis, float top, float bottom) const {
         const float x = axis.at(std::min(now_s_, axis_s_));
         ImGui::GetWindowDrawList()->AddLine({x, top}, {x, bottom}, IM_COL32(255, 255, 255, 220),
@@ -294,7 +304,7 @@ class KeysPanel : public NamedPanel {
         draw_now(context, axis, top, top + height - context.style.px(3));
     }
 
-    std::string text_;  // that line_ was read from
+    std::string text_;  // text that line_ was parsed from
     TimeLine line_;
     double now_s_ = 0, clock_s_ = 0, axis_s_ = shortest_axis_s;
     bool plays_ = false;
@@ -302,6 +312,7 @@ class KeysPanel : public NamedPanel {
     std::optional<HeldKey> held_;
 };
 
+// Reads the file in a job, because it may be on a slow disk.
 void KeysPanel::open(Workspace& work, const std::filesystem::path& file) {
     constexpr std::uintmax_t largest = 1 << 20;
     work.jobs().start(

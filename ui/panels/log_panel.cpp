@@ -1,4 +1,4 @@
-// All notices, newest first.
+// Panel with all notices, newest first.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace echolux {
 namespace {
 
-constexpr std::size_t max_lines = 200;  // that are drawn; the rest are copied all the same
+constexpr std::size_t max_lines = 200;  // maximum number of drawn lines; Copy has no limit
 
 std::string line_of(const Notice& notice) {
     const std::string times = notice.times > 1 ? fmt::format("  ({})", counted(notice.times, "times")) : "";
@@ -40,6 +40,7 @@ class LogPanel : public NamedPanel {
     }
 
   private:
+    // Ignores case.
     bool fits(const Notice& notice) const {
         return filter_.empty() ||
                lower_case(notice.place + " " + notice.line).find(lower_case(filter_)) != std::string::npos;

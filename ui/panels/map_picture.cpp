@@ -20,7 +20,7 @@ ImU32 colour_of_share(const ColourMap& map, double share) {
         {static_cast<float>(colour.r), static_cast<float>(colour.g), static_cast<float>(colour.b), 1});
 }
 
-// The mean of the known values of some A-scans and B-scans; NaN: none is known.
+// Returns the mean of the finite values in a rectangle of the map, or NaN if it has none.
 double mean_in(const MapShown& map, std::int64_t a_begin, std::int64_t a_end, std::int64_t b_begin,
                std::int64_t b_end) {
     double sum = 0;
@@ -36,12 +36,13 @@ double mean_in(const MapShown& map, std::int64_t a_begin, std::int64_t a_end, st
     return count > 0 ? sum / static_cast<double>(count) : std::nan("");
 }
 
-// [begin, end) of the places in cell `cell` of `cells`, at least one.
+// Returns the range of positions in cell `cell` of `cells`, with at least one position.
 std::pair<std::int64_t, std::int64_t> in_cell(std::int64_t cell, std::int64_t cells, std::int64_t places) {
     const std::int64_t begin = cell * places / cells;
     return {begin, std::max(begin + 1, (cell + 1) * places / cells)};
 }
 
+// Cells with unknown values stay empty.
 void draw_cells(const MapShown& map, const ColourMap& colours, const ValueRange& range, ImVec2 at, ImVec2 size,
                 float cell) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -93,6 +94,7 @@ std::optional<ValueRange> range_of_map(const std::vector<float>& values) {
     std::ranges::copy_if(values, std::back_inserter(known), [](float value) { return std::isfinite(value); });
     if (known.empty()) return {};
     const auto at = [&](double share) {
+        // nth_element is enough, because only single percentiles are needed.
         const auto place = known.begin() + std::lround(share * static_cast<double>(known.size() - 1));
         std::ranges::nth_element(known, place);
         return static_cast<double>(*place);

@@ -1,5 +1,4 @@
-// A map over the lateral plane inside a panel: A-scans to the right, B-scans downwards, its colours with their numbers
-// below.
+// Lateral map in a panel: A-scans to the right, B-scans downwards, with a colour bar below.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +11,18 @@
 
 namespace echolux {
 
+// Map and its size.
 struct MapShown {
-    const std::vector<float>& values;  // [b_scan][a_scan], NaN: none
+    const std::vector<float>& values;  // [b_scan][a_scan]; NaN: unknown
     std::int64_t a_scans, b_scans;
     std::string unit;  // "µm"
 };
 
-// The middle 98 % of what is known. Nothing: nothing is.
+// Returns the 1 and 99 percentiles of the known values, or nullopt without any.
 std::optional<ValueRange> range_of_map(const std::vector<float>& values);
 
-// As wide as the panel; cells of a few pixels are the means of what lies in them. Found by tests under `name`, and the
-// bar under `name`.bar.
+// Draws the map at the width of the panel. Cells of a few pixels display the mean of their values. Tests find the map
+// under `name` and the bar under `name`.bar.
 void draw_map(const PanelContext& context, const char* name, const MapShown& map);
 
 }  // namespace echolux

@@ -1,4 +1,4 @@
-// What is under the pointer, and what has been measured.
+// Panel with the value under the pointer and all measurements.
 #include <fmt/format.h>
 
 #include <array>
@@ -49,7 +49,7 @@ void draw_tools(const PanelContext& context) {
     for (const auto& [id, label, kind] : tools) {
         if (kind != tools.front().kind) ImGui::SameLine(0, gap);
         const bool is_on = tool.kind() == kind;
-        const Action* action = context.work.actions().find(id);  // of a window, which knows its key
+        const Action* action = context.work.actions().find(id);  // registered by the window, with its key
         const LitButtons lit(context.style, is_on);
         if (plain_button(context, id, label, action != nullptr ? help_of(*action).c_str() : "", true, width))
             tool.begin(is_on ? Kind::none : kind);
@@ -57,7 +57,7 @@ void draw_tools(const PanelContext& context) {
     muted_text(context, tool.kind() == Kind::none ? "Choose a tool, then click in any view." : hint_of(tool));
 }
 
-// A line, and the mark that takes it away; whether it was pressed.
+// One line of text with a button to remove it. Returns true if the button was clicked.
 bool removable(const PanelContext& context, const std::string& name, const std::string& value,
                const std::string& mark) {
     ImGui::PushID(mark.c_str());
@@ -69,7 +69,7 @@ bool removable(const PanelContext& context, const std::string& name, const std::
     return is_removed;
 }
 
-// One line for each group of `size` numbers; taking one away leaves the others.
+// Draws one line per group of `size` numbers of a setting, each removable.
 template <class Text>
 void draw_list(const PanelContext& context, const std::string& key, std::size_t size, const char* name,
                const Text& text) {
@@ -108,9 +108,10 @@ void draw_profile(const PanelContext& context) {
     const LineProfile& profile = *tool.profile();
     const bool is_removed =
         removable(context, "profile", length_text(profile.length, profile.has_spacing), "measure.profile.remove");
-    // An axis of micrometres says millimetres where that is shorter to read.
+    // Long profiles are labelled in mm.
     const LengthUnit unit = profile.has_spacing ? unit_for(profile.length) : LengthUnit{1, "voxels"};
     const std::string of_values = short_unit(profile.unit);
+    // Shared, because at most one profile exists.
     static PlotZoom zoom;
     const Plot plot{
         .title = "profile",

@@ -14,6 +14,7 @@
 namespace echolux {
 namespace {
 
+// Unused coordinates are omitted at the end of the line.
 void add_line(std::string& csv, const char* kind, double value, const std::string& unit,
               std::span<const double> places) {
     csv += fmt::format("{},{:.6g},{}", kind, value, unit);
@@ -71,6 +72,7 @@ void MeasureTool::take(Workspace& work, const Probe& probe) {
     work.change(is_distance ? "view.distances" : "view.angles", std::move(all));
 }
 
+// Reads the voxels along the line in a job, because they are on the device.
 void MeasureTool::read_profile(Workspace& work) {
     const std::vector<double> ends = std::exchange(places_, {});
     const VolumeToCome coming = work.stage().exhibit()->begin_reading();
@@ -89,6 +91,7 @@ void MeasureTool::read_profile(Workspace& work) {
 }
 
 PlaceText place_text(const std::array<double, 3>& place, bool is_um) {
+    // Lengths below 1 um also use um, so that the origin is not printed in nm.
     const double longest = std::max({std::abs(place[0]), std::abs(place[1]), std::abs(place[2])});
     const LengthUnit unit = is_um ? unit_for(std::max(longest, 1.0)) : LengthUnit{1, "voxels"};
     const int decimals = !is_um ? 1 : unit.um >= 1000 ? 3 : 1;

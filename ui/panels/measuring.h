@@ -1,6 +1,6 @@
-// Measuring by clicks in the panes. Distances and angles stand in view.distances and view.angles like any other
-// setting, undone like any other; probed places and the profile along a line are of what is open and go with it. And
-// what those settings amount to: lengths, angles, a table in text.
+// Measurements by clicks in the panes. Distances and angles are stored in view.distances and view.angles and are
+// undoable like all settings. Probes and the profile along a line belong to the open document and are discarded with
+// it. Also computes lengths, angles and a table from these settings.
 #pragma once
 
 #include <array>
@@ -20,27 +20,27 @@ class MeasureTool {
     enum class Kind { none, distance, angle, probe, profile };
 
     Kind kind() const { return kind_; }
-    void begin(Kind kind);  // of each of which there may be many: it stays until cancel()
+    void begin(Kind kind);  // stays active for several measurements until cancel()
     void cancel() { begin(Kind::none); }
 
-    // Another thing was opened: what has been begun ends, probed places and the profile were of the one before.
+    // Discards probes, the profile and an incomplete measurement when another document is opened.
     void forget();
 
-    // A click on what a pane shows there, as its probe reports it. The last place of a measurement adds it to the view;
-    // a profile is read by a job.
+    // Adds a clicked position, as reported by the probe of a pane. The last position of a measurement adds it to the
+    // view; a profile is read by a job.
     void take(Workspace& work, const Probe& probe);
 
-    std::size_t places_wanted() const;                               // of one measurement
-    std::size_t places_taken() const { return places_.size() / 3; }  // of the one that has been begun
-    std::span<const double> places() const { return places_; }       // of it, three numbers each, as in view.distances
+    std::size_t places_wanted() const;                               // per measurement
+    std::size_t places_taken() const { return places_.size() / 3; }  // of the current measurement
+    std::span<const double> places() const { return places_; }       // three numbers per position, as in view.distances
 
-    const std::vector<Probe>& probes() const { return probes_; }  // that were clicked
+    const std::vector<Probe>& probes() const { return probes_; }  // clicked positions
     void remove_probe(std::size_t index) { probes_.erase(probes_.begin() + static_cast<std::ptrdiff_t>(index)); }
 
     const std::optional<LineProfile>& profile() const { return *profile_; }
     void remove_profile() { profile_ = std::make_shared<std::optional<LineProfile>>(); }
 
-    // What panes find under the pointer; nothing: nothing is seen there.
+    // Probe under the pointer, set by the panes; nullopt if nothing is visible there.
     std::optional<Probe> under_pointer;
 
   private:
@@ -49,27 +49,28 @@ class MeasureTool {
     Kind kind_ = Kind::none;
     std::vector<double> places_;
     std::vector<Probe> probes_;
-    // Of the job that reads one too: what is read when nobody wants it any more is forgotten.
+    // Shared with the job that reads a profile; replacing it discards a late result.
     std::shared_ptr<std::optional<LineProfile>> profile_ = std::make_shared<std::optional<LineProfile>>();
 };
 
-// What the tool waits for: "Distance: click place 1 of 2; Esc ends".
+// Returns the next step for the user: "Distance: click place 1 of 2; Esc ends".
 std::string hint_of(const MeasureTool& tool);
 
-// Six numbers: from and to. In the unit of the places.
+// Length of six numbers: start and end. In the unit of the positions.
 double length_of(std::span<const double> distance);
 
-// Nine numbers: a place on one leg, the vertex, a place on the other leg. 0 where a leg has no length.
+// Angle of nine numbers: a point on one leg, the vertex, a point on the other leg. 0 if a leg has no length.
 double angle_deg_of(std::span<const double> angle);
 
-// Three lengths in the one unit that suits the longest: "0.452, 1.200, 0.384 mm"; of unknown spacing in voxels.
+// Three coordinates in a common unit chosen by the largest: "0.452, 1.200, 0.384 mm". Without known spacing, in voxels.
 struct PlaceText {
     std::array<std::string, 3> numbers;
     std::string unit;
 };
 PlaceText place_text(const std::array<double, 3>& place, bool is_um);
 
-// "kind,value,unit,depth_1,a_1,b_1, ..." and a line for each; `unit` of the places.
+// CSV with the header "kind,value,unit,depth_1,a_1,b_1, ..." and one line per measurement. `unit` is the unit of the
+// positions.
 std::string measurements_csv(const std::vector<double>& distances, const std::vector<double>& angles,
                              const std::string& unit);
 

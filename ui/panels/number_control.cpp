@@ -1,4 +1,4 @@
-// A number that is dragged along its control, or typed into it: see controls.h.
+// Number that is changed by dragging or typing, see controls.h.
 #include "ui/panels/controls.h"
 
 #include <algorithm>
@@ -10,13 +10,13 @@
 namespace echolux {
 namespace {
 
-constexpr double fine = 0.1;  // of the way of the pointer, with Shift
+constexpr double fine = 0.1;  // speed of a drag with Shift
 
 bool begins_typing(bool is_hovered) {
     return is_hovered && (ImGui::IsMouseDoubleClicked(0) || (ImGui::IsMouseClicked(0) && ImGui::GetIO().KeyCtrl));
 }
 
-// What numbers are made of, as it was typed since the last picture; with anything else among it: nothing.
+// Returns the characters typed since the last frame if all of them belong to numbers, otherwise an empty text.
 std::string typed_digits() {
     std::string text;
     for (const ImWchar letter : ImGui::GetIO().InputQueueCharacters) {
@@ -31,7 +31,7 @@ ImVec4 faded(ImVec4 colour, float alpha) {
     return colour;
 }
 
-// From zero, or the low end, to the value.
+// Bar from zero, or from the low end of the range, to the value.
 void draw_bar(const PanelContext& context, const NumberShown& shown, bool is_lit) {
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
     const auto at = [&](double place) {
@@ -62,13 +62,14 @@ void draw_number(const PanelContext& context, const NumberShown& shown) {
     ImGui::PopFont();
 }
 
-// Of the number that was clicked.
+// Frame around the selected number.
 void draw_frame(const PanelContext& context) {
     ImGui::GetWindowDrawList()->AddRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(),
                                         ImGui::GetColorU32(context.style.accent), ImGui::GetStyle().FrameRounding, 0,
                                         context.style.px(1.2f));
 }
 
+// Esc returns to the value before the drag.
 std::optional<NumberEdit> dragged(ActiveControl& active, const NumberShown& shown, float width) {
     const ImGuiIO& io = ImGui::GetIO();
     if (ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape)) && active.has_moved) {
@@ -92,7 +93,7 @@ bool is_of_number(std::uint32_t letter) {
 
 std::string text_on(const NumberScale& scale, double value) {
     const double step = scale.resolution_at(value);
-    const double digit = std::pow(10, std::floor(std::log10(step) + 1e-9));  // that the steps go by
+    const double digit = std::pow(10, std::floor(std::log10(step) + 1e-9));  // decimal digit that a step changes
     const bool has_more = std::abs(value / digit - std::round(value / digit)) > 1e-6;
     return number_text(value, has_more ? 0.1 * digit : digit);
 }
@@ -101,7 +102,8 @@ std::optional<NumberEdit> number_control(const PanelContext& context, const char
                                          float width) {
     ActiveControl& active = context.state.active;
     const ImGuiID id = ImGui::GetID(name);
-    const std::string box = std::string("##typed ") + name;  // another name: the button may still be held
+    // differs from the name of the button, which may still be held
+    const std::string box = std::string("##typed ") + name;
     if (is_typing(context, box.c_str())) {
         auto typed = text_box(context, box.c_str(), shown.to_type, width);
         return typed ? std::optional(NumberEdit{std::nullopt, std::move(typed), Edit::done}) : std::nullopt;
@@ -116,6 +118,7 @@ std::optional<NumberEdit> number_control(const PanelContext& context, const char
         begin_typing(context, box.c_str(), shown.to_type);
         return std::nullopt;
     }
+    // A click selects the number; digits typed afterwards replace it.
     unsigned int& picked = context.state.picked;
     if (picked == id && ImGui::IsMouseClicked(0)) picked = 0;
     if (picked == id) {

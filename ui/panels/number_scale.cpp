@@ -6,11 +6,11 @@
 namespace echolux {
 namespace {
 
-constexpr double decades_from = 150;  // highest over lowest value
-constexpr double even_part = 1e-3;    // of the range, around zero, of what goes on by decades
-constexpr double steps = 100;         // that can be told apart along a control
+constexpr double decades_from = 150;  // ratio of the limits from which the scale is logarithmic
+constexpr double even_part = 1e-3;    // linear part around zero, relative to the range
+constexpr double steps = 100;         // distinguishable positions along a control
 
-// The power of ten at or below `size`, or twice or five times that: 0.2, 0.5, 1, 2, 5 ...
+// Rounds down to 1, 2 or 5 times a power of ten: 0.2, 0.5, 1, 2, 5 ...
 double round_step(double size) {
     const double power = std::pow(10, std::floor(std::log10(size)));
     const double digit = size / power;
@@ -26,6 +26,7 @@ double farthest(const ValueRange& range) {
 NumberScale::NumberScale(Kind kind, ValueRange range, bool is_whole)
     : kind_(kind), range_(range), is_whole_(is_whole) {}
 
+// Maps a value to the axis on which the control is linear.
 double NumberScale::bent(double value) const {
     switch (kind_) {
         case Kind::even: return value;
@@ -48,6 +49,7 @@ double NumberScale::place_of(double value) const {
     return (bent(value) - bent(range_.low)) / (bent(range_.high) - bent(range_.low));
 }
 
+// At most 1 % of the value on logarithmic scales.
 double NumberScale::resolution_at(double value) const {
     if (is_whole_) return 1;
     const double all = range_.high - range_.low;

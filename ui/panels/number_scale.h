@@ -1,5 +1,5 @@
-// How a number lies along the control that it is dragged on: evenly, by decades where its range spans several, or
-// evenly around zero and by decades far from it. What is dragged to is a round number.
+// Maps a number to a position along its control: linear, logarithmic for ranges over several decades, or linear around
+// zero and logarithmic far from it. Dragging yields round numbers.
 #pragma once
 
 #include "compute/plan/describe.h"
@@ -10,13 +10,13 @@ class NumberScale {
   public:
     enum class Kind { even, decades, signed_decades };
 
-    // `range` with low < high; decades want low > 0.
+    // `range` must have low < high, and low > 0 for decades.
     NumberScale(Kind kind, ValueRange range, bool is_whole);
 
-    double place_of(double value) const;  // 0: at range().low, 1: at range().high; beyond them beyond
-    double resolution_at(double value) const;
+    double place_of(double value) const;       // 0 at range().low, 1 at range().high; may be outside 0 to 1
+    double resolution_at(double value) const;  // step of a drag at this value
 
-    // Kept inside, and rounded to a round number, to a part `fineness` of the resolution.
+    // Returns the value at a position, clamped to the range and rounded to `fineness` times the resolution.
     double value_at(double place, double fineness = 1) const;
 
     Kind kind() const { return kind_; }
@@ -31,10 +31,10 @@ class NumberScale {
     bool is_whole_;
 };
 
-// For a number with this range: by decades where it spans more than two of them.
+// Selects the scale for a range: logarithmic if it spans more than two decades.
 NumberScale scale_for(ValueRange range, bool is_whole);
 
-// `range` cut to the range of the field, and widened so that `value` is on it.
+// Clips `range` to the limits of the field, then widens it to include `value`.
 ValueRange fitting(const FieldText& field, ValueRange range, double value);
 
 }  // namespace echolux

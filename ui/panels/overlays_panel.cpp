@@ -1,5 +1,5 @@
-// What is shown together, from the top to the bottom: each layer can be hidden, and flow lies over the volume or under
-// it; and the channels, volumes of the same voxels, each with its curve. Only there where there is more than the
+// Panel of displayed layers from top to bottom. Layers can be hidden, and flow can be above or below the volume. Also
+// lists the channels: volumes on the same voxel grid, each with its own curve. Present only if there is more than the
 // volume.
 #include <algorithm>
 #include <vector>
@@ -16,13 +16,13 @@ namespace {
 
 struct Layer {
     const char* id;    // "flow"
-    std::string name;  // "Flow: doppler, mm/s"
+    std::string name;  // such as "Flow: doppler, mm/s"
     bool is_seen;
-    bool can_change;  // whether it is seen
+    bool can_change;  // whether it can be hidden
     const char* help;
-    std::string on, off;  // values of `key`
+    std::string on, off;  // values of `key` when visible and hidden
     const char* key;
-    bool can_move = false;  // up or down
+    bool can_move = false;  // can be swapped with the other layer
 };
 
 bool has_heights(const Cut& cut) {
@@ -39,7 +39,7 @@ std::string named(const char* name, const std::string& quantity, const std::stri
     return what.empty() ? name : std::string(name) + ": " + what;
 }
 
-// One above the other.
+// Returns the layers from top to bottom.
 std::vector<Layer> layers_of(const PanelContext& context) {
     const View& view = context.work.view();
     Exhibit& exhibit = *context.work.stage().exhibit();
@@ -67,6 +67,7 @@ std::vector<Layer> layers_of(const PanelContext& context) {
     if (flow) {
         const auto scale = exhibit.flow_scale(view);
         const bool is_under = view.flow_shown == FlowShown::under;
+        // Both are visible.
         const bool both = is_under || view.flow_shown == FlowShown::overlay;
         Layer moving{"flow",
                      named("Flow", flow->quantity, scale ? scale->unit : flow->unit),
@@ -91,6 +92,7 @@ std::vector<Layer> layers_of(const PanelContext& context) {
     return layers;
 }
 
+// Layers are switched by a boolean or a choice.
 Value value_of(const Layer& layer, bool is_seen) {
     const std::string& text = is_seen ? layer.on : layer.off;
     if (text == "true" || text == "false") return text == "true";

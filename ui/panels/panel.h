@@ -1,5 +1,5 @@
-// A foldable part of the window's sides. Panels show what the workspace holds and call its actions and settings; they
-// keep nothing but what is needed to draw themselves; what they share with the window around them is a PanelState.
+// Base of the foldable panels at the sides of the window. Panels display the workspace and call its actions and
+// settings. They only keep state for drawing; PanelState is shared with the window.
 #pragma once
 
 #include <memory>
@@ -12,10 +12,11 @@
 
 namespace echolux {
 
+// References passed to a panel while it is drawn.
 struct PanelContext {
     Workspace& work;
     const Style& style;
-    PanelState& state;  // of the window
+    PanelState& state;  // owned by the window
 };
 
 enum class PanelSide { left, right, bottom };
@@ -24,22 +25,22 @@ class Panel {
   public:
     virtual ~Panel() = default;
 
-    virtual std::string_view id() const = 0;     // "transfer": in window.open_panels
-    virtual std::string_view title() const = 0;  // "Transfer function"
+    virtual std::string_view id() const = 0;     // such as "transfer"; used in window.open_panels
+    virtual std::string_view title() const = 0;  // such as "Transfer function"
     virtual PanelSide side() const = 0;
-    virtual bool is_there(Workspace&) const { return true; }  // false: it has nothing to say now
+    virtual bool is_there(Workspace&) const { return true; }  // false hides the panel
 
-    // Above the other panels of its side, while that is what one looks at.
+    // Moves the panel to the top of its side.
     virtual bool comes_first(Workspace&) const { return false; }
 
-    // Inside an ImGui child as wide as the side; the title stands above already.
+    // Draws the content. Called within an ImGui child of the width of the side, below the title.
     virtual void draw(const PanelContext& context) = 0;
 };
 
-// All panels in their order from the top.
+// Creates all panels in their order from top to bottom.
 std::vector<std::unique_ptr<Panel>> make_panels();
 
-// In the middle instead of the panes, for alignment with a mirror in the sample arm.
+// Creates the view that replaces the panes during alignment with a mirror in the sample arm.
 std::unique_ptr<Panel> make_alignment_view();
 
 }  // namespace echolux

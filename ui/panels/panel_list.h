@@ -1,4 +1,4 @@
-// The panels, one a file; panels.cpp lists them in order.
+// Factories of the panels, one panel per source file. panels.cpp lists them in order.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,7 @@
 
 namespace echolux {
 
+// Panel with constant id, title and side.
 class NamedPanel : public Panel {
   public:
     NamedPanel(std::string_view id, std::string_view title, PanelSide side) : id_(id), title_(title), side_(side) {}
@@ -17,7 +18,7 @@ class NamedPanel : public Panel {
     PanelSide side() const override { return side_; }
 
   private:
-    std::string_view id_, title_;  // of literals
+    std::string_view id_, title_;  // of string literals
     PanelSide side_;
 };
 

@@ -1,4 +1,4 @@
-// What panels remember from one picture to the next, and what they share with the window around them.
+// State of the panels between frames, shared with the window.
 #pragma once
 
 #include <array>
@@ -16,46 +16,48 @@
 
 namespace echolux {
 
-// Where the control of each key and action was drawn last: left, top, right, bottom in pixels. For tests and the tour.
+// Rectangles of the controls in the last frame by key or action: left, top, right, bottom in pixels. Used by tests and
+// by the tour.
 struct ControlPlaces {
     std::map<std::string, std::array<float, 4>> places;
 };
 
-// A file or folder that a panel asks the user to choose: the window opens its dialog for it and clears the request.
+// A file or folder that a panel asks for. The window opens its dialog and clears the request.
 struct FileWish {
     enum class Kind { open, save, folder };
     Kind kind = Kind::open;
-    std::string title;                   // "Save the volume"
-    std::string suggested{};             // name or path to begin with
-    std::vector<std::string> endings{};  // ".nrrd", ".nii.gz"; none: any. Of a name that has none: that suggested
-    std::function<void(const std::filesystem::path&)> chosen;
+    std::string title;        // such as "Save the volume"
+    std::string suggested{};  // initial name or path
+    // accepted endings such as ".nrrd"; empty: any. A name without one gets that of `suggested`
+    std::vector<std::string> endings{};
+    std::function<void(const std::filesystem::path&)> chosen;  // called with the chosen path
 };
 
-// What the window knows of its own pictures, for the statistics.
+// Statistics of the window's own frames.
 struct WindowPace {
     double pictures_per_s = 0;
     double interface_cpu_s = 0;
-    std::optional<double> interface_gpu_s;  // nothing: the device keeps no time
-    double pitch = 1;                       // of the volume's picture: pixels from ray to ray
-    std::int64_t passes = 0;                // rays a pixel
+    std::optional<double> interface_gpu_s;  // nullopt if the device has no timestamps
+    double pitch = 1;                       // pixels per ray in the picture of the volume
+    std::int64_t passes = 0;                // rays per pixel
     bool is_final = false;
 };
 
-// The one control that is dragged or typed in now; the pointer and the keyboard can only do one.
+// The control that is being dragged or typed in. Only one can be active.
 struct ActiveControl {
-    unsigned int control = 0;  // ImGui's name for it; 0: none
+    unsigned int control = 0;  // ImGui id; 0: none
     bool is_typed = false;
-    bool is_new = false;        // typing begins with this picture
-    bool goes_on = false;       // typing began before the box was there: what comes goes behind that
-    bool has_keyboard = false;  // the box hears what is typed
+    bool is_new = false;        // typing begins in this frame
+    bool goes_on = false;       // typing began before the box existed; further text is appended
+    bool has_keyboard = false;  // the box has keyboard focus
     bool has_moved = false;
-    bool holds_low_end = false;  // of a range
-    double place = 0;            // along the control, where a drag would be without steps and ends
-    double before = 0;           // the value that Esc goes back to
+    bool holds_low_end = false;  // the low end of a range is dragged
+    double place = 0;            // unclamped position along the control
+    double before = 0;           // value restored by Esc
     std::string text;
 };
 
-// Since when the pointer has rested on the control whose left top corner is there.
+// Time for which the pointer has rested on the control with this upper left corner.
 struct PointerRest {
     float x = -1, y = -1;
     double since_s = 0;
@@ -66,18 +68,18 @@ struct PanelState {
     MeasureTool measure;
     ActiveControl active;
     PointerRest rest;
-    VolumeFacts volume;  // see refresh_facts()
+    VolumeFacts volume;  // updated by refresh_facts()
     double volume_time_s = -1;
     std::optional<FileWish> file_wish;
-    std::optional<std::filesystem::path> outside_wish;  // a file or folder that the desktop is to show
-    unsigned int picked = 0;       // the number that was clicked last: what is typed next is its value; 0: none
-    bool is_picked_there = false;  // it has been drawn
+    std::optional<std::filesystem::path> outside_wish;  // file or folder to show in the file manager
+    unsigned int picked = 0;                            // last clicked number, replaced by typing; 0: none
+    bool is_picked_there = false;                       // it has been drawn in this frame
     WindowPace pace;
-    bool plays_keys = false;                          // of the time line, so that the next picture comes soon
-    std::string wanted_panel;                         // to be scrolled to; empty: none
-    bool has_sheet = false;                           // a dialog is open above panels and panes,
-    bool is_in_sheet = false;                         // and what is drawn now is its content
-    std::vector<ShownScene> scenes = shown_scenes();  // of the simulator
+    bool plays_keys = false;                          // the time line is playing, so frames follow quickly
+    std::string wanted_panel;                         // panel to scroll to; empty: none
+    bool has_sheet = false;                           // a dialog is open
+    bool is_in_sheet = false;                         // the content of the dialog is being drawn
+    std::vector<ShownScene> scenes = shown_scenes();  // scenes of the simulator
 };
 
 }  // namespace echolux

@@ -1,4 +1,4 @@
-// All panels in their order from the top.
+// List of all panels in their order from top to bottom.
 #include "ui/panels/panel_list.h"
 
 namespace echolux {

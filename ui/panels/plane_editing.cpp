@@ -8,12 +8,13 @@
 namespace echolux {
 namespace {
 
-constexpr double closest_ends = 1e-3;  // of a widget, as parts of the axes
+constexpr double closest_ends = 1e-3;  // minimum size of a widget relative to the axes
 
 double span_of(const ValueRange& range) {
     return range.high - range.low;
 }
 
+// Default range of the second axis, derived from the value range and the voxel size.
 ValueRange usual_ends(SecondAxis second, const TransferFunction& function, const VolumeGrid& grid) {
     const auto edges = voxel_edges(grid);
     const double smallest = std::ranges::min(edges);
@@ -22,7 +23,7 @@ ValueRange usual_ends(SecondAxis second, const TransferFunction& function, const
     return {0, volume_extent(grid).x};
 }
 
-// Both ends of a widget along an axis, of which one is moved.
+// Moves one end of an interval and keeps a minimum length `gap`.
 void move_end(double& low, double& high, bool is_high, double to, double gap) {
     if (is_high)
         high = std::max(to, low + gap);
@@ -46,6 +47,7 @@ std::vector<PlanePoint> handles_of(const TransferWidget& widget) {
     return {};
 }
 
+// Default sizes are relative to the visible range.
 TransferPlane with_widget(TransferPlane plane, WidgetShape shape, const ValueRange& values, const PlanePoint& at) {
     const auto value = [&](double part) { return std::lerp(values.low, values.high, part); };
     const auto second = [&](double part) { return std::lerp(plane.from, plane.to, part); };
@@ -87,6 +89,7 @@ TransferPlane with_handle_moved(TransferPlane plane, const WidgetHold& held, con
     } else if (handle < 2) {
         move_end(low.value, high.value, handle == 1, to.value, value_gap);
     } else {
+        // An arc must not become flat.
         const double height = std::abs(to.second) < second_gap ? std::copysign(second_gap, to.second) : to.second;
         low.second = high.second = height;
     }
@@ -94,7 +97,7 @@ TransferPlane with_handle_moved(TransferPlane plane, const WidgetHold& held, con
 }
 
 TransferPlane with_widget_moved(TransferPlane plane, std::size_t widget, const PlanePoint& by) {
-    const bool stands = plane.widgets[widget].shape == WidgetShape::arc;  // on its feet
+    const bool stands = plane.widgets[widget].shape == WidgetShape::arc;  // the feet of an arc stay on the value axis
     for (PlanePoint& point : plane.widgets[widget].points) {
         point = {point.value + by.value, point.second + (stands ? 0 : by.second)};
     }
@@ -121,6 +124,7 @@ TransferPlane first_plane(const TransferFunction& function, const VolumeGrid& gr
     return {SecondAxis::gradient, ends.low, ends.high, {}};
 }
 
+// The selected widget is tested first, because its handles may overlap others.
 std::optional<WidgetHold> widget_under(const TransferFunction& function, const PlanePoint& at, const PlaneScale& scale,
                                        double reach, std::optional<std::size_t> selected) {
     const TransferPlane& plane = *function.plane;

@@ -1,5 +1,5 @@
-// Editing a transfer function over two axes, as plain functions from plane to plane: widgets are added, dragged by
-// their handles or as a whole, taken away; another second axis is chosen.
+// Editing of two-dimensional transfer functions as pure functions from plane to plane: add, move, reshape and remove
+// widgets, and change the second axis.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace echolux {
 
-// What is held of a widget. No handle: all of it.
+// A grabbed widget or one of its handles.
 struct WidgetHold {
     std::size_t widget = 0;
     std::optional<std::size_t> handle;
@@ -18,27 +18,28 @@ struct WidgetHold {
     bool operator==(const WidgetHold&) const = default;
 };
 
-// Box: its corners, low and high value in turn, from the low second axis up. Arc: where it stands left, right, its top.
-// Stroke: none.
+// Returns the handles of a widget. Box: its corners, by rows from the low end of the second axis. Arc: its left foot,
+// right foot and top. Stroke: none.
 std::vector<PlanePoint> handles_of(const TransferWidget& widget);
 
-// A new one in the middle of what is shown; a stroke begins at `at`.
+// Adds a widget in the middle of the visible range. A stroke starts at `at`.
 TransferPlane with_widget(TransferPlane plane, WidgetShape shape, const ValueRange& values, const PlanePoint& at);
 TransferPlane without_widget(TransferPlane plane, std::size_t widget);
-TransferPlane with_stroke_led_on(TransferPlane plane, std::size_t stroke, const PlanePoint& to);
+TransferPlane with_stroke_led_on(TransferPlane plane, std::size_t stroke, const PlanePoint& to);  // appends a point
 
-// Handles stay on their side of the others.
+// Moves a handle. Handles cannot pass each other.
 TransferPlane with_handle_moved(TransferPlane plane, const WidgetHold& held, const ValueRange& values,
                                 const PlanePoint& to);
 TransferPlane with_widget_moved(TransferPlane plane, std::size_t widget, const PlanePoint& by);
 
-// Widgets stay where they are in the picture; the ends are those that are usual for the axis.
+// Changes the second axis and sets its default range. Widgets keep their position in the picture.
 TransferPlane with_second_axis(const TransferPlane& plane, SecondAxis second, const TransferFunction& function,
                                const VolumeGrid& grid);
+// Returns a plane without widgets over value and gradient.
 TransferPlane first_plane(const TransferFunction& function, const VolumeGrid& grid);
 
-// What lies under a place: a handle of the selected widget first, then the last widget that there is any of.
-// `per_value`, `per_second`: pixels.
+// Returns the widget or handle at a position: handles of the selected widget first, then the topmost widget. `scale` is
+// in pixels per unit; `reach` is the grab distance in pixels.
 struct PlaneScale {
     double per_value, per_second;
 };

@@ -21,6 +21,7 @@ const char* name_of(WidgetShape shape) {
 
 }  // namespace
 
+// Stores the plane in the transfer function of the view.
 void PlaneEditor::Edited::set(const TransferPlane& plane, Edit edit) const {
     const auto& own = context.work.view().transfer_curve;
     TransferCurve curve = editable(bare, grid.unit, own ? own->length_um : 0);
@@ -46,7 +47,7 @@ void PlaneEditor::draw(const PanelContext& context, const TransferFunction& bare
     draw_selected(edited);
 }
 
-// Which second axis, and how far it reaches.
+// Selects the second axis and its range.
 void PlaneEditor::draw_axis(const Edited& edited) {
     const PanelContext& context = edited.context;
     const TransferPlane& plane = *edited.bare.plane;
@@ -83,6 +84,7 @@ void PlaneEditor::draw_axis(const Edited& edited) {
     }
 }
 
+// Buttons that add a box or an arc, or switch the brush on.
 void PlaneEditor::draw_tools(const Edited& edited) {
     const PanelContext& context = edited.context;
     const TransferPlane& plane = *edited.bare.plane;
@@ -101,6 +103,7 @@ void PlaneEditor::draw_tools(const Edited& edited) {
     if (plain_button(context, "transfer.plane.brush", "Brush", "paint where something is seen")) paints_ = !paints_;
 }
 
+// Draws the picture and handles the mouse.
 void PlaneEditor::draw_picture(const Edited& edited) {
     const PanelContext& context = edited.context;
     const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -123,6 +126,7 @@ void PlaneEditor::draw_picture(const Edited& edited) {
     draw_plane(picture, selected_);
 }
 
+// With the brush on, a click starts a new stroke.
 void PlaneEditor::take_hold(const Edited& edited, const PlanePicture& picture) {
     held_.reset();
     has_moved_ = false;
@@ -140,6 +144,7 @@ void PlaneEditor::take_hold(const Edited& edited, const PlanePicture& picture) {
     selected_ = held_ ? std::optional(held_->widget) : std::nullopt;
 }
 
+// Esc restores the state before the drag.
 void PlaneEditor::drag(const Edited& edited, const PlanePicture& picture) {
     const ImGuiIO& io = ImGui::GetIO();
     const TransferPlane& plane = *edited.bare.plane;
@@ -165,12 +170,14 @@ void PlaneEditor::drag(const Edited& edited, const PlanePicture& picture) {
     grip_ = here;
 }
 
+// The final change closes the undo step that the drag began.
 void PlaneEditor::let_go(const Edited& edited) {
     if (has_moved_) edited.set(*edited.bare.plane);
     held_.reset();
     has_moved_ = false;
 }
 
+// Controls of the selected widget.
 void PlaneEditor::draw_selected(const Edited& edited) {
     const PanelContext& context = edited.context;
     if (!selected_ || *selected_ >= edited.bare.plane->widgets.size()) return muted_text(context, how_to_shape);

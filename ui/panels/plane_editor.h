@@ -1,5 +1,5 @@
-// The second axis of a transfer function, edited by mouse over the histogram of the volume: widgets are added, dragged
-// as a whole or by their handles, painted, taken away by a right click.
+// Editor for the second axis of a transfer function, drawn over the histogram of the volume. Mouse: drag widgets or
+// their handles, paint strokes, right click to remove a widget.
 #pragma once
 
 #include <optional>
@@ -10,18 +10,20 @@ namespace echolux {
 
 class PlaneEditor {
   public:
-    // `bare`: the function that is edited, without view.colour_map. What it offers where that has one axis is another.
+    // `bare` is the edited function, without view.colour_map. If it has one axis, only the button to add a second axis
+    // is drawn.
     void draw(const PanelContext& context, const TransferFunction& bare, const VolumeGrid& grid);
 
-    std::optional<std::size_t> selected() const { return selected_; }  // widget
+    std::optional<std::size_t> selected() const { return selected_; }  // index of the selected widget
 
   private:
+    // Arguments of one frame.
     struct Edited {
         const PanelContext& context;
         const TransferFunction& bare;
         const VolumeGrid& grid;
 
-        void set(const TransferPlane& plane, Edit edit = Edit::done) const;
+        void set(const TransferPlane& plane, Edit edit = Edit::done) const;  // stores the plane in the view
     };
 
     void draw_axis(const Edited& edited);
@@ -34,8 +36,9 @@ class PlaneEditor {
 
     std::optional<std::size_t> selected_;
     std::optional<WidgetHold> held_;
-    PlanePoint grip_;  // where the pointer was last
+    PlanePoint grip_;  // last position of the pointer
     bool has_moved_ = false;
+    // The brush is on.
     bool paints_ = false;
 };
 

@@ -1,4 +1,5 @@
-// Lists of planes as rows: see widgets.h.
+// Lists of planes as rows, see widgets.h. A plane is stored as four numbers: its normal and its offset from the centre
+// in um.
 #include "ui/panels/widgets.h"
 
 #include <fmt/format.h>
@@ -18,7 +19,7 @@ using Numbers = std::vector<double>;
 constexpr std::size_t numbers_each = 4;
 constexpr std::array axes{"depth", "A-scans", "B-scans", "oblique"};
 
-// The axis that a normal points along, either way; 3: none.
+// Returns the axis along which a normal points, in either direction, or 3 if it is oblique.
 std::size_t axis_of(const double* plane) {
     for (std::size_t axis = 0; axis < 3; ++axis) {
         if (plane[axis] != 0 && plane[(axis + 1) % 3] == 0 && plane[(axis + 2) % 3] == 0) return axis;
@@ -26,6 +27,7 @@ std::size_t axis_of(const double* plane) {
     return 3;
 }
 
+// The rows of one setting; `numbers` is a copy of its value.
 struct PlaneList {
     const PanelContext& context;
     const std::string& key;
@@ -50,6 +52,7 @@ struct PlaneList {
         context.work.change(key, numbers, change->edit);
     }
 
+    // Range of offsets that stay within the volume.
     ValueRange offsets(std::size_t first) const {
         const Numbers& extents = context.state.volume.extents_um;
         if (extents.empty()) return {-500, 500};
@@ -60,7 +63,7 @@ struct PlaneList {
         return {-half, half};
     }
 
-    // Whether it is still there.
+    // Draws one row. Returns false if its plane was removed.
     bool row(std::size_t first) {
         const Style& style = context.style;
         const RowPlaces places = row_places(style);
@@ -108,6 +111,7 @@ void plane_list(const PanelContext& context, const std::string& key, std::size_t
     const std::string help = key + ": " + std::string(field->help);
     if (plain_button(context, key + ".add", add_label, help.c_str(), has_room)) {
         Numbers longer = list.numbers;
+        // New planes alternate between the axes.
         const std::size_t axis = (longer.size() / numbers_each + 2) % 3;
         for (std::size_t i = 0; i < 3; ++i) longer.push_back(i == axis ? 1 : 0);
         longer.push_back(0);

@@ -13,7 +13,7 @@ ImU32 colour_of_widget(const TransferWidget& widget, float alpha) {
                                static_cast<float>(widget.colour[2]), alpha});
 }
 
-// Runs of bins that look alike are one rectangle.
+// Merges neighbouring bins of the same shade into one rectangle to limit the number of primitives.
 void draw_counts(const PlanePicture& picture, ImDrawList* list) {
     const PlaneHistogram& histogram = *picture.histogram;
     const auto bins = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(histogram.counts.size()))));
@@ -42,6 +42,7 @@ void draw_counts(const PlanePicture& picture, ImDrawList* list) {
     }
 }
 
+// A parabola between the feet of the arc, within a band of its relative width.
 void draw_arc(const PlanePicture& picture, const TransferWidget& arc, ImDrawList* list, float thickness) {
     constexpr int pieces = 48;
     const double left = arc.points[0].value, right = arc.points[1].value, height = arc.points[0].second;
@@ -59,6 +60,7 @@ void draw_arc(const PlanePicture& picture, const TransferWidget& arc, ImDrawList
     list->PathStroke(colour_of_widget(arc, 1), 0, thickness);
 }
 
+// Draws the stroke at its width, then its centre line.
 void draw_stroke(const PlanePicture& picture, const TransferWidget& stroke, ImDrawList* list, float thickness) {
     const float wide = static_cast<float>(2 * stroke.width) * (picture.high.y - picture.low.y);
     const auto place = [&](const PlanePoint& point) {

@@ -1,5 +1,5 @@
-// The picture of a transfer function over two axes: the histogram of the volume over both, darker where more voxels
-// are, and the widgets over it.
+// Picture of a two-dimensional transfer function: the histogram of the volume, with denser shading for more voxels, and
+// the widgets above it.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,14 @@ namespace echolux {
 
 struct PlanePicture {
     const PanelContext& context;
-    const TransferFunction& function;  // over two axes
+    const TransferFunction& function;  // with two axes
     const std::optional<PlaneHistogram>& histogram;
-    ImVec2 low, high;  // corners, in pixels
+    ImVec2 low, high;  // corners in pixels
 
     float x_of(double value) const;
     float y_of(double second) const;
     PlanePoint at(ImVec2 pixel) const;
-    PlaneScale scale() const;  // pixels
+    PlaneScale scale() const;  // in pixels per unit
 };
 
 void draw_plane(const PlanePicture& picture, std::optional<std::size_t> selected);

@@ -11,7 +11,7 @@
 namespace echolux {
 namespace {
 
-// A plot that is being drawn: where it lies on the screen, and what its axes show.
+// A plot while it is drawn: its position on the screen and the visible range of its axes.
 class PlotArea {
   public:
     PlotArea(const PanelContext& context, const Plot& plot, const PlotZoom& zoom, ImVec2 at, ImVec2 size)
@@ -30,6 +30,7 @@ class PlotArea {
     ImVec2 high() const { return high_; }
     const PlotRange& across() const { return across_; }
 
+    // Grid lines with labels: about one per 70 pixels across and 34 pixels up.
     void draw_frame() const {
         list_->AddRectFilled(low_, high_, ImGui::GetColorU32(ImGuiCol_FrameBg));
         const auto step_of = [](const std::vector<double>& places) {
@@ -62,7 +63,7 @@ class PlotArea {
         ImGui::PopClipRect();
     }
 
-    // The values of all named traces under the pointer.
+    // Tooltip with the values of all named traces at the pointer.
     void draw_read_out(float pointer_x) const {
         const double x = across_.at(static_cast<double>((pointer_x - low_.x) / width()));
         list_->AddLine({pointer_x, low_.y}, {pointer_x, high_.y}, ImGui::GetColorU32(ImGuiCol_TextDisabled));
@@ -82,6 +83,7 @@ class PlotArea {
     }
 
   private:
+    // Range of the vertical axis, which must be positive on a logarithmic scale.
     PlotRange upward_range() const {
         if (plot_.up_range) return *plot_.up_range;
         std::vector<std::span<const float>> curves;
@@ -110,7 +112,7 @@ class PlotArea {
                        ImGui::GetColorU32(style_.muted), text.c_str());
     }
 
-    // Names in their colours, where there is more than one.
+    // Names of the traces in their colours, if there are at least two.
     void draw_legend() const {
         if (std::ranges::count_if(plot_.traces, [](const PlotTrace& trace) { return *trace.name != '\0'; }) < 2) return;
         float right = high_.x - style_.px(6);
@@ -178,6 +180,7 @@ class PlotArea {
     ImVec2 heading_, low_, high_;
 };
 
+// The wheel zooms at the pointer, a drag pans, a double click restores the complete range.
 void take_input(const Plot& plot, const PlotArea& area, PlotZoom& zoom) {
     const ImGuiIO& io = ImGui::GetIO();
     const auto width = static_cast<double>(area.width());
@@ -197,7 +200,7 @@ void take_input(const Plot& plot, const PlotArea& area, PlotZoom& zoom) {
 
 void draw_plot(const PanelContext& context, const Plot& plot, PlotZoom& zoom, ImVec2 size) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    if (zoom.across) zoom.across = moved(*zoom.across, 0, plot.whole_across);  // which may be another by now
+    if (zoom.across) zoom.across = moved(*zoom.across, 0, plot.whole_across);  // the complete range may have changed
     const PlotArea area(context, plot, zoom, at, size);
     ImGui::SetCursorScreenPos(area.low());
     ImGui::InvisibleButton(plot.title, {area.width(), area.height()});

@@ -1,5 +1,5 @@
-// Curves over one axis: grid, units, read-out under the pointer. The wheel zooms the horizontal axis, a drag moves it,
-// a double click shows all of it.
+// Plot of curves with grid, units and values at the pointer. The wheel zooms the horizontal axis, a drag pans it, a
+// double click shows all of it.
 #pragma once
 
 #include <optional>
@@ -12,23 +12,23 @@
 namespace echolux {
 
 struct PlotTrace {
-    const char* name;  // in the read-out; empty: it is not read
+    const char* name;  // name in legend and tooltip; empty: not listed
     PlotCurve curve;
     ImVec4 colour;
 };
 
-// The area between two curves.
+// Filled area between two curves.
 struct PlotBand {
     PlotCurve low, high;
     ImVec4 colour;
 };
 
-// A line across the plot at one value.
+// Straight line across the plot.
 struct PlotLevel {
     double value;
     const char* name;
     ImVec4 colour;
-    bool is_upright = false;  // at a place of the horizontal axis
+    bool is_upright = false;  // vertical line, at a value of the horizontal axis
 };
 
 struct PlotAxis {
@@ -37,21 +37,22 @@ struct PlotAxis {
 };
 
 struct Plot {
-    const char* title;  // also its name within ImGui's present scope
+    const char* title;  // also the ImGui name within the present scope
     PlotAxis across, up;
     PlotRange whole_across;
-    std::optional<PlotRange> up_range = {};  // nothing: as the curves need
+    std::optional<PlotRange> up_range = {};  // nullopt: fitted to the curves
     std::vector<PlotBand> bands = {};
     std::vector<PlotTrace> traces = {};
     std::vector<PlotLevel> levels = {};
-    bool is_logarithmic = false;  // upwards: decades; what is not above zero is not shown
+    bool is_logarithmic = false;  // vertical axis; values of 0 or less are not drawn
 };
 
-// What is zoomed to; nothing: all.
+// Visible part of the horizontal axis; nullopt: all of it.
 struct PlotZoom {
     std::optional<PlotRange> across;
 };
 
+// Draws the plot in an area of `size` pixels and handles the mouse.
 void draw_plot(const PanelContext& context, const Plot& plot, PlotZoom& zoom, ImVec2 size);
 
 }  // namespace echolux

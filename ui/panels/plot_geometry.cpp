@@ -9,7 +9,7 @@
 namespace echolux {
 namespace {
 
-// The points of one column of pixels, of which at most two are kept, in their order.
+// Points within one pixel column, reduced to their minimum and maximum in the original order.
 class Column {
   public:
     void add(const PlotPoint& point) {
@@ -30,7 +30,7 @@ class Column {
     std::optional<PlotPoint> min_, greatest_;
 };
 
-// Indices [from, to] of the points within `shown` and one beyond on either side.
+// Indices [from, to] of the points within a range, extended by one point on either side.
 struct Shown {
     std::int64_t from, to;
 
@@ -42,6 +42,7 @@ struct Shown {
     }
 };
 
+// Returns a step of 1, 2 or 5 times a power of ten that divides `span` into at most `about` parts.
 double round_step(double span, std::int64_t about) {
     const double rough = span / static_cast<double>(std::max<std::int64_t>(1, about));
     const double decade = std::pow(10, std::floor(std::log10(rough)));

@@ -1,5 +1,5 @@
-// Where the points of a curve and the marks of an axis come to lie. A curve never has more than two points in a column
-// of pixels, its least and its greatest there: fine lines and peaks stay as sharp as the screen is.
+// Positions of curve points and axis ticks. A curve is reduced to at most two points per pixel column, its minimum and
+// maximum, so that narrow peaks stay visible.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,27 @@ struct PlotRange {
     double low = 0;
     double high = 1;
 
-    double share(double value) const { return (value - low) / (high - low); }
-    double at(double share) const { return low + share * (high - low); }
+    double share(double value) const { return (value - low) / (high - low); }  // 0 at low, 1 at high
+    double at(double share) const { return low + share * (high - low); }       // inverse of share()
 };
 
-// y over x = first + i * step.
+// Values of a curve at x = first + i * step.
 struct PlotCurve {
     std::span<const float> values;
     double first = 0;
-    double step = 1;  // above 0
+    double step = 1;  // positive
 };
 
 struct PlotPoint {
-    double column = 0;  // of `columns` pixels
+    double column = 0;  // in pixels from the left
     double value = 0;
 };
 
-// The part of the curve within `shown`, and one point beyond on either side; numbers that are not finite are left out.
+// Returns the points of the curve within `shown`, and one more on either side. Values that are not finite are omitted.
 std::vector<PlotPoint> points_of(const PlotCurve& curve, const PlotRange& shown, double columns);
 
-// Between two curves with the same places: one part a column of pixels, from the least of `low` to the greatest of
-// `high`.
+// Vertical span between two curves with the same x values, one per pixel column: from the minimum of `low` to the
+// maximum of `high`.
 struct PlotSpan {
     double column = 0;
     double low = 0;
@@ -42,17 +42,18 @@ struct PlotSpan {
 std::vector<PlotSpan> spans_between(const PlotCurve& low, const PlotCurve& high, const PlotRange& shown,
                                     double columns);
 
-// Round numbers within the range, about so many: steps of 1, 2 or 5 times a power of ten.
+// Returns about `about` round values within the range. Their step is 1, 2 or 5 times a power of ten.
 std::vector<double> ticks(const PlotRange& range, std::int64_t about);
 
-// As many decimals as tell neighbouring ticks apart.
+// Formats a tick with the decimals that distinguish neighbouring ticks.
 std::string tick_text(double value, double step);
 
-// Smallest range with round ends around all finite values; 0..1 for none.
+// Returns the smallest range with round ends that contains all finite values, or 0 to 1 if there are none.
 PlotRange fitting_range(const std::vector<std::span<const float>>& curves);
 
-// `range` zoomed by `factor` (below 1: closer) around a share of it, kept inside `whole`.
+// Scales `range` by `factor` (below 1 zooms in) around a relative position, and keeps it within `whole`.
 PlotRange zoomed(const PlotRange& range, double factor, double around_share, const PlotRange& whole);
+// Shifts `range` by `by` within `whole`.
 PlotRange moved(const PlotRange& range, double by, const PlotRange& whole);
 
 }  // namespace echolux

@@ -1,5 +1,5 @@
-// From spectra to voxels: what is subtracted, the way to uniform k, dispersion, window, depth, what a voxel holds. Rows
-// that do nothing with the present choices are left out.
+// Panel for the reconstruction from spectra to voxels: background, k linearization, dispersion, window, depth and
+// levels. Settings without effect are omitted.
 #include "app/stage/live_session.h"
 #include "ui/panels/panel_list.h"
 #include "ui/panels/widgets.h"

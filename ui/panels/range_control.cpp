@@ -1,4 +1,4 @@
-// A bar with two ends that are dragged: see controls.h.
+// Range with two draggable ends, see controls.h.
 #include "ui/panels/controls.h"
 
 #include <algorithm>
@@ -46,6 +46,7 @@ std::optional<RangeEdit> range_control(const PanelContext& context, const char* 
     if (is_active || is_hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
     draw_range(context, whole, value, is_active || is_hovered);
 
+    // A drag moves the end that is closer to the pointer.
     const float left = ImGui::GetItemRectMin().x;
     const double at = std::lerp(whole.low, whole.high, static_cast<double>((ImGui::GetIO().MousePos.x - left) / width));
     if (ImGui::IsItemActivated()) {
@@ -60,6 +61,7 @@ std::optional<RangeEdit> range_control(const PanelContext& context, const char* 
         if (!has_moved) return std::nullopt;
         return RangeEdit{is_low, is_low ? value.low : value.high, Edit::done};
     }
+    // Steps are half of the minimum width.
     const double min_width = 0.01 * (whole.high - whole.low);
     const double rounded = std::round(at / (0.5 * min_width)) * 0.5 * min_width;
     const double wanted = is_low ? std::clamp(rounded, whole.low, value.high - min_width)

@@ -12,8 +12,9 @@
 namespace echolux {
 namespace {
 
-constexpr double every_s = 2;
+constexpr double every_s = 2;  // interval of queries
 
+// Data is distributed equally, so the fullest disk limits the total.
 std::optional<std::int64_t> bytes_free(const std::vector<std::filesystem::path>& folders) {
     std::optional<std::uintmax_t> least;
     for (const std::filesystem::path& folder : folders) {
@@ -25,9 +26,9 @@ std::optional<std::int64_t> bytes_free(const std::vector<std::filesystem::path>&
     return static_cast<std::int64_t>(least.value_or(0) * folders.size());
 }
 
-constexpr double scarce_s = 120;  // of recording that the disk still has room for
+constexpr double scarce_s = 120;  // remaining recording time that is highlighted
 
-// A button as wide as the panel: a red circle to begin, a white square on red to end.
+// Button of the panel's width: a red circle to start, a white square on red to stop.
 bool record_button(const PanelContext& context, bool is_recording, const std::string& label) {
     const Style& style = context.style;
     const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -56,6 +57,7 @@ bool record_button(const PanelContext& context, bool is_recording, const std::st
 
 }  // namespace
 
+// Starts a query if the last one is old, and returns the last result without waiting.
 std::optional<std::int64_t> FreeSpace::bytes(const std::vector<std::filesystem::path>& folders, double now_s) {
     using std::chrono::seconds;
     if (asked_.valid() && asked_.wait_for(seconds(0)) == std::future_status::ready) known_ = asked_.get();
@@ -69,6 +71,7 @@ std::optional<std::int64_t> FreeSpace::bytes(const std::vector<std::filesystem::
     return known_;
 }
 
+// With a known data rate, also shows the remaining recording time.
 void RecordingRow::draw_room(const PanelContext& context, double bytes_per_s) {
     const auto folders = context.work.recording_folders();
     const char* name = folders.size() == 1 ? "free on the disk" : "free on the disks";
@@ -84,7 +87,7 @@ void RecordingRow::draw_room(const PanelContext& context, double bytes_per_s) {
     if (is_scarce) ImGui::PopStyleColor();
 }
 
-// Before the first recording the figures have their places already.
+// Draws the figures also before the first recording, so that the layout does not change.
 void RecordingRow::draw_written(const PanelContext& context, const std::optional<RecorderStats>& stats) {
     const auto bytes = stats ? static_cast<double>(stats->bytes) : 0;
     const double seconds = begun_s_ ? context.work.now_s() - *begun_s_ : 0;

@@ -1,5 +1,5 @@
-// The recording: one button, where it goes, its size, missing blocks and the room left on the disk. All of it stands
-// where it stands whether a recording runs or not.
+// Recording controls: the button, its folder, size, missing blocks and free disk space. The layout is the same with and
+// without a recording.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,11 @@
 
 namespace echolux {
 
-// How much room a disk has, asked now and then on a thread of its own: a network's disk may take its time, and the
-// picture does not wait for it.
+// Free disk space, queried every 2 s on another thread, because network disks may be slow.
 class FreeSpace {
   public:
-    // Bytes of what goes in equal parts to the disks of these folders, as of a second or two ago; nothing: not known
-    // (yet).
+    // Returns the bytes that can be written in equal parts to these folders, up to a few seconds old. Returns nullopt
+    // if unknown.
     std::optional<std::int64_t> bytes(const std::vector<std::filesystem::path>& folders, double now_s);
 
   private:
@@ -37,7 +36,7 @@ class RecordingRow {
     void draw_room(const PanelContext& context, double bytes_per_s);
 
     FreeSpace free_space_;
-    std::optional<double> begun_s_;  // nothing: no recording runs
+    std::optional<double> begun_s_;  // nullopt without a recording
 };
 
 }  // namespace echolux

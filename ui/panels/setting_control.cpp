@@ -18,12 +18,13 @@ double number_of(const Value& value) {
     return is_whole(value) ? static_cast<double>(std::get<std::int64_t>(value)) : std::get<double>(value);
 }
 
+// Converts a number to the type of `like`.
 Value value_like(const Value& like, double number) {
     if (is_whole(like)) return static_cast<std::int64_t>(std::llround(number));
     return number;
 }
 
-// A few whole numbers are chosen rather than dragged.
+// Settings with few allowed integers use a list instead of a drag.
 void only_control(const SettingControl& control, std::int64_t value) {
     ImGui::SetNextItemWidth(control.width);
     if (!ImGui::BeginCombo("##control", std::to_string(value).c_str())) return;
@@ -35,7 +36,7 @@ void only_control(const SettingControl& control, std::int64_t value) {
     ImGui::EndCombo();
 }
 
-// "auto 12", where it is known what that is now.
+// Text for an automatic value, with the current value if known: "auto 12".
 std::string stand_in_text(const ControlHint& hint, const std::optional<double>& in_effect) {
     return std::string(hint.special_text) + (in_effect ? "  " + short_number(*in_effect) : "");
 }
@@ -44,6 +45,7 @@ std::string number_text_of(const NumberScale& scale, const Value& value) {
     return is_whole(value) ? std::to_string(std::get<std::int64_t>(value)) : text_on(scale, std::get<double>(value));
 }
 
+// An automatic value is displayed muted, and a drag starts at the value in effect.
 NumberShown shown_number(const SettingControl& control, const Value& value) {
     const double number = number_of(value);
     const ControlHint& hint = control.hint;
@@ -65,6 +67,7 @@ std::vector<double> with(std::vector<double> list, std::size_t at, double number
     return list;
 }
 
+// An empty list is an automatic colour.
 void colour_control(const SettingControl& control, const std::vector<double>& value) {
     std::array<float, 3> colour{1, 1, 1};
     for (std::size_t i = 0; i < 3 && i < value.size(); ++i) colour[i] = static_cast<float>(value[i]);
@@ -79,6 +82,7 @@ void colour_control(const SettingControl& control, const std::vector<double>& va
     ImGui::TextColored(control.context.style.muted, "auto");
 }
 
+// One number per axis.
 void triple_control(const SettingControl& control, const std::vector<double>& value) {
     constexpr std::array axes{"depth", "A-scans", "B-scans"};
     const float gap = control.context.style.px(3);
@@ -104,6 +108,7 @@ bool is_triple(const BoundField& field) {
     return list != nullptr && list->size() == 3 && !is_colour(field);
 }
 
+// An empty text selects the automatic value.
 void take_typed(const SettingControl& control, const std::string& typed) {
     if (control.hint.special_value && typed.empty()) {
         control.change(value_like(control.field.default_value, *control.hint.special_value), Edit::done);
@@ -114,6 +119,7 @@ void take_typed(const SettingControl& control, const std::string& typed) {
     });
 }
 
+// A switch with a sliding knob.
 void switch_control(const SettingControl& control, bool value) {
     const Style& style = control.context.style;
     const float height = ImGui::GetFrameHeight(), inner = 0.62f * height;
@@ -135,6 +141,7 @@ ChoiceInBox choice_in_box(const std::string& value, float width) {
     return {shortened(value, room), false};
 }
 
+// The complete text is in the tooltip if it does not fit.
 void choice_control(const SettingControl& control, const std::string& value) {
     const ChoiceInBox seen = choice_in_box(value, control.width);
     const auto arrow = seen.has_arrow ? ImGuiComboFlags_None : ImGuiComboFlags_NoArrowButton;
@@ -150,6 +157,7 @@ void choice_control(const SettingControl& control, const std::string& value) {
     ImGui::EndCombo();
 }
 
+// Settings that name files also have a button that opens the file dialog.
 void text_control(const SettingControl& control, const std::string& value) {
     const bool picks = control.hint.path != PathKind::none;
     const float gap = control.context.style.px(3), button = picks ? ImGui::GetFrameHeight() + gap : 0;

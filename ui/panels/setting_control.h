@@ -1,4 +1,4 @@
-// The control of one setting by the type of its value: what stands in the middle of a setting's row.
+// Controls in the middle column of a setting's row, selected by the type of the value.
 #pragma once
 
 #include <string>
@@ -7,11 +7,12 @@
 
 namespace echolux {
 
+// Arguments of a control.
 struct SettingControl {
     const PanelContext& context;
     const BoundField& field;
     const ChangeField& change;
-    std::string key;
+    std::string key;  // such as "view.mode"
     ControlHint hint;
     float width = 0;
 };
@@ -19,21 +20,21 @@ struct SettingControl {
 void switch_control(const SettingControl& control, bool value);
 void choice_control(const SettingControl& control, const std::string& value);
 void text_control(const SettingControl& control, const std::string& value);
-void number_setting_control(const SettingControl& control, const Value& value);  // whole or real
+void number_setting_control(const SettingControl& control, const Value& value);  // integer or real
 void list_control(const SettingControl& control, const std::vector<double>& value);
 
-// What stands in the box of a choice that is so wide: where its text has no room beside the arrow, it has all of the
-// box, and is cut only where that is not enough.
+// Content of a choice box of a given width. Long texts use the space of the arrow and are shortened only if that is not
+// enough.
 struct ChoiceInBox {
     std::string text;
     bool has_arrow = true;
 };
 ChoiceInBox choice_in_box(const std::string& value, float width);
 
-// What was typed for a setting, or the word that stands for "chosen": taken, or trouble of its section.
+// Applies a typed value or the word for the automatic value. Invalid text becomes a notice of the setting's section.
 void take_typed(const SettingControl& control, const std::string& typed);
 
-// Whether this list is a colour, or a direction or place with one number along each axis.
+// True for colours; is_triple() is true for directions and positions with one number per axis.
 bool is_colour(const BoundField& field);
 bool is_triple(const BoundField& field);
 

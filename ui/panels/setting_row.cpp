@@ -1,4 +1,4 @@
-// A row of a panel: the setting's name, its control, its unit, and the mark that resets it.
+// Row of a panel with the name of a setting, its control, its unit, and a button to reset it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 namespace echolux {
 namespace {
 
+// Units of values and speeds depend on the open volume.
 std::string unit_of(const BoundField& field, const VolumeFacts& volume) {
     if (field.unit == "speed") return volume.flow ? volume.flow->unit : "";
     return field.unit == "value" ? volume.value_unit : unit_text(field.unit == "dB or counts" ? "dB" : field.unit);
@@ -22,6 +23,7 @@ std::string range_text(const BoundField& field, const VolumeFacts& volume) {
     return fmt::format("{:g} to {:g} {}", field.low, field.high, unit_of(field, volume));
 }
 
+// Tooltip with key, help, range and default.
 void explain(const PanelContext& context, const BoundField& field, const ControlHint& hint) {
     const Style& style = context.style;
     tooltip(context, [&] {
@@ -41,7 +43,7 @@ void explain(const PanelContext& context, const BoundField& field, const Control
     });
 }
 
-// An arrow that turns back.
+// Button with a circular arrow that resets the setting.
 void reset_mark(const PanelContext& context, const std::string& key, const ChangeField& change,
                 const Value& default_value) {
     const Style& style = context.style;
@@ -62,7 +64,7 @@ void reset_mark(const PanelContext& context, const std::string& key, const Chang
     tooltip(context, "back to " + spelled(default_value));
 }
 
-// Where there is room before the control.
+// Draws the unit after the label if it fits before the control.
 void unit_beside_label(const PanelContext& context, const std::string& unit, float control) {
     const float gap = context.style.px(5), width = ImGui::CalcTextSize(unit.c_str()).x;
     if (unit.empty()) return;
@@ -80,6 +82,7 @@ void draw_control(const SettingControl& control, const Value& value) {
     number_setting_control(control, value);
 }
 
+// These controls also use the column of the unit.
 bool fills_the_unit_column(const BoundField& field, const Value& value) {
     const bool is_text = std::holds_alternative<std::string>(value);
     return is_text || (std::holds_alternative<std::vector<double>>(value) && !is_colour(field));
@@ -114,6 +117,7 @@ void setting_row(const PanelContext& context, const BoundField& field, const Cha
     const RowPlaces places = row_places(style);
     const ControlHint hint = hint_for(key, field, context.state.volume);
 
+    // The key is the ImGui scope, so that equal labels do not collide.
     ImGui::PushID(key.c_str());
     row_label(context, label.empty() ? label_of(field) : label);
     explain(context, field, hint);

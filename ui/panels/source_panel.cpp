@@ -1,4 +1,4 @@
-// What is open and its source; starts, stops and records live sources; opens something else.
+// Panel for the open document and its source. Starts, stops and records live sources, and opens other documents.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t most_recent = 6;
 
-// A dot and a word.
+// Draws a coloured dot and a word.
 void state_line(const ImVec4& colour, const char* word) {
     const float height = ImGui::GetTextLineHeight();
     const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -44,6 +44,7 @@ std::string spacing_text(const VolumeGrid& grid) {
     return text;
 }
 
+// Draws placeholders before the first volume, so that the layout does not change.
 void draw_volume(const PanelContext& context, const Exhibit& exhibit) {
     if (!exhibit.way().empty()) figure(context, "way", exhibit.way());
     const auto grid = exhibit.grid();
@@ -99,6 +100,7 @@ class SourcePanel : public NamedPanel {
         const Action* action = context.work.actions().find("source.start_stop");
         if (action == nullptr) return;
         const char* label = live.is_running() ? "Stop" : "Start";
+        // The width is that of the longer label, so that the button does not move.
         const float text = std::max(ImGui::CalcTextSize("Stop").x, ImGui::CalcTextSize("Start").x);
         const float width = text + 2 * ImGui::GetStyle().FramePadding.x;
         ImGui::SameLine(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - width);
@@ -152,7 +154,7 @@ class SourcePanel : public NamedPanel {
         }
     }
 
-    // Cameras are looked for on demand and by a job: that may take seconds.
+    // Searches for cameras in a job on request, because it may take seconds.
     void draw_instruments(const PanelContext& context) {
         Workspace& work = context.work;
         if (plain_button(context, "source.look_for", "Look for cameras", "GenICam cameras that answer now")) {
@@ -191,20 +193,20 @@ class SourcePanel : public NamedPanel {
             tooltip(context, recent[i].string());
             ImGui::PopID();
         }
-        ImGui::SetCursorPosY(top + rows);  // those to come have their places already
+        ImGui::SetCursorPosY(top + rows);  // reserves space for more entries
         ImGui::Dummy({0, 0});
         if (!wanted.empty()) context.work.open(wanted);
     }
 
     struct Instruments {
-        std::vector<std::string> names;  // as sources_found() says them
+        std::vector<std::string> names;  // as from sources_found()
         bool was_asked = false;
     };
 
     RecordingRow recording_;
-    SourceSettings next_;  // of the source that is opened next
+    SourceSettings next_;  // settings of the source to open next
     Settings settings_;
-    std::shared_ptr<Instruments> instruments_ = std::make_shared<Instruments>();  // outlives a job that looks for them
+    std::shared_ptr<Instruments> instruments_ = std::make_shared<Instruments>();  // shared with the search job
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 namespace echolux {
 namespace {
 
+// Displayed period and minimum interval of values.
 constexpr double shown_s = 60;
 constexpr double every_s = 0.5;
 
@@ -21,6 +22,7 @@ double RecentValues::max() const {
     return found == values_.end() ? 0 : found->value;
 }
 
+// The vertical axis ends at the maximum of the last minute.
 void sparkline(const PanelContext& context, const char* name, const RecentValues& recent, double now_s,
                const std::string& value, const char* unit) {
     const Style& style = context.style;

@@ -1,4 +1,4 @@
-// The last minute of a figure as a small curve.
+// Small curve of a figure over the last minute.
 #pragma once
 
 #include <deque>
@@ -10,7 +10,7 @@ namespace echolux {
 
 class RecentValues {
   public:
-    // Twice a second at most; what is older than a minute is forgotten.
+    // Adds a value, at most twice per second. Values older than a minute are removed.
     void add(double now_s, double value);
 
     double max() const;
@@ -24,7 +24,7 @@ class RecentValues {
     std::deque<At> values_;
 };
 
-// "name   [curve]   value unit".
+// Draws "name   [curve]   value unit". `name` and `unit` are printed muted.
 void sparkline(const PanelContext& context, const char* name, const RecentValues& recent, double now_s,
                const std::string& value, const char* unit);
 

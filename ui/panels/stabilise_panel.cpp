@@ -1,5 +1,5 @@
-// Motion of the B-scans of the volume that is shown: what they are compared with, how far they were shifted, how sure
-// that is, and whether the stabilised volume or the raw one is seen.
+// Panel for motion correction of the displayed volume: reference, shifts of the B-scans, their quality, and whether the
+// stabilised or the raw volume is displayed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,6 +17,7 @@ namespace {
 
 constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
+// One line per state, for a live source.
 std::string state_of_live_motion(Workspace& work) {
     const auto done = Filtering::done_live(work);
     if (!work.tissue().registration_display.shown) return "Shown: the raw volume.";
@@ -72,9 +73,10 @@ class StabilisePanel : public NamedPanel {
     struct Found {
         const std::vector<RowShift>& rows;
         std::int64_t used;
-        std::shared_ptr<const void> of;  // another one for other rows
+        std::shared_ptr<const void> of;  // identifies the rows; changes with them
     };
 
+    // The strip must have an odd width.
     static void odd_strip(const PanelContext& context) {
         const BoundField* field = context.work.field("registration.strip");
         if (field == nullptr) return;
@@ -96,6 +98,7 @@ class StabilisePanel : public NamedPanel {
             work.jobs().cancel(filtering.stabilise_job());
     }
 
+    // Copies the curves only when the result changes.
     void draw_result(const PanelContext& context, const Found& found) {
         const auto saccades = std::ranges::count_if(found.rows, &RowShift::is_saccade);
         figure(context, "B-scans with a place", fmt::format("{} of {}", found.used, found.rows.size()));
@@ -126,6 +129,7 @@ class StabilisePanel : public NamedPanel {
                    "bow of the tissue are left as they are, unless another time point is compared with.");
     }
 
+    // Counts the B-scans without a position by reason.
     static void draw_reasons(const PanelContext& context, const Found& found) {
         std::map<std::string, int> without;
         for (const RowShift& row : found.rows) {
@@ -134,7 +138,7 @@ class StabilisePanel : public NamedPanel {
         for (const auto& [reason, count] : without) figure(context, reason.c_str(), std::to_string(count), "B-scans");
     }
 
-    // B-scans without a place are gaps.
+    // B-scans without a position become gaps in the curves.
     void read(const Found& found) {
         of_ = found.of;
         for (std::vector<float>* curve : {&z_, &x_, &y_, &quality_}) curve->clear();
@@ -148,7 +152,7 @@ class StabilisePanel : public NamedPanel {
     }
 
     PlotZoom shifts_zoom_, quality_zoom_;
-    std::shared_ptr<const void> of_;  // of that volume the curves are
+    std::shared_ptr<const void> of_;  // result from which the curves were copied
     std::vector<float> z_, x_, y_, quality_;
 };
 

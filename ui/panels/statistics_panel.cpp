@@ -1,4 +1,4 @@
-// What runs and how fast: rates of a session, waiting times, what was left out and why, pictures per second.
+// Panel with statistics: session rates, waiting times, dropped data with reasons, and frame rate.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace echolux {
 namespace {
 
-// Every count has its line from the beginning: one that begins to grow moves nothing.
+// Draws a count even if it is 0, so that the layout does not change later.
 void count_line(const PanelContext& context, const char* name, std::int64_t count, const char* unit) {
     figure(context, name, count > 0 ? count_text(count) : "none", count > 0 ? unit : "");
 }
@@ -36,7 +36,7 @@ void draw_left_out(const PanelContext& context, const SessionStats& stats, const
     count_line(context, "reconnections", stats.reconnections, "");
 }
 
-// A name and three columns.
+// Draws a name and three columns.
 void three_columns(const PanelContext& context, const char* name, const std::array<std::string, 3>& texts,
                    ImFont* font) {
     const float left = ImGui::GetCursorPosX(), width = ImGui::GetContentRegionAvail().x;
@@ -52,6 +52,7 @@ void three_columns(const PanelContext& context, const char* name, const std::arr
     ImGui::PopFont();
 }
 
+// Median, 95 % and maximum.
 void latency_line(const PanelContext& context, const char* name, const Latency& latency) {
     std::array<std::string, 3> texts{"–", "–", "–"};
     if (latency.count() > 0) {
@@ -102,11 +103,13 @@ class StatisticsPanel : public NamedPanel {
         tooltip(context, device);
     }
 
-    // By the device's own clock, which not all have. Reconstruction is told with the session: there the CPU may do it.
+    // Times measured by the device's own clock, which not all devices have. Reconstruction is part of the session
+    // statistics, because the CPU may do it.
     void draw_device(const PanelContext& context, double now_s) {
         if (!section(context, "Time of the graphics device", true)) return;
         const std::optional<double> interface_s = context.state.pace.interface_gpu_s;
         const CastStats stats = context.work.stage().renderer().cast_stats();
+        // Averages over at least one second.
         if (now_s - casts_since_s_ >= 1) {
             const auto casts = static_cast<double>(std::max<std::int64_t>(stats.timed - casts_.timed, 0));
             const double seconds = stats.seconds - casts_.seconds;
@@ -146,7 +149,7 @@ class StatisticsPanel : public NamedPanel {
         latency_line(context, "until shown", stats.shown);
     }
 
-    // The mean of a block since the settings changed last.
+    // Means per block since the last change of settings.
     static void draw_devices(const PanelContext& context, const std::vector<DeviceWork>& devices) {
         three_columns(context, "", {"link", "kernels", "copy"}, context.style.text);
         std::int64_t all = 0;
@@ -170,7 +173,7 @@ class StatisticsPanel : public NamedPanel {
         }
     }
 
-    CastStats casts_;  // a second ago
+    CastStats casts_;  // values one second ago
     double casts_since_s_ = 0, cast_s_ = 0, rays_load_ = 0;
     RecentValues pictures_, interface_, acquired_, processed_, load_;
 };

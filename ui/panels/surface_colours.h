@@ -1,4 +1,4 @@
-// The colours of surfaces between layers, for Dear ImGui.
+// Colours of layer surfaces for Dear ImGui.
 #pragma once
 
 #include <imgui.h>

@@ -1,5 +1,5 @@
-// Layers of the tissue that is shown: what is looked for, the surfaces that were found, drawn over the sections and
-// dragged there by hand, and what lies between two of them: its thickness as a map, the volume cut to it.
+// Panel for tissue layers: the search, the surfaces found, editing by hand in the sections, and the slab between two
+// surfaces with its thickness map.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ void draw_wanted(const PanelContext& context) {
     }
 }
 
-// One line in every state.
+// One line in every state, so that the layout does not change.
 std::string state_of_search(Workspace& work) {
     const Layering& layering = work.layering();
     const std::string obstacle = Filtering::obstacle(work);
@@ -85,7 +85,7 @@ void draw_search(const PanelContext& context) {
     muted_text(context, state_of_search(work));
 }
 
-// Name and colour of each, and how much of it is known.
+// Colour and name of each surface, and the share of A-scans in which it is known.
 void draw_found(const PanelContext& context, const Surfaces& found) {
     for (std::size_t k = 0; k < found.all.size(); ++k) {
         const Surface& surface = found.all[k];
@@ -102,6 +102,7 @@ void draw_found(const PanelContext& context, const Surfaces& found) {
     }
 }
 
+// While editing is on, the pointer drags surfaces in the section panes.
 void draw_editing(const PanelContext& context, Layering& layering) {
     const LitButtons lit(context.style, layering.edits);
     if (plain_button(context, "layers.edit", layering.edits ? "Done editing" : "Edit by hand",
@@ -132,6 +133,7 @@ class SurfacesPanel : public NamedPanel {
     }
 
   private:
+    // Box to choose one of the surfaces.
     void choose(const PanelContext& context, const char* key, const char* label, const Surfaces& found,
                 std::size_t& chosen) {
         const RowPlaces places = row_places(context.style);
@@ -148,6 +150,7 @@ class SurfacesPanel : public NamedPanel {
         ImGui::EndCombo();
     }
 
+    // The map covers the lateral plane; its mean ignores unknown values.
     void draw_between(const PanelContext& context, const Surfaces& found) {
         const std::size_t last = found.all.size() - 1;
         lower_ = std::min(lower_, last);
@@ -188,7 +191,7 @@ class SurfacesPanel : public NamedPanel {
             context.work.layering().show_between(context.work, upper_, lower_);
     }
 
-    std::size_t upper_ = 0, lower_ = 100;  // the first and the last
+    std::size_t upper_ = 0, lower_ = 100;  // clamped to the first and last surface
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A line of text that is typed: see controls.h.
+// Line of text to type into, see controls.h.
 #include "ui/panels/controls.h"
 
 #include <utility>
@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t room_to_type = 1024;
 
-// What was typed since the last picture, which nobody else hears then.
+// Takes the ASCII characters typed since the last frame, so that no other widget receives them.
 std::string taken_letters() {
     std::string letters;
     for (const ImWchar letter : ImGui::GetIO().InputQueueCharacters) {
@@ -18,6 +18,7 @@ std::string taken_letters() {
     return letters;
 }
 
+// ImGui callback that appends characters and moves the cursor to the end.
 int put_at_the_end(ImGuiInputTextCallbackData* data) {
     const auto& letters = *static_cast<const std::string*>(data->UserData);
     data->ClearSelection();
@@ -33,7 +34,7 @@ std::optional<std::string> text_box(const PanelContext& context, const char* nam
     ActiveControl& active = context.state.active;
     const ImGuiID id = ImGui::GetID(name);
     const auto is_mine = [&] { return active.control == id && active.is_typed; };
-    // The box has the keyboard a picture or two after it was asked for; what is typed meanwhile is not lost.
+    // The box gets keyboard focus one or two frames after the request. Characters typed before are collected here.
     std::string late = is_mine() && active.goes_on ? taken_letters() : "";
     if (is_mine() && !active.has_keyboard) active.text += std::exchange(late, {});
     const bool adds = is_mine() && active.has_keyboard && std::exchange(active.goes_on, false);

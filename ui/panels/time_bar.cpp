@@ -1,4 +1,4 @@
-// The time points of a series as a bar: see widgets.h.
+// Time points of a series as a bar, see widgets.h.
 #include "ui/panels/widgets.h"
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 namespace echolux {
 namespace {
 
+// Position of the bar in pixels, and its number of time points.
 struct Bar {
     ImVec2 low, high;
     std::int64_t steps;
@@ -25,7 +26,7 @@ struct Bar {
     }
 };
 
-// Where it is, whether it is held or not.
+// Reserves the space of the bar and handles the pointer.
 Bar placed_bar(const PanelContext& context, std::int64_t steps) {
     const Style& style = context.style;
     const ImVec2 size{ImGui::GetContentRegionAvail().x - style.px(8), style.px(16)};
@@ -36,6 +37,7 @@ Bar placed_bar(const PanelContext& context, std::int64_t steps) {
     return {ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), steps};
 }
 
+// Background with the playback range highlighted.
 void draw_ground(const PanelContext& context, const Bar& bar, const Interval& lit) {
     const float rounding = context.style.px(3);
     ImDrawList* list = ImGui::GetWindowDrawList();
@@ -46,6 +48,7 @@ void draw_ground(const PanelContext& context, const Bar& bar, const Interval& li
                         {bar.at(static_cast<double>(lit.end)), bar.high.y}, ImGui::GetColorU32(inside), rounding);
 }
 
+// Marks loaded time points in green along the lower edge.
 void draw_ready(const PanelContext& context, const Bar& bar, const std::vector<Interval>& ready) {
     ImVec4 prepared = context.style.good;
     prepared.w = 0.75f;
@@ -80,7 +83,7 @@ void draw_bar(const PanelContext& context, const Bar& bar, const Timeline& timel
     draw_step(context, bar, timeline.step());
 }
 
-// What the pointer took hold of.
+// The dragged part: current time point, or an end of the playback range.
 enum class Held { step, first, last };
 
 Held held_at(const Bar& bar, const Timeline& timeline, float x, float reach) {
@@ -113,7 +116,7 @@ void time_bar(const PanelContext& context, Timeline& timeline, const std::vector
     tooltip(context, "drag to move through time; the blue ends mark where playing starts and stops; green: loaded");
 }
 
-// As long as all that has room: it fills from the left.
+// The bar has room for the maximum number of volumes and fills from the left.
 void kept_bar(const PanelContext& context, KeptTime& kept) {
     const Bar bar = placed_bar(context, kept.max_volumes());
     const std::int64_t count = std::ssize(kept.volumes());

@@ -1,4 +1,4 @@
-// Time: playing a series and going through it, or what comes from an instrument now.
+// Panel for time: playback of a series, or the state of a live source and its kept volumes.
 #include <fmt/format.h>
 
 #include <utility>
@@ -32,7 +32,7 @@ void draw_buttons(const PanelContext& context, const Buttons& buttons) {
     }
 }
 
-// `plays`: the button pauses.
+// `plays` selects the icon for pausing.
 Buttons buttons_of(bool plays) {
     return {{"timeline.first", Icon::first},
             {"timeline.previous", Icon::back},
@@ -41,6 +41,7 @@ Buttons buttons_of(bool plays) {
             {"timeline.last", Icon::last}};
 }
 
+// Playback speed on a logarithmic control.
 void draw_speed(const PanelContext& context, Timeline& timeline) {
     const NumberShown shown{.scale = NumberScale(NumberScale::Kind::decades, {0.05, 50}, false),
                             .value = timeline.speed(),
@@ -62,7 +63,7 @@ std::string place_text(const Timeline& timeline) {
                        static_cast<double>(timeline.steps() - 1) * timeline.step_s());
 }
 
-// In this line, as far as it has room: what grows makes the panel no higher.
+// Draws text in the rest of the line, shortened to fit, so that the height of the panel does not change.
 void draw_text(const PanelContext& context, ImFont* font, const ImVec4& colour, const std::string& text) {
     const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
     const float room = right - ImGui::GetItemRectMax().x - context.style.px(14);
@@ -74,7 +75,7 @@ void draw_text(const PanelContext& context, ImFont* font, const ImVec4& colour, 
     ImGui::PopFont();
 }
 
-// Says which time points are not shown.
+// Reports frame rate, skipped time points and loading progress.
 std::string honest_text(const PanelContext& context, const Exhibit& exhibit, const Timeline& timeline) {
     if (timeline.plays() || timeline.left_out() > 0) {
         const std::string rate = timeline.plays() ? fmt::format("{:.1f} steps/s", timeline.shown_per_s()) : "";
@@ -82,7 +83,7 @@ std::string honest_text(const PanelContext& context, const Exhibit& exhibit, con
         return rate + (rate.empty() ? "" : ", ") + fmt::format("{} left out", count_text(timeline.left_out()));
     }
     const bool has_panes = context.work.window().layout != PaneLayout::alignment || context.work.live() == nullptr;
-    return has_panes ? loading_text(exhibit) : "";  // what no pane waits for is not being loaded
+    return has_panes ? loading_text(exhibit) : "";  // without panes nothing is being loaded
 }
 
 void draw_series(const PanelContext& context, const Exhibit& exhibit, Timeline& timeline) {
@@ -127,7 +128,7 @@ std::string kept_text(const KeptTime& kept) {
     return fmt::format("{} of {} kept    {:.2f} s", count, kept.max_volumes(), kept.seconds());
 }
 
-// What is kept of a live source: below what it does now.
+// Kept volumes of a live source, drawn below its state.
 void draw_kept(const PanelContext& context, KeptTime& kept) {
     draw_buttons(context, buttons_of(!kept.is_paused()));
     action_button(context, "source.save_kept", "Save");

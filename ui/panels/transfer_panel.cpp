@@ -1,4 +1,4 @@
-// The transfer function: which curve, over which range of values, how opaque.
+// Panel for the transfer function: curve, range of values and opacity.
 #include "app/transfer/transfer_file.h"
 #include "ui/panels/channel_rows.h"
 #include "ui/panels/curve_editor.h"
@@ -19,7 +19,7 @@ class TransferPanel : public NamedPanel {
         Workspace& work = context.work;
         setting_row(context, "view.preset");
         draw_curve(context);
-        if (work.view().transfer_curve) draw_own_curve(context);  // below: the curve stays where it is
+        if (work.view().transfer_curve) draw_own_curve(context);  // below, so that the curve does not move
         for (const char* key : {"view.low", "view.high", "view.range", "view.opacity"}) setting_row(context, key);
         draw_plane_section(context);
         if (section(context, "More", false)) draw_more(context);
@@ -41,13 +41,14 @@ class TransferPanel : public NamedPanel {
         const auto grid = exhibit.grid();
         const auto shown = function_in_use(work, work.view());
         if (!grid || !shown) return CurveEditor::draw_without_volume(context);
+        // The points of the curve are edited without the colour map.
         View without_map = work.view();
         without_map.colour_map = "preset";
         const auto bare = function_in_use(work, without_map);
         if (bare) editor_.draw(context, *shown, *bare, exhibit.histogram(), *grid);
     }
 
-    // There before the volume is, too: nothing moves when it comes.
+    // Also drawn without a volume, so that the layout does not change when one arrives.
     void draw_plane_section(const PanelContext& context) {
         if (!section(context, "Second axis", false)) return;
         Workspace& work = context.work;

@@ -13,7 +13,7 @@
 namespace echolux {
 namespace {
 
-// Letters and digits alone, in lower case: "fs^2": "fs2".
+// Keeps letters and digits, in lower case: "fs^2" becomes "fs2".
 std::string plain(std::string_view text) {
     std::string letters;
     for (const char c : text) {
@@ -23,7 +23,7 @@ std::string plain(std::string_view text) {
     return letters;
 }
 
-// Powers of 1000 below `value`, at most `max_power`.
+// Returns the power of 1000 for `value`, at most `max_power`. Values that round to 1000 use the next power.
 int thousands(double value, int max_power) {
     int power = 0;
     for (; value >= 999.5 && power < max_power; ++power) value /= 1000;
@@ -34,7 +34,7 @@ std::string three_digits(double value) {
     return fmt::format("{:.{}f}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
 }
 
-// "12345.67": "12 345.67".
+// Groups digits by thousands: "12345.67" becomes "12 345.67".
 std::string grouped(std::string digits) {
     const std::size_t end = std::min(digits.find('.'), digits.size());
     const std::size_t begin = digits.starts_with('-') ? 1 : 0;
@@ -68,6 +68,7 @@ std::string number_text(double value, double resolution) {
     if (std::abs(value) >= 1e7) return fmt::format("{:.4g}", value);
     const int decimals = std::clamp(static_cast<int>(std::ceil(-std::log10(resolution) - 1e-9)), 0, 9);
     std::string text = fmt::format("{:.{}f}", value, decimals);
+    // Avoids "-0".
     return text.find_first_not_of("-0.") == std::string::npos && text.starts_with('-') ? text.substr(1) : text;
 }
 

@@ -1,5 +1,5 @@
-// How settings and their values read in the window: names without underscores and units, units as people write them,
-// numbers with as many digits as matter.
+// Text of settings and values for people: names without underscores and units, units with their symbols, numbers with
+// the significant digits.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@ namespace echolux {
 
 class Exhibit;  // app/stage/exhibit.h
 
-// "line_rate_hz" in Hz: "line rate".
+// Returns the label of a field: "line_rate_hz" in Hz becomes "line rate".
 std::string label_of(const FieldText& field);
 
-// "um": "µm"; "deg": "°"; "fs^2": "fs²".
+// Returns the symbol of a unit: "um" becomes "µm", "deg" becomes "°", "fs^2" becomes "fs²".
 std::string unit_text(std::string_view unit);
 
-// As many decimals as `resolution` has; whole numbers without any.
+// Formats a number with as many decimals as `resolution` has, integers without any.
 std::string number_text(double value, double resolution);
 
-// Three digits that matter: "0.0123", "45.6", "12 300", "1.5e9".
+// Formats a number with three significant digits: "0.0123", "45.6", "12 300", "1.5e9".
 std::string short_number(double value);
 
-// The number that was typed; nothing: it is none.
+// Parses a typed number. Returns nullopt if the text is not a finite number.
 std::optional<double> typed_number(const std::string& text);
 
 std::string bytes_text(double bytes);         // "1.4 GB"
@@ -34,7 +34,7 @@ std::string count_text(std::int64_t count);   // "12 345"
 std::string duration_text(double seconds);    // "0:07", "12:34", "1:02:03"
 std::string short_time_text(double seconds);  // "1.2 ms", "34 us", "2.1 s"
 
-// "loading step 3 (42 %)"; empty: what is asked for is shown.
+// Returns progress such as "loading step 3 (42 %)", or an empty text if the requested time point is displayed.
 std::string loading_text(const Exhibit& exhibit);
 
 }  // namespace echolux

@@ -1,4 +1,4 @@
-// How the volume is seen: mode, camera, light, what is cut away, slices inside it, what is drawn over it.
+// Panel for the view: mode, camera, light, clipping, slices, annotations and quality.
 #include <algorithm>
 #include <array>
 
@@ -12,6 +12,7 @@ namespace {
 constexpr std::size_t max_slices = 4;
 constexpr std::size_t max_clip_planes = 6;
 
+// Mode, and the settings that only this mode has.
 void draw_mode(const PanelContext& context) {
     setting_row(context, "view.mode");
     switch (context.work.view().mode) {
@@ -34,6 +35,7 @@ void draw_mode(const PanelContext& context) {
     }
 }
 
+// Buttons for the standard directions, in as many columns as fit.
 void draw_directions(const PanelContext& context) {
     constexpr std::array directions{"front", "back", "left", "right", "top", "bottom", "oblique"};
     const float gap = context.style.px(4), room = ImGui::GetContentRegionAvail().x;
@@ -68,6 +70,7 @@ void draw_light(const PanelContext& context) {
         setting_rows(context, {"view.lamp_azimuth_deg", "view.lamp_elevation_deg", "view.shadows"});
 }
 
+// One range per axis, in fractions of the volume.
 void draw_clip_box(const PanelContext& context) {
     constexpr std::array axes{"depth", "A-scans", "B-scans"};
     for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -86,7 +89,7 @@ void draw_clip_box(const PanelContext& context) {
     }
 }
 
-// Flattening would need another volume on the device.
+// The window cannot flatten, because this would need a second volume on the device.
 void draw_flattening(const PanelContext& context) {
     const RowPlaces places = row_places(context.style);
     row_label(context, "flatten");

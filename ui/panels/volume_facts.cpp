@@ -12,7 +12,8 @@ double longest(const VolumeFacts& facts) {
     return facts.extents_um.empty() ? 1000 : *std::ranges::max_element(facts.extents_um);
 }
 
-// Half as much again as what occurs, or is shown; low stays below high.
+// Range of a value setting: the values of the volume and of the transfer function, extended by 25 % at each end. The
+// ranges of low and high do not overlap.
 ValueRange range_of_values(std::string_view key, const VolumeFacts& facts) {
     const ValueRange shown = facts.range_in_use.value_or(ValueRange{0, 1});
     const ValueRange values = facts.values.value_or(shown);
@@ -24,6 +25,7 @@ ValueRange range_of_values(std::string_view key, const VolumeFacts& facts) {
     return {low, high};
 }
 
+// Returns nullopt for settings whose range does not depend on the volume.
 std::optional<ValueRange> range_in_volume(std::string_view key, const FieldText& field, const VolumeFacts& facts) {
     if (field.unit == "value") return range_of_values(key, facts);
     if (field.unit == "speed") return ValueRange{0, facts.flow ? 2 * facts.flow->usual : 50};
@@ -39,7 +41,7 @@ std::optional<ValueRange> range_in_volume(std::string_view key, const FieldText&
     return ValueRange{-0.5 * longest(facts), 0.5 * longest(facts)};
 }
 
-// From the 1st to the 99.9th percentile: what views take where they know nothing better.
+// From the 1 to the 99.9 percentile: the default range of a view.
 ValueRange usual_range(const Histogram& histogram) {
     if (histogram.counts.empty() || histogram.low >= histogram.high) return {};
     double all = 0;
@@ -103,10 +105,11 @@ std::optional<TransferFunction> function_in_use(Workspace& work, const View& vie
     const std::optional<VolumeGrid> grid = exhibit != nullptr ? exhibit->grid() : std::nullopt;
     if (!grid) return std::nullopt;
     try {
+        // The renderer knows the function of a volume at rest; for a live source it follows from the histogram.
         if (exhibit->live() == nullptr) return work.stage().renderer().transfer_function(view);
         const auto histogram = exhibit->histogram();
         return transfer_function(view, *grid, histogram ? usual_range(*histogram) : ValueRange{});
-    } catch (const Error&) {  // the picture says why, where it stands
+    } catch (const Error&) {  // the view itself displays the error
         return std::nullopt;
     }
 }

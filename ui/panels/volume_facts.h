@@ -1,5 +1,4 @@
-// The volume on the stage, as far as controls depend on it: through which range a value can be dragged, and what "auto"
-// comes to.
+// Facts about the open volume on which controls depend: the ranges of values, and the values in effect for "auto".
 #pragma once
 
 #include <cstdint>
@@ -17,30 +16,31 @@ namespace echolux {
 class Workspace;
 struct PanelContext;
 
+// Refreshed once per frame by refresh_facts().
 struct VolumeFacts {
-    std::optional<ValueRange> values;        // of its voxels
-    std::optional<ValueRange> range_in_use;  // from low to high of what is shown now
-    std::string value_unit;                  // "dB"
-    std::optional<FlowScale> flow;           // as it is coloured now
+    std::optional<ValueRange> values;        // range of the voxel values
+    std::optional<ValueRange> range_in_use;  // range of the transfer function
+    std::string value_unit;                  // such as "dB"
+    std::optional<FlowScale> flow;           // current colour scale
     double first_depth_um = 0;
-    std::vector<double> extents_um;  // depth, A-scans, B-scans (voxels where no spacing is known); empty: no volume
-    std::int64_t depth_bins = 0;     // of a spectrum; 0: unknown
+    std::vector<double> extents_um;  // depth, A-scans, B-scans; in voxels without known spacing; empty without a volume
+    std::int64_t depth_bins = 0;     // per spectrum; 0: unknown
 };
 
-// The field's own, with the part of its range that the volume fills where it says none.
+// Returns the hint of a field. If it has no range, the range follows from the volume.
 ControlHint hint_for(std::string_view key, const FieldText& field, const VolumeFacts& facts);
 
-// What stands for "chosen automatically" now, where that is known: where a drag of it begins.
+// Returns the value in effect for "auto", if known. Dragging starts there.
 std::optional<double> value_in_effect(std::string_view key, const VolumeFacts& facts);
 
-// The curve by which a view colours what is shown now, in the volume's values; nothing: there is no volume, or the view
-// cannot be shown.
+// Returns the transfer function of a view in units of the volume, or nullopt if there is no volume or the view is
+// invalid.
 std::optional<TransferFunction> function_in_use(Workspace& work, const View& view);
 
-// Brings context.state.volume up to date, once for each time of the workspace.
+// Updates context.state.volume once per frame.
 void refresh_facts(const PanelContext& context);
 
-// "dB above noise floor": "dB".
+// Shortens units for display: "dB above noise floor" becomes "dB".
 std::string short_unit(const std::string& unit);
 
 }  // namespace echolux

@@ -9,10 +9,10 @@ namespace {
 
 constexpr double rest_before_help_s = 0.45;
 
-// Whether the pointer has rested on what was drawn last for long enough.
+// True if the pointer has rested on the last item for long enough.
 bool asks_for_help(const PanelContext& context) {
     if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) || ImGui::IsMouseDown(0)) return false;
-    // Help is drawn above everything: below an open dialog there is none.
+    // Tooltips are drawn above everything, so suppress them below an open dialog.
     if (context.state.has_sheet && !context.state.is_in_sheet) return false;
     const ImVec2 at = ImGui::GetItemRectMin();
     PointerRest& rest = context.state.rest;
@@ -23,6 +23,7 @@ bool asks_for_help(const PanelContext& context) {
 
 }  // namespace
 
+// Hidden items have no valid position.
 void note_place(const PanelContext& context, std::string_view name) {
     if (!ImGui::IsItemVisible()) return;
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
@@ -114,6 +115,7 @@ bool primary_button(const PanelContext& context, std::string_view name, const ch
     return is_pressed;
 }
 
+// The open state is kept in ImGui's storage.
 bool section(const PanelContext& context, const char* title, bool open_at_first) {
     const Style& style = context.style;
     const ImGuiID id = ImGui::GetID(title);
@@ -146,7 +148,7 @@ std::string shortened(std::string text, float max_width) {
         return !text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0) == 0x80;
     };
     while (!text.empty() && ImGui::CalcTextSize((text + "…").c_str()).x > max_width) {
-        while (ends_within()) text.pop_back();  // characters go as a whole
+        while (ends_within()) text.pop_back();  // removes complete UTF-8 characters
         if (!text.empty()) text.pop_back();
     }
     return text + "…";

@@ -1,5 +1,5 @@
-// Controls of described settings: whatever the registry says of a setting (unit, range, choices, help, default) is what
-// its control shows. The same names as in files and on the command line.
+// Widgets for panels, most of them for described settings. A control displays the unit, range, choices, help and
+// default of the description, with the same names as files and the command line.
 #pragma once
 
 #include <functional>
@@ -12,72 +12,72 @@
 
 namespace echolux {
 
-// One row: name, control, unit, and a mark to reset it where it is not at its default. Drag a number (finely with
-// Shift), or double click to type it; the tooltip tells key, help, range and default. Nothing where the setting is not
-// there now.
+// Draws name, control, unit, and a reset button if the value is not the default. Numbers are dragged (finely
+// with Shift) or typed after a double click. The tooltip shows key, help, range and default. Draws nothing if the
+// setting is not available.
 void setting_row(const PanelContext& context, std::string_view key);
 
-// The same with a label of its own in place of the field's name.
+// With a custom label instead of the field's name.
 void setting_row(const PanelContext& context, std::string_view key, const std::string& label);
 
-// Rows of those that change anything as the others are.
+// Draws rows for the settings that currently have an effect.
 void setting_rows(const PanelContext& context, std::initializer_list<std::string_view> keys);
 
-// The same of a setting that is not the workspace's: of a proposal, of a source that is not open yet.
+// Row for a setting outside the workspace, e.g. of a proposal or of a source that is not open yet. `change` applies a
+// value.
 using ChangeField = std::function<bool(const Value&, Edit)>;
 void setting_row(const PanelContext& context, const BoundField& field, const ChangeField& change,
                  const std::string& label = "");
 
-// Where the columns of a row stand, as ImGui::SameLine() takes them: rows whose control is a panel's own line up with
-// those of settings.
+// Positions of the columns for ImGui::SameLine(), so that custom rows line up with setting rows.
 struct RowPlaces {
     float control, unit, reset, right;
 };
 
 RowPlaces row_places(const Style& style);
 
-// The name of a row, cut off where its control begins. The next item is the control.
+// Draws the name of a row, clipped at the column of the control, which is the next item.
 void row_label(const PanelContext& context, const std::string& label);
 
-// Lists of planes (view.slices, view.clip_planes) as rows: the axis that a plane lies across, its offset along it, and
-// a mark to take it away. Oblique planes show the three numbers of their normal.
-// Nothing where the setting is not there now.
+// Draws a list of planes (view.slices, view.clip_planes). Each row has the axis normal to the plane, the offset along
+// it, and a button to remove it. Oblique planes also show the components of their normal. Draws nothing if the setting
+// is not available.
 void plane_list(const PanelContext& context, const std::string& key, std::size_t max_planes, const char* add_label);
 
-// A button that runs an action: its title, its keys in the tooltip, gray where it is not possible. Nothing where there
-// is no such action.
+// Draws a button for an action, with its keys in the tooltip, disabled if it is not possible. Draws nothing for an
+// unknown action. Returns true if the action was run.
 bool action_button(const PanelContext& context, std::string_view action, const char* label = nullptr, float width = 0);
 
-// Runs it; what it throws becomes trouble of its group. Whether it ran.
+// Runs an action. Errors become notices of the action's group. Returns true if it was run.
 bool run_action(const PanelContext& context, std::string_view action);
 
-// "Play or pause  (Space)".
+// Returns the help text of an action, such as "Play or pause  (Space)".
 std::string help_of(const Action& action);
 
-// A button of the panel's own, found by tests under `name`.
+// Draws a button and returns true when it is clicked. `name` identifies it for tests.
 bool plain_button(const PanelContext& context, std::string_view name, const char* label, const char* help = "",
-                  bool is_possible = true, float width = 0);  // 0: as wide as its label needs
+                  bool is_possible = true, float width = 0);  // if 0, the width of the label
 
-// The one of several that goes on: in the colour of what is active, readable in every state.
+// Draws the main button of a dialog in the accent colour.
 bool primary_button(const PanelContext& context, std::string_view name, const char* label, float width);
 
-// What `work` throws becomes trouble of `place`; whether it threw nothing.
+// Calls `work`. Errors become notices of `place`. Returns true if there was none.
 bool attempt(const PanelContext& context, std::string_view place, const std::function<void()>& work);
 
-// A foldable section inside a panel.
+// Draws the header of a foldable section. Returns true if it is open.
 bool section(const PanelContext& context, const char* title, bool open_at_first);
 
-// What of a text has room in the current font, with an ellipsis where it was cut.
+// Shortens a text to `max_width` pixels in the current font, ending with an ellipsis.
 std::string shortened(std::string text, float max_width);
 
-// "name        value unit" with digits of one width. Always one line, cut where it has no room: a value that grows
-// moves nothing.
+// Draws "name        value unit" with digits of equal width. Always one line, shortened if necessary, so that the
+// layout does not change.
 void figure(const PanelContext& context, const char* name, const std::string& value, const char* unit = "");
 
-// A line of explanation in the colour of units, broken where the panel ends.
+// Draws an explanation in the colour of units, wrapped at the width of the panel.
 void muted_text(const PanelContext& context, const std::string& text);
 
-// Buttons of what is switched on, as long as it lives.
+// Highlights buttons while it exists.
 class LitButtons {
   public:
     LitButtons(const Style& style, bool is_on);
@@ -89,20 +89,20 @@ class LitButtons {
     int colours_;
 };
 
-// The time points of a series as a bar: which are ready, where playing begins and ends, which is shown; drag to go
-// there.
+// Draws the time points of a series as a bar with loaded steps, playback range and current step. Drag to change the
+// step.
 void time_bar(const PanelContext& context, Timeline& timeline, const std::vector<Interval>& ready);
-// The last volumes of a live source likewise.
+// Draws the kept volumes of a live source in the same way.
 void kept_bar(const PanelContext& context, KeptTime& kept);
 
-// Goes on in this line where `width` more fits into it, else in the next.
+// Continues on the current line if `width` pixels fit, otherwise on the next.
 void same_line_where_fits(const PanelContext& context, float width, float gap);
 
-// Help where the pointer rests on what was drawn last.
+// Displays help when the pointer rests on the last item.
 void tooltip(const PanelContext& context, const std::function<void()>& content);
 void tooltip(const PanelContext& context, const std::string& text);
 
-// What was drawn last is the control of `name` (a key, an action).
+// Records the position of the last item under `name` (a setting key or an action) for tests and the tour.
 void note_place(const PanelContext& context, std::string_view name);
 
 }  // namespace echolux
