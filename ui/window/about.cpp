@@ -1,4 +1,4 @@
-// What this program is and what it stands on: see sheets.h.
+// About sheet with version, devices and licences, see sheets.h.
 #include "ui/window/sheets.h"
 
 #include <string>

@@ -1,4 +1,4 @@
-// The bars at the window's top and bottom.
+// Bars at the top and bottom of the window.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace echolux {
 
-// At the top: menus made of actions, what is open, whether it runs, and, loudest, whether it records.
+// Top bar with menus built from actions, the name of the open document, and the states of the source and of a
+// recording.
 class TopBar {
   public:
     void draw(const PanelContext& context, const Region& place);
@@ -17,14 +18,14 @@ class TopBar {
   private:
     void draw_state(const PanelContext& context, const Region& place);
 
-    double recording_since_s_ = -1;  // negative: nothing is recorded
+    double recording_since_s_ = -1;  // start of the recording; negative: none
 };
 
-// What is written on the window's frame.
+// Returns the title for the frame of the window.
 std::string window_title(Workspace& work);
 
-// At the bottom: the newest notice, a running job that can be cancelled, and what draws and reconstructs, how fast.
-// Each has a place of its own that is always there: nothing that comes, goes or grows moves anything else.
+// Status line with the newest notice, the running job with a button to cancel it, and devices with their rates. Each
+// part has a fixed position, so that no change moves the others.
 class StatusLine {
   public:
     void draw(const PanelContext& context, const Region& place);
@@ -32,13 +33,13 @@ class StatusLine {
   private:
     void draw_notice(const PanelContext& context, float left, float right, float middle);
 
-    std::uint64_t held_ = 0;  // the notice under the pointer, which stays while it is there; 0: none
+    std::uint64_t held_ = 0;  // the notice under the pointer, which stays visible; 0: none
 };
 
-// The newest trouble in full, over the picture, where clicks pass through it: for a while, or until it is dismissed.
+// Draws the newest error in full above the picture for 15 s, or until it is dismissed. Clicks pass through.
 void draw_trouble(const PanelContext& context, const Region& centre);
 
-// The newest notice that is to be seen now; nullptr: none.
+// Returns the newest notice to display, or nullptr.
 const Notice* notice_to_show(Workspace& work);
 
 }  // namespace echolux

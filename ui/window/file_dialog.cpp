@@ -35,7 +35,7 @@ bool is_folder(const fs::path& path) {
     return fs::is_directory(path, problem);
 }
 
-// The name is selected up to its ending, so that what is typed takes its place and the ending stays.
+// Selects the name without its extension, so that typing replaces the name and keeps the extension.
 int select_stem(ImGuiInputTextCallbackData* data) {
     int& length = *static_cast<int*>(data->UserData);
     if (length <= 0) return 0;
@@ -60,7 +60,7 @@ bool contains(const std::string& text, const std::string& wanted) {
     return lower_case(text).find(lower_case(wanted)) != std::string::npos;
 }
 
-// Text inside [left, right], cut off there.
+// Draws text between `left` and `right` and clips it there.
 void put(ImFont* font, float left, float right, float middle, const ImVec4& colour, const std::string& text) {
     const float top = std::round(middle - 0.5f * font->FontSize);
     const ImVec4 clip{left, top - font->FontSize, right, top + 2 * font->FontSize};
@@ -91,7 +91,8 @@ void FileDialog::ask(Workspace& work, FileWish wish) {
     open();
 }
 
-// What the wish says; where the last file was saved, or was opened from; never just the folder of the shell.
+// Chooses the initial folder: that of the suggested name, then that of the last saved or opened file. The current
+// folder of the shell is a poor default.
 fs::path FileDialog::first_folder(const Workspace& work) const {
     const fs::path suggested = fs::path(wish_.suggested).parent_path();
     if (!suggested.empty()) return suggested;
@@ -104,7 +105,7 @@ fs::path FileDialog::first_folder(const Workspace& work) const {
     return recent_folders_.empty() ? home_folder() : recent_folders_.front();
 }
 
-// The longest of the wished ones that the name has; empty: none of them.
+// Returns the longest requested extension that the name has, or an empty text.
 std::string FileDialog::ending_of(const std::string& name) const {
     std::string found;
     for (const std::string& ending : wish_.endings) {
@@ -113,16 +114,18 @@ std::string FileDialog::ending_of(const std::string& name) const {
     return found;
 }
 
-// What was typed to save under, with the ending that was there where it has none of its own.
+// Completes a name to save under with the previous extension if it has none.
 fs::path FileDialog::complete(const fs::path& path) const {
     if (wish_.kind != FileWish::Kind::save || wish_.endings.empty() || !ending_of(path.string()).empty()) return path;
     return fs::path(path.string() + (ending_.empty() ? wish_.endings.front() : ending_));
 }
 
+// Reads the folder in a job, because it may be on a slow disk. Folders outside the allowed ones are replaced by the
+// first allowed folder.
 void FileDialog::go_to(Workspace& work, const fs::path& folder) {
     folder_ = folder.is_absolute() ? folder.lexically_normal() : (current_folder() / folder).lexically_normal();
     if (!folder_.has_filename() && folder_.has_parent_path() && folder_ != folder_.root_path()) {
-        folder_ = folder_.parent_path();  // "a/b/" is "a/b"
+        folder_ = folder_.parent_path();  // "a/b/" becomes "a/b"
     }
     const AllowedFolders* limits = work.folders();
     if (limits != nullptr && !limits->hold(folder_)) folder_ = limits->all().front();
@@ -138,6 +141,7 @@ void FileDialog::go_to(Workspace& work, const fs::path& folder) {
         [target = listing_](const Error& error) { target->problem = error.line(); });
 }
 
+// Typing filters the list, except while saving or while a path is typed.
 bool FileDialog::fits(const FolderEntry& entry) const {
     const bool narrows = wish_.kind != FileWish::Kind::save && typed_.find('/') == std::string::npos;
     if (narrows && !contains(entry.name, typed_)) return false;
@@ -195,7 +199,7 @@ void FileDialog::draw_places(const PanelContext& context) {
     }
 }
 
-// Each part of the folder's path is a way up.
+// The parts of the path are buttons that lead to the parent folders.
 void FileDialog::draw_path(const PanelContext& context) {
     ImGui::PushStyleColor(ImGuiCol_Button, {0, 0, 0, 0});
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {context.style.px(5), context.style.px(3)});
@@ -218,6 +222,7 @@ void FileDialog::draw_path(const PanelContext& context) {
     if (!wanted.empty()) go_to(context.work, wanted);
 }
 
+// A double click opens the entry. Returns true if the row was clicked, because the list may have changed then.
 bool FileDialog::draw_row(const PanelContext& context, const FolderEntry& entry, int number) {
     const Style& style = context.style;
     const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -252,7 +257,7 @@ void FileDialog::draw_list(const PanelContext& context, float height) {
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {context.style.px(6), context.style.px(6)});
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
     ImGui::BeginChild("list", {0, height}, false, ImGuiWindowFlags_AlwaysUseWindowPadding);
-    const std::shared_ptr<FolderListing> listing = listing_;  // a row may lead elsewhere
+    const std::shared_ptr<FolderListing> listing = listing_;  // a row may open another folder
     const std::vector<const FolderEntry*> found = fitting();
     chosen_ = std::clamp(chosen_, 0, std::max(static_cast<int>(found.size()) - 1, 0));
     follows_ = is_pressed(ImGuiKey_DownArrow) || is_pressed(ImGuiKey_UpArrow);
@@ -261,7 +266,7 @@ void FileDialog::draw_list(const PanelContext& context, float height) {
     if (is_pressed(ImGuiKey_UpArrow)) chosen_ = std::max(chosen_ - 1, 0);
     for (int i = 0; i < static_cast<int>(found.size()); ++i) {
         const bool far = ImGui::GetCursorScreenPos().y > ImGui::GetWindowPos().y + 2 * height;
-        if (far && i != chosen_) {  // rows out of sight cost nothing
+        if (far && i != chosen_) {  // skip rows far below the visible area
             ImGui::Dummy({0, context.style.px(26) * static_cast<float>(static_cast<int>(found.size()) - i)});
             break;
         }
@@ -287,6 +292,7 @@ void FileDialog::draw_answer(const PanelContext& context) {
                                                 &typed_, flags, saves ? select_stem : nullptr, &stem_length_);
     note_place(context, "files.typed");
     if (ImGui::IsItemEdited()) asks_to_replace_.clear();
+    // Backspace in an empty box leads to the parent folder.
     const bool goes_up =
         !saves && typed_.empty() && ImGui::IsItemActive() && is_pressed(ImGuiKey_Backspace) && !ImGui::IsItemEdited();
     if (wish_.kind == FileWish::Kind::open) {
@@ -318,7 +324,8 @@ void FileDialog::draw_answer(const PanelContext& context) {
         enter(context);
 }
 
-// Enter, or the button: what was typed, or the row that is chosen.
+// Handles Enter and the main button: accepts a typed path, or the selected row. An existing file is replaced only on
+// the second request.
 void FileDialog::enter(const PanelContext& context) {
     begins_typing_ = true;
     std::error_code problem;
@@ -343,6 +350,7 @@ void FileDialog::enter(const PanelContext& context) {
     if (!found.empty()) take(context, FolderEntry(*found[static_cast<std::size_t>(chosen_)]), true);
 }
 
+// `goes_on` opens the entry; otherwise it is only selected.
 void FileDialog::take(const PanelContext& context, const FolderEntry& entry, bool goes_on) {
     const fs::path path = folder_ / entry.name;
     begins_typing_ = true;
@@ -362,6 +370,7 @@ void FileDialog::take_name(const std::string& name) {
     if (const std::string ending = ending_of(name); !ending.empty()) ending_ = ending;
 }
 
+// Closes the dialog first, because the callback may open another one.
 void FileDialog::answer(const PanelContext& context, const fs::path& path) {
     close();
     attempt(context, "files", [&] {

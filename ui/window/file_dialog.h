@@ -1,5 +1,5 @@
-// Choosing a file or folder, or a name to save under: our own dialog, by keyboard alone or with the mouse. Typing
-// narrows the list, Enter goes on, Backspace goes up; a path may be typed or pasted as well.
+// Dialog to choose a file, a folder, or a name to save under. Works with the mouse or the keyboard alone: typing
+// filters the list, Enter opens, Backspace leads to the parent folder. Paths can be typed or pasted.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@ namespace echolux {
 
 class FileDialog : public Overlay {
   public:
-    // What a panel or an action wishes. Opening takes what may_open() where no endings are given.
+    // Opens the dialog for a request. Without extensions, files to open are filtered by may_open().
     void ask(Workspace& work, FileWish wish);
 
     void draw(const PanelContext& context, ImVec2 size) override;
@@ -39,15 +39,15 @@ class FileDialog : public Overlay {
 
     FileWish wish_;
     std::shared_ptr<FolderListing> listing_ = std::make_shared<FolderListing>();  // filled by a job
-    std::filesystem::path folder_;                                                // that is shown, or being read
+    std::filesystem::path folder_;                                                // displayed, or being read
     std::vector<std::filesystem::path> recent_folders_;
-    std::string typed_;    // narrows the list, or is a path, or the name to save under
-    std::string ending_;   // of the name to save under, kept where another name is typed
-    int stem_length_ = 0;  // of the name that is to be selected; 0: none is
+    std::string typed_;    // filter, path, or name to save under
+    std::string ending_;   // extension of the name to save under, kept for other names
+    int stem_length_ = 0;  // length of the part to select; 0: none
     bool shows_all_ = false;
     int chosen_ = 0;
     bool follows_ = false, begins_typing_ = false;
-    std::filesystem::path asks_to_replace_;
+    std::filesystem::path asks_to_replace_;  // file to be replaced after confirmation
 };
 
 }  // namespace echolux

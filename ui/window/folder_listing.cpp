@@ -23,7 +23,7 @@ FolderListing list_folder(const std::filesystem::path& folder, std::size_t max_e
     const std::filesystem::directory_iterator end;
     while (!problem && entry != end && listing.entries.size() < max_entries) {
         FolderEntry found{entry->path().filename().string(), false, 0, {}};
-        std::error_code gone;  // while the folder was read
+        std::error_code gone;  // the entry may be deleted while the folder is read
         found.is_folder = entry->is_directory(gone);
         if (!found.is_folder) found.bytes = entry->file_size(gone);
         if (gone) found.bytes = 0;

@@ -1,4 +1,4 @@
-// The content of a folder, for the file dialog: read once, by a job.
+// Content of a folder for the file dialog, read once by a job.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ struct FolderEntry {
 
 struct FolderListing {
     std::filesystem::path folder;
-    std::vector<FolderEntry> entries;  // folders first, then by name; hidden ones are left out
-    std::string problem;               // why it could not be read; empty: it could
+    std::vector<FolderEntry> entries;  // folders first, then by name; without hidden entries
+    std::string problem;               // why the folder could not be read; otherwise empty
 };
 
-// Never throws but for memory; at most so many entries.
+// Reads at most `max_entries` entries. Throws only if out of memory.
 FolderListing list_folder(const std::filesystem::path& folder, std::size_t max_entries = 20000);
 
-// Whether a name has one of these endings, upper or lower case; none: any name has.
+// Returns true if the name has one of these extensions, ignoring case, or if `endings` is empty.
 bool has_ending(std::string_view name, const std::vector<std::string>& endings);
 
 }  // namespace echolux

@@ -1,5 +1,5 @@
-// A window of X11, Wayland, Windows or macOS through GLFW 3.3. What the window system reports in points of its own is
-// turned into pixels here; callbacks only take down what happened.
+// Window on X11, Wayland, Windows or macOS with GLFW 3.3. Converts GLFW's screen coordinates to pixels. Callbacks only
+// record events.
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 #include <fmt/format.h>
@@ -14,8 +14,8 @@
 #include "compute/error.h"
 #include "ui/window/native_window.h"
 
-// GLFW declares it only after the Vulkan headers, which stay in render: VkResult (VkInstance, window, no allocator,
-// VkSurfaceKHR*).
+// GLFW declares this function only if the Vulkan headers are included, which only render/ uses. The types stand for
+// VkResult (VkInstance, window, allocator, VkSurfaceKHR*).
 extern "C" int glfwCreateWindowSurface(void* instance, GLFWwindow* window, const void* allocator,
                                        std::uint64_t* surface);
 
@@ -66,7 +66,7 @@ constexpr std::array named_keys{
     NamedKey{GLFW_KEY_KP_DIVIDE, "/"},
 };
 
-// As it is printed on the keyboard in use; "": a key that Echolux does not know.
+// Returns the name printed on the current keyboard layout, or an empty text for unknown keys.
 std::string key_name(int key, int scancode) {
     for (const NamedKey& named : named_keys) {
         if (named.key == key) return named.name;
@@ -80,7 +80,8 @@ std::string key_name(int key, int scancode) {
     return name;
 }
 
-// The desktop's own opener runs beside the window; a quote in a name ends no word of the shell.
+// Opens a path with the default program of the desktop, in the background. Single quotes in the path are escaped for
+// the shell.
 void open_on_desktop(const std::filesystem::path& path) {
     std::string quoted = "'";
     for (const char c : path.string()) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -93,7 +94,7 @@ void open_on_desktop(const std::filesystem::path& path) {
 }
 
 int button_number(int glfw_button) {
-    constexpr std::array numbers{0, 1, 2};  // left, right, middle: GLFW counts alike
+    constexpr std::array numbers{0, 1, 2};  // left, right, middle: same numbers as in GLFW
     static_assert(GLFW_MOUSE_BUTTON_LEFT == 0 && GLFW_MOUSE_BUTTON_RIGHT == 1 && GLFW_MOUSE_BUTTON_MIDDLE == 2);
     return glfw_button >= 0 && glfw_button < 3 ? numbers[static_cast<std::size_t>(glfw_button)] : -1;
 }
@@ -200,6 +201,7 @@ class GlfwWindow final : public NativeWindow {
             throw Error(ErrorCode::device, "there is no Vulkan loader or driver for windows", "window",
                         "install a Vulkan driver (mesa-vulkan-drivers for any CPU)");
         }
+        // Vulkan creates its own surface, so GLFW must not create an OpenGL context.
         glfwWindowHint(GLFW_CLIENT_API, GLFW_NO_API);
         window_ = glfwCreateWindow(width, height, title.c_str(), nullptr, nullptr);
         if (window_ == nullptr) {
@@ -236,6 +238,7 @@ class GlfwWindow final : public NativeWindow {
         });
         glfwSetWindowFocusCallback(
             window_, [](GLFWwindow* window, int focused) { note(window, FocusChanged{focused == GLFW_TRUE}); });
+        // Ignore the request here; the main window decides whether to close.
         glfwSetWindowCloseCallback(window_, [](GLFWwindow* window) {
             glfwSetWindowShouldClose(window, GLFW_FALSE);
             note(window, CloseRequested{});
@@ -253,6 +256,7 @@ class GlfwWindow final : public NativeWindow {
         return {width, height};
     }
 
+    // Differs from 1 on displays with scaling, depending on the window system.
     double pixels_per_point() const {
         int points = 0, down = 0;
         glfwGetWindowSize(window_, &points, &down);
@@ -260,9 +264,9 @@ class GlfwWindow final : public NativeWindow {
     }
 
     GLFWwindow* window_ = nullptr;
-    std::array<GLFWcursor*, 6> cursors_{};  // by PointerShape
+    std::array<GLFWcursor*, 6> cursors_{};  // indexed by PointerShape
     PointerShape pointer_ = PointerShape::arrow;
-    std::array<int, 4> before_{};  // place and size, before the full screen
+    std::array<int, 4> before_{};  // position and size before full screen
     std::vector<HeardEvent> events_;
     std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };

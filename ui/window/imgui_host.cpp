@@ -12,6 +12,7 @@
 namespace echolux {
 namespace {
 
+// Vertices and indices are copied without conversion.
 static_assert(sizeof(ImDrawVert) == sizeof(InterfaceVertex));
 static_assert(offsetof(ImDrawVert, pos) == offsetof(InterfaceVertex, x));
 static_assert(offsetof(ImDrawVert, uv) == offsetof(InterfaceVertex, u));
@@ -46,7 +47,7 @@ constexpr std::array known_keys{
     KnownKey{"Z", ImGuiKey_Z},
 };
 
-// Dear ImGui took key states from an array before it took events.
+// Versions before 1.87 read key states from an array, later ones receive events.
 #if IMGUI_VERSION_NUM >= 18700
 void map_keys(ImGuiIO&) {}
 void set_key(ImGuiIO& io, std::size_t known, bool down) {
@@ -86,7 +87,8 @@ void ImguiHost::open_context() {
     io.IniFilename = nullptr;
     io.LogFilename = nullptr;
     io.BackendFlags |= ImGuiBackendFlags_HasMouseCursors | ImGuiBackendFlags_RendererHasVtxOffset;
-    io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;  // of menus: all other windows keep keys for actions
+    // for menus; all other windows set NoNav and leave keys to actions
+    io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
     io.ConfigWindowsMoveFromTitleBarOnly = true;
     io.MouseDoubleClickTime = 0.35f;
     map_keys(io);
@@ -121,10 +123,13 @@ ImguiHost::Glyphs ImguiHost::glyphs() const {
     return {width, height, {coverage, coverage + static_cast<std::ptrdiff_t>(width) * height}};
 }
 
-// Within one picture a button may change once, the pointer not move after that, nor a button be let go after a move:
-// else a click would be lost, happen where the pointer went later, or the end of a quick drag be left out. Nor is a key
-// let go after another went down: Ctrl may be let go before the K of Ctrl+K. What is typed after a click or a key that
-// acts belongs to what that opens.
+// Decides whether an event must wait for the next frame, because Dear ImGui only sees the state at the start of a
+// frame. Within a frame:
+// - a button may change once, and the pointer may not move after that; otherwise a click would be lost or happen at a
+//   later position
+// - a button may not be released after a move; otherwise the end of a quick drag would be lost
+// - a key may not be released after another was pressed, such as Ctrl before K in Ctrl+K
+// Text typed after a click or a command key belongs to the control that it opens.
 bool ImguiHost::is_for_next(const WindowEvent& event, const std::vector<WindowEvent>& taken) const {
     const auto before = [&taken](auto fits) { return std::any_of(taken.begin(), taken.end(), fits); };
     const auto is_button = [](const WindowEvent& e) { return std::holds_alternative<PointerButton>(e); };
@@ -146,7 +151,7 @@ bool ImguiHost::is_for_next(const WindowEvent& event, const std::vector<WindowEv
     return false;
 }
 
-// A key that does something by itself, and is no part of what is typed.
+// True for keys that trigger an action instead of typing text.
 bool ImguiHost::acts(const WindowEvent& event) const {
     const auto* key = std::get_if<KeyPressed>(&event);
     if (key == nullptr || !key->down) return false;
@@ -159,6 +164,7 @@ std::vector<WindowEvent> ImguiHost::begin(std::int64_t width, std::int64_t heigh
     ImGuiIO& io = ImGui::GetIO();
     std::vector<WindowEvent> taken;
     double time_s = now_s;
+    // Text waits at most a few frames for a control that accepts it.
     text_waits_ = takes_text() ? 0 : std::max(0, text_waits_ - 1);
     const auto waits = [&](const WindowEvent& event) {
         return is_for_next(event, taken) || (text_waits_ > 0 && std::holds_alternative<TextTyped>(event));
@@ -169,7 +175,7 @@ std::vector<WindowEvent> ImguiHost::begin(std::int64_t width, std::int64_t heigh
         taken.push_back(std::move(waiting_.front().what));
         waiting_.pop_front();
     }
-    constexpr double shortest_s = 1e-4;  // Dear ImGui's time always passes
+    constexpr double shortest_s = 1e-4;  // Dear ImGui requires a positive time step
     const double passed_s = std::max(time_s - clock_s_, shortest_s);
     clock_s_ += passed_s;
     io.DisplaySize = {static_cast<float>(width), static_cast<float>(height)};
@@ -208,7 +214,7 @@ void ImguiHost::take_key(const KeyPressed& key) {
     }
 }
 
-// Released keys are reported to the control that has the focus now.
+// Reports all keys and buttons as released when the window loses focus.
 void ImguiHost::release_all() {
     ImGuiIO& io = ImGui::GetIO();
     ctrl_ = shift_ = alt_ = super_ = false;
@@ -223,6 +229,7 @@ const InterfaceMesh& ImguiHost::end() {
     mesh_.vertices.clear();
     mesh_.indices.clear();
     mesh_.parts.clear();
+    // Converts the command lists to one mesh with a clip rectangle per part.
     for (int i = 0; i < drawn.CmdListsCount; ++i) {
         const ImDrawList& list = *drawn.CmdLists[i];
         const auto first_vertex = static_cast<std::uint32_t>(mesh_.vertices.size());
@@ -242,7 +249,7 @@ const InterfaceMesh& ImguiHost::end() {
     return mesh_;
 }
 
-// Dear ImGui ends no picture whose windows and stacks stand open, so that it begins anew.
+// Dear ImGui cannot end a frame whose windows and stacks are open, so the context is created again.
 void ImguiHost::give_up() {
     const ImVec2 pointer = ImGui::GetIO().MousePos;
     ImGui::DestroyContext(context_);

@@ -1,5 +1,5 @@
-// Dear ImGui without its backends: events go in as a window reports them, triangles come out as a screen draws them,
-// fonts are made anew for each scale.
+// Dear ImGui without its platform backends. Takes the events of a NativeWindow, returns triangles for the renderer, and
+// rasterizes the fonts for each scale. Use it on the thread of the window.
 #pragma once
 
 #include <cstdint>
@@ -22,37 +22,39 @@ class ImguiHost {
     ImguiHost(const ImguiHost&) = delete;
     ImguiHost& operator=(const ImguiHost&) = delete;
 
-    // Fonts, colours and sizes for a scale; true where they were made anew and glyphs() have to be handed on.
+    // Loads fonts, colours and sizes for a scale. Returns true if they changed and glyphs() must be uploaded again.
     bool set_scale(double scale);
     const Style& style() const { return style_; }
 
+    // Font atlas with one byte of coverage per pixel.
     struct Glyphs {
         std::int64_t width = 0, height = 0;
         std::vector<std::uint8_t> coverage;
     };
     Glyphs glyphs() const;
 
+    // Adds an event for one of the next frames.
     void feed(const HeardEvent& event) { waiting_.push_back(event); }
 
-    // A picture begins: takes events that were fed until one that Dear ImGui could not tell apart from those before (a
-    // button that goes down and up again), which waits for the next picture. What was taken comes back, in order. Dear
-    // ImGui's clock is that of the events: what is a double click does not depend on how long pictures take.
+    // Starts a frame and takes queued events up to the first that Dear ImGui could not distinguish within one frame,
+    // such as a button that is pressed and released. Returns the taken events in order. The clock of Dear ImGui follows
+    // the events, so double clicks do not depend on the frame rate.
     std::vector<WindowEvent> begin(std::int64_t width, std::int64_t height, double now_s);
     bool has_waiting() const { return !waiting_.empty(); }
 
-    // Something has opened that takes text in a picture or two: what is typed waits for it, but not for long.
+    // Holds back typed text for a few frames, until a control that just opened can accept it.
     void expect_text() { text_waits_ = 4; }
 
-    // The picture ends: its triangles, valid until the next one ends.
+    // Ends the frame. The mesh is valid until the next frame ends.
     const InterfaceMesh& end();
-    // The picture that was begun ends without triangles, wherever an error left it: all is let go, pop-ups close.
+    // Aborts the frame after an error, without triangles. All keys are released and pop-ups are closed.
     void give_up();
 
-    // Of what was begun last.
+    // State of the current frame.
     bool takes_text() const;
     PointerShape pointer() const;
 
-    // "Ctrl+Shift+S" for the key that goes down now, with what is held.
+    // Returns the key with the held modifiers, such as "Ctrl+Shift+S".
     std::string chord(const std::string& key) const;
     bool holds(const std::string& modifier) const;
 
@@ -68,8 +70,8 @@ class ImguiHost {
     ImGuiContext* context_ = nullptr;
     Style style_;
     std::deque<HeardEvent> waiting_;
-    double clock_s_ = 0;  // of Dear ImGui
-    int text_waits_ = 0;  // pictures
+    double clock_s_ = 0;  // time of Dear ImGui's clock
+    int text_waits_ = 0;  // frames for which typed text is still held back
     bool ctrl_ = false, shift_ = false, alt_ = false, super_ = false;
     std::string clipboard_;
     InterfaceMesh mesh_;

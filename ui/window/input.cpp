@@ -9,6 +9,7 @@
 namespace echolux {
 namespace {
 
+// The roll angle follows the angle of the pointer around the centre.
 View rolled(View view, const glm::dvec2& pixels, const glm::dvec2& at) {
     const glm::dvec2 before = at - pixels;
     const double turned = std::atan2(at.y, at.x) - std::atan2(before.y, before.x);
@@ -52,6 +53,7 @@ View dragged(const View& view, Drag drag, const glm::dvec2& pixels, const glm::d
     return view;
 }
 
+// 87 pixels double the size.
 double zoom_factor(double pixels_down) {
     return std::exp(-0.008 * pixels_down);
 }

@@ -1,4 +1,4 @@
-// What a drag in a pane does: from buttons and modifier keys to an action, from pixels to a changed view. Pure
+// Actions of drags in a pane: maps buttons and modifier keys to an action, and pixels to a changed view. Pure
 // functions.
 #pragma once
 
@@ -13,24 +13,27 @@ namespace echolux {
 
 enum class Drag { none, rotate, roll, pan, zoom, cross, values, surface, light };
 
+// Button and modifier keys at the start of a drag.
 struct Grip {
-    int button = 0;  // 0 left, 1 right, 2 middle
+    int button = 0;  // left, right, middle
     bool shift = false, ctrl = false;
 };
 
-// As in 3D Slicer (Shift + left: pan, Ctrl + left: roll), or as in ParaView (Shift + left: roll, Ctrl + left: zoom).
+// Mouse bindings as in 3D Slicer (Shift + left: pan, Ctrl + left: roll) or as in ParaView (Shift + left: roll, Ctrl +
+// left: zoom).
 Drag drag_in_volume(const Grip& grip, bool as_slicer);
 
-// Left: the cross-hair; right: which values are black and white; middle or Shift + left: pan; Ctrl + left: zoom.
+// Mouse bindings: left: cross-hair; right: window and level; middle or Shift + left: pan; Ctrl + left: zoom.
 Drag drag_in_section(const Grip& grip);
 
-// The view after a drag by `pixels`, from a place `at` that is counted from the picture's middle.
+// Returns the view after a drag by `pixels`. `at` is the pointer relative to the centre of the picture.
 View dragged(const View& view, Drag drag, const glm::dvec2& pixels, const glm::dvec2& at, const glm::dvec3& extent);
 
-// The factor of a drag for zoom: up enlarges.
+// Returns the zoom factor of a drag; dragging up enlarges.
 double zoom_factor(double pixels_down);
 
-// Right in a section: to the right wider, up brighter, by the picture's size once the whole range.
+// Window and level: dragging right widens the range, dragging up brightens. The size of the picture corresponds to the
+// complete range.
 ValueRange values_dragged(const ValueRange& range, const glm::dvec2& pixels, double picture_size);
 
 }  // namespace echolux

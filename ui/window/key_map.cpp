@@ -1,4 +1,4 @@
-// All keys of all actions and what the mouse does: see sheets.h.
+// Sheet with the keys of all actions and the mouse bindings, see sheets.h.
 #include "ui/window/sheets.h"
 
 #include <algorithm>
@@ -42,6 +42,7 @@ const Group& mouse_in_sections() {
     return group;
 }
 
+// Groups actions like the menus; actions without keys are omitted.
 std::vector<Group> groups_of(const PanelContext& context) {
     std::vector<Group> groups{mouse_in_volume(context.work.window().mouse_slicer), mouse_in_sections()};
     for (const Action& action : context.work.actions().all()) {
@@ -83,7 +84,7 @@ void KeyMap::draw(const PanelContext& context, ImVec2 size) {
     const float width = ImGui::GetContentRegionAvail().x, gap = style.px(24);
     const int columns = std::max(1, static_cast<int>(width / style.px(310)));
     const float column = (width - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
-    // Each group goes into the shortest column.
+    // Each group is placed in the shortest column.
     std::vector<float> tops(static_cast<std::size_t>(columns), ImGui::GetCursorScreenPos().y);
     const ImVec2 corner = ImGui::GetCursorScreenPos();
     for (const Group& group : groups_of(context)) {

@@ -8,7 +8,7 @@
 namespace echolux {
 namespace {
 
-// "Ctrl++" is Ctrl and a plus.
+// Splits a combination at each "+". "Ctrl++" is Ctrl and the plus key.
 std::vector<std::string> parts_of(const std::string& keys) {
     std::vector<std::string> parts(1);
     for (std::size_t i = 0; i < keys.size(); ++i) {

@@ -1,4 +1,4 @@
-// Key combinations drawn as keycaps: "Ctrl" "K".
+// Draws key combinations as keycaps, such as "Ctrl" "K".
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace echolux {
 
-// Ends at `right_middle`; returns its width.
+// Draws keys that end at `right_middle` and returns their width.
 float draw_keys_right(const Style& style, ImVec2 right_middle, const std::string& keys);
 
-// Begins at `left_middle`; returns its width.
+// Draws keys that begin at `left_middle` and returns their width.
 float draw_keys_left(const Style& style, ImVec2 left_middle, const std::string& keys);
 
 float width_of_keys(const Style& style, const std::string& keys);

@@ -6,21 +6,23 @@
 namespace echolux {
 namespace {
 
-constexpr double top_height = 40, status_height = 28;  // at scale 1
-constexpr double narrowest_column = 230, gap = 3;      //
-constexpr double max_of_width = 0.27;                  // that a column takes
-constexpr double min_of_centre = 0.45;                 // of the width, that is left to pictures
+constexpr double top_height = 40, status_height = 28;  // in pixels at scale 1
+constexpr double narrowest_column = 230, gap = 3;      // in pixels at scale 1
+constexpr double max_of_width = 0.27;                  // maximum share of a column
+constexpr double min_of_centre = 0.45;                 // minimum share of the pictures
 
 std::int64_t pixels(double at_scale_1, double scale) {
     return std::llround(at_scale_1 * scale);
 }
 
+// Width in pixels; 0 if the column is hidden.
 std::int64_t column_width(bool is_there, double wanted, const WindowNeeds& needs) {
     if (!is_there || !needs.is_open) return 0;
     const double max_width = std::max(narrowest_column, max_of_width * static_cast<double>(needs.width) / needs.scale);
     return pixels(std::clamp(wanted, narrowest_column, max_width), needs.scale);
 }
 
+// Two parts of a rectangle and the handle between them.
 struct Halves {
     Region first, second;
     PaneSplit split;
@@ -44,7 +46,7 @@ double share_of(const std::vector<double>& split, std::size_t index, double othe
     return std::clamp(index < split.size() ? split[index] : otherwise, 0.2, 0.8);
 }
 
-// A column: the first as high as its share, two more below. A row: three of one width.
+// Column: the first section has the given share, with two more below it. Row: three sections of equal width.
 void add_sections(PanePlan& plan, const Region& whole, bool is_column, double share, std::int64_t between) {
     if (is_column) {
         const Halves upper = stacked(whole, share * 2 / 3, 1, between);
@@ -70,10 +72,10 @@ WindowPlan plan_window(const WindowSettings& settings, const WindowNeeds& needs)
     const std::int64_t line = std::max<std::int64_t>(1, pixels(1, needs.scale));
     const std::int64_t middle = std::max<std::int64_t>(1, needs.height - top - status - 2 * line);
     std::int64_t left = column_width(settings.left_panels, settings.left_width, needs);
-    // The panels on the right are about pictures of volumes, which the alignment view does not show.
+    // The panels on the right concern pictures of volumes, which the alignment view does not show.
     const bool has_right = settings.right_panels && !needs.aligns;
     std::int64_t right = column_width(has_right, settings.right_width, needs);
-    // In a small window the picture keeps most of the room: first the left panels fold, then the right ones.
+    // In a small window the pictures keep most of the space: the left panels are hidden first, then the right ones.
     const auto is_cramped = [&] {
         return static_cast<double>(needs.width - left - right) < min_of_centre * static_cast<double>(needs.width);
     };
@@ -95,6 +97,7 @@ PanePlan plan_panes(const Region& centre, PaneLayout layout, const std::vector<d
     PanePlan plan;
     const std::int64_t between = std::max<std::int64_t>(2, pixels(gap, scale));
     const double volume_share = share_of(split, 0, 0.62), upper_share = share_of(split, 1, 0.5);
+    // A square or tall window stacks volume and sections.
     const bool is_wide = static_cast<double>(centre.width) > 1.15 * static_cast<double>(centre.height);
     if (layout == PaneLayout::volume) {
         plan.panes.push_back({PaneKind::volume, centre});

@@ -1,4 +1,4 @@
-// The layout of the window: rectangles of its parts from its size. Pure functions, so that every size can be tested.
+// Layout of the window: computes the rectangles of its parts. Pure functions, so that every size can be tested.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,19 @@
 namespace echolux {
 
 struct WindowPlan {
-    Region top, left, right, centre, bottom, status;  // no width: it is folded away
+    Region top, left, right, centre, bottom, status;  // zero width: hidden
 };
 
+// Input of the layout.
 struct WindowNeeds {
     std::int64_t width = 0, height = 0;  // pixels
     double scale = 1;
-    bool is_open = false;     // else the start page stands alone
-    std::int64_t bottom = 0;  // height of the panels below the panes
-    bool aligns = false;      // the alignment view stands in the middle
+    bool is_open = false;     // false: only the start page is shown
+    std::int64_t bottom = 0;  // height of the panels below the panes in pixels
+    bool aligns = false;      // the alignment view replaces the panes
 };
 
+// Returns the rectangles in pixels from the upper left corner.
 WindowPlan plan_window(const WindowSettings& settings, const WindowNeeds& needs);
 
 struct PanePlace {
@@ -29,10 +31,10 @@ struct PanePlace {
     Region place;
 };
 
-// A line between panes that can be dragged: which share of window.pane_split it is, and of which length in pixels.
+// Draggable line between panes, with its index in window.pane_split and the length in pixels that a share of 1 covers.
 struct PaneSplit {
     Region handle;
-    bool is_upright;    // between left and right
+    bool is_upright;    // separates left and right
     std::size_t share;  // index into window.pane_split
     std::int64_t begin, length;
 };
@@ -42,7 +44,7 @@ struct PanePlan {
     std::vector<PaneSplit> splits;
 };
 
-// Beside each other where there is room, else the volume above a row of sections.
+// Arranges the panes side by side in a wide window, otherwise the volume above a row of sections.
 PanePlan plan_panes(const Region& centre, PaneLayout layout, const std::vector<double>& split, double scale);
 
 }  // namespace echolux

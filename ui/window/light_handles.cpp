@@ -10,10 +10,12 @@
 namespace echolux {
 namespace {
 
+// Radius of the sphere relative to the pane, and sizes in pixels at scale 1.
 constexpr double radius_of_pane = 0.42;
 constexpr double twice_as_far_px = 80;
 constexpr float handle_px = 8, reach_px = 13;
 
+// In pixels.
 double radius(const Region& place) {
     return radius_of_pane * static_cast<double>(std::min(place.width, place.height));
 }
@@ -29,6 +31,7 @@ std::vector<LightHandle> shown_light_handles(const PanelContext& context, const 
     return light_handles(view);
 }
 
+// Lights behind the volume are drawn as rings, lights in front as discs.
 void draw_light_handles(const PanelContext& context, const View& view, const Region& place) {
     const Style& style = context.style;
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -59,7 +62,7 @@ void draw_light_handles(const PanelContext& context, const View& view, const Reg
 std::optional<HeldLight> light_under(const PanelContext& context, const View& view, const Region& place,
                                      const glm::dvec2& pointer) {
     const std::vector<LightHandle> handles = shown_light_handles(context, view);
-    for (std::size_t i = handles.size(); i-- > 0;) {  // the one on top first
+    for (std::size_t i = handles.size(); i-- > 0;) {  // topmost first
         const glm::dvec2 at = middle(place) + radius(place) * handles[i].at;
         if (glm::distance(at, pointer) <= static_cast<double>(context.style.px(reach_px)))
             return HeldLight{i, handles[i], pointer, view};
@@ -67,6 +70,7 @@ std::optional<HeldLight> light_under(const PanelContext& context, const View& vi
     return std::nullopt;
 }
 
+// The handle moves relative to its position at the start of the drag.
 void drag_light(const PanelContext& context, const HeldLight& held, const Region& place, const glm::dvec2& pointer,
                 bool moves_away) {
     const glm::dvec2 by = pointer - held.pointer;

@@ -1,4 +1,4 @@
-// Handles of lights over the volume: on a sphere about it, where they are seen from the eye.
+// Handles for lights, drawn on a sphere around the volume as seen from the eye.
 #pragma once
 
 #include <optional>
@@ -9,24 +9,24 @@
 
 namespace echolux {
 
-// A handle that is dragged: as it was, and where the pointer took hold of it.
+// State at the start of a drag.
 struct HeldLight {
     std::size_t handle = 0;
     LightHandle before;
     glm::dvec2 pointer{0};
-    View view;  // as it was
+    View view;  // view at the start
 };
 
-// Those of this view; none where they are switched off.
+// Returns the handles of a view; none if they are hidden.
 std::vector<LightHandle> shown_light_handles(const PanelContext& context, const View& view);
 
 void draw_light_handles(const PanelContext& context, const View& view, const Region& place);
 
-// The handle under the pointer, which is given from the pane's corner.
+// Returns the handle under the pointer, whose position is relative to the corner of the pane.
 std::optional<HeldLight> light_under(const PanelContext& context, const View& view, const Region& place,
                                      const glm::dvec2& pointer);
 
-// With Shift it is moved farther and nearer.
+// Moves a light around the volume. With `moves_away` (Shift) the distance changes instead.
 void drag_light(const PanelContext& context, const HeldLight& held, const Region& place, const glm::dvec2& pointer,
                 bool moves_away);
 

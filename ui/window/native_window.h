@@ -1,5 +1,5 @@
-// A window of the window system, as Echolux needs it: events in, a surface for Vulkan out. GLFW opens real ones;
-// another kind has no screen and is given its events by tests, bench and gallery.
+// Interface to a window of the window system: events in, a Vulkan surface out. The GLFW implementation opens real
+// windows. The offscreen implementation has no screen and receives events from tests, benchmarks and the gallery.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace echolux {
 
-// Places are in pixels of the screen from the left top.
+// Positions are in pixels from the upper left corner.
 struct PointerMoved {
     double x, y;
 };
@@ -46,8 +46,7 @@ struct CloseRequested {};
 using WindowEvent = std::variant<PointerMoved, PointerButton, Scrolled, KeyPressed, TextTyped, FilesDropped, Resized,
                                  FocusChanged, CloseRequested>;
 
-// What happened, and when by the window's own clock: however long a picture takes, a double click is one by the times
-// of its clicks.
+// An event with its time on the window's clock, so that double clicks do not depend on the frame rate.
 struct HeardEvent {
     WindowEvent what;
     double time_s = 0;
@@ -59,51 +58,52 @@ class NativeWindow {
   public:
     virtual ~NativeWindow() = default;
 
-    virtual std::int64_t width() const = 0;  // pixels; 0 while it is minimised
+    virtual std::int64_t width() const = 0;  // pixels; 0 while minimized
     virtual std::int64_t height() const = 0;
-    virtual double scale() const = 0;  // of text and controls that the screen wants
+    virtual double scale() const = 0;  // scale of text and controls requested by the screen
 
-    // Whether its size is that of the user's own window, which opens as large the next time.
+    // Returns true if the size is chosen by the user and should be restored at the next start.
     virtual bool keeps_size() const { return true; }
     virtual WindowSurface surface() = 0;
 
-    // Seconds of a clock that never runs backwards: that of the events, and of all that the window does.
+    // Returns the seconds of a monotonic clock, used for events and for all work of the window.
     virtual double now_s() const = 0;
 
-    // What happened since the last call, in its order; waits for something at most so long.
+    // Returns the events since the last call in order. Waits at most `max_s` seconds for the first one.
     virtual std::vector<HeardEvent> take_events(double max_s) = 0;
 
-    // Ends the waiting of take_events(), or the next one. Any thread.
+    // Interrupts the current or next wait in take_events(). Thread-safe.
     virtual void wake() = 0;
 
-    // Notes what has happened so far, with its time. To be called where drawing takes long.
+    // Records the events that have occurred, with their times. Call it before and between long drawing operations.
     virtual void look() = 0;
 
-    virtual void set_size(std::int64_t width, std::int64_t height) = 0;  // asks for it; pixels
+    // request in pixels; the window system may ignore it
+    virtual void set_size(std::int64_t width, std::int64_t height) = 0;
     virtual void set_title(const std::string& title) = 0;
     virtual void set_pointer(PointerShape shape) = 0;
     virtual void set_full_screen(bool full) = 0;
     virtual std::string clipboard() = 0;
     virtual void set_clipboard(const std::string& text) = 0;
 
-    // By the program that the desktop has for it; a folder: by its file manager.
+    // Opens files with the default program of the desktop, and folders in the file manager.
     virtual void show_outside(const std::filesystem::path& path) = 0;
 };
 
-// Throws Error{device}: no screen, no window system; says what to do without one.
+// Throws Error{device} without a screen or window system; the remedy names commands that work without a window.
 std::unique_ptr<NativeWindow> open_glfw_window(std::int64_t width, std::int64_t height, const std::string& title);
 
-// No screen: events are what push() was given.
+// Window without a screen. Events come from push().
 class OffscreenWindow : public NativeWindow {
   public:
     virtual void push(WindowEvent event) = 0;
-    virtual void push(HeardEvent event) = 0;  // that happened then
+    virtual void push(HeardEvent event) = 0;  // with its own time
 
-    // From now on time passes by waiting for events, and by `picture_s` with each look(): a machine that draws as many
-    // pictures a second, however busy the real one is.
+    // Replaces the real clock: time advances by waiting for events, and by `picture_s` with each look(). This simulates
+    // a machine of constant speed, independent of the load of the real one.
     virtual void keep_time_by_hand(double picture_s) = 0;
 
-    // What show_outside() was asked for, in order.
+    // Returns the paths passed to show_outside(), in order.
     virtual const std::vector<std::filesystem::path>& shown_outside() const = 0;
 };
 std::unique_ptr<OffscreenWindow> open_offscreen_window(std::int64_t width, std::int64_t height, double scale);

@@ -1,4 +1,4 @@
-// A window without a screen: its size and events are set by its owner.
+// Window without a screen. Its owner sets size and events.
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -36,7 +36,7 @@ class Offscreen final : public OffscreenWindow {
 
     double now_s() const override { return picture_s_ ? by_hand_s_ : seconds_since(begin_); }
 
-    // By hand, other threads get a moment of the real time for what passes of the other.
+    // With a simulated clock, a short real wait still gives other threads time to run.
     std::vector<HeardEvent> take_events(double max_s) override {
         constexpr double moment_s = 0.002;
         const double waits_s = picture_s_ ? std::min(max_s, moment_s) : max_s;
@@ -75,10 +75,10 @@ class Offscreen final : public OffscreenWindow {
     std::string clipboard_;
     std::vector<std::filesystem::path> shown_outside_;
     std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-    std::optional<double> picture_s_;  // nothing: the time is the machine's
+    std::optional<double> picture_s_;  // nullopt: real clock
     double by_hand_s_ = 0;
 
-    std::mutex mutex_;  // of what follows
+    std::mutex mutex_;  // protects the members below
     std::condition_variable changed_;
     std::vector<HeardEvent> events_;
     bool is_woken_ = false;

@@ -7,6 +7,7 @@
 
 namespace echolux {
 
+// A fixed height positions the sheet by its top edge, an automatic height by its centre.
 void Overlay::begin_sheet(const PanelContext& context, ImVec2 size, const char* name, const Sheet& sheet) {
     const Style& style = context.style;
     const float margin = style.px(16);
@@ -37,6 +38,7 @@ void Overlay::begin_sheet(const PanelContext& context, ImVec2 size, const char* 
     sheet_state_->is_in_sheet = true;
 }
 
+// A click outside closes the sheet only if it did not also open it.
 void Overlay::end_sheet() {
     const bool is_beside =
         !is_new_ && ImGui::IsMouseClicked(0) &&

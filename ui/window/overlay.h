@@ -1,4 +1,4 @@
-// A sheet above the window that Esc closes: palette, key map, dialogs. Everything behind it goes on.
+// Sheet above the window that Esc closes, such as palette, key map and dialogs. The window behind it keeps running.
 #pragma once
 
 #include <string>
@@ -18,27 +18,27 @@ class Overlay {
     }
     void close() { is_open_ = false; }
 
-    // `size`: of the window in pixels.
+    // `size` is the size of the window in pixels.
     virtual void draw(const PanelContext& context, ImVec2 size) = 0;
 
   protected:
     struct Sheet {
-        float width, height;          // at scale 1, and at most what the window has room for; height 0: as it needs
-        float from_top = -1;          // part of the window's height above it; negative: in the middle
-        bool closes_outside = false;  // a click beside it closes it
+        float width, height;          // at scale 1, limited by the window; height 0: automatic
+        float from_top = -1;          // distance from the top relative to the window height; negative: centred
+        bool closes_outside = false;  // a click outside closes the sheet
     };
 
-    // Opens an ImGui window for the sheet; end_sheet() follows whatever this says.
+    // Opens an ImGui window for the sheet. Always call end_sheet() afterwards.
     void begin_sheet(const PanelContext& context, ImVec2 size, const char* name, const Sheet& sheet);
     void end_sheet();
     void title(const PanelContext& context, const char* text);
 
-    // Whether this is the first picture since open().
+    // True in the first frame after open().
     bool is_new() const { return is_new_; }
 
   private:
     bool is_open_ = false, is_new_ = false, closes_outside_ = false;
-    PanelState* sheet_state_ = nullptr;  // between begin_sheet() and end_sheet()
+    PanelState* sheet_state_ = nullptr;  // valid between begin_sheet() and end_sheet()
 };
 
 }  // namespace echolux

@@ -1,4 +1,4 @@
-// The command palette: see sheets.h.
+// Command palette, see sheets.h.
 #include "ui/window/sheets.h"
 
 #include <imgui_stdlib.h>
@@ -20,13 +20,14 @@ bool is_pressed(ImGuiKey key) {
     return ImGui::IsKeyPressed(ImGui::GetKeyIndex(key));
 }
 
+// Lower-cases the first letter of a title within a sentence, except for acronyms.
 std::string in_place_of_first(std::string title) {
     const bool is_word = title.size() > 1 && title[1] >= 'a' && title[1] <= 'z';
     if (is_word && title[0] >= 'A' && title[0] <= 'Z') title[0] = static_cast<char>(title[0] - 'A' + 'a');
     return title;
 }
 
-// What Enter will do, said before it does.
+// Text that describes what Enter does.
 std::string effect_of(const Action* action, const std::string& key, const std::string& title) {
     if (action == nullptr) return "shows the setting " + key + ", to be changed here";
     if (!action->is_possible()) return "nothing: " + title + " is not possible now";
@@ -60,9 +61,9 @@ void CommandPalette::draw(const PanelContext& context, ImVec2 size) {
     end_sheet();
 }
 
-// Settings are not listed before something is typed: there are hundreds.
+// Settings are listed only after typing, because there are hundreds.
 std::vector<CommandPalette::Row> CommandPalette::rows_for(Workspace& work) const {
-    constexpr int action_first = 2;  // points, where a setting fits as well
+    constexpr int action_first = 2;  // advantage of actions over equally matching settings
     std::vector<Row> rows;
     for (const Action* action : work.actions().matching(typed_)) {
         const int points =
@@ -118,6 +119,7 @@ void CommandPalette::draw_rows(const PanelContext& context) {
         const bool clicked = ImGui::InvisibleButton("row", {ImGui::GetContentRegionAvail().x, style.px(30)});
         ImGui::PopID();
         note_place(context, "palette." + rows[i].key);
+        // Only a moving pointer selects rows, so that it does not override the arrow keys.
         const ImVec2 moved = ImGui::GetIO().MouseDelta;
         if (ImGui::IsItemHovered() && (moved.x != 0 || moved.y != 0)) chosen_ = static_cast<int>(i);
         const bool is_chosen = static_cast<int>(i) == chosen_;
@@ -136,6 +138,7 @@ void CommandPalette::draw_rows(const PanelContext& context) {
     if (wanted) choose(context, rows[*wanted]);
 }
 
+// Copy the action, because running it may change the list of actions.
 void CommandPalette::choose(const PanelContext& context, const Row& row) {
     if (row.action == nullptr) {
         setting_ = row.key;

@@ -11,7 +11,7 @@
 namespace echolux {
 namespace {
 
-constexpr float first_bottom_height = 92;  // at scale 1, until a picture has shown what it has to be
+constexpr float first_bottom_height = 92;  // at scale 1, until the first frame has measured it
 
 constexpr ImGuiWindowFlags fixed = ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
                                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
@@ -29,7 +29,7 @@ void place_window(const Region& place) {
     ImGui::SetNextWindowSize({static_cast<float>(place.width), static_cast<float>(place.height)});
 }
 
-// The whole row is the button; its heading is drawn over it.
+// Draws the heading of a panel. The complete row is a button.
 bool heading(const PanelContext& context, const Panel& panel, bool is_open) {
     const Style& style = context.style;
     const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -54,7 +54,7 @@ bool heading(const PanelContext& context, const Panel& panel, bool is_open) {
     return clicked;
 }
 
-// Along the inner edge of a side.
+// Handle along the inner edge of a side for changing its width.
 void drag_width(const PanelContext& context, PanelSide side, const Region& place) {
     const float grip = context.style.px(6);
     const float edge = static_cast<float>(side == PanelSide::left ? place.left + place.width : place.left);
@@ -92,6 +92,7 @@ void PanelColumns::toggle(Workspace& work, std::string_view id) {
     work.change("window.open_panels", text);
 }
 
+// Scrolls to the panel on request.
 void PanelColumns::draw_panel(const PanelContext& context, Panel& panel) {
     const std::string id(panel.id());
     ImGui::PushID(id.c_str());
@@ -117,6 +118,7 @@ void PanelColumns::draw_side(const PanelContext& context, PanelSide side, const 
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {context.style.px(8), context.style.px(8)});
     ImGui::Begin(side == PanelSide::left ? "left panels" : "right panels", nullptr, fixed);
     ImGui::PopStyleVar();
+    // Panels that come first are drawn in the first pass.
     for (const bool first : {true, false}) {
         for (const auto& panel : panels_) {
             if (panel->side() != side || !panel->is_there(context.work)) continue;
@@ -140,6 +142,7 @@ void PanelColumns::draw_bottom(const PanelContext& context, const Region& place)
         panel->draw(context);
         ImGui::PopID();
     }
+    // Measured for the layout of the next frame.
     const float height = ImGui::GetCursorPosY() - top - ImGui::GetStyle().ItemSpacing.y + context.style.px(16);
     bottom_height_ = height / context.style.scale;
     ImGui::End();

@@ -1,4 +1,5 @@
-// The panels at the sides and below the panes: each with a heading that folds it, each side as wide as it was drawn.
+// Panels at the sides and below the panes. Each panel has a heading that folds it; the width of each side can be
+// changed by dragging.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +15,14 @@ class PanelColumns {
   public:
     PanelColumns() : panels_(make_panels()) {}
 
-    // The left or right side, with the line by which it is made wider.
+    // Draws one side and the handle that changes its width.
     void draw_side(const PanelContext& context, PanelSide side, const Region& place);
 
-    // Below the panes; its place is as high as the last picture showed that it has to be.
+    // Draws the panels below the panes. Their height was measured in the last frame.
     void draw_bottom(const PanelContext& context, const Region& place);
     std::int64_t bottom_height(const PanelContext& context) const;
 
-    // Unfolds or folds a panel by its id.
+    // Unfolds or folds the panel with this id.
     static void toggle(Workspace& work, std::string_view id);
     static bool is_open(const Workspace& work, std::string_view id);
 

@@ -1,4 +1,4 @@
-// Which panes there are and what they show; input is in panes_input.cpp, lines and titles in panes_marks.cpp.
+// Layout and pictures of the panes. See panes_input.cpp for input and panes_marks.cpp for lines and titles.
 #include "ui/window/panes.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace echolux {
 namespace {
 
 constexpr double cross_fade_s = 0.1;
-constexpr double volume_share = 0.6;  // of the time for a picture, where sections stand beside it
+constexpr double volume_share = 0.6;  // share of the frame time if sections are also visible
 
 constexpr ImGuiWindowFlags bare = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoBackground |
                                   ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
@@ -32,7 +32,7 @@ ImVec2 extent(const Region& place) {
 
 void Panes::lay_out(const PanelContext& context, const Region& centre) {
     const WindowSettings& settings = context.work.window();
-    const bool has_sections = !context.work.stage().exhibit()->has_planes();  // also before the first volume is there
+    const bool has_sections = !context.work.stage().exhibit()->has_planes();  // also before the first volume
     const PaneLayout layout = has_sections ? settings.layout : PaneLayout::volume;
     PanePlan plan = plan_panes(centre, layout, settings.pane_split, context.style.scale);
     if (full_size_) {
@@ -48,7 +48,7 @@ void Panes::lay_out(const PanelContext& context, const Region& centre) {
     drag_splits(context, plan);
 }
 
-// Of the time for a frame, what drawing the interface leaves; where that takes most of it, a part all the same.
+// Time for rays in a frame: the rest after the interface, but at least 40 %.
 double Panes::rays_ms(const PanelContext& context) {
     const double frame_ms = context.work.view().frame_ms;
     const double interface_ms = 1e3 * context.state.pace.interface_gpu_s.value_or(0);
@@ -56,6 +56,7 @@ double Panes::rays_ms(const PanelContext& context) {
     return std::max(min_share * frame_ms, frame_ms - interface_ms);
 }
 
+// The frame time is divided between the visible panes.
 View Panes::view_of(const PanelContext& context, const Pane& pane) const {
     const auto others = std::ranges::count_if(panes_, [](const Pane& p) { return p.place.width > 0; }) - 1;
     const bool is_volume = pane.kind == PaneKind::volume;
@@ -78,6 +79,7 @@ View Panes::view_of(const PanelContext& context, const Pane& pane) const {
 
 void Panes::draw(const PanelContext& context, const Region& centre) {
     Exhibit& exhibit = *context.work.stage().exhibit();
+    // Another document: also if it has the same address as the previous one.
     if (&exhibit != shown_ || life_.lock() != exhibit.life().lock()) {
         forget_pictures();
         show_whole_sections();
@@ -142,7 +144,8 @@ void Panes::drag_splits(const PanelContext& context, const PanePlan& plan) {
     }
 }
 
-// Where rays are slow, one pane's are under way at a time: what the interface shows next waits for no more than that.
+// Starts rays for changed panes. If rays are slow, only one pane is in progress at a time, so that the interface waits
+// for at most one pane.
 void Panes::follow(const PanelContext& context) {
     Exhibit* exhibit = context.work.stage().exhibit();
     if (exhibit == nullptr || exhibit != shown_) return;
@@ -168,6 +171,7 @@ bool Panes::are_rays_slow() const {
     return rays_s_ >= soon_s;
 }
 
+// With slow rays, displays the last finished picture of a pane instead of waiting.
 std::vector<ScreenPane> Panes::shown(const PanelContext& context) const {
     std::vector<ScreenPane> shown;
     const Exhibit* exhibit = context.work.stage().exhibit();
@@ -192,7 +196,7 @@ bool Panes::are_rays_done(const Renderer& renderer) {
     return all;
 }
 
-// Of settings that cannot work the pane keeps the picture from before, and says why.
+// If settings are invalid, the pane keeps the previous picture and reports the error.
 void Panes::follow(const PanelContext& context, Pane& pane, Exhibit& exhibit) {
     try {
         pane.view = view_of(context, pane);

@@ -1,5 +1,5 @@
-// The panes in the middle of the window: the volume and three sections of it, their titles, the cross-hair that they
-// share, and what pointer and keys do in them.
+// Panes in the middle of the window: the volume and three sections, with titles, a common cross-hair, and input by
+// pointer and keys.
 #pragma once
 
 #include <array>
@@ -19,40 +19,40 @@ namespace echolux {
 
 class Panes {
   public:
-    // Titles, cross-hair and input, in Dear ImGui's picture; there is an exhibit.
+    // Draws titles and cross-hair and handles input within the current ImGui frame. A document must be open.
     void draw(const PanelContext& context, const Region& centre);
 
-    // Begins rays for everything that was changed, once those that were begun before are done. Throws Error{device}.
+    // Starts rays for everything that changed, once the previous rays are done. Throws Error{device}.
     void follow(const PanelContext& context);
 
-    // What the screen shows of them now. Rays that are slow are shown when they are done, others waited for.
+    // Returns the drawings to display. Slow rays are displayed when they are done; for fast rays the screen waits.
     std::vector<ScreenPane> shown(const PanelContext& context) const;
     bool are_rays_slow() const;
 
-    bool is_final() const;                                                 // no picture would become any better
-    bool waits_for_rays() const { return !rays_are_done_ || next_ != 0; }  // others are begun when these are done
-    bool wants_turn() const;  // something is to be done soon, even without input
+    bool is_final() const;                                                 // no picture would improve
+    bool waits_for_rays() const { return !rays_are_done_ || next_ != 0; }  // more rays start when these are done
+    bool wants_turn() const;                                               // work is pending without input
     std::optional<Region> place_of(PaneKind kind) const;
     std::optional<FollowedPicture> volume_picture() const;
 
     void toggle_full_size(PaneKind kind);
-    bool leave_full_size();  // false: no pane had it
+    bool leave_full_size();  // returns false if no pane had full size
     void show_whole_sections();
 
-    void hide();  // something else stands in their place
+    void hide();  // another view replaces the panes
 
-    // Before a renderer goes, and where there is another exhibit.
+    // Call this before a renderer is destroyed and when another document is opened.
     void forget_pictures();
 
   private:
     struct Pane {
         PaneKind kind = PaneKind::volume;
-        Region place;  // no width: it is not shown
+        Region place;  // zero width: hidden
         PaneLook look;
         View view;
-        std::optional<FollowedPicture> picture;  // that was begun last
-        Drawing done;                            // the last one that is finished; no image: none is yet
-        std::string problem;                     // why there is none; empty: there is no volume yet
+        std::optional<FollowedPicture> picture;  // most recently started
+        Drawing done;                            // most recently finished; without an image: none
+        std::string problem;                     // error of the pane; empty without one
     };
 
     void lay_out(const PanelContext& context, const Region& centre);
@@ -71,7 +71,7 @@ class Panes {
     void close_edit(const PanelContext& context);
     void move_cross(const PanelContext& context, const VolumeGrid& grid, const glm::dvec3& place);
     void look_under_pointer(const PanelContext& context, Exhibit& exhibit);
-    std::optional<Probe> probe(Exhibit& exhibit);  // of what the hovered pane shows under the pointer
+    std::optional<Probe> probe(Exhibit& exhibit);  // of the hovered pane at the pointer
     void measure_under_pointer(const PanelContext& context);
     bool has_dragged(const PanelContext& context) const;
 
@@ -87,40 +87,40 @@ class Panes {
     std::array<Pane, 4> panes_{
         Pane{PaneKind::volume, {}, {}, {}, {}, {}, {}}, Pane{PaneKind::b_scan, {}, {}, {}, {}, {}, {}},
         Pane{PaneKind::en_face, {}, {}, {}, {}, {}, {}}, Pane{PaneKind::side, {}, {}, {}, {}, {}, {}}};
-    std::size_t next_ = 0;       // the pane whose turn it is
-    bool rays_are_done_ = true;  // as far as it is known
-    bool has_cast_ = false;      // in this round through all panes,
-    double round_s_ = 0;         // which began then
-    double rays_s_ = 0;          // that the last round took
+    std::size_t next_ = 0;       // pane that starts rays next
+    bool rays_are_done_ = true;  // state at the last check
+    bool has_cast_ = false;      // a pane has started rays in this round
+    double round_s_ = 0;         // start of this round
+    double rays_s_ = 0;          // duration of the last round
     std::optional<PaneKind> full_size_;
     const Exhibit* shown_ = nullptr;
-    std::weak_ptr<const void> life_;  // of the one that is shown: another one may have its address
+    std::weak_ptr<const void> life_;  // distinguishes documents at the same address
 
     Drag drag_ = Drag::none;
     std::optional<HeldLight> held_light_;
-    bool has_moved_ = false;  // since the button went down
-    double edited_s_ = -1;    // when the view was changed by the wheel; negative: it is closed
+    bool has_moved_ = false;  // since the button was pressed
+    double edited_s_ = -1;    // time of the last change by the wheel; negative: no open edit
     std::optional<PaneKind> hovered_;
-    std::array<float, 2> pointer_{};  // in the hovered pane
-    bool is_probed_ = true;           // what is under the pointer is known
+    std::array<float, 2> pointer_{};  // position in the hovered pane
+    bool is_probed_ = true;           // the value under the pointer is up to date
     double probed_s_ = -1;
-    std::vector<std::string> read_out_;  // its parts, which go on in the next line where they do not fit
+    std::vector<std::string> read_out_;  // parts of the read-out, wrapped as needed
 };
 
-// What stands over a pane's picture.
+// Title of a pane.
 struct PaneTitle {
-    std::string name;    // "B-scan"
-    std::string index;   // "128 / 255"; "": of the volume
-    std::string length;  // "1.28 mm"; "": not known
+    std::string name;    // such as "B-scan"
+    std::string index;   // such as "128 / 255"; empty for the volume
+    std::string length;  // such as "1.28 mm"; empty if unknown
 };
-// `orientation`: as Exhibit::orientation() says; medical volumes have axial, coronal and sagittal sections.
+// `orientation` is that of Exhibit::orientation(). Sections of medical volumes are called axial, coronal and sagittal.
 PaneTitle title_of(PaneKind kind, const VolumeGrid& grid, const std::array<double, 3>& cross,
                    const std::string& orientation = "");
 
-// The colour of a section, of its title and of its line in other panes.
+// Colour of a section, used for its title and for its line in other panes.
 ImVec4 colour_of(PaneKind kind);
 
-// Draws the cross-hair into a pane: lines of the other sections, or outlines of all in the volume.
+// Draws the cross-hair: lines of the other sections in a section, or the outlines of all sections in the volume.
 void draw_cross_hair(const Style& style, const View& view, const VolumeGrid& grid, PaneKind kind, const Region& place,
                      const std::array<double, 3>& cross);
 

@@ -1,4 +1,4 @@
-// What the pointer does in panes.
+// Pointer input in panes.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -17,9 +17,10 @@
 namespace echolux {
 namespace {
 
+// Interval of probes, which read from the device.
 constexpr double probe_every_s = 0.1, probe_live_every_s = 0.25;
-constexpr double wheel_rests_s = 0.4;  // after which turning the wheel again is another step to undo
-constexpr double wheel_zoom = 1.12;    // a notch
+constexpr double wheel_rests_s = 0.4;  // pause after which the wheel starts another undo step
+constexpr double wheel_zoom = 1.12;    // per notch
 
 glm::dvec2 pointer_in(const Region& place) {
     const ImVec2 at = ImGui::GetIO().MousePos;
@@ -47,7 +48,7 @@ bool is_measuring(const PanelContext& context) {
     return context.state.measure.kind() != MeasureTool::Kind::none;
 }
 
-// Parts that stay whole where a pane is narrow. Places are in one unit.
+// Parts of the read-out, which are not broken in a narrow pane. Positions have a common unit.
 std::vector<std::string> read_out(const Probe& probe) {
     const std::string unit = short_unit(probe.unit);
     std::vector<std::string> parts{short_number(probe.value) + (unit.empty() ? "" : " " + unit)};
@@ -63,6 +64,7 @@ std::vector<std::string> read_out(const Probe& probe) {
 
 }  // namespace
 
+// Handles the pointer on the item of a pane. Called directly after the item.
 void Panes::handle(const PanelContext& context, const VolumeGrid& grid, Pane& pane) {
     const bool is_hovered = ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem);
     if (is_hovered) {
@@ -94,6 +96,7 @@ void Panes::handle(const PanelContext& context, const VolumeGrid& grid, Pane& pa
     if (is_hovered && notches != 0) wheel(context, grid, pane, notches);
 }
 
+// Lights and surfaces take precedence over the usual action of the button.
 void Panes::begin_drag(const PanelContext& context, const VolumeGrid& grid, const Pane& pane) {
     const ImGuiIO& io = ImGui::GetIO();
     const Grip grip{pressed_button().value_or(0), io.KeyShift, io.KeyCtrl};
@@ -134,7 +137,7 @@ void Panes::drag_on(const PanelContext& context, const VolumeGrid& grid, Pane& p
     }
 }
 
-// A hand that trembles clicks all the same.
+// A click tolerates small movements.
 bool Panes::has_dragged(const PanelContext& context) const {
     if (has_moved_) return true;
     constexpr float trembles = 3;
@@ -142,7 +145,7 @@ bool Panes::has_dragged(const PanelContext& context) const {
     return std::hypot(by.x, by.y) > context.style.px(trembles);
 }
 
-// Of all sections, and of the volume where they are linked to it.
+// Changes window and level of all sections, and of the volume if it is linked.
 void Panes::drag_values(const PanelContext& context, const Pane& pane, const glm::dvec2& by, Edit edit) {
     const bool is_linked = context.work.window().link_levels;
     const auto function = function_in_use(context.work, is_linked ? context.work.view() : view_of(context, pane));
@@ -154,6 +157,7 @@ void Panes::drag_values(const PanelContext& context, const Pane& pane, const glm
     context.work.change_together(low, {{low, range.low}, {high, range.high}}, edit);
 }
 
+// The wheel zooms the volume. In sections it moves the cross-hair by one slice, or zooms with Ctrl.
 void Panes::wheel(const PanelContext& context, const VolumeGrid& grid, Pane& pane, float notches) {
     const glm::dvec2 at = pointer_in(pane.place);
     const double factor = std::pow(wheel_zoom, static_cast<double>(notches));
@@ -179,13 +183,14 @@ void Panes::close_edit(const PanelContext& context) {
     context.work.view_edited(Edit::done);
 }
 
+// A live source prioritizes the B-scan at the cross-hair.
 void Panes::move_cross(const PanelContext& context, const VolumeGrid& grid, const glm::dvec3& place) {
     const std::array<double, 3> inside = kept_inside({place.x, place.y, place.z}, grid);
     context.work.set_cross_um(inside);
     if (LiveSession* live = context.work.stage().exhibit()->live()) live->look_at(voxel_index(inside[2], grid, 2));
 }
 
-// A click is answered at once, on the picture that is shown, however far that has been refined.
+// Probes the displayed picture immediately, without waiting for it to be refined.
 void Panes::measure_under_pointer(const PanelContext& context) {
     Exhibit& exhibit = *context.work.stage().exhibit();
     context.state.measure.under_pointer = hovered_ ? probe(exhibit) : std::nullopt;
@@ -205,7 +210,7 @@ std::optional<Probe> Panes::probe(Exhibit& exhibit) {
     }
 }
 
-// A few times a second: it reads back from the device.
+// Limited to a few times per second, because probing reads from the device.
 void Panes::look_under_pointer(const PanelContext& context, Exhibit& exhibit) {
     const bool is_live = exhibit.live() != nullptr && exhibit.live()->is_running();
     const double now = context.work.now_s();

@@ -1,4 +1,4 @@
-// Titles, the cross-hair and the read-out over the pictures of panes.
+// Titles, cross-hair and read-out above the pictures of the panes.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -28,7 +28,7 @@ ImVec2 high_corner(const Region& place) {
     return {static_cast<float>(place.left + place.width), static_cast<float>(place.top + place.height)};
 }
 
-// A line through the cross in a section, open around the cross itself so that what lies there is seen.
+// Line through the cross in a section, with a gap around the cross so that the tissue there stays visible.
 void draw_section_line(const Style& style, const ImVec2& cross, bool is_upright, const Region& place, ImU32 colour) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const float open = style.px(9), width = std::max(1.0f, std::round(style.scale));
@@ -42,6 +42,7 @@ void draw_section_line(const Style& style, const ImVec2& cross, bool is_upright,
     }
 }
 
+// Outline of a section in the volume. Edges behind the eye are omitted.
 void draw_outline(const Style& style, const Camera& camera, const glm::dvec2& middle, const glm::dvec3& half,
                   int across, double at, const Region& place, ImU32 colour) {
     const int one = (across + 1) % 3, other = (across + 2) % 3;
@@ -61,7 +62,7 @@ void draw_outline(const Style& style, const Camera& camera, const glm::dvec2& mi
     }
 }
 
-// Text on whatever picture: with a dark ground of its own.
+// Text with its own dark background, readable above any picture. Returns its size.
 ImVec2 tag(const Style& style, ImFont* font, const ImVec2& at, const std::string& text, const ImVec4& colour) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     ImGui::PushFont(font);
@@ -90,7 +91,7 @@ void draw_letters(const Style& style, const Region& place, const SideLetters& le
     draw(letters.bottom, middle.x - half, high.y - edge - 2 * half);
 }
 
-// A place that was clicked: a small cross with a dark rim.
+// Mark of a clicked position: a small cross with a dark rim.
 void draw_place(const Style& style, const ImVec2& at, const ImVec4& colour) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const float arm = style.px(5), width = std::max(1.0f, style.px(1.5f));
@@ -152,8 +153,8 @@ void draw_cross_hair(const Style& style, const View& view, const VolumeGrid& gri
     draw_section_line(style, middle, false, place, shade(colour_of(along_lines), 0.7f));
 }
 
-// What is being measured, probed places and the line of the profile: whatever lies in the section, and all of it in the
-// volume. Distances and angles that are finished are drawn with the picture.
+// Draws the current measurement, probes and the profile line: those within the section, or all in the volume. Completed
+// distances and angles are part of the picture.
 void Panes::draw_tool(const PanelContext& context, const VolumeGrid& grid, const Pane& pane) const {
     const Style& style = context.style;
     const MeasureTool& tool = context.state.measure;
@@ -197,8 +198,8 @@ void Panes::draw_tool(const PanelContext& context, const VolumeGrid& grid, const
         length_text(tool.profile()->length, tool.profile()->has_spacing), style.accent);
 }
 
-// The colours of flow with unit and direction, at the right edge of every pane that shows flow. The picture of the
-// volume may have its own.
+// Colour bar of the flow with unit and direction at the right edge of a pane. Omitted if the picture of the volume has
+// its own.
 void Panes::draw_flow_bar(const PanelContext& context, const Pane& pane) const {
     const View& view = context.work.view();
     const bool has_own = pane.kind == PaneKind::volume && view.colour_bar;
@@ -236,7 +237,7 @@ void Panes::draw_flow_bar(const PanelContext& context, const Pane& pane) const {
     if (scale->has_sign) label("−" + number + (has_room ? unit + " towards" : ""), top + height);
 }
 
-// Below the titles, where no scale bar is; what does not fit beside each other goes on in the next line.
+// Draws the read-out below the title, away from the scale bar, with line breaks as needed.
 void Panes::draw_read_out(const PanelContext& context, const Pane& pane, float top) const {
     const Style& style = context.style;
     const float left = low_corner(pane.place).x + style.px(8);
@@ -254,7 +255,7 @@ void Panes::draw_read_out(const PanelContext& context, const Pane& pane, float t
     tag(style, style.numbers, {left, top}, text, ink);
 }
 
-// Returns where there is room below.
+// Returns the vertical position below the title.
 float Panes::draw_title(const PanelContext& context, const VolumeGrid& grid, const Pane& pane) const {
     const Style& style = context.style;
     const ImVec2 low = low_corner(pane.place);

@@ -1,4 +1,4 @@
-// Surfaces between layers over the sections, and how they are dragged there.
+// Surfaces of layers above the sections, and dragging them.
 #include <cmath>
 
 #include "app/stage/exhibit.h"
@@ -10,13 +10,13 @@
 namespace echolux {
 namespace {
 
-constexpr float near_px = 9;  // of a surface, where the pointer takes hold of it
+constexpr float near_px = 9;  // maximum distance of the pointer from a surface
 
 bool is_across_lines(PaneKind kind) {
     return kind == PaneKind::b_scan || kind == PaneKind::side;
 }
 
-// The A-scans of a section in their order: all of one B-scan, or one of each.
+// The A-scans of a section in order: those of one B-scan, or one of each B-scan.
 struct SectionLines {
     std::int64_t fixed, count;
     bool is_b_scan;
@@ -47,7 +47,7 @@ ImVec2 pixel_of_place(const View& view, const VolumeGrid& grid, const Region& pl
             static_cast<float>(place.top) + static_cast<float>(pixel.y)};
 }
 
-// Of this volume's size, and wanted.
+// Returns surfaces that match the size of the volume and are to be displayed, otherwise nullptr.
 const Surfaces* surfaces_over(const PanelContext& context, const VolumeGrid& grid, PaneKind kind) {
     const Surfaces* surfaces = context.work.layering().surfaces();
     const bool is_seen = surfaces != nullptr && is_across_lines(kind) && surfaces->a_scans == grid.a_scans &&
@@ -55,6 +55,7 @@ const Surfaces* surfaces_over(const PanelContext& context, const VolumeGrid& gri
     return is_seen && (context.work.tissue().layer_display.shown || context.work.layering().edits) ? surfaces : nullptr;
 }
 
+// Fractional depth row at a pixel.
 double row_at(const View& view, const VolumeGrid& grid, const glm::dvec2& pixel) {
     const glm::dvec3 place = place_at(view, grid, pixel);
     return place.x / voxel_edges(grid)[0] + 0.5 * static_cast<double>(grid.depth - 1);
@@ -74,6 +75,7 @@ void Panes::draw_surfaces(const PanelContext& context, const VolumeGrid& grid, c
         std::optional<ImVec2> last;
         for (std::int64_t i = 0; i < lines.count; ++i) {
             const float row = surfaces->all[k].rows[lines.line(i, surfaces->a_scans)];
+            // Unknown positions are gaps in the line.
             if (!std::isfinite(row)) {
                 last.reset();
                 continue;
@@ -86,7 +88,7 @@ void Panes::draw_surfaces(const PanelContext& context, const VolumeGrid& grid, c
     }
 }
 
-// Takes hold of the nearest surface under the pointer, if one is near.
+// Starts to drag the nearest surface if it is close to the pointer. Returns false otherwise.
 bool Panes::begin_surface_drag(const PanelContext& context, const VolumeGrid& grid, const Pane& pane) {
     const Surfaces* surfaces = surfaces_over(context, grid, pane.kind);
     if (surfaces == nullptr || !context.work.layering().edits) return false;

@@ -13,14 +13,15 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t cells = 160;  // of a preview's picture, each way
+constexpr std::int64_t cells = 160;  // resolution of a preview in both directions
 
 constexpr std::array first_settings{"scan.sample_format", "scan.offset_bytes", "scan.samples",
                                     "scan.a_scans",       "scan.b_scans",      "scan.volumes"};
 constexpr std::array more_settings{"recipe.background", "recipe.window",         "recipe.depth_samples",
                                    "scan.spacing_um",   "scan.refractive_index", "scan.line_rate_hz"};
 
-// A gray picture as one mesh of triangles, with a colour at each of its corners: there are no textures but the glyphs.
+// Draws a gray picture as a mesh of triangles with vertex colours, because the renderer has no textures except the font
+// atlas.
 void draw_gray(ImDrawList& list, const Picture& picture, std::int64_t first_row, std::int64_t rows, ImVec2 at,
                float edge) {
     const ImVec2 white = ImGui::GetIO().Fonts->TexUvWhitePixel;
@@ -46,6 +47,7 @@ void draw_gray(ImDrawList& list, const Picture& picture, std::int64_t first_row,
     }
 }
 
+// The preview picture contains the spectra above the reconstruction.
 void draw_square(const PanelContext& context, const Picture& picture, bool is_lower, float edge, const char* caption) {
     ImGui::BeginGroup();
     const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -65,6 +67,7 @@ std::string guess_text(const RawGuess& guess) {
 
 }  // namespace
 
+// Open as long as there is a proposal.
 void RawDialog::draw(const PanelContext& context, ImVec2 size) {
     Workspace::RawProposal* proposal = context.work.raw_proposal();
     if (proposal == nullptr) {
@@ -125,6 +128,7 @@ void RawDialog::draw_settings(const PanelContext& context) {
         setting_row(context, *found, [&](const Value& value, Edit) {
             return attempt(context, "raw", [&] {
                 found->set(checked(*found, found->get(), value, key));
+                // A changed setting invalidates the preview, which a job computes again.
                 proposal.is_stale = true;
             });
         });

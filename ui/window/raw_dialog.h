@@ -1,4 +1,4 @@
-// What a raw file without a description might be: a proposal with a preview, which the user corrects and accepts.
+// Dialog for a raw file without a description: a proposal with a preview, which the user corrects and accepts.
 #pragma once
 
 #include "ui/window/overlay.h"
@@ -7,10 +7,10 @@ namespace echolux {
 
 class RawDialog : public Overlay {
   public:
-    // Open as long as the workspace has a proposal.
+    // Draws the dialog while the workspace has a proposal.
     void draw(const PanelContext& context, ImVec2 size) override;
 
-    void close(const PanelContext& context);  // the file stays without a description
+    void close(const PanelContext& context);  // discards the proposal; the file stays without a description
 
   private:
     void draw_guesses(const PanelContext& context);

@@ -11,7 +11,7 @@ namespace echolux {
 namespace {
 
 const ImVec4 dark{0.040f, 0.036f, 0.042f, 1}, dim{0.33f, 0.13f, 0.12f, 1}, bright{0.97f, 0.83f, 0.70f, 1};
-const ImVec4 away{0.95f, 0.52f, 0.16f, 1}, towards{0.25f, 0.56f, 0.95f, 1};  // as of flow
+const ImVec4 away{0.95f, 0.52f, 0.16f, 1}, towards{0.25f, 0.56f, 0.95f, 1};  // as for flow
 const ImVec4 mirrored{0.93f, 0.96f, 1.00f, 1};
 
 ImVec4 mixed(const ImVec4& a, const ImVec4& b, float share) {
@@ -19,12 +19,13 @@ ImVec4 mixed(const ImVec4& a, const ImVec4& b, float share) {
     return {part(a.x, b.x), part(a.y, b.y), part(a.z, b.z), part(a.w, b.w)};
 }
 
-// As tissue looks: dark red, salmon, cream.
+// Colour of tissue by brightness: dark red, salmon, cream.
 ImVec4 tissue(double brightness) {
     const auto level = static_cast<float>(std::clamp(brightness, 0.0, 1.0));
     return mixed(dim, bright, std::sqrt(level) * 0.4f + level * 0.6f);
 }
 
+// Draws in coordinates from 0 to 1 across the section.
 class SceneCanvas {
   public:
     SceneCanvas(ImDrawList& list, ImVec2 low, ImVec2 high) : list_(list), low_(low), high_(high) {}
@@ -64,6 +65,7 @@ class SceneCanvas {
 
 }  // namespace
 
+// Sections are cached; a scene that cannot be read is stored without a value.
 const SceneSection* SceneDrawings::section_of(const std::string& scene) {
     constexpr std::size_t columns = 64;
     const auto [found, is_new] = sections_.try_emplace(scene);

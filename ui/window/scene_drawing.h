@@ -1,4 +1,4 @@
-// Small drawings of simulated scenes: layers, vessels and reflectors in a section across the middle.
+// Small drawings of simulated scenes: a section across the middle with layers, vessels and reflectors.
 #pragma once
 
 #include <imgui.h>
@@ -13,8 +13,8 @@ namespace echolux {
 
 class SceneDrawings {
   public:
-    // Fills the rectangle from `low` to `high`, fading at its left into `beside`. Nothing where the scene cannot be
-    // read: opening it tells why.
+    // Fills the rectangle from `low` to `high` and fades into `beside` at its left. Draws nothing if the scene cannot
+    // be read; opening it reports the error.
     void draw(ImDrawList& list, const std::string& scene, ImVec2 low, ImVec2 high, const ImVec4& beside);
 
   private:

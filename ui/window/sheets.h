@@ -1,4 +1,4 @@
-// The overlays without data of their own: about, key map, command palette, tour.
+// Overlays: about, key map, command palette and tour.
 #pragma once
 
 #include <cstddef>
@@ -10,28 +10,28 @@
 
 namespace echolux {
 
-// Name, version, devices and licences.
+// Shows name, version, devices and licences.
 class About : public Overlay {
   public:
     void draw(const PanelContext& context, ImVec2 size) override;
 };
 
-// All keys of all actions and what the mouse does.
+// Shows the keys of all actions and the mouse bindings.
 class KeyMap : public Overlay {
   public:
     void draw(const PanelContext& context, ImVec2 size) override;
 };
 
-// The command palette: actions, panels and settings, by typing some of their words or what people call them. It says
-// what Enter will do. A setting that is chosen has its control here.
+// Command palette: finds actions, panels and settings by words of their names or by synonyms. It shows what Enter will
+// do. A chosen setting can be changed in the palette.
 class CommandPalette : public Overlay {
   public:
     void draw(const PanelContext& context, ImVec2 size) override;
 
   private:
     struct Row {
-        const Action* action = nullptr;  // nothing: a setting
-        std::string key;                 // of the action, or of the setting
+        const Action* action = nullptr;  // nullptr for a setting
+        std::string key;                 // key of the setting, or id of the action
         std::string title, group;
         bool is_possible = true;
         int points = 0;
@@ -45,12 +45,12 @@ class CommandPalette : public Overlay {
     void choose(const PanelContext& context, const Row& row);
 
     std::string typed_;
-    std::string setting_;  // whose control is shown; empty: the list
+    std::string setting_;  // the setting being changed; empty: the list
     int chosen_ = 0;
-    bool follows_ = false;  // the list moves so that the chosen row is seen
+    bool follows_ = false;  // scroll to the chosen row
 };
 
-// Hints for the first minute, one after the other, each with a frame around what it is about.
+// Hints for new users, one at a time, each with a frame around the control that it describes.
 class Tour : public Overlay {
   public:
     void draw(const PanelContext& context, ImVec2 size) override;

@@ -14,13 +14,13 @@
 namespace echolux {
 namespace {
 
-// The colour that one with an alpha has on the page.
+// Returns the opaque colour that results on the background of the page.
 ImVec4 over_ground(const ImVec4& colour) {
     const auto part = [&](float of_colour, float of_ground) { return of_ground + colour.w * (of_colour - of_ground); };
     return {part(colour.x, ground.x), part(colour.y, ground.y), part(colour.z, ground.z), 1};
 }
 
-// Along the lower edge of what was clicked, while it is being opened.
+// Draws the progress of opening along the lower edge of a card.
 void draw_progress(const PanelContext& context, const JobState& job, ImVec2 low, ImVec2 high) {
     const float thick = context.style.px(3);
     const float share = job.total > 0 ? static_cast<float>(job.done) / static_cast<float>(job.total) : 0;
@@ -35,11 +35,11 @@ std::string progress_text(const JobState& job) {
     return fmt::format("{}: {:.0f} %", task, 100 * static_cast<double>(job.done) / static_cast<double>(job.total));
 }
 
-// What stands at the right of a card, between two corners, and fades into the colour beside it.
+// Drawing at the right of a card, between two corners, which fades into the colour beside it.
 using Drawn = std::function<void(ImDrawList& list, ImVec2 low, ImVec2 high, const ImVec4& beside)>;
 
-// A card with a title and a line of explanation; `keys` or a drawing at its right. While what it opens is on its way it
-// tells how far that is, and another click changes nothing.
+// Card with a title and an explanation, and keys or a drawing at its right. While its document is being opened, it
+// shows the progress and ignores clicks. Returns true when clicked.
 bool card(const PanelContext& context, const std::string& name, float width, const std::string& heading,
           const std::string& text, const std::string& keys = "", bool is_first = false,
           const std::optional<JobState>& opening = {}, const Drawn& draw_beside = {}) {
@@ -92,7 +92,8 @@ void open_simulator(const PanelContext& context, const std::string& scene) {
     attempt(context, "source", [&] { context.work.open_source(wanted); });
 }
 
-// "genicam:ID: what it is": the part that opens it. Lines that only explain a kind have none.
+// Returns the part of "genicam:ID: description" that opens the source, or an empty text for lines that only explain a
+// kind.
 std::string source_of(const std::string& line) {
     if (!line.starts_with("genicam:")) return "";
     const std::size_t end = line.find(": ");
@@ -101,6 +102,7 @@ std::string source_of(const std::string& line) {
 
 }  // namespace
 
+// The job gets its own result object, so that a repeated search cannot mix with an old one.
 void StartPage::look_for_sources(Workspace& work) {
     sources_ = std::make_shared<Sources>();
     work.jobs().start(

@@ -1,4 +1,4 @@
-// What stands in the window while nothing is open: the simulator, files, recent files, instruments that answer, a tour.
+// Page displayed while nothing is open: simulator, files, recent files, available instruments and a tour.
 #pragma once
 
 #include <memory>
@@ -15,13 +15,13 @@ class StartPage {
   public:
     void draw(const PanelContext& context, const Region& centre);
 
-    // Repeats for instruments again.
+    // Searches for instruments again.
     void look_for_sources(Workspace& work);
 
   private:
     struct Sources {
         bool is_known = false;
-        std::vector<std::string> lines;  // as sources_found() tells them
+        std::vector<std::string> lines;  // as from sources_found()
     };
 
     void draw_simulator(const PanelContext& context, float width);

@@ -1,4 +1,4 @@
-// The line at the bottom of the window: see bars.h.
+// Line at the bottom of the window, see bars.h.
 #include "compute/counted.h"
 #include "ui/window/bars.h"
 
@@ -19,7 +19,7 @@
 namespace echolux {
 namespace {
 
-// Text at a place of the line, as far as it has room.
+// Draws shortened text and returns its width.
 float write(const PanelContext& context, ImFont* font, float left, float max_width, float middle,
             const std::string& whole, const ImVec4& colour) {
     ImGui::PushFont(font);
@@ -34,7 +34,7 @@ float write(const PanelContext& context, ImFont* font, float left, float max_wid
     return width < max_width ? width : max_width;
 }
 
-// Who draws, who reconstructs, how fast: on the right.
+// Returns devices and rates, for the right end.
 std::string stats_text(const PanelContext& context) {
     Workspace& work = context.work;
     std::string text;
@@ -50,7 +50,7 @@ std::string stats_text(const PanelContext& context) {
             if (lost > 0) add(count_text(lost) + " lost");
         }
         const std::string way = exhibit->way();
-        add(way.substr(0, way.find(';')));  // what comes after it are reasons, which the statistics tell
+        add(way.substr(0, way.find(';')));  // the part after it has reasons, which the statistics panel shows
         if (way.empty()) add(work.stage().renderer().device_name());
     } else {
         add(work.stage().renderer().device_name());
@@ -59,7 +59,7 @@ std::string stats_text(const PanelContext& context) {
     return text;
 }
 
-// Along the lower edge of its place: how much of a job is done.
+// Progress bar along the lower edge of the line.
 void draw_share(const PanelContext& context, float left, float right, float middle, double done, double seconds) {
     const Style& style = context.style;
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -69,7 +69,7 @@ void draw_share(const PanelContext& context, float left, float right, float midd
     };
     bar(0, 1, ImGui::GetColorU32(hairline));
     if (done >= 0) return bar(0, static_cast<float>(std::min(done, 1.0)), ImGui::GetColorU32(style.accent));
-    const float phase = static_cast<float>(std::fmod(seconds, 1.6) / 1.6);  // unknown how much there is: it moves
+    const float phase = static_cast<float>(std::fmod(seconds, 1.6) / 1.6);  // unknown total: moving bar
     bar(std::max(0.0f, phase * 1.3f - 0.3f), std::min(1.0f, phase * 1.3f), ImGui::GetColorU32(style.accent));
 }
 
@@ -86,7 +86,7 @@ void draw_job(const PanelContext& context, const JobState& job, std::size_t othe
     const float button = style.px(64), gap = style.px(8);
     const std::string more = others > 0 ? fmt::format("  (+{})", others) : "";
     const float room = right - left - button - gap;
-    const std::string whole = text_of(job) + more;  // the task is what can be done without
+    const std::string whole = text_of(job) + more;  // the task is omitted if there is no space
     const bool has_room = style.text->CalcTextSizeA(style.text->FontSize, 1e6f, 0, whole.c_str()).x <= room;
     JobState in_short = job;
     in_short.task.clear();
@@ -104,7 +104,7 @@ void draw_job(const PanelContext& context, const JobState& job, std::size_t othe
     ImGui::PopID();
 }
 
-// A picture that is drawn between those of the window, else the job that has run longest, else what a tool waits for.
+// Shows the progress of a picture being drawn, or the longest running job, or the next step of a measuring tool.
 void draw_work(const PanelContext& context, float left, float right, float middle) {
     constexpr double worth_telling_s = 0.3;
     if (const auto share = context.work.share_of_picture()) {
@@ -144,7 +144,7 @@ std::string text_of(const Notice& notice) {
     return notice.times > 1 ? fmt::format("{}  ({})", notice.line, counted(notice.times, "times")) : notice.line;
 }
 
-// Opens the file of a notice where it belongs, or the folder that it lies in.
+// Buttons that open the file of a notice, or its folder.
 void draw_file_buttons(const PanelContext& context, const KeptFile& file, float right, float middle) {
     const Style& style = context.style;
     const float folder = style.px(108), open = style.px(52), gap = style.px(6);
@@ -160,6 +160,7 @@ void draw_file_buttons(const PanelContext& context, const KeptFile& file, float 
 
 }  // namespace
 
+// Errors stay until they are settled or dismissed; notes expire, those about files later.
 const Notice* notice_to_show(Workspace& work) {
     constexpr double note_lasts_s = 12, note_of_file_lasts_s = 60;
     const std::deque<Notice>& all = work.notices().all();
@@ -179,7 +180,7 @@ void StatusLine::draw_notice(const PanelContext& context, float left, float righ
         ImGui::IsMouseHoveringRect({left, middle - style.px(14)}, {right, middle + style.px(14)});
     held_ = notice != nullptr && is_under_pointer ? notice->number : 0;
     if (notice == nullptr) return;
-    const Notice shown = *notice;  // what is pressed may add others
+    const Notice shown = *notice;  // pressing a button may add notices
     const ImVec4 colour = shown.is_trouble ? style.trouble : style.muted;
     if (bare_button(context, "notice.dismiss", "x", left, style.px(22), middle)) {
         context.work.notices().dismiss(shown.number);
@@ -212,6 +213,7 @@ void StatusLine::draw(const PanelContext& context, const Region& place) {
     const float middle = static_cast<float>(place.top) + 0.5f * static_cast<float>(place.height);
     const float begin = static_cast<float>(place.left) + style.px(12);
     const float end = static_cast<float>(place.left + place.width) - style.px(12);
+    // Half of the line is for notices, a quarter for work, a quarter for statistics.
     const float notice_end = begin + 0.5f * (end - begin), work_end = begin + 0.75f * (end - begin);
     draw_notice(context, begin, notice_end, middle);
     draw_work(context, notice_end + style.px(16), work_end, middle);
@@ -224,6 +226,7 @@ void StatusLine::draw(const PanelContext& context, const Region& place) {
     ImGui::End();
 }
 
+// Only drawn for a short time, because it covers the picture.
 void draw_trouble(const PanelContext& context, const Region& centre) {
     constexpr double lasts_s = 15;
     const Style& style = context.style;

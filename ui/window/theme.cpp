@@ -10,7 +10,7 @@
 namespace echolux {
 namespace {
 
-// Pairs of first and last character.
+// First and last character of each range.
 constexpr ImWchar characters[] = {0x0020, 0x017F,  // Latin, ° ± ² µ ×
                                   0x0391, 0x03C9,  // Greek
                                   0x2010, 0x2027,  // dashes, quotation marks, bullet, ellipsis
@@ -20,13 +20,14 @@ constexpr ImWchar characters[] = {0x0020, 0x017F,  // Latin, ° ± ² µ ×
                                   0x2264, 0x2265, 0x2318, 0x2318, 0x25A0, 0x25A1, 0x25B2, 0x25B7, 0x25BC, 0x25C4,
                                   0x25CB, 0x25CF, 0x2605, 0x2606, 0x26A0, 0x26A0, 0x2713, 0x2717, 0};
 
+// Fonts are embedded in the program.
 ImFont* add_font(std::string_view path, float pixels) {
     const std::string_view font = shipped_file(path);
     ImFontConfig config;
     config.FontDataOwnedByAtlas = false;
     config.OversampleH = 2;
     config.PixelSnapH = false;
-    // The atlas takes the bytes without const and leaves them as they are.
+    // ImGui takes a non-const pointer but does not modify the font.
     return ImGui::GetIO().Fonts->AddFontFromMemoryTTF(const_cast<char*>(font.data()), static_cast<int>(font.size()),
                                                       std::round(pixels), &config, characters);
 }

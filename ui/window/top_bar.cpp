@@ -1,4 +1,4 @@
-// The bar at the top of the window: see bars.h.
+// Bar at the top of the window, see bars.h.
 #include "ui/window/bars.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ namespace {
 
 struct Menu {
     const char* title;
-    std::vector<std::string_view> groups;  // of actions, in their order; none: all that no other menu has
+    std::vector<std::string_view> groups;  // groups of actions in order; empty: all groups without a menu
 };
 
 const std::array<Menu, 6>& menus() {
@@ -43,7 +43,7 @@ void draw_item(const PanelContext& context, const Action& action, const std::str
     if (is_chosen) attempt(context, "", [&] { context.work.actions().run(id); });
 }
 
-// "Mode" of "Mode: composite": a menu of its own; "" of all others.
+// Returns the submenu of an action: "Mode" for "Mode: composite", otherwise an empty text.
 std::string family_of(const Action& action) {
     const std::size_t end = action.title.find(": ");
     return end == std::string::npos ? "" : action.title.substr(0, end);
@@ -61,7 +61,7 @@ void draw_family(const PanelContext& context, const std::vector<std::string>& id
 }
 
 void draw_group(const PanelContext& context, std::string_view group, bool& is_first) {
-    std::vector<std::string> ids;  // running an action may add others
+    std::vector<std::string> ids;  // running an action may add actions
     for (const Action& action : context.work.actions().all()) {
         if (action.group == group) ids.push_back(action.id);
     }
@@ -102,7 +102,7 @@ void draw_menu(const PanelContext& context, const Menu& menu) {
     if (!is_open) note_place(context, std::string("menu.") + menu.title);
 }
 
-// A rounded field with a point before its text; returns its width.
+// Draws a rounded field with a dot before its text, and returns its width.
 float draw_pill(const Style& style, float right, float middle, const std::string& text, const ImVec4& colour,
                 bool is_filled) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -137,6 +137,7 @@ void draw_name(const PanelContext& context, float left, float right, float middl
 
 }  // namespace
 
+// A recording also marks the lower edge of the bar in red.
 void TopBar::draw_state(const PanelContext& context, const Region& place) {
     const Style& style = context.style;
     Exhibit* exhibit = context.work.stage().exhibit();

@@ -1,4 +1,4 @@
-// Five hints for the first minute: see sheets.h.
+// Tour of five hints, see sheets.h.
 #include "ui/window/sheets.h"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace {
 struct Hint {
     const char* title;
     const char* text;
-    std::array<std::string_view, 3> about;  // the first of these controls that is shown
+    std::array<std::string_view, 3> about;  // candidates; the first visible one is framed
 };
 
 constexpr std::array hints{
@@ -46,7 +46,7 @@ constexpr std::array hints{
 
 }  // namespace
 
-// A frame around it, and a line from there to the hint.
+// Frames the control and connects it to the hint.
 void Tour::point_at(const PanelContext& context, const std::vector<std::string_view>& names) const {
     const auto& places = context.state.controls.places;
     for (const std::string_view name : names) {

@@ -16,13 +16,13 @@
 namespace echolux {
 namespace {
 
-constexpr double shortest_s = 1.0 / 60;                              // from picture to picture
-constexpr double asked_every_s = 0.002, slow_asked_every_s = 0.008;  // whether rays are done
-constexpr double figures_every_s = 0.2;                              // while something runs
-constexpr double rests_after_s = 0.6;                                // then no rate of pictures is told any more
-constexpr double patience_s = 0.25;                                  // of run(), where nothing happens
-constexpr double confirms_within_s = 10;
-constexpr double device_tried_every_s = 0.5, device_returns_within_s = 30;
+constexpr double shortest_s = 1.0 / 60;                                     // minimum interval of frames
+constexpr double asked_every_s = 0.002, slow_asked_every_s = 0.008;         // interval of checks whether rays are done
+constexpr double figures_every_s = 0.2;                                     // while something is running
+constexpr double rests_after_s = 0.6;                                       // afterwards no frame rate is shown
+constexpr double patience_s = 0.25;                                         // wait of run() without events
+constexpr double confirms_within_s = 10;                                    // time to repeat the request to close
+constexpr double device_tried_every_s = 0.5, device_returns_within_s = 30;  // attempts to restore a lost device
 
 std::vector<std::uint64_t> values_of(const std::vector<ScreenPane>& shown) {
     std::vector<std::uint64_t> values;
@@ -36,6 +36,7 @@ bool plays(Exhibit& exhibit) {
 
 }  // namespace
 
+// Actions are registered before the first frame, because menus and keys need them.
 MainWindow::Parts::Parts(NativeWindow& native_window, Workspace& workspace)
     : native(native_window), work(workspace), host(native_window) {
     make_screen();
@@ -45,7 +46,7 @@ MainWindow::Parts::Parts(NativeWindow& native_window, Workspace& workspace)
 void MainWindow::Parts::make_screen() {
     screen = std::make_unique<Screen>(work.stage().renderer(), std::max<std::int64_t>(native.width(), 1),
                                       std::max<std::int64_t>(native.height(), 1));
-    if (host.style().text == nullptr) return;  // its glyphs come with the first layout
+    if (host.style().text == nullptr) return;  // the glyphs are uploaded with the first layout
     const ImguiHost::Glyphs glyphs = host.glyphs();
     screen->set_glyphs(glyphs.width, glyphs.height, glyphs.coverage);
 }
@@ -74,7 +75,7 @@ bool MainWindow::Parts::turn(double max_wait_s) {
     return !closes;
 }
 
-// Waits until something happens or is due; pictures come no faster than a screen shows them.
+// Waits for events, or until work is due. Limits the frame rate to 60 per second.
 std::vector<HeardEvent> MainWindow::Parts::events_until_due(double max_wait_s) {
     const double begun = seconds();
     const double may_show = shown_at + shortest_s;
@@ -103,7 +104,8 @@ void MainWindow::Parts::note(const HeardEvent& heard) {
     if (!loss) host.feed(heard);
 }
 
-// Jobs, sessions and commands change things too: what the interface shows of them in a line.
+// Jobs, sessions and commands also change things. Joins everything that the interface displays into one text and
+// requests a layout when it changes.
 void MainWindow::Parts::watch() {
     Exhibit* exhibit = work.stage().exhibit();
     std::string now = fmt::format("{} {}", static_cast<const void*>(exhibit), work.jobs().states().size());
@@ -130,7 +132,7 @@ void MainWindow::Parts::watch() {
 }
 
 void MainWindow::Parts::draw() {
-    if (native.width() == 0 || native.height() == 0) {  // minimised
+    if (native.width() == 0 || native.height() == 0) {  // minimized
         layout_at = pictures_at = seconds() + patience_s;
         return;
     }
@@ -144,16 +146,17 @@ void MainWindow::Parts::draw() {
         layout_at = never;
         lay_out();
     }
-    // Where rays are slow, what hands did is answered before the next ones are begun.
+    // If rays are slow, display the response to input before starting the next ones.
     const bool answers_first = lays_out && panes.are_rays_slow();
     if (answers_first) show(panes.shown(context()));
-    native.look();  // before what may take long
+    native.look();  // before a possibly long operation
     panes.follow(context());
     const std::vector<ScreenPane> shown = panes.shown(context());
     if ((lays_out && !answers_first) || values_of(shown) != shown_values) show(shown);
     plan_next();
 }
 
+// Displays the panes and the interface. If the screen was not ready, tries again soon.
 void MainWindow::Parts::show(const std::vector<ScreenPane>& shown) {
     shown_values = values_of(shown);
     const bool done = screen->show(shown, *mesh, {ground.x, ground.y, ground.z});
@@ -173,18 +176,19 @@ void MainWindow::Parts::show(const std::vector<ScreenPane>& shown) {
     while (shown_lately.front() < shown_at - 1) shown_lately.pop_front();
 }
 
+// Schedules the next layout and the next check of the pictures.
 void MainWindow::Parts::plan_next() {
     const double now = seconds();
     Exhibit* exhibit = work.stage().exhibit();
     const bool has_news = now < news_at + rests_after_s;
     const bool moves = exhibit != nullptr && (exhibit->is_at_work() || plays(*exhibit) || state.plays_keys || has_news);
     const bool pictures_change = moves || (exhibit != nullptr && !panes.is_final()) || work.is_busy();
-    // Rays that are waited for are asked about often: the next ones begin as soon as they are there.
+    // Pending rays are checked often, so that the next ones start without delay.
     const double asked_s = panes.are_rays_slow() ? slow_asked_every_s : asked_every_s;
     pictures_at = !pictures_change ? never : now + (panes.waits_for_rays() ? asked_s : shortest_s);
     if (moves || !work.jobs().is_idle() || panes.wants_turn()) {
         const bool aligns =
-            moves && work.window().layout == PaneLayout::alignment;  // curves that the user aligns the instrument by
+            moves && work.window().layout == PaneLayout::alignment;  // the user aligns the instrument with these curves
         const double every_s = state.plays_keys ? 0.02 : aligns ? 0.05 : panes.wants_turn() ? 0.1 : figures_every_s;
         layout_at = std::min(layout_at, laid_out_at + every_s);
     } else if (pictures_change) {
@@ -198,13 +202,14 @@ void MainWindow::Parts::lose_device(const Error& error) {
     screen.reset();
     panes.forget_pictures();
     shown_values.clear();
-    host.feed({FocusChanged{false}, seconds()});  // what is let go meanwhile is not heard
+    // releases keys and buttons, whose events are not processed during the loss
+    host.feed({FocusChanged{false}, seconds()});
     loss = DeviceLoss{error, seconds(), 0};
     pictures_at = never;
     layout_at = 0;
 }
 
-// A reset or a driver that starts anew takes seconds, in which sessions and recordings go on.
+// A reset or restart of the driver takes seconds. Sessions and recordings continue during that time.
 bool MainWindow::Parts::revive() {
     if (seconds() < loss->tries_at) return false;
     if (work.device_lost(loss->error)) {
@@ -220,7 +225,7 @@ bool MainWindow::Parts::revive() {
     return false;
 }
 
-// While a recording runs, closing has to be asked for twice.
+// Closing must be requested twice while a recording runs.
 void MainWindow::Parts::ask_to_close() {
     const LiveSession* live = work.stage().exhibit() == nullptr ? nullptr : work.stage().exhibit()->live();
     if (live != nullptr && live->is_recording()) {

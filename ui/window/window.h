@@ -1,5 +1,5 @@
-// The window: events in, pictures out, the workspace between them. One turn of the loop takes events, brings the
-// workspace up to date, lays out panes and panels, and shows all of it; where nothing changed, nothing is drawn.
+// Main window. Each turn of the loop takes events, updates the workspace, lays out panes and panels, and displays them.
+// Nothing is drawn if nothing changed.
 #pragma once
 
 #include <array>
@@ -18,40 +18,41 @@ namespace echolux {
 
 struct WindowStats {
     std::int64_t turns = 0;
-    std::int64_t shown = 0;                 // pictures
-    double interface_cpu_s = 0;             // laying out and meshing the interface, the last time
-    std::optional<double> interface_gpu_s;  // drawing it
-    bool is_at_rest = false;                // nothing will be drawn until something happens
-    std::int64_t turns_since_input = 0;     // from the last event to the picture that shows it
-    double answered_s = 0;                  // the same in seconds
+    std::int64_t shown = 0;                 // frames
+    double interface_cpu_s = 0;             // time of the last layout of the interface
+    std::optional<double> interface_gpu_s;  // time to draw it; nullopt if the device has no timestamps
+    bool is_at_rest = false;                // nothing will be drawn until an event
+    std::int64_t turns_since_input = 0;     // turns from the last event to the frame that displays it
+    double answered_s = 0;                  // the same time in seconds
 };
 
 class MainWindow {
   public:
-    // Both outlive it. Throws Error{device}.
+    // `native` and `work` must outlive this object. Throws Error{device}.
     MainWindow(NativeWindow& native, Workspace& work);
     ~MainWindow();
 
-    // Until it is closed.
+    // Runs until the window is closed.
     void run();
 
-    // One turn; waits for events at most so long where there is nothing to draw. False: it is to be closed.
+    // Runs one turn. Waits at most `max_wait_s` seconds for events if nothing is due. Returns false when the window is
+    // to be closed.
     bool turn(double max_wait_s);
 
-    // Ends the waiting of turn(), or the next one. Any thread.
+    // Interrupts the current or next wait in turn(). Thread-safe.
     void wake();
 
-    Image picture();  // of the whole window, as it was shown last; empty while the graphics device is lost
+    Image picture();  // last frame of the whole window; empty while the graphics device is lost
     WindowStats stats() const;
 
-    // Where a pane stands, in pixels; nothing: it is not shown. For tests.
+    // Position of a pane in pixels, or nullopt if it is hidden. For tests.
     using PaneKind = echolux::PaneKind;
     std::optional<Region> place_of(PaneKind pane) const;
 
-    // Where a control of that key or action was drawn last (left, top, right, bottom). For tests.
+    // Position of the control of a key or action in the last frame (left, top, right, bottom). For tests.
     std::optional<std::array<float, 4>> place_of(const std::string& key) const;
 
-    // The same of all controls.
+    // Positions of all controls.
     const std::map<std::string, std::array<float, 4>>& places() const;
 
   private:

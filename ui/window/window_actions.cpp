@@ -1,4 +1,4 @@
-// What only a window can do, as actions beside those of the workspace, so that menus, keys and the palette offer them
+// Actions that need a window. Registered with those of the workspace, so that menus, keys and the palette offer them,
 // too.
 #include <algorithm>
 #include <utility>
@@ -9,7 +9,7 @@
 namespace echolux {
 namespace {
 
-// Where others have the key already, the action goes without.
+// Adds an action without the keys that other actions already use.
 void add(Actions& actions, Action action) {
     std::erase_if(action.keys, [&actions](const std::string& key) { return actions.for_key(key) != nullptr; });
     if (actions.find(action.id) == nullptr) actions.add(std::move(action));
@@ -76,7 +76,7 @@ void MainWindow::Parts::add_actions() {
     add(actions, {"window.about", "About Echolux", "Help", {}, [this] { about.open(); }});
 }
 
-// Each begins its tool, or ends it, and unfolds the panel that shows what comes of it.
+// Each action starts or ends its tool and unfolds the panel with the result.
 void MainWindow::Parts::add_measure_actions() {
     using Kind = MeasureTool::Kind;
     const auto is_open = [this] { return work.stage().exhibit() != nullptr; };
@@ -110,7 +110,8 @@ void MainWindow::Parts::add_measure_actions() {
                          is_open});
 }
 
-// "Panel: Flow" unfolds it and shows its side, or folds it; the palette never folds what was searched for.
+// Actions such as "Panel: Flow", which unfold a panel and show its side, or fold it. The palette never folds a panel
+// that was searched for.
 void MainWindow::Parts::add_panel_actions() {
     for (const auto& panel : columns.panels()) {
         if (panel->side() == PanelSide::bottom) continue;
@@ -159,6 +160,7 @@ void MainWindow::Parts::add_source_actions() {
                          }});
 }
 
+// Opens the dialogs and programs that panels have requested in this frame.
 void MainWindow::Parts::grant_file_wish() {
     if (state.outside_wish) native.show_outside(*std::exchange(state.outside_wish, std::nullopt));
     if (!state.file_wish) return;

@@ -1,5 +1,5 @@
-// What the window is made of, for its own files: the loop is in window.cpp, the picture of the interface in
-// window_picture.cpp, what it adds to the actions in window_actions.cpp.
+// Implementation of the window, shared by its source files: window.cpp has the loop, window_picture.cpp the frame,
+// window_actions.cpp the actions.
 #pragma once
 
 #include <deque>
@@ -26,7 +26,7 @@ namespace echolux {
 struct MainWindow::Parts {
     static constexpr double never = std::numeric_limits<double>::infinity();
 
-    // Of a device that is waited for.
+    // A lost device and the next attempt to restore it.
     struct DeviceLoss {
         Error error;
         double since, tries_at;
@@ -34,23 +34,23 @@ struct MainWindow::Parts {
 
     Parts(NativeWindow& native_window, Workspace& workspace);
 
-    // ---- window.cpp: when what is done
+    // ---- window.cpp: schedule
     bool turn(double max_wait_s);
     std::vector<HeardEvent> events_until_due(double max_wait_s);
     void note(const HeardEvent& event);
-    void watch();      // what changed without an event
-    void draw();       // what is due
-    void plan_next();  // when the next picture is due
+    void watch();      // detects changes without an event
+    void draw();       // draws what is due
+    void plan_next();  // schedules the next frame
     void show(const std::vector<ScreenPane>& shown);
     void make_screen();
     void lose_device(const Error& error);
-    bool revive();  // whether the device is back
+    bool revive();  // true if the device is restored
     void ask_to_close();
     double seconds() const { return native.now_s(); }
     PanelContext context() { return {work, host.style(), state}; }
 
-    // ---- window_picture.cpp: what it looks like
-    void lay_out();  // the interface, as triangles, with everything that hands have done so far
+    // ---- window_picture.cpp: content
+    void lay_out();  // lays out the interface as triangles, with all input up to now
     void lay_out_once();
     void draw_interface(const std::vector<WindowEvent>& taken);
     void draw_middle(const PanelContext& panel_context, const Region& centre);
@@ -85,27 +85,27 @@ struct MainWindow::Parts {
     About about;
     FileDialog files;
     RawDialog raw;
-    std::unique_ptr<Screen> screen;  // goes before the renderer does: see revive()
+    std::unique_ptr<Screen> screen;  // destroyed before the renderer, see revive()
 
     bool closes = false;
-    double asked_to_close_at = -never;  // while a recording ran
-    std::optional<DeviceLoss> loss;     // nothing is drawn
+    double asked_to_close_at = -never;  // during a recording
+    std::optional<DeviceLoss> loss;     // if set, nothing is drawn
     bool is_full_screen = false;
     std::string title;
 
-    // Times of seconds(). The interface is laid out anew when something in it may have changed, pictures are followed
-    // as long as they become better.
+    // Times on the clock of seconds(). The interface is laid out again when it may have changed; pictures are updated
+    // as long as they improve.
     double layout_at = 0, pictures_at = never;
     double shown_at = -1, laid_out_at = -1;
-    double news_at = -never;  // when the exhibit had something new by itself
+    double news_at = -never;  // last change of the document by itself
     std::uint64_t news_seen = 0;
-    double help_at = 0;  // when the pointer has rested long enough for help to appear
+    double help_at = 0;  // time at which a tooltip may appear
     const InterfaceMesh* mesh = nullptr;
-    std::vector<std::uint64_t> shown_values;     // of the panes' drawings
-    bool had_text = false;                       // a sheet or a box that takes text was open
-    std::string watched;                         // what watch() saw
-    std::optional<std::int64_t> turns_of_input;  // since an event that no picture shows yet
-    double input_s = 0;                          // its time
+    std::vector<std::uint64_t> shown_values;     // timeline values of the displayed drawings
+    bool had_text = false;                       // a sheet or text box was open in the last frame
+    std::string watched;                         // last text of watch()
+    std::optional<std::int64_t> turns_of_input;  // turns since an event that no frame displays yet
+    double input_s = 0;                          // time of that event
     std::deque<double> shown_lately;
     WindowStats stats;
 };

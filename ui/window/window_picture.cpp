@@ -1,4 +1,4 @@
-// One picture of the interface: panels, panes, what lies above them, and the keys that were pressed.
+// One frame of the interface: panels, panes, overlays and key presses.
 #include <algorithm>
 #include <cctype>
 #include <chrono>
@@ -15,16 +15,16 @@
 namespace echolux {
 namespace {
 
-constexpr double help_after_s = 0.55;  // of rest
-constexpr double blink_s = 0.4;        // of the cursor in a text
+constexpr double help_after_s = 0.55;  // rest of the pointer
+constexpr double blink_s = 0.4;        // text cursor
 
-// Keys that go on while they are held.
+// Keys that repeat while held.
 bool repeats(const std::string& key) {
     return key == "Left" || key == "Right" || key == "Up" || key == "Down" || key == "PageUp" || key == "PageDown";
 }
 
-// Letters, digits and keys with names act when they go down; signs like "?" when they are typed, because which key
-// makes them depends on the keyboard.
+// Letters, digits and named keys act when pressed. Signs such as "?" act when typed, because the key that produces them
+// depends on the keyboard layout.
 bool acts_when_typed(const std::string& key) {
     return key.size() == 1 && std::isalnum(static_cast<unsigned char>(key[0])) == 0;
 }
@@ -35,8 +35,8 @@ bool is_modifier(const std::string& key) {
 
 }  // namespace
 
-// A click is two pictures of the interface, down and up: they are laid out one after the other, and the last one is
-// shown. So nothing that hands do waits for rays.
+// Lays out the interface until all events are consumed, and displays the last frame. A click takes two frames (down and
+// up), and neither waits for rays.
 void MainWindow::Parts::lay_out() {
     do {
         lay_out_once();
@@ -77,7 +77,7 @@ void MainWindow::Parts::lay_out_once() {
     const bool opens_text = has_sheet() || (state.active.is_typed && !state.active.goes_on);
     if (opens_text && !std::exchange(had_text, opens_text)) host.expect_text();
     had_text = opens_text;
-    // What was clicked shows in the next picture.
+    // A click changes the next frame.
     if (!taken.empty()) layout_at = 0;
     if (taken.empty() && types()) layout_at = std::min(layout_at, now + blink_s);
     if (!taken.empty()) help_at = now + help_after_s;
@@ -99,7 +99,7 @@ void MainWindow::Parts::draw_interface(const std::vector<WindowEvent>& taken) {
                                                    .aligns = aligns()});
     state.has_sheet = palette.is_open() || files.is_open() || raw.is_open() || key_map.is_open() || about.is_open();
     top_bar.draw(panel_context, plan.top);
-    if (is_open && work.stage().exhibit() != nullptr) {  // a menu may have closed it
+    if (is_open && work.stage().exhibit() != nullptr) {  // a menu may have closed the document
         columns.draw_side(panel_context, PanelSide::left, plan.left);
         columns.draw_side(panel_context, PanelSide::right, plan.right);
         columns.draw_bottom(panel_context, plan.bottom);
@@ -130,7 +130,7 @@ void MainWindow::Parts::draw_middle(const PanelContext& panel_context, const Reg
     }
 }
 
-// Of volumes in files there are no spectra to be aligned by: they have their panes and panels whatever was open before.
+// The alignment view needs spectra, so volumes from files keep their panes and panels.
 bool MainWindow::Parts::aligns() const {
     Exhibit* exhibit = work.stage().exhibit();
     return exhibit != nullptr && work.window().layout == PaneLayout::alignment && exhibit->live() != nullptr;
@@ -169,7 +169,7 @@ void MainWindow::Parts::take_keys(const std::vector<WindowEvent>& taken) {
     }
 }
 
-// While a text is typed only Esc, function keys and what has Ctrl and is no text command of its own act.
+// Runs the action of a key combination. While text is typed or a sheet is open, only Esc, function keys and Ctrl+K act.
 void MainWindow::Parts::press(const std::string& chord) {
     if (chord == "Esc") {
         escape();
@@ -180,7 +180,7 @@ void MainWindow::Parts::press(const std::string& chord) {
         chord.size() > 1 && chord[0] == 'F' && std::isdigit(static_cast<unsigned char>(chord[1])) != 0;
     const bool is_typed_next =
         state.picked != 0 && chord.size() == 1 && is_of_number(static_cast<unsigned char>(chord[0]));
-    if (is_typed_next) return;  // into the number that was clicked
+    if (is_typed_next) return;  // digits replace the value of the selected number
     if ((types() || has_sheet()) && !is_function_key && chord != "Ctrl+K") return;
     if (const Action* action = work.actions().for_key(chord)) {
         const std::string id = action->id;
@@ -193,7 +193,7 @@ void MainWindow::Parts::press(const std::string& chord) {
     }
 }
 
-// Esc closes what was opened last, one thing at a time; it never stops, discards or quits.
+// Esc closes one thing at a time, the most recent first. It never stops, discards or quits.
 void MainWindow::Parts::escape() {
     for (Overlay* overlay : std::initializer_list<Overlay*>{&palette, &about, &key_map, &files}) {
         if (!overlay->is_open()) continue;
