@@ -34,11 +34,12 @@ const Action* Actions::for_key(std::string_view key) const {
 bool Actions::run(std::string_view id) const {
     const Action* action = find(id);
     if (action == nullptr || !action->is_possible()) return false;
-    const std::function<void()> work = action->run;  // which may add actions
+    const std::function<void()> work = action->run;  // a copy, because running it may add actions
     work();
     return true;
 }
 
+// Actions that are possible come before all others, then by points.
 std::vector<const Action*> Actions::matching(std::string_view typed) const {
     struct Match {
         const Action* action;

@@ -19,9 +19,10 @@
 namespace echolux {
 namespace {
 
+// Lines that are averaged in one mean spectrum.
 constexpr std::int64_t lines_of_a_mean = 1000;
 
-// Raw spectra that the host can read.
+// Returns the newest raw spectra if the host can read them.
 std::optional<Block> newest_block(Workspace& work) {
     const LiveSession* live = work.live();
     if (live == nullptr || work.scan() == nullptr) return std::nullopt;
@@ -35,7 +36,7 @@ bool is_running(Workspace& work) {
     return live != nullptr && !live->is_recorded() && live->is_running();
 }
 
-// One B-scan of the block: the one that is looked at where the block holds it, else the one in its middle.
+// Returns one B-scan of the block: the displayed one if the block contains it, otherwise the middle one.
 Block shown_b_scan(Workspace& work, const Block& block) {
     const ScanGeometry& geometry = work.scan()->geometry;
     std::int64_t within = block.b_scans / 2;
@@ -84,6 +85,7 @@ std::string_view name_of(Spectrum which) {
     return names[static_cast<std::size_t>(which)];
 }
 
+// Results of jobs that are still running are discarded, because opened_ changes.
 void Calibrating::forget() {
     ++opened_;
     taken_ = {};
@@ -121,6 +123,7 @@ void Calibrating::stop_taking() {
     surveyed_.reset();
 }
 
+// 0 to 1.
 double Calibrating::share_taken() const {
     return survey_ ? static_cast<double>(survey_->lines()) / static_cast<double>(lines_of_a_mean) : 0;
 }
@@ -135,7 +138,7 @@ void Calibrating::give(Spectrum which, TakenSpectrum taken) {
 }
 
 void Calibrating::add_lines(Workspace& work) {
-    const bool more_will_come = is_running(work);  // asked first: nothing that came before is missed
+    const bool more_will_come = is_running(work);  // query the state first, so that no block before the end is missed
     const std::optional<Block> block = newest_block(work);
     if (block && surveyed_ != block->sequence) {
         const Scan& scan = *work.scan();
@@ -158,7 +161,7 @@ void Calibrating::finish_taking(Workspace& work) {
     if (which == Spectrum::background) keep(work, "background", "calibration.background", taken.counts, comment);
 }
 
-// A job writes the file; then the settings name it, with what else goes with it.
+// Writes the file in a job, then sets `key` to its name, together with the settings in `with`.
 void Calibrating::keep(Workspace& work, std::string_view name, const std::string& key, std::vector<double> values,
                        const std::string& comment, std::map<std::string, Value> with) {
     work.jobs().start(
@@ -209,7 +212,7 @@ void Calibrating::compute(Workspace& work) {
 
 void Calibrating::apply(Workspace& work) {
     compute(work);
-    // Replaces other settings that say the same.
+    // Also resets settings that describe the same property in another way.
     std::map<std::string, Value> with{
         {"calibration.wavelengths", std::string()},
         {"calibration.k_polynomial", std::vector<double>{}},
@@ -267,6 +270,7 @@ void Calibrating::look(Workspace& work) {
         alignment_.emplace(plan);
         read_.reset();
     }
+    // Reads each block once, and again after a change of settings.
     if (read_ == block->sequence && read_as_ == wanted) return;
     if (read_as_ != wanted) alignment_->forget();
     read_ = block->sequence;

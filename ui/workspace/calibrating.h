@@ -1,7 +1,8 @@
-// Calibration of the instrument that is open, from its own spectra: means of many lines without light, without a sample
-// and of a mirror at two depths; the k map and the dispersion that follow from the mirrors; and what the alignment view
-// shows of the newest block. What is found becomes files, named by the settings like any other calibration, so that it
-// is undone, saved and recorded with them.
+// Calibration of the open instrument from its own spectra:
+// - mean spectra without light, without a sample, and of a mirror at two depths
+// - k map and dispersion from the mirrors
+// - readings of the newest block for the alignment view
+// Results are written to files that the settings name, so that undo, sessions and recordings include them.
 #pragma once
 
 #include <array>
@@ -28,17 +29,18 @@ inline constexpr std::size_t kinds_of_spectra = 4;
 
 std::string_view name_of(Spectrum which);  // "dark", "background", "mirror 1", "mirror 2"
 
+// A mean spectrum.
 struct TakenSpectrum {
     std::vector<double> counts;  // mean [samples]
     std::int64_t lines = 0;
-    double time_s = 0;  // of the workspace
+    double time_s = 0;  // time on the clock of the workspace
 };
 
-// What only the user knows.
+// Facts about the mirrors that only the user knows.
 struct MirrorFacts {
     MirrorSides sides = MirrorSides::same;
-    bool wavelength_rises = true;  // along the samples: k falls
-    double displacement_um = 0;    // 0: unknown
+    bool wavelength_rises = true;  // k falls along the samples
+    double displacement_um = 0;    // if 0, unknown
     double centre_wavelength_nm = 0;
 };
 
@@ -51,40 +53,41 @@ class Calibrating {
     Calibrating(const Calibrating&) = delete;
     Calibrating& operator=(const Calibrating&) = delete;
 
-    // "mirrors.displacement_um", "alignment.average" ...: for controls; of no file.
+    // Settings for controls, such as "mirrors.displacement_um". They are not part of any file.
     const std::vector<BoundField>& fields() const { return settings_.fields(); }
 
-    // All that was taken and read: something else will be open.
+    // Discards all spectra and readings, because another document will be open.
     void forget();
 
-    // Once a picture: lines that came are added to what is being taken.
+    // Adds new lines to the spectrum being recorded. Call it once per frame.
     void update(Workspace& work);
 
     // ---- taking means
-    bool can_take(Workspace& work) const;  // raw spectra are there
-    // Of the coming lines, or of those that are there where none come. `operation`: that it belongs to.
+    bool can_take(Workspace& work) const;  // true if raw spectra are available
+    // Records a mean of the next lines, or of the available lines if the source is not running. `operation` fails if
+    // the recording ends early.
     void take(Spectrum which, std::shared_ptr<Operation> operation = {});
     std::optional<Spectrum> taking() const { return taking_; }
-    double share_taken() const;
+    double share_taken() const;  // 0 to 1
     void stop_taking();
-    const TakenSpectrum* taken(Spectrum which) const;  // nullptr: not yet
-    void give(Spectrum which, TakenSpectrum taken);    // one that was taken before
+    const TakenSpectrum* taken(Spectrum which) const;  // nullptr: not recorded
+    void give(Spectrum which, TakenSpectrum taken);    // sets a spectrum recorded earlier
 
     // ---- mirrors
     MirrorFacts facts;
-    bool can_compute(Workspace& work) const;  // both mirrors and a background are there
-    void compute(Workspace& work);            // Throws Error{bad_setting}
+    bool can_compute(Workspace& work) const;  // true if both mirrors and a background are available
+    void compute(Workspace& work);            // throws Error{bad_setting}
     const std::optional<MirrorCalibration>& found() const { return found_; }
-    void apply(Workspace& work);  // computes first; a job writes the k map and names it in the settings
+    void apply(Workspace& work);  // computes first; a job writes the k map and sets it
 
-    // ---- dispersion of the B-scan that is shown, by a search: a job
+    // ---- dispersion of the displayed B-scan, searched by a job
     bool can_search(Workspace& work) const;
     void search_dispersion(Workspace& work);
 
     // ---- the alignment view
     AlignmentWanted wanted;
-    bool is_still = false;       // the newest block is not read
-    void look(Workspace& work);  // reads the newest block where it, or a setting, is new. Throws Error{bad_setting}
+    bool is_still = false;       // pauses reading
+    void look(Workspace& work);  // reads the newest block if it or a setting changed; throws Error{bad_setting}
     AlignmentWatch& watch() { return watch_; }
 
   private:
@@ -95,17 +98,18 @@ class Calibrating {
     void keep(Workspace& work, std::string_view name, const std::string& key, std::vector<double> values,
               const std::string& comment, std::map<std::string, Value> with = {});
 
-    std::uint64_t opened_ = 0;  // how often forget() was called: what jobs find belongs to one of them
+    std::uint64_t opened_ = 0;  // number of forget() calls; identifies the document to which results of jobs belong
     std::array<std::optional<TakenSpectrum>, kinds_of_spectra> taken_;
     std::optional<Spectrum> taking_;
     std::shared_ptr<Operation> taking_for_;
     std::optional<SpectrumSurvey> survey_;
-    std::optional<std::uint64_t> surveyed_;  // sequence of the last block
+    std::optional<std::uint64_t> surveyed_;  // sequence number of the last block
     std::optional<MirrorCalibration> found_;
-    std::uint64_t search_ = 0;  // the job
+    std::uint64_t search_ = 0;  // id of the job
 
+    // State of the alignment view.
     std::optional<Alignment> alignment_;
-    std::optional<std::uint64_t> read_;  // sequence of the last block
+    std::optional<std::uint64_t> read_;  // sequence number of the last block
     AlignmentWanted read_as_;
     AlignmentWatch watch_;
 };

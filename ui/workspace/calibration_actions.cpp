@@ -1,4 +1,4 @@
-// Actions for the calibration of the instrument that is open: "calibrate.take_dark" and so on.
+// Actions for the calibration of the open instrument, such as "calibrate.take_dark".
 #include "ui/workspace/standard_actions.h"
 
 #include <functional>
@@ -11,7 +11,7 @@
 namespace echolux {
 namespace {
 
-// Switched off again by the same action while lines are still coming.
+// Action that records a spectrum. Running it again while lines are recorded stops the recording.
 Action taking(Workspace& work, const char* id, std::string title, Spectrum which) {
     Calibrating& calibrating = work.calibrating();
     Action action{id, std::move(title), "Calibration", {}, {}, {}, {}};

@@ -1,4 +1,4 @@
-// What does not hold still: made pictures wait for it, and nothing lasting is made of it.
+// Tells whether the displayed volume is changing, in which case pictures wait and no jobs are started for it.
 #pragma once
 
 #include "app/stage/exhibit.h"
@@ -7,7 +7,7 @@
 
 namespace echolux {
 
-// Whether new voxels come by themselves: time plays, or a session acquires.
+// Returns true if new voxels arrive by themselves: during playback or while a session acquires.
 inline bool is_changing(Exhibit& exhibit) {
     const bool plays = exhibit.timeline() != nullptr && exhibit.timeline()->plays();
     const LiveSession* live = exhibit.live();

@@ -15,7 +15,7 @@
 namespace echolux {
 namespace {
 
-// What does not hold still is not worth a job.
+// Do not start a job while the volume is changing or loading.
 bool is_restless(Exhibit& exhibit) {
     return is_changing(exhibit) || exhibit.loading().has_value();
 }
@@ -26,7 +26,7 @@ LiveSession* live_source(Workspace& work) {
     return live == nullptr || live->is_recorded() ? nullptr : live;
 }
 
-// By a job that runs, or will begin soon.
+// True if the job is running or will start soon.
 bool is_coming(Workspace& work, const MadeOfVolume& one) {
     return one.rests() ||
            std::ranges::any_of(work.jobs().states(), [&](const JobState& job) { return job.id == one.job(); });
@@ -34,6 +34,7 @@ bool is_coming(Workspace& work, const MadeOfVolume& one) {
 
 }  // namespace
 
+// Returns true once per mark, after the mark has been stable for 0.25 s.
 bool MadeOfVolume::wants_job(const std::string& mark, double now_s) {
     constexpr double rest_s = 0.25;
     if (mark != wanted_) {
@@ -97,7 +98,7 @@ bool Filtering::is_live(Workspace& work) {
     return live_source(work) != nullptr;
 }
 
-// What is wanted now, where that is something else than before.
+// Sends the requested processing to the live session when it changes.
 void Filtering::tell(Workspace& work) {
     const TissueSettings& tissue = work.tissue();
     const LiveTissue wanted = live_tissue(tissue);
@@ -145,12 +146,14 @@ bool Filtering::can_measure(Workspace& work) const {
     return obstacle(work).empty() && !is_live(work) && !work.tissue().registration_display.shown;
 }
 
+// Identifies the stabilised volume by everything on which it depends.
 std::string Filtering::stabilised_mark(Workspace& work) const {
     const TissueSettings& tissue = work.tissue();
     return work.stage().stand_in()->own_mark() + std::to_string(tissue.registration_display.reference) +
            section_toml("registration", tissue.registration);
 }
 
+// A change of the volume discards the result. Changed settings keep the previous result until the new one is ready.
 void Filtering::update_stabilised(Workspace& work) {
     StandIn& shown = *work.stage().stand_in();
     if (stabilised_ && stabilised_of_ != shown.own_mark()) {
@@ -175,6 +178,7 @@ void Filtering::stabilise(Workspace& work) {
     work.jobs().cancel(stabilise_.job());
     const std::int64_t step = work.tissue().registration_display.reference;
     std::optional<VolumeSource> reference;
+    // The reference is another time point of the same file.
     if (step >= 0) {
         reference = work.time_point(step);
         if (!reference) {
@@ -198,6 +202,7 @@ void Filtering::stabilise(Workspace& work) {
             if (reference) other = open_volume(*reference, progress);
             StabilisedVolume made = echolux::stabilised(*volume, other ? &other->volume : nullptr, settings, progress);
             return [this, notices, opened, asked, of, settings, how, made = std::move(made)] {
+                // Ignore the result if the document or the request has changed.
                 if (opened != opened_ || asked != stabilise_.asked_for()) return;
                 stabilise_.has_come();
                 made_with_.registration = settings;
@@ -241,7 +246,8 @@ std::string Filtering::moment(Workspace& work) const {
     const std::optional<VolumeStamp> stamp = shown == nullptr ? std::nullopt : shown->stamp();
     if (!stamp) return "";
     if (shown->live() != nullptr && !shown->live()->is_recorded()) return mark(work);
-    std::string text = std::to_string(stamp->volume);  // whose time a recording that is shown again counts on
+    // volume number, which is stable when a recording is displayed again
+    std::string text = std::to_string(stamp->volume);
     for (const BoundField& field : work.fields()) {
         if (is_of_scan(field.key())) text += "\n" + spelled(field.get());
     }
@@ -255,6 +261,7 @@ bool Filtering::is_being_replaced(Workspace& work) {
     return shown != nullptr && shown->live() != nullptr && shown->is_at_work();
 }
 
+// Same structure as update_stabilised().
 void Filtering::update_filtered(Workspace& work) {
     if (filtered_ && filtered_of_ != mark(work)) {
         work.jobs().cancel(filter_.job());
@@ -268,6 +275,7 @@ void Filtering::update_filtered(Workspace& work) {
         return;
     }
     if (!obstacle(work).empty() || is_restless(*work.stage().exhibit())) return;
+    // With stabilisation on, the filter waits for the stabilised volume.
     const bool waits_for_base = work.tissue().registration_display.shown && shown_stabilised(work) == nullptr;
     if (waits_for_base && is_coming(work, stabilise_)) return;
     if (filter_.wants_job(mark(work) + section_toml("filter", work.tissue().filter), work.now_s())) filter(work);
@@ -303,7 +311,8 @@ void Filtering::filter(Workspace& work) {
 
 // ---- the stage
 
-// Of other settings, the volume before stays until the new one is there.
+// Displays the filtered, stabilised or raw volume. After a change of settings, the previous volume stays until the new
+// one is ready.
 void Filtering::put_on_stage(Workspace& work) {
     StandIn& shown = *work.stage().stand_in();
     std::shared_ptr<const Volume> wanted;
@@ -334,6 +343,7 @@ bool Filtering::is_stabilised(Workspace& work) const {
     return shown != nullptr && shown->is_instead() && shown_stabilised(work) != nullptr;
 }
 
+// Live volumes carry the settings with which they were processed.
 TissueSettings Filtering::as_shown(Workspace& work) const {
     TissueSettings tissue = work.tissue();
     tissue.filter_display.shown = is_filtered(work);

@@ -17,8 +17,9 @@
 namespace echolux {
 namespace {
 
+// Limits of the undo history.
 constexpr std::size_t max_steps = 500;
-constexpr std::size_t max_bytes = 256 << 20;  // of all steps: surfaces of a large volume are 10 MB
+constexpr std::size_t max_bytes = 256 << 20;  // for all steps; the surfaces of a large volume have 10 MB
 
 bool names_layer(std::string_view name) {
     return name.starts_with(layer_prefix);
@@ -59,7 +60,7 @@ void Layering::forget() {
     have_changed();
 }
 
-// What was cut between surfaces of a volume that is no longer shown would be cut at the wrong places.
+// Resets a cut between surfaces when another volume is displayed, because it would be at the wrong depth.
 void Layering::update(Workspace& work) {
     const bool is_of_it = now_.surfaces && now_.mark == work.filtering().moment(work);
     const bool was_of_shown = std::exchange(is_of_shown_, is_of_it);
@@ -118,6 +119,7 @@ void Layering::take_preset(Workspace& work, const std::string& name) {
     work.change_together("layers", values);
 }
 
+// Replaces the surfaces as one undo step.
 void Layering::take(Workspace& work, State found) {
     drop_drag();
     Step step{};
@@ -141,6 +143,7 @@ void Layering::begin_drag(Workspace& work, std::size_t surface, std::int64_t a_s
 void Layering::drag_to(Workspace& work, float row) {
     if (!drag_ || surfaces() == nullptr) return;
     Surfaces& surfaces = *now_.surfaces;
+    // Each drag starts from the surface as it was before the drag.
     take_back(surfaces, drag_->surface, drag_->edits);
     const LayerDisplay& how = work.tissue().layer_display;
     drag_->edits = dragged(surfaces, drag_->surface, drag_->a_scan, drag_->b_scan, row, now_.grid.depth,
@@ -168,7 +171,7 @@ std::optional<std::size_t> Layering::dragged_surface() const {
 }
 
 void Layering::add_step(Workspace& work, Step step) {
-    steps_.resize(static_cast<std::size_t>(state_ - first_state_));  // what could be done again led on from there
+    steps_.resize(static_cast<std::size_t>(state_ - first_state_));  // discard the steps that redo would apply
     steps_.push_back(std::move(step));
     const std::int64_t before = state_++;
     drop_oldest_steps();
@@ -177,7 +180,7 @@ void Layering::add_step(Workspace& work, Step step) {
     have_changed();
 }
 
-// The newest one stays, however large it is.
+// Keeps at least the newest step, whatever its size.
 void Layering::drop_oldest_steps() {
     std::size_t bytes = 0;
     for (const Step& step : steps_) bytes += step.bytes();
@@ -188,6 +191,7 @@ void Layering::drop_oldest_steps() {
     }
 }
 
+// Steps through the history. A step stores either complete states or the edits of a drag.
 bool Layering::go_to(std::int64_t wanted) {
     const auto last = first_state_ + static_cast<std::int64_t>(steps_.size());
     const std::int64_t state = std::max(wanted, first_state_);
@@ -215,6 +219,7 @@ bool Layering::go_to(std::int64_t wanted) {
 
 // ---- what follows
 
+// Recomputed only when the surfaces change.
 const std::vector<float>& Layering::thickness(std::size_t upper, std::size_t lower) {
     const bool is_known = thickness_of_ == changes_ && thickness_upper_ == upper && thickness_lower_ == lower;
     if (is_known) return thickness_;
@@ -235,6 +240,7 @@ std::vector<float> Layering::heights(std::string_view name, bool is_top) const {
     std::vector<float> heights;
     heights.reserve(surface.rows.size());
     for (const float row : surface.rows) {
+        // A-scans without a position are cut completely.
         const double nothing = is_top ? below_all_um : above_all_um;
         heights.push_back(static_cast<float>(std::isfinite(row) ? scale.depth(row) : nothing));
     }
@@ -258,7 +264,7 @@ bool Layering::renew_heights(Exhibit* shown, const View& view) const {
     if (surfaces() == nullptr || shown == nullptr) return true;
     try {
         if (const std::optional<HeightMaps> maps = heights_of(view)) shown->set_heights(*maps);
-    } catch (const Error& error) {  // a name that other boundaries do not have
+    } catch (const Error& error) {  // the new boundaries may lack a surface of this name
         if (error.code() == ErrorCode::device) throw;
         return false;
     }
@@ -269,7 +275,7 @@ void Layering::have_moved(Workspace& work) {
     if (!renew_heights(work.stage().exhibit(), work.view())) show_all(work);
 }
 
-// Offsets of nothing, not none: the en face view shows a slab only where both are given.
+// The offsets are 0 and not unset, because the en face view shows a slab only if both are given.
 void Layering::show_between(Workspace& work, std::size_t upper, std::size_t lower) {
     const Surfaces* found = surfaces();
     if (found == nullptr) return;
@@ -313,7 +319,7 @@ void Layering::save(Workspace& work, const std::filesystem::path& path) {
 }
 
 void Layering::open(Workspace& work, const std::filesystem::path& path) {
-    if (work.stage().exhibit() == nullptr) return;  // closed while the name was chosen
+    if (work.stage().exhibit() == nullptr) return;  // closed while the file was being chosen
     const std::optional<VolumeGrid> grid = work.stage().exhibit()->grid();
     if (!grid) return;
     job_ = work.jobs().start(

@@ -1,4 +1,4 @@
-// Which panes and panels there are.
+// Actions for panes and panels.
 #include <algorithm>
 #include <utility>
 
@@ -13,12 +13,13 @@ void add_layout(Workspace& work, const std::string& value, const std::string& ti
         [&work, value] { return std::get<std::string>(work.field("window.layout")->get()) == value; });
 }
 
-// From what the screen says (0) one goes on as if that were 1.
+// Changes the scale. The automatic value 0 counts as 1.
 void scale(Workspace& work, double factor) {
     const double now = work.window().scale == 0 ? 1 : work.window().scale;
     work.change("window.scale", std::clamp(now * factor, 0.5, 4.0));
 }
 
+// Hides all panels, or shows them if all are hidden.
 void show_panels(Workspace& work) {
     const bool any = work.window().left_panels || work.window().right_panels;
     work.change_together("window.panels", {{"window.left_panels", !any}, {"window.right_panels", !any}});

@@ -23,6 +23,7 @@ void Notices::note(std::string_view place, std::string_view line, KeptFile file)
     add({.is_trouble = false, .place = std::string(place), .line = std::string(line), .file = std::move(file)});
 }
 
+// Repeated notices are counted instead of listed.
 void Notices::add(Notice notice) {
     constexpr std::size_t max_notices = 1000;
     notice.time_s = seconds_since(begin_);

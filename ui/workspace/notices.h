@@ -1,6 +1,5 @@
-// Messages of the program while it works: a line with cause and remedy, the part of the window that it concerns,
-// and whether it still stands. The log shows all of them; those that stand have a place of their own in the window,
-// where they move nothing.
+// Messages while the program runs: a line with cause and remedy, the part of the window that it concerns, and whether
+// it is still pending. The log lists all notices; pending ones have a fixed position in the window.
 #pragma once
 
 #include <chrono>
@@ -15,22 +14,23 @@
 
 namespace echolux {
 
-// A file that a notice tells of, and who shows it.
+// A file that a notice mentions, and the program that displays it.
 struct KeptFile {
-    enum class ShownBy { echolux, desktop };  // the desktop: pictures, movies, tables
-    std::filesystem::path path{};             // empty: none
+    enum class ShownBy { echolux, desktop };  // desktop: for pictures, movies and tables
+    std::filesystem::path path{};             // empty: no file
     ShownBy shown_by = ShownBy::desktop;
 };
 
+// A message with its state.
 struct Notice {
     std::uint64_t number = 0;
-    double time_s = 0;  // since the program began
+    double time_s = 0;  // since the start of the program
     bool is_trouble = true;
-    std::string place;       // section of the settings, or "source", "files", "export", "display"; "": none
-    std::string line;        // as Error::line()
-    std::int64_t times = 1;  // in a row
-    bool stands = true;      // not dismissed, not overcome, and its cause is still there
-    std::string topic{};     // one of the same place and topic takes the place of this one; empty: it stands alone
+    std::string place;       // section of the settings, or "source", "files", "export", "display"; may be empty
+    std::string line;        // as from Error::line()
+    std::int64_t times = 1;  // number of consecutive repetitions
+    bool stands = true;      // pending: not dismissed or settled, and its cause still exists
+    std::string topic{};     // a newer notice with the same place and topic replaces this one; empty: never replaced
     KeptFile file{};
 };
 
@@ -40,19 +40,19 @@ class Notices {
     void trouble(std::string_view place, std::string_view line, std::string_view topic = "");
     void note(std::string_view place, std::string_view line, KeptFile file = {});
 
-    // Trouble of that place is overcome.
+    // Marks errors of a place as resolved.
     void settle(std::string_view place);
-    // What the place was about is closed: nothing that was said of it stands.
+    // Marks all notices of a place as obsolete, because its subject was closed.
     void close(std::string_view place);
     void dismiss(std::uint64_t number);
 
-    // Newest trouble of a place that still stands; nullptr: none.
+    // Returns the newest pending error of a place, or nullptr.
     const Notice* standing(std::string_view place) const;
-    const Notice* find(std::uint64_t number) const;  // nullptr: not there any more
+    const Notice* find(std::uint64_t number) const;  // nullptr if it has been removed
 
-    double age_s(const Notice& notice) const;  // since it came last
+    double age_s(const Notice& notice) const;  // since its last repetition
 
-    const std::deque<Notice>& all() const { return notices_; }  // oldest first, the last thousand
+    const std::deque<Notice>& all() const { return notices_; }  // oldest first; at most 1000
 
   private:
     void add(Notice notice);

@@ -13,20 +13,20 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t preview_edge = 384;  // pixels of each half of the preview
+constexpr std::int64_t preview_edge = 384;  // size of each half of the preview in pixels
 
 struct Preview {
     Picture picture;
     std::string problem;
 };
 
-// Numbers in rows, [rows][columns].
+// Values in rows, [rows][columns].
 struct Rows {
     std::int64_t rows = 0, columns = 0;
     std::vector<float> values{};
 };
 
-// The whole range from the 1st to the 99th percentile in gray, enlarged or reduced to a square.
+// Scales values to gray from the 1 to the 99 percentile and resamples them to a square.
 std::vector<std::uint8_t> gray_square(const Rows& rows) {
     std::vector<float> sorted = rows.values;
     std::ranges::sort(sorted);
@@ -45,7 +45,7 @@ std::vector<std::uint8_t> gray_square(const Rows& rows) {
     return gray;
 }
 
-// A B-scan as it stands in the file: a line each A-scan.
+// Reads a B-scan as stored in the file: one line per A-scan.
 Rows spectra_of(const Scan& scan, std::int64_t b_scan) {
     SpectraReader reader(scan);
     std::vector<std::byte> bytes(static_cast<std::size_t>(reader.bytes_per_b_scan()));
@@ -62,7 +62,7 @@ Rows spectra_of(const Scan& scan, std::int64_t b_scan) {
     return rows;
 }
 
-// Depth downwards.
+// Reconstructs a B-scan with depth downwards.
 Rows depths_of(const Scan& scan, std::int64_t b_scan, Progress& progress) {
     Reconstruction reconstruction(scan, {.backend = Backend::cpu});
     const Volume volume = reconstruction.run({0, b_scan, b_scan + 1}, progress);
@@ -80,7 +80,7 @@ Rows depths_of(const Scan& scan, std::int64_t b_scan, Progress& progress) {
     return rows;
 }
 
-// What cannot be opened like this says so in the preview's place.
+// An error of the format is displayed in place of the preview.
 Preview preview_of(Scan scan, Progress& progress) {
     try {
         scan.recipe.voxel = VoxelType::f32;
@@ -108,7 +108,7 @@ void Workspace::RawProposal::take(const RawGuess& guess) {
 void Workspace::Parts::propose(const std::filesystem::path& path, const std::vector<RawGuess>& guesses) {
     proposal = std::make_shared<RawProposal>();
     proposal->file = path;
-    proposal->guesses = guesses;  // the likeliest first; listed by the number that stands beside them
+    proposal->guesses = guesses;  // most likely first, in the order of the displayed percentages
     std::ranges::stable_sort(proposal->guesses, std::greater{}, &RawGuess::likeness);
     bind(proposal->settings, proposal->scan);
     proposal->take(guesses.empty() ? RawGuess{} : guesses.front());
@@ -117,6 +117,7 @@ void Workspace::Parts::propose(const std::filesystem::path& path, const std::vec
     }
 }
 
+// Starts a preview job if the proposal changed and no preview is running.
 void Workspace::Parts::preview_proposal() {
     if (!proposal || !proposal->is_stale) return;
     const std::vector<JobState> under_way = jobs.states();
@@ -135,7 +136,7 @@ void Workspace::Parts::preview_proposal() {
         to("files"));
 }
 
-// An earlier description is never written over.
+// Never overwrites an existing description.
 void Workspace::Parts::accept_proposal() {
     if (!proposal) return;
     jobs.start(

@@ -1,6 +1,6 @@
-// What a raw file without a description might be: sample format, samples a line, lines a B-scan, B-scans; found from
-// the file's size and from how alike neighbouring rows are at each width. The user decides; a picture of the raw
-// spectra and of a first reconstruction says whether it is right.
+// Proposed format of a raw file without a description: sample format, samples per line, lines per B-scan, and B-scans.
+// Derived from the file size and the similarity of neighbouring rows at each width. The user decides with the help of a
+// preview of the spectra and of a first reconstruction.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ namespace echolux {
 
 struct Workspace::RawProposal {
     std::filesystem::path file;
-    std::vector<RawGuess> guesses;  // by likeness; the one that fits best was taken
-    Scan scan;                      // what would be written; edited by the dialog through `settings`
+    std::vector<RawGuess> guesses;  // by likeness; the best one is selected
+    Scan scan;                      // description to be written; edited through `settings`
     Settings settings;              // bound to `scan`
-    Picture preview;                // gray: spectra above, their reconstruction below; empty: none yet
-    std::string problem;            // why it cannot be opened like this; empty: it can
-    bool is_stale = true;           // set after an edit: the preview is made anew
+    Picture preview;                // gray: spectra above their reconstruction; empty: none yet
+    std::string problem;            // why it cannot be opened; otherwise empty
+    bool is_stale = true;           // the preview must be computed again
 
-    void take(const RawGuess& guess);  // in place of what was set
+    void take(const RawGuess& guess);  // replaces the current settings
 };
 
 }  // namespace echolux

@@ -1,4 +1,4 @@
-// What people call things that are called otherwise here: for the palette, see word_match.h. One line each.
+// Synonyms of actions and settings for the command palette, see word_match.h. One line per id.
 #include <algorithm>
 #include <array>
 

@@ -7,7 +7,7 @@
 namespace echolux {
 namespace {
 
-// A live source: an instrument or the simulator.
+// Returns the live source (instrument or simulator), or nullptr.
 LiveSession* source_of(Workspace& work) {
     LiveSession* live = work.live();
     return live != nullptr && !live->is_recorded() ? live : nullptr;
@@ -17,7 +17,7 @@ void start_or_stop(Workspace& work) {
     source_of(work)->is_running() ? work.stop_source() : work.start_source();
 }
 
-// Into the file that it has. Without one, a window asks where.
+// Saves to the file of the session. Without one, the window asks for a name; without a window, a name is generated.
 void save_session(Workspace& work) {
     const std::filesystem::path known = work.session_file();
     if (!known.empty()) return work.save_session(known);

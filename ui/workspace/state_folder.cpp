@@ -17,20 +17,20 @@ bool is_file_name(const std::string& name) {
            name.find_first_of("/\\:*?\"<>|\n\r\t") == std::string::npos;
 }
 
-constexpr std::string_view running_stem = "running-";  // and the number of the process
+constexpr std::string_view running_stem = "running-";  // followed by the process id
 
 std::filesystem::path process_folder(const std::string& which) {
     return std::filesystem::path("/proc") / which;
 }
 
-// Where there is no /proc, all processes have the number 0, and none but this one is known to run.
+// Returns the id of this process. Without /proc it is "0", and other processes count as ended.
 std::string own_process() {
     std::error_code problem;
     const std::string number = std::filesystem::read_symlink(process_folder("self"), problem).string();
     return problem ? "0" : number;
 }
 
-// Whether another process goes on writing that file.
+// Returns true if another process is still writing this file.
 bool is_in_use(const std::filesystem::path& running) {
     const std::string process = running.stem().string().substr(running_stem.size());
     std::error_code problem;
@@ -46,6 +46,7 @@ StateFolder::StateFolder(std::filesystem::path folder) : folder_(std::move(folde
     find_presets();
 }
 
+// A session file of a process that has ended is left over from a crash.
 void StateFolder::find_crashed() {
     std::vector<std::filesystem::path> crashed;
     std::error_code problem;
@@ -58,7 +59,8 @@ void StateFolder::find_crashed() {
         std::error_code ignored;
         return std::filesystem::last_write_time(path, ignored);
     });
-    for (const auto& path : crashed) std::filesystem::rename(path, ended_session(), problem);  // the newest stays
+    // the newest file remains as the last session
+    for (const auto& path : crashed) std::filesystem::rename(path, ended_session(), problem);
     last_ended_in_order_ = crashed.empty();
 }
 
@@ -100,10 +102,10 @@ std::filesystem::path StateFolder::last_session() const {
 
 void StateFolder::end_session(const std::string& toml) {
     if (!is_there()) return;
-    writer_.finish();  // the running session, which goes
+    writer_.finish();  // the running session, which is removed below
     std::error_code problem;
     if (!toml.empty()) {
-        std::filesystem::create_directories(folder_, problem);  // where that fails, writing tells
+        std::filesystem::create_directories(folder_, problem);  // if this fails, writing reports the error
         write_text(ended_session(), toml);
     }
     std::filesystem::remove(running_session(), problem);

@@ -1,5 +1,5 @@
-// The program's state in one folder: recent files, the state of the last session, the user's presets. Nothing
-// is kept where there is no folder. Files are written by a thread: see take_problems().
+// State of the program in one folder: recent files, the last session, and user presets. Without a folder nothing is
+// stored. Files are written by a thread, see take_problems().
 #pragma once
 
 #include <filesystem>
@@ -12,36 +12,36 @@ namespace echolux {
 
 class StateFolder {
   public:
-    // What programs that did not end in order left behind becomes the last session; those that run now keep theirs.
+    // The state left over by crashed programs becomes the last session. The state of running programs is not touched.
     explicit StateFolder(std::filesystem::path folder);
 
     bool is_there() const { return !folder_.empty(); }
 
-    // Newest first, whether they are still there or not.
+    // Recent files, newest first, whether or not they still exist.
     const std::vector<std::filesystem::path>& recent() const { return recent_; }
     void add_recent(const std::filesystem::path& path);
 
-    // Of the program that ran before; empty: there is none.
+    // Session of the previous run; empty if there is none.
     std::filesystem::path last_session() const;
     bool last_ended_in_order() const { return last_ended_in_order_; }
 
-    // Where the running program keeps its state: it becomes the last session.
+    // File in which the running program stores its state.
     std::filesystem::path running_session() const;
     void keep_running_session(const std::string& toml);
-    // The program ends in order; empty: the last session stays that of the program before. Throws Error{output}.
+    // Stores the final state. With an empty text, the session of the previous run remains. Throws Error{output}.
     void end_session(const std::string& toml);
 
-    // Throws Error{bad_setting} for a name that no file can have, or where nothing is kept.
+    // Throws Error{bad_setting} for invalid names, or without a state folder.
     std::filesystem::path preset(const std::string& name) const;
     const std::vector<std::string>& presets() const { return presets_; }  // in alphabetical order
-    // Throws as preset().
+    // Throws like preset().
     void save_preset(const std::string& name, const std::string& toml);
 
-    // Before files are read that may just be written.
+    // Waits for pending writes. Call it before reading files that may be written.
     void finish() { writer_.finish(); }
     bool is_idle() const { return writer_.is_idle(); }
 
-    // What could not be written.
+    // Returns and clears the errors of the writer thread.
     std::vector<Error> take_problems() { return writer_.take_problems(); }
 
   private:

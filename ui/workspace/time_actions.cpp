@@ -1,4 +1,4 @@
-// Playing and stepping through time points, and through the slices of a volume.
+// Actions for playback, time points and slices.
 #include <cmath>
 #include <utility>
 
@@ -17,10 +17,10 @@ KeptTime* kept_of(Workspace& work) {
     return work.is_open() ? work.stage().exhibit()->kept_time() : nullptr;
 }
 
-// What a key does to the time points of a series, and to the last volumes of a live source.
+// Effect of a key on a series, and on the kept volumes of a live source.
 struct Deed {
     std::function<void(Timeline&)> series;
-    std::function<void(KeptTime&)> kept = {};  // empty: it has no meaning there
+    std::function<void(KeptTime&)> kept = {};  // empty: no effect there
 };
 struct State {
     std::function<bool(const Timeline&)> series;
@@ -58,7 +58,7 @@ void add_step(Workspace& work, std::string id, std::string title, std::vector<st
         {[steps](Timeline& time) { time.step_by(steps); }, [steps](KeptTime& kept) { kept.step_by(steps); }});
 }
 
-// The cross-hair, by whole voxels along depth (0), A-scans (1) or B-scans (2).
+// Moves the cross-hair by whole voxels along depth (0), A-scans (1) or B-scans (2).
 void add_slice_step(Workspace& work, const std::string& name, const std::string& title, std::size_t axis, int steps,
                     const std::string& key) {
     const auto grid = [&work] { return work.is_open() ? work.stage().exhibit()->grid() : std::nullopt; };

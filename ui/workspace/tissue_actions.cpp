@@ -1,4 +1,4 @@
-// Actions for what is made of the tissue that is shown: filtered and stabilised volumes, surfaces between layers.
+// Actions for filtered and stabilised volumes and for surfaces between layers.
 #include "ui/workspace/filtering.h"
 #include "ui/workspace/layering.h"
 #include "ui/workspace/standard_actions.h"

@@ -15,7 +15,7 @@ struct NamedFolder {
 constexpr std::array<NamedFolder, 3> folders{
     {{"XDG_PICTURES_DIR", "Pictures"}, {"XDG_VIDEOS_DIR", "Videos"}, {"XDG_DOCUMENTS_DIR", "Documents"}}};
 
-// The value of XDG_PICTURES_DIR="$HOME/Bilder" in user-dirs.dirs; empty: it says none.
+// Returns a folder from user-dirs.dirs, such as XDG_PICTURES_DIR="$HOME/Bilder", or an empty path.
 fs::path configured(std::string_view variable) {
     const char* config = std::getenv("XDG_CONFIG_HOME");
     std::ifstream file((config != nullptr ? fs::path(config) : home_folder() / ".config") / "user-dirs.dirs");
@@ -37,6 +37,7 @@ fs::path home_folder() {
     return folder != nullptr ? fs::path(folder) : fs::path("/");
 }
 
+// Prefers the configured folder, then the usual name, then the home folder.
 fs::path user_folder(UserFolder which) {
     const NamedFolder& named = folders.at(static_cast<std::size_t>(which));
     std::error_code problem;

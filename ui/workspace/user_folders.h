@@ -1,5 +1,5 @@
-// The folders that a desktop keeps for its user's pictures, videos and documents, as xdg-user-dirs names them: what is
-// saved without a name of its own goes there, never into whatever folder the program was started in.
+// The user's folders for pictures, videos and documents, as defined by xdg-user-dirs. Files with generated names go
+// there instead of to the current folder.
 #pragma once
 
 #include <filesystem>
@@ -9,11 +9,11 @@ namespace echolux {
 
 enum class UserFolder { pictures, videos, documents };
 
-// Where that is not there: the home folder. Looks at the disk.
+// Returns the home folder if the folder does not exist. Accesses the disk.
 std::filesystem::path user_folder(UserFolder which);
 std::filesystem::path home_folder();
 
-// "~/Pictures" of a folder below the home folder; others as they are.
+// Abbreviates paths below the home folder: "~/Pictures".
 std::string short_path(const std::filesystem::path& path);
 
 }  // namespace echolux

@@ -1,4 +1,4 @@
-// How the volume is looked at: mode, light, camera, transfer function, marks.
+// Actions for the view: mode, light, camera, transfer function and annotations.
 #include <algorithm>
 #include <utility>
 
@@ -12,7 +12,7 @@ void add_view_switch(Workspace& work, const std::string& name, const std::string
     add_switch(work, "view." + name, title, "View", std::move(keys), "view." + name);
 }
 
-// One action for each choice, and one for the next.
+// Adds one action per choice, and two that step through the choices.
 void add_choices(Workspace& work, const std::string& name, const std::string& title, const std::string& next_key,
                  const std::string& previous_key) {
     const std::string key = "view." + name;
@@ -43,6 +43,7 @@ void add_directions(Workspace& work) {
     }
 }
 
+// Angles of a standard view become those of the free view.
 void turn(Workspace& work, double azimuth_deg, double elevation_deg) {
     View& view = work.view();
     const Angles angles = angles_of(view);

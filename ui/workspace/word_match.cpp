@@ -13,7 +13,7 @@ bool is_of_word(char letter) {
     return std::isalnum(static_cast<unsigned char>(letter)) != 0 || static_cast<unsigned char>(letter) >= 0x80;
 }
 
-// In lower case; "color" and "gray" as British spelling has them.
+// Splits a text into words in lower case, with British spelling of "colour", "gray" and "centre".
 std::vector<std::string> words_in(std::string_view text) {
     std::vector<std::string> words;
     bool is_inside = false;
@@ -34,7 +34,7 @@ std::vector<std::string> words_in(std::string_view text) {
     return words;
 }
 
-// A whole word counts more than one that is only begun.
+// Returns `whole` if a word equals the typed text, `part` if a word begins with it, else 0.
 int begun(const std::string& typed, const std::vector<std::string>& words, int whole, int part) {
     int points = 0;
     for (const std::string& word : words) {
@@ -44,7 +44,7 @@ int begun(const std::string& typed, const std::vector<std::string>& words, int w
     return points;
 }
 
-// "pp" of "Play or pause": first letters, in order.
+// True if the letters are initials of the words in order: "pp" for "Play or pause".
 bool are_initials(const std::string& typed, const std::vector<std::string>& words) {
     std::size_t at = 0;
     for (const std::string& word : words) {
@@ -53,6 +53,7 @@ bool are_initials(const std::string& typed, const std::vector<std::string>& word
     return typed.size() > 1 && at == typed.size();
 }
 
+// Matches within words need at least three letters.
 int inside(const std::string& typed, const std::vector<std::string>& words) {
     constexpr std::size_t enough = 3;
     if (typed.size() < enough) return 0;
@@ -65,6 +66,7 @@ struct Words {
     std::vector<std::string> title, id, group, others, help;
 };
 
+// The weights prefer titles and synonyms to ids, groups and help texts.
 int points_of(const std::string& typed, const Words& words) {
     constexpr std::size_t enough_for_help = 4;
     int points = std::max({begun(typed, words.title, 20, 14), begun(typed, words.others, 18, 10),

@@ -1,5 +1,5 @@
-// How well typed words fit something that has a name: every word must begin a word of it, or of what people call it
-// otherwise, or be found inside its title; letters that are spread over several words mean nothing.
+// Rates how well typed words match a named item. Each typed word must be the beginning of one of its words or synonyms,
+// or be contained in its title.
 #pragma once
 
 #include <string>
@@ -8,20 +8,20 @@
 namespace echolux {
 
 struct Named {
-    std::string_view title;  // "Play or pause"
-    std::string_view id;     // "timeline.play"
-    std::string_view group;  // "Time"
-    std::string_view words;  // what people call it besides: "start stop movie"
-    std::string_view help;   // a sentence; counts least
+    std::string_view title;  // such as "Play or pause"
+    std::string_view id;     // such as "timeline.play"
+    std::string_view group;  // such as "Time"
+    std::string_view words;  // synonyms: "start stop movie"
+    std::string_view help;   // a sentence with the lowest weight
 };
 
-// 0: some word is not there. An empty text fits everything.
+// Returns 0 if a typed word does not match, otherwise more for better matches. An empty text matches everything.
 int points_of(std::string_view typed, const Named& named);
 
-// What people call actions and settings besides their titles; "" where nothing is known.
+// Returns the synonyms of an action or setting; may be empty.
 std::string_view search_words(std::string_view id);
 
-// All ids with such words, for tests.
-std::string_view id_with_words(std::size_t index);  // "": no more
+// Returns the ids that have synonyms, for tests.
+std::string_view id_with_words(std::size_t index);  // empty after the last one
 
 }  // namespace echolux

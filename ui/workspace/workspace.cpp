@@ -20,6 +20,7 @@ Workspace::Parts::Parts(const WorkspaceOptions& wanted)
     notices.note("files", "Echolux did not exit properly: the last state can be restored (session.restore_last)");
 }
 
+// Stores the final state of the program.
 Workspace::Parts::~Parts() {
     if (state.is_there()) attempt("files", [&] { state.end_session(has_session() ? remembered_text() : ""); });
 }
@@ -31,7 +32,7 @@ bool Workspace::Parts::attempt(std::string_view place, const std::function<void(
     } catch (const Error& error) {
         notices.trouble(place, error);
         if (jobs.operation()) jobs.operation()->fail(error);
-    } catch (const std::exception& error) {  // of the standard library: no memory, a folder that is gone
+    } catch (const std::exception& error) {  // from the standard library: out of memory, missing folder
         notices.trouble(place, error.what());
         if (jobs.operation()) jobs.operation()->fail(Error(ErrorCode::bad_setting, error.what(), std::string(place)));
     }
@@ -58,7 +59,7 @@ void Workspace::Parts::hear_session() {
     if (const std::optional<Scan> in_use = live()->take_refusal()) settings_were_refused(*in_use);
 }
 
-// Why is told by the session.
+// Reverts settings that the session rejected. The session reports the reason.
 void Workspace::Parts::settings_were_refused(const Scan& in_use) {
     const Change change = book.take_back(in_use);
     if (change.after.empty()) return;
@@ -70,7 +71,7 @@ void Workspace::Parts::settings_were_refused(const Scan& in_use) {
 
 void Workspace::Parts::set_cross(const std::array<double, 3>& wanted) {
     const std::optional<VolumeGrid> grid = stage.exhibit() == nullptr ? std::nullopt : stage.exhibit()->grid();
-    cross_um = wanted;  // until there is a volume
+    cross_um = wanted;  // used until a volume arrives
     is_cross_inside = grid.has_value();
     if (!grid) return;
     cross_um = kept_inside(wanted, *grid);
@@ -148,18 +149,19 @@ void Workspace::update(double now_s) {
         const std::scoped_lock lock(parts.told_by_jobs_mutex);
         for (const std::string& line : std::exchange(parts.told_by_jobs, {})) parts.notices.note("export", line);
     }
-    // A lost device concerns the window, which holds screens on it; every other error becomes a notice.
+    // A lost device must be handled by the window, whose screens use it. All other errors become notices.
     const auto watch = [&](std::string_view place, const auto& work) {
         try {
             work();
         } catch (const Error& error) {
             if (error.code() == ErrorCode::device) throw;
             parts.notices.trouble(place, error);
-        } catch (const std::exception& error) {  // of the standard library
+        } catch (const std::exception& error) {  // from the standard library
             parts.notices.trouble(place, error.what());
         }
     };
     if (Exhibit* exhibit = parts.stage.exhibit()) {
+        // The order matters: volumes first, then data that is derived from them.
         watch("files", [&] { exhibit->update(parts.now_s); });
         for (const std::string& line : exhibit->take_problems()) parts.notices.trouble("files", line);
         if (!parts.is_cross_inside) parts.set_cross(parts.cross_um);
@@ -180,7 +182,7 @@ bool Workspace::device_lost(const Error& error) {
     constexpr double lately_s = 60;
     constexpr std::size_t max_losses = 2;
     Parts& parts = *parts_;
-    if (parts.stage.has_renderer()) parts.notices.trouble("display", error);  // not at each attempt
+    if (parts.stage.has_renderer()) parts.notices.trouble("display", error);  // report it only once
     std::deque<double>& losses = parts.losses_s;
     while (!losses.empty() && parts.now_s - losses.front() > lately_s) losses.pop_front();
     if (losses.size() < max_losses) {
@@ -197,7 +199,7 @@ bool Workspace::device_lost(const Error& error) {
     return false;
 }
 
-// Heights were on the device that is gone.
+// Heights were stored on the lost device and are found again.
 void Workspace::Parts::revive() {
     drop_pictures_to_keep();
     stage.revive();

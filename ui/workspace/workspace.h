@@ -1,6 +1,7 @@
-// All that the user works with, without a window: what is open, every setting with undo, actions, jobs, notices, and
-// what of it outlasts the program. The window draws it and calls it; tests do the same without one. One thread, the one
-// that draws, calls everything here; nothing here waits for a disk, a device or an instrument.
+// Everything users work with, independent of a window: the open document, settings with undo, actions, jobs, notices,
+// and the state that outlasts the program. The window displays and calls it; tests do the same without a window.
+//
+// All functions are called by one thread, which also draws. They never wait for a disk, a device or an instrument.
 #pragma once
 
 #include <array>
@@ -38,20 +39,21 @@ struct MovieSpec;     // app/movie/movie_plan.h
 struct View;          // render/view/view.h
 struct VolumeSource;  // app/open/open_volume.h
 
+// Result of a recording.
 struct KeptRecording {
-    std::filesystem::path file;  // the scan's TOML
+    std::filesystem::path file;  // TOML of the scan
     RecorderStats stats;
 };
 
 struct WorkspaceOptions {
     DeviceChoice device;
     BackendChoice backend;
-    std::filesystem::path state_folder;    // of recent files, presets, autosave, layout; empty: nothing is kept
-    std::vector<std::string> assignments;  // "view.mode=mip", over what is restored
-    std::shared_ptr<const AllowedFolders> folders = {};  // that are read and written; nullptr: any
+    std::filesystem::path state_folder;    // recent files, presets, autosave, layout; empty: nothing is stored
+    std::vector<std::string> assignments;  // such as "view.mode=mip"; override restored settings
+    std::shared_ptr<const AllowedFolders> folders = {};  // readable and writable folders; nullptr: no limits
 };
 
-// How an edit of a setting stands: a slider that is dragged makes many, which are undone as one.
+// State of an edit. Dragging a slider makes many edits, which are undone as one.
 enum class Edit { under_way, done };
 
 class Workspace {
@@ -65,134 +67,139 @@ class Workspace {
     Stage& stage();
     Jobs& jobs();
     Notices& notices();
-    Actions& actions();  // the window adds its own
+    Actions& actions();  // the window adds its own actions
     Calibrating& calibrating();
     Filtering& filtering();
     Layering& layering();
 
-    // Once a picture: takes what jobs and sessions have ready, saves now and then. `now_s`: seconds that never run
-    // backwards. Throws Error{device} where the graphics device is lost.
+    // Collects results of jobs and sessions and saves the state periodically. Call it once per frame with a monotonic
+    // time in seconds. Throws Error{device} if the graphics device is lost.
     void update(double now_s);
-    // Something is under way: update() is to be called again soon, even without input.
+    // True while work is in progress: call update() again soon, even without input.
     bool is_busy() const;
 
-    // After Error{device} from here or from drawing, when whatever holds the renderer (screens) has been let go: makes
-    // all of it anew, at most twice in a minute. False: it is not there yet and may be asked for again after a pause
-    // (stage().has_renderer() is false), or it is lost again and again, and a notice says what helps.
+    // Restores the renderer after Error{device} from this class or from drawing, at most twice per minute. Everything
+    // that uses the renderer, such as screens, must be released before. Returns false if the device is not back yet
+    // (stage().has_renderer() is false; try again after a pause), or if it is lost repeatedly, which a notice explains.
     bool device_lost(const Error& error);
 
     double now_s() const;
 
-    // What `work` asks of the workspace belongs to `operation`, with all that follows from it: see jobs.h. What goes
-    // wrong becomes a notice as always, and is told to the operation.
+    // Runs `work` as part of `operation`, including everything that follows from it (see jobs.h). Errors become notices
+    // and are also reported to the operation.
     void perform(const std::shared_ptr<Operation>& operation, const std::function<void()>& work);
-    const AllowedFolders* folders() const;  // that may be used for what is under way; nullptr: any
-    // From now on, whoever asks; the source and the files that the program was started with stay allowed, whatever and
-    // wherever they are.
+    const AllowedFolders* folders() const;  // folders allowed for the current operation; nullptr: no limits
+    // Limits all later requests to these folders. The source and the files with which the program was started stay
+    // allowed.
     void limit_to(std::shared_ptr<const AllowedFolders> folders, const std::string& source,
                   const std::vector<std::filesystem::path>& files = {});
 
-    // ---- what is open. Slow parts run as jobs; what fails becomes a notice.
+    // ---- the open document. Slow parts run as jobs; failures become notices.
 
-    // A volume, series, scan TOML, raw file, session TOML, picture of ours (restores its view), transfer function. A
-    // raw file that nothing describes becomes a proposal: see raw_proposal().
-    // `assignments`: of a scan or raw file, over its own settings.
+    // Opens volumes, series, scan TOML, raw file, session TOML, picture saved by Echolux (restores its view), or
+    // transfer function. A raw file without a description becomes a proposal, see raw_proposal(). `assignments`
+    // override the settings of a scan or raw file.
     void open(const std::filesystem::path& path, const std::vector<std::string>& assignments = {});
     void open_source(const SourceWanted& source);
-    // How far that is, by the name of a source or file that was asked for; nothing: it is not being opened.
+    // Returns the progress of opening the source or file of this name, or nullopt if it is not being opened.
     std::optional<JobState> opening(const std::string& name) const;
     void close();
     bool is_open();
-    void start_source();  // a job each; nothing where no live source is open
+    void start_source();  // start_source() and stop_source() start jobs; they do nothing without a live source
     void stop_source();
-    LiveSession* live();  // what is open, where spectra make it; else nullptr
+    LiveSession* live();  // session of a document that is reconstructed from spectra; otherwise nullptr
 
-    // Another time point of the file that is open; nothing: a live source keeps none.
+    // Returns another time point of the open file, or nullopt for a live source.
     std::optional<VolumeSource> time_point(std::int64_t step) const;
-    std::vector<std::filesystem::path> recent() const;  // that may be opened, newest first
+    std::vector<std::filesystem::path> recent() const;  // files that may be opened, newest first
     struct RawProposal;                                 // ui/workspace/raw_proposal.h
-    RawProposal* raw_proposal();                        // that waits for an answer; nullptr: none
+    RawProposal* raw_proposal();                        // waiting for an answer; nullptr: none
     void accept_raw_proposal();                         // writes the TOML beside the file and opens it
     void drop_raw_proposal();
 
-    // ---- settings: sections view, window always; scan, calibration, recipe, flow where a scan or source is open.
+    // ---- settings. Sections view and window are always present; scan, calibration, recipe and flow only with a scan
+    // or source.
 
-    View& view();  // for moving cameras: call view_edited() after
+    View& view();  // for moving the camera; call view_edited() afterwards
     void view_edited(Edit edit);
     const WindowSettings& window() const;
     const TissueSettings& tissue() const;
-    bool has_effect(std::string_view key) const;  // as the other settings are; those of the view always
-    const Scan* scan() const;                     // as it is set now; nullptr: no scan or source is open
+    bool has_effect(std::string_view key) const;  // with the current values of other settings; always true for the view
+    const Scan* scan() const;                     // with the current settings; nullptr without a scan or source
 
     const std::vector<BoundField>& fields() const;
-    const BoundField* field(std::string_view key) const;  // nullptr: not there now
+    const BoundField* field(std::string_view key) const;  // nullptr if not available now
 
-    // Wrong values become a notice of the key's section and change nothing; returns whether it was taken.
+    // Changes a setting. Invalid values become a notice of the key's section and change nothing. Returns true if
+    // accepted.
     bool change(std::string_view key, const Value& value, Edit edit = Edit::done);
-    // Several, that are undone as one; all of them or none. `title`: a key or section that stands for them.
+    // Changes several settings, all or none, as one undo step. `title` names the step by a key or section.
     bool change_together(const std::string& title, const std::map<std::string, Value>& values, Edit edit = Edit::done);
-    // The same for programs, which hear why not. Throws Error{bad_setting, bad_file}.
+    // Like change_together(), but throws Error{bad_setting, bad_file} instead of adding a notice. For remote control.
     void set(const std::string& title, const std::map<std::string, Value>& values, Edit edit = Edit::done);
-    void end_edit();  // the next one is undone by itself
+    void end_edit();  // starts a new undo step with the next edit
     bool reset(std::string_view key);
-    // A curve that was drawn by hand, in the volume's values, takes the place of preset, file and range.
+    // Sets a hand-drawn curve in values of the volume. It replaces preset, file and range.
     bool set_transfer_curve(const TransferCurve& curve, Edit edit = Edit::done);
 
     bool can_undo() const;
     bool can_redo() const;
-    // Something that is no setting: its values name states to which take_or_throw() goes, see Layering.
+    // Adds a change of something that is not a setting. Its values name states for take_or_throw(), see Layering.
     void add_to_history(const Change& change);
     void undo();
     void redo();
 
-    // ---- what is looked at in all panes: lengths from the centre of the volume (depth, A-scans, B-scans), um or
-    // voxels
+    // ---- cross-hair, common to all panes: position from the centre of the volume (depth, A-scans, B-scans) in um, or
+    // in voxels without known spacing
     const std::array<double, 3>& cross_um() const;
     void set_cross_um(const std::array<double, 3>& cross);
 
-    // ---- keeping
-    // Before anything is written there. Throws Error{output}: what is shown comes from this file.
+    // ---- saving
+    // Checks the name before anything is written. Throws Error{output} if the displayed data comes from this file.
     void check_kept_name(const std::filesystem::path& path) const;
-    void save_session(const std::filesystem::path& path);  // everything as one TOML: a job
-    void save_volume(const std::filesystem::path& path);   // what is shown now: a job
-    // The last volumes of a live source that are kept, as one series; of the last `seconds`, 0: all. A job: pictures
-    // and the source go on meanwhile.
+    void save_session(const std::filesystem::path& path);  // the complete state as TOML; starts a job
+    void save_volume(const std::filesystem::path& path);   // the displayed volume; starts a job
+    // Saves the kept volumes of a live source as one series: those of the last `seconds`, or all if 0. A job; display
+    // and source continue.
     void save_kept(const std::filesystem::path& path, double seconds = 0);
-    // Any other file that `work` writes on a job's thread.
+    // Runs `work` in a job that writes this file.
     void write_beside(const std::filesystem::path& path, const std::function<void(Progress&)>& work);
-    // The view at full quality, with all settings in it: jobs. Up to 4096 x 4096 pixels of 8 bits it is drawn between
-    // the pictures of the window; others have a renderer of their own. PNG or TIFF, by the name.
-    void take_screenshot(const std::filesystem::path& path);  // of 8 bits
+    // Saves the view at full quality as PNG or TIFF (by the name), with all settings. Pictures of up to 4096 x 4096
+    // pixels with 8 bits are drawn between frames of the window; others use a separate renderer in a job.
+    void take_screenshot(const std::filesystem::path& path);  // 8 bits per channel
     void take_picture(const std::filesystem::path& path, PictureBits bits);
-    // How much of the picture that is drawn between those of the window is done, 0 to 1. Nothing: none is.
+    // Returns the progress from 0 to 1 of a picture that is drawn between frames, or nullopt.
     std::optional<double> share_of_picture() const;
-    // The same pictures for whoever takes them instead of a file, of up to 4096 x 4096 pixels.
+    // Draws such a picture for `receive` instead of a file. Up to 4096 x 4096 pixels.
     void draw_picture(const View& view, std::function<void(Image)> receive);
-    // A B-scan, if none is named that under the cross, and a projection, with axes; PDF, SVG or PNG.
+    // Saves a B-scan (by default at the cross-hair) and a projection with axes as PDF, SVG or PNG.
     void save_figure(const std::filesystem::path& path, FigureContent content, const FigureStyle& style);
-    enum class TableKind { a_scan, echoes };  // under the cross; the strongest echo of each A-scan of the B-scan there
+    // A-scan at the cross-hair; strongest echo of each A-scan in the B-scan there
+    enum class TableKind { a_scan, echoes };
     void save_table(const std::filesystem::path& path, TableKind kind);
-    // Of the view as it is now, beside the picture, by a renderer of its own: a job, which leaves a whole movie of what
-    // was made where it is cancelled. The codec goes by the name.
+    // Makes a movie of the current view with a separate renderer. A job; if cancelled, the part made is kept as a valid
+    // movie. The codec follows from the name.
     void make_movie(const std::filesystem::path& path, const MovieSpec& spec);
-    void save_preset(const std::string& name);  // of the view, recipe and flow, by a name of one's own
+    void save_preset(const std::string& name);  // stores view, recipe and flow under a name
     void use_preset(const std::string& name);
     std::vector<std::string> presets() const;
 
-    // Where what gets a name by itself goes: window.record_folder, else the user's own.
+    // Folder for files with generated names: window.record_folder, else the user's folder.
     std::filesystem::path keeping_folder(UserFolder folder) const;
-    // Of a recording that begins now, one a disk: keeping_folder(UserFolder::videos), then window.stripe_folders.
+    // Folders of a recording that starts now, one per disk: keeping_folder(UserFolder::videos), then
+    // window.stripe_folders.
     std::vector<std::filesystem::path> recording_folders() const;
-    // "echolux-2026-11-22-143005.png" there, or the next that is not there yet. `kind`: "session-".
+    // Returns an unused name such as "echolux-2026-11-22-143005.png" in that folder. `kind` is a part of the name:
+    // "session-".
     std::filesystem::path new_name(UserFolder folder, const std::string& kind, const std::string& ending) const;
-    std::filesystem::path session_file() const;  // where it was saved, or restored from; empty: nowhere yet
-    bool has_last_session() const;               // of the program that ran before
+    std::filesystem::path session_file() const;  // file of the last save or restore; empty: none
+    bool has_last_session() const;               // session of the previous run
     void restore_last_session();
 
-    // A recording begins under this name, or else one of its own in keeping_folder(UserFolder::videos).
+    // Starts a recording under this name, or under a generated name in keeping_folder(UserFolder::videos).
     void start_recording(const std::filesystem::path& scan_toml = {});
     void stop_recording();
-    const std::optional<KeptRecording>& last_recording() const;  // that was ended
+    const std::optional<KeptRecording>& last_recording() const;  // the last completed recording
 
   private:
     struct Parts;

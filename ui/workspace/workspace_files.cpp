@@ -1,5 +1,4 @@
-// Opening and closing: a job does what is slow, its last step puts the result on the stage and brings the settings in
-// line with it.
+// Opening and closing of documents. A job does the slow part; its last step displays the result and sets the settings.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +18,7 @@
 namespace echolux {
 namespace {
 
-// Older pictures of `echolux render` carry their view alone.
+// Older pictures of `echolux render` contain only their view.
 std::vector<TomlEntry> entries_of_picture(const std::filesystem::path& path) {
     const PictureTexts texts = picture_texts(path);
     for (const char* name : {text_session, "view"}) {
@@ -36,14 +35,14 @@ bool is_of_exhibit(std::string_view key) {
            !is_tissue_section(section);
 }
 
-// A file from elsewhere may arrange the panes of the window, but not choose its folders and sizes.
+// Removes window settings of a foreign file: it may set the layout of the panes, but no folders or sizes.
 void drop_window_settings(Values& values) {
     std::erase_if(values, [](const auto& entry) {
         return section_of(entry.first) == "window" && entry.first != "window.layout";
     });
 }
 
-// A recording keeps the look that it was recorded with.
+// Returns the view that was stored in a recording.
 Values look_of(const std::filesystem::path& file) {
     if (lower_ending(file) != ".toml") return {};
     std::vector<TomlEntry> entries = toml_entries(file);
@@ -72,7 +71,7 @@ SourceWanted source_of(const Opening& opening) {
     return wanted;
 }
 
-// What opening the source would do to the instrument, for whoever has to say yes.
+// Describes the effects of opening a source on the instrument, for the confirmation.
 std::string words_of(const RestoredSession& session) {
     std::string words = "opens " + session.open.source;
     if (session.source.line_rate_hz > 0)
@@ -140,11 +139,12 @@ void Workspace::Parts::open_path(const std::filesystem::path& given, const std::
         to("files"));
 }
 
-// That of the program that ran before, which no user has named.
+// Opens the session of the previous run, which needs no confirmation.
 void Workspace::Parts::open_session(const std::filesystem::path& path) {
     attempt("files", [&] { restore(session_of(toml_entries(path), path.string())); });
 }
 
+// A new request cancels an earlier one that is still opening.
 void Workspace::Parts::start_opening(const Opening& wanted) {
     const std::string place = wanted.what.file.empty() ? "source" : "files";
     const auto may_be_opened = [&] {
@@ -167,14 +167,14 @@ void Workspace::Parts::start_opening(const Opening& wanted) {
         to(place));
 }
 
-// Only stopping a recording ends it.
+// A recording ends only when it is stopped.
 void Workspace::Parts::refuse_while_recording() const {
     if (!is_recording()) return;
     throw Error(ErrorCode::bad_setting, "a recording is under way", "recording", "stop it first (Ctrl+R)");
 }
 
 void Workspace::Parts::show(const MakeExhibit& make, const Opening& wanted) {
-    refuse_while_recording();  // one may have begun since
+    refuse_while_recording();  // a recording may have started since
     close();
     stage.show(make);
     take_over(wanted);
@@ -191,7 +191,7 @@ void Workspace::Parts::take_over(const Opening& wanted) {
     if (Timeline* time = stage.exhibit()->timeline()) time->go_to(wanted.what.step);
     set_cross({wanted.what.cross_um.at(0), wanted.what.cross_um.at(1), wanted.what.cross_um.at(2)});
     Values values = default_view_values();
-    const WindowSettings usual;  // levels are those of what is open
+    const WindowSettings usual;  // levels belong to the document
     values["window.section_low"] = usual.section_low;
     values["window.section_high"] = usual.section_high;
     const auto add = [&](const Values& more) {
@@ -199,14 +199,15 @@ void Workspace::Parts::take_over(const Opening& wanted) {
     };
     add(wanted.view_values);
     const bool is_asked =
-        wanted.view_values.empty() || !was_opened;  // what the command line says stands over a session
+        wanted.view_values.empty() || !was_opened;  // the command line overrides a session only at the first opening
     if (is_asked) add(asked_view_values());
     was_opened = true;
     use(values);
     history = {};
 }
 
-// Whether the same file was opened a moment ago, and the question read: that is a yes.
+// Returns true if the same file was opened within the last 30 s: opening it again after the question is the
+// confirmation.
 bool Workspace::Parts::is_agreed(const std::filesystem::path& from) {
     using namespace std::chrono;
     constexpr auto agrees_within = 30s;
@@ -217,8 +218,8 @@ bool Workspace::Parts::is_agreed(const std::filesystem::path& from) {
     return is_again;
 }
 
-// Sessions and pictures come from anybody: none of them may have a library loaded into the program, and none writes the
-// registers of a camera unless somebody who is there agrees.
+// Sessions and pictures may come from anyone. They may not load plugins, and may change the settings of a camera only
+// after the user's confirmation.
 void Workspace::Parts::restore_foreign(RestoredSession session, const std::filesystem::path& from) {
     std::string& source = session.open.source;
     drop_window_settings(session.view_values);
@@ -262,7 +263,7 @@ void Workspace::Parts::use_preset(const RestoredSession& preset) {
     use(wanted);
 }
 
-// Heights are found in what is shown, so they come after all else.
+// Heights depend on the displayed volume, so they are applied last.
 void Workspace::Parts::use(const Values& values) {
     Values wanted = values;
     Values heights;
@@ -275,8 +276,7 @@ void Workspace::Parts::use(const Values& values) {
     if (take(wanted, "view", Edit::done)) take(heights, "view", Edit::done);
 }
 
-// Instruments take their time to start and to stop, and pictures go on meanwhile; of several requests the last one
-// counts.
+// Instruments take time to start and stop, while display continues. The last of several requests wins.
 void Workspace::Parts::start_source() {
     if (live() == nullptr || live()->is_recorded()) return;
     jobs.start(
@@ -302,7 +302,7 @@ void Workspace::Parts::stop_source() {
 }
 
 void Workspace::Parts::close() {
-    stop_source();  // which goes when that has been done
+    stop_source();  // the job keeps the session alive until it has stopped
     stage.clear();
     open = {};
     history = {};

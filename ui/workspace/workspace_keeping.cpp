@@ -1,4 +1,4 @@
-// Saving: sessions, presets, recordings.
+// Saving of sessions, presets, volumes and recordings.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -33,7 +33,7 @@ std::vector<std::filesystem::path> stripe_folders(const WindowSettings& window) 
     return all;
 }
 
-// `text` with `these` in place of its own sections of these names.
+// Returns `text` with its sections of these names replaced by `these`.
 std::string with_sections(std::string text, std::initializer_list<std::string_view> names, const std::string& these) {
     for (const std::string_view name : names) {
         const std::size_t begin = text.find(fmt::format("[{}]\n", name));
@@ -59,8 +59,8 @@ std::string Workspace::Parts::session_text() const {
     return session_toml(what_is_open(), book.view(), book.toml());
 }
 
-// What the command line said of the window was meant for this time: unless it was changed since, the next time has what
-// was there before.
+// Returns the state to remember. Window settings from the command line apply to this run only: unless the user changed
+// them, the previous values are stored.
 std::string Workspace::Parts::remembered_text() const {
     if (asked_window.empty()) return session_text();
     WindowSettings window = book.window();
@@ -95,6 +95,7 @@ bool Workspace::Parts::has_session() const {
     return was_opened || last_session.empty();
 }
 
+// Writes only if the state has changed.
 void Workspace::Parts::autosave() {
     const double every_s = book.window().autosave_s;
     if (!state.is_there() || !has_session() || every_s == 0 || now_s - autosaved_s < every_s) return;
@@ -107,7 +108,7 @@ void Workspace::Parts::autosave() {
 
 std::filesystem::path Workspace::keeping_folder(UserFolder folder) const {
     const std::string& wanted = window().record_folder;
-    std::error_code problem;  // it may be gone
+    std::error_code problem;  // the folder may be missing
     const std::filesystem::path place = wanted.empty() ? parts_->own_folders.at(static_cast<std::size_t>(folder))
                                                        : std::filesystem::absolute(wanted, problem);
     return folders() != nullptr && !folders()->hold(place) ? folders()->all().front() : place;
@@ -120,7 +121,7 @@ std::vector<std::filesystem::path> Workspace::recording_folders() const {
     return all;
 }
 
-// "echolux-2026-11-22-143005.toml", or the next that is not there yet.
+// The name contains date and time; a number is appended if it is in use.
 std::filesystem::path Workspace::new_name(UserFolder folder, const std::string& kind, const std::string& ending) const {
     const std::filesystem::path place = keeping_folder(folder);
     const std::string stem = "echolux-" + kind + now_text();
@@ -148,7 +149,7 @@ void Workspace::save_session(const std::filesystem::path& path) {
         parts_->to("files"));
 }
 
-// What is shown now, by the format that its name says.
+// The format follows from the name.
 void Workspace::save_volume(const std::filesystem::path& path) {
     parts_->attempt("export", [&] {
         Exhibit* exhibit = parts_->stage.exhibit();
@@ -207,6 +208,7 @@ void Workspace::restore_last_session() {
 
 void Workspace::save_preset(const std::string& name) {
     parts_->attempt("files", [&] {
+        // Settings that depend on one volume are not part of a preset.
         const auto is_of_preset = [](const BoundField& field) {
             constexpr std::array<std::string_view, 17> of_one_volume{
                 "width",     "height",      "target_um",       "near_um",      "slices",       "clip_low",
@@ -254,7 +256,7 @@ void Workspace::start_recording(const std::filesystem::path& scan_toml) {
     });
 }
 
-// A disk may take its time to make files: a job waits for it.
+// Creating files may take time, so a job does it.
 void Workspace::Parts::begin_recording(RecordingWanted wanted) {
     const std::shared_ptr<LiveSession> session = stage.exhibit()->shared_live();
     starting_recording = jobs.start(
@@ -279,7 +281,7 @@ bool Workspace::Parts::is_recording() const {
     return live() != nullptr && live()->is_recording();
 }
 
-// What has come is still being written: a job waits for the disk.
+// Received data is still being written, so a job waits for the disk.
 void Workspace::stop_recording() {
     Parts& parts = *parts_;
     if (parts.live() == nullptr || !parts.live()->is_recording()) return;

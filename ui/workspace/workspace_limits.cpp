@@ -1,5 +1,5 @@
-// What may be asked for from elsewhere: files of the allowed folders, with all that they name, and sources that open
-// nothing else. Whoever starts the program may ask for anything.
+// Limits for remote requests: only files in the allowed folders, including all files that these name, and only sources
+// that open nothing else. The user who starts the program has no limits.
 #include <algorithm>
 
 #include "app/open/files_read.h"
@@ -30,9 +30,10 @@ bool Workspace::Parts::is_allowed(const std::filesystem::path& path) const {
     return std::ranges::count(allowed_files, whole) > 0 || folders()->hold(std::filesystem::absolute(path, problem));
 }
 
-// A scan that lies in an allowed folder may name spectra and calibration elsewhere: all that would be read counts.
+// A scan in an allowed folder may name spectra and calibration files elsewhere, so every file that would be read is
+// checked.
 void Workspace::Parts::require_all_read(const std::filesystem::path& file, const std::string& assignments) const {
-    if (!file.empty()) require_allowed(file);  // before it is read for what it names
+    if (!file.empty()) require_allowed(file);  // check it before reading the names in it
     for (const std::filesystem::path& read : files_read(file, lines_of(assignments))) {
         try {
             require_allowed(read);
@@ -48,8 +49,8 @@ void Workspace::Parts::require_allowed(const WhatIsOpen& what) const {
     if (!what.source.empty() && what.source != allowed_source) require_allowed_source(what);
 }
 
-// A plugin is a library that the program loads, and a port that others reach lets in whoever finds it: only who starts
-// the program may ask for these. A ring in shared memory belongs to this user, and is believed nothing.
+// Plugins are libraries that the program loads, and a network port accepts data from anyone who finds it: both must be
+// requested on the command line. Shared memory belongs to the same user, and its content is not trusted.
 void Workspace::Parts::require_allowed_source(const WhatIsOpen& what) const {
     const SourceName source(what.source);
     const std::string remedy = "start it at the machine: echolux view --source " + what.source;
@@ -66,7 +67,7 @@ void Workspace::Parts::require_allowed_source(const WhatIsOpen& what) const {
     if (is_file) require_all_read(source.rest, what.assignments);
 }
 
-// Words such as "surface" name no file. What a scan names is looked for where the scan lies.
+// Words such as "surface" are not file names. Files named by a scan are relative to its folder.
 void Workspace::Parts::require_allowed_files(const Values& wanted) const {
     if (folders() == nullptr) return;
     for (const auto& [key, value] : wanted) {

@@ -1,5 +1,5 @@
-// What the workspace is made of, for its own files: which parts there are, and how an opened thing, a change of
-// settings and a picture to be kept pass through them.
+// Implementation of the workspace, shared by its source files: its members, and the path of an opened document, a
+// change of settings, and a picture to save.
 #pragma once
 
 #include <array>
@@ -26,36 +26,36 @@
 
 namespace echolux {
 
-// Something that is to be shown, and the values of view and window that it is shown with.
+// A document to be opened, and the values of view and window with which it is displayed.
 struct Opening {
     WhatIsOpen what;
     SourceSettings source;
     Values view_values{};
 };
 
-// A picture of the view that is drawn, pass by pass, beside those of the panes, then written.
+// A picture of the view that is drawn in passes between frames of the window, then written.
 struct PictureToKeep {
     std::filesystem::path path;
     View view;
-    std::string session;   // that it carries,
-    PictureRecord record;  // with this, completed when it is written
-    VolumeSource source;   // of what it shows
+    std::string session;   // stored in the picture
+    PictureRecord record;  // stored in the picture; completed when it is written
+    VolumeSource source;   // source of the displayed volume
     std::optional<double> begun_s;
-    std::int64_t passes = 0;                 // that are done, of view.rest_samples
-    std::function<void(Image)> receive{};    // who takes it, in place of a file
-    std::shared_ptr<Operation> operation{};  // that it belongs to
+    std::int64_t passes = 0;                 // completed passes, of view.rest_samples
+    std::function<void(Image)> receive{};    // receiver of the picture instead of a file
+    std::shared_ptr<Operation> operation{};  // operation to which it belongs
 };
 
 struct Workspace::Parts {
     explicit Parts(const WorkspaceOptions& options);
     ~Parts();
 
-    // Whether `work` went well; its error becomes trouble of that place.
+    // Calls `work` and returns true if it did not throw. Errors become notices of `place`.
     bool attempt(std::string_view place, const std::function<void()>& work);
-    Jobs::Failed to(std::string_view place);  // where the error of a job goes
+    Jobs::Failed to(std::string_view place);  // error handler of a job
 
     // ---- settings (workspace_settings.cpp)
-    // `fails`: it was taken, but the job that brings it about cannot do so.
+    // `fails` is called if the values were accepted, but the job that applies them fails.
     bool take(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
               const std::function<void()>& fails = {});
     void take_or_throw(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
@@ -74,7 +74,7 @@ struct Workspace::Parts {
     void set_values(const Values& wanted, const std::string& title, std::optional<Edit> recorded);
     void bring_about(const Change& change);
     void restore_window();
-    Values asked_view_values() const;  // what the command line says of the view
+    Values asked_view_values() const;  // view settings from the command line
 
     // ---- what is open (workspace_files.cpp)
     void open_path(const std::filesystem::path& path, const std::vector<std::string>& assignments);
@@ -83,7 +83,7 @@ struct Workspace::Parts {
     void show(const MakeExhibit& make, const Opening& opening);
     void begin_recording(RecordingWanted wanted);
     bool is_under_way(std::uint64_t job) const;
-    bool is_recording() const;  // or a recording is being started or ended
+    bool is_recording() const;  // or a recording is being started or stopped
     void refuse_while_recording() const;
     void take_over(const Opening& opening);
     void restore(const RestoredSession& session);
@@ -96,7 +96,7 @@ struct Workspace::Parts {
     void start_source();
     void stop_source();
     void note_recent(const std::filesystem::path& path);
-    // Of the command line, one a line: for what is reconstructed.
+    // Settings from the command line for reconstruction, one per line.
     std::string scan_assignments() const;
     std::string assignments_for(const std::filesystem::path& file, const std::vector<std::string>& besides) const;
 
@@ -108,16 +108,16 @@ struct Workspace::Parts {
     // ---- keeping (workspace_keeping.cpp)
     WhatIsOpen what_is_open() const;
     std::string session_text() const;
-    std::string remembered_text() const;  // of the state folder
-    // Of a picture that shows `shown`, whatever settings ask for.
+    std::string remembered_text() const;  // for the state folder
+    // For a picture that shows `shown`, regardless of the requested settings.
     std::string picture_text(TissueSettings shown) const;
     std::string look_text() const;  // sections [view] and [transfer]
-    bool has_session() const;       // worth the place of the last one
+    bool has_session() const;       // whether there is a state worth remembering
     void autosave();
 
     // ---- pictures (workspace_pictures.cpp)
     Exhibit& shown_for(const std::filesystem::path& path);
-    VolumeSource file_shown() const;  // its settings and time point as they are now
+    VolumeSource file_shown() const;  // with its current settings and time point
     VolumeSource volume_shown(const std::filesystem::path& path, bool voxels_suffice);
     std::array<std::int64_t, 3> cross_voxel() const;
     void draw_picture_beside(const std::filesystem::path& path, PictureBits bits, const std::string& session);
@@ -142,46 +142,46 @@ struct Workspace::Parts {
     UndoHistory history;
     Actions actions;
     std::array<double, 3> cross_um{};
-    bool is_cross_inside = false;  // of the volume, which may not be there yet
+    bool is_cross_inside = false;  // true once it is within a volume
     double now_s = 0;
 
     WhatIsOpen open;                     // as it was opened
-    std::uint64_t opening = 0;           // the job under way
-    std::string opening_name;            // of a source or file, that it opens
-    bool was_opened = false;             // something, since the program began
-    std::filesystem::path last_session;  // of the program that ran before; empty: none
-    std::filesystem::path asked_about;   // the session of a stranger that would open an instrument
+    std::uint64_t opening = 0;           // id of the job
+    std::string opening_name;            // name of the source or file being opened
+    bool was_opened = false;             // whether anything was opened in this run
+    std::filesystem::path last_session;  // session of the previous run; empty: none
+    std::filesystem::path asked_about;   // foreign session that needs a confirmation to open an instrument
     std::chrono::steady_clock::time_point asked_at;
-    std::filesystem::path session_file;     // where it was saved, or restored from
-    std::shared_ptr<RawProposal> proposal;  // jobs hold it weakly
-    std::uint64_t previewing = 0;           // the job under way
+    std::filesystem::path session_file;     // of the last save or restore
+    std::shared_ptr<RawProposal> proposal;  // jobs hold weak references
+    std::uint64_t previewing = 0;           // id of the job
 
-    // What the command line said of the window: before, and then.
+    // Window settings from the command line: values before and after.
     std::map<std::string, std::pair<Value, Value>> asked_window{};
-    Values wanted_heights;                 // as soon as there is a volume to find them in
-    std::uint64_t finding_heights = 0;     // the job under way
-    std::uint64_t starting_recording = 0;  // these two are jobs, which use what is open
+    Values wanted_heights;                 // applied once a volume is available
+    std::uint64_t finding_heights = 0;     // id of the job
+    std::uint64_t starting_recording = 0;  // these two jobs use the open document
     std::uint64_t ending_recording = 0;
 
-    // That the program was started with, where folders are limited; files with links followed.
+    // Allowed in addition to the folders because the program was started with them; links in files are resolved.
     std::string allowed_source;
     std::vector<std::filesystem::path> allowed_files;
-    std::filesystem::path recording;  // the one that was begun last
+    std::filesystem::path recording;  // the recording that was started last
     std::optional<KeptRecording> last_recording;
     const std::array<std::filesystem::path, 3> own_folders{
         user_folder(UserFolder::pictures), user_folder(UserFolder::videos), user_folder(UserFolder::documents)};
     std::mutex told_by_jobs_mutex;
-    std::vector<std::string> told_by_jobs;  // lines for the notices
+    std::vector<std::string> told_by_jobs;  // lines for notices
     std::deque<PictureToKeep> to_keep;
     std::string autosaved;
     double autosaved_s = 0;
     Calibrating calibrating;
     Filtering filtering;
     Layering layering;
-    std::deque<double> losses_s;  // of the graphics device, lately
+    std::deque<double> losses_s;  // recent losses of the graphics device
 
     mutable Stage stage;
-    Jobs jobs;  // ends first: last steps refer to all of the above
+    Jobs jobs;  // last member: destroyed first, because last steps refer to the others
 };
 
 }  // namespace echolux

@@ -1,5 +1,5 @@
-// Pictures, figures, tables and movies of what is shown, made beside the window. Small pictures are followed like a
-// pane until nothing gets better; large ones and those of 16 bits have a renderer of their own, on a job's thread.
+// Pictures, figures, tables and movies. Small pictures are drawn like a pane until they are final; large ones and those
+// with 16 bits use a separate renderer on the thread of a job.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -17,15 +17,15 @@
 namespace echolux {
 namespace {
 
-constexpr std::size_t picture_pane = 8;             // of the renderer, beside those of the window
-constexpr std::int64_t max_followed = 4096 * 4096;  // pixels: a pane's memory goes with them
+constexpr std::size_t picture_pane = 8;             // index among the panes of the renderer, after those of the window
+constexpr std::int64_t max_followed = 4096 * 4096;  // in pixels; limits the memory of that pane
 
-// At least as many as a pane shows at rest.
+// Not fewer rays per pixel than a pane at rest.
 std::int64_t rays_of(const View& view) {
     return std::max(view.samples, view.rest_samples);
 }
 
-// The voxel at `centre_um` from the middle of the volume, along one of its edges.
+// Returns the voxel at a distance from the centre of the volume along one axis.
 std::int64_t voxel_at(double centre_um, double spacing_um, std::int64_t count) {
     const double at = centre_um / (spacing_um > 0 ? spacing_um : 1) + 0.5 * static_cast<double>(count - 1);
     return std::clamp<std::int64_t>(std::llround(at), 0, count - 1);
@@ -83,7 +83,7 @@ void Workspace::draw_picture(const View& view, std::function<void(Image)> receiv
     });
 }
 
-// Whoever saves was asked before what is there is replaced; what is shown is never written over.
+// Existing files may be replaced, because the dialog has asked; displayed files may not.
 void Workspace::Parts::check_kept_name(const std::filesystem::path& path) const {
     require_allowed(path);
     FileNames inputs = files_read(open.file, lines_of(open.assignments));
@@ -114,7 +114,8 @@ VolumeSource Workspace::Parts::file_shown() const {
     return source;
 }
 
-// Where flow or planes belong to it, voxels alone are not all that is shown: the file is opened again.
+// Returns the displayed volume for a job. Pictures with flow or planes need more than its voxels, so the file is opened
+// again.
 VolumeSource Workspace::Parts::volume_shown(const std::filesystem::path& path, bool voxels_suffice) {
     Exhibit& exhibit = shown_for(path);
     VolumeSource source = file_shown();
@@ -159,7 +160,7 @@ std::optional<VolumeSource> Workspace::time_point(std::int64_t step) const {
     return source;
 }
 
-// `work` writes the file of that name.
+// Starts a job in which `work` writes the file.
 void Workspace::Parts::start_export(const std::filesystem::path& path, const std::function<void(Progress&)>& work) {
     require_allowed(path);
     jobs.start(
@@ -174,7 +175,7 @@ void Workspace::Parts::start_export(const std::filesystem::path& path, const std
 void Workspace::Parts::note_saved(const std::filesystem::path& path, KeptFile::ShownBy by) {
     std::error_code problem;
     const std::filesystem::path whole = std::filesystem::absolute(path, problem);
-    const bool is_one = std::filesystem::exists(whole, problem);  // and no series of pictures
+    const bool is_one = std::filesystem::exists(whole, problem);  // a series of pictures has no file of this name
     notices.note("export", "saved " + short_path(whole), is_one ? KeptFile{whole, by} : KeptFile{});
 }
 
@@ -193,6 +194,7 @@ void Workspace::Parts::draw_picture_to_keep() {
     });
 }
 
+// Draws passes until the picture is final, or at most 60 s. A changing volume is saved as soon as it is sharp.
 void Workspace::Parts::follow_picture_to_keep() {
     constexpr double max_s = 60;
     PictureToKeep& kept = to_keep.front();
@@ -222,7 +224,7 @@ void Workspace::Parts::follow_picture_to_keep() {
     write_picture(done, std::move(image));
 }
 
-// What they show is gone.
+// Called when the displayed document is closed.
 void Workspace::Parts::drop_pictures_to_keep() {
     for (const PictureToKeep& kept : to_keep) {
         const Error error(ErrorCode::output, "not finished, not saved: " + kept.path.string());
@@ -280,7 +282,7 @@ void Workspace::save_table(const std::filesystem::path& path, TableKind kind) {
     });
 }
 
-// Depth row, A-scan, B-scan under the cross.
+// Depth row, A-scan and B-scan at the cross-hair.
 std::array<std::int64_t, 3> Workspace::Parts::cross_voxel() const {
     const std::optional<VolumeGrid> grid = stage.exhibit() == nullptr ? std::nullopt : stage.exhibit()->grid();
     if (!grid) return {};
@@ -293,7 +295,7 @@ void Workspace::make_movie(const std::filesystem::path& path, const MovieSpec& s
     Parts& parts = *parts_;
     parts.attempt("export", [&] {
         parts.shown_for(path);
-        movie_codec(path, MovieCodec::automatic);  // what is wrong with the name is known at once
+        movie_codec(path, MovieCodec::automatic);  // reports an invalid name immediately
         const bool through_time = movie_path(spec.path, spec.key_frames).goes_through_time;
         if (!spec.key_frames.empty()) {
             for (const KeyFrame& frame : key_frames_of(spec.key_frames, "the time line")) {
@@ -314,7 +316,7 @@ void Workspace::make_movie(const std::filesystem::path& path, const MovieSpec& s
         parts.start_export(path, [&parts, job](Progress& progress) {
             try {
                 run(job, progress);
-            } catch (const Error& error) {  // of what was cancelled, jobs tell nothing, but here something is kept
+            } catch (const Error& error) {  // cancelled jobs report nothing, but here a part of the movie is kept
                 const std::scoped_lock lock(parts.told_by_jobs_mutex);
                 if (error.code() == ErrorCode::cancelled) parts.told_by_jobs.push_back("movie " + error.problem());
                 throw;

@@ -1,4 +1,4 @@
-// Settings of the workspace: how a change is checked, brought about and taken back.
+// Settings of the workspace: checking, applying and reverting changes.
 #include <algorithm>
 #include <utility>
 
@@ -23,7 +23,7 @@ Values without_cut(Values wanted) {
     return wanted;
 }
 
-// Flattening would need another volume on the device.
+// The window cannot flatten, because this would need a second volume on the device.
 void refuse_flattening(const Values& wanted) {
     const auto found = wanted.find("view.flatten");
     if (found == wanted.end() || found->second == Value(std::string())) return;
@@ -54,7 +54,7 @@ Values Workspace::Parts::asked_view_values() const {
     return values;
 }
 
-// What the window was like when the program ended, and what the command line says of it.
+// Restores the window settings of the previous run and applies those of the command line.
 void Workspace::Parts::restore_window() {
     WindowSettings window;
     Settings settings;
@@ -93,7 +93,7 @@ void Workspace::Parts::take_or_throw(const Values& wanted, const std::string& ti
     if (const auto state = wanted.find(std::string(surfaces_key)); state != wanted.end()) {
         if (!layering.go_to(std::get<std::int64_t>(state->second)))
             notices.note("layers", "surfaces of so many steps ago are no longer kept");
-        // Surfaces of this step may not have a name that the cut counts from.
+        // The surfaces of this step may lack a name that the cut uses.
         if (!layering.renew_heights(stage.exhibit(), book.view())) take(Layering::no_cut(), "view", std::nullopt);
         return;
     }
@@ -114,15 +114,15 @@ void Workspace::Parts::set_values(const Values& wanted, const std::string& title
     history.add(change, *recorded == Edit::done);
 }
 
-// What a live session has to know of it.
+// Passes changed settings of the scan to the live session.
 void Workspace::Parts::bring_about(const Change& change) {
     const auto concerns_it = [](const auto& entry) { return is_of_scan(entry.first); };
     LiveSession* session = live();
     if (session != nullptr && std::ranges::any_of(change.after, concerns_it)) session->change(*book.scan());
 }
 
-// The tissue's surface is searched, or a map is read, before a view may count from it: a job does both, with the volume
-// as it is now. Of several requests the last one counts.
+// Applies a cut whose heights must be searched or read first, in a job with the current volume. The last of several
+// requests wins.
 void Workspace::Parts::take_with_heights(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
                                          const std::function<void()>& fails) {
     jobs.cancel(finding_heights);
@@ -148,7 +148,7 @@ void Workspace::Parts::take_with_heights(const Values& wanted, const std::string
         std::optional<HeightMaps> maps;
         try {
             maps = layering.heights_of(cut);
-        } catch (const Error&) {  // a step of the history may name surfaces of a volume that is no longer shown
+        } catch (const Error&) {  // an undo step may name surfaces of another volume
             if (recorded) throw;
             return take_with_heights(without_cut(wanted), title, recorded, fails);
         }
@@ -180,8 +180,8 @@ void Workspace::Parts::take_with_heights(const Values& wanted, const std::string
         });
 }
 
-// A view may count from a surface only where its maps are on the device: until they are, again or for the first time,
-// it counts from the volume's ends.
+// A view may use height maps only while they are on the device. If they are missing, the view uses the ends of the
+// volume until they have been found.
 void Workspace::Parts::find_missing_heights() {
     Exhibit* exhibit = stage.exhibit();
     if (exhibit == nullptr) return wanted_heights.clear();
@@ -195,11 +195,11 @@ void Workspace::Parts::find_missing_heights() {
     if (!wanted_heights.empty() && exhibit->grid()) take(std::exchange(wanted_heights, {}), "view", std::nullopt);
 }
 
-// Of another volume than the one that is shown now: pictures would fail.
+// Removes channels whose voxel grid differs from that of the displayed volume, because rendering would fail.
 void Workspace::Parts::drop_other_channels() {
     const Exhibit* exhibit = stage.exhibit();
     const std::optional<VolumeGrid> grid = exhibit != nullptr ? exhibit->grid() : std::nullopt;
-    if (!grid || exhibit->loading()) return;  // which may be a coarse one
+    if (!grid || exhibit->loading()) return;  // a volume being loaded may be a coarse one
     try {
         check_channels(book.view(), *grid, exhibit->name());
     } catch (const Error& error) {
@@ -255,6 +255,7 @@ void Workspace::add_to_history(const Change& change) {
     parts_->history.add(change, true);
 }
 
+// Keeps the step if it cannot be applied, also when that becomes known later, in a job.
 void Workspace::undo() {
     if (!can_undo()) return;
     const Change step = parts_->history.undo();
