@@ -126,7 +126,6 @@ void tell_addresses(const ServeOptions& options, const NetOptions& net, const Se
         addresses.push_back(
             {{"steer", address + "?token=" + secrets.steer}, {"watch", address + "?token=" + secrets.watch}});
     }
-    // The output may be a pipe: a script reads the addresses before the first connection.
     if (control >= 0) answer("control:  {} port {}, with the same tokens\n", options.host, control);
     if (net.tls) close_with("certificate (SHA-256): {}\n", fingerprint_of(*net.tls));
     if (!net.tls && !is_this_machine_alone(options.host))
@@ -136,7 +135,7 @@ void tell_addresses(const ServeOptions& options, const NetOptions& net, const Se
     nlohmann::ordered_json object{{"addresses", addresses}, {"port", port}};
     if (control >= 0) object["control"] = control;
     give(object);
-    std::fflush(stdout);
+    std::fflush(stdout);  // a script that waits for the addresses reads them through a pipe
 }
 
 // Returns the folders that clients may read: those given by --folder, else the current one, plus the folder of FILE and

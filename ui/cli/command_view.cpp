@@ -132,9 +132,8 @@ void take_screenshot(const ViewOptions& options, Workspace& work, MainWindow& wi
         work.change_together("view", {{"view.width", width}, {"view.height", height}});
     }
     work.take_screenshot(options.screenshot);
-    constexpr std::int64_t parts = 100;
+    constexpr std::int64_t parts = 100;  // progress in percent
     std::int64_t done = 0;
-    // The share of the picture is reported in percent.
     TerminalProgress progress;
     progress.begin("screenshot", parts, "parts");
     while (const auto share = work.share_of_picture()) {
@@ -171,12 +170,12 @@ void run_off_screen(const ViewOptions& options, const Listening& listening, Offs
     if (!options.screenshot.empty()) take_screenshot(options, work, window);
     while (work.is_busy() && seconds() < ready + options.after_s + 120 && goes_on()) {
     }
-    // Reports the pending errors of the window as warnings; the last one becomes the error of the command.
     if (!options.picture.empty()) {
         write_png(options.picture, picture_of(window.picture()));
         close_with("{}\n", options.picture);
     }
     give({{"files", names_of({options.picture, options.screenshot})}});
+    // Reports the pending errors of the window as warnings; the last one becomes the error of the command.
     std::vector<std::string> troubles;
     for (const Notice& notice : work.notices().all()) {
         if (notice.is_trouble && notice.stands) troubles.push_back(notice.line);

@@ -49,8 +49,8 @@ Error error_of(const nlohmann::json& error) {
 
 }  // namespace
 
+// The first line sent is the token; the first line received is the greeting or an error.
 ControlClient::ControlClient(const NetAddress& address, const std::string& token, const std::optional<TlsTrust>& trust)
-    // The first line sent is the token; the first line received is the greeting or an error.
     : place_(address.text()), connection_(address, trust, 10s) {
     write_all(connection_, nlohmann::json{{"token", token}}.dump() + "\n", place_);
     const std::string first = line(welcomes_within_s);

@@ -14,13 +14,13 @@ namespace {
 using Json = nlohmann::json;
 using Type = ParameterType;
 
+// The error names method and parameter.
 Refusal bad_param(const ControlMethod& method, std::string_view name, const std::string& what,
                   const std::string& remedy = {}) {
     return {RpcCode::invalid_params,
             Error(ErrorCode::bad_setting, what, fmt::format("{}, {}", method.name, name), remedy)};
 }
 
-// The error names method and parameter.
 bool is_text_list(const Json& value) {
     return value.is_array() && std::ranges::all_of(value, [](const Json& one) { return one.is_string(); });
 }

@@ -14,7 +14,7 @@
 
 namespace echolux {
 
-// A message, or the begin or end of a connection.
+// A message, or the start or end of a connection.
 struct Incoming {
     enum class Kind { opened, text, binary, closed };
 

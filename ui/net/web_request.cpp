@@ -130,7 +130,7 @@ std::string cookie_name(int port) {
     return fmt::format("echolux-{}", port);
 }
 
-// The checks run from cheap to specific: host, origin, syntax, method, token, path.
+// Checks in this order: host, origin, syntax, method, token, path.
 Verdict judge(const WebRequest& request, const Access& access, int port) {
     if (request.header_hosts != 1 || !access.is_host_ours(request.host))
         return refused(421, "unknown host name in the request; `echolux serve --name NAME` allows it");

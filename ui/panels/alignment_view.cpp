@@ -94,8 +94,8 @@ class AlignmentView : public NamedPanel {
         }
     }
 
-    // Without raw spectra, explains how to get them.
   private:
+    // Without raw spectra, explains how to get them.
     static void draw_nothing(const PanelContext& context) {
         muted_text(context, context.work.scan() == nullptr
                                 ? "Open a camera, the simulator or a scan: alignment needs raw spectra."

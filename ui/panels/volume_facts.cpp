@@ -105,7 +105,7 @@ std::optional<TransferFunction> function_in_use(Workspace& work, const View& vie
     const std::optional<VolumeGrid> grid = exhibit != nullptr ? exhibit->grid() : std::nullopt;
     if (!grid) return std::nullopt;
     try {
-        // The renderer knows the function of a volume at rest; for a live source it follows from the histogram.
+        // For volumes from files the renderer knows the function; for sessions it follows from the histogram.
         if (exhibit->live() == nullptr) return work.stage().renderer().transfer_function(view);
         const auto histogram = exhibit->histogram();
         return transfer_function(view, *grid, histogram ? usual_range(*histogram) : ValueRange{});

@@ -207,7 +207,6 @@ void Serving::take_dropped(const PageDropped& dropped, Inbox::Clock::time_point 
     for (const std::string& name : dropped.names) {
         std::error_code problem;
         const std::filesystem::path path = options_.uploads / std::filesystem::path(name).filename();
-        // The name must not contain a folder.
         if (std::filesystem::path(name).filename() == name && std::filesystem::exists(path, problem))
             files.paths.push_back(path);
     }

@@ -370,7 +370,7 @@ void FileDialog::take_name(const std::string& name) {
     if (const std::string ending = ending_of(name); !ending.empty()) ending_ = ending;
 }
 
-// Closes the dialog first, because the callback may open another one.
+// Closes the dialog before the callback runs. Names outside the allowed folders become an error.
 void FileDialog::answer(const PanelContext& context, const fs::path& path) {
     close();
     attempt(context, "files", [&] {

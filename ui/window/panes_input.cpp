@@ -183,7 +183,7 @@ void Panes::close_edit(const PanelContext& context) {
     context.work.view_edited(Edit::done);
 }
 
-// A live source prioritizes the B-scan at the cross-hair.
+// A live session reprocesses the B-scan at the cross-hair first.
 void Panes::move_cross(const PanelContext& context, const VolumeGrid& grid, const glm::dvec3& place) {
     const std::array<double, 3> inside = kept_inside({place.x, place.y, place.z}, grid);
     context.work.set_cross_um(inside);

@@ -42,7 +42,7 @@ void draw_section_line(const Style& style, const ImVec2& cross, bool is_upright,
     }
 }
 
-// Outline of a section in the volume. Edges behind the eye are omitted.
+// Outline of a section in the volume. Edges that cannot be projected are omitted.
 void draw_outline(const Style& style, const Camera& camera, const glm::dvec2& middle, const glm::dvec3& half,
                   int across, double at, const Region& place, ImU32 colour) {
     const int one = (across + 1) % 3, other = (across + 2) % 3;
