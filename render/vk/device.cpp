@@ -16,6 +16,7 @@ namespace echolux::gpu {
 namespace {
 
 constexpr const char* validation_layer = "VK_LAYER_KHRONOS_validation";
+// Every format that a texture or picture may have. Devices that lack one are refused.
 constexpr std::array filtered_formats{vk::Format::eR8Unorm, vk::Format::eR16Unorm, vk::Format::eR16Snorm,
                                       vk::Format::eR16Sfloat, vk::Format::eR32Sfloat};
 constexpr std::array stored_formats{vk::Format::eR8G8B8A8Unorm, vk::Format::eR32G32B32A32Sfloat};
@@ -35,19 +36,20 @@ vk::raii::Context opened_loader() try { return {}; } catch (const std::runtime_e
                 "install package libvulkan1 and a driver, e.g. mesa-vulkan-drivers");
 }
 
-// Drivers stay loaded to the end of the program, by an instance that is never destroyed: NVIDIA's, loaded and unloaded
-// with each of a few dozen instances, in the end no longer loads.
+// Keeps the drivers loaded until the program ends, through an instance that is never destroyed. NVIDIA's driver fails
+// to load after a few dozen load and unload cycles.
 struct KeptInstance {
     vk::raii::Context context;
     vk::raii::Instance instance{context, vk::InstanceCreateInfo{}};
 };
-[[gnu::used]] const KeptInstance* kept_instance = nullptr;  // written only: the attribute keeps it, for leak checkers
+// Only written. The attribute keeps it, so that leak checkers find the instance.
+[[gnu::used]] const KeptInstance* kept_instance = nullptr;
 
 void keep_drivers_loaded() {
     static std::once_flag once;
     try {
         std::call_once(once, [] { kept_instance = new KeptInstance; });
-    } catch (const std::exception&) {  // whoever needs a driver now will say what is missing
+    } catch (const std::exception&) {  // opening the device below reports the cause
     }
 }
 
@@ -61,7 +63,8 @@ vk::DebugUtilsMessengerCreateInfoEXT messenger_facts(std::function<void(const st
     using Severity = vk::DebugUtilsMessageSeverityFlagBitsEXT;
     using Type = vk::DebugUtilsMessageTypeFlagBitsEXT;
     return {.messageSeverity = Severity::eWarning | Severity::eError,
-            .messageType = Type::eValidation,  // performance advice is about the general layout, free for compute
+            // No performance messages: they warn about the general layout, which costs compute nothing.
+            .messageType = Type::eValidation,
             .pfnUserCallback = hear,
             .pUserData = listener};
 }
@@ -86,6 +89,7 @@ vk::raii::Instance made_instance(const vk::raii::Context& context, const WindowS
     if (validation) require_validation_layer(context);
     const vk::ApplicationInfo application{.pApplicationName = "Echolux", .apiVersion = VK_API_VERSION_1_3};
     const std::vector<const char*> extensions = instance_extensions(surface, validation);
+    // Synchronization validation finds missing barriers, which the standard checks do not.
     const std::array checks{vk::ValidationFeatureEnableEXT::eSynchronizationValidation};
     const vk::ValidationFeaturesEXT features{.enabledValidationFeatureCount = checks.size(),
                                              .pEnabledValidationFeatures = checks.data()};
@@ -120,11 +124,11 @@ DeviceType type_of(vk::PhysicalDeviceType type) {
 vk::raii::SurfaceKHR made_surface(const vk::raii::Instance& instance, const WindowSurface& surface) {
     if (!surface.make) return nullptr;
     const std::uint64_t made = surface.make(static_cast<VkInstance>(*instance));
-    return {instance, reinterpret_cast<VkSurfaceKHR>(made)};  // NOLINT: handles are numbers to whoever opens windows
+    return {instance, reinterpret_cast<VkSurfaceKHR>(made)};  // NOLINT: window libraries handle surfaces as integers
 }
 
-// One queue does everything: the first family that computes, and draws where one does both, and shows pictures in the
-// window where there is one.
+// Returns the family of the single queue: the first one with compute and graphics that can also present to the window,
+// if there is a window. Without a window, a family without graphics is the fallback.
 std::optional<std::uint32_t> chosen_family(const vk::raii::PhysicalDevice& device, vk::SurfaceKHR surface) {
     const auto families = device.getQueueFamilyProperties();
     std::optional<std::uint32_t> computes;
@@ -172,6 +176,7 @@ bool can_export_timelines(const vk::raii::PhysicalDevice& device) {
     return static_cast<bool>(properties.externalSemaphoreFeatures & vk::ExternalSemaphoreFeatureFlagBits::eExportable);
 }
 
+// Collects the properties that choose a device, and the reasons for refusing it.
 DeviceFacts facts_of(const vk::raii::PhysicalDevice& device, vk::SurfaceKHR surface) {
     const vk::PhysicalDeviceProperties properties = device.getProperties();
     DeviceFacts facts{properties.deviceName.data(),
@@ -180,7 +185,7 @@ DeviceFacts facts_of(const vk::raii::PhysicalDevice& device, vk::SurfaceKHR surf
                       static_cast<int>(VK_API_VERSION_MINOR(properties.apiVersion)),
                       {},
                       {}};
-    if (!refusal(facts).empty()) return facts;  // 1.3 structs may not be asked of an older device
+    if (!refusal(facts).empty()) return facts;  // older devices must not be queried for 1.3 structures
     facts.id = id_of(device);
     const auto chain = device.getFeatures2<vk::PhysicalDeviceFeatures2, vk::PhysicalDeviceVulkan12Features,
                                            vk::PhysicalDeviceVulkan13Features>();
@@ -215,7 +220,7 @@ vk::raii::Device made_device(const vk::raii::PhysicalDevice& physical, std::uint
                              const std::vector<const char*>& extensions) {
     const float priority = 1;
     const vk::DeviceQueueCreateInfo queue{.queueFamilyIndex = family, .queueCount = 1, .pQueuePriorities = &priority};
-    // glslc for Vulkan 1.3 emits LocalSizeId, which asks for maintenance4.
+    // glslc for Vulkan 1.3 emits LocalSizeId, which requires maintenance4.
     const vk::StructureChain features{
         vk::PhysicalDeviceFeatures2{.features = {.shaderStorageImageWriteWithoutFormat = true}},
         vk::PhysicalDeviceVulkan12Features{.samplerFilterMinmax = reduces, .timelineSemaphore = true},

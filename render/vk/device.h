@@ -1,5 +1,5 @@
 // Instance, physical and logical device, created together and destroyed in reverse order of the members. The Vulkan
-// loader is opened here, at run time.
+// loader is opened at run time, so the program also starts on machines without Vulkan.
 #pragma once
 
 #include <vulkan/vulkan_raii.hpp>
@@ -14,10 +14,11 @@
 
 namespace echolux::gpu {
 
+// Thread-safe after construction: all members but the lost flag are immutable.
 class Device {
   public:
-    // Throws Error{device}: no loader, no driver, no device that fits, validation layer missing.
-    // `choice.surface.make` is called once, and what it throws comes through.
+    // Opens the device that `choice` selects. Calls `choice.surface.make` once and passes its exceptions on. Throws
+    // Error{device} without a loader, a driver or a suitable device, or if a requested validation layer is missing.
     explicit Device(const DeviceChoice& choice);
     Device(const Device&) = delete;
     Device& operator=(const Device&) = delete;
@@ -25,32 +26,33 @@ class Device {
     const vk::raii::Device& logical() const { return device_; }
     const vk::raii::PhysicalDevice& physical() const { return physical_; }
     std::uint32_t queue_family() const { return queue_family_; }
-    bool draws() const { return draws_; }  // whether that queue takes graphics work, not only compute
+    bool draws() const { return draws_; }  // the queue family also supports graphics
 
-    // Of the window that the device shows pictures in; null: there is none.
+    // Surface of the window that shows the pictures; null without a window.
     vk::SurfaceKHR surface() const { return *surface_; }
     const std::string& name() const { return name_; }
     const DeviceId& id() const { return id_; }
     bool is_software() const { return software_; }
 
-    // Whether samplers can take the smallest or the largest value instead of filtering (where the format can as well).
+    // Returns true if samplers support min and max reduction (VkSamplerReductionMode). The texture format must support
+    // it too.
     bool reduces() const { return reduces_; }
 
-    // Whether another API on the same GPU can be given memory and timelines of this device.
+    // Return true if memory and timelines of this device can be exported to another API on the same GPU.
     bool exports_memory() const { return exports_memory_; }
     bool exports_timelines() const { return exports_timelines_; }
 
-    // Whether the driver says how much of its memory is free.
+    // Returns true if the driver reports a memory budget (VK_EXT_memory_budget).
     bool tells_budget() const { return tells_budget_; }
 
-    // The loss that DeviceChoice::loses plants: work that is not taken vanishes, with the signals that it owes, and
-    // from then on check() throws Error{device}, as the driver does where a device is lost.
+    // Fault injection for tests, see DeviceChoice::loses. After the simulated loss, submitted work vanishes together
+    // with its signals, and check() throws Error{device} as the driver does on a lost device.
     bool takes_work() const;
     bool is_lost() const { return lost_; }
     void check(const char* doing) const;
 
   private:
-    std::function<void(const std::string&)> on_message_;  // outlives the instance, which speaks until its end
+    std::function<void(const std::string&)> on_message_;  // must outlive the instance, which sends messages to it
     std::function<bool()> loses_;
     mutable std::atomic<bool> lost_ = false;
     vk::raii::Context context_;
@@ -70,9 +72,10 @@ class Device {
     vk::raii::Device device_;
 };
 
+// Throws Error{out_of_memory} or Error{device} that names the failed step: "`doing` failed: ...".
 [[noreturn]] void throw_vulkan_error(const char* doing, const vk::SystemError& error);
 
-// Runs `call`; a Vulkan error becomes Error{device} or Error{out_of_memory} that says what was being done.
+// Runs `call` and returns its result. Translates Vulkan errors with throw_vulkan_error().
 template <class Call>
 decltype(auto) reporting(const char* doing, Call&& call) {
     try {
@@ -82,13 +85,13 @@ decltype(auto) reporting(const char* doing, Call&& call) {
     }
 }
 
-// Whether memory was short, which may be for a moment: the device is there and goes on.
+// Returns true for a shortage of host or device memory. It may pass: the device remains usable.
 inline bool is_out_of_memory(const vk::SystemError& error) {
     return error.code() == vk::Result::eErrorOutOfDeviceMemory || error.code() == vk::Result::eErrorOutOfHostMemory;
 }
 
-// Runs `call`, which waits or signals, again for some seconds while memory is short: whoever gives up waiting frees
-// what the device still works on.
+// Runs `call`, a wait or a signal, and retries it for 5 s while memory is short. Giving up a wait would let the caller
+// free memory that the device still uses.
 template <class Call>
 decltype(auto) insisting(Call&& call) {
     for (int attempts_left = 500;; --attempts_left) {

@@ -9,7 +9,7 @@ vk::raii::ShaderModule made_module(const Device& device, std::span<const std::ui
     return {device.logical(), vk::ShaderModuleCreateInfo{.codeSize = spirv.size_bytes(), .pCode = spirv.data()}};
 }
 
-// What is drawn lies over what is there; how opaque that is grows with it.
+// Source over destination with straight alpha; the destination's alpha accumulates coverage.
 constexpr vk::PipelineColorBlendAttachmentState over{
     .blendEnable = true,
     .srcColorBlendFactor = vk::BlendFactor::eSrcAlpha,

@@ -1,4 +1,4 @@
-// Owns one file descriptor: memory or a semaphore on its way from the driver to whoever imports it.
+// Owns a file descriptor through which another API imports memory or a semaphore of the Vulkan driver.
 #pragma once
 
 #include <utility>
@@ -15,7 +15,7 @@ class Handle {
         return *this;
     }
 
-    // The caller closes it from now on.
+    // Passes ownership to the caller, who must close the descriptor.
     int release() { return std::exchange(descriptor_, -1); }
 
   private:

@@ -19,7 +19,7 @@ constexpr double gib = 1024.0 * 1024.0 * 1024.0;
                 "renderer", "crop it, store voxels with fewer bytes, or choose another device");
 }
 
-// Chained to the creation of exported images.
+// Chained to the create info of exported images.
 constexpr vk::ExternalMemoryImageCreateInfo external{.handleTypes = exported_memory};
 
 vk::ImageCreateInfo creation(const ImageShape& shape) {
@@ -51,7 +51,7 @@ void check_extent(const Device& device, const ImageShape& shape, const std::stri
     refuse(device, what, fmt::format("at most {} x {} x {}", limit.width, limit.height, limit.depth));
 }
 
-// Asked of the device before the image exists (maintenance4).
+// Returns the size of an image before it is created (maintenance4).
 vk::DeviceSize bytes_needed(const Device& device, const ImageShape& shape) {
     const vk::ImageCreateInfo facts = creation(shape);
     return device.logical()
@@ -97,6 +97,7 @@ vk::raii::ImageView made_view(const Device& device, const vk::raii::Image& image
                 .image = *image, .viewType = type, .format = shape.format, .subresourceRange = whole_range}};
 }
 
+// Each image has a dedicated allocation: the other API imports whole allocations.
 vk::raii::DeviceMemory bound_memory(const Device& device, const vk::raii::Image& image, Sharing sharing) {
     const vk::MemoryDedicatedAllocateInfo dedicated{.image = *image};
     const vk::ExportMemoryAllocateInfo shared{.pNext = &dedicated, .handleTypes = exported_memory};
@@ -190,7 +191,7 @@ vk::ImageMemoryBarrier2 DeviceImage::ownership(std::uint32_t from, std::uint32_t
 
 void DeviceImage::record_acquire(const vk::raii::CommandBuffer& commands) const {
     vk::ImageMemoryBarrier2 barrier = ownership(VK_QUEUE_FAMILY_EXTERNAL, device_->queue_family());
-    barrier.srcStageMask = vk::PipelineStageFlagBits2::eAllCommands;  // after the wait for the other API's timeline
+    barrier.srcStageMask = vk::PipelineStageFlagBits2::eAllCommands;  // follows the wait for the other API's timeline
     barrier.dstStageMask = vk::PipelineStageFlagBits2::eAllCommands;
     barrier.dstAccessMask = vk::AccessFlagBits2::eMemoryRead | vk::AccessFlagBits2::eMemoryWrite;
     commands.pipelineBarrier2({.imageMemoryBarrierCount = 1, .pImageMemoryBarriers = &barrier});
@@ -200,7 +201,7 @@ void DeviceImage::record_release(const vk::raii::CommandBuffer& commands) const 
     vk::ImageMemoryBarrier2 barrier = ownership(device_->queue_family(), VK_QUEUE_FAMILY_EXTERNAL);
     barrier.srcStageMask = vk::PipelineStageFlagBits2::eAllCommands;
     barrier.srcAccessMask = vk::AccessFlagBits2::eMemoryWrite;
-    barrier.dstStageMask = vk::PipelineStageFlagBits2::eAllCommands;  // before the signal to the other API
+    barrier.dstStageMask = vk::PipelineStageFlagBits2::eAllCommands;  // precedes the signal to the other API
     commands.pipelineBarrier2({.imageMemoryBarrierCount = 1, .pImageMemoryBarriers = &barrier});
 }
 

@@ -1,5 +1,5 @@
-// A texture or picture with memory and view of its own: 1-D tables, 2-D pictures, 3-D volumes. Images stay in the
-// general layout: pictures are written by shaders and copied, and it costs compute nothing.
+// A texture or picture with its own memory and view: 1-D tables, 2-D pictures, 3-D volumes. Images stay in the general
+// layout, because shaders write them and copies read them. The general layout costs compute nothing.
 #pragma once
 
 #include <vulkan/vulkan_raii.hpp>
@@ -17,29 +17,30 @@ struct ImageShape {
     vk::Format format = vk::Format::eR8G8B8A8Unorm;
     vk::Extent3D extent{1, 1, 1};
     vk::ImageUsageFlags usage;
-    Sharing sharing = Sharing::none;  // exported: another API on the same GPU can be given its memory
+    Sharing sharing = Sharing::none;  // exported: its memory can be imported by another API on the same GPU
 };
 
-// What the device has for one image of such a type and format, now.
+// Limits of the device for one more image of a given type and format.
 struct ImageRoom {
-    std::int64_t edge = 0;   // pixels along the shortest of its longest edges
-    std::int64_t bytes = 0;  // that are free, with some left for pictures and tables
+    std::int64_t edge = 0;   // smallest of the max extents per axis, in pixels
+    std::int64_t bytes = 0;  // free device memory for one image, less an eighth for pictures and tables
 };
 ImageRoom room_for(const Device& device, const ImageShape& shape);
 
-// Of the device's own memory; what other programs have taken is known where the driver tells a budget.
+// Returns the free device memory in bytes. Without a memory budget it is the heap size: memory of other programs is
+// unknown.
 std::int64_t free_bytes(const Device& device);
 
-// Whether the device has room for the image.
+// Returns true if the image is within the device's extent limits and its free memory.
 bool fits(const Device& device, const ImageShape& shape);
 
-// Whether the driver makes and exports such images.
+// Returns true if the driver supports and exports such images.
 bool can_export(const Device& device, const ImageShape& shape);
 
 class DeviceImage {
   public:
-    // `what` names the image in errors: "volume of 512 x 500 x 500 voxels". Throws Error{out_of_memory} with sizes,
-    // before anything is allocated, when the device cannot hold it.
+    // Allocates the image. `what` names it in errors: "volume of 512 x 500 x 500 voxels". Throws Error{out_of_memory}
+    // with sizes before anything is allocated if the device cannot hold the image, else Error{device, out_of_memory}.
     DeviceImage(const Device& device, const ImageShape& shape, const std::string& what);
 
     vk::Image handle() const { return *image_; }
@@ -48,26 +49,28 @@ class DeviceImage {
 
     std::int64_t bytes_per_pixel() const;
 
-    // Of an exported image: the bytes of its memory, and a handle of it.
+    // Exported images only: size of the memory allocation, and a new handle to it. The caller owns the handle.
     std::int64_t memory_bytes() const { return memory_bytes_; }
     Handle exported() const;
 
-    // Makes the image usable (its content becomes undefined): recorded once, before anything else.
+    // Transitions the image to the general layout. Must be recorded once, before any other use; the content is
+    // undefined after it.
     void record_first_use(const vk::raii::CommandBuffer& commands) const;
 
-    // Fills it with one colour, or with zeros.
+    // Fills the image with one colour, zeros by default.
     void record_clear(const vk::raii::CommandBuffer& commands, const std::array<float, 4>& colour = {}) const;
 
-    // An exported image belongs to either this queue or the other API: its content passes from one to the other.
+    // Transfer ownership of an exported image between this queue and the other API. The content is preserved.
     void record_acquire(const vk::raii::CommandBuffer& commands) const;
     void record_release(const vk::raii::CommandBuffer& commands) const;
 
-    // Fills layers [first, first + count) of the third axis from a buffer, packed.
+    // Copies layers [first, first + count) of the third axis from a tightly packed buffer.
     void record_copy_from(const vk::raii::CommandBuffer& commands, vk::Buffer buffer, vk::DeviceSize offset,
                           std::uint32_t first = 0, std::uint32_t count = 1) const;
-    // Fills a box of it from a buffer, packed.
+    // Copies a box from a tightly packed buffer.
     void record_box_from(const vk::raii::CommandBuffer& commands, vk::Buffer buffer, vk::DeviceSize offset,
                          vk::Offset3D first, vk::Extent3D extent) const;
+    // Copies the whole image to a buffer, tightly packed.
     void record_copy_to(const vk::raii::CommandBuffer& commands, vk::Buffer buffer) const;
 
   private:

@@ -20,7 +20,7 @@ std::optional<std::uint32_t> type_with(const vk::PhysicalDeviceMemoryProperties&
     return std::nullopt;
 }
 
-// The host reads uncached memory some ten times slower, hence cached where there is a choice.
+// Prefers cached types for host-visible memory: the host reads uncached memory about ten times slower.
 std::uint32_t memory_type(const Device& device, std::uint32_t allowed, vk::MemoryPropertyFlags wanted) {
     const vk::PhysicalDeviceMemoryProperties memory = device.physical().getMemoryProperties();
     if (wanted & Property::eHostVisible) {

@@ -1,5 +1,5 @@
-// Memory that one buffer or image owns alone, buffers that the host can see, and buffers that another API on the same
-// GPU can be given. There is no allocator: volumes and pictures are few and large.
+// Device memory with a single owner each: host-visible buffers, device buffers, and buffers exported to another API on
+// the same GPU. There is no suballocator because volumes and pictures are few and large.
 #pragma once
 
 #include <vulkan/vulkan_raii.hpp>
@@ -14,14 +14,15 @@ namespace echolux::gpu {
 
 constexpr auto exported_memory = vk::ExternalMemoryHandleTypeFlagBits::eOpaqueFd;
 
-// Memory of the first type that has all `wanted` properties; `next` continues vk::MemoryAllocateInfo. Throws
+// Allocates memory of the first type that has all `wanted` properties. `next` extends vk::MemoryAllocateInfo. Throws
 // Error{device, out_of_memory}.
 vk::raii::DeviceMemory allocated(const Device& device, const vk::MemoryRequirements& needs,
                                  vk::MemoryPropertyFlags wanted, const void* next = nullptr);
 
+// Exports memory as an opaque file descriptor, owned by the caller.
 Handle exported(const Device& device, const vk::raii::DeviceMemory& memory);
 
-// A buffer in host memory, mapped as long as it lives, coherent.
+// A coherent buffer in host memory, mapped for its whole lifetime.
 class HostBuffer {
   public:
     HostBuffer(const Device& device, std::size_t bytes, vk::BufferUsageFlags usage);
@@ -38,15 +39,15 @@ class HostBuffer {
 // A buffer in device memory, filled by copies.
 class DeviceBuffer {
   public:
-    // `usage` beside being copied to.
+    // `usage` is in addition to transfer destination.
     DeviceBuffer(const Device& device, std::size_t bytes, vk::BufferUsageFlags usage);
 
     vk::Buffer handle() const { return *buffer_; }
 
-    // Fills it from `offset` of another buffer.
+    // Fills the whole buffer from `offset` in another one.
     void record_copy_from(const vk::raii::CommandBuffer& commands, vk::Buffer buffer, vk::DeviceSize offset) const;
 
-    // Fills a part of it from the same place in another buffer.
+    // Copies `bytes` bytes at `offset` from the same offset in another buffer.
     void record_part_from(const vk::raii::CommandBuffer& commands, vk::Buffer buffer, vk::DeviceSize offset,
                           vk::DeviceSize bytes) const;
 
@@ -56,7 +57,7 @@ class DeviceBuffer {
     vk::raii::DeviceMemory memory_;
 };
 
-// A buffer in device memory that another API writes and this one copies from, or reads in shaders. Throws Error{device,
+// A buffer in device memory that another API writes and Vulkan copies from or reads in shaders. Throws Error{device,
 // out_of_memory}.
 class ExportedBuffer {
   public:
@@ -64,10 +65,10 @@ class ExportedBuffer {
                    vk::BufferUsageFlags usage = vk::BufferUsageFlagBits::eTransferSrc);
 
     vk::Buffer handle() const { return *buffer_; }
-    std::int64_t memory_bytes() const { return memory_bytes_; }  // of the whole allocation
+    std::int64_t memory_bytes() const { return memory_bytes_; }  // of the whole allocation, which may exceed the buffer
     Handle exported() const { return gpu::exported(device_, memory_); }
 
-    // The content passes from the other API to this queue and back.
+    // Transfer ownership between the other API and this queue. The content is preserved.
     void record_acquire(const vk::raii::CommandBuffer& commands) const;
     void record_release(const vk::raii::CommandBuffer& commands) const;
 

@@ -26,6 +26,7 @@ vk::raii::PipelineLayout made_layout(const Device& device, const vk::raii::Descr
                                                            .pPushConstantRanges = &range}};
 }
 
+// Each set has its own pool, so its lifetime is independent of all others.
 vk::raii::DescriptorPool made_pool(const Device& device, std::span<const vk::DescriptorType> types) {
     std::vector<vk::DescriptorPoolSize> sizes;
     for (const vk::DescriptorType type : types) sizes.push_back({.type = type, .descriptorCount = 1});

@@ -1,4 +1,4 @@
-// Pipelines: SPIR-V, its bindings (one descriptor set) and its specialization constants.
+// Compute pipelines and their bindings: SPIR-V, one descriptor set, push constants and specialization constants.
 #pragma once
 
 #include <vulkan/vulkan_raii.hpp>
@@ -10,16 +10,17 @@
 
 namespace echolux::gpu {
 
-// The one descriptor set of a shader and its contents. Bindings are numbered in the order of `types`.
+// The descriptor set of a shader and its layout. Bindings are numbered in the order of `types`.
 class Bindings {
   public:
-    // `push_bytes` of constants are handed over with each dispatch. `stages`: of the shaders that have them.
+    // `push_bytes`: size of the push constants. `stages`: shader stages that access the bindings.
     Bindings(const Device& device, std::span<const vk::DescriptorType> types, std::uint32_t push_bytes = 0,
              vk::ShaderStageFlags stages = vk::ShaderStageFlagBits::eCompute);
+    // Write the descriptor of one binding. The set must not be in use by submitted work.
 
     void set_buffer(std::uint32_t binding, vk::Buffer buffer, vk::DeviceSize offset = 0,
                     vk::DeviceSize bytes = VK_WHOLE_SIZE);
-    void set_image(std::uint32_t binding, vk::ImageView view, vk::Sampler sampler = {});  // in the general layout
+    void set_image(std::uint32_t binding, vk::ImageView view, vk::Sampler sampler = {});  // image in general layout
 
     vk::PipelineLayout layout() const { return *layout_; }
     vk::DescriptorSet set() const { return *set_; }
@@ -33,11 +34,12 @@ class Bindings {
     vk::raii::DescriptorSet set_;
 };
 
-// Specialization constant i of the shader gets constants[i]; booleans are 0 or 1.
+// Returns a compute pipeline. Specialization constant i is constants[i]; booleans are 0 or 1. Throws Error{device,
+// out_of_memory}.
 vk::raii::Pipeline compute_pipeline(const Device& device, const Bindings& bindings,
                                     std::span<const std::uint32_t> spirv, std::span<const std::int32_t> constants);
 
-// So many groups of a compute pipeline with these bindings.
+// Binds pipeline and descriptor set, then dispatches `groups` workgroups.
 void record_dispatch(const vk::raii::CommandBuffer& commands, const Bindings& bindings,
                      const vk::raii::Pipeline& pipeline, vk::Extent3D groups);
 

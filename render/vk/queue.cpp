@@ -3,7 +3,8 @@
 namespace echolux::gpu {
 namespace {
 
-constexpr std::uint32_t submissions_under_way = 32;  // some frames of a window with several panes
+constexpr std::uint32_t submissions_under_way = 32;  // enough for several frames of a window with several panes
+// Interval between calls of the watch function
 constexpr std::chrono::seconds patience{1};
 
 std::vector<vk::SemaphoreSubmitInfo> submit_infos(const std::vector<TimelinePoint>& points) {
@@ -29,7 +30,7 @@ void record_chain(const vk::raii::CommandBuffer& commands, const Recording& reco
     }
 }
 
-// Recorded to its end, or ready to be recorded again.
+// Records the whole command buffer. If a recording throws, resets the buffer so that it can be recorded again.
 void record_all(const vk::raii::CommandBuffer& commands, const Recording& record, const Chain& chain) {
     commands.begin({.flags = vk::CommandBufferUsageFlagBits::eOneTimeSubmit});
     try {
@@ -37,7 +38,7 @@ void record_all(const vk::raii::CommandBuffer& commands, const Recording& record
     } catch (...) {
         try {
             commands.reset();
-        } catch (const vk::SystemError&) {  // what stopped the recording is what counts
+        } catch (const vk::SystemError&) {  // the original exception is rethrown
         }
         throw;
     }
@@ -99,6 +100,7 @@ std::uint64_t Queue::submit(const Recording& record, const Chain& chain) {
                                          .pCommandBufferInfos = &work,
                                          .signalSemaphoreInfoCount = static_cast<std::uint32_t>(after.size()),
                                          .pSignalSemaphoreInfos = after.data()};
+        // A simulated loss drops the submission but still issues the value, like a device that never finishes.
         if (device_.takes_work()) queue_.submit2(submission);
         submitted_ = commands.value = value;
         return value;
@@ -123,8 +125,8 @@ vk::Result Queue::present(vk::SwapchainKHR swapchain, std::uint32_t image, vk::S
 
 void Queue::wait_or_be_lost() noexcept {
     try {
-        wait_for_all();                // where others owe a signal they are watched
-    } catch (const std::exception&) {  // of a lost device
+        wait_for_all();                // the watch function handles external signals that are overdue
+    } catch (const std::exception&) {  // the device is lost
     }
 }
 
@@ -132,8 +134,8 @@ void Queue::settle() noexcept {
     wait_or_be_lost();
     try {
         const std::scoped_lock lock(submitting_);
-        insisting([&] { queue_.waitIdle(); });  // for windows, which take pictures beside the timeline
-    } catch (const std::exception&) {           // nothing is used any more
+        insisting([&] { queue_.waitIdle(); });  // presentation is not covered by the timeline
+    } catch (const std::exception&) {           // the device is lost and uses nothing
     }
 }
 

@@ -1,5 +1,5 @@
-// The queue's one owner: everything that the device does is submitted here, in order, and a timeline semaphore tells
-// how far it is. Several submissions are under way at a time; the host waits only when all command buffers are.
+// The only access to the device queue. All work is submitted here in order, and a timeline semaphore reports progress.
+// Up to 32 submissions are in flight; the host blocks only when all command buffers are in use.
 #pragma once
 
 #include <vulkan/vulkan_raii.hpp>
@@ -15,10 +15,11 @@
 
 namespace echolux::gpu {
 
+// Records commands into a command buffer that is already begun.
 using Recording = std::function<void(const vk::raii::CommandBuffer&)>;
 
-// What one piece of work stands in: recorded around it in the same submission, which starts after `waits` and whose end
-// signals `signals`.
+// Work recorded around a submission, and its synchronization. The submission starts after `waits` and signals `signals`
+// when it completes.
 struct Chain {
     Recording before;
     Recording after;
@@ -26,10 +27,11 @@ struct Chain {
     std::vector<TimelinePoint> signals;
 };
 
-// The share of a chain that the first, the last or another of several submissions has.
+// Returns the part of `chain` for one of several submissions: the first gets `before` and `waits`, the last gets
+// `after` and `signals`.
 Chain share_of(const Chain& chain, bool is_first, bool is_last);
 
-// What is recorded before is finished and visible to what is recorded after.
+// Records a full barrier: commands recorded before it complete, and their writes are visible to commands after it.
 void record_order(const vk::raii::CommandBuffer& commands);
 
 class Queue {
@@ -39,33 +41,35 @@ class Queue {
     Queue(const Queue&) = delete;
     Queue& operator=(const Queue&) = delete;
 
-    // Records and submits; what was submitted before is visible to it. Returns the value of the queue's own timeline
-    // that its end signals. From any thread.
+    // Records and submits work that sees the writes of all earlier submissions. Returns the value of the queue's
+    // timeline that is signalled on completion. Thread-safe. Throws Error{device, out_of_memory}.
     std::uint64_t submit(const Recording& record, const Chain& chain = {});
 
-    // Shows an image of a swapchain as soon as the binary semaphore `drawn` is signalled, which submitted work does.
-    // suboptimal, out of date: the window is not any more as the swapchain is. From any thread. Throws Error{device}.
+    // Presents a swapchain image once submitted work has signalled the binary semaphore `drawn`. Returns suboptimal or
+    // out of date if the swapchain no longer matches the window. Thread-safe. Throws Error{device}.
     vk::Result present(vk::SwapchainKHR swapchain, std::uint32_t image, vk::Semaphore drawn);
 
-    // From any thread. Throws Error{device} when the device is lost.
+    // Blocks until the timeline reaches `value`. Thread-safe. Throws Error{device} if the device is lost.
     void wait(std::uint64_t value);
     void wait_for_all() { wait(submitted_); }
-    void wait_or_be_lost() noexcept;  // the same for destructors: of a lost device nothing is used any more
+    void wait_or_be_lost() noexcept;  // for destructors: a lost device no longer uses any resource
     bool is_done(std::uint64_t value) const { return timeline_.value() >= value; }
 
-    // For destructors: nothing that was given to the device or to a window is used any more, be the device lost.
+    // Blocks until the device and the presentation engine use no resource any longer, or the device is lost. For
+    // destructors.
     void settle() noexcept;
 
+    // Submits work and waits for it.
     void run(const Recording& record) { wait(submit(record)); }
 
-    // Called about once a second while the host waits in vain, from whichever thread waits: a chance to release work
-    // that waits for someone else. Without an argument: nobody is called any more.
+    // Sets a function that a blocked wait calls about once per second, from the waiting thread. It can release work
+    // that waits for an external signal. Without an argument the function is removed.
     void set_watch(std::function<void()> watch = {});
 
   private:
     struct Commands {
         vk::raii::CommandBuffer buffer;
-        std::uint64_t value = 0;  // when it is free again
+        std::uint64_t value = 0;  // timeline value at which the buffer is free again
     };
 
     static std::vector<Commands> made_commands(const Device& device, const vk::raii::CommandPool& pool);

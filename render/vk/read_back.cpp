@@ -6,14 +6,14 @@
 
 namespace echolux::gpu {
 
-// Memory in use until its last reader is gone and the copy is done, whether anybody wanted it or not.
+// Keeps the host buffer until the copy is complete and its last reader is gone, even if the pixels are never read.
 struct ComingPixels::Transfer {
     Transfer(Queue& of, std::unique_ptr<HostBuffer> memory, std::shared_ptr<ReadBack::Spare> back_to)
         : queue(of), buffer(std::move(memory)), spare(std::move(back_to)) {}
     ~Transfer() {
         try {
             queue.wait(value);
-        } catch (const std::exception&) {  // a lost device writes no more
+        } catch (const std::exception&) {  // a lost device no longer writes
         }
         const std::scoped_lock lock(spare->mutex);
         spare->buffers.push_back(std::move(buffer));
@@ -25,7 +25,7 @@ struct ComingPixels::Transfer {
     std::unique_ptr<HostBuffer> buffer;
     std::shared_ptr<ReadBack::Spare> spare;
     std::size_t bytes = 0;
-    std::uint64_t value = 0;  // of the queue, when they are there
+    std::uint64_t value = 0;  // of the queue's timeline, when the copy is complete
 };
 
 std::span<const std::byte> ComingPixels::wait() const {
@@ -33,7 +33,7 @@ std::span<const std::byte> ComingPixels::wait() const {
     return transfer_->buffer->bytes().first(transfer_->bytes);
 }
 
-// The smallest that is large enough; a new one takes the place of one that is not.
+// Returns the smallest spare buffer that is large enough. If all are too small, frees the smallest one and allocates.
 std::unique_ptr<HostBuffer> ReadBack::buffer_of(std::size_t bytes) {
     const auto size = [](const std::unique_ptr<HostBuffer>& buffer) { return buffer->bytes().size(); };
     {
@@ -72,7 +72,7 @@ ComingPixels ReadBack::begin(const DeviceImage& image, const Chain& chain) {
 }
 
 std::span<const std::byte> ReadBack::pixels(const DeviceImage& image, const Chain& chain) {
-    last_ = {};  // its memory is used again
+    last_ = {};  // releases its buffer for reuse
     last_ = begin(image, chain);
     return last_.wait();
 }

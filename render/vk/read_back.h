@@ -1,5 +1,5 @@
-// The one way by which pixels and statistics come back to the host, with counters, so that a test can prove that
-// nothing else does.
+// The only path by which pixels and statistics return to the host. It counts bytes, so that a test can prove that
+// nothing else is copied back.
 #pragma once
 
 #include <atomic>
@@ -16,10 +16,11 @@
 
 namespace echolux::gpu {
 
-// Pixels on their way to the host. Lives shorter than the queue.
+// Pixels being copied to the host. Must not outlive the queue.
 class ComingPixels {
   public:
-    // Waits until they are there, on any thread. Valid as long as this or a copy of it. Throws Error{device}.
+    // Blocks until the pixels have arrived. The span is valid as long as this object or a copy of it. Thread-safe.
+    // Throws Error{device}.
     std::span<const std::byte> wait() const;
 
   private:
@@ -32,23 +33,23 @@ class ReadBack {
   public:
     ReadBack(const Device& device, Queue& queue) : device_(device), queue_(queue) {}
 
-    // Submits a copy of the pixels of a picture, row by row from the top, or of the voxels of a volume, packed, and
-    // returns: nobody waits.
+    // Submits a copy of an image to the host and returns without waiting. Pictures arrive row by row from the top,
+    // volumes packed with the first axis fastest.
     ComingPixels begin(const DeviceImage& image, const Chain& chain = {});
 
-    // The same, waited for; valid until the next call.
+    // Copies an image to the host and waits for it. The span is valid until the next call.
     std::span<const std::byte> pixels(const DeviceImage& image, const Chain& chain = {});
 
-    // What finished work has left in a buffer: a few KiB, which nobody waits for.
+    // Returns the statistics, a few KiB, that finished work has written to a buffer. Does not wait.
     std::span<const std::byte> statistics(const HostBuffer& buffer);
 
     std::int64_t bytes_read() const { return bytes_read_; }
-    std::int64_t statistics_read() const { return statistics_read_; }  // bytes, apart from those
+    std::int64_t statistics_read() const { return statistics_read_; }  // bytes, not part of bytes_read()
 
   private:
     friend struct ComingPixels::Transfer;
 
-    // Memory that nobody reads any more: making it takes longer than filling it.
+    // Unused host buffers: allocating one takes longer than filling it.
     struct Spare {
         std::mutex mutex;
         std::vector<std::unique_ptr<HostBuffer>> buffers;
@@ -59,7 +60,7 @@ class ReadBack {
     const Device& device_;
     Queue& queue_;
     std::shared_ptr<Spare> spare_ = std::make_shared<Spare>();
-    ComingPixels last_;  // that pixels() returned
+    ComingPixels last_;  // last result of pixels()
     std::atomic<std::int64_t> bytes_read_ = 0;
     std::int64_t statistics_read_ = 0;
 };

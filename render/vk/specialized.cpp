@@ -18,7 +18,7 @@ std::vector<std::uint32_t> specialized(std::span<const std::uint32_t> spirv, std
         .RegisterPass(spvtools::CreateDeadBranchElimPass())
         .RegisterPass(spvtools::CreateEliminateDeadFunctionsPass());
     spvtools::OptimizerOptions options;
-    options.set_run_validator(false);  // they are valid; validation layers look at what comes out
+    options.set_run_validator(false);  // the input is valid, and the validation layers check the output
     std::vector<std::uint32_t> made;
     if (!optimizer.Run(spirv.data(), spirv.size(), &made, options)) {
         throw Error(ErrorCode::device, "cannot be specialized", "shader");

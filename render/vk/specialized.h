@@ -1,5 +1,5 @@
-// A shader with its specialization constants put in, and without what they rule out. Drivers of GPUs do this quickly by
-// themselves; software Vulkan takes ten times as long for all of a large shader as for what is left of it.
+// Shaders with their specialization constants folded in and unreachable code removed. GPU drivers do this quickly
+// themselves. Software Vulkan takes ten times as long to compile a complete large shader as the remaining part.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace echolux::gpu {
 
-// Constant i gets constants[i]; booleans are 0 or 1. `spirv` has branches and functions as they were written: an
-// optimised shader takes longer than it saves. Throws Error{device}: it is not SPIR-V.
+// Returns `spirv` with specialization constant i frozen to constants[i]; booleans are 0 or 1. Expects unoptimised
+// SPIR-V: optimising it takes longer than it saves. Throws Error{device} for invalid SPIR-V.
 std::vector<std::uint32_t> specialized(std::span<const std::uint32_t> spirv, std::span<const std::int32_t> constants);
 
 }  // namespace echolux::gpu

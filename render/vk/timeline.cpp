@@ -27,7 +27,7 @@ std::uint64_t Timeline::value() const {
 std::uint64_t Timeline::known_value() const noexcept {
     try {
         return semaphore_.getCounterValue();
-    } catch (const std::exception&) {  // of a lost device
+    } catch (const std::exception&) {  // the device is lost
         return signalled_;
     }
 }
@@ -51,6 +51,7 @@ bool Timeline::give_up(std::uint64_t value) const noexcept {
 }
 
 bool Timeline::wait(std::uint64_t value, std::chrono::nanoseconds longest) const {
+    // On a lost device the wait only polls, so that check() below can report the loss.
     if (device_.is_lost()) longest = {};
     return reporting("waiting for the graphics device", [&] {
         const vk::Semaphore semaphore = *semaphore_;

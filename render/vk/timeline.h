@@ -1,4 +1,4 @@
-// A timeline semaphore: a number that only grows, for which queues of any API and the host can wait.
+// A timeline semaphore: a monotonic counter that the host and queues of any API can wait for.
 #pragma once
 
 #include <vulkan/vulkan_raii.hpp>
@@ -12,39 +12,43 @@
 
 namespace echolux::gpu {
 
+// exported: another API on the same GPU can import the memory or semaphore.
 enum class Sharing { none, exported };
 
 class Timeline {
   public:
-    // `exported` asks for Device::exports_timelines().
+    // Sharing::exported requires Device::exports_timelines().
     explicit Timeline(const Device& device, Sharing sharing = Sharing::none);
 
+    // Returns the current value. Throws Error{device} if the device is lost.
     vk::Semaphore semaphore() const { return *semaphore_; }
     std::uint64_t value() const;
 
-    // From the host; does nothing when the value has been reached already. Tried on a lost device too, where others may
-    // be waiting. Throws Error{device}.
+    // Signals from the host, unless the value has been reached already. Also attempted on a lost device, because others
+    // may be waiting. Throws Error{device}.
     void signal(std::uint64_t value) const;
 
-    // The same in place of somebody who is gone for good: whoever else still signals could be overtaken, and the value
-    // would go backwards. False: it could not be signalled.
+    // Signals on behalf of a signaller that is gone for good. Must not be used while another signaller is active: it
+    // could be overtaken, and the value would decrease. Returns false if signalling failed.
     bool give_up(std::uint64_t value) const noexcept;
 
-    // False when the time is over first. Throws Error{device} when the device is lost.
+    // Returns false on timeout. Throws Error{device} if the device is lost.
     bool wait(std::uint64_t value, std::chrono::nanoseconds longest) const;
 
+    // Returns a file descriptor for the semaphore, owned by the caller.
     Handle exported() const;
 
   private:
+    // Returns the last value that the host signalled if the device cannot be queried.
     std::uint64_t known_value() const noexcept;
 
     const Device& device_;
     vk::raii::Semaphore semaphore_;
-    mutable std::mutex signalling_;        // values only grow, whoever signals
-    mutable std::uint64_t signalled_ = 0;  // from the host; a lost device may not say how far it is
+    mutable std::mutex signalling_;        // serialises host signals, so that the value only grows
+    mutable std::uint64_t signalled_ = 0;  // last value signalled from the host: a lost device may not report its own
 };
 
-// A value of a timeline, to be waited for or to be signalled by submitted work; or a binary semaphore, which has none.
+// A timeline value that submitted work waits for or signals. For a binary semaphore, `value` is ignored.
 struct TimelinePoint {
     vk::Semaphore semaphore;
     std::uint64_t value = 0;

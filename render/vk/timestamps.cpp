@@ -50,6 +50,7 @@ std::optional<double> Stopwatch::seconds() const {
     const auto [result, ticks] = pool_.getResults<std::uint64_t>(0, marks, marks * sizeof(std::uint64_t),
                                                                  sizeof(std::uint64_t), vk::QueryResultFlagBits::e64);
     if (result != vk::Result::eSuccess) return {};
+    // Timestamps wrap around at 2^valid_bits.
     const std::uint64_t valid = valid_bits_ == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << valid_bits_) - 1;
     return static_cast<double>((ticks[stop] - ticks[start]) & valid) * tick_s_;
 }

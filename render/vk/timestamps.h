@@ -1,4 +1,4 @@
-// How long the device itself works on something: timestamps before and after it, read when it is finished.
+// Measures the execution time of work on the device with timestamps before and after it, read once it has finished.
 #pragma once
 
 #include <vulkan/vulkan_raii.hpp>
@@ -14,15 +14,16 @@ class Stopwatch {
   public:
     explicit Stopwatch(const Device& device);
 
-    // What one of several submissions that make up `chain` stands in: the first starts the watch and waits, the last
-    // stops it and signals.
+    // Returns the chain for one of several submissions that make up `chain`: the first waits and starts the watch, the
+    // last stops it and signals.
     Chain around(const Chain& chain, bool begins, bool ends) const;
 
-    // The same around a part of one submission.
+    // Start and stop the watch within one submission.
     void record_start(const vk::raii::CommandBuffer& commands) const;
     void record_stop(const vk::raii::CommandBuffer& commands) const;
 
-    // Of work that is finished. Nothing: the device keeps no time, or the work was lost.
+    // Returns the time between start and stop of finished work. Empty if the queue has no timestamps or the work was
+    // lost.
     std::optional<double> seconds() const;
 
   private:
