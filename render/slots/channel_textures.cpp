@@ -12,7 +12,7 @@
 namespace echolux {
 namespace {
 
-// Labels are whole numbers, as many as the table has entries.
+// Throws Error{bad_setting} unless all voxels are integers from 0 to max_label.
 void check_labels(const Channel& channel) {
     const VolumeGrid& grid = channel.volume->grid;
     for (std::int64_t i = 0; i < grid.voxels(); ++i) {
@@ -40,7 +40,7 @@ bool ChannelTextures::bring_in(const Channels& channels) {
     const auto is_gone = [](const auto& entry) { return entry.second.voxels.expired(); };
     bool has_changed = false;
     if (std::ranges::any_of(textures_, is_gone)) {
-        queue_.wait_for_all();  // pictures of them
+        queue_.wait_for_all();  // pictures under way may still read them
         std::erase_if(textures_, is_gone);
         has_changed = true;
     }

@@ -1,5 +1,5 @@
-// The volumes of a view's channels as textures: uploaded when a picture first wants them, kept as long as views hold
-// them.
+// Textures of a view's channels. A channel's volume is uploaded for the first picture that shows it and released once
+// no view holds it.
 #pragma once
 
 #include <map>
@@ -16,18 +16,19 @@ class ChannelTextures {
     ChannelTextures(const gpu::Device& device, gpu::Queue& queue, BrickBuilder& builder)
         : device_(device), queue_(queue), builder_(builder) {}
 
-    // Uploads what is new of the channels of a view, and lets go of what is in none any more. True: there are others
-    // now. Throws Error{bad_setting} for voxels that cannot be shown, Error{out_of_memory}.
+    // Uploads new visible channels of a view and releases those that no view holds any longer. Waits for pictures under
+    // way before it releases any. Returns true if the set of textures changed. Throws Error{bad_setting} for voxels
+    // that cannot be shown, Error{out_of_memory}.
     bool bring_in(const Channels& channels);
 
-    // Of a channel that was brought in.
+    // Returns the texture of a channel that bring_in() has uploaded.
     const VolumeTexture& of(const Channel& channel) const { return *textures_.at(channel.volume.get()).texture; }
 
   private:
     struct Kept {
         std::weak_ptr<const ChannelVoxels> voxels;
         std::unique_ptr<VolumeTexture> texture;
-        bool are_labels;  // and have been looked at
+        bool are_labels;  // the voxels have been checked as labels
     };
     std::unique_ptr<VolumeTexture> uploaded(const Channel& channel) const;
 

@@ -20,7 +20,7 @@
 namespace echolux {
 namespace {
 
-// The voxels, or a copy of them without what is not finite.
+// The caller's voxels, or a copy with zero flow for voxels that are not finite if there are any.
 class Finite {
   public:
     Finite(const VolumeGrid& grid, const void* voxels) : voxels_(voxels) {
@@ -58,8 +58,9 @@ std::complex<double> phasor_at(const VolumeGrid& grid, const void* voxels, std::
     return {parts[0] / 127.0, parts[1] / 127.0};
 }
 
-// Of a voxel, either way, in radians where it is a phasor; nothing: it is no flow, or not sure.
+// Returns the absolute speed of a voxel, in radians for phasors. Empty for zero flow and for phasors of low confidence.
 std::optional<double> speed_of(const VolumeGrid& grid, const void* voxels, std::int64_t at) {
+    // Smallest magnitude of a phasor whose phase is reliable.
     constexpr double sure_phasor = 0.5;
     if (is_phasor(grid)) {
         const std::complex<double> phasor = phasor_at(grid, voxels, at);
@@ -71,12 +72,14 @@ std::optional<double> speed_of(const VolumeGrid& grid, const void* voxels, std::
     return speed;
 }
 
+// Share of the flow below the usual speed. The rest is noise and outliers, which must not set the colours.
 constexpr double usual_share = 0.995;
 
-// Of a million voxels at most, spread evenly.
+// Returns the usual speed of at most a million evenly spaced voxels.
 double usual_speed(const VolumeGrid& grid, const void* voxels) {
     constexpr std::int64_t most = 1 << 20;
     std::int64_t stride = std::max<std::int64_t>(1, grid.voxels() / most);
+    // A stride coprime to the depth samples all depths.
     while (std::gcd(stride, grid.depth) != 1) ++stride;
     std::vector<double> speeds;
     for (std::int64_t i = 0; i < grid.voxels(); i += stride) {
@@ -111,14 +114,15 @@ double round_speed(double speed) {
     return 10 * decade;
 }
 
-// Velocities have a sign, angiograms have none.
+// Velocities have a sign, angiograms do not.
 ValueRange flow_range_to(const VolumeGrid& grid, double speed) {
     const bool is_velocity = grid.quantity.empty() || grid.quantity == "velocity" || grid.quantity == "doppler";
     return {is_velocity ? -speed : 0, speed};
 }
 
 ValueRange expected_flow(const VolumeGrid& grid) {
-    constexpr double strong_db = 30, strong_noise = 10;  // of what stands out clearly
+    constexpr double strong_db = 30, strong_noise = 10;  // values of a strong signal
+    // Variance of a phase that is uniform in [-pi, pi).
     constexpr double random_phase = std::numbers::pi * std::numbers::pi / 3;
     if (is_phasor(grid)) return flow_range_to(grid, std::numbers::pi);
     if (grid.v_max > 0) return flow_range_to(grid, grid.v_max);

@@ -1,4 +1,5 @@
-// A volume of flow as a texture beside that of the structure.
+// A volume of flow as a texture, next to that of the structure. Flow is a velocity, a phasor (phase and confidence) or
+// an angiogram.
 #pragma once
 
 #include <optional>
@@ -9,22 +10,23 @@
 
 namespace echolux {
 
-// Throws Error{bad_setting} where the flow is not as large as the structure, or says that it holds something else.
+// Throws Error{bad_setting} if the flow differs in size from the structure or its quantity is not a flow.
 void check_flow(const VolumeGrid& flow, const VolumeGrid& structure);
 
-// The values that flow spans, of phasors in radians, as long as nobody has looked: by what it measures.
+// Returns the range of flow values to expect from the quantity and unit alone. Phasors are in radians.
 ValueRange expected_flow(const VolumeGrid& grid);
 
-// The speed that nearly all flow (99.5 %) of such a histogram stays below. Nothing: none was counted.
+// Returns the 99.5th percentile of the counted speeds. Empty if nothing was counted.
 std::optional<double> usual_speed(const Histogram& histogram);
 
-// The range of flow whose usual speed is that: both ways, or from 0 where it has no sign.
+// Returns the range up to `speed`: [-speed, speed] for velocities, [0, speed] for flow without a sign.
 ValueRange flow_range_to(const VolumeGrid& grid, double speed);
 
-// The next round number (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8 times a power of ten): how far colours reach.
+// Rounds up to 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6 or 8 times a power of ten. Used for the end of the colour scale.
 double round_speed(double speed);
 
-// Waits until it is done. Its range is that of the usual speed. Voxels that are not finite are no flow.
+// Uploads a volume of flow and waits for it. The texture's range reaches to the usual speed. Voxels that are not finite
+// become zero flow.
 VolumeTexture flow_texture(const gpu::Device& device, gpu::Queue& queue, BrickBuilder& builder, const VolumeGrid& grid,
                            const void* voxels);
 

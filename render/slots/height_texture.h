@@ -1,5 +1,5 @@
-// Height maps as a texture over the lateral plane: x = A-scans, y = B-scans, depths in um of top and bottom; 0 where a
-// map is missing.
+// Height maps as a texture over the lateral plane: x = A-scans, y = B-scans. The two channels are the depths of the top
+// and bottom surface in um; 0 where a map is missing.
 #pragma once
 
 #include "render/heights.h"
@@ -8,7 +8,7 @@
 
 namespace echolux {
 
-// Waits until it is done.
+// Uploads the maps and waits for them. The format is RG32F.
 gpu::DeviceImage height_texture(const gpu::Device& device, gpu::Queue& queue, const HeightMaps& maps);
 
 }  // namespace echolux

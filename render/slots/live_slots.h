@@ -1,5 +1,5 @@
-// The slots of a live ring as others than the renderer know them, free of Vulkan: what is wanted of them, what was
-// made, and what a picture reads.
+// Description of the slots of a live ring for code outside the renderer, free of Vulkan: the request, the result, and
+// the slots that a picture reads.
 #pragma once
 
 #include <chrono>
@@ -14,44 +14,47 @@
 
 namespace echolux {
 
-// Slots are textures that the GPU writes itself, shared buffers that are copied into textures on the GPU, or host
-// memory that is uploaded: whichever the two devices can do, tried in this order.
+// How voxels reach a slot, in the order of preference. surface: another API writes the texture directly. buffer: it
+// writes a shared buffer that is copied to the texture on the GPU. upload: host memory is uploaded. The first one that
+// both devices support is used.
 enum class SlotKind { surface, buffer, upload };
 
 struct SlotsWanted {
     VolumeGrid grid;
-    std::optional<VolumeGrid> flow = {};        // of each slot besides, as large as `grid`: f16 or phasor8
-    bool peaks = false;                         // Places::peaks are filled: no picture looks for them
-    ValueRange range;                           // of values, where neither view nor preset knows one
+    std::optional<VolumeGrid> flow = {};        // of each slot, as large as `grid`: f16 or phasor8
+    bool peaks = false;                         // the writer fills Places::peaks, so no picture searches the volume for
+                                                // them
+    ValueRange range;                           // of values, if neither view nor preset has one
     std::size_t count = 4;                      // slots
-    std::int64_t keep_bytes = 0;                // for slots besides, as many as fit, which keep the last volumes
-    SlotKind first = SlotKind::surface;         // the first kind to be tried
-    Sharer share;                               // nothing: uploads
-    std::chrono::milliseconds patience{10000};  // with the other side, while nothing moves there
+    std::int64_t keep_bytes = 0;                // memory for extra slots that keep the last volumes
+    SlotKind first = SlotKind::surface;         // first kind to try
+    Sharer share;                               // empty: uploads only
+    std::chrono::milliseconds patience{10000};  // limit without any progress of the other side
 };
 
 struct LiveSlots {
-    SlotWriter* writer = nullptr;  // of the renderer
+    SlotWriter* writer = nullptr;  // owned by the renderer
     SlotKind kind = SlotKind::upload;
-    std::string remark;           // why not an earlier kind; "" where the first one did
-    std::size_t kept = 0;         // slots besides those that were wanted
-    std::int64_t slot_bytes = 0;  // of one of them
+    std::string remark;           // why earlier kinds failed; empty if the first one worked
+    std::size_t kept = 0;         // number of extra slots
+    std::int64_t slot_bytes = 0;  // memory of one slot
 };
 
-// A slot as a picture shows it. `serial` tells apart the volumes that a slot holds one after the other.
+// A slot as shown by a picture. `serial` distinguishes the successive volumes of a slot.
 struct ShownSlot {
     std::size_t slot = 0;
     std::uint64_t serial = 0;
-    std::int64_t filled_to = 0;  // slices (B-scans) from the first
+    std::int64_t filled_to = 0;  // number of filled slices (B-scans), counted from the first
 };
 
-// What one picture reads: starts when `written` has reached `wait`, and signals `read` with `signal`.
+// The slots that one picture reads. Its work starts when the timeline `written` reaches `wait`, and it signals `read`
+// with `signal`.
 struct ShownSlots {
     ShownSlot newest;
     std::optional<ShownSlot> previous;  // shown where `newest` is not filled yet
     std::uint64_t wait = 0;
     std::uint64_t signal = 0;
-    bool* submitted = nullptr;  // set once work has been submitted that signals; nothing: nobody wants to know
+    bool* submitted = nullptr;  // set to true once work that signals `read` has been submitted; may be null
 };
 
 }  // namespace echolux

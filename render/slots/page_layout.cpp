@@ -11,11 +11,12 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t max_slots = 255;   // along an axis: the page table has eight bits for each
-constexpr std::int64_t coarse_share = 8;  // of the pool there is one part for the coarse level
-constexpr std::int64_t max_bricks = 1 << 24;
+constexpr std::int64_t max_slots = 255;       // per axis: the page table stores each index in eight bits
+constexpr std::int64_t coarse_share = 8;      // the coarse level gets 1 / coarse_share of the pool
+constexpr std::int64_t max_bricks = 1 << 24;  // limits the memory for bricks
 constexpr double mib = 1024.0 * 1024.0;
 
+// Rounds up.
 std::int64_t divided(std::int64_t length, std::int64_t by) {
     return (length + by - 1) / by;
 }
@@ -28,6 +29,7 @@ std::int64_t product(const Indices& lengths) {
     return lengths[0] * lengths[1] * lengths[2];
 }
 
+// Converts a number, first axis fastest, to a position in a grid of `of` cells.
 Indices place_of(std::int64_t number, const Indices& of) {
     return {number % of[0], number / of[0] % of[1], number / (of[0] * of[1])};
 }
@@ -40,8 +42,8 @@ Indices place_of(std::int64_t number, const Indices& of) {
         "renderer", "crop it, or choose a device with more memory");
 }
 
-// Slots along each axis: the fewest that are at least `wanted`, else as many as there can be; never more than
-// `max_count`.
+// Returns the slots along each axis: the smallest product of at least `wanted`, or the largest possible one if `wanted`
+// is out of reach. Never more than `max_count` slots.
 Indices arranged(std::int64_t wanted, std::int64_t max_count, const Indices& max_along) {
     Indices best{0, 0, 0};
     const auto is_better = [&](std::int64_t count) {
@@ -59,7 +61,7 @@ Indices arranged(std::int64_t wanted, std::int64_t max_count, const Indices& max
     return best;
 }
 
-// As small as their number and the longest texture allow.
+// Returns the smallest brick edge that keeps the brick count and the edges of the brick texture within limits.
 int brick_edge_for(const PageLayout& layout, std::int64_t max_along, std::int64_t page_edge) {
     const auto fits = [&](std::int64_t edge) {
         const Indices bricks = divided(layout.voxels, {edge, edge, edge});
@@ -82,6 +84,7 @@ Indices PageLayout::stored() const {
     Indices edges{};
     for (std::size_t i = 0; i < 3; ++i) edges[i] = std::min(page[i], voxels[i]) + 2 * page_border;
     return edges;
+    // A volume smaller than a page needs only its own extent.
 }
 
 std::int64_t PageLayout::slot_voxels() const {
@@ -130,7 +133,7 @@ PageLayout page_layout(const VolumeGrid& grid, const TextureRoom& room, std::int
     for (std::size_t i = 0; i < 3; ++i) max_along[i] = std::min(max_slots, room.edge / layout.stored()[i]);
     const std::int64_t max_count = room.bytes / (layout.slot_voxels() * room.bytes_per_voxel);
     const std::int64_t for_coarse = std::max<std::int64_t>(1, std::min(max_count, layout.page_count()) / coarse_share);
-    // A box of the coarse level lies within one page: no larger reduction.
+    // A coarse box must not cross pages, which limits the reduction to the page edge.
     for (std::int64_t reduction = 2; reduction <= page_edge; reduction *= 2) {
         set_reduction(layout, reduction);
         if (layout.coarse_count() > for_coarse) continue;

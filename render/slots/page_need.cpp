@@ -12,20 +12,22 @@
 namespace echolux {
 namespace {
 
-// Bricks around a page that count as its own: the brick that lets a run of samples be taken vouches for its neighbours,
-// up to two bricks away, and the run goes on for another half. Gradients reach less far.
+// Margin around a page, in bricks. The brick that starts a run of samples also covers its neighbours up to two bricks
+// away, and the run continues for another half brick. Gradients reach less far.
 constexpr std::int64_t bricks_around = 3;
 
-// Around a page that lies beside the picture: gradients of what is seen at its edge reach there.
+// Margin around a page for the visibility test, in voxels. Gradients of voxels at the edge of the picture read pages
+// just outside it.
 constexpr double voxels_around = 8;
 
-// Whether something of a range of texture values is seen.
+// Tests whether a range of texture values contains visible ones.
 class Visibility {
   public:
     Visibility(const View& view, const VolumeTexture& volume)
         : mode_(view.mode), has_isosurface_(view.isosurface), all_(!view.skip_empty),
           function_(transfer_function(view, volume.grid(), volume.range(view.range))),
           isovalue_(isovalue_of(view, function_)), scale_(volume.scale()), offset_(volume.offset()), seen_before_{0} {
+        // Counts visible table entries, so that a range is tested with one subtraction.
         const TransferTable table = transfer_table(function_, shared::transfer_entries);
         for (const float extinction : table.extinctions) {
             seen_before_.push_back(seen_before_.back() + (extinction > 0 ? 1 : 0));
@@ -55,7 +57,7 @@ class Visibility {
     }
 
   private:
-    // Rounded as the ray caster does.
+    // Rounds to a table entry as the ray caster does.
     std::size_t entry(double value) const {
         constexpr double last = shared::transfer_entries - 1;
         const auto [low, high] = function_.range;
@@ -64,13 +66,13 @@ class Visibility {
 
     ViewMode mode_;
     bool has_isosurface_;
-    bool all_;  // rays enter what is empty, too
+    bool all_;  // true: rays also enter empty regions
     TransferFunction function_;
     double isovalue_, scale_, offset_;
-    std::vector<int> seen_before_;  // entries of the table that are seen, before each
+    std::vector<int> seen_before_;  // number of visible table entries before each one
 };
 
-// Where pages lie in the picture.
+// Position of pages relative to the camera and the picture.
 class Sight {
   public:
     Sight(const View& view, const VolumeGrid& grid)
@@ -81,17 +83,18 @@ class Sight {
         middle_ = 0.5 * glm::dvec3(grid.depth, grid.a_scans, grid.b_scans);
     }
 
-    // Along the direction of sight.
+    // Distance along the viewing direction; negative behind the eye.
     double distance_to(const glm::dvec3& place) const { return camera_.depth_of(place); }
 
     glm::dvec3 middle_of(const VoxelBox& box) const { return at(box, glm::dvec3(0.5), 0); }
 
+    // Tests the bounding box of the projected corners.
     bool shows(const VoxelBox& box) const {
         glm::dvec2 min_pixel(INFINITY);
         glm::dvec2 max_pixel(-INFINITY);
         for (int corner = 0; corner < 8; ++corner) {
             const glm::dvec3 place = at(box, glm::dvec3(corner & 1, corner >> 1 & 1, corner >> 2), voxels_around);
-            if (distance_to(place) <= 0) return true;  // it reaches behind the eye
+            if (distance_to(place) <= 0) return true;  // reaches behind the eye, cannot be projected
             const glm::dvec2 pixel = camera_.project(place);
             min_pixel = glm::min(min_pixel, pixel);
             max_pixel = glm::max(max_pixel, pixel);
@@ -100,7 +103,8 @@ class Sight {
     }
 
   private:
-    // `part` of the way from the first corner of a box, grown by `around` voxels, to its last.
+    // Returns the point at fraction `part` between the first and the last corner of a box that is grown by `around`
+    // voxels on each side, in um from the centre of the volume.
     glm::dvec3 at(const VoxelBox& box, const glm::dvec3& part, double around) const {
         const glm::dvec3 first(box.first[0], box.first[1], box.first[2]);
         const glm::dvec3 extent(box.extent[0], box.extent[1], box.extent[2]);

@@ -1,4 +1,4 @@
-// Which pages of a large volume a picture needs: those that lie in it and hold values that are seen.
+// Selects the pages of a large volume that a picture needs: those inside the picture with visible values.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,13 @@
 
 namespace echolux {
 
-// The range of each page, in and around it: whatever is interpolated there, and the slopes of what is seen there, stay
-// the same as long as all pages are there that hold something to be seen. `bricks` are the survey's, of `brick_edge`.
+// Returns the range of texture values of each page and its surroundings. Interpolated values and gradients of visible
+// voxels are then exact as soon as all pages with visible values are loaded. `bricks` are those of the survey, with
+// edges of `brick_edge` voxels.
 std::vector<ValueBounds> page_bounds(const PageLayout& layout, std::span<const ValueBounds> bricks, int brick_edge);
 
-// Numbers of pages, nearest to the eye first. `view` has been checked; `bounds` are page_bounds().
+// Returns the numbers of the needed pages, nearest to the eye first. `view` must have been checked; `bounds` are the
+// result of page_bounds().
 std::vector<std::int64_t> pages_needed(const View& view, const VolumeTexture& volume, const PageLayout& layout,
                                        std::span<const ValueBounds> bounds);
 

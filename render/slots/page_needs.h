@@ -1,5 +1,5 @@
-// Which pages of a large volume the pictures need together that a window shows side by side. Each by itself would fill
-// the pool with its own and drive out the others', which would come back with the next frame, for ever.
+// Pages of a large volume that all panes of a window need together. If each pane filled the pool on its own, panes
+// would evict each other's pages in every frame.
 #pragma once
 
 #include <cstddef>
@@ -12,29 +12,29 @@ namespace echolux {
 
 class PageNeeds {
   public:
-    // The pane is asked for. Those that were not since this one was last are not shown any more, and forgotten.
+    // Marks the pane as requested. Forgets the panes that were not requested since its previous request: they are no
+    // longer shown.
     void ask(std::size_t pane);
 
-    // Whether it is known what the pane needs.
+    // Returns true if the needs of the pane are known.
     bool has(std::size_t pane) const { return needs_.contains(pane); }
 
-    // What the new picture of a pane that was asked for needs, nearest to the eye first.
+    // Sets the pages that the new picture of a requested pane needs, nearest to the eye first.
     void set(std::size_t pane, std::vector<std::int64_t> pages);
     const std::vector<std::int64_t>& of(std::size_t pane) const { return needs_.at(pane).pages; }
 
-    // Each page once, in the order in which room is found for them: panes that need few pages, which sections are, come
-    // first, `others` last.
+    // Returns each page once, in order of priority: panes with few pages, such as sections, come first, `others` last.
     std::vector<std::int64_t> together(std::span<const std::int64_t> others = {}) const;
 
-    // The pane holds so many of its pages now. Returns a number that changes whenever there are more of them than its
-    // picture has had so far: only then it is worth while to make it again.
+    // Records the number of pages in the pool that the pane needs. Returns a counter that increases when the number
+    // exceeds that of the pane's picture: only then is a new picture worthwhile.
     std::uint64_t note_held(std::size_t pane, std::int64_t pages);
 
   private:
     struct Need {
         std::vector<std::int64_t> pages;
-        std::uint64_t asked = 0;
-        std::int64_t max_held = 0;
+        std::uint64_t asked = 0;    // number of the last request, counted over all panes
+        std::int64_t max_held = 0;  // largest number of held pages since the picture was made
         std::uint64_t gains = 0;
     };
 

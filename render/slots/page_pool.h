@@ -1,4 +1,5 @@
-// Which page lies in which slot of the pool. Pages that no picture has needed for longest leave first.
+// Assignment of pages to the slots of a pool, with least recently used replacement. Host state only: the caller moves
+// the voxels.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +17,15 @@ class PagePool {
         std::int64_t page, slot;
     };
     struct Plan {
-        std::vector<std::int64_t> leaving;  // pages that are not there any more
-        std::vector<Placement> coming;      // to be filled and then held, in the order of `needed`
+        std::vector<std::int64_t> leaving;  // pages that have left their slot
+        std::vector<Placement> coming;      // pages to fill and then hold(), in the order of `needed`
     };
 
-    // Makes room for the pages that a picture needs, as many of them, from the first on, as there are slots.
+    // Frees slots for the pages of a picture. If there are not enough slots, the first pages of `needed` take
+    // precedence.
     Plan plan(std::span<const std::int64_t> needed);
 
-    // The slot holds the page from now on.
+    // Records that the slot now contains the page.
     void hold(const Placement& placement);
 
     bool holds(std::int64_t page) const { return slot_of_.contains(page); }
@@ -31,8 +33,8 @@ class PagePool {
 
   private:
     struct Slot {
-        std::int64_t page = -1;  // none
-        std::int64_t used = 0;   // by which picture, last
+        std::int64_t page = -1;  // -1: empty
+        std::int64_t used = 0;   // number of the last picture that used it
     };
 
     std::vector<Slot> slots_;

@@ -9,7 +9,7 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t batch = 64;  // pages between two calls of `done`
+constexpr std::int64_t batch = 64;  // pages between calls of `done`
 
 // A grid of cubes of 2^shift voxels over a part of a volume.
 struct Cells {
@@ -21,12 +21,13 @@ struct Cells {
     }
 
     std::size_t size() const { return static_cast<std::size_t>(count[0] * count[1] * count[2]); }
-    // Number of the first cell of the row that the voxels at (y, z) lie in.
+    // Returns the number of the first cell of the row that contains the voxels at (y, z).
     std::int64_t row(std::int64_t y, std::int64_t z) const {
         return ((z >> shift) * count[1] + (y >> shift)) * count[0];
     }
 };
 
+// Reads a box as texture values, rounded exactly as the texture stores them.
 std::vector<float> texture_values(const VoxelSource& source, const StoredCodes& storage, const VoxelBox& box) {
     std::vector<std::byte> codes(static_cast<std::size_t>(box.voxels() * bytes_of(source.grid().type)));
     source.read(box, codes.data());
@@ -74,7 +75,7 @@ std::vector<float> means_of(const std::vector<float>& values, const Indices& vox
     return means;
 }
 
-// Calls put(from, to, count) for each row of a page's cells and where it begins among the volume's.
+// Calls put(from, to, count) for each row of a page's cells: `from` counts within the page, `to` within the volume.
 template <class Put>
 void each_row(const Cells& page, const Cells& volume, const Indices& first, const Put& put) {
     for (std::int64_t z = 0; z < page.count[2]; ++z) {

@@ -1,5 +1,5 @@
-// What one pass over all voxels of a large volume finds, page by page on all cores: its coarse level, and the range of
-// values in each brick. Only the coarse level has to reach the device before a first picture.
+// A single pass over all voxels of a large volume, page by page on all cores. It computes the coarse level and the
+// range of values of each brick. Only the coarse level must reach the device before the first picture.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +13,17 @@
 
 namespace echolux {
 
-struct ValueBounds {  // texture values
+struct ValueBounds {  // as texture values
     float min, max;
 };
 
 struct PageSurvey {
-    std::vector<std::byte> coarse;    // layout.coarse_voxels, as textures store them: means of boxes of voxels
-    std::vector<ValueBounds> bricks;  // of each brick's own voxels, depth fastest
+    std::vector<std::byte> coarse;    // layout.coarse_voxels voxels in the texture's format: means of boxes of voxels
+    std::vector<ValueBounds> bricks;  // range within each brick, depth fastest
 };
 
-// `brick_edge` is a power of two. `done` hears how many voxels more are finished, and may throw to stop.
+// Surveys a volume. `brick_edge` is a power of two. `done` is called on the calling thread with the number of voxels
+// finished since the last call; it may throw to cancel. Throws the errors of the source.
 PageSurvey surveyed(const VoxelSource& source, const PageLayout& layout, const StoredCodes& storage, int brick_edge,
                     const std::function<void(std::int64_t voxels)>& done);
 

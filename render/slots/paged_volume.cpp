@@ -22,14 +22,14 @@ gpu::ImageShape table_shape(const PageLayout& layout) {
             .usage = vk::ImageUsageFlagBits::eSampled | vk::ImageUsageFlagBits::eTransferDst};
 }
 
-// A page with its border, as the slot holds it: beyond the level's faces their voxels go on.
+// Writes a page with its border in the layout of a slot. Beyond the faces of the level, the edge voxels are repeated.
 void fill_slot(const VoxelSource& level, const StoredCodes& storage, const PageLayout& layout, const Indices& page,
                std::byte* slot) {
     const VolumeGrid& grid = level.grid();
     const Indices voxels{grid.depth, grid.a_scans, grid.b_scans};
     const Indices stored = layout.stored();
     VoxelBox box;
-    Indices outside{};  // voxels of the slot before the box
+    Indices outside{};  // voxels between the slot's start and the box
     for (std::size_t i = 0; i < 3; ++i) {
         const std::int64_t begin = page[i] * layout.page[i] - page_border;
         box.first[i] = std::max<std::int64_t>(0, begin);
@@ -116,7 +116,7 @@ void PagedVolume::set_entry(std::int64_t page, const Entry& entry) {
     table_is_old_ = true;
 }
 
-// The coarse level has the first slots, in the order of its pages.
+// The coarse pages occupy the first slots in order.
 void PagedVolume::show_coarse(std::int64_t page) {
     set_entry(page, entry_of(layout_.coarse_page_of(layout_.page_at(page)), true));
 }
@@ -159,7 +159,7 @@ std::size_t PagedVolume::max_at_once() const {
     return staging_.bytes().size() / static_cast<std::size_t>(layout_.slot_voxels() * storage_.bytes());
 }
 
-// As many at a time as the staging buffer holds.
+// Copies pages to slots in batches that fit into the staging buffer.
 void PagedVolume::bring(const VoxelSource& level, const StoredCodes& storage, std::span<const Fill> fills) {
     const std::int64_t bytes = layout_.slot_voxels() * storage.bytes();
     while (!fills.empty()) {
@@ -195,11 +195,12 @@ std::int64_t PagedVolume::held(std::span<const std::int64_t> pages) const {
     return std::ranges::count_if(pages, [&](std::int64_t page) { return pool_.holds(page); });
 }
 
-// With the first of `pages`, as many as there are slots.
+// Loads as many of `pages` as there are slots, the first ones first. Evicted pages are remapped to the coarse level
+// before their slots are overwritten, so the table stays valid if `pause` or the source throws.
 void PagedVolume::fill_pool(std::span<const std::int64_t> pages, const std::function<void()>& pause) {
     const PagePool::Plan plan = pool_.plan(pages);
     for (const std::int64_t page : plan.leaving) show_coarse(page);
-    bring_table();  // nothing on the device names a page whose slot is filled anew, wherever this stops
+    bring_table();  // from here on, the device references no slot that is about to be overwritten
     std::span<const PagePool::Placement> coming = plan.coming;
     coming = coming.first(static_cast<std::size_t>(std::min(pages_a_picture_, std::ssize(coming))));
     while (!coming.empty()) {

@@ -1,6 +1,8 @@
-// A volume too large for one texture: a pool of pages that follows what pictures need, and the coarse level behind it.
-// See page_layout.h. What the shader samples is the texture of the pool, by way of a table with one entry a page:
-// which slot, and whether that holds the page itself or its place in the coarse level.
+// A volume too large for one texture: a pool of pages that follows the needs of the pictures, and a coarse level that
+// stands in for missing pages. See page_layout.h.
+//
+// Shaders sample the pool's texture through a page table. Its entry for a page holds a slot and whether the slot
+// contains the page itself or the coarse page that covers it.
 #pragma once
 
 #include <array>
@@ -26,47 +28,49 @@ namespace echolux {
 
 class PagedVolume {
   public:
-    // Reads all voxels once and brings the coarse level to the device. `chosen` is the range of the first volume of a
-    // series, where this is a later one. `done` hears how many more were read, and may throw to stop. Throws
-    // Error{bad_setting, out_of_memory} and what the source throws.
+    // Reads all voxels once and uploads the coarse level. For later volumes of a series, `chosen` is the range of the
+    // first one. `done` is called with the number of voxels read since the last call; it may throw to cancel. Throws
+    // Error{bad_setting, out_of_memory} and the errors of the source.
     PagedVolume(const gpu::Device& device, gpu::Queue& queue, const BrickBuilder& builder, const VolumeLimits& limits,
                 std::shared_ptr<const VoxelSource> source, const std::optional<ValueRange>& chosen,
                 const std::function<void(std::int64_t voxels)>& done);
 
     const PageLayout& layout() const { return layout_; }
-    const VolumeTexture& texture() const { return texture_; }  // the pool's
+    const VolumeTexture& texture() const { return texture_; }  // of the pool
     const gpu::DeviceImage& table() const { return table_; }
 
-    // Of that texture, where the whole coarse level lies, without borders.
+    // Returns the boxes of the pool's texture that contain the coarse level, without borders.
     std::vector<VoxelBox> coarse_boxes() const;
 
-    std::uint64_t changes() const { return changes_; }  // of what the pool holds, so far
+    std::uint64_t changes() const { return changes_; }  // number of changes of the pool's content so far
 
-    // Fills the pool with what a picture of `view` needs, nearest first, as far as it goes. Between batches of pages it
-    // calls `pause`, which may throw: the volume stays as usable as it was.
+    // Loads the pages that a picture of `view` needs, nearest first, up to the limit per picture. Calls `pause` between
+    // batches of pages; it may throw, and the volume stays usable. Returns the number of needed and missing pages.
     PagesShown bring_in(const View& view, const std::function<void()>& pause);
 
-    // The same for a picture beside others, in a pane of a window: what panes need leaves for none of them.
-    // `is_another`: than it was last. Returns a number that changes when the picture is better made again.
+    // Loads pages for the picture of one of several panes without evicting pages of the other panes. `is_another`: the
+    // view differs from the previous one. Returns a number that changes when a new picture of the pane is worthwhile.
     std::uint64_t bring_in_for(std::size_t pane, const View& view, bool is_another);
 
-    // The same for a look at what panes show: they lose nothing by it.
+    // Loads pages for a view outside the panes, such as a probe. Pages of the panes have priority.
     void bring_in_beside_panes(const View& view);
 
   private:
-    using Entry = std::array<std::uint8_t, 4>;  // slot along each axis, whether it holds the coarse level
+    using Entry = std::array<std::uint8_t, 4>;  // slot along each axis, and 1 for the coarse level
 
-    struct Fill {  // a page of a level into a slot
+    struct Fill {  // copies a page of a level to a slot
         Indices page;
         std::int64_t slot;
     };
 
     Entry entry_of(std::int64_t slot, bool is_coarse) const;
     void set_entry(std::int64_t page, const Entry& entry);
+    // Points the page's table entry at the coarse level.
     void show_coarse(std::int64_t page);
     std::size_t max_at_once() const;  // pages that the staging buffer holds
     void bring_coarse(const PageSurvey& survey, const BrickBuilder& builder);
     void bring(const VoxelSource& level, const StoredCodes& storage, std::span<const Fill> fills);
+    // Uploads the page table if it has changed.
     void bring_table();
     std::vector<std::int64_t> needed(const View& view) const;
     void fill_pool(std::span<const std::int64_t> pages, const std::function<void()>& pause = {});
@@ -80,16 +84,16 @@ class PagedVolume {
     VolumeTexture texture_;
     StoredCodes storage_;
     gpu::DeviceImage table_;
-    gpu::HostBuffer staging_;  // some slots
-    gpu::HostBuffer entries_;  // the table as the host knows it
+    gpu::HostBuffer staging_;  // room for several slots
+    gpu::HostBuffer entries_;  // host copy of the page table
     bool table_is_old_ = true;
     std::uint64_t changes_ = 0;
     std::vector<ValueBounds> bounds_;  // of each page
     PagePool pool_;
-    PageNeeds needs_;  // of panes
+    PageNeeds needs_;  // per pane
 };
 
-// What the device has for the pages of a volume of these codes.
+// Returns the limits of the device for pages of a volume of this type.
 TextureRoom room_for_pages(const gpu::Device& device, const VolumeGrid& grid, const VolumeLimits& limits);
 
 }  // namespace echolux

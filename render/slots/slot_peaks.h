@@ -1,6 +1,8 @@
-// The peaks of a slot's voxels (Places::peaks), which whoever writes the voxels stores too: bricks are made of them,
-// and no picture reads a volume to find out where it is empty. A buffer on the device in any case: another API writes
-// it, or it is filled from host memory, which shaders are never given.
+// Peaks of a slot's voxels (Places::peaks): maxima of a few successive voxels along depth, stored by the writer of the
+// voxels. Bricks are computed from them, so no picture reads a whole volume to find empty regions.
+//
+// The peaks are always in a device buffer, written by another API or filled from host memory, because shaders never
+// read host memory.
 #pragma once
 
 #include <optional>
@@ -14,21 +16,22 @@ namespace echolux {
 
 class SlotPeaks {
   public:
-    // Of a slot's voxels; the bricks live longer. Throws Error{device} where the device cannot export such memory,
-    // Error{out_of_memory}.
+    // Peaks for a slot's voxels. `bricks` must outlive this object. Throws Error{device} if the device cannot export
+    // such memory, Error{out_of_memory}.
     SlotPeaks(const gpu::Device& device, const VolumeGrid& grid, const Bricks& bricks, SlotKind kind);
 
-    // Of a buffer that is shared: to whom it is handed.
+    // Returns the shared buffer for another API. Not for uploads.
     HandedOver exported(const gpu::Device& device) const;
 
-    // In host memory: where they are written.
+    // Returns the host memory that the writer fills. Only for uploads.
     Peaks peaks() const;
     std::int64_t depths() const { return depths_; }
+    // Size of device and host memory.
     std::int64_t bytes() const { return grid_.bytes() * (staging_ ? 2 : 1); }
 
     const BrickPeaks& for_bricks() const { return *for_bricks_; }
 
-    // Before bricks are made of them: slices [first, end) are new. And after that.
+    // record_fetch() comes before the bricks are built from the new slices [first, end), record_return() after it.
     void record_fetch(const vk::raii::CommandBuffer& commands, std::int64_t first, std::int64_t end) const;
     void record_return(const vk::raii::CommandBuffer& commands) const;
 

@@ -49,16 +49,16 @@ void SlotTexture::store(std::int64_t first, std::int64_t end) const {
           codes_.get() + first * slice);
 }
 
-// Filtering reads beyond what is filled.
+// Clears the texture, because filtering reads beyond the filled slices.
 void SlotTexture::record_first_use(const vk::raii::CommandBuffer& commands) const {
     texture_.record_first_use(commands);
     texture_.record_clear(commands);
 }
 
-// Vulkan knows ownership of whole images only. Rolling publishing is looser than that: while a picture owns the image
-// for the slices that are filled, the other API goes on writing those above, which no picture reads. The specification
-// does not promise that these writes are kept; where textures have the same layout for both APIs, as this one general
-// layout has, acquire and release move no voxels and they are. Whole publishing needs none of it.
+// Vulkan transfers ownership of whole images only, but rolling publishing shares an image: while a picture owns it for
+// the filled slices, the other API writes later slices that no picture reads. The specification does not guarantee that
+// these writes are kept. They are kept where both APIs use the same layout, as with the general layout: acquire and
+// release then move no voxels. Publishing whole volumes does not depend on this.
 void SlotTexture::record_fetch(const vk::raii::CommandBuffer& commands, std::int64_t first, std::int64_t end) const {
     if (kind_ == SlotKind::surface) return texture_.image().record_acquire(commands);
     if (buffer_) buffer_->record_acquire(commands);

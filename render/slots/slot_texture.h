@@ -1,5 +1,5 @@
-// A texture of a live ring and what is written in its place: the texture itself, by another API on the same GPU; a
-// buffer that this API writes and pictures copy on the device; or host memory that pictures upload.
+// A texture of a live ring and the memory that its writer fills: the texture itself, written by another API on the same
+// GPU; a shared buffer, copied to the texture on the device; or host memory, uploaded by pictures.
 #pragma once
 
 #include <memory>
@@ -12,12 +12,12 @@
 
 namespace echolux {
 
-// An image that is handed over. The handle travels beside the facts until somebody takes it.
+// An exported image. Owns the handle until the receiver takes it.
 struct HandedOver {
     ExportedImage facts;
     gpu::Handle handle;
 
-    // The caller owns the handle.
+    // Passes ownership of the handle to the caller.
     ExportedImage take() {
         facts.handle = handle.release();
         return facts;
@@ -26,35 +26,37 @@ struct HandedOver {
 
 class SlotTexture {
   public:
-    // Throws Error{device} where the device cannot export such memory, Error{bad_setting, out_of_memory}.
+    // Throws Error{device} if the device cannot export such memory, Error{bad_setting, out_of_memory}.
     SlotTexture(const gpu::Device& device, const VolumeGrid& grid, const ValueRange& range, SlotKind kind);
 
     const VolumeTexture& texture() const { return texture_; }
 
-    std::int64_t bytes() const;  // of memory, of the device or the host
+    std::int64_t bytes() const;  // total of device and host memory
 
     void set_range(const ValueRange& range) { texture_.set_range(range, range); }
 
-    // Of a texture or a buffer: to whom it is handed.
+    // Returns the shared texture or buffer for another API. Not for uploads.
     HandedOver exported(const gpu::Device& device) const;
 
-    // Of host memory: where voxels are written, and that slices [first, end) have been.
+    // Host memory for the voxels. Only for uploads. store() follows the writing of slices [first, end) and converts
+    // them to the texture's format.
     Place place() const;
     void store(std::int64_t first, std::int64_t end) const;
 
-    // Recorded once, before anything else.
+    // Recorded once, before any other use.
     void record_first_use(const vk::raii::CommandBuffer& commands) const;
 
-    // Before the texture is read: slices [first, end) are new to it. And after it was read.
+    // record_fetch() comes before the texture is read and copies the new slices [first, end), record_return() comes
+    // after the reads.
     void record_fetch(const vk::raii::CommandBuffer& commands, std::int64_t first, std::int64_t end) const;
     void record_return(const vk::raii::CommandBuffer& commands) const;
 
   private:
     SlotKind kind_;
     VolumeTexture texture_;
-    std::optional<gpu::ExportedBuffer> buffer_;  // of a buffer
-    std::optional<gpu::HostBuffer> staging_;     // of host memory, as the texture stores voxels
-    std::unique_ptr<std::byte[]> codes_;         // the 8-bit codes, where the texture stores them in 16 bits
+    std::optional<gpu::ExportedBuffer> buffer_;  // SlotKind::buffer only
+    std::optional<gpu::HostBuffer> staging_;     // SlotKind::upload only, in the texture's format
+    std::unique_ptr<std::byte[]> codes_;         // 8-bit codes, for a texture of 16 bits
 };
 
 }  // namespace echolux

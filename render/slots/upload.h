@@ -1,4 +1,4 @@
-// Voxels of the host into textures, as these store them.
+// Uploads voxels from the host to textures in the texture's format.
 #pragma once
 
 #include "render/slots/volume_texture.h"
@@ -8,13 +8,14 @@
 
 namespace echolux {
 
-// Whether the texture stores 8-bit codes in 16 bits.
+// Returns true if the texture stores 8-bit codes in 16 bits.
 bool is_widened(const VolumeTexture& texture);
 
+// Returns the converter from the volume's codes to the texture's format.
 StoredCodes stored_codes(const VolumeTexture& texture);
 
-// All voxels and the bricks, through a staging buffer of whole B-scans, so that large volumes need little memory
-// besides. Voxels that are not finite take the nearest end of the texture's range. Waits until it is done.
+// Uploads all voxels and builds the bricks, then waits for the device. The staging buffer holds a few whole B-scans, so
+// large volumes need little extra memory. Voxels that are not finite become the nearest end of the texture's range.
 void upload(const gpu::Device& device, gpu::Queue& queue, BrickBuilder& builder, const VolumeTexture& texture,
             const VoxelSource& source);
 

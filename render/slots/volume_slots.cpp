@@ -11,7 +11,7 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t max_kept = 200;  // a slot takes several of the few thousand allocations that devices allow
+constexpr std::int64_t max_kept = 200;  // each slot takes several of the few thousand allocations that a device allows
 
 const char* refusal_of(SlotKind kind) {
     switch (kind) {
@@ -46,12 +46,13 @@ VolumeSlots::VolumeSlots(const gpu::Device& device, gpu::Queue& queue, BrickBuil
 VolumeSlots::~VolumeSlots() {
     try {
         queue_.wait_for_all();
-    } catch (const std::exception&) {  // a lost device has nothing left to wait for
+    } catch (const std::exception&) {  // a lost device has no pending work
     }
     queue_.set_watch();
 }
 
-// Host memory, uploaded by pictures: where the CPU reconstructs, or a GPU that cannot share with the display's.
+// Writes to host memory that pictures upload. Used if the CPU reconstructs, or a GPU that cannot share memory with the
+// display GPU.
 class VolumeSlots::HostWriter : public SlotWriter {
   public:
     HostWriter(const Slots& slots, const Timelines& timelines, std::chrono::milliseconds patience)
@@ -65,6 +66,8 @@ class VolumeSlots::HostWriter : public SlotWriter {
         return places;
     }
 
+    // Blocks until pictures have released the slot. Throws Error{device} after `patience_` without any finished
+    // picture.
     void begin(std::size_t, std::uint64_t value) override {
         for (std::uint64_t reached = 0; !timelines_.read.wait(value, patience_);) {
             const std::uint64_t now = timelines_.read.value();
@@ -91,7 +94,7 @@ class VolumeSlots::HostWriter : public SlotWriter {
     std::chrono::milliseconds patience_;
 };
 
-// Another API on the same GPU writes. `share` owns the handles whatever happens.
+// Shares the slots with another API on the same GPU. `share` takes ownership of the handles even if it throws.
 std::unique_ptr<SlotWriter> VolumeSlots::share_with(const Memory& memory, const Sharer& share) const {
     struct Handles {
         HandedOver structure;
@@ -132,7 +135,8 @@ std::unique_ptr<VolumeSlots::Slot> VolumeSlots::make_slot(SlotKind kind, const S
     return slot;
 }
 
-// Those that keep volumes leave an eighth of the device's free memory to pictures and tables.
+// Allocates the requested slots and as many extra ones as fit. Extra slots leave an eighth of the free device memory to
+// pictures and tables.
 VolumeSlots::Slots VolumeSlots::make_slots(SlotKind kind, const SlotsWanted& wanted) const {
     Slots slots;
     while (slots.size() < wanted.count) slots.push_back(make_slot(kind, wanted));
@@ -144,6 +148,7 @@ VolumeSlots::Slots VolumeSlots::make_slots(SlotKind kind, const SlotsWanted& wan
         while (slots.size() < count) slots.push_back(make_slot(kind, wanted));
     } catch (const Error& error) {
         if (error.code() != ErrorCode::out_of_memory) throw;
+        // The budget was too optimistic: free an eighth of the extra slots again.
         const std::size_t too_many = (slots.size() - wanted.count + 7) / 8;
         slots.resize(slots.size() - too_many);
     }
@@ -179,7 +184,7 @@ void VolumeSlots::give_up_writing(std::uint64_t value) noexcept {
     memory_->timelines.written.give_up(value);
 }
 
-// A picture that is finished signals by itself, and only what nobody else will signal may be signalled here.
+// Finished pictures signal by themselves. The host may only signal values that have no other signaller.
 void VolumeSlots::give_up_reading(std::uint64_t value) noexcept {
     try {
         queue_.wait_for_all();
@@ -188,12 +193,13 @@ void VolumeSlots::give_up_reading(std::uint64_t value) noexcept {
     if (!memory_->timelines.read.give_up(value)) memory_->writer->release_readers(value);
 }
 
+// Returns the number of slices that the slot's texture already holds of this volume.
 std::int64_t VolumeSlots::fetched_to(const ShownSlot& shown) const {
     const ShownSlot& held = fetched_[shown.slot];
     return held.serial == shown.serial ? held.filled_to : 0;
 }
 
-// Flow is skipped by its speed either way, phasors never.
+// Builds the bricks of new slices. Flow is skipped by its speed in either direction; phasors are never skipped.
 void VolumeSlots::record_bricks(const vk::raii::CommandBuffer& commands, std::size_t slot, const NewSlices& slices) {
     const Bricks& bricks = texture(slot).bricks();
     if (const auto& peaks = memory_->slots[slot]->peaks) {
@@ -222,6 +228,7 @@ gpu::Chain VolumeSlots::chain(const ShownSlots& shown) {
     };
     add(shown.newest);
     if (shown.previous) add(*shown.previous);
+    // For the watchdog, in case the writer never signals this value.
     awaited_ = shown.wait;
     gpu::Chain chain;
     chain.before = [this, work](const vk::raii::CommandBuffer& commands) {
@@ -255,7 +262,7 @@ void VolumeSlots::watch_waits() {
     queue_.set_watch([this] { watch(); });
 }
 
-// The GPU that reconstructs may be gone with a value still owed.
+// Watchdog of a blocked queue wait: the reconstructing GPU may be gone while it still owes a value.
 void VolumeSlots::watch() {
     const std::array seen{awaited_.load(), memory_->timelines.written.value()};
     const auto now = std::chrono::steady_clock::now();
@@ -263,7 +270,7 @@ void VolumeSlots::watch() {
     seen_ = seen;
     if (seen[1] >= seen[0]) return;
     const bool is_dead = memory_->writer->settle({}) == SlotWriter::Settled::dead;
-    if (!is_dead && now - seen_at_ < patience_) return;  // one that hangs that long is given up like a dead one
+    if (!is_dead && now - seen_at_ < patience_) return;  // a writer that hangs this long is given up like a dead one
     deserted_ = true;
     memory_->timelines.written.give_up(seen[0]);
 }

@@ -1,6 +1,7 @@
-// The memory of a live ring: N textures of one grid, the timelines that order writing and reading, and who writes. What
-// is new in a slot is fetched and its bricks are built when the first picture wants it, in the same submission: nothing
-// is done for volumes that nobody sees, and the host waits for nothing.
+// The memory of a live ring: N textures of one grid, the timelines that order writes and reads, and the writer.
+//
+// The first picture of a new slot fetches it and builds its bricks in the same submission. Volumes that are never shown
+// cost nothing, and the host does not wait.
 #pragma once
 
 #include <array>
@@ -19,48 +20,48 @@ namespace echolux {
 
 class VolumeSlots {
   public:
-    // Tries the kinds from wanted.first on. Throws Error{bad_setting, out_of_memory}.
+    // Allocates the slots, trying the kinds from wanted.first on. Throws Error{bad_setting, out_of_memory}.
     VolumeSlots(const gpu::Device& device, gpu::Queue& queue, BrickBuilder& builder, const SlotsWanted& wanted);
-    ~VolumeSlots();  // waits for the pictures under way
+    ~VolumeSlots();  // waits for pictures under way
     VolumeSlots(const VolumeSlots&) = delete;
     VolumeSlots& operator=(const VolumeSlots&) = delete;
 
-    // Valid as long as the slots live.
+    // The result is valid as long as this object.
     LiveSlots for_writing() const;
 
-    // Signal a timeline from the host, where those who should have are gone: nobody waits for them in vain. Who writes
-    // is given some time to finish, and then counts as gone; pictures under way are waited for first, as long as the
-    // device finishes any. So values only grow. From any thread.
+    // Signal a timeline from the host after its signaller has gone, so that no one waits forever. give_up_writing()
+    // first gives the writer some time to finish. give_up_reading() first waits for pictures under way as long as the
+    // device makes progress. Timeline values therefore only grow. Thread-safe.
     void give_up_writing(std::uint64_t value) noexcept;
     void give_up_reading(std::uint64_t value) noexcept;
 
     const VolumeTexture& texture(std::size_t slot) const { return memory_->slots[slot]->structure.texture(); }
 
-    // At the moment of the volume; nothing: the ring has no flow.
+    // Returns the flow at the time of the volume; null if the ring has no flow.
     const VolumeTexture* flow(std::size_t slot) const {
         const auto& flow = memory_->slots[slot]->flow;
         return flow ? &flow->texture() : nullptr;
     }
 
-    // Which speeds the colours of flow reach, for all slots.
+    // Sets the range of the flow colours for all slots.
     void set_flow_range(const ValueRange& range) {
         for (const auto& slot : memory_->slots) {
             if (slot->flow) slot->flow->set_range(range);
         }
     }
 
-    // From now on the host's waits for the queue are watched here: for one ring at a time, the one that is shown.
+    // Registers the watchdog for the queue's waits. Only one ring, the displayed one, can be watched at a time.
     void watch_waits();
 
-    // What a picture of `shown` stands in. Used by one thread, the one that draws; submitted in the order of the calls.
-    // Throws Error{device} when who writes has not answered for too long.
+    // Returns the work around a picture of `shown`. Called by the drawing thread only; pictures must be submitted in
+    // the order of the calls. Throws Error{device} if the writer has stopped responding.
     gpu::Chain chain(const ShownSlots& shown);
 
-    // A chain was not submitted: its slots are fetched anew.
+    // A chain was not submitted: its slots must be fetched again.
     void forget();
 
   private:
-    // One time point: the volume, and the flow at its moment where it is wanted.
+    // One time point: the volume and, if requested, its flow.
     struct Slot {
         SlotTexture structure;
         std::optional<SlotTexture> flow;
@@ -77,13 +78,13 @@ class VolumeSlots {
     };
     using Slots = std::vector<std::unique_ptr<Slot>>;
 
-    // `written` is signalled by who writes, `read` by pictures.
+    // The writer signals `written`, pictures signal `read`.
     struct Timelines {
         gpu::Timeline written;
         gpu::Timeline read;
     };
 
-    struct Memory {  // in the order of their lives
+    struct Memory {  // destroyed in reverse order
         Slots slots;
         Timelines timelines;
         std::unique_ptr<SlotWriter> writer;
@@ -103,14 +104,14 @@ class VolumeSlots {
     gpu::Queue& queue_;
     BrickBuilder& builder_;
     std::chrono::milliseconds patience_;
-    std::size_t wanted_;  // slots, without those that keep volumes
+    std::size_t wanted_;  // number of requested slots, without the extra ones
     SlotKind kind_ = SlotKind::upload;
     std::string remark_;
     std::unique_ptr<Memory> memory_;
-    std::vector<ShownSlot> fetched_;  // what each texture holds
-    std::atomic<std::uint64_t> awaited_ = 0;
-    std::atomic<bool> deserted_ = false;
-    std::array<std::uint64_t, 2> seen_{};  // by the watch: awaited, written
+    std::vector<ShownSlot> fetched_;          // content of each texture
+    std::atomic<std::uint64_t> awaited_ = 0;  // last value of `written` that a picture waits for
+    std::atomic<bool> deserted_ = false;      // the writer has failed
+    std::array<std::uint64_t, 2> seen_{};     // values at the last watchdog call: awaited, written
     std::chrono::steady_clock::time_point seen_at_;
 };
 

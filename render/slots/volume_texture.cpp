@@ -23,13 +23,14 @@ vk::Format format_for(VoxelType type, bool software) {
         case VoxelType::i16: return vk::Format::eR16Snorm;
         case VoxelType::f16: return vk::Format::eR16Sfloat;
         case VoxelType::f32: return vk::Format::eR32Sfloat;
-        case VoxelType::phasor8: return vk::Format::eR8G8Snorm;  // which software filters with all its bits
+        // software Vulkan filters this format with full precision
+        case VoxelType::phasor8: return vk::Format::eR8G8Snorm;
         case VoxelType::complex64: break;
     }
     return vk::Format::eR32G32Sfloat;
 }
 
-// Codes that the texture value 1 stands for.
+// Returns the code of texture value 1.
 double codes_of_one(VoxelType type) {
     switch (type) {
         case VoxelType::u8: return 255;
@@ -39,7 +40,7 @@ double codes_of_one(VoxelType type) {
     }
 }
 
-// 0 is unknown, and good.
+// A spacing of 0 means unknown and is valid.
 void check_spacing(const VolumeGrid& grid) {
     constexpr std::array axes{"depth", "A-scans", "B-scans"};
     for (std::size_t i = 0; i < axes.size(); ++i) {

@@ -1,6 +1,8 @@
-// One volume as a 3-D texture: x = depth (fastest), y = A-scans, z = B-scans, with its bricks and what its codes mean.
-// Voxels keep their type where the device filters it well: software Vulkan filters 8-bit textures with 8-bit weights,
-// hence R16 there. Volumes of files and slots of a live ring are such textures, filled in different ways.
+// A volume as a 3-D texture: x = depth (fastest), y = A-scans, z = B-scans, with its bricks and the scaling of its
+// codes. Used for volumes of files and for the slots of a live ring, which are filled in different ways.
+//
+// Voxels keep their type if the device filters it precisely. Software Vulkan filters 8-bit textures with 8-bit weights,
+// so they are stored as R16 there.
 #pragma once
 
 #include "compute/types.h"
@@ -13,23 +15,24 @@ namespace echolux {
 
 class VolumeTexture {
   public:
-    // Allocates; the content is undefined. `range` of values is what pictures span where neither view nor curve knows.
-    // Throws Error{bad_setting} for what cannot be shown (no voxels, scale 0), Error{out_of_memory}
-    // before allocating when the device cannot hold it, Error{device} when it cannot be exported as wanted.
+    // Allocates the texture; the content is undefined. `range` is the range of values for pictures if neither view nor
+    // curve has one. Throws Error{bad_setting} for volumes that cannot be shown (no voxels, scale 0),
+    // Error{out_of_memory} before allocating if the device cannot hold it, Error{device} if it cannot be exported as
+    // requested.
     VolumeTexture(const gpu::Device& device, const VolumeGrid& grid, const ValueRange& range,
                   gpu::Sharing sharing = gpu::Sharing::none);
 
-    // Of a volume that is cut into pages the pool of these, whose bricks are still the volume's.
+    // Allocates the pool of a volume that is cut into pages. The bricks cover the whole volume.
     VolumeTexture(const gpu::Device& device, const VolumeGrid& grid, const ValueRange& range, const PageLayout& layout);
 
-    // What the texture of a whole volume looks like. Throws Error{bad_setting} for what cannot be shown.
+    // Returns the shape of the texture for a whole volume. Throws Error{bad_setting} for volumes that cannot be shown.
     static gpu::ImageShape shape_for(const gpu::Device& device, const VolumeGrid& grid,
                                      gpu::Sharing sharing = gpu::Sharing::none);
 
     const VolumeGrid& grid() const { return grid_; }
     const ValueRange& range() const { return range_; }
     const ValueRange& range(RangeSource source) const { return source == RangeSource::fixed ? fixed_range_ : range_; }
-    // `fixed` is the range of the first volume of a series, where this is a later one.
+    // For later volumes of a series, `fixed` is the range of the first one.
     void set_range(const ValueRange& range, const ValueRange& fixed) {
         range_ = range;
         fixed_range_ = fixed;
@@ -41,14 +44,14 @@ class VolumeTexture {
     double scale() const { return scale_; }
     double offset() const { return grid_.offset; }
 
-    // Recorded once, before anything else.
+    // Recorded once, before any other use.
     void record_first_use(const vk::raii::CommandBuffer& commands) const;
 
-    // Besides, where it is filled bit by bit: filtering reads the first slice that is not filled too, with a weight of
-    // 0, which of what is no number makes no number.
+    // Clears the texture. Needed if it is filled in parts: filtering also reads the first unfilled slice with a weight
+    // of 0, and 0 times NaN is NaN.
     void record_clear(const vk::raii::CommandBuffer& commands) const { image_.record_clear(commands); }
 
-    // Fills slices [first, end) from a buffer that holds the whole volume, packed as the texture stores it.
+    // Copies slices [first, end) from a buffer that holds the whole volume, packed in the texture's format.
     void record_slices_from(const vk::raii::CommandBuffer& commands, vk::Buffer buffer, std::int64_t first,
                             std::int64_t end) const;
 
@@ -60,10 +63,10 @@ class VolumeTexture {
     Bricks bricks_;
 };
 
-// Whether voxels are pairs of numbers, a phase and how sure it is, of which the phase of pi is v_max.
+// Returns true if voxels are phasors: a phase and its confidence as a complex number. A phase of pi is v_max.
 bool is_phasor(const VolumeGrid& grid);
 
-// Throws Error{bad_setting} for complex voxels: only flow has them.
+// Throws Error{bad_setting} for complex voxels, which only flow may have.
 void check_structure(const VolumeGrid& grid);
 
 }  // namespace echolux

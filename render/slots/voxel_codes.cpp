@@ -14,16 +14,16 @@ Code loaded(const void* codes, std::int64_t i) {
     return code;
 }
 
-// Of a finite value no larger than a half can be.
+// Rounds a finite value within the range of halves to the nearest half.
 std::uint16_t double_to_half(double value) {
     const double size = std::abs(value);
     const int exponent = size < std::ldexp(1, -14) ? -14 : std::ilogb(size);
-    const auto units = static_cast<int>(std::lrint(std::ldexp(size, 10 - exponent)));  // 1024 and above: normal
-    const int bits = units < 1024 ? units : ((exponent + 14) << 10) + units;           // a carry is the next exponent
+    const auto units = static_cast<int>(std::lrint(std::ldexp(size, 10 - exponent)));  // 1024 and up: normal
+    const int bits = units < 1024 ? units : ((exponent + 14) << 10) + units;           // a carry enters the exponent
     return static_cast<std::uint16_t>((std::signbit(value) ? 0x8000 : 0) | bits);
 }
 
-// Of a half: no finite value has it.
+// Returns true for infinities and NaN.
 bool is_beyond(std::uint16_t half) {
     return (half & 0x7C00) == 0x7C00;
 }
@@ -33,7 +33,7 @@ std::uint16_t nearest_half(double value) {
     return double_to_half(std::clamp(value, -largest, largest));
 }
 
-// The nearest end for what is not finite; the low one for what is no number.
+// Replaces infinities by the nearest end, NaN by the low end.
 void mend_halves(std::byte* stored, std::int64_t count, double low, double high) {
     const std::uint16_t low_half = nearest_half(low), high_half = nearest_half(high);
     for (std::int64_t i = 0; i < count; ++i) {
@@ -77,13 +77,14 @@ double code_at(VoxelType type, const void* codes, std::int64_t i) {
 
 void widen(std::span<std::byte> target, const std::byte* codes) {
     for (std::size_t i = 0; i < target.size() / 2; ++i) {
+        // 255 * 257 = 65535, so both formats have the same texture values.
         const auto code = static_cast<std::uint16_t>(std::to_integer<unsigned>(codes[i]) * 257);
         std::memcpy(target.data() + i * sizeof code, &code, sizeof code);
     }
 }
 
 void narrow(std::span<std::byte> target, const std::byte* widened) {
-    for (std::size_t i = 0; i < target.size(); ++i) target[i] = widened[2 * i];  // both bytes are the code
+    for (std::size_t i = 0; i < target.size(); ++i) target[i] = widened[2 * i];  // both bytes equal the code
 }
 
 StoredCodes::StoredCodes(const VolumeGrid& grid, bool widened, const ValueRange& range)

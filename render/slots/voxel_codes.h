@@ -1,5 +1,5 @@
-// Voxel codes in the three forms that the renderer meets: as a file or reconstruction has them, as a texture stores
-// them, and as the texture values that a shader samples.
+// Conversion of voxel codes between three forms: codes of a file or reconstruction, codes as stored by a texture, and
+// texture values as sampled by a shader.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,24 @@
 
 namespace echolux {
 
-// The i-th of packed codes.
+// Returns the i-th of packed codes.
 double code_at(VoxelType type, const void* codes, std::int64_t i);
 
-// 8-bit codes as a texture of 16 bits stores them, and back.
+// Convert 8-bit codes to the 16 bits of a texture, and back.
 void widen(std::span<std::byte> target, const std::byte* codes);
 void narrow(std::span<std::byte> target, const std::byte* widened);
 
+// Converter for the voxels of one volume. Immutable, so it can be shared by threads.
 class StoredCodes {
   public:
-    // Voxels that are not finite take the nearest end of `range`.
+    // `widened`: the texture stores 8-bit codes in 16 bits. Voxels that are not finite become the nearest end of
+    // `range`.
     StoredCodes(const VolumeGrid& grid, bool widened, const ValueRange& range);
 
-    VoxelType type() const { return stored_; }                // of the texture
-    std::int64_t bytes() const { return bytes_of(stored_); }  // a voxel there
+    VoxelType type() const { return stored_; }                // type of the texture's voxels
+    std::int64_t bytes() const { return bytes_of(stored_); }  // per voxel of the texture
 
-    // `count` packed codes into count * bytes() of a texture.
+    // Converts `count` packed codes to count * bytes() bytes for a texture.
     void store(const std::byte* codes, std::int64_t count, std::byte* stored) const;
 
     void to_texture_values(const std::byte* stored, std::int64_t count, float* values) const;
@@ -34,7 +36,7 @@ class StoredCodes {
 
   private:
     VoxelType type_, stored_;
-    float low_ = 0, high_ = 0;  // codes of the range's ends
+    float low_ = 0, high_ = 0;  // codes at the ends of the range
 };
 
 }  // namespace echolux

@@ -12,7 +12,7 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t max_counted = 1 << 20;  // voxels looked at for percentiles
+constexpr std::int64_t max_counted = 1 << 20;  // max number of voxels read for the percentiles
 
 class VoxelsInMemory : public VoxelSource {
   public:
@@ -43,7 +43,8 @@ class VoxelsInMemory : public VoxelSource {
 
 ValueRange VoxelSource::range() const {
     const VolumeGrid& of = grid();
-    const std::int64_t stride = std::max<std::int64_t>(1, of.voxels() / max_counted) | 1;  // odd: not along an axis
+    // An odd stride does not step along an axis of even length.
+    const std::int64_t stride = std::max<std::int64_t>(1, of.voxels() / max_counted) | 1;
     std::vector<double> values;
     EmptyValue empty;
     for (std::int64_t i = 0; i < of.voxels(); i += stride) {

@@ -1,5 +1,5 @@
-// Where the renderer reads a volume from, box by box, so that one which the device cannot hold at once is read again,
-// page by page, as pictures want other parts of it: memory now, files that can be read in parts by the same face.
+// Reads a volume box by box, so that volumes larger than the device memory can be read page by page for each picture.
+// Sources are memory and files that support partial reads.
 #pragma once
 
 #include <array>
@@ -21,22 +21,23 @@ struct VoxelBox {
     std::int64_t voxels() const { return extent[0] * extent[1] * extent[2]; }
 };
 
+// Interface of a volume's voxels. The grid is constant.
 class VoxelSource {
   public:
     virtual ~VoxelSource() = default;
 
     virtual const VolumeGrid& grid() const = 0;
 
-    // The codes of a box inside the grid, depth fastest, packed, as grid().type says. Called by several threads at a
-    // time. Throws what reading throws.
+    // Reads the codes of a box inside the grid, of type grid().type, packed with depth fastest. Called from several
+    // threads at a time. Throws the errors of the source.
     virtual void read(const VoxelBox& box, std::byte* codes) const = 0;
 
-    // What pictures span where neither view nor preset knows: 1st and 99.9th percentile of evenly spaced voxels, the dB
-    // of zero left out; low < high always.
+    // Returns the range of values for pictures if neither view nor preset has one: the 1st and 99.9th percentile of
+    // evenly spaced voxels, without the dB value of zero. low < high always.
     virtual ValueRange range() const;
 };
 
-// Voxels in memory: grid.bytes() from `voxels` on, which `owner` keeps alive, or the caller.
+// Returns a source of grid.bytes() bytes in memory. Either `owner` or the caller keeps them alive.
 std::shared_ptr<const VoxelSource> voxels_in_memory(const VolumeGrid& grid, const void* voxels,
                                                     std::shared_ptr<const void> owner = {});
 
