@@ -8,13 +8,14 @@
 namespace echolux {
 namespace {
 
-// `numbers` must come in whole groups of `size`.
+// Throws Error{bad_setting} unless the length of `numbers` is a multiple of `size`.
 void check_groups(const std::vector<double>& numbers, std::size_t size, const char* key, const char* remedy) {
     if (numbers.size() % size == 0) return;
     throw Error(ErrorCode::bad_setting,
                 fmt::format("{}, not a multiple of {}", counted(numbers.size(), "numbers"), size), key, remedy);
 }
 
+// Requires positive speeds, and a pulse with ascending times and speeds of 0 or more.
 void check_streaks(const Annotations& annotations) {
     const std::vector<double>&streaks = annotations.flow_streaks, &pulse = annotations.streak_pulse;
     check_groups(streaks, 5, "view.flow_streaks", "five numbers for each point: vessel, depth, A-scan, B-scan, mm/s");

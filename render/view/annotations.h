@@ -1,5 +1,5 @@
-// What is written and drawn over the picture. Sizes are fractions of the picture's shorter side, so that small and
-// large pictures look alike.
+// Settings of the text and graphics drawn over the picture. Sizes are fractions of the picture's shorter side, so that
+// small and large pictures look alike.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace echolux {
 
-// Places of `distances`, `angles`, `flow_arrows` and `flow_streaks` are lengths from the middle of the first voxel, as
-// the probe reports them: index times voxel edge along depth, A-scans, B-scans.
+// Points in `distances`, `angles`, `flow_arrows` and `flow_streaks` are in um from the centre of the first voxel: index
+// times voxel spacing along depth, A-scans, B-scans, as the probe reports them.
 struct Annotations {
     bool box = true;
     bool scale_bar = false;
@@ -20,25 +20,25 @@ struct Annotations {
     bool depth_ruler = false;
     bool time_stamp = false;
     double time_s = 0;
-    double time_rate = 0;  // of the data beside that of the movie
+    double time_rate = 0;  // speed of the data relative to the movie; 0: not shown
     std::string text;
-    std::vector<double> text_at{0.5, 0};
-    std::vector<double> distances;
-    std::vector<double> angles;
-    std::vector<double> flow_arrows;
-    std::vector<double> flow_streaks;
-    std::vector<double> streak_pulse;
+    std::vector<double> text_at{0.5, 0};  // fractions of the picture from its left and top edge
+    std::vector<double> distances;        // six numbers each: start and end point
+    std::vector<double> angles;           // nine numbers each: point on one leg, vertex, point on the other leg
+    std::vector<double> flow_arrows;      // six numbers each: start and end point
+    std::vector<double> flow_streaks;     // five numbers per point: vessel, point (3), mm/s
+    std::vector<double> streak_pulse;     // two numbers per moment: s, speed over its mean
     double streak_time_s = 0;
-    double streak_pace = 0.05;
-    double streak_s = 0;
+    double streak_pace = 0.05;  // speed of the streaks over that of the blood
+    double streak_s = 0;        // length as a travel time of the blood; 0: automatic
     double text_size = 0.025;
-    std::vector<double> text_colour;
+    std::vector<double> text_colour;  // red, green, blue; empty: automatic
 };
 
 template <>
 const std::vector<Field<Annotations>>& describe<Annotations>();
 
-// What its fields' ranges do not say. Throws Error{bad_setting} naming the key.
+// Checks what the ranges of the fields do not cover. Throws Error{bad_setting} that names the key.
 void check_part(const Annotations& annotations);
 
 }  // namespace echolux

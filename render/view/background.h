@@ -1,11 +1,11 @@
-// What lines are drawn on.
+// Brightness of the background, which decides the colour of lines.
 #pragma once
 
 #include "render/view/view.h"
 
 namespace echolux {
 
-// Whether lines stand out from it that are light. What is transparent is taken to lie on something dark.
+// Returns true if lines on the background should be light. A transparent background counts as dark.
 inline bool has_dark_background(const Canvas& canvas) {
     const std::vector<double>& colour = canvas.background;
     return canvas.transparent || colour[0] + colour[1] + colour[2] < 1.5;

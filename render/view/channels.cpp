@@ -69,7 +69,7 @@ std::string channel_key(std::size_t place, std::string_view name) {
 
 template <>
 const std::vector<Field<Channels>>& describe<Channels>() {
-    static std::deque<std::string> names;  // that fields point to
+    static std::deque<std::string> names;  // owns the names that fields point to
     static const std::vector<Field<Channels>> fields = [] {
         std::vector<Field<Channels>> all{
             flag<Channels>("channel_1_shown", &Channels::channel_1_shown, Effect::view,
@@ -90,7 +90,7 @@ const std::vector<Field<Channels>>& describe<Channels>() {
 
 namespace {
 
-// Hues a golden section apart: the first few of them lie far from each other.
+// Hues at multiples of the golden ratio, so that successive labels differ strongly.
 std::vector<double> colour_of_label(std::int64_t id) {
     const double turn = 6 * std::fmod(0.08 + 0.61803398875 * static_cast<double>(id), 1.0);
     const auto part = [turn](double at) {
@@ -104,9 +104,10 @@ std::string size_of(const VolumeGrid& grid) {
     return fmt::format("{} x {} x {} voxels", grid.depth, grid.a_scans, grid.b_scans);
 }
 
+// An unknown spacing (0) matches any other.
 bool is_as_far_apart(double a, double b) {
-    constexpr double tolerance = 1e-3;  // relative: files round
-    return a <= 0 || b <= 0 || std::abs(a - b) <= tolerance * std::max(a, b);
+    constexpr double tolerance = 1e-3;                                         // relative: files round
+    return a <= 0 || b <= 0 || std::abs(a - b) <= tolerance * std::max(a, b);  // relative: files contain rounded values
 }
 
 void check_curve(const Channel& channel, const std::string& key) {

@@ -1,5 +1,5 @@
-// Volumes of the same voxels that are seen together with the volume, which is the first channel: each by a curve or by
-// labels of its own.
+// Additional volumes with the same grid that are shown together with the volume, which is the first channel. Each
+// channel has its own curve or labels.
 #pragma once
 
 #include <array>
@@ -15,15 +15,15 @@
 
 namespace echolux {
 
-inline constexpr std::size_t max_channels = 4;  // the volume among them
+inline constexpr std::size_t max_channels = 4;  // including the volume
 inline constexpr std::int64_t max_label = 1023;
 
 enum class ChannelMode { view, mip };
 
-// `over`: takes the place of what it covers, as flow does.
+// add: extinctions add up. over: replaces the channels before it, like flow.
 enum class ChannelBlend { add, over };
 
-// What the voxels of one number are. Nothing is seen of number 0.
+// Meaning of the voxels with one label number. Number 0 is never visible.
 struct TissueLabel {
     std::int64_t id = 0;
     std::string name{};
@@ -33,18 +33,18 @@ struct TissueLabel {
     bool operator==(const TissueLabel&) const = default;
 };
 
-// That the file of a channel holds.
+// Content of a channel's file.
 struct ChannelVoxels {
     std::string file;
-    std::string hash;  // its fingerprint
+    std::string hash;  // fingerprint of the file
     VolumeGrid grid;
     const void* voxels = nullptr;
-    std::shared_ptr<const void> owner{};  // of them
+    std::shared_ptr<const void> owner{};  // keeps the voxels alive
 };
 
 struct Channel {
     std::string file;
-    std::string curve = "automatic";  // a preset, a file of a transfer function, "labels", or a file of labels
+    std::string curve = "automatic";  // preset, transfer function file, "labels" or label file
     std::string colour_map = "preset";
     double low = lowest_value;
     double high = highest_value;
@@ -53,10 +53,10 @@ struct Channel {
     ChannelBlend blend = ChannelBlend::add;
     bool shown = true;
 
-    // What the files hold: whoever sets a name reads its file.
+    // Content of the files. The code that sets a file name also reads the file.
     std::shared_ptr<const ChannelVoxels> volume{};
     std::optional<TransferCurve> own_curve{};
-    std::optional<std::vector<TissueLabel>> labels{};  // voxels are numbers of them; empty: each has a colour by itself
+    std::optional<std::vector<TissueLabel>> labels{};  // voxels are label numbers; empty list: automatic colours
 
     bool is_seen() const { return shown && volume != nullptr; }
 };
@@ -73,28 +73,28 @@ const std::vector<Field<Channel>>& describe<Channel>();
 template <>
 const std::vector<Field<Channels>>& describe<Channels>();
 
-// "channel_2_file" of the first beside the volume.
+// Returns the key of a field, e.g. "channel_2_file" for place 0, the first channel after the volume.
 std::string channel_key(std::size_t place, std::string_view name);
 
 inline constexpr std::string_view label_curve = "labels";
 
-// What the numbers of a channel of labels are: as its file says, else of colours as far apart as can be.
+// Returns the labels of a channel: those of its file, else all numbers in colours that are easy to distinguish.
 std::vector<TissueLabel> labels_of(const Channel& channel);
 
-// What takes the place of the volume where that is hidden: the first that is seen and holds no labels. nullptr:
-// nothing.
+// Returns the channel that replaces a hidden volume: the first visible one without labels. Null if the volume is shown
+// or there is no such channel.
 const Channel* in_place_of_volume(const Channels& channels);
 
-// Whether a channel's curve is that of a file: else it is a word.
+// Returns true if the channel's curve names a file. Otherwise it is a preset or "labels".
 bool names_file(const Channel& channel);
 
-// Whether the same files were read.
+// Returns true if both contain the same voxels, curves and labels.
 bool has_same_voxels(const Channels& a, const Channels& b);
 
-// What its fields' ranges do not say. Throws Error{bad_setting} naming the key.
+// Checks what the ranges of the fields do not cover. Throws Error{bad_setting} that names the key.
 void check_part(const Channels& channels);
 
-// Throws Error{bad_setting} naming both files and sizes where a channel's voxels are not those of the volume, `name`.
+// Throws Error{bad_setting} with both files and sizes if a channel's grid differs from that of the volume `name`.
 void check_channels(const Channels& channels, const VolumeGrid& grid, const std::string& name);
 
 }  // namespace echolux

@@ -12,19 +12,22 @@
 namespace echolux {
 namespace {
 
-constexpr std::size_t row_length = 9;   // numbers of a box, of an arc
-constexpr std::size_t stroke_head = 7;  // numbers of a stroke before its points
+constexpr std::size_t row_length = 9;   // numbers per box or arc
+constexpr std::size_t stroke_head = 7;  // numbers per stroke before its points
 constexpr std::size_t most_widgets = 64;
-constexpr std::size_t most_points = 1024;  // of a stroke
+constexpr std::size_t most_points = 1024;  // per stroke
 constexpr double largest_number = 1e12;
 constexpr double largest_extinction = 1e6;
 
-// 1 deep inside, 0 at the rim, over a part `softness` of what lies between them.
+// Returns 1 inside and 0 outside, with a linear ramp from the rim (0) to `softness`. `inside` is 0 at the rim and 1 at
+// the centre.
 double faded(double inside, double softness) {
     if (inside < 0) return 0;
     return softness > 0 ? std::min(inside / softness, 1.0) : 1;
 }
 
+// Returns the position within a span: 0 at its ends, 1 at its centre, negative outside. An end at or beyond the end of
+// the axis counts as infinitely far away.
 double inside_span(double at, double low, double high, double axis_low, double axis_high) {
     constexpr double far = std::numeric_limits<double>::infinity();
     const double half = 0.5 * (high - low);
@@ -41,6 +44,7 @@ double box_weight(const TransferWidget& box, const PlanePoint& at, const PlaneRe
     return faded(std::min(across, up), box.softness);
 }
 
+// The arc is a parabola through both feet with its apex in the middle. Its width grows with its height.
 double arc_weight(const TransferWidget& arc, const PlanePoint& at) {
     const double left = arc.points[0].value, right = arc.points[1].value;
     const double part = (at.value - left) / (right - left);
@@ -51,6 +55,7 @@ double arc_weight(const TransferWidget& arc, const PlanePoint& at) {
     return faded(1 - std::abs(at.second - middle) / (arc.width * std::abs(middle)), arc.softness);
 }
 
+// Returns the distance to a line segment with the axes scaled by `per_value` and `per_second`.
 double distance_to_line(const PlanePoint& at, const PlanePoint& a, const PlanePoint& b, double per_value,
                         double per_second) {
     const double x = (at.value - a.value) * per_value, y = (at.second - a.second) * per_second;
@@ -123,6 +128,7 @@ TransferWidget arc_of(std::span<const double> row, const std::string& where) {
            "write the lower value first, and a height other than 0");
 }
 
+// Parses strokes, which differ in length: a head with the number of points, then the points.
 std::vector<TransferWidget> strokes_of(std::span<const double> numbers, const std::string& where) {
     std::vector<TransferWidget> strokes;
     while (!numbers.empty()) {

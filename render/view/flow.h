@@ -1,4 +1,4 @@
-// A second volume of the same moment, flow, coloured over the structure.
+// Settings of the flow overlay: a second volume of the same time point, shown in colour over the structure.
 #pragma once
 
 #include <cstdint>
@@ -9,22 +9,22 @@
 
 namespace echolux {
 
-// `under`: through the dark parts of the structure only.
+// under: visible only where the structure is dark.
 enum class FlowShown { overlay, under, alone, hidden };
 
 struct FlowOverlay {
     FlowShown flow_shown = FlowShown::overlay;
-    double flow_threshold = -1;
-    double flow_range = 0;
+    double flow_threshold = -1;  // in the unit of the flow; -1: automatic
+    double flow_range = 0;       // at the ends of the colours; 0: automatic
     double flow_opacity = 1;
-    double flow_v_max = 0;
+    double flow_v_max = 0;  // mm/s at a phase of pi; 0: value of the file
     std::string flow_colour_map = "flow";
 };
 
 template <>
 const std::vector<Field<FlowOverlay>>& describe<FlowOverlay>();
 
-// What its fields' ranges do not say. Throws Error{bad_setting} naming the key.
+// Checks what the ranges of the fields do not cover. Throws Error{bad_setting} that names the key.
 void check_part(const FlowOverlay& flow);
 
 }  // namespace echolux

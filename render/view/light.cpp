@@ -31,6 +31,7 @@ const std::vector<Field<Light>>& describe<Light>() {
     return fields;
 }
 
+// Shadows of a headlight are never visible from the eye.
 void check_part(const Light& light) {
     if (light.shadows == 0 || light.lamp == Lamp::free) return;
     throw Error(ErrorCode::bad_setting, "the shadows of a headlight are hidden behind what casts them", "view.shadows",

@@ -1,4 +1,4 @@
-// How what is seen is lit.
+// Settings of the lighting.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ struct Light {
     bool lighting = true;
     double lighting_strength = 0.8;
     Lamp lamp = Lamp::headlight;
-    double lamp_azimuth_deg = -40;
-    double lamp_elevation_deg = 40;
-    double gradient_radius = 2;
+    double lamp_azimuth_deg = -40;   // to the right of the eye
+    double lamp_elevation_deg = 40;  // above the eye
+    double gradient_radius = 2;      // in voxels to either side
     double ambient_occlusion = 0;
     double shadows = 0;
 };
@@ -25,7 +25,7 @@ struct Light {
 template <>
 const std::vector<Field<Light>>& describe<Light>();
 
-// What its fields' ranges do not say. Throws Error{bad_setting} naming the key.
+// Checks what the ranges of the fields do not cover. Throws Error{bad_setting} that names the key.
 void check_part(const Light& light);
 
 }  // namespace echolux

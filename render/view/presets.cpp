@@ -12,7 +12,8 @@ namespace {
 
 using Curves = std::map<std::string, TransferCurve, std::less<>>;
 
-// Shipped files have colour and extinction at the same values, and nothing wrong: a test reads them as users' are read.
+// Shipped files list colours and extinctions at the same values. They are not validated here: a test reads them with
+// the validating parser.
 TransferCurve curve_of(const toml::table& transfer) {
     const toml::array& colours = *transfer["colours"].as_array();
     const toml::array& extinctions = *transfer["extinctions"].as_array();

@@ -1,5 +1,5 @@
-// The transfer functions that came with the program (assets/transfer), each in the unit that its values are known in.
-// A user's own are read by app/transfer, with all that can be wrong about them, and come with the view.
+// Transfer functions shipped with the program (assets/transfer), in the unit of their values. app/transfer reads and
+// validates user-defined ones, which are part of the view.
 #pragma once
 
 #include <string_view>
@@ -11,9 +11,11 @@ namespace echolux {
 
 inline constexpr std::string_view automatic_preset = "automatic";
 
+// Returns true for the names of shipped presets and for "automatic".
 bool is_shipped_preset(std::string_view name);
 
-// Extinction is per depth of the volume. `automatic` is chosen for the volume's quantity; gray for an unknown name.
+// Returns the curve of a preset, with extinctions per depth of the volume. "automatic" depends on the volume's
+// quantity; unknown names give "gray".
 const TransferCurve& preset_curve(std::string_view preset, const VolumeGrid& grid);
 
 }  // namespace echolux

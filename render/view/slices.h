@@ -1,4 +1,4 @@
-// Planes inside the volume, and sections of it as views of their own.
+// Settings of planes inside the volume and of separate views of its sections.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@ enum class SlicePlane { b_scan, en_face, side, oblique };
 enum class SliceColours { gray, curve };
 
 struct Slices {
-    std::vector<double> slices;  // normal (depth, A-scans, B-scans) and offset in um from the centre, for each
+    std::vector<double> slices;  // four numbers each: normal (depth, A-scans, B-scans), offset in um from the centre
     double planes_opacity = 1;
-    bool slices_cut = true;
+    bool slices_cut = true;  // clipped like the volume
     SliceColours slice_colours = SliceColours::gray;
     Shown show = Shown::volume;
     SlicePlane plane = SlicePlane::b_scan;
-    std::vector<double> plane_normal{1, 0, 0};  // of an oblique plane
-    double plane_offset_um = 0;                 // along the normal from the centre
-    double slab_um = 0;
+    std::vector<double> plane_normal{1, 0, 0};  // for oblique planes
+    double plane_offset_um = 0;                 // along the normal, from the centre
+    double slab_um = 0;                         // thickness of the section; 0: a single sample
 };
 
 template <>
 const std::vector<Field<Slices>>& describe<Slices>();
 
-// What its fields' ranges do not say. Throws Error{bad_setting} naming the key.
+// Checks what the ranges of the fields do not cover. Throws Error{bad_setting} that names the key.
 void check_part(const Slices& slices);
 
 }  // namespace echolux

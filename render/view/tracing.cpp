@@ -78,6 +78,7 @@ const std::vector<Field<Tracing>>& describe<Tracing>() {
     return fields;
 }
 
+// Lights outside the volume only, with a minimal size: sampling them requires a finite distance and area.
 void check_part(const Tracing& tracing) {
     constexpr const char* key = "view.area_lights";
     constexpr double max_distance = 1e6, min_size = 0.001;

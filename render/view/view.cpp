@@ -1,4 +1,4 @@
-// The fields of the picture itself, and the sum of all parts.
+// Fields of the canvas, and the combination of all parts.
 #include "render/view/view.h"
 
 #include <algorithm>
@@ -73,6 +73,7 @@ ViewMode mode_while_cast(const View& view) {
 
 namespace {
 
+// Compares what describe() does not list: the content of files and the frame number.
 bool has_same_files(const View& a, const View& b) {
     return a.transfer_curve == b.transfer_curve && a.own_preset == b.own_preset && a.frame == b.frame &&
            a.sky_read == b.sky_read && has_same_voxels(a, b);
@@ -98,7 +99,7 @@ bool has_same_paths(const View& a, const View& b) {
     const auto is_drawn_over = [](std::string_view name) {
         return std::ranges::any_of(describe<Annotations>(), [&](const auto& field) { return field.name == name; });
     };
-    // The lines of the box are met by paths, in a colour that the background decides.
+    // Paths hit the lines of the box, and the background decides their colour.
     const bool has_same_lines = a.box == b.box && (!a.box || has_dark_background(a) == has_dark_background(b));
     return has_same_lines && has_same_files(a, b) &&
            std::ranges::all_of(describe<View>(), [&](const Field<View>& field) {

@@ -1,5 +1,5 @@
-// What one looks at and how: the sum of its parts, each described in its own file below render/view/ and all of them
-// keys of the section [view]. Every field acts on the picture only.
+// The view: all settings of a picture, combined from the parts in render/view/. All fields are keys of the section
+// [view] and affect the picture only. The help texts in describe() document meaning, unit and range of each field.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,12 @@
 
 namespace echolux {
 
-// What two eyes see, for those who look with both; each in half of the picture, or in colours of their own.
+// Stereo pictures: side by side in the halves of the picture, or as an anaglyph.
 enum class Stereo { off, side_by_side, anaglyph };
 
 enum class ViewMode { composite, mip, minip, average, attenuated_mip, depth_mip, isosurface, mida, points, traced };
 
-// The picture itself.
+// Settings of the picture itself.
 struct Canvas {
     ViewMode mode = ViewMode::composite;
     std::vector<double> background{0.04, 0.045, 0.055};
@@ -52,23 +52,24 @@ struct View : Canvas,
 template <>
 const std::vector<Field<View>>& describe<View>();
 
-// What its fields' ranges do not say. Throws Error{bad_setting} naming the key.
+// Checks what the ranges of the fields do not cover. Throws Error{bad_setting} that names the key.
 void check_part(const Canvas& canvas);
 
-// Rays of a pixel, or paths of light: of a picture that is saved, and of one in a window at rest.
+// Return the number of rays or light paths per pixel of a saved picture, and of a picture at rest in a window.
 std::int64_t passes_when_saved(const View& view);
 std::int64_t passes_at_rest(const View& view);
 
-// Of a traced picture, how it is seen while it moves.
+// Returns the mode of a picture in motion. Traced pictures are ray cast until they rest.
 ViewMode mode_while_cast(const View& view);
 
-// Whether the same is seen, however long a frame may take.
+// Returns true if both views give the same picture. Ignores frame_ms.
 bool is_same(const View& a, const View& b);
 
-// Of traced pictures, whether they are made of the same paths, whatever of their light the display shows.
+// Returns true if both views have the same light paths. Ignores settings that affect only the display of the traced
+// light.
 bool has_same_paths(const View& a, const View& b);
 
-// Throws Error{bad_setting} naming the key that cannot work.
+// Checks all fields and their combinations. Throws Error{bad_setting} that names the key.
 void check_view(const View& view);
 
 }  // namespace echolux
