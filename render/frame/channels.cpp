@@ -1,4 +1,4 @@
-// Channels, as the ray caster and the path tracer have to know them.
+// Uniforms and lookup tables of the channels for the ray caster and the path tracer.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -22,6 +22,7 @@ const Channel& channel_of(const Shot& shot, const SceneChannel& channel) {
     return shot.view.channels.at(channel.place);
 }
 
+// Returns true if the channel is shown as its maximum along the ray instead of by compositing.
 bool shows_maximum(const Shot& shot, const Channel& channel) {
     switch (mode_of(shot)) {
         case ViewMode::composite:
@@ -33,6 +34,7 @@ bool shows_maximum(const Shot& shot, const Channel& channel) {
     }
 }
 
+// Label tables are indexed by the label number.
 TransferTable label_table(const Channel& channel) {
     TransferTable table;
     table.extinctions.resize(shared::channel_entries_of_one);
@@ -55,10 +57,12 @@ TransferTable table_of(const Shot& shot, const SceneChannel& channel) {
                      : transfer_table(channel_function(shot.view, of, *channel.texture), shared::transfer_entries);
 }
 
-// As raycast_frame() has them of the volume.
+// Returns scale and offset from texture values to table entries, and the extinction factor in bits per um. Same
+// convention as raycast_frame() uses for the volume.
 glm::dvec4 lookup_of(const Shot& shot, const SceneChannel& channel) {
     const Channel& of = channel_of(shot, channel);
     const VolumeTexture& texture = *channel.texture;
+    // log2(e): shaders compute transmittance with exp2.
     const double bits = of.opacity * std::log2(std::exp(1.0));
     if (of.labels) {
         const double given = shot.view.opacity_length_um;
@@ -71,7 +75,7 @@ glm::dvec4 lookup_of(const Shot& shot, const SceneChannel& channel) {
     return {texture.scale() * per_level, (texture.offset() - low) * per_level, bits / function.length, 0};
 }
 
-// Texture values of the volume from the low end of its range to the high one.
+// Returns the width of the volume's range in texture values.
 double range_of_volume(const Shot& shot) {
     const VolumeTexture& volume = shot.scene.volume;
     const auto [low, high] = transfer_function(shot.view, volume.grid(), volume.range(shot.view.range)).range;
@@ -86,7 +90,7 @@ shared::ChannelFrame frame_of(const Shot& shot, const SceneChannel& channel) {
     const double largest = of.labels ? 1 : std::max(1e-20, double{std::ranges::max(table.extinctions)});
     const double opacity = std::min(of.opacity, 1.0);
     const double of_range = range_of_volume(shot);
-    // Of labels, slopes are those of what is seen; of values, of the range.
+    // Gradients of labels are those of visibility, gradients of values are relative to the range.
     const double slopes = of.labels ? of_range : of_range * lookup.x / (shared::transfer_entries - 1);
     const glm::dvec3 bricks =
         glm::dvec3(grid.depth, grid.a_scans, grid.b_scans) / double(channel.texture->bricks().edge());
@@ -95,7 +99,7 @@ shared::ChannelFrame frame_of(const Shot& shot, const SceneChannel& channel) {
             .bricks = glm::vec4(glm::dvec4(bricks, 0))};
 }
 
-// Extinction, colour, and the first entry from there on of which something is seen.
+// Writes extinction, colour, and the next visible entry at or after each one.
 void write_entries(const TransferTable& table, std::span<std::byte> bytes) {
     std::uint32_t visible = shared::channel_entries_of_one;
     for (std::size_t i = table.extinctions.size(); i-- > 0;) {
@@ -116,7 +120,7 @@ shared::ChannelsFrame channels_frame(const Shot& shot) {
     return frame;
 }
 
-// Labels without a table have no names.
+// Labels without a table have no names, hence no legend.
 std::vector<ChannelLegend> channel_legends(const Shot& shot) {
     std::vector<ChannelLegend> legends;
     for (const SceneChannel& channel : shot.scene.channels) {

@@ -1,4 +1,4 @@
-// What is cut away, as the ray caster has to know it: a list of half spaces.
+// Uniforms of the clipping for the ray caster: a list of half spaces.
 #include <algorithm>
 
 #include "render/camera.h"
@@ -9,10 +9,10 @@
 namespace echolux {
 namespace {
 
-// Of a cut face, in smallest voxel edges: plain down to there, then shaded over as much again.
+// Cut faces are unshaded down to this depth, in smallest voxel edges. Shading then fades in over the same depth again.
 constexpr double plain_depth = 1.5;
 
-// Faces of the clip box, and heights that are the same everywhere, where they cut anything.
+// Adds the faces of the clip box and the constant depth limits that clip anything.
 void add_box(std::vector<Plane>& cuts, const View& view, const VolumeGrid& grid, const glm::dvec3& extent) {
     for (int axis = 0; axis < 3; ++axis) {
         double low = view.clip_low[static_cast<std::size_t>(axis)];

@@ -1,4 +1,4 @@
-// The flow over the structure, as the ray caster has to know it.
+// Uniforms of the flow overlay for the ray caster.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -10,16 +10,16 @@
 namespace echolux {
 namespace {
 
-constexpr double density = 240;          // extinction of flow that is seen in full, per depth of the volume
-constexpr double soft_share = 0.1;       // of the reach: speeds from the threshold on until flow is seen in full
-constexpr double left_open_share = 0.1;  // of the reach: a threshold that was left open
+constexpr double density = 240;          // extinction of opaque flow, per depth of the volume
+constexpr double soft_share = 0.1;       // of the range: width of the fade-in above the threshold
+constexpr double left_open_share = 0.1;  // of the range: automatic threshold
 
-// Of a phase of pi; 0: nobody knows.
+// Returns the velocity at a phase of pi; 0 if unknown.
 double v_max(const FlowOverlay& view, const VolumeTexture& flow) {
     return view.flow_v_max > 0 ? view.flow_v_max : flow.grid().v_max;
 }
 
-// How far the colours reach where the view leaves it open.
+// Returns the automatic range of the colours.
 double usual_range(const FlowOverlay& view, const VolumeTexture& flow) {
     const double usual = flow.range(RangeSource::fixed).high;
     if (!is_phasor(flow.grid())) return round_speed(usual);
@@ -37,7 +37,7 @@ FlowScale flow_scale(const FlowOverlay& view, const VolumeTexture& flow) {
                     .unit = is_angle ? "rad" : speed,
                     .has_sign = flow.range(RangeSource::fixed).low < 0,
                     .usual = usual};
-    // Of what is there or is shown, whichever is less: so a wide range hides nothing that a narrow one shows.
+    // The smaller of both ranges: a wide range must not hide flow that a narrow one shows.
     scale.threshold = view.flow_threshold < 0 ? left_open_share * std::min(usual, scale.range) : view.flow_threshold;
     return scale;
 }
@@ -56,6 +56,7 @@ shared::FlowFrame flow_frame(const Shot& shot) {
     if (shot.scene.flow == nullptr) return {};
     const VolumeTexture& flow = *shot.scene.flow;
     const FlowScale scale = flow_scale(shot.view, flow);
+    // Phasors are converted to velocities by this factor, or stay in radians if v_max is unknown.
     const bool is_open = shot.view.flow_threshold < 0;
     const double soft = soft_share * (is_open ? std::min(scale.usual, scale.range) : scale.range);
     const double per_radian = v_max(shot.view, flow) > 0 ? v_max(shot.view, flow) / std::numbers::pi : 1;

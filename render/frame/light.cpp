@@ -1,4 +1,4 @@
-// Light, as the ray caster has to know it.
+// Uniforms of the lighting for the ray caster.
 #include <glm/geometric.hpp>
 #include <glm/trigonometric.hpp>
 
@@ -9,20 +9,20 @@
 namespace echolux {
 namespace {
 
-constexpr double steps_around = 3;         // doubling: as far as 7 cells
-constexpr double steps_to_lamp = 32;       // growing by a tenth: as far as 200 cells
-constexpr double gradient_at_half = 0.04;  // of the range per smallest voxel edge: weaker gradients are mostly noise
+constexpr double steps_around = 3;         // of ambient occlusion, with doubling length: reaches 7 cells
+constexpr double steps_to_lamp = 32;       // of shadow rays, growing by a tenth each: reaches 200 cells
+constexpr double gradient_at_half = 0.04;  // of the range per smallest voxel edge; weaker gradients are mostly noise
 
-// The mean edge of a cell of the light volume.
+// Returns the mean edge of a cell of the light volume in um.
 double cell_length(const VolumeGrid& grid) {
     const auto [depth, a_scans, b_scans] = light_cells(grid);
     const glm::dvec3 edges = volume_extent(grid) / glm::dvec3(depth, a_scans, b_scans);
     return (edges.x + edges.y + edges.z) / 3;
 }
 
-// Unit length, along depth, A-scans, B-scans.
+// Returns the unit vector towards the lamp along depth, A-scans, B-scans.
 glm::dvec3 towards_lamp(const View& view, const Camera& camera) {
-    const auto& [right, up, towards] = camera.orientation();  // the same for both eyes
+    const auto& [right, up, towards] = camera.orientation();  // same for both eyes
     const double azimuth = glm::radians(view.lamp_azimuth_deg);
     const double elevation = glm::radians(view.lamp_elevation_deg);
     const glm::dvec3 level = std::sin(azimuth) * right + std::cos(azimuth) * towards;

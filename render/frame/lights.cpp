@@ -1,5 +1,7 @@
-// Lights that have a size, as the path tracer has to know them: where they stand about the volume, how bright they are,
-// and how often each is looked for.
+// Uniforms of the area lights for the path tracer: geometry, radiance and sampling probabilities.
+//
+// An area light's brightness is given as the radiosity of a white surface at the volume's centre that faces the light.
+// Dividing it by the form factor of the light gives its radiance.
 #include <algorithm>
 #include <cmath>
 #include <glm/geometric.hpp>
@@ -14,7 +16,8 @@
 namespace echolux {
 namespace {
 
-// Of all light that a facing surface at the volume's middle could get, from a disc or a rectangle of radiance 1.
+// Returns the form factor of a light for a facing surface at the volume's centre: the share of the hemisphere's light,
+// weighted by the cosine, for a disc or rectangle of radiance 1.
 double share_of_light(const AreaLight& light) {
     const double a = 0.5 * light.width / light.distance;
     if (light.height == 0) return a * a / (1 + a * a);
@@ -23,6 +26,7 @@ double share_of_light(const AreaLight& light) {
     return 2 / std::numbers::pi * (a / beside_a * std::atan(b / beside_a) + b / beside_b * std::atan(a / beside_b));
 }
 
+// ITU-R BT.709, linear.
 double luminance(const AreaLight& light) {
     const auto [red, green, blue] = light.colour;
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
@@ -34,6 +38,7 @@ void set_lights(shared::TraceFrame& frame, const View& view, const glm::dvec3& e
     const std::vector<AreaLight> lights = area_lights(view);
     const auto packed = [](const glm::dvec3& v, double w) { return glm::vec4(glm::dvec4(v, w)); };
     const Orientation eye = orientation_of(view);
+    // Lengths of area lights are in halves of the volume's diagonal.
     const double unit = 0.5 * glm::length(extent);
     double all = 0;
     for (const AreaLight& light : lights) all += luminance(light);
@@ -43,6 +48,7 @@ void set_lights(shared::TraceFrame& frame, const View& view, const glm::dvec3& e
         to = {packed({0, 0, 0}, 1), {}, {0, 0, 0, 1}, {}, {}};
         if (i >= lights.size()) continue;
         const AreaLight& light = lights[i];
+        // Lights are sampled in proportion to their luminance; `chosen` is the cumulative probability.
         const double chance = all > 0 ? luminance(light) / all : 0;
         chosen = i + 1 == lights.size() ? 1 : chosen + chance;
         const double looks = chance * share_of_lamps(view);

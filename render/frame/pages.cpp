@@ -1,4 +1,4 @@
-// A volume in pages, as the ray caster has to know it.
+// Uniforms of paged volumes for the ray caster.
 #include "render/frame/parts.h"
 
 namespace echolux {

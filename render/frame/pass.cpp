@@ -1,5 +1,6 @@
-// Passes are spread over pixels by a sequence of low discrepancy in the plane (M. Roberts, "The unreasonable
-// effectiveness of quasirandom sequences", 2018) and over steps by multiples of the golden section.
+// Distribution of passes within pixels and steps: a low-discrepancy sequence in the plane (M. Roberts, "The
+// unreasonable effectiveness of quasirandom sequences", 2018) over the pixel, and multiples of the golden ratio over
+// the step along the ray.
 #include <cmath>
 
 #include "render/frame/parts.h"
@@ -7,6 +8,7 @@
 namespace echolux {
 namespace {
 
+// Inverses of the golden ratio and of the plastic number, the root of x^3 = x + 1.
 constexpr double golden = 0.6180339887498949;
 constexpr double plastic = 0.7548776662466927;
 

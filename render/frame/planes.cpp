@@ -1,4 +1,4 @@
-// B-scans that are planes in space, as the ray caster has to know them.
+// Uniforms of separate B-scan planes in space for the ray caster.
 #include "render/frame/parts.h"
 
 namespace echolux {

@@ -1,4 +1,4 @@
-// The second axis of a transfer function over two, as the shaders have to know it.
+// Uniforms of two-dimensional transfer functions for the shaders.
 #include "render/camera.h"
 #include "render/frame/parts.h"
 #include "render/heights.h"
@@ -6,7 +6,7 @@
 namespace echolux {
 namespace {
 
-// To what the function counts: um, 1 / um, or values per um.
+// Returns the factor from the shader's units to the function's units: um, 1/um, or values per um.
 double unit_of(const TransferPlane& plane, const VolumeTexture& volume, const VolumeGrid& grid) {
     const double smallest = std::ranges::min(voxel_edges(grid));
     switch (plane.second) {
@@ -29,6 +29,7 @@ shared::SecondFrame second_frame(const Shot& shot, const TransferFunction& funct
     if (!function.plane) return {};
     const VolumeGrid& grid = shot.scene.grid();
     const SecondScale scale = second_scale(*function.plane, shot.scene.volume, grid, shared::second_rows - 1);
+    // Exact as a float up to 2^24.
     const auto tables = static_cast<double>(number % (1 << 24));
     return {.axis = glm::vec4(glm::dvec4(scale.factor, scale.offset, tables, texture_per_um(grid))),
             .depth = glm::vec4(glm::dvec4(depth_in_texture(grid, 0), 0, 0, 0))};

@@ -1,4 +1,4 @@
-// What is drawn over a picture.
+// Annotations of a picture.
 #include "render/annotations/annotations.h"
 #include "render/frame/parts.h"
 

@@ -1,4 +1,4 @@
-// Planes inside the volume, as the ray caster has to know them.
+// Uniforms of planes inside the volume for the ray caster.
 #include <algorithm>
 
 #include "render/camera.h"

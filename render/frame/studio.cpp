@@ -1,4 +1,4 @@
-// What is set up around a volume, as the ray caster and the path tracer have to know it.
+// Uniforms of the surroundings for the ray caster and the path tracer.
 #include "render/view/studio.h"
 
 #include <algorithm>
@@ -14,17 +14,18 @@
 namespace echolux {
 namespace {
 
-// As bright as a sky of so much.
+// Returns the brightness of the lamps, comparable with that of the sky.
 double lamps_of(const View& view) {
     if (view.lamp_brightness == 0 || (view.lights == Lights::own && view.area_lights.empty())) return 0;
     return view.lamp_brightness;
 }
 
+// Returns the mean brightness of the sky.
 double sky_of(const View& view) {
     return view.sky * (view.sky_read && !view.sky_picture.empty() ? view.sky_read->mean : 1);
 }
 
-// Neither is ever forgotten.
+// Returns the probability of sampling the sky picture. It is clamped because both sources must be sampled.
 double looks_for_sky(const View& view) {
     const double lamps = lamps_of(view), sky = sky_of(view);
     return lamps > 0 ? std::clamp(sky / (lamps + sky), 0.1, 0.9) : 1;
@@ -47,6 +48,7 @@ double share_of_lamps(const View& view) {
 int studio_constant(const Shot& shot) {
     const View& view = shot.view;
     const bool is_volume = view.show == Shown::volume;
+    // Modes with shaded surfaces, which caps and outlines need.
     const bool is_lit = view.mode == ViewMode::composite || view.mode == ViewMode::mida ||
                         view.mode == ViewMode::isosurface || view.mode == ViewMode::points ||
                         view.mode == ViewMode::traced;

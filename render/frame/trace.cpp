@@ -1,4 +1,4 @@
-// Light that is traced, as the path tracer has to know it.
+// Uniforms of the path tracer.
 #include <algorithm>
 #include <cmath>
 #include <glm/geometric.hpp>
@@ -16,7 +16,7 @@ shared::TraceFrame trace_frame(const Shot& shot) {
     const View& view = shot.view;
     const auto packed = [](double x, double y, double z, double w) { return glm::vec4(glm::dvec4(x, y, z, w)); };
     const auto bounces = static_cast<double>(view.bounces > 0 ? view.bounces : shared::max_scatterings);
-    // Of a surface that faces it, whatever its size.
+    // The lamp's brightness is that of a facing surface and independent of the lamp's size.
     const double cosine = std::cos(glm::radians(view.lamp_size_deg));
     const double lamp = std::numbers::pi * view.lamp_brightness / (0.5 * (1 + cosine));
     const glm::dvec3 extent = volume_extent(shot.scene.grid());
@@ -41,6 +41,7 @@ shared::TraceFrame trace_frame(const Shot& shot) {
     return frame;
 }
 
+// Stores the table of surface albedos by the cosine of the angle.
 void set_surface(shared::TraceFrame& frame, const SurfaceAlbedo& albedo) {
     frame.bricks.z = albedo.mean;
     for (int i = 0; i < shared::albedo_steps; ++i)
@@ -52,8 +53,8 @@ static_assert(static_cast<int>(MajorantFault::half) == shared::fault_half &&
               static_cast<int>(MajorantFault::ends_only) == shared::fault_ends_only &&
               static_cast<int>(MajorantFault::stale) == shared::fault_stale);
 
-// Its extinction is that of its value all over a brick where nothing else plays a part, and no surface that is not that
-// of a convex solid cuts anything away.
+// Reports whether extinction depends on the value alone: nothing else contributes to it, and only convex solids clip
+// the volume. Majorants of bricks are then exact.
 shared::vec4 known_of(const Shot& shot, const RaycastConstants& constants) {
     const glm::dvec3 extent = volume_extent(shot.scene.grid());
     const double nearest = Camera(shot.view, extent).depth_of({0, 0, 0}) - 0.5 * glm::length(extent);
