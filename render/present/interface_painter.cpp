@@ -14,7 +14,7 @@
 namespace echolux {
 namespace {
 
-using PerPixel = std::array<float, 2>;  // of the screen: what the device's coordinates grow by
+using PerPixel = std::array<float, 2>;  // scale from screen pixels to normalized device coordinates
 
 constexpr std::array binding_types{vk::DescriptorType::eCombinedImageSampler};
 constexpr auto stages = vk::ShaderStageFlagBits::eVertex | vk::ShaderStageFlagBits::eFragment;
@@ -43,12 +43,12 @@ void fill_buffer(const gpu::Device& device, std::optional<gpu::HostBuffer>& buff
     if (bytes == 0) return;
     if (!buffer || buffer->bytes().size() < bytes) {
         buffer.reset();
-        buffer.emplace(device, bytes + bytes / 2, usage);  // it will grow again
+        buffer.emplace(device, bytes + bytes / 2, usage);  // headroom for further growth
     }
     std::memcpy(buffer->bytes().data(), elements.data(), bytes);
 }
 
-// Pixels of which at least the middle is inside, on the picture.
+// Returns the pixels whose centres are inside `clip`, limited to the picture.
 vk::Rect2D scissor_of(const std::array<float, 4>& clip, vk::Extent3D extent) {
     const auto pixel = [](float edge, std::uint32_t end) {
         return static_cast<std::int32_t>(std::lround(std::clamp(edge, 0.0F, static_cast<float>(end))));
@@ -78,6 +78,7 @@ InterfacePainter::InterfacePainter(const gpu::Device& device, gpu::Queue& queue,
       bindings_(device, binding_types, sizeof(PerPixel), stages),
       pipeline_(gpu::triangle_pipeline(device, bindings_, {spirv::interface_vert, spirv::interface_frag}, attributes,
                                        sizeof(InterfaceVertex), target)) {
+    // A single opaque pixel stands in for the glyphs.
     constexpr std::array<std::uint8_t, 1> covered{255};
     set_glyphs(1, 1, covered);
 }
@@ -95,7 +96,7 @@ void InterfacePainter::set_glyphs(std::int64_t width, std::int64_t height, std::
                             fmt::format("picture of glyphs of {} x {} pixels", width, height));
     const gpu::HostBuffer staging(device_, coverage.size(), vk::BufferUsageFlagBits::eTransferSrc);
     std::memcpy(staging.bytes().data(), coverage.data(), coverage.size());
-    queue_.run([&](const vk::raii::CommandBuffer& commands) {  // pictures with the old ones come before
+    queue_.run([&](const vk::raii::CommandBuffer& commands) {  // ordered after pictures that use the old glyphs
         glyphs.record_first_use(commands);
         glyphs.record_copy_from(commands, staging.handle(), 0);
     });

@@ -1,4 +1,4 @@
-// Draws the triangles of the interface over a picture, by shaders/interface.vert and .frag.
+// Draws the triangles of the user interface over a picture with shaders/interface.vert and .frag.
 #pragma once
 
 #include <array>
@@ -14,11 +14,11 @@
 
 namespace echolux {
 
-// The triangles of one picture under way, where the device reads them; grows with them.
+// Vertex and index buffers for one picture in flight, which grow on demand.
 class DrawnInterface {
   public:
-    // The device must be done with what it held before. Throws Error{out_of_memory}, Error{bad_setting} for parts whose
-    // indices are not in the mesh.
+    // Copies the mesh to the buffers. Work that reads the previous content must have finished. Throws
+    // Error{out_of_memory}, Error{bad_setting} for parts with indices outside the mesh.
     void fill(const gpu::Device& device, const InterfaceMesh& mesh);
 
   private:
@@ -31,13 +31,14 @@ class DrawnInterface {
 
 class InterfacePainter {
   public:
-    // On pictures of this format. Throws Error{device, out_of_memory}.
+    // `target` is the format of the pictures. Throws Error{device, out_of_memory}.
     InterfacePainter(const gpu::Device& device, gpu::Queue& queue, vk::Format target);
 
-    // Coverage, row by row from the top; until then everything is covered. Waits for the pictures under way.
+    // Uploads the coverage of the glyphs, row by row from the top. Waits for pictures in flight. Until the first call,
+    // coverage is 1 everywhere.
     void set_glyphs(std::int64_t width, std::int64_t height, std::span<const std::uint8_t> coverage);
 
-    // `target` is a colour attachment.
+    // Draws the parts in order, each clipped to its rectangle. `target` must have colour attachment usage.
     void record(const vk::raii::CommandBuffer& commands, const DrawnInterface& interface,
                 const gpu::DeviceImage& target) const;
 

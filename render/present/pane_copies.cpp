@@ -8,11 +8,12 @@ namespace {
 
 constexpr vk::ImageSubresourceLayers whole_image{vk::ImageAspectFlagBits::eColor, 0, 0, 1};
 
+// Source and destination range along one axis.
 struct Part {
     std::int64_t from, from_length, to, to_length;
 };
 
-// Along one axis: what of `length` pixels at `begin` lies within [0, size).
+// Clips `length` pixels at `begin` to [0, size), along one axis. `pixels` is the size of the source.
 std::optional<Part> part_of(std::int64_t begin, std::int64_t length, std::int64_t pixels, std::int64_t size) {
     const std::int64_t first = std::max<std::int64_t>(begin, 0);
     const std::int64_t end = std::min(begin + length, size);

@@ -1,4 +1,5 @@
-// Puts a picture into its place on another one: pixel by pixel where sizes agree, else filtered; cut off at the edges.
+// Copies pictures into panes of the screen: pixel by pixel if sizes match, else filtered, and clipped at the screen's
+// edges.
 #pragma once
 
 #include <optional>
@@ -8,18 +9,18 @@
 
 namespace echolux {
 
-// Pixels of a picture, and those that they become on the screen.
+// Source pixels and destination pixels of a copy.
 struct PaneCopy {
     Region from, to;
 
     bool is_scaled() const { return from.width != to.width || from.height != to.height; }
 };
 
-// What of a picture that is to fill `place` is seen on a screen: nothing where they do not meet. Where it is scaled and
-// cut off, to a pixel of the picture.
+// Returns the copy that fills `place` with a picture, clipped to the screen. Empty if nothing is visible. If scaled and
+// clipped, the source is rounded outwards to whole pixels.
 std::optional<PaneCopy> pane_copy(const Region& place, vk::Extent3D picture, vk::Extent3D screen);
 
-// `screen` has transfer usage. Pictures that were drawn on it before must be finished.
+// `screen` needs transfer usage. Work that drew on it before must have finished.
 void record_pane(const vk::raii::CommandBuffer& commands, const gpu::DeviceImage& picture, const Region& place,
                  const gpu::DeviceImage& screen);
 

@@ -9,9 +9,9 @@ namespace {
 
 constexpr vk::ImageSubresourceRange whole_range{vk::ImageAspectFlagBits::eColor, 0, 1, 0, 1};
 constexpr vk::ImageSubresourceLayers whole_image{vk::ImageAspectFlagBits::eColor, 0, 0, 1};
-constexpr std::uint64_t patience_ns = 50'000'000;  // a hidden window may never have a picture free
+constexpr std::uint64_t patience_ns = 50'000'000;  // a hidden window may never have a free image
 
-// Colours are shown as they are: the formats that the window system would encode anew are left out.
+// Prefers UNORM formats, because an sRGB format would encode the colours a second time.
 vk::SurfaceFormatKHR chosen_format(const gpu::Device& device) {
     for (const vk::SurfaceFormatKHR& format : device.physical().getSurfaceFormatsKHR(device.surface())) {
         const bool fits = format.format == vk::Format::eB8G8R8A8Unorm || format.format == vk::Format::eR8G8B8A8Unorm;
@@ -29,7 +29,7 @@ vk::CompositeAlphaFlagBitsKHR chosen_alpha(vk::CompositeAlphaFlagsKHR there) {
                                     : ePostMultiplied;
 }
 
-// The window's own size, or where it has none the one that was asked for.
+// Returns the window's size, or the clamped request if the window adapts to its images.
 vk::Extent2D extent_for(const vk::SurfaceCapabilitiesKHR& surface, vk::Extent2D wanted) {
     if (surface.currentExtent.width != UINT32_MAX) return surface.currentExtent;
     const auto [min, max] = std::pair(surface.minImageExtent, surface.maxImageExtent);
@@ -82,7 +82,7 @@ vk::SwapchainCreateInfoKHR Swapchain::creation(const vk::SurfaceCapabilitiesKHR&
             .oldSwapchain = swapchain_ ? **swapchain_ : vk::SwapchainKHR{}};
 }
 
-// False: the window has no pixels.
+// Rebuilds a stale swapchain. Returns false if the window has no pixels.
 bool Swapchain::is_made_for(vk::Extent2D wanted) {
     if (!is_stale_) return true;
     const vk::SurfaceCapabilitiesKHR surface = device_.physical().getSurfaceCapabilitiesKHR(device_.surface());
@@ -101,12 +101,12 @@ bool Swapchain::is_made_for(vk::Extent2D wanted) {
 
 std::optional<WindowPicture> Swapchain::acquire(std::size_t turn, vk::Extent2D wanted) {
     return gpu::reporting("getting a picture of the window", [&]() -> std::optional<WindowPicture> {
-        for (int attempt = 0; attempt < 2; ++attempt) {  // a window may change at any moment
+        for (int attempt = 0; attempt < 2; ++attempt) {  // the window may change at any time
             if (!is_made_for(wanted)) return {};
             try {
                 const auto [result, number] = swapchain_->acquireNextImage(patience_ns, *acquired_[turn]);
                 if (result == vk::Result::eTimeout || result == vk::Result::eNotReady) return {};
-                if (result == vk::Result::eSuboptimalKHR) renew();  // after this one
+                if (result == vk::Result::eSuboptimalKHR) renew();  // present this image first
                 return WindowPicture{number, images_[number], *acquired_[turn], *drawn_[number]};
             } catch (const vk::OutOfDateKHRError&) {
                 renew();

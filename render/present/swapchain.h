@@ -1,6 +1,5 @@
-// The pictures of a window, which take turns: one is got, filled, and given to the window system to be shown at the
-// next refresh (FIFO, which every device has and which tears nothing). Made anew whenever the window is not any more
-// as it was.
+// Swapchain of a window. Each image is acquired, filled and presented at the next refresh (FIFO, which every device
+// supports and which does not tear). Rebuilt whenever the window has changed.
 #pragma once
 
 #include <array>
@@ -14,7 +13,7 @@
 
 namespace echolux {
 
-// One picture of the window, to be filled by work that waits for `acquired` and signals `drawn`.
+// An image of the window. Work that fills it waits for `acquired` and signals `drawn`.
 struct WindowPicture {
     std::uint32_t number = 0;
     vk::Image image;
@@ -23,25 +22,25 @@ struct WindowPicture {
 
 class Swapchain {
   public:
-    // On the device's surface. Throws Error{device}.
+    // For the surface of `device`. Throws Error{device}.
     Swapchain(const gpu::Device& device, gpu::Queue& queue);
-    ~Swapchain();  // waits for what is under way
+    ~Swapchain();  // waits for work in flight
     Swapchain(const Swapchain&) = delete;
     Swapchain& operator=(const Swapchain&) = delete;
 
-    // The window may have another size.
+    // Requests a rebuild before the next acquire, e.g. after a resize.
     void renew() { is_stale_ = true; }
 
-    // The next picture. `turn`, below pictures_under_way: whose work is finished. `wanted` is asked for where the
-    // window takes the size of its pictures. Nothing: minimised, or the window system has none free at the moment.
-    // Throws Error{device}.
+    // Acquires the next image. The work of `turn` (below pictures_under_way) must have finished. `wanted` is the size
+    // to request if the window adapts to its images. Returns an empty value if the window is minimised or no image is
+    // free within 50 ms. Throws Error{device}.
     std::optional<WindowPicture> acquire(std::size_t turn, vk::Extent2D wanted);
 
-    // Fills it with a picture (RGBA8), pixel by pixel from the left top corner.
+    // Copies a picture (RGBA8) to the image, aligned to the top left corner. Uncovered pixels become black.
     void record_copy(const vk::raii::CommandBuffer& commands, const WindowPicture& to,
                      const gpu::DeviceImage& from) const;
 
-    // Throws Error{device}.
+    // Presents the image. Throws Error{device}.
     void present(const WindowPicture& picture);
 
   private:
@@ -55,8 +54,8 @@ class Swapchain {
     vk::Extent2D extent_;
     std::optional<vk::raii::SwapchainKHR> swapchain_;
     std::vector<vk::Image> images_;
-    std::vector<vk::raii::Semaphore> acquired_;  // one a turn
-    std::vector<vk::raii::Semaphore> drawn_;     // one a picture: free when that is got again
+    std::vector<vk::raii::Semaphore> acquired_;  // per turn
+    std::vector<vk::raii::Semaphore> drawn_;     // per image: free once the image is acquired again
 };
 
 }  // namespace echolux
