@@ -4,6 +4,7 @@
 
 namespace echolux {
 
+// The order of the calls decides which annotation gets its preferred place, see Sheet::make_room().
 Sheet annotations_of(const View& view, const VolumeGrid& grid, const TransferFunction& function,
                      const std::optional<FlowScale>& flow, const std::vector<ChannelLegend>& channels) {
     Sheet sheet(view);

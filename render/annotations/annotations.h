@@ -1,4 +1,4 @@
-// The annotations of a picture, from its view and the volume's grid. Pure: no device, no font.
+// Annotations of a picture, computed from its view and the volume's grid. Pure functions: no device, no font.
 #pragma once
 
 #include <optional>
@@ -12,27 +12,27 @@
 
 namespace echolux {
 
-// What the colours of flow mean.
+// Scale of the flow colours.
 struct FlowScale {
     double range;          // speed at the ends of the colours
-    std::string unit;      // of it; "" where it is not known
-    bool has_sign = true;  // false: from 0, one half of the colours
-    double usual = 0;      // the range that is taken where the view leaves it open
-    double threshold = 0;  // slower flow is not shown
+    std::string unit;      // of the speed; empty if unknown
+    bool has_sign = true;  // false: starts at 0 and uses one half of the colours
+    double usual = 0;      // automatic range
+    double threshold = 0;  // slower flow is hidden
 };
 
-// What the colours of a channel beside the volume mean. Of labels its own names say it, and there is no function.
+// Legend of a channel. Labels have names of their own and no function.
 struct ChannelLegend {
     const Channel* channel;
-    std::string unit;  // of its values
+    std::string unit;  // of the values
     std::optional<TransferFunction> function;
 };
 
-// The range and threshold of flow as they are in use, where the view leaves them open.
+// Replaces automatic flow range and threshold of a view by their current values.
 void leave_nothing_open(FlowOverlay& view, const FlowScale& scale);
 
-// Of the whole picture, whichever part of it is cast. `view` has been checked; `function` is what colours the volume,
-// `flow` what colours the flow over it, where there is some.
+// Returns the annotations of the whole picture, even if only a part of it is rendered. `view` must have been checked.
+// `function` colours the volume, `flow` is the scale of the flow overlay.
 Sheet annotations_of(const View& view, const VolumeGrid& grid, const TransferFunction& function,
                      const std::optional<FlowScale>& flow = {}, const std::vector<ChannelLegend>& channels = {});
 

@@ -17,19 +17,20 @@ constexpr std::array binding_types{vk::DescriptorType::eStorageBuffer, vk::Descr
                                    vk::DescriptorType::eStorageImage};
 static_assert(binding_types.size() == shared::annotate_binding_count);
 
-constexpr std::size_t alignment = 256;  // of a part of a buffer: enough for every device
+constexpr std::size_t alignment = 256;  // of buffer offsets: sufficient for every device
 
 gpu::Bindings made_bindings(const gpu::Device& device) {
     return {device, binding_types, sizeof(shared::AnnotatePart)};
 }
 
+// Returns true if the glyph overlaps the region.
 bool meets(const PlacedGlyph& glyph, const Region& region) {
     const glm::ivec2 end = glyph.left_top + glyph.pixels->size;
     return glyph.left_top.x < region.left + region.width && end.x > region.left &&
            glyph.left_top.y < region.top + region.height && end.y > region.top;
 }
 
-// The glyphs of one picture: each is kept once, from a whole word on.
+// Coverage of all glyphs of a picture. Each glyph is stored once, aligned to 32-bit words.
 class Coverage {
   public:
     std::uint32_t word_of(const GlyphPixels& glyph) {
@@ -71,7 +72,7 @@ void Annotator::prepare(DrawnSheet& drawn, const Sheet& sheet, const Region& reg
     Coverage coverage;
     for (const Label& label : sheet.labels()) {
         if (!typesetter_) break;
-        // In a frame text has the colour of rims, and what is behind it that of text.
+        // On the picture's frame, text has the colour of rims, so its own rim has the colour of text.
         const glm::vec3 rim = label.colour == sheet.rim() ? sheet.ink() : sheet.rim();
         for (const PlacedGlyph& glyph : typesetter_->set(label, rim)) {
             if (meets(glyph, region)) shapes.push_back(shape_of(glyph, coverage.word_of(*glyph.pixels)));
@@ -89,7 +90,8 @@ void Annotator::prepare(DrawnSheet& drawn, const Sheet& sheet, const Region& reg
         begins[i] = drawn.bytes_;
         drawn.bytes_ += std::max<std::size_t>(1, (contents[i].size() + alignment - 1) / alignment) * alignment;
     }
-    if (!drawn.staging_ || drawn.staging_->bytes().size() < drawn.bytes_) {  // both are as large: they are copied whole
+    // both have the same size because the whole buffer is copied
+    if (!drawn.staging_ || drawn.staging_->bytes().size() < drawn.bytes_) {
         gpu::HostBuffer staging(*drawn.device_, drawn.bytes_, vk::BufferUsageFlagBits::eTransferSrc);
         gpu::DeviceBuffer buffer(*drawn.device_, drawn.bytes_, vk::BufferUsageFlagBits::eStorageBuffer);
         drawn.staging_.emplace(std::move(staging));
@@ -108,11 +110,12 @@ void Annotator::prepare(DrawnSheet& drawn, const Sheet& sheet, const Region& reg
 void Annotator::record(const vk::raii::CommandBuffer& commands, const DrawnSheet& drawn) const {
     if (drawn.part_.tiles == 0) return;
     drawn.buffer_->record_copy_from(commands, drawn.staging_->handle(), 0);
-    gpu::record_order(commands);  // also behind the picture
+    gpu::record_order(commands);  // also orders the drawing after the picture
     const gpu::Bindings& bindings = drawn.bindings_;
     commands.bindPipeline(vk::PipelineBindPoint::eCompute, drawn.is_of_floats_ ? *on_floats_ : *on_codes_);
     commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings.layout(), 0, bindings.set(), {});
     commands.pushConstants<shared::AnnotatePart>(bindings.layout(), vk::ShaderStageFlagBits::eCompute, 0, drawn.part_);
+    // A dispatch has at most 65535 groups per axis, so tiles are arranged in rows.
     const auto row = static_cast<std::uint32_t>(shared::annotate_row);
     commands.dispatch(std::min(drawn.part_.tiles, row), (drawn.part_.tiles + row - 1) / row, 1);
 }

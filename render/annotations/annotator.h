@@ -1,5 +1,5 @@
-// Draws annotations over a picture on the device, by the compute shader shaders/annotate.comp: a window needs nothing
-// to come back to the host for it.
+// Draws annotations over a picture on the device with shaders/annotate.comp, so that the picture of a window never
+// returns to the host.
 #pragma once
 
 #include <memory>
@@ -14,12 +14,12 @@
 
 namespace echolux {
 
-// The annotations of one picture under way, on their way to the device.
+// Annotations of one picture in flight, with their buffers on the device.
 class DrawnSheet {
   public:
     explicit DrawnSheet(const gpu::Device& device);
 
-    void clear() { part_.tiles = 0; }  // nothing is drawn
+    void clear() { part_.tiles = 0; }  // draws nothing
 
   private:
     friend class Annotator;
@@ -29,26 +29,27 @@ class DrawnSheet {
     std::optional<gpu::HostBuffer> staging_;
     std::optional<gpu::DeviceBuffer> buffer_;
     std::size_t bytes_ = 0;
-    shared::AnnotatePart part_{};  // no tiles: nothing is drawn
-    bool is_of_floats_ = false;    // the picture
+    shared::AnnotatePart part_{};  // draws nothing if there are no tiles
+    bool is_of_floats_ = false;    // format of the picture
 };
 
+// Throws Error{device, out_of_memory}.
 class Annotator {
   public:
     explicit Annotator(const gpu::Device& device);
 
-    // What of `sheet` lies in the region whose pixels are in `picture` (RGBA of 8 bits or floats, straight alpha). The
-    // device must be done with what `drawn` held before.
+    // Fills `drawn` with the part of `sheet` inside `region`, whose pixels are in `picture` (RGBA of 8 bits or floats,
+    // straight alpha). Work that reads the previous content of `drawn` must have finished.
     void prepare(DrawnSheet& drawn, const Sheet& sheet, const Region& region, const gpu::DeviceImage& picture);
 
-    // After the picture has been drawn. Records nothing where nothing is to be drawn.
+    // Records the drawing. Must follow the picture's own work; records nothing if there is nothing to draw.
     void record(const vk::raii::CommandBuffer& commands, const DrawnSheet& drawn) const;
 
   private:
-    gpu::Bindings bindings_;  // the layout of every sheet's
+    gpu::Bindings bindings_;  // defines the layout of all sheets
     vk::raii::Pipeline on_codes_;
     vk::raii::Pipeline on_floats_;
-    std::unique_ptr<Typesetter> typesetter_ = make_typesetter();  // null: built without text
+    std::unique_ptr<Typesetter> typesetter_ = make_typesetter();  // null in builds without text
 };
 
 }  // namespace echolux

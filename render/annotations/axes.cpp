@@ -1,4 +1,4 @@
-// A triad in the lower left corner: which way depth, A-scans and B-scans point.
+// A triad in the lower left corner with the directions of depth, A-scans and B-scans.
 #include <array>
 #include <glm/common.hpp>
 #include <glm/geometric.hpp>
@@ -13,14 +13,14 @@ struct Axis {
     glm::vec3 colour;
 };
 
-// Colours that the colour-blind tell apart: Okabe and Ito, "Color Universal Design", 2008 (orange, sky blue, bluish
-// green).
+// Colours that are safe for colour-blind readers: Okabe and Ito, "Color Universal Design", 2008 (orange, sky blue,
+// bluish green).
 const std::array<Axis, 3> axes{
     {{"depth", {0.902F, 0.624F, 0.0F}}, {"A-scan", {0.337F, 0.706F, 0.914F}}, {"B-scan", {0.0F, 0.620F, 0.451F}}}};
 
-constexpr double reach = 2.4;            // em
-constexpr glm::dvec2 corner{6.5, 4.5};   // em: room for arrows and names, whichever way they point
-constexpr double shortest_named = 0.15;  // of the reach: an axis that points at the eye has no room for its name
+constexpr double reach = 2.4;            // em, length of an axis in the picture plane
+constexpr glm::dvec2 corner{6.5, 4.5};   // em: room for arrows and names in any direction
+constexpr double shortest_named = 0.15;  // of the reach: shorter axes point at the eye and leave no room for a name
 
 }  // namespace
 

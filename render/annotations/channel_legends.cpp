@@ -1,4 +1,4 @@
-// What the colours of channels mean: a bar for each curve, a patch with its name for each label.
+// Legends of the channels: a bar per curve, a named patch per label.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -22,7 +22,7 @@ void draw_labels(Sheet& sheet, const Channel& channel, double top) {
     }
     for (const TissueLabel& label : *channel.labels) {
         if (label.name.empty()) continue;
-        if (y + 0.5 * row * em > sheet.size().y - sheet.margin()) break;  // no room
+        if (y + 0.5 * row * em > sheet.size().y - sheet.margin()) break;  // no room left
         const glm::dvec2 low(std::floor(right - patch * em), std::floor(y - 0.5 * patch * em));
         const glm::dvec2 high(std::floor(right), std::floor(y + 0.5 * patch * em));
         sheet.rimmed_rectangle(low - sheet.line_width(), high + sheet.line_width(), sheet.ink());

@@ -1,4 +1,4 @@
-// What the colours mean: bars at the right with their values and unit, one for the volume and one for the flow over it.
+// Colour bars with values and unit at the right edge: one for the volume, one for the flow, one per channel.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,19 +14,19 @@
 namespace echolux {
 namespace {
 
-constexpr int max_colours = 256;  // 8 bits tell no more apart
+constexpr int max_colours = 256;  // 8 bits cannot show more
 constexpr int max_ticks = 6;
 constexpr double width = 0.9;           // em
 constexpr double tick = 0.35;           // em
-constexpr double title = 1.6;           // em: its room above the bar
-constexpr double height = 0.38;         // of the picture's
-constexpr double least_height = 0.1;    // of it, however many there are
-constexpr double room_for_ticks = 4.5;  // em: colours, ticks and their numbers
+constexpr double title = 1.6;           // em, above the bar
+constexpr double height = 0.38;         // of the picture's height
+constexpr double least_height = 0.1;    // of the picture's height, however many bars there are
+constexpr double room_for_ticks = 4.5;  // em: bar, ticks and numbers
 
 struct Legend {
     std::string title;
-    double top, bottom;                       // values at the bar's ends
-    std::function<glm::vec3(double)> colour;  // at a part of the way down
+    double top, bottom;                       // values at the ends of the bar
+    std::function<glm::vec3(double)> colour;  // at a fraction of the height from the top
 };
 
 Legend depth_legend(const AnnotationContext& context) {
@@ -35,7 +35,7 @@ Legend depth_legend(const AnnotationContext& context) {
     return {fmt::format("depth in {}", depths.unit.name), depths.first, depths.last, colour};
 }
 
-// Sections in the modes that show one value of a ray are gray where the view says so.
+// Returns true for gray sections: the setting applies to modes that show one value per ray.
 bool is_gray(const View& view) {
     const bool shows_a_value =
         view.mode == ViewMode::mip || view.mode == ViewMode::minip || view.mode == ViewMode::average;
@@ -70,7 +70,7 @@ Legend channel_legend(const ChannelLegend& channel) {
     return {name_of(*channel.channel) + unit, high, low, colour};
 }
 
-// Whether anything is seen of the volume itself.
+// Returns true if the volume or a channel in its place is visible.
 bool shows_volume(const View& view) {
     return view.channel_1_shown || in_place_of_volume(view) != nullptr;
 }
@@ -79,10 +79,10 @@ std::vector<Legend> legends_of(const AnnotationContext& context, const std::opti
                                const std::vector<ChannelLegend>& channels) {
     std::vector<Legend> legends;
     if (!shows_volume(context.view)) {
-        // Of labels alone.
+        // only labels are visible
     } else if (context.view.mode == ViewMode::depth_mip) {
         legends.push_back(depth_legend(context));
-    } else if (context.view.mode != ViewMode::isosurface) {  // which is of one colour
+    } else if (context.view.mode != ViewMode::isosurface) {  // isosurfaces have one colour
         legends.push_back(value_legend(context));
     }
     if (flow) legends.push_back(flow_legend(*flow, context.view));
@@ -92,7 +92,7 @@ std::vector<Legend> legends_of(const AnnotationContext& context, const std::opti
     return legends;
 }
 
-// Whole pixels, so that no seams show between the colours.
+// Draws the bar in steps of whole pixels, to avoid seams between the colours.
 void draw_colours(Sheet& sheet, const Legend& legend, const glm::dvec2& low, const glm::dvec2& high) {
     const double rows = high.y - low.y;
     const int count = std::clamp(static_cast<int>(rows), 1, max_colours);
@@ -102,7 +102,7 @@ void draw_colours(Sheet& sheet, const Legend& legend, const glm::dvec2& low, con
     }
 }
 
-// Of each legend: what scale bar, text and labels take is left to them.
+// Returns the height of one bar: an equal share of the space that scale bar, text and labels leave.
 double height_of_each(const Sheet& sheet, const View& view, double legends, double of_labels) {
     double reserved = legends;  // em
     if (view.scale_bar) reserved += 2;
@@ -116,6 +116,7 @@ void draw_legend(Sheet& sheet, const Legend& legend, double top, double height) 
     const double right = sheet.size().x - sheet.margin();
     top += sheet.make_room({right - std::max(sheet.size_of(legend.title).x, room_for_ticks * em), top},
                            {right, top + height}, 1);
+    // Whole pixels keep the edges of the bar sharp.
     const glm::dvec2 high = glm::floor(glm::dvec2(right, top + height));
     const glm::dvec2 low = glm::floor(glm::dvec2(high.x - std::max(1.0, width * em), top + title * em));
     sheet.rimmed_rectangle(low - sheet.line_width(), high + sheet.line_width(), sheet.ink());

@@ -22,7 +22,7 @@ bool AnnotationContext::is_um() const {
 }
 
 DepthAxis AnnotationContext::depths() const {
-    // Up to four digits before the point: 5 mm of depth are written in um, 10 mm in mm.
+    // Up to four digits before the decimal point: a depth of 5 mm is labelled in um, 10 mm in mm.
     const LengthUnit unit = is_um() ? unit_for(extent_.x / 10) : LengthUnit{1, "voxels"};
     const double middle_of_first = grid.spacing_um[0] > 0 ? grid.first_depth_um : 0;
     const double first = middle_of_first - 0.5 * edges_.x;

@@ -1,5 +1,5 @@
-// Depths along an edge of the volume: the one furthest to the left in the picture. Depth is what the volume's spacing
-// says, from zero delay: geometric where the scan names a refractive index, else optical.
+// Depth ruler along the volume's leftmost edge in the picture. Depths follow the volume's spacing and start at zero
+// delay. They are geometric if the scan specifies a refractive index, else optical.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace echolux {
 namespace {
 
 constexpr double tick = 0.5;         // em
-constexpr double min_between = 2.2;  // em from tick to tick
+constexpr double min_between = 2.2;  // em, between ticks
 
 struct Edge {
     glm::dvec3 top, bottom;
@@ -35,7 +35,7 @@ std::optional<Edge> leftmost_edge(const AnnotationContext& context) {
     return leftmost;
 }
 
-// Across the edge, away from the picture of the volume's centre.
+// Returns the unit normal of the edge that points away from the volume's centre.
 glm::dvec2 outwards(const AnnotationContext& context, const Segment& edge) {
     const glm::dvec2 along = glm::normalize(edge.to - edge.from);
     const glm::dvec2 across(-along.y, along.x);
@@ -51,7 +51,7 @@ void draw_depth_ruler(Sheet& sheet, const AnnotationContext& context) {
     if (!edge) return;
     const double pixels = glm::length(edge->seen.to - edge->seen.from);
     const int max_ticks = static_cast<int>(std::min(20.0, pixels / (min_between * sheet.em())));
-    if (max_ticks < 1) return;  // seen end on
+    if (max_ticks < 1) return;  // the edge points at the eye
     const glm::dvec2 out = outwards(context, edge->seen);
     const glm::dvec2 anchor = 0.5 - 0.5 * out;
     sheet.line(edge->seen.from, edge->seen.to);

@@ -1,4 +1,4 @@
-// A frame around the picture and a title: in the frame, or above what it would be.
+// A frame around the picture, and a title inside the frame or where its top would be.
 #include <cmath>
 
 #include "render/annotations/context.h"

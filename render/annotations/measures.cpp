@@ -1,4 +1,4 @@
-// Distances and angles, drawn where they were measured and named with their values; arrows along vessels.
+// Measured distances and angles, labelled with their values, and arrows along vessels.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace echolux {
 namespace {
 
-constexpr double end_mark = 0.35;  // em, to either side
+constexpr double end_mark = 0.35;  // em, to either side of the line
 constexpr double arc_reach = 0.3;  // of the shorter leg
 constexpr int arc_pieces = 24;
 
@@ -38,7 +38,7 @@ void draw_distance(Sheet& sheet, const AnnotationContext& context, const glm::dv
                 0.5 * (line->from + line->to) + 0.5 * sheet.em() * above, 0.5 - 0.5 * above);
 }
 
-// Unit vectors a and b span the plane; the arc goes from a by `angle` radians.
+// Circular arc in the plane of the unit vectors a and b, which starts at a and covers `angle` radians.
 struct Arc {
     glm::dvec3 centre, a, b;
     double radius, angle;
@@ -51,6 +51,7 @@ struct Arc {
 Arc arc_between(const glm::dvec3& leg, const glm::dvec3& vertex, const glm::dvec3& other) {
     const double radius = arc_reach * std::min(glm::length(leg - vertex), glm::length(other - vertex));
     const glm::dvec3 a = glm::normalize(leg - vertex);
+    // Gram-Schmidt: the second leg's component perpendicular to the first.
     const glm::dvec3 off = other - vertex - glm::dot(other - vertex, a) * a;
     const double length = glm::length(off);
     return {vertex, a, length > 0 ? off / length : glm::dvec3(0), radius, glm::radians(angle_deg(leg, vertex, other))};
@@ -77,7 +78,7 @@ void draw_angle(Sheet& sheet, const AnnotationContext& context, const glm::dvec3
                 0.5 - 0.5 * unit);
 }
 
-// In the colour of text: that of the flow tells the side, and has to be seen beside it.
+// Arrows have the colour of text: they show the direction and must stand out from the colours of flow.
 void draw_flow_arrows(Sheet& sheet, const AnnotationContext& context) {
     const std::vector<double>& arrows = context.view.flow_arrows;
     for (std::size_t i = 0; i + 6 <= arrows.size(); i += 6) {

@@ -18,6 +18,7 @@ double round_below(double limit) {
 }
 
 std::vector<Tick> ticks_between(double low, double high, int max_ticks, double finest) {
+    // The tolerances of 1e-9 and 1e-12 absorb rounding errors of limits that are round numbers.
     double step = round_below(std::max((high - low) / max_ticks, finest));
     const auto first = [&] { return std::ceil(low / step - 1e-9); };
     const auto last = [&] { return std::floor(high / step + 1e-9); };
@@ -50,7 +51,8 @@ double distance_um(const glm::dvec3& from, const glm::dvec3& to) {
 double angle_deg(const glm::dvec3& leg, const glm::dvec3& vertex, const glm::dvec3& other_leg) {
     const glm::dvec3 a = leg - vertex;
     const glm::dvec3 b = other_leg - vertex;
-    return glm::degrees(std::atan2(glm::length(glm::cross(a, b)), glm::dot(a, b)));  // exact near 0 and 180 too
+    // precise near 0 and 180 degrees, unlike acos
+    return glm::degrees(std::atan2(glm::length(glm::cross(a, b)), glm::dot(a, b)));
 }
 
 }  // namespace echolux

@@ -1,10 +1,11 @@
-// A bar of a round length in the lower right corner.
+// A bar of round length in the lower right corner.
 #include "render/annotations/context.h"
 #include "render/annotations/quantities.h"
 
 namespace echolux {
 namespace {
 
+// Max length as a fraction of the picture's width.
 constexpr double max_of_width = 0.22;
 constexpr double thickness = 0.22;  // em
 
@@ -14,7 +15,7 @@ void draw_scale_bar(Sheet& sheet, const AnnotationContext& context) {
     const double pixel = context.pixel_at_target();
     if (!(pixel > 0)) return;
     const double length = round_below(max_of_width * sheet.size().x * pixel);
-    // Perspective makes what is further away smaller: the bar has its length at one distance only.
+    // In perspective, the length is only true at one distance.
     const bool at_one_distance = context.view.projection == Projection::perspective;
     const std::string text = length_text(length, context.is_um()) + (at_one_distance ? " at the target" : "");
     glm::dvec2 end = sheet.size() - sheet.margin();

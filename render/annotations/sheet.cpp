@@ -10,9 +10,9 @@ namespace {
 constexpr double line_per_em = 0.09;
 constexpr float rim_opacity = 0.6F;
 constexpr double title_band = 1.8;    // em
-constexpr double letter_width = 0.6;  // em, about
+constexpr double letter_width = 0.6;  // em, approximate mean
 
-// Of the luminance of the eye, ITU-R BT.709; a transparent picture counts as dark, as its box does.
+// Luminance after ITU-R BT.709. A transparent background counts as dark, as for the box.
 bool is_dark(const View& view) {
     const std::vector<double>& rgb = view.background;
     return view.transparent || 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2] < 0.5;
@@ -95,7 +95,7 @@ double Sheet::make_room(const glm::dvec2& low, const glm::dvec2& high, double do
         for (std::size_t tries = 0; tries <= blocks_.size(); ++tries) {
             const auto hit = std::ranges::find_if(blocks_, meets);
             if (hit == blocks_.end()) break;
-            // A little more than the gap: what just touches is apart.
+            // Slightly more than the gap, so that adjacent blocks do not overlap by rounding.
             shift = is_down ? hit->high.y + 1.01 * gap - low.y : hit->low.y - 1.01 * gap - high.y;
         }
         const bool is_inside = low.y + shift >= frame_ && high.y + shift <= size_.y - frame_;
@@ -108,6 +108,7 @@ double Sheet::make_room(const glm::dvec2& low, const glm::dvec2& high, double do
 
 glm::dvec2 Sheet::size_of(const std::string& text) const {
     const auto letters =
+        // counts code points: continuation bytes of UTF-8 start with 10
         std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
     return {letter_width * em_ * static_cast<double>(letters), em_};
 }

@@ -1,5 +1,5 @@
-// What is drawn over a picture, as shapes and texts in its pixels from the top left corner. Each has a rim of the
-// contrasting colour, so that it is seen on anything.
+// Shapes and texts drawn over a picture, in pixels from its top left corner. Each has a rim of contrasting colour, so
+// that it stands out from any background.
 #pragma once
 
 #include <algorithm>
@@ -14,33 +14,34 @@
 
 namespace echolux {
 
-// A line of text. `anchor` is the point of its own box that lies at `at`: (0, 0) its left top, (1, 1) its right bottom.
+// A line of text. `anchor` is the point of its bounding box at `at`: (0, 0) top left, (1, 1) bottom right.
 struct Label {
     std::string text;  // UTF-8
     glm::dvec2 at;
     glm::dvec2 anchor;
     glm::vec3 colour;
-    double size;  // pixels: of an em
+    double size;  // em, in pixels
 };
 
 class Sheet {
   public:
     explicit Sheet(const View& view);
 
-    // Pixels.
+    // Lengths in pixels, and colours.
     glm::dvec2 size() const { return size_; }
     double em() const { return em_; }  // size of the text
     double margin() const { return em_ + frame_; }
-    double top() const { return em_ + std::max(frame_, band_); }  // the margin below a title
-    double frame() const { return frame_; }                       // its width; 0: there is none
-    double band() const { return band_; }                         // height of what a title takes at the top
+    double top() const { return em_ + std::max(frame_, band_); }  // below a title
+    double frame() const { return frame_; }                       // width; 0 without a frame
+    double band() const { return band_; }                         // height of the title's band; 0 without a title
     double line_width() const { return line_width_; }
     glm::vec3 ink() const { return ink_; }
     glm::vec3 rim() const { return rim_; }
 
     void line(const glm::dvec2& from, const glm::dvec2& to, const glm::vec3& colour);
     void line(const glm::dvec2& from, const glm::dvec2& to) { line(from, to, ink_); }
-    void wide_line(const glm::dvec2& from, const glm::dvec2& to, double widths, const glm::vec4& colour);  // no rim
+    void wide_line(const glm::dvec2& from, const glm::dvec2& to, double widths,
+                   const glm::vec4& colour);  // without a rim
     void arrow(const glm::dvec2& from, const glm::dvec2& to, const glm::vec3& colour);
     void rectangle(const glm::dvec2& low, const glm::dvec2& high, const glm::vec3& colour);  // without a rim
     void rimmed_rectangle(const glm::dvec2& low, const glm::dvec2& high, const glm::vec3& colour);
@@ -49,10 +50,10 @@ class Sheet {
         label(std::move(text), at, anchor, ink_);
     }
 
-    // How far down (up where `down` is negative; the other way where there is no room) a block has to go to meet none
-    // of those before it; 0 where there is no room at all. It is then one of them.
+    // Reserves a block and returns its vertical shift in pixels that avoids the blocks reserved before. It moves down
+    // if `down` is positive, else up, or the other way if there is no room. Returns 0 if there is no room at all.
     double make_room(const glm::dvec2& low, const glm::dvec2& high, double down);
-    // Of a line of text, about: the font is not asked.
+    // Returns an estimate of the size of a line of text, without access to the font.
     glm::dvec2 size_of(const std::string& text) const;
 
     const std::vector<shared::Shape>& shapes() const { return shapes_; }
@@ -60,6 +61,7 @@ class Sheet {
     bool is_empty() const { return shapes_.empty() && labels_.empty(); }
 
   private:
+    // Lines are shaded by their distance to the segment, hence have round caps.
     void add_line(const glm::dvec2& from, const glm::dvec2& to, double width, const glm::vec4& colour);
 
     glm::dvec2 size_;

@@ -12,17 +12,19 @@ namespace echolux {
 namespace {
 
 constexpr double um_of_mm = 1000;
-constexpr double usual_count = 6;                  // of streaks in a vessel whose length in time is left open
-constexpr double apart = 2;                        // lengths of a streak, from one to the next
-constexpr double body_widths = 3, rim_widths = 6;  // of the lines of annotations
-constexpr double max_count = 1000;                 // in one vessel
-constexpr double jitter = 0.3;                     // of the distance, either way
-constexpr double least_level = 0.2;                // of half of the colours: streaks are never as gray as tissue
+constexpr double usual_count = 6;                  // streaks per vessel if the length is automatic
+constexpr double apart = 2;                        // distance between streaks, in streak lengths
+constexpr double body_widths = 3, rim_widths = 6;  // in line widths of annotations
+constexpr double max_count = 1000;                 // streaks per vessel
+constexpr double jitter = 0.3;                     // of the distance, in either direction
+constexpr double least_level = 0.2;                // of half of the colours, so that slow streaks differ from gray
+                                                   // tissue
 
+// A point on a vessel's centre line.
 struct CoursePoint {
     glm::dvec3 place;
     double mm_s = 0;
-    double at_s = 0;  // when blood from the first point comes here
+    double at_s = 0;  // arrival time of blood that leaves the first point at 0
 };
 using Course = std::vector<CoursePoint>;
 
@@ -44,14 +46,14 @@ std::vector<Course> courses_of(const std::vector<double>& numbers) {
     return courses;
 }
 
-// Evenly spread over -1/2 to 1/2, by number (Weyl, 1916): the same in every picture.
+// Returns a low-discrepancy number in [-1/2, 1/2] for a streak (Weyl, 1916), the same in every picture.
 double scattered(std::int64_t number) {
     constexpr double golden = 0.6180339887498949;
     const double part = golden * static_cast<double>(number);
     return part - std::floor(part) - 0.5;
 }
 
-// What blood passes between two times, the later one after the first point was left; pulsed by `pulse`.
+// Adds the path of blood between two times after leaving the first point. `pulse` scales the speed.
 void add_streak(const Course& course, double tail_s, double head_s, double pulse, std::vector<StreakPiece>& pieces) {
     for (std::size_t i = 0; i + 1 < course.size(); ++i) {
         const CoursePoint &a = course[i], &b = course[i + 1];
@@ -71,6 +73,7 @@ void add_streaks(const Course& course, const Annotations& view, std::vector<Stre
     if (!(whole_s > 0)) return;
     const double length_s = view.streak_s > 0 ? view.streak_s : whole_s / (apart * usual_count);
     const double count = std::clamp(std::round(whole_s / (apart * length_s)), 1.0, max_count);
+    // Streaks move slower than blood by `streak_pace`; they re-enter at the start of the vessel.
     const double moved_s = view.streak_pace * travelled_s(view.streak_pulse, view.streak_time_s);
     const double pulse = pulse_at(view.streak_pulse, view.streak_time_s);
     for (std::int64_t k = 0; k < static_cast<std::int64_t>(count); ++k) {
@@ -81,7 +84,7 @@ void add_streaks(const Course& course, const Annotations& view, std::vector<Stre
     }
 }
 
-// Of a table of times and values that goes round: its own length, and that of its last step.
+// A periodic table of times and values. The period is extended by the mean step, from the last value back to the first.
 struct Round {
     explicit Round(const std::vector<double>& pulse) : table(pulse), count(pulse.size() / 2), first_s(pulse[0]) {
         const double last_s = pulse[2 * (count - 1)];
@@ -91,7 +94,7 @@ struct Round {
     double time(std::size_t i) const { return i < count ? table[2 * i] : first_s + length_s; }
     double value(std::size_t i) const { return table[2 * (i % count) + 1]; }
 
-    // From its beginning, by the trapezoids between its values.
+    // Integrates from the start of the table with the trapezoidal rule.
     double integral(double from_begin_s) const {
         double sum = 0;
         for (std::size_t i = 0; i < count; ++i) {
@@ -146,7 +149,8 @@ std::vector<StreakPiece> streak_pieces(const Annotations& streaks) {
     return pieces;
 }
 
-// In the colours of the overlay, as its scale has them; without one, up to the fastest of the streaks.
+// Draws the streaks in the colours of the flow overlay and on its scale. Without an overlay, the scale reaches to the
+// fastest streak.
 void draw_flow_streaks(Sheet& sheet, const AnnotationContext& context, const std::optional<FlowScale>& flow) {
     const std::vector<StreakPiece> pieces = streak_pieces(context.view);
     if (pieces.empty()) return;
@@ -163,7 +167,7 @@ void draw_flow_streaks(Sheet& sheet, const AnnotationContext& context, const std
             if (line) sheet.wide_line(line->from, line->to, widths, colour(piece));
         }
     };
-    draw(rim_widths, [](const StreakPiece&) { return glm::vec4(0, 0, 0, 1); });  // else not seen on the overlay itself
+    draw(rim_widths, [](const StreakPiece&) { return glm::vec4(0, 0, 0, 1); });  // makes them visible on the overlay
     draw(body_widths, [&](const StreakPiece& piece) {
         return glm::vec4(colour_of(map, piece.axial_mm_s, range, !is_of_speeds || flow->has_sign), 1);
     });

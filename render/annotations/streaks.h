@@ -1,5 +1,5 @@
-// Streaks along vessels: short lines that move with the blood, as long as the way that it goes in a moment. Pure: where
-// they lie follows from the view alone, so that every picture of a movie can be drawn by itself.
+// Streaks along vessels: short lines that move with the blood and are as long as its travel in a short time. Pure
+// functions: positions depend on the view alone, so each picture of a movie can be drawn separately.
 #pragma once
 
 #include <glm/vec3.hpp>
@@ -9,19 +9,20 @@
 
 namespace echolux {
 
-// A straight piece of one.
+// A straight piece of a streak.
 struct StreakPiece {
-    glm::dvec3 from, to;    // as places of `flow_streaks`; blood goes from the first to the second
-    double axial_mm_s = 0;  // along the beam, away from zero delay
+    glm::dvec3 from, to;    // as points of `flow_streaks`; blood flows from the first to the second
+    double axial_mm_s = 0;  // along the beam, positive away from zero delay
 };
 
-// How fast blood is at a moment, over its mean: of view.streak_pulse, which goes round for ever. None given: 1.
+// Returns the relative speed of the blood at a time: view.streak_pulse, repeated periodically and interpolated
+// linearly; 1 for an empty pulse.
 double pulse_at(const std::vector<double>& pulse, double time_s);
 
-// The integral of that from 0 to the moment, in seconds at the mean speed.
+// Returns the integral of pulse_at() from 0 to `time_s`: the equivalent time at mean speed, in seconds.
 double travelled_s(const std::vector<double>& pulse, double time_s);
 
-// At view.streak_time_s. `streaks` has been checked.
+// Returns the streaks at view.streak_time_s. `streaks` must have been checked.
 std::vector<StreakPiece> streak_pieces(const Annotations& streaks);
 
 }  // namespace echolux

@@ -1,4 +1,4 @@
-// The time stamp, and text that the user gives.
+// The time stamp and the user's text.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -14,7 +14,7 @@ struct Bounds {
     glm::vec2 low, high;
 };
 
-// With the pixel at their edges that is covered in part.
+// Returns the bounding box including partially covered pixels at its edges.
 Bounds bounds_of(const Shape& shape) {
     const glm::vec2 a(shape.at.x, shape.at.y);
     const glm::vec2 b(shape.at.z, shape.at.w);
@@ -26,7 +26,7 @@ Bounds bounds_of(const Shape& shape) {
     return {bounds.low - beyond, bounds.high + beyond};
 }
 
-// Whether a long line, which has a large box, comes near the tile.
+// Returns true unless a long line, whose bounding box is large, misses the tile.
 bool is_near(const Shape& shape, const glm::vec2& middle) {
     if (shape.kind != shared::shape_line) return true;
     const glm::vec2 from(shape.at.x, shape.at.y);
@@ -35,6 +35,7 @@ bool is_near(const Shape& shape, const glm::vec2& middle) {
     if (length < shared::annotate_tile) return true;
     const glm::vec2 off = middle - from;
     const float across = std::abs(off.x * along.y - off.y * along.x) / length;
+    // sqrt(1/2) is half of the diagonal of a unit tile.
     return across <= 0.5F * shape.more.x + 1 + 0.7072F * shared::annotate_tile;
 }
 

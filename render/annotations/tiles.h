@@ -1,4 +1,4 @@
-// Which shapes touch which tile of a picture, so that the device looks at few shapes a pixel and at no empty tile.
+// Assignment of shapes to the tiles of a picture, so that the device tests few shapes per pixel and skips empty tiles.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 namespace echolux {
 
 struct Tiles {
-    std::vector<shared::uvec4> tiles;  // left, top in tiles of the region; first and end in the list
-    std::vector<std::uint32_t> list;   // indices of shapes; those of a tile in their order
+    std::vector<shared::uvec4> tiles;  // left and top in tiles of the region; first and end index in `list`
+    std::vector<std::uint32_t> list;   // indices of shapes, in drawing order within each tile
 };
 
-// Tiles of a region of the picture that shapes touch.
+// Returns the tiles of a region that contain shapes.
 Tiles tiles_of(std::span<const shared::Shape> shapes, const Region& region);
 
 }  // namespace echolux

@@ -1,5 +1,5 @@
-// Sets lines of text as glyphs, sharp at any size. Built without a font (ECHOLUX_TEXT) there is none, and annotations
-// are lines alone.
+// Typesets lines of text as antialiased glyphs at any size. Builds without a font (without ECHOLUX_TEXT) have no
+// typesetter, and their annotations contain lines only.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace echolux {
 
-// The pixels of a glyph or of its rim: 255 is covered in full.
+// Coverage of a glyph or of its rim, 0 to 255.
 struct GlyphPixels {
     glm::ivec2 size{0};
-    glm::ivec2 offset{0};  // of the left top pixel from the pen's pixel, right and down
+    glm::ivec2 offset{0};  // from the pen's pixel to the top left pixel, right and down
     std::vector<std::uint8_t> coverage;
 };
 
 struct PlacedGlyph {
-    const GlyphPixels* pixels;  // as long as the typesetter lives
-    glm::ivec2 left_top;        // in the picture
+    const GlyphPixels* pixels;  // owned by the typesetter
+    glm::ivec2 left_top;        // pixel of the picture
     glm::vec4 colour;
 };
 
@@ -28,11 +28,11 @@ class Typesetter {
   public:
     virtual ~Typesetter() = default;
 
-    // Rims first. Nothing for text too small to be read.
+    // Returns the glyphs of a line, rims first so that letters cover them. Empty for text too small to read.
     virtual std::vector<PlacedGlyph> set(const Label& label, const glm::vec3& rim) = 0;
 };
 
-// Null: this build has none.
+// Returns null in builds without text.
 std::unique_ptr<Typesetter> make_typesetter();
 
 }  // namespace echolux

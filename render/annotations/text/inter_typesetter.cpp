@@ -18,17 +18,18 @@ namespace echolux {
 namespace {
 
 constexpr double min_size = 4;     // pixels
-constexpr double max_size = 1024;  // pixels: memory for glyphs is bounded
-constexpr int fractions = 4;       // of a pixel, in which a glyph may begin
+constexpr double max_size = 1024;  // pixels: limits the memory for glyphs
+constexpr int fractions = 4;       // subpixel positions of a glyph
 constexpr double rim_per_em = 0.1;
 constexpr float rim_opacity = 0.6F;
-constexpr auto light = FT_LOAD_TARGET_LIGHT;  // hints heights alone: stems stay where the shaper puts them
+constexpr auto light = FT_LOAD_TARGET_LIGHT;  // only hints heights: stems stay where the shaper puts them
 
 void need(FT_Error error, const char* what) {
     if (error == 0) return;
     throw Error(ErrorCode::device, "FreeType refuses: " + std::string(what), "renderer");
 }
 
+// Deleters of the handles of FreeType and HarfBuzz.
 struct Destroy {
     void operator()(FT_Library library) const { FT_Done_FreeType(library); }
     void operator()(FT_Face face) const { FT_Done_Face(face); }
@@ -73,7 +74,7 @@ GlyphPixels pixels_of(FT_BitmapGlyph glyph) {
 
 struct ShapedGlyph {
     std::uint32_t index;
-    glm::dvec2 pen;  // pixels from the line's beginning, down
+    glm::dvec2 pen;  // pixels from the start of the line, y down
 };
 
 struct ShapedLine {
@@ -108,7 +109,7 @@ class InterTypesetter final : public Typesetter {
     }
 
   private:
-    using Key = std::tuple<std::uint32_t, int, int, bool>;  // glyph, size in 1/64 pixel, fraction of the pen, rim
+    using Key = std::tuple<std::uint32_t, int, int, bool>;  // glyph, size in 1/64 pixel, subpixel position, rim
 
     Owned<FT_Library> library_ = opened_library();
     Owned<FT_Face> face_ = opened_face(library_.get());
@@ -117,6 +118,7 @@ class InterTypesetter final : public Typesetter {
     std::map<Key, GlyphPixels> glyphs_;
     int size_ = 0;
 
+    // FreeType and HarfBuzz measure in 1/64 pixel.
     void set_size(int wanted) {
         if (wanted == size_) return;
         size_ = wanted;
@@ -157,6 +159,7 @@ class InterTypesetter final : public Typesetter {
         return pixels_of(reinterpret_cast<FT_BitmapGlyph>(glyph));
     }
 
+    // Glyphs are cached for the lifetime of the typesetter.
     const GlyphPixels& pixels_for(std::uint32_t index, int fraction, bool is_rim) {
         const Key key{index, size_, fraction, is_rim};
         const auto found = glyphs_.find(key);

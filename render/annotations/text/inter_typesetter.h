@@ -1,5 +1,5 @@
-// Text in the program's own font (Inter, embedded when the program is built): shaped by HarfBuzz, which knows kerning,
-// and drawn by FreeType at the exact size.
+// Typesetter for the embedded font (Inter). HarfBuzz shapes the text, including kerning, and FreeType renders it at the
+// exact size.
 #pragma once
 
 #include <memory>
