@@ -61,7 +61,6 @@ class Sheet {
     bool is_empty() const { return shapes_.empty() && labels_.empty(); }
 
   private:
-    // Lines are shaded by their distance to the segment, hence have round caps.
     void add_line(const glm::dvec2& from, const glm::dvec2& to, double width, const glm::vec4& colour);
 
     glm::dvec2 size_;
