@@ -1,9 +1,9 @@
 // The edges of the volume.
 
-// How much of the pixel is covered by lines: x before the volume, y behind it.
+// Returns the coverage of the pixel by the box's lines: x in front of the volume, y behind it.
 vec2 box_lines(vec2 pixel) {
     if (is_panorama) return box_lines_around(pixel);
-    vec2 nearest = vec2(1e12);  // squared distances
+    vec2 nearest = vec2(1e12);  // squared distances in pixels
     for (int i = 0; i < box_edges; ++i) {
         vec2 along = frame.edge[i].zw;
         vec2 from = pixel - frame.edge[i].xy;

@@ -1,23 +1,27 @@
-// Volumes of the same voxels beside the volume. Where several are at a place, extinctions add up and colours are mixed by
-// them, so that the order plays no part; a channel that lies over the others takes their place as far as it is dense, as
-// flow does. Labels are never interpolated, their shares of the neighbourhood are: how much of it each takes, by a quadratic
-// B-spline over 27 voxels (P. Thevenaz et al., "Interpolation revisited", IEEE TMI 19(7), 2000), whose slopes are smooth.
+// Channels: additional volumes with the same grid.
+//
+// Where several overlap, extinctions add up and colours are averaged with the extinctions as weights, so the order does
+// not matter. A channel that blends over the others replaces them in proportion to its density, like flow.
+//
+// Label numbers cannot be interpolated. The fractions of labels in the neighbourhood are interpolated instead, with a
+// quadratic B-spline over 27 voxels (P. Thevenaz et al., "Interpolation revisited", IEEE TMI 19(7), 2000) that has
+// smooth gradients.
 
 const int channel_count = channels_kind & channels_mask;
 
 struct ChannelHere {
-    float bits;    // of light lost per length
-    float weight;  // 0 to the opacity: how far it takes the place of others
+    float bits;    // optical depth in bits per length
+    float weight;  // 0 to the opacity: weight against other channels
     vec3 colour;
-    vec3 plain;    // where it goes by the weight
-    vec3 slope;    // of labels, per voxel
+    vec3 plain;    // colour in mixtures by weight instead of extinction
+    vec3 slope;    // gradient of labels, per voxel
 };
 
 bool has_labels(int c) {
     return (channels_kind >> (channels_label_bit + c) & 1) != 0;
 }
 
-// Whether it is part of what a ray goes through: else the largest on the ray is seen, over the picture.
+// Returns true if the channel takes part in compositing. Otherwise its max along the ray is shown over the picture.
 bool is_body(int c) {
     return (channels_kind >> (channels_maximum_bit + c) & 1) == 0;
 }
@@ -40,7 +44,7 @@ ivec3 channel_size(int c) {
     return textureSize(channel_2, 0);
 }
 
-// Ends of the values in a brick and those around it.
+// Range of the values in a brick and its neighbours.
 vec2 channel_brick(int c, ivec3 brick) {
     if (c == 0) return texelFetch(channel_bricks_0, brick, 0).rg;
     if (c == 1) return texelFetch(channel_bricks_1, brick, 0).rg;
@@ -58,13 +62,14 @@ vec2 channel_ends(int c, vec3 at) {
     return channel_brick(c, clamp(brick, ivec3(0), channel_bricks(c) - 1));
 }
 
-// In the table, whatever the value.
+// Returns a valid index for any value, including NaN, for which the result of clamp() is undefined.
 int channel_index(int c, float value) {
     vec4 lookup = frame.channels.channel[c].lookup;
     int index = int(clamp(value * lookup.x + lookup.y, 0.0, float(channel_entries_of_one - 1)) + 0.5);
     return index & (channel_entries_of_one - 1);
 }
 
+// Extinction as float bits, colour as RGBA8, next visible entry.
 uvec4 channel_entry(int c, int index) {
     return channel_entries[c * channel_entries_of_one + index];
 }
@@ -78,12 +83,12 @@ vec3 channel_colour(uvec4 entry) {
 }
 
 struct LabelsHere {
-    vec4 light;  // colours times extinction, extinction: means over the neighbourhood
-    vec4 seen;   // colours and number of those that are seen: likewise
-    vec3 slope;  // of that number, per voxel
+    vec4 light;  // mean of colour times extinction, mean extinction
+    vec4 seen;   // sum of the colours of visible labels, their fraction
+    vec3 slope;  // gradient of that fraction, per voxel
 };
 
-// The share of voxels so far from a place along the axes, and how that changes.
+// Returns the B-spline's weight along each axis for voxels at a distance of `off`, and below its derivative.
 vec3 spline_shares(vec3 off) {
     vec3 far = 1.5 - abs(off);
     return mix(0.5 * far * far, 0.75 - off * off, lessThan(abs(off), vec3(0.5)));
@@ -95,7 +100,7 @@ vec3 spline_slopes(vec3 off) {
 
 LabelsHere labels_at(int c, vec3 at) {
     vec2 ends = channel_ends(c, at);
-    if (ends.x == ends.y) {  // the same label all around
+    if (ends.x == ends.y) {  // uniform neighbourhood
         uvec4 entry = channel_entry(c, channel_index(c, ends.x));
         float extinction = channel_extinction(entry);
         vec4 seen = extinction > 0.0 ? vec4(channel_colour(entry), 1.0) : vec4(0);
@@ -105,7 +110,8 @@ LabelsHere labels_at(int c, vec3 at) {
     vec3 place = at * vec3(size) - 0.5;
     ivec3 middle = ivec3(floor(place + 0.5));
     LabelsHere sum = LabelsHere(vec4(0), vec4(0), vec3(0));
-    [[dont_unroll]] for (int row = 0; row < 9; ++row) {  // shaders of all of them take long to be made
+    // Not unrolled, which would slow down the compilation of shaders.
+    [[dont_unroll]] for (int row = 0; row < 9; ++row) {
         for (int x = -1; x <= 1; ++x) {
             ivec3 voxel = middle + ivec3(x, row % 3 - 1, row / 3 - 1);
             vec3 off = place - vec3(voxel);
@@ -139,17 +145,17 @@ ChannelHere channel_at(int c, vec3 at) {
     return ChannelHere(extinction * bits, extinction * weight, colour, colour, vec3(0));
 }
 
-// What of the others a channel leaves to be seen at a place.
+// Returns the fraction of the other channels that remains visible next to this one.
 float left_beside(int c, ChannelHere here) {
     return 1.0 - frame.channels.channel[c].look.y * min(here.weight, 1.0);
 }
 
-// Exact where one of them is all there is.
+// Linear interpolation that returns `a` and `b` exactly for shares of 0 and 1.
 vec3 mixed(vec3 a, vec3 b, float share) {
     return a * (1.0 - share) + b * share;
 }
 
-// What is seen over a length: `optical` in bits and the colour become those of all that is at a place.
+// Adds the channels to a step of length `over`: updates its optical depth in bits and its colour.
 void add_channels(vec3 at, float over, inout float optical, inout vec3 colour) {
     for (int c = 0; c < max_channels; ++c) {
         if (c >= channel_count || !is_body(c)) continue;
@@ -161,7 +167,7 @@ void add_channels(vec3 at, float over, inout float optical, inout vec3 colour) {
     }
 }
 
-// A colour that is opaque.
+// Adds the channels to an opaque colour.
 vec3 with_channels(vec3 at, vec3 colour) {
     for (int c = 0; c < max_channels; ++c) {
         if (c >= channel_count) continue;
@@ -173,7 +179,7 @@ vec3 with_channels(vec3 at, vec3 colour) {
     return colour;
 }
 
-// ---- slopes, in texture values of the volume per smallest voxel edge
+// ---- gradients, in texture values of the volume per smallest voxel edge
 
 vec3 label_slope(int c, ChannelHere here) {
     vec3 per_voxel = 2.0 * frame.per_difference.xyz * frame.gradient_step.xyz * vec3(channel_size(c));
@@ -189,6 +195,7 @@ vec3 channel_gradient(int c, vec3 at, ChannelHere here) {
            frame.per_difference.xyz * frame.channels.channel[c].look.z;
 }
 
+// Tetrahedral differences with four samples, see quick_gradient() in volume.glsl.
 vec3 quick_channel_gradient(int c, vec3 at, ChannelHere here) {
     if (has_labels(c)) return label_slope(c, here);
     const vec3 corners[4] = {vec3(1, -1, -1), vec3(-1, -1, 1), vec3(-1, 1, -1), vec3(1, 1, 1)};
@@ -199,7 +206,7 @@ vec3 quick_channel_gradient(int c, vec3 at, ChannelHere here) {
     return sum * half_square * frame.per_difference.xyz * frame.channels.channel[c].look.z;
 }
 
-// That of the volume becomes the mean of all that is at a place, by extinction.
+// Replaces the volume's gradient by the mean of all gradients, weighted by extinction.
 void mix_slopes(vec3 at, inout vec3 slope) {
     float bits = entry_extinction(entry_of(at)) * frame.lookup.z;
     for (int c = 0; c < max_channels; ++c) {
@@ -211,7 +218,8 @@ void mix_slopes(vec3 at, inout vec3 slope) {
     }
 }
 
-// For a path: that of one of them, drawn by its share of the extinction.
+// For paths: selects a single gradient with a probability proportional to its extinction. Rescales `u` after each
+// decision to use one random number for all.
 void draw_slope(vec3 at, float u, inout vec3 slope) {
     float bits = entry_extinction(entry_of(at)) * frame.lookup.z;
     int drawn = -1;

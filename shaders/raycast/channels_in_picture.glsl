@@ -1,14 +1,14 @@
-// Channels that samples of the volume did not take along: the largest on a ray, over the picture, and what lies before a
-// surface.
+// Channels that were not composited with the volume's samples: max projections over the picture, and channels in front
+// of a surface.
 
 void lay_over(int c, inout Seen seen, vec3 colour, float opacity) {
     vec3 light = colour * opacity;
-    vec3 together = seen.colour + light * (1.0 - seen.colour);  // in any order
+    vec3 together = seen.colour + light * (1.0 - seen.colour);  // independent of the order
     seen.colour = mix(together, seen.colour * (1.0 - opacity) + light, frame.channels.channel[c].look.y);
     seen.transmittance *= 1.0 - opacity;
 }
 
-// Labels and sections go by how dense they are, projections by the value, as those of the volume do.
+// Labels and sections are ranked by their weight, projections by their value like those of the volume.
 bool goes_by_weight(int c) {
     return has_labels(c) || slices_kind == slices_section;
 }
@@ -45,7 +45,7 @@ void add_largest(int c, inout Seen seen, Ray ray) {
              clamp(10.0 * level, 0.0, 1.0) * frame.channels.channel[c].look.w);
 }
 
-// Bodies before the surface that a ray meets.
+// Composites the channels in front of the ray's surface.
 void add_channels_before(inout Seen seen, Ray ray) {
     if (seen.distance >= 0.0) ray.leave = min(ray.leave, seen.distance);
     if (ray.leave <= ray.enter) return;

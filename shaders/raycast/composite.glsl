@@ -1,19 +1,20 @@
-// Emission and absorption after N. Max, "Optical models for direct volume rendering", IEEE TVCG 1(2), 1995: a step of
-// length s through extinction e lets exp(-e s) of the light pass, so that the picture does not depend on the step.
+// Emission and absorption after N. Max, "Optical models for direct volume rendering", IEEE TVCG 1(2), 1995. A step of
+// length s through extinction e transmits exp(-e s), so the picture does not depend on the step length. Optical depths
+// are in bits: exp2(-bits).
 
-const float min_lit = 1.0 / 200.0;  // share of the light from which on shading is worth its samples
+const float min_lit = 1.0 / 200.0;  // min share of a sample's light that is worth shading
 
-const float seen_share = 0.25;         // opacity from which on a ray is said to have met something
+const float seen_share = 0.25;         // opacity at which a ray counts as having hit something
 
-// Samples whose light was worked out together: `light` is the sum of their shares of colour, and of the shares, `along`
-// that of their shares of the way.
+// Shades samples together, once at their mean position. `light` contains the sums of share times colour and of the
+// shares, `along` the sum of share times sample index.
 vec3 lit_together(Ray ray, Samples samples, vec4 light, float along) {
     if (light.a <= min_lit) return light.rgb;
     return light.a * shaded_at(place(samples, along / light.a), light.rgb / light.a, ray.unit);
 }
 
-// The light of the samples [begin, end), `stride` of them at a time: in thin runs one stands for several. Four are
-// fetched together, as a fetch takes a GPU hundreds of cycles.
+// Adds the samples [begin, end). In thin runs, one sample stands for `stride` samples. Samples are fetched in groups of
+// four to hide the latency of several hundred cycles.
 void add_run(inout Seen seen, Ray ray, Samples samples, float begin, float end, float stride) {
     float bits = frame.lookup.z * samples.spacing * stride;
     vec4 apart = vec4(0, 1, 2, 3) * stride;
@@ -66,6 +67,7 @@ Seen composite_by_runs(Ray ray) {
 
 #include "shaders/raycast/composite_software.glsl"
 
+// Rays that end early are normalised to full opacity.
 Seen composite(Ray ray) {
     Seen seen = is_software ? composite_in_software(ray) : composite_by_runs(ray);
     if (seen.transmittance < frame.picture.w) {

@@ -1,9 +1,10 @@
-// The composite for software Vulkan, which works on everything that stands behind a branch, for eight rays at a time, but
-// leaves a loop when all of them have. So rays look for the next samples of which something is seen in a loop of their
-// own, and meet where light is worked out, which costs most; and only samples that are lit are gone through for it. The
-// picture is that of composite.glsl, bit for bit: on a GPU its plain loops keep more samples under way.
+// The composite for software Vulkan, with results identical to composite.glsl bit by bit.
+//
+// Software Vulkan runs eight rays at once. It executes both sides of a branch, but leaves a loop once all rays have
+// left it. Rays therefore search for their next visible samples in a separate loop and meet at the expensive shading,
+// which processes lit samples only. GPUs use the plain loops of composite.glsl, which keep more samples in flight.
 
-// Where a ray is: at sample `i` of a run that ends at `end`, `stride` samples at a time; the next run begins at `begin`.
+// Position of a ray: sample `i` of a run that ends at `end`, in steps of `stride`. The next run begins at `begin`.
 struct Walk {
     float begin, i, end, stride;
 };
@@ -11,11 +12,11 @@ struct Walk {
 // Four samples that are fetched together.
 struct Batch {
     float first, stride, end;
-    ivec4 index;   // into the table
-    vec4 optical;  // what they absorb, in bits
+    ivec4 index;   // table entries
+    vec4 optical;  // optical depths in bits; negative or zero: nothing to add
 };
 
-// The next samples of which something is seen.
+// Advances to the next batch with visible samples. Returns false at the end of the ray.
 bool find_batch(inout Walk walk, Samples samples, out Batch batch) {
     for (;;) {
         while (walk.i >= walk.end && walk.begin < samples.count) {
@@ -71,7 +72,7 @@ void add_batch(inout Seen seen, Ray ray, Samples samples, Batch batch) {
         seen.colour += lit_together(ray, samples, light, along);
         return;
     }
-    // In the order of the samples; what is not lit is passed over in a loop of its own.
+    // Adds the samples in order. A separate loop skips samples that need no shading.
     int j = 0;
     for (int k = 0; k < 4; ++k) {
         while (j < 4 && shares[j] <= min_lit) {

@@ -1,8 +1,9 @@
-// What is cut away of a ray before anything is sampled. Loops go over all cuts that there may be: software Vulkan makes
-// a shader anew with each dispatch, and keeps them, where the frame says how long a loop is.
+// Clipping of rays before sampling. Loops always cover the max number of planes: if the loop count came from the frame,
+// software Vulkan would recompile the shader for each dispatch and keep all versions.
 
-vec4 opened = vec4(0, 0, 0, 1e12);  // the cut by which this ray comes in; none: far away
+vec4 opened = vec4(0, 0, 0, 1e12);  // plane through which this ray enters; far away without one
 
+// Clips the ray to the half space below a plane.
 void keep_below(inout Ray ray, vec4 plane) {
     float slope = dot(plane.xyz, ray.direction);
     if (slope == 0.0) slope = 1e-12;
@@ -15,19 +16,19 @@ void keep_below(inout Ray ray, vec4 plane) {
     }
 }
 
-// Texture coordinates along the depth of the top and the bottom above and below a place.
+// Returns the depth limits at a lateral position, as texture coordinates along depth: top, bottom.
 vec2 heights_over(vec2 lateral) {
     return textureLod(heights, lateral, 0.0).rg * frame.cut.heights.z + frame.cut.heights.xy;
 }
 
-// Whether a sample on a ray that was cut is left by the heights too.
+// Returns true if a sample on a clipped ray is also between the depth limits.
 bool is_kept(vec3 at) {
     if (heights_kind != heights_anywhere) return true;
     vec2 ends = heights_over(at.yz);
     return at.x >= ends.x && at.x <= ends.y;
 }
 
-// For places that are on no ray; where a first volume is not filled yet, there is nothing either.
+// Returns true for clipped points that need not be on a ray, and for unfilled slices of a first volume.
 bool is_cut_away(vec3 at) {
     if (rolling == rolling_first && at.z >= frame.filled.x) return true;
     if (is_cut) {
@@ -38,6 +39,7 @@ bool is_cut_away(vec3 at) {
     return !is_kept(at);
 }
 
+// For rays along the depth axis.
 void keep_between_heights(inout Ray ray) {
     vec2 met = (heights_over(ray.start.yz) - ray.start.x) / ray.direction.x;
     ray.enter = max(ray.enter, met.x);
@@ -52,7 +54,7 @@ Ray cut(Ray ray) {
     return ray;
 }
 
-// How far the volume's own shape shades what is seen: a face that was cut open shows its plain colours.
+// Weight of the gradient shading, 0 to 1: cut faces are unshaded and shading fades in below them.
 float shading_below_cut(vec3 at) {
     if (!is_cut) return 1.0;
     return clamp((opened.w - dot(opened.xyz, at)) / frame.cut.facts.y - 1.0, 0.0, 1.0);

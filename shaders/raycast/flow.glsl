@@ -1,25 +1,26 @@
-// The flow that lies over the structure: where it is seen, it takes the structure's place.
+// Flow overlay. Visible flow replaces the structure.
 
-const float min_phasor = 0.25;  // shorter ones say nothing
+const float min_phasor = 0.25;  // phasors of a smaller magnitude are noise
 
 struct Flow {
     float velocity;
-    float weight;  // from 0, nothing is seen, to the opacity
+    float weight;  // 0: invisible, up to the opacity
 };
 
-// From the threshold on it is seen more and more.
+// Returns the weight of a velocity, which increases linearly above the threshold.
 float flow_weight(float velocity) {
     return frame.flow.look.w * clamp((abs(velocity) - frame.flow.look.x) * frame.flow.look.y, 0.0, 1.0);
 }
 
-// Of the moment of the structure at that place.
+// Samples the flow of the same time point as the structure at that position.
 vec2 flow_sampled(vec3 at) {
     if (rolling == rolling_over && at.z >= frame.filled.x) return textureLod(previous_flow, at, 0.0).rg;
     if (rolling != rolling_off) at.z = min(at.z, frame.filled.y);
     return textureLod(flow, at, 0.0).rg;
 }
 
-// A phase is taken after filtering: between the ends of its circle a filtered angle would pass through zero.
+// Returns the flow at a point. Phasors are converted to phases after filtering: a filtered angle would pass through
+// zero where the phase wraps.
 Flow flow_at(vec3 at) {
     vec2 here = flow_sampled(at);
     if (flow_kind == flow_scalar) {
@@ -36,7 +37,7 @@ vec3 flow_colour(float velocity) {
     return texelFetch(flow_colours, int(level * float(flow_colour_entries - 1) + 0.5), 0).rgb;
 }
 
-// What structure of that colour leaves to be seen of flow that lies under it.
+// Returns the fraction of flow that remains visible under a structure of that colour.
 float left_by(vec3 structure) {
     return 1.0 - frame.flow.density.y * clamp(max(structure.r, max(structure.g, structure.b)), 0.0, 1.0);
 }
@@ -46,7 +47,8 @@ float fastest_in(vec2 ends) {
     return max(ends.x, ends.y);
 }
 
-// Of a run of samples, by the brick at its middle. Of phasors bricks know nothing.
+// Returns true if a run of samples contains no visible flow, from the brick at its centre. Bricks have no information
+// about phasors.
 bool is_without_flow(Samples samples, float begin) {
     if (flow_kind == flow_off) return true;
     if (flow_kind == flow_phasor || !skips) return false;
@@ -57,7 +59,7 @@ bool is_without_flow(Samples samples, float begin) {
     return fastest <= frame.flow.look.x;
 }
 
-// What is seen over a length: `optical` in bits and the colour become those of structure and flow together.
+// Adds the flow to a step of length `over`: updates its optical depth in bits and its colour.
 void add_flow(vec3 at, float over, inout float optical, inout vec3 colour) {
     Flow here = flow_at(at);
     here.weight *= left_by(colour * (1.0 - exp2(-optical)));
@@ -67,14 +69,14 @@ void add_flow(vec3 at, float over, inout float optical, inout vec3 colour) {
     optical = both;
 }
 
-// A colour that is opaque.
+// Adds the flow to an opaque colour.
 vec3 with_flow(vec3 at, vec3 colour) {
     Flow here = flow_at(at);
     here.weight *= left_by(colour);
     return mix(colour, flow_colour(here.velocity), here.weight);
 }
 
-// The fastest on the ray lies over the picture.
+// Shows the fastest flow along the ray over the picture.
 void add_fastest(inout Seen seen, Ray ray) {
     Samples samples = samples_of(ray);
     Flow fastest = Flow(0.0, 0.0);
@@ -93,7 +95,7 @@ void add_fastest(inout Seen seen, Ray ray) {
     seen.transmittance *= 1.0 - fastest.weight;
 }
 
-// Flow before the surface that a ray meets.
+// Adds the flow at and in front of the ray's surface.
 void add_flow_before(inout Seen seen, Ray ray) {
     if (seen.distance >= 0.0) {
         seen.colour = with_flow(ray.start + seen.distance * ray.direction, seen.colour);
@@ -119,7 +121,7 @@ void add_flow_before(inout Seen seen, Ray ray) {
     seen.transmittance *= passed;
 }
 
-// What is seen of flow where samples of the structure did not take it along.
+// Adds flow that was not composited with the structure's samples.
 void add_flow_to_picture(inout Seen seen, Ray ray) {
     if (mode == mode_composite || mode == mode_mida) return;
     if (mode == mode_isosurface || mode == mode_points) {

@@ -1,4 +1,4 @@
-// What every part of the ray caster sees: variants, bindings, and what a ray is.
+// Common declarations of the ray caster: variants, bindings, rays.
 #include "shaders/shared/bricks.h"
 #include "shaders/shared/raycast.h"
 
@@ -23,8 +23,8 @@ layout(constant_id = constant_lights) const int lights_kind = lights_none;
 layout(constant_id = constant_channels) const int channels_kind = 0;
 layout(constant_id = constant_second) const int second_axis = second_off;
 layout(constant_id = constant_roughness) const bool roughness_varies = false;
-layout(constant_id = constant_isosurface) const bool has_isosurface = false;  // in traced light
-layout(constant_id = constant_software) const bool is_software = true;  // Vulkan in software: not what is fast on a GPU
+layout(constant_id = constant_isosurface) const bool has_isosurface = false;  // for traced light
+layout(constant_id = constant_software) const bool is_software = true;  // no optimisations for GPUs
 layout(constant_id = constant_studio) const int studio = 0;
 const bool is_panorama = (studio & studio_panorama) != 0;
 const bool has_gradient = (studio & studio_gradient) != 0;
@@ -35,12 +35,16 @@ const bool has_sky = (studio & studio_sky) != 0;
 
 layout(set = 0, binding = binding_frame) uniform Frame { RaycastFrame frame; };
 layout(set = 0, binding = binding_volume) uniform sampler3D volume;
-layout(set = 0, binding = binding_extinctions) uniform texture1D extinctions;  // the table, per depth of the volume
+// Table of extinctions per depth of the volume.
+layout(set = 0, binding = binding_extinctions) uniform texture1D extinctions;
 layout(set = 0, binding = binding_colours) uniform texture1D colours;
-layout(set = 0, binding = binding_entries, std430) readonly buffer Entries { uvec2 entries[]; };  // both: see transfer.glsl
+// Extinction and colour, see transfer.glsl.
+layout(set = 0, binding = binding_entries, std430) readonly buffer Entries { uvec2 entries[]; };
 layout(set = 0, binding = binding_picture) uniform writeonly image2D picture;
-layout(set = 0, binding = binding_measures, rgba32f) uniform image2D measures;  // or the mean of passes
-layout(set = 0, binding = binding_bricks) uniform texture3D bricks;             // R: least, G: largest value
+// Or the mean of passes.
+layout(set = 0, binding = binding_measures, rgba32f) uniform image2D measures;
+// R: smallest value, G: largest value.
+layout(set = 0, binding = binding_bricks) uniform texture3D bricks;
 layout(set = 0, binding = binding_classes) uniform utexture3D classes;
 layout(set = 0, binding = binding_previous_classes) uniform utexture3D previous_classes;
 layout(set = 0, binding = binding_previous) uniform sampler3D previous;
@@ -49,19 +53,23 @@ layout(set = 0, binding = binding_flow_bricks) uniform texture3D flow_bricks;
 layout(set = 0, binding = binding_previous_flow) uniform sampler3D previous_flow;
 layout(set = 0, binding = binding_previous_flow_bricks) uniform texture3D previous_flow_bricks;
 layout(set = 0, binding = binding_flow_colours) uniform texture1D flow_colours;
-layout(set = 0, binding = binding_heights) uniform sampler2D heights;  // um, of top and bottom
+layout(set = 0, binding = binding_heights) uniform sampler2D heights;  // um; R: top, G: bottom
 layout(set = 0, binding = binding_previous_bricks) uniform texture3D previous_bricks;
-layout(set = 0, binding = binding_light_volume) uniform sampler3D light_volume;  // from around, from the lamp
-layout(set = 0, binding = binding_cells) uniform sampler3D cells;  // bits of light lost in a cell's length; outside: 0
+layout(set = 0, binding = binding_light_volume) uniform sampler3D light_volume;  // R: ambient, G: lamp
+// Absorption in bits per cell length; 0 outside.
+layout(set = 0, binding = binding_cells) uniform sampler3D cells;
 layout(set = 0, binding = binding_cells_target) uniform writeonly image3D cells_target;
 layout(set = 0, binding = binding_light_target) uniform writeonly image3D light_target;
 layout(set = 0, binding = binding_noise) uniform texture2D noise;
-layout(set = 0, binding = binding_pages) uniform texture3D pages;  // slot along each axis; 1: of the coarse level
-layout(set = 0, binding = binding_majorants) uniform texture3D majorants;  // what no extinction in a brick exceeds, per length; or see majorants.comp
+// Slot along each axis; 1: coarse level.
+layout(set = 0, binding = binding_pages) uniform texture3D pages;
+// R: upper bound of the extinction per length, or a level of empty cells, see majorants.comp.
+layout(set = 0, binding = binding_majorants) uniform texture3D majorants;
 layout(set = 0, binding = binding_majorants_target) uniform writeonly image3D majorants_target;
-layout(set = 0, binding = binding_majorant_ranges) uniform texture3D majorant_ranges;  // R: least, G: largest value
+layout(set = 0, binding = binding_majorant_ranges) uniform texture3D majorant_ranges;  // R: min, G: max
 layout(set = 0, binding = binding_majorant_ranges_target) uniform writeonly image3D majorant_ranges_target;
-layout(set = 0, binding = binding_extinction_peaks, std430) readonly buffer Peaks { float extinction_peaks[]; };  // of 1, 2, 4 … entries
+// Of 1, 2, 4 ... entries, see majorants.comp.
+layout(set = 0, binding = binding_extinction_peaks, std430) readonly buffer Peaks { float extinction_peaks[]; };
 layout(set = 0, binding = binding_channel_volumes) uniform sampler3D channel_0;
 layout(set = 0, binding = binding_channel_volumes + 1) uniform sampler3D channel_1;
 layout(set = 0, binding = binding_channel_volumes + 2) uniform sampler3D channel_2;
@@ -70,23 +78,24 @@ layout(set = 0, binding = binding_channel_bricks + 1) uniform texture3D channel_
 layout(set = 0, binding = binding_channel_bricks + 2) uniform texture3D channel_bricks_2;
 layout(set = 0, binding = binding_channel_entries, std430) readonly buffer Channels { uvec4 channel_entries[]; };
 layout(set = 0, binding = binding_sky, std430) readonly buffer Sky { SkyTexel sky_texels[]; };
-layout(set = 0, binding = binding_curve_tables, std430) readonly buffer CurveTables { uint curve_tables[]; };  // see shaders/shared/second.h
+// See shaders/shared/second.h
+layout(set = 0, binding = binding_curve_tables, std430) readonly buffer CurveTables { uint curve_tables[]; };
 
 struct Ray {
-    vec3 start, direction;  // texture coordinates; direction per unit of length
-    vec3 unit;              // direction, of length one
-    float enter, leave;     // lengths along the ray; leave <= enter: the volume is missed
+    vec3 start, direction;  // texture coordinates; the direction is per unit of length
+    vec3 unit;              // unit vector of the direction
+    float enter, leave;     // lengths along the ray; leave <= enter: misses the volume
     vec2 pixel;             // from the picture's top left corner
 };
 
-// What a ray brings back.
+// Result of a ray.
 struct Seen {
     vec3 colour;          // premultiplied
-    float transmittance;  // of what lies behind
-    float value;          // texture value: maximum, or at the surface
-    float distance;       // length along the ray to where that is; negative: none
+    float transmittance;  // of the background
+    float value;          // texture value: max, or at the surface
+    float distance;       // length along the ray to that value; negative: nothing hit
 };
 
 const Seen nothing = Seen(vec3(0), 1.0, 0.0, -1.0);
 
-float samples_taken = 0.0;  // of the volume along this ray
+float samples_taken = 0.0;  // for measures: volume samples of this ray

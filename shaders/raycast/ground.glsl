@@ -1,16 +1,17 @@
-// The shadow of the volume on the ground below it, which is seen by nothing else: how much light of the free lamp, else of what
-// is above, gets there through the cells of light_cells.comp.
+// Shadow of the volume on the ground below it. The ground is otherwise invisible. Rays from the ground to the free
+// lamp, or to the light from above without one, are attenuated by the cells of light_cells.comp.
 
-const int ground_looks = 8;   // on two rings within a cone
-const int ground_steps = 24;  // through the volume
-const float wide = 0.5, narrow = 0.985;  // cosines of half the angle that the sky above and a lamp fill
+const int ground_looks = 8;   // rays on two rings within a cone
+const int ground_steps = 24;  // per ray through the volume
+const float wide = 0.5, narrow = 0.985;  // cosines of the half angles of the sky above and of a lamp
 
+// Negative if the ray misses the ground.
 float length_to_ground(Ray ray) {
     float met = (frame.studio.ground.x - ray.start.x) / (ray.direction.x > 0.0 ? ray.direction.x : 1e-12);
     return ray.direction.x > 0.0 && met > frame.per_extent.w ? met : -1.0;
 }
 
-// From a place on the ground, in texture coordinates; nothing comes from below it.
+// Returns the transmittance from a point on the ground, in texture coordinates.
 float light_left(vec3 at, vec3 unit) {
     vec3 direction = unit * frame.per_extent.xyz;
     vec3 slope = mix(direction, vec3(1e-12), lessThan(abs(direction), vec3(1e-12)));
@@ -35,6 +36,7 @@ void add_ground(inout Seen seen, Ray ray) {
     vec3 axis = mix(vec3(-1, 0, 0), frame.light.lamp.xyz, bvec3(has_lamp));
     vec3 across = normalize(cross(axis, abs(axis.y) < 0.7 ? vec3(0, 1, 0) : vec3(0, 0, 1)));
     vec3 along = cross(axis, across);
+    // Blue noise rotates the rings from pixel to pixel.
     float least = has_lamp ? narrow : wide;
     float turn = 6.2831853 * sample_offset(ray.pixel);
     float light = 0.0;

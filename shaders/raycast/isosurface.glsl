@@ -1,10 +1,10 @@
-// Where the ray first reaches the isovalue, refined between two samples.
+// Isosurface: the first point where the ray reaches the isovalue, refined by bisection between two samples.
 
 bool is_inside(vec3 at, float level) {
     return sampled(at) >= level && is_kept(at);
 }
 
-// Index of the first sample that reaches the level; count: none.
+// Returns the index of the first sample at or above the level; samples.count without one.
 float first_inside(Samples samples, float level) {
     for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
         if (skips && max_in_run(samples, begin) < level) continue;

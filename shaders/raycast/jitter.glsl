@@ -1,5 +1,5 @@
-// Where between two steps the first sample of a pixel's ray lies, from 0 to 1. Blue noise, shifted by the golden section
-// from pass to pass: neighbours in the picture and passes in succession differ as much as they can.
+// Offset of a pixel's first sample within a step, 0 to 1. Blue noise shifted by the golden ratio per pass, so that
+// neighbouring pixels and successive passes differ as much as possible.
 
 float sample_offset(vec2 pixel) {
     if (!jittered) return 0.5;

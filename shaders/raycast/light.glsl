@@ -1,15 +1,15 @@
-// How what is seen is lit: by the gradient, with the lamp at the eye or far away, by what gets there through the volume.
-// A surface is turned so that it faces the eye: volumes have no outside.
+// Lighting: gradient shading with a headlight or a distant lamp, attenuated by the light volume. Normals always face
+// the eye, because volumes have no outside.
 
 const float ambient = 0.25;
 const float diffuse = 0.65;
-const float shine = 0.1;  // white stays white: nothing is clipped
+const float shine = 0.1;  // the weights add up to 1, so white does not clip
 
 struct LightHere {
-    float around, lamp;  // parts of all light
+    float around, lamp;  // fractions of the full light
 };
 
-const float off_surface = 1.5;  // cells before it: in those that it crosses little light is left
+const float off_surface = 1.5;  // in cells in front of the surface: cells on the surface itself are dark
 
 LightHere light_at(vec3 at, vec3 outwards) {
     if (!has_light_volume) return LightHere(1.0, 1.0);
@@ -17,7 +17,7 @@ LightHere light_at(vec3 at, vec3 outwards) {
     return LightHere(parts.x, parts.y);
 }
 
-// Of a surface with this normal.
+// Blinn-Phong shading of a surface.
 vec3 shaded(vec3 colour, vec3 normal, vec3 unit, LightHere here) {
     vec3 lamp = mix(-unit, frame.light.lamp.xyz, frame.light.lamp.w);
     vec3 between = lamp - unit;
@@ -26,22 +26,21 @@ vec3 shaded(vec3 colour, vec3 normal, vec3 unit, LightHere here) {
     return here.around * (colour * (ambient + diffuse * facing * here.lamp) + shine * here.lamp * pow(mirrored, 30.0));
 }
 
-// Of what has no surface.
+// Shading without a surface.
 vec3 unshaded(vec3 colour, LightHere here) {
     return colour * (here.around * mix(ambient + shine, 1.0, here.lamp));
 }
 
 #include "shaders/raycast/outline.glsl"
 
-// The colour of what is seen at a place, by light that comes there. Where the gradient is weak, it says nothing of a
-// surface.
+// Returns the lit colour at a point. The shading fades out where the gradient is weak and indicates no surface.
 vec3 shaded_at(vec3 at, vec3 colour, vec3 unit) {
     if (lighting == lighting_off) return unshaded(colour, light_at(at, -unit));
-    const bool is_often = mode == mode_composite || mode == mode_mida;  // along each ray
+    const bool is_often = mode == mode_composite || mode == mode_mida;  // shaded many times per ray
     vec3 slope = is_often ? quick_gradient(at) : gradient(at);
     if (channel_count > 0 && is_often) mix_slopes(at, slope);
     float steepness = length(slope);
-    bool is_surface = steepness > 0.0;  // false where voxels are no numbers
+    bool is_surface = steepness > 0.0;  // false for NaN
     float trust = is_surface ? shading_below_cut(at) * steepness / (steepness + frame.light.shading.y) : 0.0;
     vec3 normal = is_surface ? slope * ((dot(slope, unit) > 0.0 ? -1.0 : 1.0) / steepness) : vec3(0);
     LightHere here = light_at(at, mix(-unit, normal, trust));

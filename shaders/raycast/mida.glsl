@@ -1,6 +1,7 @@
 // Maximum intensity difference accumulation: S. Bruckner, E. Groeller, "Instant volume visualization using maximum
-// intensity difference accumulation", Computer Graphics Forum 28(3), 2009. As the composite, but what is brighter than
-// all before it shines through that. The balance leads from the composite (-1) over MIDA (0) to the maximum (1).
+// intensity difference accumulation", Computer Graphics Forum 28(3), 2009. Composites like composite.glsl, but samples
+// brighter than all before them shine through those. The balance interpolates between compositing (-1), MIDA (0) and
+// the max projection (1).
 
 Seen mida(Ray ray) {
     Seen seen = nothing;
@@ -9,7 +10,7 @@ Seen mida(Ray ray) {
     float bits = frame.lookup.z * samples.spacing;
     float balance = frame.modes.facts.y;
     float yielding = 1.0 + min(balance, 0.0);
-    float brightest = 0.0;  // level
+    float brightest = 0.0;  // largest level so far
     for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
         if (is_empty(samples, begin) && is_without_others(samples, begin)) continue;
         bool is_hidden = seen.transmittance < frame.picture.w;
@@ -27,6 +28,7 @@ Seen mida(Ray ray) {
             if (has_others()) add_others(at, samples.spacing, optical, colour);
             if (optical > 0.0) {
                 float level = clamp(level_of(here), 0.0, 1.0);
+                // Fades what lies in front of a new maximum.
                 float kept = 1.0 - yielding * max(level - brightest, 0.0);
                 seen.distance = level > brightest ? length_to(samples, i) : seen.distance;
                 seen.value = level > brightest ? here : seen.value;

@@ -1,16 +1,17 @@
-// What is seen together with the volume: flow, then channels.
+// Volumes shown together with the main one: flow first, then channels.
 
 bool has_others() {
     return flow_kind != flow_off || channel_count > 0;
 }
 
-// Whether nothing of a channel is seen in a run of samples, by the brick at its middle.
+// Returns true if a run of samples contains nothing visible of a channel, from the brick at its centre.
 bool is_without_channel(int c, Samples samples, float begin) {
     vec2 ends = channel_ends(c, middle_of_run(samples, begin));
     ivec2 entries = ivec2(channel_index(c, ends.x), channel_index(c, ends.y));
     return int(channel_entry(c, min(entries.x, entries.y)).z) > max(entries.x, entries.y);
 }
 
+// The same for flow and all channels.
 bool is_without_others(Samples samples, float begin) {
     bool is_without = is_without_flow(samples, begin);
     if (channel_count > 0 && !skips) return false;

@@ -1,4 +1,4 @@
-// Pictures all around (equirectangular): columns are longitudes, rows latitudes, the middle is what the eye is aimed at.
+// Panoramas (equirectangular): columns are longitudes, rows latitudes, and the centre is the viewing direction.
 
 vec3 unit_around(vec2 from_middle) {
     vec2 angle = from_middle * frame.studio.around.xy;
@@ -8,17 +8,18 @@ vec3 unit_around(vec2 from_middle) {
     return normalize(cos(angle.y) * level + sin(angle.y) * down);
 }
 
-// From a direction to the part of a great circle between two others, in radians.
+// Returns the angle from a direction to an arc of a great circle, in radians.
 float angle_to_arc(vec3 unit, vec3 from, vec3 to) {
     vec3 axis = cross(from, to);
     float off = dot(unit, axis) / max(length(axis), 1e-12);
     bool is_beside = dot(cross(from, unit), axis) >= 0.0 && dot(cross(unit, to), axis) >= 0.0;
-    // Of small angles the sine is exact, and its cosine is not.
+    // For small angles, the sine of half the chord is precise and the cosine is not.
     float end = min(length(unit - from), length(unit - to));
     return is_beside ? asin(clamp(abs(off), 0.0, 1.0)) : 2.0 * asin(clamp(0.5 * end, 0.0, 1.0));
 }
 
-// As box_lines(): edges are the directions of their ends; and 0 and a huge number before the volume, else the other way.
+// Like box_lines(). Edges are stored as the directions of their ends; w is 0 and huge, or the reverse for edges behind
+// the volume.
 vec2 box_lines_around(vec2 from_middle) {
     vec3 unit = unit_around(from_middle);
     vec2 nearest = vec2(1e12);

@@ -1,11 +1,11 @@
-// B-scans that are no volume but a few planes in space, each where it was scanned, upright along depth. Nothing is made
-// up between them: a plane shows its own B-scan alone. Rays cross the field, a box around all planes.
+// Separate B-scans in space, each in its scan position and parallel to the depth axis. Nothing is interpolated between
+// them. Rays cross the field, a box around all planes.
 
 const float no_plane = 1e30;
 
 struct Met {
-    float distance;  // along the ray; no_plane: none
-    vec3 at;         // texture coordinates of the B-scan
+    float distance;  // along the ray; no_plane: missed
+    vec3 at;         // texture coordinates in the B-scan
 };
 
 bool is_filled(float slice) {
@@ -26,7 +26,7 @@ Met plane_met(Ray ray, int index) {
     return Met(is_met && is_filled(at.z) && is_kept(at) ? distance : no_plane, at);
 }
 
-// The place in its B-scan of what was met at a distance.
+// Returns the position within its B-scan of a hit at this distance.
 vec3 place_on_plane(Ray ray, float distance) {
     vec3 at = vec3(0);
     for (int i = 0; i < int(frame.planes.facts.x); ++i) {
@@ -36,7 +36,7 @@ vec3 place_on_plane(Ray ray, float distance) {
     return at;
 }
 
-// From front to back.
+// Sorts from front to back.
 void sort(inout Met met[max_planes]) {
     for (int last = max_planes - 1; last > 0; --last) {
         for (int i = 0; i < last; ++i) {

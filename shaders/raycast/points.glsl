@@ -1,9 +1,9 @@
-// A ball in the middle of each voxel that can be seen. A ray is led from voxel to voxel after J. Amanatides and A. Woo,
-// "A fast voxel traversal algorithm for ray tracing", Eurographics 1987: each ball stays inside its voxel, so that the
-// first that is met is the front-most.
+// A ball at the centre of each visible voxel. Rays traverse the voxels after J. Amanatides and A. Woo, "A fast voxel
+// traversal algorithm for ray tracing", Eurographics 1987. Balls do not leave their voxels, so the first hit is the
+// nearest.
 
-// Length along the ray to where the ball in this voxel is met; negative: it is missed, or cut away there. A ray is
-// places in voxels, `start` + length times `speed`: balls are as flat as voxels are.
+// Returns the distance along the ray to the ball of a voxel; negative if missed or clipped. The ray is in voxel
+// coordinates, `start` + distance * `speed`, so balls have the proportions of voxels.
 float ball_met(Ray ray, vec3 start, vec3 speed, vec3 voxel) {
     float per_length = dot(speed, speed);
     vec3 to = voxel + 0.5 - start;
@@ -14,6 +14,7 @@ float ball_met(Ray ray, vec3 start, vec3 speed, vec3 voxel) {
     return inside > 0.0 && met >= ray.enter && met <= ray.leave ? met : -1.0;
 }
 
+// Returns nothing if the ball's voxel is invisible.
 Seen point_seen(Ray ray, vec3 middle, float met) {
     if (!is_kept(middle)) return nothing;
     float value = sampled(middle);
@@ -22,7 +23,7 @@ Seen point_seen(Ray ray, vec3 middle, float met) {
     return Seen(shaded_at(middle, entry_colour(entry), ray.unit), 0.0, value, met);
 }
 
-// The first ball between two lengths along the ray.
+// Returns the first visible ball between two distances along the ray.
 Seen point_between(Ray ray, float from, float to) {
     vec3 size = volume_size();
     vec3 speed = mix(ray.direction, vec3(1e-12), lessThan(abs(ray.direction), vec3(1e-12))) * size;

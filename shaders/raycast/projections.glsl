@@ -1,9 +1,10 @@
-// One value for each ray: the largest, the least, the mean, or the largest that light gets to.
+// Projections: one value per ray, the max, min, mean or attenuated max.
 #include "shaders/shared/depth_colour.h"
 
-const float beyond_values = 3.0e38;  // larger than any value; samples that are no numbers are passed over
+// Larger than any value. Comparisons skip NaN.
+const float beyond_values = 3.0e38;
 
-// The lowest tenth of the range fades into the background.
+// Opacity of a projected value: the lowest tenth of the range fades out.
 float fading(float value) {
     return clamp(10.0 * level_of(value), 0.0, 1.0);
 }
@@ -13,7 +14,7 @@ Seen projected(float value, vec3 colour, float opacity, float distance) {
 }
 
 struct Extreme {
-    float value, index;  // of the first sample that has it
+    float value, index;  // of its first sample
 };
 
 Extreme largest(Samples samples) {
@@ -47,7 +48,7 @@ Seen depth_maximum(Ray ray) {
     return projected(most.value, colour, fading(most.value), length_to(samples, most.index));
 }
 
-// The low end of the range is what is looked for here: it does not fade.
+// Opaque, because the values of interest are at the low end of the range.
 Seen minimum(Ray ray) {
     Samples samples = samples_of(ray);
     Extreme least = Extreme(beyond_values, 0.0);
@@ -82,7 +83,8 @@ Seen average(Ray ray) {
     return projected(mean, colour_of(mean), fading(mean), length_to(samples, 0.5 * (samples.count - 1.0)));
 }
 
-// Levels take light away, and each counts as much as light gets to it. What lies below the range takes nothing.
+// Samples are attenuated by the levels in front of them, and the largest attenuated level counts. Values below the
+// range do not attenuate.
 Seen attenuated_maximum(Ray ray) {
     Samples samples = samples_of(ray);
     float bits = frame.modes.facts.x * samples.spacing;

@@ -1,10 +1,10 @@
-// The ray of a pixel, and the samples along it: `count` of them, `spacing` apart, the first half a spacing inside the
-// volume. They are worked through in runs short enough for one brick to vouch for: no run is entered of which nothing
-// can be seen.
+// Rays of pixels and the samples along them: `count` samples at a distance of `spacing`, the first half a spacing
+// inside the volume. Samples are processed in runs short enough to be covered by a single brick, and runs without
+// anything visible are skipped.
 
 #include "shaders/raycast/panorama.glsl"
 
-// Of a first volume that is not whole yet, a ray sees what is filled: the rest is nothing.
+// Intersects a ray with the volume. The unfilled part of a first volume is excluded.
 Ray ray_from(vec3 start, vec3 unit, vec2 pixel) {
     Ray ray;
     ray.pixel = pixel;
@@ -22,6 +22,7 @@ Ray ray_from(vec3 start, vec3 unit, vec2 pixel) {
     return ray;
 }
 
+// Returns the ray of a pixel, given from the picture's top left corner.
 Ray ray_of(vec2 pixel) {
     vec2 from_middle = pixel - 0.5 * frame.picture.xy;
     if (is_panorama) return ray_from(frame.eye.xyz, unit_around(from_middle), pixel);
@@ -30,7 +31,7 @@ Ray ray_of(vec2 pixel) {
     return ray_from(start, unit, pixel);
 }
 
-// Along which depths are counted. The ray in the middle of a picture is another one where eyes look past the target.
+// Axis for depths. With an off-centre eye (stereo), it differs from the ray through the centre of the picture.
 vec3 axis_of_sight() {
     vec3 right = normalize(frame.eye_x.xyz + frame.ray_x.xyz);
     return frame.ray.xyz - dot(frame.ray.xyz, right) * right;
@@ -39,7 +40,7 @@ vec3 axis_of_sight() {
 struct Samples {
     vec3 first, stride;
     float count, spacing;
-    float enter;  // length along the ray to half a spacing before the first
+    float enter;  // distance along the ray, half a spacing before the first sample
 };
 
 Samples samples_of(Ray ray) {
@@ -62,12 +63,12 @@ vec3 middle_of_run(Samples samples, float begin) {
     return place(samples, begin + 0.5 * frame.run.x - 0.5);
 }
 
-// The brick at the middle of a run vouches for all of it.
+// Returns the brick at the centre of a run, which covers the whole run.
 ivec3 brick_of_run(Samples samples, float begin) {
     return clamp(ivec3(middle_of_run(samples, begin) * frame.bricks.xyz), ivec3(0), textureSize(bricks, 0) - 1);
 }
 
-// brick_empty .. brick_dense.
+// Returns brick_empty, brick_thin or brick_dense.
 int kind_of_run(Samples samples, float begin) {
     if (!skips) return brick_dense;
     ivec3 brick = brick_of_run(samples, begin);

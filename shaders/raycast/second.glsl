@@ -1,4 +1,4 @@
-// The second axis of a transfer function over two, and the tables that come with it: see shaders/shared/second.h.
+// Second axis of two-dimensional transfer functions, and their tables. See shaders/shared/second.h.
 #include "shaders/raycast/second_axis.glsl"
 
 float second_at(vec3 at) {
@@ -7,7 +7,7 @@ float second_at(vec3 at) {
     return length(slope_over(at, frame.gradient_step.xyz, frame.per_difference.xyz));
 }
 
-// Whatever the number: of what is none, clamp() says nothing.
+// Returns a valid row for any value, including NaN, for which the result of clamp() is undefined.
 int second_row(vec3 at) {
     float row = second_at(at) * frame.second.axis.x + frame.second.axis.y;
     return int(clamp(row, 0.0, float(second_rows - 1)) + 0.5) & (second_rows - 1);

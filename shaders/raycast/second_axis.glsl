@@ -1,6 +1,6 @@
-// What a place of a volume is beside its value: how steep, and how bent the surface of equal values there. By differences
-// over `h`, in texture coordinates along each axis; `per`: 1 / twice these lengths. Whoever includes it says what
-// sampled() is. In loops: shaders that ask for none of this should be made as fast as before.
+// Gradient magnitude and curvature of isosurfaces, from differences over `h` in texture coordinates along each axis.
+// `per` is 1 / (2 h) in units of length. The including file defines sampled(). Written as loops, to compile quickly in
+// shaders that do not use them.
 
 vec3 slope_over(vec3 at, vec3 h, vec3 per) {
     vec3 slope = vec3(0);
@@ -11,9 +11,9 @@ vec3 slope_over(vec3 at, vec3 h, vec3 per) {
     return slope * per;
 }
 
-// Mean curvature (G. Kindlmann et al., "Curvature-based transfer functions for direct volume rendering", IEEE
-// Visualization 2003): 1 / radius of a ball that is brighter than what is around it, negative where that is darker. From
-// the 19 places of a cube of 27 that are no corners.
+// Returns the mean curvature of the isosurface (G. Kindlmann et al., "Curvature-based transfer functions for direct
+// volume rendering", IEEE Visualization 2003): 1 / radius of a ball brighter than its surroundings, negative for a
+// darker one. Samples the 19 points of a 3 x 3 x 3 cube that are not corners.
 float curvature_over(vec3 at, vec3 h, vec3 per) {
     vec3 slope = vec3(0), bent = vec3(0), twisted = vec3(0);
     for (int i = 0; i < 27; ++i) {

@@ -1,5 +1,5 @@
-// Planes inside the volume: the first that a ray meets ends it. Sections: what a ray brings back is the picture.
-// As in cut.glsl, the loop goes over all that there may be.
+// Planes inside the volume: a ray ends at the first one it hits. Sections: the result of the ray is the picture. As in
+// cut.glsl, loops always cover the max number of planes.
 
 const float no_slice = 1e30;
 
@@ -11,14 +11,14 @@ float length_to_slice(Ray ray) {
         if (slope == 0.0) slope = 1e-12;
         float met = (plane.w - dot(plane.xyz, ray.start)) / slope;
         bool is_met = met >= ray.enter && met <= ray.leave && met < nearest;
-        // Not by a branch on the frame alone: pixel.glsl says why.
+        // Avoids a branch on the frame alone, see pixel.glsl.
         bool is_shown = bool(int(is_kept(ray.start + met * ray.direction)) | int(frame.slices.facts.z == 0.0));
         if (is_met && is_shown) nearest = met;
     }
     return nearest;
 }
 
-// Values from low to high, without extinction.
+// Maps values from low to high to gray or to the curve's colours, without extinction.
 vec3 window_colour(float value) {
     return mix(vec3(clamp(level_of(value), 0.0, 1.0)), colour_of(value), frame.slices.facts.y);
 }
@@ -37,9 +37,9 @@ void add_slice(inout Seen seen, Ray ray, float distance) {
     }
 }
 
-// Nothing of a section fades into the background.
+// Makes sections opaque: they do not fade into the background.
 void make_section(inout Seen seen) {
-    if (seen.distance < 0.0) return;  // all is cut away
+    if (seen.distance < 0.0) return;  // everything is clipped
     if (mode == mode_mip || mode == mode_minip || mode == mode_average) seen.colour = window_colour(seen.value);
     seen.transmittance = 0.0;
 }

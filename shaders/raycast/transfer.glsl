@@ -1,18 +1,18 @@
-// From texture values to the table of colour and extinction.
+// Lookup of colour and extinction by texture value.
 #include "shaders/raycast/second.glsl"
 
-// In the table, whatever the value: of what is no number, clamp() says nothing.
+// Returns a valid index for any value, including NaN, for which the result of clamp() is undefined.
 int table_index(float value) {
     int index = int(clamp(value * frame.lookup.x + frame.lookup.y, 0.0, float(transfer_entries - 1)) + 0.5);
     return index & (transfer_entries - 1);
 }
 
-// 0: the range's low end, 1: its high end; beyond them outside [0, 1].
+// Returns 0 at the low end of the range and 1 at its high end; not clamped.
 float level_of(float value) {
     return (value * frame.lookup.x + frame.lookup.y) / float(transfer_entries - 1);
 }
 
-// A GPU reads a buffer beside its texture units, which have enough to do with the volume; software Vulkan reads textures
+// GPUs read buffers without using their texture units, which are busy with the volume. Software Vulkan reads textures
 // faster.
 float extinction_at(int index) {
     return is_software ? texelFetch(extinctions, index, 0).r : uintBitsToFloat(entries[index].x);
@@ -22,8 +22,8 @@ vec3 colour_at(int index) {
     return is_software ? texelFetch(colours, index, 0).rgb : unpackUnorm4x8(entries[index].y).rgb;
 }
 
-// The entry of a place: of a table over two axes, in the row of its second. Where nothing of a value is seen, whatever the
-// second is, none is asked for.
+// Returns the table entry at a point. With two axes, the row depends on the second one, which is only computed for
+// values that are visible in some row.
 int table_entry(float value, vec3 at) {
     int index = table_index(value);
     if (second_axis == second_off || extinction_at(index) <= 0.0) return index;

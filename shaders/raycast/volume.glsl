@@ -1,12 +1,12 @@
-// Texture values of the volume at texture coordinates, wherever they lie.
+// Sampling of the volume at texture coordinates, paged or not.
 
 // In voxels.
 vec3 volume_size() {
     return paged ? frame.pages.voxels.xyz : vec3(textureSize(volume, 0));
 }
 
-// Where in the pool of pages a place of the volume lies: in the slot of its page, or in that of the page of the coarse
-// level that shows it. The voxels at the faces go on beyond them, as in a texture of the whole volume.
+// Returns the position in the pool of a point in the volume: in the slot of its page, or in the slot of the coarse page
+// that covers it. Edge voxels are repeated beyond the faces, as in a texture of the whole volume.
 vec3 place_in_pool(vec3 at) {
     vec3 voxel = clamp(at * frame.pages.voxels.xyz, vec3(0.5), frame.pages.voxels.xyz - 0.5);
     vec4 entry = texelFetch(pages, ivec3(voxel * frame.pages.per_page.xyz), 0);
@@ -16,7 +16,7 @@ vec3 place_in_pool(vec3 at) {
            frame.pages.per_pool.xyz;
 }
 
-// Slices that are not filled yet are never touched: they are being written.
+// Samples the volume. Never touches unfilled slices, which are being written.
 float sampled(vec3 at) {
     if (output_kind == output_measures) samples_taken += 1.0;
     if (rolling == rolling_over && at.z >= frame.filled.x) return textureLod(previous, at, 0.0).r;
@@ -25,7 +25,7 @@ float sampled(vec3 at) {
     return textureLod(volume, at, 0.0).r;
 }
 
-// In texture values per smallest voxel edge.
+// Central differences, in texture values per smallest voxel edge.
 vec3 gradient(vec3 at) {
     vec3 h = frame.gradient_step.xyz;
     return vec3(sampled(at + vec3(h.x, 0, 0)) - sampled(at - vec3(h.x, 0, 0)),
@@ -33,8 +33,8 @@ vec3 gradient(vec3 at) {
                 sampled(at + vec3(0, 0, h.z)) - sampled(at - vec3(0, 0, h.z))) * frame.per_difference.xyz;
 }
 
-// The same from the corners of a tetrahedron, which need four samples where central differences need six: for what is
-// lit at many places along a ray. The corners lie 1.2 times as far away.
+// The same from the corners of a tetrahedron, with four samples instead of six, for points that are shaded many times
+// per ray. The corners are 1.2 times as far away as the points of gradient().
 vec3 quick_gradient(vec3 at) {
     const vec3 corners[4] = {vec3(1, -1, -1), vec3(-1, -1, 1), vec3(-1, 1, -1), vec3(1, 1, 1)};
     const float half_square = 0.70710678;
