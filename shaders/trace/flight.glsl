@@ -1,17 +1,17 @@
-// A straight flight through the volume, from brick to brick, of each of which is known what no extinction in it exceeds
-// (majorants.comp). Where nothing is seen, a step crosses the largest cell of which that is true. J. Amanatides, A. Woo, "A
-// fast voxel traversal algorithm for ray tracing", Eurographics 1987.
+// Straight flights through the volume from brick to brick, with an upper bound of the extinction in each
+// (majorants.comp). In empty regions, a step crosses the largest empty cell. J. Amanatides, A. Woo, "A fast voxel
+// traversal algorithm for ray tracing", Eurographics 1987.
 
 struct Flight {
     vec3 at;      // in voxels
-    vec3 speed;   // voxels per length
-    vec3 unit;    // direction of length one
-    float left;   // length to the end of what is kept of the volume
-    ivec3 brick;  // that `at` lies in, or at whose face
+    vec3 speed;   // in voxels per length
+    vec3 unit;    // unit vector of the direction
+    float left;   // length to the end of the unclipped volume
+    ivec3 brick;  // brick that contains `at` or has it on a face
     bool is_in_solid;  // see solid.glsl
 };
 
-// How far a straight line from a place, in texture coordinates, stays in the volume and is not cut away.
+// Returns the length of a straight line from a point, in texture coordinates, within the volume and the clip planes.
 float kept_length(vec3 at, vec3 direction) {
     vec3 slope = mix(direction, vec3(1e-12), lessThan(abs(direction), vec3(1e-12)));
     vec3 ends = (step(vec3(0), slope) - at) / slope;
@@ -35,22 +35,23 @@ Flight flight_over(vec3 at, vec3 unit, float length_kept) {
     return Flight(voxel, speed, unit, length_kept, brick, false);
 }
 
-// From a place in the volume. What begins in the solid leaves it before it meets it.
+// Starts a flight at a point inside the volume. A flight that starts inside the solid must leave the solid before it
+// can hit it.
 Flight flight_from(vec3 at, vec3 unit) {
     Flight flight = flight_over(at, unit, kept_length(at, unit * frame.per_extent.xyz));
     flight.is_in_solid = true;
     return flight;
 }
 
-// The cell of a level: 0 for bricks.
+// Returns the cell of a level; level 0 is bricks.
 ivec3 cell_of(ivec3 brick, int level) {
     return brick >> (2 * level);
 }
 
 struct Face {
     float distance;
-    vec3 place;  // of the three faces ahead, in voxels
-    vec3 axis;   // 1 where it is met, else 0
+    vec3 place;  // position of the three faces ahead, in voxels
+    vec3 axis;   // 1 for the axis that is hit, else 0
 };
 
 Face next_face(Flight flight, int level) {
@@ -64,7 +65,8 @@ Face next_face(Flight flight, int level) {
     return face;
 }
 
-// Into the cell behind the face: its number is counted on, never found from the place, which is rounded.
+// Moves the flight through a face. The cell's number is incremented instead of computed from the position, which is
+// rounded.
 void cross_face(inout Flight flight, Face face, int level) {
     ivec3 cell = cell_of(flight.brick, level);
     int bricks = 1 << (2 * level);
@@ -75,8 +77,7 @@ void cross_face(inout Flight flight, Face face, int level) {
     flight.brick = mix(beside, ahead, greaterThan(face.axis, vec3(0.5)));
 }
 
-// What is known of the brick that a flight is in: extinction is at most `largest` and at least `certain`; 0 and 0 where
-// nothing is seen all over the cell of this level.
+// Bounds of the extinction in the flight's brick. Both are 0 if the whole cell of `level` is empty.
 struct Bounds {
     float largest, certain;
     int level;
@@ -87,8 +88,8 @@ Bounds bounds_here(Flight flight) {
     return Bounds(max(here.r, 0.0), here.g, here.r > 0.0 ? 0 : int(-here.r));
 }
 
-// To where the volume is looked at next, of looks that lie `depth` apart at a rate a length, or into the next cell. The
-// length of the way.
+// Advances to the next tentative collision, at optical depth `depth` with a rate per length, or into the next cell.
+// Returns the length of the step.
 float fly(inout Flight flight, float rate, int level, inout float depth, out bool looks) {
     Face face = next_face(flight, level);
     float to_end = min(face.distance, flight.left);
@@ -99,7 +100,7 @@ float fly(inout Flight flight, float rate, int level, inout float depth, out boo
         flight.left -= way;
         return way;
     }
-    // What is left over is drawn as any other: it serves the flight that comes next.
+    // The remaining optical depth is again exponentially distributed, so the next cell can use it.
     if (rate > 0.0) depth = max(depth - rate * to_end, 0.0);
     cross_face(flight, face, level);
     return to_end;

@@ -1,7 +1,7 @@
-// The shadow on the ground below the volume, of the light that is there: of a path that meets nothing else, how much of what comes
-// from some direction gets there (1) or not (0). Lights count as they do in the middle of the volume.
+// Shadow of the volume on the ground below it. Paths that hit nothing else sample a direction and return whether its
+// light reaches the ground. Lights are weighted as at the centre of the volume.
 
-// Through the volume by residual ratio tracking, as in path.glsl.
+// Returns the transmittance through the volume by residual ratio tracking, as in path.glsl.
 float light_through(vec3 start, vec3 unit, vec2 pixel) {
     Ray ray = cut(ray_from(start, unit, pixel));
     if (ray.leave <= ray.enter) return 1.0;
@@ -27,12 +27,13 @@ float light_through(vec3 start, vec3 unit, vec2 pixel) {
     return passed;
 }
 
+// Negative if the ray misses the ground.
 float length_to_ground(Ray ray) {
     float met = (frame.studio.ground.x - ray.start.x) / (ray.direction.x > 0.0 ? ray.direction.x : 1e-12);
     return ray.direction.x > 0.0 && met > frame.per_extent.w ? met : -1.0;
 }
 
-// How dark the ground is where a ray meets it.
+// Returns the opacity of the shadow where a ray hits the ground.
 float shadow_on_ground(Ray ray) {
     float met = length_to_ground(ray);
     if (met < 0.0) return 0.0;
@@ -45,6 +46,6 @@ float shadow_on_ground(Ray ray) {
         if (lights_kind == lights_area) unit = look_for_light(from, draw().xyz).unit;
         if (lights_kind == lights_lamp) unit = towards_lamp(towards_eye(ray, at).xyz, draw().xy);
     }
-    if (unit.x >= 0.0) return 0.0;  // from below
+    if (unit.x >= 0.0) return 0.0;  // from below the ground
     return frame.studio.ground.y * (1.0 - light_through(from, unit, ray.pixel));
 }

@@ -1,5 +1,5 @@
-// Through a thin lens in the eye's place: the rays of a pixel meet where it is sharp, at the target or `view.focus_um` behind
-// it. R. Cook et al., "Distributed ray tracing", SIGGRAPH 1984.
+// A thin lens at the eye: the rays of a pixel meet in the plane of focus, `view.focus_um` behind the target. R. Cook et
+// al., "Distributed ray tracing", SIGGRAPH 1984.
 
 Ray through_lens(vec2 pixel) {
     Ray middle = ray_of(pixel);

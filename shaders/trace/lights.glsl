@@ -1,21 +1,22 @@
-// Lights that have a size. They are looked for, one at a time, and met by paths that leave the volume; both are weighted by
-// how likely each was to find the light where it did (the balance heuristic: E. Veach, L. Guibas, "Optimally combining
-// sampling techniques for Monte Carlo rendering", SIGGRAPH 1995).
+// Area lights. Both next event estimation of one light and paths that leave the volume contribute; the balance
+// heuristic weights the two (E. Veach, L. Guibas, "Optimally combining sampling techniques for Monte Carlo rendering",
+// SIGGRAPH 1995).
 
+// A sampled direction towards a light.
 struct Look {
     vec3 unit;
-    float reach;
+    float reach;  // distance to the light
     vec3 radiance;
-    float density;  // of such looks, per solid angle
+    float density;  // sampling density per solid angle
 };
 
-// Per solid angle, seen from a place, where that light is met at this distance; 0: from behind.
+// Returns the sampling density of a light at this distance, per solid angle; 0 from behind.
 float look_density(AreaLightFrame light, vec3 unit, float distance) {
     float facing = -dot(light.normal.xyz, unit);
     return facing > 0.0 ? light.normal.w * distance * distance / (light.along.w * facing) : 0.0;
 }
 
-// From a place, in lengths from the volume's middle.
+// Samples a point on a light. `from` is relative to the volume's centre.
 Look look_for_light(vec3 from, vec3 u) {
     AreaLightFrame light = frame.trace.lights[0];
     for (int i = 1; i < max_lights; ++i) {
@@ -30,7 +31,8 @@ Look look_for_light(vec3 from, vec3 u) {
     return Look(unit, distance, light.radiance.rgb, look_density(light, unit, distance));
 }
 
-// Of a path that leaves the volume, scattered last at a place in a direction that was drawn with this density.
+// Returns the light of area lights for a path that leaves the volume. `from` is its last scattering, `density` that of
+// its direction.
 vec3 lights_met(vec3 from, vec3 unit, float density) {
     vec3 light = vec3(0);
     for (int i = 0; i < max_lights; ++i) {

@@ -1,5 +1,4 @@
-// What a place of the volume does to light: the ray caster's table, its colours taken as shares of light that are
-// scattered.
+// Interaction of light with the volume at a point. Uses the ray caster's table with colours as scattering albedos.
 #include "shaders/trace/tone.glsl"
 
 struct Medium {
@@ -7,18 +6,18 @@ struct Medium {
     vec3 albedo;
 };
 
-// One comparison, for `&&` would be a branch on the frame alone: shaders/raycast/pixel.glsl.
+// A single comparison, because && would branch on the frame alone, see shaders/raycast/pixel.glsl.
 bool is_perspective() {
     return max(abs(frame.eye_x.xyz), abs(frame.eye_y.xyz)) == vec3(0);
 }
 
-// What hides from the eye what is near hides it from all light.
+// Returns true for points closer than the near distance, which neither the eye nor light sees.
 bool is_too_near(vec3 at) {
     vec3 way = (at - 0.5) / frame.per_extent.xyz - frame.eye.xyz;
     return mix(dot(way, axis_of_sight()), length(way), is_perspective()) < frame.per_extent.w;
 }
 
-// As add_flow() does over a step of the ray caster, with shares of light in the place of colours.
+// Like add_flow() for a step of the ray caster, with albedos instead of colours.
 void mix_flow(vec3 at, vec3 colour, inout float bits, inout vec3 albedo) {
     Flow here = flow_at(at);
     here.weight *= left_by(colour * (1.0 - exp2(-bits * frame.picture.z)));
@@ -27,7 +26,7 @@ void mix_flow(vec3 at, vec3 colour, inout float bits, inout vec3 albedo) {
     albedo = mix(albedo, from_srgb(flow_colour(here.velocity)), of_flow / max(bits, 1e-20));
 }
 
-// As add_channels() does.
+// Like add_channels().
 void mix_channels(vec3 at, inout float bits, inout vec3 albedo) {
     for (int c = 0; c < max_channels; ++c) {
         if (c >= channel_count) continue;

@@ -1,25 +1,28 @@
-// The path of light that reaches a pixel, followed from the eye. Flights by delta tracking (E. Woodcock et al., ANL-7050,
-// 1965), of the lamp's light by residual ratio tracking (J. Novak et al., "Residual ratio tracking", ACM TOG 33(6), 2014). All
-// of it is one loop, a step or a look at the volume each time: neighbours wait for each other once, not at each scattering.
-// Software Vulkan works on everything that stands behind a branch, but leaves a loop when all rays have: there flights are a
-// loop of their own, so that what a scattering costs is paid once a flight, not once a step (2.4 times as fast).
+// Paths of light, traced from the eye. Flights use delta tracking (E. Woodcock et al., ANL-7050, 1965), shadow rays
+// residual ratio tracking (J. Novak et al., "Residual ratio tracking", ACM TOG 33(6), 2014).
+//
+// Everything is in one loop with a step or a volume lookup per iteration, so that neighbouring invocations synchronise
+// once per iteration and not at each scattering. Software Vulkan executes both sides of a branch but leaves a loop once
+// all rays have. It therefore has a separate loop for flights and pays for a scattering once per flight instead of once
+// per step (2.4 times as fast).
 
 const int max_steps = 1 << 22;
-const float dim = 0.05;          // part of the light that was looked for that is followed to the end
-const float dim_path = 0.1;      // weight of a path ...
-const int steady_scatterings = 4;  // ... that is followed to the end, after so many
+const float dim = 0.05;          // Russian roulette for shadow rays below this transmittance
+// Russian roulette for paths below this weight, after a min number of scatterings.
+const float dim_path = 0.1;
+const int steady_scatterings = 4;
 
 struct Traced {
     vec3 light;
     float opacity;
-    vec4 albedo;   // where it was scattered first; and how deep that is, in halves of the volume's diagonal
-    vec3 facing;   // there
-    vec4 counts;  // looks above the majorant, scatterings, looks, paths that were given up
+    vec4 albedo;   // of the first scattering; w: its depth in halves of the volume's diagonal
+    vec3 facing;   // normal there
+    vec4 counts;  // violations of majorants, scatterings, lookups, abandoned paths
 };
 
 const Traced nothing_traced = Traced(vec3(0), 0.0, vec4(0), vec3(0), vec4(0));
 
-// Russian roulette: what is left is worth as much more.
+// Russian roulette: survivors have their weight increased.
 bool survives(inout vec3 weight, int scatterings, float u) {
     if (scatterings < steady_scatterings) return true;
     float chance = min(max(weight.r, max(weight.g, weight.b)) / dim_path, 1.0);
@@ -28,19 +31,19 @@ bool survives(inout vec3 weight, int scatterings, float u) {
     return true;
 }
 
-// The same for light of which little has got through.
+// The same for shadow rays with little transmittance.
 bool is_lost(inout float passed, float u) {
     if (passed >= dim) return false;
     passed *= u < 0.5 ? 2.0 : 0.0;
     return passed == 0.0;
 }
 
-// What a step of a flight comes to.
+// Results of a step of a flight.
 const int nothing_yet = 0;
-const int an_end = 1;  // of the volume, or of the light that was looked for
+const int an_end = 1;  // of the volume, or of a shadow ray
 const int a_scattering = 2;
 
-// A look at the volume, and the random numbers that were drawn for it.
+// A volume lookup and its random numbers.
 struct Sample {
     vec3 at;
     Medium here;
@@ -48,16 +51,16 @@ struct Sample {
     vec4 u;
 };
 
-// Where a path is, and what it has brought so far.
+// State of a path and its result so far.
 struct Path {
     Traced found;
     Flight flight;
-    Flight onwards;  // after a light was looked for
+    Flight onwards;  // continuation after a shadow ray
     vec3 weight;
-    vec3 from;    // where it was scattered last, from the volume's middle
-    float likely;  // the density with which its direction was drawn there
-    vec3 light;    // that is looked for: what of it would get here
-    float passed;  // of that
+    vec3 from;    // last scattering, from the volume's centre
+    float likely;  // density of the sampled direction there
+    vec3 light;    // shadow ray: unoccluded contribution
+    float passed;  // shadow ray: transmittance
     bool to_light;
     int scatterings;
 };
@@ -67,7 +70,7 @@ Path path_along(Ray ray) {
     return Path(nothing_traced, flight, flight, vec3(1), vec3(0), 0.0, vec3(0), 1.0, false, 0);
 }
 
-// A step to the next cell, or a look at the volume on the way.
+// Advances to the next cell or tentative collision. Returns one of the results above.
 int advance(inout Path path, inout float depth, inout Sample met) {
     int event = an_end;
     if (is_inside(path.flight)) {
@@ -86,6 +89,7 @@ int advance(inout Path path, inout float depth, inout Sample met) {
             depth = -log(met.u.x);
             met.at = path.flight.at / volume_size();
         }
+        // Counts violations of the majorant with a tolerance for rounding.
         if (looks) {
             met.here = medium_at(met.at);
             path.found.counts += vec4(met.here.extinction > bounds.largest * 1.00001, 0, 1, 0);
@@ -101,7 +105,7 @@ int advance(inout Path path, inout float depth, inout Sample met) {
     return event;
 }
 
-// A light, looked for from where a path was scattered: where it is, and how much of it would go on the way of the path.
+// A light sampled from a scattering, with its unoccluded contribution.
 struct Sought {
     vec3 unit;
     float reach;
@@ -126,7 +130,7 @@ Sought seek_light(Ray ray, Scattering scattering, vec3 at) {
     return Sought(towards, to_eye.w, has_sky ? light / (1.0 - frame.studio.sky.w) : light);
 }
 
-// Light that was looked for has been found, or what was left of it. Whether the path goes on.
+// Ends a shadow ray and adds its light. Returns true if the path continues.
 bool end_search(inout Path path) {
     path.found.light += path.passed * path.light;
     path.to_light = false;
@@ -134,7 +138,7 @@ bool end_search(inout Path path) {
     return path.weight != vec3(0);
 }
 
-// Whether the path goes on, or looks for a light first.
+// Scatters the path and starts a shadow ray if there are lights. Returns true if the path continues.
 bool scatter(inout Path path, Ray ray, Sample met) {
     path.found.opacity = 1.0;
     path.found.counts.y += 1.0;
@@ -162,7 +166,7 @@ bool scatter(inout Path path, Ray ray, Sample met) {
     if (path.weight != vec3(0) && !survives(path.weight, path.scatterings, met.u.w)) path.weight = vec3(0);
     path.flight = flight_from(at, scattering.unit);
     const bool is_lit = lights_kind != lights_none || has_sky;
-    is_first_decision = is_first_decision && is_lit;  // where a light is looked for, that is decided too
+    is_first_decision = is_first_decision && is_lit;  // the choice of a light is also one of the first decisions
     if (!is_lit) return path.weight != vec3(0);
     path.onwards = path.flight;
     path.from = (at - 0.5) / frame.per_extent.xyz;
@@ -178,7 +182,7 @@ bool scatter(inout Path path, Ray ray, Sample met) {
     return true;
 }
 
-// Into the light all around.
+// The path leaves the volume: adds the light of the surroundings.
 void leave(inout Path path) {
     if (path.scatterings == 0) return;
     vec3 unit = path.flight.unit;
@@ -188,7 +192,7 @@ void leave(inout Path path) {
 
 Traced traced(Ray ray) {
     Path path = path_along(ray);
-    float depth = -log(draw_for(decision_flight).x);  // optical, to where something is met
+    float depth = -log(draw_for(decision_flight).x);  // optical depth to the next collision
     Sample met = Sample(vec3(0), Medium(0.0, vec3(0)), false, vec4(0));
     bool goes_on = true;
     for (int i = 0; i < max_steps && goes_on;) {

@@ -1,17 +1,18 @@
-// Random numbers of a path: the same for a pixel and a path whatever else is drawn, in whichever tiles and order.
+// Random numbers of a path. They depend on the pixel and the number of the path only, not on tiles or order of work.
 #include "shaders/shared/philox.h"
 
-uvec2 random_pixel;       // number of the pixel, number of its path
+uvec2 random_pixel;       // number of the pixel, number of the path
 uvec2 random_place;       // column and row of the pixel
-uint random_draws = 0u;  // so far
+uint random_draws = 0u;  // number of draws so far
 
 vec4 draw() {
     return uniform_numbers(philox(uvec4(random_pixel, random_draws++, 0u), frame.trace.random.xw));
 }
 
-// What a path decides first matters most: up to its first scattering, and the lamp's light there, the numbers of a pixel's paths
-// are spread evenly, by steps of the roots of primes (R. Richtmyer, 1951), shifted at random from pixel to pixel (R. Cranley,
-// T. Patterson, SIAM J. Numer. Anal. 13(6), 1976): each by itself is as random as any other.
+// The first decisions of a path have the largest effect: up to its first scattering, and the choice of a light there.
+// For them, the paths of a pixel use low-discrepancy sequences with steps of the roots of primes (R. Richtmyer, 1951),
+// shifted at random per pixel (R. Cranley, T. Patterson, SIAM J. Numer. Anal. 13(6), 1976). Each number by itself is
+// still uniformly distributed.
 const uint decision_flight = 0u, decision_scattering = 1u, decision_facet = 2u, decision_light = 3u;
 const uvec4 decision_steps[4] = {
     uvec4(0x6A09E667u, 0xBB67AE85u, 0x3C6EF372u, 0xA54FF53Au),
@@ -20,18 +21,18 @@ const uvec4 decision_steps[4] = {
     uvec4(0x67332667u, 0x8EB44A87u, 0xDB0C2E0Du, 0x47B5481Du)};
 bool is_first_decision;
 
-// At a pixel of the whole picture. Its number has less than 32 bits: compared with 0, but not by the frame alone, on which
-// branches would hang (shaders/raycast/pixel.glsl).
+// Starts the random numbers of a pixel of the whole picture. Pixel numbers have less than 32 bits, so the comparison is
+// with 0. It avoids a branch on the frame alone (shaders/raycast/pixel.glsl).
 void begin_draws(uvec2 place) {
     random_place = place;
     random_pixel = uvec2(place.y * frame.trace.random.z + place.x, frame.trace.random.y);
     is_first_decision = frame.trace.lens.w > float(random_pixel.x >> 31);
 }
 
-// Where the numbers of a pixel begin. Those of neighbours are as different as can be (blue noise: I. Georgiev, M. Fajardo,
-// "Blue-noise dithered sampling", SIGGRAPH Talks 2016), so that the denoiser and the eye mix their errors away: each decision
-// and each seed takes the noise from another place, so that every number is as likely as any other, and the lower bits, of
-// which the noise knows nothing, are drawn.
+// Returns the random shift of a pixel. Neighbouring pixels differ as much as possible (blue noise: I. Georgiev, M.
+// Fajardo, "Blue-noise dithered sampling", SIGGRAPH Talks 2016), so that the denoiser and the eye average their errors
+// out. Each decision and seed reads the noise at another offset to make all numbers equally likely. The noise has few
+// bits; the lower ones are random.
 uvec4 start_of(uint decision) {
     const int noise_bits = 2 * noise_edge_bits;
     uvec4 drawn = philox(uvec4(random_pixel.x, decision, 0u, 1u), frame.trace.random.xw);
@@ -45,6 +46,7 @@ uvec4 start_of(uint decision) {
     return mix(drawn, spread, bvec4(frame.trace.lens.w > 1.0));
 }
 
+// Returns numbers of the low-discrepancy sequence for first decisions, else random numbers.
 vec4 draw_for(uint decision) {
     uvec4 bits = is_first_decision ? start_of(decision) + random_pixel.y * decision_steps[decision]
                                    : philox(uvec4(random_pixel, random_draws++, 0u), frame.trace.random.xw);

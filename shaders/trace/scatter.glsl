@@ -1,10 +1,11 @@
-// Where light goes on to: scattered by tissue, or by a surface where the gradient is steep (T. Kroes et al., "Exposure
-// Render", PLoS ONE 7(7), 2012).
+// Scattering by tissue, or by a surface where the gradient is steep (T. Kroes et al., "Exposure Render", PLoS ONE 7(7),
+// 2012).
 #include "shaders/shared/phase.h"
 
 const float pi = 3.14159265;
 
-// Two directions across a unit vector (T. Duff et al., "Building an orthonormal basis, revisited", JCGT 6(1), 2017).
+// Returns the direction at an angle to a unit vector, `turn` radians around it. The basis is that of T. Duff et al.,
+// "Building an orthonormal basis, revisited", JCGT 6(1), 2017.
 vec3 turned(vec3 axis, float cosine, float turn) {
     float side = axis.z < 0.0 ? -1.0 : 1.0;
     float a = -1.0 / (side + axis.z);
@@ -16,16 +17,16 @@ vec3 turned(vec3 axis, float cosine, float turn) {
 }
 
 struct Scattering {
-    vec3 unit;    // of travel afterwards, drawn so that `weight` of the light goes on in it
+    vec3 unit;    // new direction of travel, sampled so that `weight` of the light continues in it
     vec3 weight;
     vec3 albedo;
     bool is_surface;
-    vec3 before;  // of travel
-    vec3 facing;  // normal of a surface that may be here, as long as it is trusted
-    mat3 local;   // of a surface: two directions along it, its normal towards where the light came from
+    vec3 before;  // direction of travel before
+    vec3 facing;  // normal of a possible surface, scaled by the trust in it
+    mat3 local;   // of a surface: two tangents and the normal on the side of the incoming path
 };
 
-// A face that was cut open is no surface.
+// Weight of surfaces near cut faces, 0 to 1: cut faces are not surfaces.
 float off_cut_faces(vec3 at) {
     float nearest = 1e12;
     if (is_cut) {
@@ -36,7 +37,7 @@ float off_cut_faces(vec3 at) {
     return clamp(nearest / max(frame.cut.facts.y, 1e-12) - 1.0, 0.0, 1.0);
 }
 
-// Where roughness varies with the value: that of the surface that was met last, and its place in the table.
+// Only if roughness varies with the value: roughness of the last surface and its row in the table.
 float roughness_here = 1.0;
 float roughness_row = 0.0;
 
@@ -45,7 +46,7 @@ void find_roughness(vec3 at) {
     roughness_row = clamp((roughness_here - least_roughness) / (1.0 - least_roughness), 0.0, 1.0) * float(roughness_steps - 1);
 }
 
-// A column of the table: a cosine; behind them the mean.
+// Interpolates a column of the table: the albedo for a cosine, or the mean in the last column.
 float rough_albedo(int column) {
     int row = min(int(roughness_row), roughness_steps - 2);
     int place = tables_albedo + row * (albedo_steps + 1) + column;
@@ -60,7 +61,7 @@ float mean_facet_albedo() {
     return roughness_varies ? rough_albedo(albedo_steps) : frame.trace.bricks.z;
 }
 
-// Of a direction, how much of its light facets mirror.
+// Returns the share of light from a direction that facets reflect.
 float facet_albedo(float cosine) {
     float place = clamp(cosine, 0.0, 1.0) * float(albedo_steps - 1);
     int below = min(int(place), albedo_steps - 2);
@@ -70,7 +71,7 @@ float facet_albedo(float cosine) {
     return mix(from, to, place - float(below));
 }
 
-// A direction of light that facets let through, by how much of it they do.
+// Samples a direction of light that facets transmit, in proportion to the transmitted share.
 vec3 below_facets() {
     vec3 direction = vec3(0, 0, 1);
     float most = 1.0 - facet_albedo(1.0);
@@ -82,8 +83,8 @@ vec3 below_facets() {
     return direction;
 }
 
-// Mirrored by the facet that is met, with the probability that it mirrors, or scattered by what is below: white surfaces
-// lose nothing, however exact the table is.
+// Reflects at a sampled facet with the probability of reflection, else scatters below the facets. White surfaces
+// conserve energy regardless of the table's precision.
 void reflect_at(inout Scattering scattering) {
     vec4 u = draw_for(decision_facet);
     vec3 out_to = -scattering.before * scattering.local;
@@ -107,7 +108,7 @@ void reflect_by_surface(inout Scattering scattering, vec3 at, vec3 normal) {
     reflect_at(scattering);
 }
 
-// By the solid, of the isosurface's colour.
+// Reflects at the solid in the isosurface's colour.
 Scattering reflected_by_solid(vec3 normal, vec3 at, vec3 before) {
     vec3 albedo = from_srgb(frame.surface_colour.rgb) * frame.trace.medium.y;
     Scattering result = Scattering(before, albedo, albedo, true, before, normal, mat3(1));
@@ -115,6 +116,7 @@ Scattering reflected_by_solid(vec3 normal, vec3 at, vec3 before) {
     return result;
 }
 
+// Scatters at a surface with the probability `trust` times the strength of surfaces, else by the phase function.
 Scattering scattered(vec3 at, vec3 before, vec3 albedo) {
     vec4 u = draw_for(decision_scattering);
     vec3 unit = turned(before, phase_cosine(u.x, frame.trace.medium.z), 2.0 * pi * u.y);
@@ -123,7 +125,7 @@ Scattering scattered(vec3 at, vec3 before, vec3 albedo) {
     vec3 slope = gradient(at);
     if (channel_count > 0) draw_slope(at, u.w, slope);
     float steepness = length(slope);
-    if (!(steepness > 0.0 && steepness < 1e30)) return result;  // nor where voxels are no numbers
+    if (!(steepness > 0.0 && steepness < 1e30)) return result;  // also excludes NaN
     float trust = off_cut_faces(at) * steepness / (steepness + frame.light.shading.y);
     vec3 normal = slope * ((dot(slope, before) > 0.0 ? -1.0 : 1.0) / steepness);
     result.facing = trust * normal;
@@ -132,8 +134,8 @@ Scattering scattered(vec3 at, vec3 before, vec3 albedo) {
     return result;
 }
 
-// Of irradiance from a direction, what goes on as radiance the way that it came by; and the density, per solid angle, with
-// which scattered() draws that direction: what is white is drawn as it reflects.
+// Returns the reflected or scattered radiance per irradiance from a direction, and in w the density per solid angle
+// with which scattered() samples that direction for a white medium.
 vec4 lit_from(Scattering scattering, vec3 towards) {
     if (!scattering.is_surface) {
         return vec4(scattering.albedo, 1.0) * phase(dot(scattering.before, towards), frame.trace.medium.z);
@@ -146,7 +148,7 @@ vec4 lit_from(Scattering scattering, vec3 towards) {
     return in_from.z * (vec4(scattering.albedo, 1.0) * below + ggx_reflected(out_to, in_from, facet_alpha()));
 }
 
-// Where a headlight is: the direction, and how far away. Seen without perspective, it is as far away as the eye is.
+// Returns direction and distance of a headlight. In orthographic views, the distance is infinite.
 vec4 towards_eye(Ray ray, vec3 at) {
     vec3 way = (ray.start - at) / frame.per_extent.xyz;
     bool is_near = is_perspective();
@@ -154,7 +156,7 @@ vec4 towards_eye(Ray ray, vec3 at) {
     return vec4(normalize(mix(-ray.unit, way, bvec3(is_near))), reach);
 }
 
-// Some direction towards the lamp.
+// Samples a direction towards the lamp.
 vec3 towards_lamp(vec3 to_eye, vec2 u) {
     vec3 middle = mix(to_eye, frame.light.lamp.xyz, frame.light.lamp.w);
     return turned(normalize(middle), mix(frame.trace.light.z, 1.0, u.x), 2.0 * pi * u.y);

@@ -1,9 +1,9 @@
-// A picture all around as the sky: looked for by how bright its texels are, and met by paths that leave the volume. Its middle
-// is what one sees who stands in the volume and looks along the B-scans, with A-scans to the right.
+// A sky picture as light source, with next event estimation in proportion to its brightness and multiple importance
+// sampling. Its centre is the view from the volume along the B-scans, with A-scans to the right.
 
 struct SkySeen {
     vec3 light;
-    float density;  // of looks, per solid angle
+    float density;  // sampling density per solid angle
 };
 
 SkySeen sky_of(vec3 unit) {
@@ -15,7 +15,7 @@ SkySeen sky_of(vec3 unit) {
     return SkySeen(frame.trace.light.x * light.rgb, frame.studio.sky.w * light.a);
 }
 
-// Even over the texel that is drawn.
+// Samples a texel by its alias table, then a direction uniformly within it.
 Look look_for_sky() {
     uvec4 bits = philox(uvec4(random_pixel, random_draws++, 0u), frame.trace.random.xw);
     vec4 u = uniform_numbers(bits);
@@ -33,7 +33,7 @@ Look look_for_sky() {
     return Look(unit, 1e30, frame.trace.light.x * light.rgb, frame.studio.sky.w * light.a);
 }
 
-// Of a path that leaves the volume; `density`: with which its direction was drawn.
+// Returns the light of the sky for a path that leaves the volume. `density` is that of its direction.
 vec3 sky_met(vec3 unit, float density) {
     SkySeen seen = sky_of(unit);
     return seen.light * (density / max(density + seen.density, 1e-30));

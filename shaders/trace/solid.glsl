@@ -1,6 +1,5 @@
-// What has reached the isovalue, as a solid that nothing passes: where a flight meets it, and its normal there. Looked for at
-// steps of half a voxel, in bricks that reach the value (a volume is as bright as its voxels at most), and halved as the ray
-// caster does.
+// Isosurfaces as opaque solids: intersections of flights and their normals. The search uses steps of half a voxel in
+// bricks that reach the isovalue (interpolation never exceeds the voxels) and then bisection, like the ray caster.
 
 const int solid_halvings = 10;
 const int max_solid_steps = 64;
@@ -13,8 +12,7 @@ bool is_solid_at(Flight flight, float way) {
     return is_solid((flight.at + way * flight.speed) / volume_size());
 }
 
-// Of a step of a flight, which has ended where `after` is and begun where `before` was. If the solid is met on the way, that
-// is where `after` then is.
+// Tests a step of a flight from `before` to `after` against the solid. On a hit, moves `after` to the intersection.
 bool meets_solid(Flight before, float way, inout Flight after) {
     if (texelFetch(majorant_ranges, before.brick, 0).g < frame.lookup.w) {
         after.is_in_solid = false;
@@ -43,13 +41,13 @@ bool meets_solid(Flight before, float way, inout Flight after) {
     return false;
 }
 
-// Along a unit vector, how many voxels a length is at most.
+// Returns the max number of voxels per length along a unit vector, over the axes.
 float voxels_along(vec3 unit) {
     vec3 way = abs(unit * frame.per_extent.xyz * volume_size());
     return max(way.x, max(way.y, way.z));
 }
 
-// The nearest face of what is kept of the volume: its normal, and how far below it a place lies.
+// Returns the nearest face of the unclipped volume: its normal, and the distance of the point below it.
 vec4 face_beside(vec3 at) {
     vec3 beside = min(at, 1.0 - at) / frame.per_extent.xyz;
     float nearest = min(beside.x, min(beside.y, beside.z));
@@ -64,10 +62,10 @@ vec4 face_beside(vec3 at) {
     return vec4(normal, nearest);
 }
 
-// Towards where light comes from that travels in a direction. Where the solid is cut open, or reaches the volume's side, that
-// of the face.
+// Returns the normal of the solid on the side of incoming light. On cut faces and at the sides of the volume, it is the
+// normal of the face.
 vec3 normal_of_solid(vec3 at, vec3 before) {
-    const float on_face = 0.02;  // voxels
+    const float on_face = 0.02;  // in voxels
     vec4 face = face_beside(at);
     vec3 slope = face.w * voxels_along(face.xyz) < on_face ? face.xyz : gradient(at);
     float steepness = length(slope);
@@ -75,7 +73,7 @@ vec3 normal_of_solid(vec3 at, vec3 before) {
     return slope * ((dot(slope, before) > 0.0 ? -1.0 : 1.0) / steepness);
 }
 
-// Half a voxel off the solid: from where light goes on.
+// Returns a point half a voxel outside the solid, where reflected paths start.
 vec3 off_solid(vec3 at, vec3 normal) {
     return at + normal * frame.per_extent.xyz * (0.5 / voxels_along(normal));
 }

@@ -1,5 +1,5 @@
-// From light to what a display shows. Reinhard et al., "Photographic tone reproduction for digital images",
-// SIGGRAPH 2002, equation 4; filmic: J. Hable, "Uncharted 2: HDR lighting", GDC 2010. White is shown as 1.
+// Tone mapping from linear light to display light, where white is 1. Reinhard et al., "Photographic tone reproduction
+// for digital images", SIGGRAPH 2002, equation 4; filmic: J. Hable, "Uncharted 2: HDR lighting", GDC 2010.
 #include "shaders/shared/trace.h"
 
 const float filmic_a = 0.15, filmic_b = 0.50, filmic_c = 0.10, filmic_d = 0.20, filmic_e = 0.02, filmic_f = 0.30;
@@ -10,8 +10,8 @@ vec3 filmic(vec3 x) {
            filmic_e / filmic_f;
 }
 
-// `tone`: factor of the light, curve, white point. Without branches on it: software Vulkan makes a shader anew for each of their values. Linear
-// light in, linear light of the display out.
+// Maps linear light to linear display light. `tone`: factor of the light, curve, white point. Avoids branches on
+// `tone`, for which software Vulkan would compile a version of the shader per value.
 vec3 toned(vec3 light, vec4 tone) {
     vec3 x = light * tone.x;
     float white = tone.z;
