@@ -1,4 +1,4 @@
-// What C++ and annotate.comp share: bindings, the tile, and a shape that is drawn over a picture.
+// Interface between C++ and annotate.comp: bindings, tiles, and the shapes drawn over a picture.
 #ifndef ECHOLUX_SHADERS_SHARED_ANNOTATE_H
 #define ECHOLUX_SHADERS_SHARED_ANNOTATE_H
 
@@ -17,14 +17,14 @@ using uint = std::uint32_t;
 #endif
 
 ECHOLUX_CONST annotate_shapes = 0;
-ECHOLUX_CONST annotate_tiles = 1;     // left, top in tiles of the region; first and end of its part of the list
-ECHOLUX_CONST annotate_list = 2;      // indices of shapes, in the order in which they are drawn
-ECHOLUX_CONST annotate_coverage = 3;  // of glyphs, four pixels a word
+ECHOLUX_CONST annotate_tiles = 1;     // left, top in tiles of the region; first and end index in the list
+ECHOLUX_CONST annotate_list = 2;      // indices of shapes in drawing order
+ECHOLUX_CONST annotate_coverage = 3;  // of glyphs, four pixels per word
 ECHOLUX_CONST annotate_picture = 4;
 ECHOLUX_CONST annotate_binding_count = 5;
 
-ECHOLUX_CONST annotate_tile = 16;   // pixels; one work group
-ECHOLUX_CONST annotate_row = 1024;  // work groups that are dispatched side by side
+ECHOLUX_CONST annotate_tile = 16;   // in pixels; one workgroup
+ECHOLUX_CONST annotate_row = 1024;  // workgroups per row of the dispatch
 
 ECHOLUX_CONST shape_line = 0;
 ECHOLUX_CONST shape_rectangle = 1;
@@ -33,15 +33,15 @@ ECHOLUX_CONST shape_glyph = 3;
 
 // In pixels from the picture's top left corner.
 struct Shape {
-    vec4 at;      // line: both ends; triangle: two corners; else left, top, right, bottom
+    vec4 at;      // line: ends; triangle: two corners; else left, top, right, bottom
     vec4 colour;  // RGB, opacity
-    vec2 more;    // line: width; triangle: the third corner, clockwise as one sees it
+    vec2 more;    // line: width; triangle: third corner, clockwise on the screen
     uint kind;
-    uint coverage;  // glyph: its first word
+    uint coverage;  // glyph: index of its first word
 };
 
 struct AnnotatePart {
-    vec4 region;  // left, top, width, height of what is drawn on
+    vec4 region;  // left, top, width, height of the drawn region
     uint tiles;
 };
 

@@ -1,5 +1,4 @@
-// What C++, the brick shaders and raycast.comp share about bricks: cubes of voxels whose least and largest value are
-// known.
+// Interface between C++ and the shaders for bricks: cubes of voxels with known min and max value.
 #ifndef ECHOLUX_SHADERS_SHARED_BRICKS_H
 #define ECHOLUX_SHADERS_SHARED_BRICKS_H
 
@@ -10,21 +9,21 @@ namespace echolux::shared {
 #define ECHOLUX_CONST const int
 #endif
 
-ECHOLUX_CONST range_group = 64;   // invocations; eight a brick, along depth
+ECHOLUX_CONST range_group = 64;   // invocations, eight per brick, along depth
 ECHOLUX_CONST brick_group = 4;    // bricks along each axis
-ECHOLUX_CONST peaks_group = 16;   // bricks along depth, or four times as many
-ECHOLUX_CONST peaks_group_a = 4;  // ... and along A-scans
-ECHOLUX_CONST dilate_group = 8;   // bricks along depth and along A-scans
-ECHOLUX_CONST dilate_run = 4;     // ... and along B-scans, of an invocation
+ECHOLUX_CONST peaks_group = 16;   // bricks along depth, or a quarter of them
+ECHOLUX_CONST peaks_group_a = 4;  // bricks along A-scans
+ECHOLUX_CONST dilate_group = 8;   // bricks along depth and A-scans
+ECHOLUX_CONST dilate_run = 4;     // bricks along B-scans per invocation
 
-ECHOLUX_CONST binding_brick_min = 0;     // the source, sampled for its least value
-ECHOLUX_CONST binding_brick_max = 1;     // ... and for its largest
-ECHOLUX_CONST binding_brick_ranges = 2;  // R: least, G: largest
+ECHOLUX_CONST binding_brick_min = 0;     // source, sampled for its min
+ECHOLUX_CONST binding_brick_max = 1;     // source, sampled for its max
+ECHOLUX_CONST binding_brick_ranges = 2;  // R: min, G: max
 
 ECHOLUX_CONST binding_peaks_source = 0;
 ECHOLUX_CONST binding_peaks_ranges = 1;
 
-// What peaks are.
+// Types of peaks.
 ECHOLUX_CONST peaks_u8 = 0;
 ECHOLUX_CONST peaks_u16 = 1;
 ECHOLUX_CONST peaks_f16 = 2;
@@ -37,13 +36,13 @@ ECHOLUX_CONST binding_class_ranges = 0;
 ECHOLUX_CONST binding_class_limits = 1;
 ECHOLUX_CONST binding_class_target = 2;
 
-// What a brick holds, by the transfer function.
-ECHOLUX_CONST brick_empty = 0;  // nothing that is seen
-ECHOLUX_CONST brick_thin = 1;   // so little that longer steps will do
+// Content of a brick under the transfer function.
+ECHOLUX_CONST brick_empty = 0;  // nothing visible
+ECHOLUX_CONST brick_thin = 1;   // faint enough for longer steps
 ECHOLUX_CONST brick_dense = 2;
 
-// For each entry of the transfer table the first entry from there on that is seen at all (low half) and that is dense
-// (high half): a range of entries is classified by its two ends.
+// For each entry of the transfer table: the first visible entry at or after it (low half), and the first dense entry
+// (high half). The two ends of a range of entries classify it.
 ECHOLUX_CONST limit_shift = 16;
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-// What the ray caster and the path tracer have to know of channels: volumes of the same voxels that are seen together
-// with the volume, each by a curve or labels of its own.
+// Interface between C++ and the shaders for channels: additional volumes with the same grid, each with its own curve or
+// labels.
 #ifndef ECHOLUX_SHADERS_SHARED_CHANNELS_H
 #define ECHOLUX_SHADERS_SHARED_CHANNELS_H
 
@@ -12,23 +12,25 @@ using vec4 = glm::vec4;
 #define ECHOLUX_CONST const int
 #endif
 
-ECHOLUX_CONST max_channels = 3;  // beside the volume
+ECHOLUX_CONST max_channels = 3;  // in addition to the volume
 
-// The specialization constant: how many there are, then a bit for each that holds labels, and one for each of which the
-// largest on the ray is seen, over the picture.
+// Specialization constant: number of channels, then a bit per channel for labels, then a bit per channel for max
+// projections over the picture.
 ECHOLUX_CONST channels_mask = 3;
 ECHOLUX_CONST channels_label_bit = 2;
 ECHOLUX_CONST channels_maximum_bit = 5;
 
-// The buffer: for each channel its table, extinction, colour, and the first entry from there on that is seen at all; then
-// for each the largest of 1, 2, 4 ... entries, four to a word.
-ECHOLUX_CONST channel_entries_of_one = 1024;  // transfer_entries; of labels their numbers
+// Buffer: per channel its table with extinction, colour and next visible entry; then per channel the largest extinction
+// of 1, 2, 4 ... entries, four per word.
+ECHOLUX_CONST channel_entries_of_one = 1024;  // equals transfer_entries; indexed by label number for labels
 ECHOLUX_CONST channel_peaks_of_one = 11 * 1024 / 4;
 
 struct ChannelFrame {
-    vec4 lookup;  // texture value to entry: scale, offset; extinction of the table to optical depth in bits per length
-    vec4 look;    // opacity, at most 1, by the largest extinction, or of labels by 1; 1: it lies over what was before; its slopes to those of the
-                  // volume; opacity, at most 1
+    // x, y: scale and offset from texture value to entry; z: table extinction to optical depth in bits per length
+    vec4 lookup;
+    // x: opacity (max 1) over the largest extinction, or the opacity for labels; y: 1: replaces channels before it; z:
+    // scale from its gradients to the volume's; w: opacity (max 1)
+    vec4 look;
     vec4 bricks;  // texture coordinates to bricks
 };
 

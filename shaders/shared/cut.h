@@ -1,4 +1,4 @@
-// What the ray caster has to know of what is cut away.
+// Interface between C++ and the shaders for clipping.
 #ifndef ECHOLUX_SHADERS_SHARED_CUT_H
 #define ECHOLUX_SHADERS_SHARED_CUT_H
 
@@ -12,15 +12,16 @@ using vec4 = glm::vec4;
 #endif
 
 ECHOLUX_CONST heights_off = 0;
-ECHOLUX_CONST heights_anywhere = 1;    // each sample is looked at
-ECHOLUX_CONST heights_along_rays = 2;  // rays run along the depth: they begin and end at the heights
+ECHOLUX_CONST heights_anywhere = 1;    // each sample is tested
+ECHOLUX_CONST heights_along_rays = 2;  // rays run along depth, so the limits clip the rays
 
-ECHOLUX_CONST max_cuts = 14;  // the faces of the box, six free planes, a slab
+ECHOLUX_CONST max_cuts = 14;  // faces of the box, six free planes, a slab
 
 struct CutFrame {
-    vec4 facts;            // number of cuts, those behind cut nothing; how deep below a cut face it is not shaded
-    vec4 plane[max_cuts];  // in texture coordinates: dot(xyz, at) - w is the length by which a place is cut away
-    vec4 heights;          // added to the top's and the bottom's texture coordinates along the depth; those per um
+    vec4 facts;            // x: number of planes, the others clip nothing; y: depth of the unshaded zone below cut
+                           // faces
+    vec4 plane[max_cuts];  // in texture coordinates: dot(xyz, at) - w > 0 is clipped by that length
+    vec4 heights;          // xy: added to the depth coordinates of top and bottom; z: texture coordinates per um
 };
 
 #ifdef __cplusplus

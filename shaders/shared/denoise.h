@@ -1,4 +1,4 @@
-// What C++ and the shaders share that filter the noise of traced light and say how much of it is left.
+// Interface between C++ and the shaders that denoise traced light and measure the remaining noise.
 #ifndef ECHOLUX_SHADERS_SHARED_DENOISE_H
 #define ECHOLUX_SHADERS_SHARED_DENOISE_H
 
@@ -14,31 +14,31 @@ using vec4 = glm::vec4;
 #endif
 
 ECHOLUX_CONST denoise_group = 8;
-ECHOLUX_CONST noise_tile = 16;  // pixels along its edges
+ECHOLUX_CONST noise_tile = 16;  // edge in pixels
 
-ECHOLUX_CONST binding_denoise_light = 0;     // to be filtered, or filtered
-ECHOLUX_CONST binding_denoise_variance = 1;  // of luminance and of all features together, of their means
-ECHOLUX_CONST binding_denoise_albedo = 2;    // as in an accumulation buffer: see PathFeatures
+ECHOLUX_CONST binding_denoise_light = 0;     // input or filtered light
+ECHOLUX_CONST binding_denoise_variance = 1;  // of the means: luminance, sum over all features
+ECHOLUX_CONST binding_denoise_albedo = 2;    // as in an accumulation buffer, see PathFeatures
 ECHOLUX_CONST binding_denoise_normals = 3;
 ECHOLUX_CONST binding_denoise_squares = 4;
-ECHOLUX_CONST binding_denoise_raw = 5;  // not filtered
+ECHOLUX_CONST binding_denoise_raw = 5;  // unfiltered light
 ECHOLUX_CONST binding_denoise_raw_variance = 6;
 ECHOLUX_CONST binding_denoise_light_target = 7;
 ECHOLUX_CONST binding_denoise_variance_target = 8;
 ECHOLUX_CONST binding_denoise_found = 9;
 ECHOLUX_CONST denoise_bindings = 10;
 
-ECHOLUX_CONST restored_over = 3;  // pixels to each side over which the filter's error is estimated
+ECHOLUX_CONST restored_over = 3;  // pixels to each side in the estimate of the filter's error
 
-// What is read back.
+// Results read back by the host.
 struct DenoiseFound {
-    float worst;  // noise of the worst tile: its mean square, in steps of 8 bits
+    float worst;  // mean square noise of the noisiest tile, in steps of 8 bits
     uint fireflies;
 };
 
 struct DenoisePart {
-    // 1 / (paths - 1), distance of the filter's taps in pixels; 1: fireflies are hidden; true variance of the filtered
-    // light over what adding up independent neighbours makes of it
+    // x: 1 / (paths - 1); y: distance of the filter's taps in pixels; z: 1: hide fireflies; w: ratio of the true
+    // variance of the filtered light to that of independent neighbours
     vec4 pass;
     vec4 tone;  // as in resolve.comp
     vec4 background;

@@ -1,4 +1,4 @@
-// The colour of a depth in mode depth-mip, for the shader and for the colour bar that explains it.
+// Colour of a depth in mode depth-mip, for the shader and the colour bar.
 #ifndef ECHOLUX_SHADERS_SHARED_DEPTH_COLOUR_H
 #define ECHOLUX_SHADERS_SHARED_DEPTH_COLOUR_H
 
@@ -11,9 +11,9 @@ using namespace glm;
 #define ECHOLUX_INLINE
 #endif
 
-// From where the volume begins, yellow, over pink to where it ends, blue. In OKLab (B. Ottosson, 2020) at one
-// lightness, which is left to the value; its share of yellow falls all the way, so that who confuses red and green
-// still reads the depth.
+// Runs from yellow at the start of the volume through pink to blue at its end. Computed in OKLab (B. Ottosson, 2020) at
+// constant lightness, which encodes the value. Yellowness decreases monotonically, so the scale is readable for
+// red-green colour-blind users.
 ECHOLUX_INLINE vec3 colour_of_depth(float part) {
     float hue = radians(mix(95.0f, -95.0f, clamp(part, 0.0f, 1.0f)));
     vec3 lab = vec3(0.78f, 0.125f * vec2(cos(hue), sin(hue)));

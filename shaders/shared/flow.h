@@ -1,4 +1,4 @@
-// What the ray caster has to know of the flow that lies over the structure.
+// Interface between C++ and the shaders for the flow overlay.
 #ifndef ECHOLUX_SHADERS_SHARED_FLOW_H
 #define ECHOLUX_SHADERS_SHARED_FLOW_H
 
@@ -13,15 +13,15 @@ using vec4 = glm::vec4;
 
 ECHOLUX_CONST flow_off = 0;
 ECHOLUX_CONST flow_scalar = 1;  // a velocity
-ECHOLUX_CONST flow_phasor = 2;  // (cos, sin) of a phase, shorter where it is doubtful
+ECHOLUX_CONST flow_phasor = 2;  // (cos, sin) of a phase, with the confidence as magnitude
 
-ECHOLUX_CONST flow_colour_entries = 513;  // odd: no flow has an entry of its own
+ECHOLUX_CONST flow_colour_entries = 513;  // odd, so that zero flow has its own entry
 
 struct FlowFrame {
-    vec4 values;   // to velocity: scale and offset of texture values, factor of a phase in radians
-    vec4 look;     // threshold, 1 / speeds from there until it is seen in full, 1 / range, opacity
-    vec4 density;  // of flow that is seen in full: optical depth in bits per length; 1: it lies under the structure
-    vec4 bricks;   // texture coordinates to bricks of the flow, which may be of another size than the structure's
+    vec4 values;   // x, y: scale and offset from texture value to velocity; z: velocity per radian of phase
+    vec4 look;     // x: threshold; y: 1 / width of the fade-in above it; z: 1 / range; w: opacity
+    vec4 density;  // x: optical depth of opaque flow in bits per length; y: 1: under the structure
+    vec4 bricks;   // texture coordinates to bricks of the flow, which may differ in size from the structure's
 };
 
 #ifdef __cplusplus

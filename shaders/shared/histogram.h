@@ -1,4 +1,4 @@
-// What C++ and histogram.comp share.
+// Interface between C++ and histogram.comp.
 #ifndef ECHOLUX_SHADERS_SHARED_HISTOGRAM_H
 #define ECHOLUX_SHADERS_SHARED_HISTOGRAM_H
 
@@ -14,20 +14,20 @@ using glm::vec2;
 #endif
 
 ECHOLUX_CONST histogram_bins = 256;
-ECHOLUX_CONST histogram_group = 256;  // invocations: one a bin
+ECHOLUX_CONST histogram_group = 256;  // invocations, one per bin
 
-// What is counted of a voxel.
+// What is counted per voxel.
 ECHOLUX_CONST histogram_values = 0;
-ECHOLUX_CONST histogram_speeds = 1;  // without the sign, where it is not 0
-ECHOLUX_CONST histogram_phases = 2;  // of phasors that are sure of theirs, without the sign
+ECHOLUX_CONST histogram_speeds = 1;  // magnitudes, without zeros
+ECHOLUX_CONST histogram_phases = 2;  // magnitudes of the phases of reliable phasors
 
 ECHOLUX_CONST binding_histogram_voxels = 0;
 ECHOLUX_CONST binding_histogram_counts = 1;
 
-// A box of a texture, of which every `stride`-th A-scan is counted. Texture value * bins.x + bins.y = bin.
+// A box of a texture, of which every `stride`-th A-scan is counted. bin = texture value * bins.x + bins.y.
 struct HistogramPart {
-    ivec4 first;   // voxel of the texture, w: stride
-    ivec4 extent;  // voxels, w: A-scans that are counted
+    ivec4 first;   // voxel of the texture; w: stride
+    ivec4 extent;  // in voxels; w: number of A-scans to count
     vec2 bins;
     int counted;
 };

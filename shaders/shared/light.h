@@ -1,4 +1,4 @@
-// What the ray caster has to know of light.
+// Interface between C++ and the shaders for lighting.
 #ifndef ECHOLUX_SHADERS_SHARED_LIGHT_H
 #define ECHOLUX_SHADERS_SHARED_LIGHT_H
 
@@ -9,11 +9,11 @@ using vec4 = glm::vec4;
 #endif
 
 struct LightFrame {
-    vec4 shading;  // strength, gradient (texture value per smallest voxel edge) at which it is half there; strength of
-                   // ambient occlusion, of shadows
-    vec4 lamp;     // direction towards the free lamp, in lengths; 1: there is one, 0: the lamp is at the eye
-    vec4 cell;     // of the light volume: a cell's length in texture coordinates, and itself
-    vec4 steps;    // of a cell towards what is around, towards the lamp
+    vec4 shading;  // x: strength; y: gradient (texture values per smallest voxel edge) at half strength; z: ambient
+                   // occlusion; w: shadows
+    vec4 lamp;     // xyz: unit vector towards the free lamp, in lengths; w: 1: free lamp, 0: headlight
+    vec4 cell;     // cells of the light volume: xyz: size in texture coordinates; w: mean edge length
+    vec4 steps;    // x: number of ambient steps; y: number of steps towards the lamp
 };
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-// What the ray caster has to know of single modes.
+// Interface between C++ and the shaders for single view modes.
 #ifndef ECHOLUX_SHADERS_SHARED_MODES_H
 #define ECHOLUX_SHADERS_SHARED_MODES_H
 
@@ -9,8 +9,7 @@ using vec4 = glm::vec4;
 #endif
 
 struct ModesFrame {
-    vec4 facts;  // bits of light lost per length at level 1 in an attenuated maximum; MIDA's balance; radius of a point
-                 // in voxels
+    vec4 facts;  // x: attenuated max: bits per length at level 1; y: balance of MIDA; z: radius of points in voxels
 };
 
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
-// What the ray caster has to know of a pass: one of several jittered ones whose mean is the picture, or the only one.
+// Interface between C++ and the shaders for passes: the picture is the mean of several jittered passes, or a single
+// one.
 #ifndef ECHOLUX_SHADERS_SHARED_PASS_H
 #define ECHOLUX_SHADERS_SHARED_PASS_H
 
@@ -12,11 +13,11 @@ using vec4 = glm::vec4;
 #endif
 
 ECHOLUX_CONST noise_edge_bits = 6;
-ECHOLUX_CONST noise_edge = 1 << noise_edge_bits;  // pixels of the blue noise
+ECHOLUX_CONST noise_edge = 1 << noise_edge_bits;  // edge of the blue noise in pixels
 
 struct PassFrame {
-    vec4 spot;   // x, y: where in its cell of the picture a ray goes through, 0 to 1; edge of the cell in pixels
-    vec4 share;  // of this pass in the mean; what is added to the noise, modulo 1
+    vec4 spot;   // x, y: position of the ray in its cell, 0 to 1; z: edge of the cell in pixels
+    vec4 share;  // x: weight of this pass in the mean; y: offset of the noise, modulo 1
 };
 
 #ifdef __cplusplus

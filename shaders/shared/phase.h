@@ -1,5 +1,5 @@
-// How tissue scatters light: L. Henyey, J. Greenstein, "Diffuse radiation in the galaxy", Astrophys. J. 93, 1941. `g`:
-// mean cosine between directions of travel before and after.
+// Phase function of tissue: L. Henyey, J. Greenstein, "Diffuse radiation in the galaxy", Astrophys. J. 93, 1941. `g` is
+// the mean cosine of the scattering angle.
 #ifndef ECHOLUX_SHADERS_SHARED_PHASE_H
 #define ECHOLUX_SHADERS_SHARED_PHASE_H
 
@@ -12,14 +12,14 @@ using namespace glm;
 #define ECHOLUX_INLINE
 #endif
 
-// Per solid angle.
+// Returns the phase function per solid angle.
 ECHOLUX_INLINE float phase(float cosine, float g) {
     float base = max(1.0f + g * g - 2.0f * g * cosine, 1e-6f);
     return (1.0f - g * g) / (12.5663706f * base * sqrt(base));
 }
 
-// Distributed like it, for u from 0 to 1. Near g = 0 the closed form loses all its digits: there its series. Not by a branch
-// on g alone: shaders/raycast/pixel.glsl says why.
+// Returns a cosine distributed like the phase function, for u uniform in (0, 1). Near g = 0, the closed form cancels
+// and a series replaces it. Avoids a branch on g alone, see shaders/raycast/pixel.glsl.
 ECHOLUX_INLINE float phase_cosine(float u, float g) {
     float even = 2.0f * u - 1.0f;
     float series = even + 1.5f * g * (1.0f - even * even);

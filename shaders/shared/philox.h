@@ -1,5 +1,5 @@
-// Random numbers by counter: Philox 4x32-10 (J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011),
-// for the path tracer and for the test of its known answers.
+// Counter-based random numbers: Philox 4x32-10 (J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC
+// 2011), for the path tracer and for the known-answer test.
 #ifndef ECHOLUX_SHADERS_SHARED_PHILOX_H
 #define ECHOLUX_SHADERS_SHARED_PHILOX_H
 
@@ -23,7 +23,7 @@ ECHOLUX_INLINE uvec4 philox(uvec4 counter, uvec2 key) {
     return counter;
 }
 
-// In (0, 1), neither end: 23 bits, to which a half can be added without rounding.
+// Returns numbers in the open interval (0, 1). Uses 23 bits, to which a half can be added without rounding.
 ECHOLUX_INLINE vec4 uniform_numbers(uvec4 bits) {
     return (vec4(bits >> 9u) + 0.5f) * (1.0f / 8388608.0f);
 }

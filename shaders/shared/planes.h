@@ -1,4 +1,4 @@
-// What the ray caster has to know of B-scans that are planes in space.
+// Interface between C++ and the shaders for separate B-scan planes.
 #ifndef ECHOLUX_SHADERS_SHARED_PLANES_H
 #define ECHOLUX_SHADERS_SHARED_PLANES_H
 
@@ -14,8 +14,9 @@ using vec4 = glm::vec4;
 ECHOLUX_CONST max_planes = 4;
 
 struct PlanesFrame {
-    vec4 facts;              // number of planes, their opacity; A-scans, B-scans of the volume that holds them
-    vec4 plane[max_planes];  // across the field, in its texture coordinates: the first A-scan, from there to the last
+    vec4 facts;              // x: number of planes; y: opacity; z, w: A-scans and B-scans of the volume that holds them
+    vec4 plane[max_planes];  // lateral, in texture coordinates of the field: xy: first A-scan; zw: vector from it to
+                             // the last
 };
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-// What C++ and raycast.comp share: bindings, workgroup size, specialization constants and the uniform block.
-// Lengths are micrometres (voxels where the spacing is unknown) along depth, A-scans, B-scans from the volume's centre.
+// Interface between C++ and raycast.comp: bindings, workgroup size, specialization constants and the uniform block.
+// Lengths are in um (voxels if the spacing is unknown) along depth, A-scans, B-scans from the volume's centre.
 #ifndef ECHOLUX_SHADERS_SHARED_RAYCAST_H
 #define ECHOLUX_SHADERS_SHARED_RAYCAST_H
 
@@ -56,21 +56,22 @@ ECHOLUX_CONST binding_majorants_target = 25;
 ECHOLUX_CONST binding_majorant_ranges = 26;
 ECHOLUX_CONST binding_majorant_ranges_target = 27;
 ECHOLUX_CONST binding_extinction_peaks = 28;
-ECHOLUX_CONST binding_path_albedo = 29;  // means of paths: see PathFeatures
+ECHOLUX_CONST binding_path_albedo = 29;  // means over paths, see PathFeatures
 ECHOLUX_CONST binding_path_normals = 30;
 ECHOLUX_CONST binding_path_squares = 31;
 ECHOLUX_CONST binding_path_drawn = 32;
-ECHOLUX_CONST binding_channel_volumes = 33;  // one each: max_channels
+ECHOLUX_CONST binding_channel_volumes = 33;  // max_channels bindings each
 ECHOLUX_CONST binding_channel_bricks = 36;
 ECHOLUX_CONST binding_channel_entries = 39;
-ECHOLUX_CONST binding_sky = 40;  // SkyTexel of each
+ECHOLUX_CONST binding_sky = 40;  // SkyTexel per texel
 ECHOLUX_CONST binding_curve_tables = 41;
 ECHOLUX_CONST binding_count = 42;
 
+// Workgroup size in pixels.
 ECHOLUX_CONST group_width = 8;
 ECHOLUX_CONST group_height = 4;
 
-// Specialization constants: each makes a program of its own, without the branch.
+// Specialization constants. Each value compiles to a separate program without the branch.
 ECHOLUX_CONST constant_mode = 0;
 ECHOLUX_CONST constant_lighting = 1;
 ECHOLUX_CONST constant_box = 2;
@@ -94,7 +95,7 @@ ECHOLUX_CONST constant_roughness = 19;
 ECHOLUX_CONST constant_isosurface = 20;
 ECHOLUX_CONST constant_count = 21;
 
-ECHOLUX_CONST mode_composite = 0;  // the order of ViewMode
+ECHOLUX_CONST mode_composite = 0;  // same order as ViewMode
 ECHOLUX_CONST mode_mip = 1;
 ECHOLUX_CONST mode_minip = 2;
 ECHOLUX_CONST mode_average = 3;
@@ -106,42 +107,42 @@ ECHOLUX_CONST mode_points = 8;
 ECHOLUX_CONST mode_traced = 9;
 
 ECHOLUX_CONST lighting_off = 0;
-ECHOLUX_CONST lighting_each = 1;      // sample for itself
-ECHOLUX_CONST lighting_together = 2;  // samples that are fetched together, once in the middle of what is seen of them
+ECHOLUX_CONST lighting_each = 1;      // each sample separately
+ECHOLUX_CONST lighting_together = 2;  // groups of samples, once at their mean position
 
 ECHOLUX_CONST output_colour = 0;
 ECHOLUX_CONST output_measures = 1;
-ECHOLUX_CONST output_mean = 2;    // of this pass and those before it, premultiplied
-ECHOLUX_CONST output_counts = 3;  // of paths: see path.glsl; their mean
+ECHOLUX_CONST output_mean = 2;    // mean of the passes so far, premultiplied
+ECHOLUX_CONST output_counts = 3;  // mean counts of paths, see path.glsl
 
-ECHOLUX_CONST rolling_off = 0;    // the volume is whole
-ECHOLUX_CONST rolling_first = 1;  // it is filled in part, with nothing behind
-ECHOLUX_CONST rolling_over = 2;   // ... with the previous volume behind
+ECHOLUX_CONST rolling_off = 0;    // the volume is complete
+ECHOLUX_CONST rolling_first = 1;  // partially filled, nothing behind it
+ECHOLUX_CONST rolling_over = 2;   // partially filled, previous volume behind it
 
 ECHOLUX_CONST transfer_entries = 1024;  // a power of two
 ECHOLUX_CONST box_edges = 12;
 
 struct RaycastFrame {
-    // The ray of the pixel at (x, y), counted from the picture's middle, right and down: starts at
-    // eye + x eye_x + y eye_y and runs along ray + x ray_x + y ray_y.
+    // The ray of the pixel at (x, y), relative to the picture's centre (right, down), starts at eye + x eye_x + y eye_y
+    // and has the direction ray + x ray_x + y ray_y.
     vec4 eye, eye_x, eye_y;
     vec4 ray, ray_x, ray_y;
-    vec4 per_extent;  // 1 / edge lengths of the volume: lengths to texture coordinates; then the nearest distance seen
-    vec4 gradient_step;   // of central differences, in texture coordinates
-    vec4 per_difference;  // differences to slopes per smallest voxel edge
-    vec4 picture;         // width, height in pixels, step length, least transmittance that is followed
-    vec4 region;          // the part of the picture that is cast: left, top, width, height in pixels
-    vec4 lookup;          // texture value to table index: scale, offset; extinction of the table to optical depth in
-                          // bits per length; texture value of the isosurface
-    vec4 values;          // texture value to value: scale, offset
-    vec4 background;      // RGB, opacity 0 or 1
-    vec4 box_colour;      // RGB, width in pixels
+    vec4 per_extent;      // xyz: 1 / edge lengths of the volume, from lengths to texture coordinates; w: near distance
+    vec4 gradient_step;   // central differences, in texture coordinates
+    vec4 per_difference;  // differences to gradients per smallest voxel edge
+    vec4 picture;         // width, height in pixels; step length; min transmittance of rays to continue
+    vec4 region;          // rendered part of the picture: left, top, width, height in pixels
+    vec4 lookup;          // x, y: scale and offset from texture value to table index; z: table extinction to optical
+                          // depth in bits per length; w: texture value of the isosurface
+    vec4 values;          // x, y: scale and offset from texture value to value
+    vec4 background;      // RGB; opacity, 0 or 1
+    vec4 box_colour;      // RGB; width in pixels
     vec4 surface_colour;
-    vec4 rows;    // of work groups: their number, and the stride (prime to it) in which they are worked through
+    vec4 rows;    // workgroup rows: x: their number; y: coprime stride of their order
     vec4 bricks;  // texture coordinates to bricks
-    vec4 run;     // samples in a run; samples of a dense run that one of a thin run stands for
-    vec4 filled;  // of a volume filled in part: texture coordinate z where that ends, and of the last slice's middle;
-                  // texture value of the low end of the range
+    vec4 run;     // x: samples per run; y: stride of samples in thin runs
+    vec4 filled;  // partially filled volumes: x: z coordinate of the end; y: z coordinate of the last slice's centre;
+                  // z: texture value of the low end of the range
     ModesFrame modes;
     LightFrame light;
     CutFrame cut;
@@ -154,13 +155,14 @@ struct RaycastFrame {
     ChannelsFrame channels;
     StudioFrame studio;
     SecondFrame second;
-    vec4 edge[box_edges];        // an end and from there to the other: x, y in pixels from the picture's middle; of a
-                                 // panorama see panorama.glsl
-    vec4 edge_facts[box_edges];  // 1 / squared length; then 0 and a huge number for an edge before the volume, the
-                                 // other way round for one behind it
+    vec4 edge[box_edges];  // xy: one end; zw: vector to the other, in pixels from the picture's centre; for
+                           // panoramas see panorama.glsl
+    // x: 1 / squared length; y, z: 0 and a huge number for edges in front of the volume, the reverse for edges behind
+    // it
+    vec4 edge_facts[box_edges];
 };
 
-// What the ray of a pixel met, see render/renderer.h, is this many pixels of an image of four floats.
+// Number of pixels (four floats each) that hold the measures of a ray, see render/renderer.h.
 ECHOLUX_CONST measure_pixels = 3;
 
 #ifdef __cplusplus

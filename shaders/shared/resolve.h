@@ -1,4 +1,4 @@
-// What C++ and resolve.comp share.
+// Interface between C++ and resolve.comp.
 #ifndef ECHOLUX_SHADERS_SHARED_RESOLVE_H
 #define ECHOLUX_SHADERS_SHARED_RESOLVE_H
 
@@ -13,7 +13,7 @@ ECHOLUX_CONST resolve_group = 8;
 
 ECHOLUX_CONST binding_resolve_accumulation = 0;
 ECHOLUX_CONST binding_resolve_picture = 1;
-ECHOLUX_CONST binding_resolve_drawn = 2;  // of paths: see PathFeatures
+ECHOLUX_CONST binding_resolve_drawn = 2;  // of paths, see PathFeatures
 
 #ifdef __cplusplus
 }  // namespace echolux::shared

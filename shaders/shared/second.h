@@ -1,4 +1,4 @@
-// What C++ and the shaders share about transfer functions over two axes, and about roughness by value.
+// Interface between C++ and the shaders for transfer functions over two axes, and for roughness by value.
 #ifndef ECHOLUX_SHADERS_SHARED_SECOND_H
 #define ECHOLUX_SHADERS_SHARED_SECOND_H
 
@@ -15,14 +15,14 @@ using vec4 = glm::vec4;
 #endif
 
 ECHOLUX_CONST second_off = 0;
-ECHOLUX_CONST second_gradient = 1;  // the order of SecondAxis
+ECHOLUX_CONST second_gradient = 1;  // same order as SecondAxis
 ECHOLUX_CONST second_curvature = 2;
 ECHOLUX_CONST second_distance = 3;
 
-ECHOLUX_CONST second_rows = 256;  // of the table, along the second axis; a power of two
+ECHOLUX_CONST second_rows = 256;  // table rows along the second axis, a power of two
 
-// Words of a buffer: roughness of each value; for roughness_steps of them from least_roughness to 1 the albedos of
-// facets and their mean; then the table's entries, extinction and colour of each, row by row.
+// Layout of the buffer in words: roughness per value; then the facet albedos and their mean for roughness_steps values
+// of roughness from least_roughness to 1; then extinction and colour of the table's entries, row by row.
 ECHOLUX_CONST roughness_steps = 32;
 ECHOLUX_CONST roughness_entries = 1024;
 ECHOLUX_CONST tables_albedo = roughness_entries;
@@ -33,24 +33,25 @@ inline constexpr float least_roughness = 0.05F;
 const float least_roughness = 0.05;
 #endif
 
-ECHOLUX_CONST plane_bins = 128;  // of a histogram over both axes, along each
+ECHOLUX_CONST plane_bins = 128;  // per axis of the two-dimensional histogram
 ECHOLUX_CONST binding_plane_voxels = 0;
 ECHOLUX_CONST binding_plane_heights = 1;
 ECHOLUX_CONST binding_plane_counts = 2;
 
 struct SecondFrame {
-    vec4 axis;   // to the row of the table: scale, offset; number of the tables; 1 / um: depths
-    vec4 depth;  // texture coordinate of the depth 0
+    vec4 axis;   // x, y: scale and offset to the table's row; z: number of the tables; w: texture coordinates per um of
+                 // depth
+    vec4 depth;  // x: texture coordinate of depth 0
 };
 
 // A box of a texture, of which every `stride`-th A-scan is counted.
 struct PlanePart {
-    ivec4 first;   // voxel of the texture, w: stride
-    ivec4 extent;  // voxels, w: A-scans that are counted
-    vec4 bins;     // to bins: scale and offset of texture values, of what is counted on the second axis
-    vec4 step;     // as gradient_step of the ray caster's frame
-    vec4 per;      // per_difference
-    vec4 depth;    // texture coordinates: of the depth 0, per um; 1: SecondAxis
+    ivec4 first;   // voxel of the texture; w: stride
+    ivec4 extent;  // in voxels; w: number of A-scans to count
+    vec4 bins;     // scale and offset to bins, of texture values and of the second axis
+    vec4 step;     // as RaycastFrame::gradient_step
+    vec4 per;      // as RaycastFrame::per_difference
+    vec4 depth;    // x: texture coordinate of depth 0; y: texture coordinates per um; z: a second_... constant
 };
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-// What the ray caster has to know of planes inside the volume and of sections.
+// Interface between C++ and the shaders for planes inside the volume and for sections.
 #ifndef ECHOLUX_SHADERS_SHARED_SLICES_H
 #define ECHOLUX_SHADERS_SHARED_SLICES_H
 
@@ -12,15 +12,15 @@ using vec4 = glm::vec4;
 #endif
 
 ECHOLUX_CONST slices_off = 0;
-ECHOLUX_CONST slices_inside = 1;   // planes in the volume
+ECHOLUX_CONST slices_inside = 1;   // planes inside the volume
 ECHOLUX_CONST slices_section = 2;  // the picture is a section
 
 ECHOLUX_CONST max_slices = 4;
 
 struct SlicesFrame {
-    vec4 facts;  // number of planes, those behind are met nowhere; 0: gray, 1: the colours of the curve; 1: cut as the
-                 // volume is
-    vec4 plane[max_slices];  // in texture coordinates: dot(xyz, at) - w is the length from the plane
+    vec4 facts;  // x: number of planes, the others are never hit; y: 0: gray, 1: colours of the curve; z: 1: clipped
+                 // like the volume
+    vec4 plane[max_slices];  // in texture coordinates: dot(xyz, at) - w is the distance from the plane
 };
 
 #ifdef __cplusplus

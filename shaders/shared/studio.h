@@ -1,5 +1,5 @@
-// What the ray caster and the path tracer have to know of what is set up around a volume: the ground, the background,
-// caps, outlines, a picture as sky, and pictures all around.
+// Interface between C++ and the shaders for the surroundings of a volume: ground, background, caps, outlines, sky
+// picture and panoramas.
 #ifndef ECHOLUX_SHADERS_SHARED_STUDIO_H
 #define ECHOLUX_SHADERS_SHARED_STUDIO_H
 
@@ -12,29 +12,29 @@ using vec4 = glm::vec4;
 #define ECHOLUX_CONST const int
 #endif
 
-// Bits of constant_studio: what of it a picture has.
+// Bits of constant_studio.
 ECHOLUX_CONST studio_panorama = 1;
 ECHOLUX_CONST studio_gradient = 2;  // of the background
 ECHOLUX_CONST studio_caps = 4;
 ECHOLUX_CONST studio_ground = 8;
 ECHOLUX_CONST studio_outline = 16;
-ECHOLUX_CONST studio_sky = 32;  // a picture gives light
+ECHOLUX_CONST studio_sky = 32;  // a sky picture emits light
 
-// A texel of the picture that is the sky, row by row from the zenith.
+// A texel of the sky picture, row by row from the zenith.
 struct SkyTexel {
-    vec4 light;  // as a part of view.sky: red, green, blue; density of looks for it, per solid angle
-    vec4 alias;  // A. Walker, "An efficient method for generating discrete random variables", ACM TOMS 3(3), 1977:
-                 // share of the looks drawn for this texel that it keeps; the texel that gets the others
+    vec4 light;  // xyz: radiance relative to view.sky; w: sampling density per solid angle
+    vec4 alias;  // alias table (A. Walker, "An efficient method for generating discrete random variables", ACM TOMS
+                 // 3(3), 1977): probability of keeping the drawn texel; texel to use otherwise
 };
 
 struct StudioFrame {
-    vec4 around;   // of a panorama: radians per pixel to the right and down
-    vec4 below;    // the background at the lower edge; 1 / height of the picture
-    vec4 outline;  // colour, strength
-    vec4 ground;   // where it lies, along the depth in texture coordinates; strength of its shadow; share of the light
-                   // that is the lamps'; sharpness of outlines
-    vec4 sky;      // texels across and down; how far it is turned, in radians; share of looks for light that are for it
-    vec4 caps;     // 0: gray, 1: the colours of the curve
+    vec4 around;   // x, y: radians per pixel of a panorama, right and down
+    vec4 below;    // xyz: background at the lower edge; w: 1 / height of the picture
+    vec4 outline;  // RGB, strength
+    vec4 ground;   // x: position along depth in texture coordinates; y: strength of the shadow; z: the lamps' share of
+                   // the light; w: sharpness of outlines
+    vec4 sky;      // x, y: columns, rows; z: rotation in radians; w: probability of sampling the sky
+    vec4 caps;     // x: 0: gray, 1: colours of the curve
 };
 
 #ifdef __cplusplus

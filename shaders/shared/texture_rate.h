@@ -1,4 +1,4 @@
-// What C++ and texture_rate.comp share.
+// Interface between C++ and texture_rate.comp.
 #ifndef ECHOLUX_SHADERS_SHARED_TEXTURE_RATE_H
 #define ECHOLUX_SHADERS_SHARED_TEXTURE_RATE_H
 
@@ -9,9 +9,9 @@ namespace echolux::shared {
 #define ECHOLUX_CONST const int
 #endif
 
-ECHOLUX_CONST rate_edge = 64;  // voxels of the texture, which any cache holds
+ECHOLUX_CONST rate_edge = 64;  // voxels; the texture fits into any cache
 ECHOLUX_CONST rate_group = 8;
-ECHOLUX_CONST rate_samples = 512;  // an invocation
+ECHOLUX_CONST rate_samples = 512;  // per invocation
 
 ECHOLUX_CONST binding_rate_source = 0;
 ECHOLUX_CONST binding_rate_sums = 1;
