@@ -1,6 +1,6 @@
-// Draws shapes over a finished picture: one work group a tile of it, only for tiles that have shapes. Each shape covers
-// a pixel in part at its edges; what is drawn later lies above.
-// What includes this says how the picture is stored: a format is part of an image that is read and written.
+// Draws shapes over a finished picture. One workgroup per tile, for tiles with shapes only. Edges are antialiased by
+// the coverage of the pixel, and later shapes cover earlier ones.
+// The including file defines picture_format, because the format is part of a storage image that is read and written.
 layout(local_size_x = annotate_tile, local_size_y = annotate_tile) in;
 
 layout(push_constant) uniform Part { AnnotatePart part; };
@@ -11,11 +11,12 @@ layout(std430, set = 0, binding = annotate_list) readonly buffer List { uint lis
 layout(std430, set = 0, binding = annotate_coverage) readonly buffer Coverage { uint coverage[]; };
 layout(set = 0, binding = annotate_picture, picture_format) uniform image2D picture;
 
-// The part of the pixel's square on this side of an edge that is `distance` beyond its middle.
+// Returns the coverage of a pixel by a half plane whose edge is `distance` pixels beyond the pixel's centre.
 float within(float distance) {
     return clamp(0.5 + distance, 0.0, 1.0);
 }
 
+// Lines are rectangles of the given width, without caps.
 float covered_by_line(Shape shape, vec2 pixel) {
     vec2 along = shape.at.zw - shape.at.xy;
     float reach = 0.5 * length(along);
@@ -30,11 +31,13 @@ float covered_by_rectangle(Shape shape, vec2 pixel) {
     return max(inside.x, 0.0) * max(inside.y, 0.0);
 }
 
+// Returns the signed distance to an edge, positive inside a triangle with clockwise corners.
 float inside_edge(vec2 from, vec2 to, vec2 pixel) {
     vec2 unit = normalize(to - from);
     return dot(pixel - from, vec2(-unit.y, unit.x));
 }
 
+// Approximate: the nearest edge decides.
 float covered_by_triangle(Shape shape, vec2 pixel) {
     float a = inside_edge(shape.at.xy, shape.at.zw, pixel);
     float b = inside_edge(shape.at.zw, shape.more, pixel);
@@ -57,6 +60,7 @@ float covered(Shape shape, vec2 pixel) {
     return covered_by_glyph(shape, pixel);
 }
 
+// Blends with premultiplied alpha; pictures store straight alpha.
 void main() {
     uint index = gl_WorkGroupID.y * annotate_row + gl_WorkGroupID.x;
     if (index >= part.tiles) return;

@@ -1,4 +1,4 @@
-// Shapes over a picture of floats, from which one of 16 bits a channel is made.
+// Draws shapes over a picture of floats, which is later saved with 16 bits per channel.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define picture_format rgba32f

@@ -1,4 +1,5 @@
-// What the transfer function makes of each brick, anew for each picture: a lookup at either end of the brick's range.
+// Classifies each brick by the transfer function: one table lookup at either end of the brick's range. Runs for every
+// picture.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
@@ -16,8 +17,9 @@ void main() {
     ivec3 brick = ivec3(gl_GlobalInvocationID);
     if (any(greaterThanEqual(brick, textureSize(ranges, 0)))) return;
     vec2 ends = texelFetch(ranges, brick, 0).rg * scale + offset;
-    ivec2 entries = ivec2(clamp(ends, 0.0, float(textureSize(limits, 0) - 1)) + 0.5);  // as the ray caster rounds
+    ivec2 entries = ivec2(clamp(ends, 0.0, float(textureSize(limits, 0) - 1)) + 0.5);  // rounded as by the ray caster
     uint limit = texelFetch(limits, entries.x, 0).r;
+    // Low half: first visible entry at or after the lower end. High half: first dense entry.
     int seen = int(limit & ((1u << limit_shift) - 1u));
     int dense = int(limit >> limit_shift);
     int kind = entries.y >= dense ? brick_dense : entries.y >= seen ? brick_thin : brick_empty;

@@ -1,5 +1,6 @@
-// Adds its 26 neighbours to each brick's range, and with them whatever interpolation near an edge can reach. A group
-// fetches its bricks and those around them once; each invocation joins a column of them layer by layer.
+// Extends the range of each brick by those of its 26 neighbours, which covers all values that interpolation reads
+// across its faces. A workgroup loads its bricks and their neighbours into shared memory once; each invocation then
+// combines a column of bricks layer by layer.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
@@ -7,7 +8,7 @@
 
 layout(local_size_x = dilate_group, local_size_y = dilate_group) in;
 
-layout(push_constant) uniform Part { int first, end; };  // slabs of bricks
+layout(push_constant) uniform Part { int first, end; };  // slabs of bricks along z
 
 layout(set = 0, binding = binding_dilate_source) uniform texture3D ranges;
 layout(set = 0, binding = binding_dilate_target) uniform writeonly image3D dilated;
@@ -15,6 +16,7 @@ layout(set = 0, binding = binding_dilate_target) uniform writeonly image3D dilat
 const int side = dilate_group + 2;
 const int layers = dilate_run + 2;
 
+// Ranges as (min, max) pairs, x fastest.
 shared vec2 tile[layers * side * side];
 
 vec2 joined(vec2 a, vec2 b) {

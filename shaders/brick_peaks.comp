@@ -1,19 +1,19 @@
-// The largest value in each brick of a volume whose peaks are known: as many voxels deep as a brick is, so that a brick
-// needs one for each of its lines. Neighbouring invocations read neighbouring peaks; where lines of bytes are whole words,
-// each takes four bricks at a time.
+// Largest value per brick from the peaks of a volume. A peak covers as many voxels along depth as a brick, so a brick
+// combines one peak of each of its A-scans. Neighbouring invocations read neighbouring peaks. If A-scans of 8-bit peaks
+// are whole 32-bit words, each invocation handles four bricks at once.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "shaders/shared/bricks.h"
 
 layout(local_size_x = peaks_group, local_size_y = peaks_group_a) in;
-layout(constant_id = 0) const int edge = 8;  // voxels
+layout(constant_id = 0) const int edge = 8;  // in voxels
 layout(constant_id = 1) const int kind = peaks_u8;
 layout(constant_id = 2) const bool by_words = false;
 
 layout(push_constant) uniform Part {
-    int peaks, a_scans;  // of a line, of a slice
-    int slices;          // from the first: no more are looked at
-    int first;           // slab of bricks
+    int peaks, a_scans;  // per A-scan, per B-scan
+    int slices;          // only the first `slices` B-scans are read
+    int first;           // first slab of bricks along z
 };
 
 layout(set = 0, binding = binding_peaks_source) readonly buffer Source { uint words[]; };
@@ -33,17 +33,19 @@ float number_at(uint i) {
     return (i & 1u) == 0u ? two.x : two.y;
 }
 
-// Of the i-th line of a brick; lines and slices that are not there are taken to be the last ones that are.
+// Returns the index of the i-th A-scan of a brick. Beyond the edge of the volume or of the filled slices, the last one
+// is repeated.
 uint line_at(ivec3 brick, int i) {
     ivec2 at = min(brick.yz * edge + ivec2(i % edge, i / edge), ivec2(a_scans, slices) - 1);
     return uint(at.y) * uint(a_scans) + uint(at.x);
 }
 
+// Stores the range of a brick. The min is unknown, and bricks without filled slices are empty.
 void store(ivec3 brick, float number) {
     imageStore(ranges, brick, vec4(nothing, brick.z * edge < slices ? number : nothing, 0, 0));
 }
 
-// Each byte is compared where it is.
+// Handles four bricks at once. Each byte is compared in place within its word.
 void four_bricks(ivec3 first_brick) {
     uvec4 most = uvec4(0);
     for (int i = 0; i < edge * edge; ++i) {
@@ -65,7 +67,7 @@ void one_brick(ivec3 brick) {
             number = max(number, number_at(at));
         }
     }
-    // The ranges' format has the steps of the voxels' codes: what is stored is the code again.
+    // The ranges have the quantization steps of the voxels, so the stored value is exactly the code.
     store(brick, is_code ? float(code) / (kind == peaks_u8 ? 255.0 : 65535.0) : number);
 }
 

@@ -1,18 +1,18 @@
-// The least and the largest value in each brick of a volume. Eight invocations a brick, each with two voxels along every
-// axis at a time, so that neighbours read neighbouring voxels; a sampler that reduces instead of filtering takes those
-// eight voxels in one go.
+// Smallest and largest value in each brick of a volume. Eight invocations per brick each read 2 x 2 x 2 voxels at a
+// time, so that neighbours read neighbouring voxels. Samplers with min and max reduction read these eight voxels in one
+// fetch.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "shaders/shared/bricks.h"
 
 layout(local_size_x = range_group) in;
-layout(constant_id = 0) const int edge = 4;  // voxels
+layout(constant_id = 0) const int edge = 4;  // in voxels
 layout(constant_id = 1) const bool reduces = true;
-layout(constant_id = 2) const bool knows_min = true;  // else as little as can be, which takes half the time
+layout(constant_id = 2) const bool knows_min = true;  // false: the min is unknown, which halves the time
 
 layout(push_constant) uniform Part {
-    int slices;  // of the volume, from the first: no more are looked at
-    int first;   // slab of bricks
+    int slices;  // only the first `slices` B-scans are read
+    int first;   // first slab of bricks along z
 };
 
 layout(set = 0, binding = binding_brick_min) uniform sampler3D min_of;
@@ -27,6 +27,7 @@ vec2 joined(vec2 a, vec2 b) {
     return vec2(min(a.x, b.x), max(a.y, b.y));
 }
 
+// The sampler reduces the eight voxels around this corner.
 vec2 reduced(ivec3 at, ivec3 size) {
     vec3 corner = min(vec3(at + 1), vec3(size) - 0.5) / vec3(textureSize(max_of, 0));
     return vec2(knows_min ? textureLod(min_of, corner, 0.0).r : unknown, textureLod(max_of, corner, 0.0).r);
@@ -59,6 +60,6 @@ void main() {
     barrier();
     if (invocation % 8 != 0 || any(greaterThanEqual(brick, imageSize(ranges)))) return;
     for (uint other = 1; other < 8; ++other) range = joined(range, parts[invocation + other]);
-    if (!knows_min && brick.z * edge >= slices) range = vec2(unknown);  // nothing, as among the peaks of a volume
+    if (!knows_min && brick.z * edge >= slices) range = vec2(unknown);  // empty, as in brick_peaks.comp
     imageStore(ranges, brick, vec4(range, 0, 0));
 }

@@ -1,7 +1,7 @@
-// A level of an edge-avoiding A-trous filter (H. Dammertz et al., High Performance Graphics 2010), whose weights take off
-// what luminance and features differ by chance: their variances (C. Schied et al., "Spatiotemporal variance-guided
-// filtering", High Performance Graphics 2017). Features are those of the first scattering: albedo, normal, depth, and
-// whether there was one.
+// One level of an edge-avoiding A-trous filter (H. Dammertz et al., High Performance Graphics 2010). Before weighting,
+// it subtracts the variance of luminance and features from their squared differences (C. Schied et al., "Spatiotemporal
+// variance-guided filtering", High Performance Graphics 2017). Features are those of the first scattering: albedo,
+// normal, depth, and whether there was one.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
@@ -9,15 +9,16 @@
 
 layout(local_size_x = denoise_group, local_size_y = denoise_group) in;
 
-const float luminance_spread = 8.0;   // standard deviations
-const float feature_spread = 0.25;
-const float dark = 1e-6;  // variance of luminance that is nothing
+const float luminance_spread = 8.0;   // in standard deviations
+const float feature_spread = 0.25;  // distance in feature space at which the weight is 1/e
+const float dark = 1e-6;  // avoids division by zero where luminance has no variance
 const float b_spline[3] = {0.375, 0.25, 0.0625};
 
 float square(vec4 v) {
     return dot(v, v);
 }
 
+// A 5 x 5 B-spline kernel with taps `part.pass.y` pixels apart.
 void main() {
     ivec2 here = ivec2(gl_GlobalInvocationID.xy);
     ivec2 last = textureSize(light, 0) - 1;
@@ -37,6 +38,7 @@ void main() {
             float brighter = luminance(other.rgb) - luminance(middle.rgb);
             float unlike = square(texelFetch(albedo, there, 0) - scattered) +
                            square(vec4(texelFetch(normals, there, 0).xyz, other.a) - facing);
+            // Differences that the noise explains do not count.
             float light_apart = max(brighter * brighter - either.x, 0.0) /
                                 (luminance_spread * luminance_spread * (chance.x + dark));
             float features_apart = max(unlike - either.y, 0.0) / (feature_spread * feature_spread);

@@ -1,4 +1,4 @@
-// How often values occur: each work group counts some A-scans on its own, and adds what it found to the whole.
+// Histogram of voxel values. Each workgroup counts some A-scans in shared memory, then adds its counts to the result.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
@@ -13,14 +13,14 @@ layout(std430, set = 0, binding = binding_histogram_counts) buffer Counts { uint
 
 shared uint found[histogram_bins];
 
-// Told by its bits: compilers may take it that there are no others.
+// Tests the bits, because compilers may assume that all numbers are finite.
 bool is_finite(float value) {
     return (floatBitsToUint(value) & 0x7F800000u) != 0x7F800000u;
 }
 
-const float sure_phasor = 0.5;  // of length 1
+const float sure_phasor = 0.5;  // min magnitude of a reliable phasor; the max is 1
 
-// The bin of a voxel; below 0: it is not counted.
+// Returns the bin of a voxel, or a negative number to skip it.
 float bin_of(vec2 voxel) {
     if (part.counted == histogram_phases) {
         return length(voxel) < sure_phasor ? -1.0 : abs(atan(voxel.g, voxel.r)) * part.bins.x;

@@ -1,4 +1,4 @@
-// Pixels of the interface: the triangle's colour, as opaque as the glyphs' picture covers the place.
+// Pixels of the user interface: the triangle's colour with its opacity scaled by the glyph texture.
 #version 460
 
 layout(set = 0, binding = 0) uniform sampler2D glyphs;

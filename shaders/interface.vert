@@ -1,4 +1,4 @@
-// Corners of the interface's triangles: from pixels of the screen to where the device draws them.
+// Vertices of the user interface: converts screen pixels to clip coordinates.
 #version 460
 
 layout(push_constant) uniform Screen { vec2 per_pixel; };  // 2 / size

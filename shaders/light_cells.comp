@@ -1,5 +1,5 @@
-// How much each cell of the volume takes from light that crosses it: the first of two steps to the light volume. Eight
-// samples, each the mean of the voxels around it, cover a cell of four voxels an edge.
+// First of two passes to the light volume: the absorption of each cell, four voxels wide. Eight interpolated samples
+// cover the cell.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
@@ -10,9 +10,9 @@
 #include "shaders/raycast/cut.glsl"
 #include "shaders/raycast/channels.glsl"
 
-const float bits_of_surface = 8.0;  // an isosurface lets nothing through
+const float bits_of_surface = 8.0;  // isosurfaces are opaque
 
-// Bits of light lost in a cell's length.
+// Returns the optical depth of a cell at `at`, in bits per cell length.
 float bits_at(vec3 at) {
     if (is_cut_away(at)) return 0.0;
     float value = sampled(at);

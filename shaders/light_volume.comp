@@ -1,15 +1,15 @@
-// How much light gets to each cell, from around and from the lamp: the second of two steps to the light volume. Cells
-// are asked along a few directions at growing distances, where interpolation between cells makes shadows soft.
+// Second of two passes to the light volume: the light that reaches each cell from its surroundings and from the lamp.
+// Rays sample the cells at growing distances, where interpolation between cells softens the shadows.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shaders/raycast/frame.glsl"
 
-const float first_step = 1.0;   // cells: a cell does not hide itself
+const float first_step = 1.0;   // in cells, so that a cell does not shadow itself
 const float around_growth = 2.0;
 const float lamp_growth = 1.1;
 
-// The corners of an icosahedron: even around, and along no axis.
+// The corners of an icosahedron: evenly distributed, none along an axis of the volume.
 const float short_side = 0.5257311;
 const float long_side = 0.8506508;
 
@@ -19,7 +19,7 @@ vec3 direction_around(int i) {
     return i < 4 ? vec3(0, s, l) : i < 8 ? vec3(s, l, 0) : vec3(l, 0, s);
 }
 
-// Bits of light lost on the way from a place, in `steps` steps, each longer than the one before.
+// Returns the optical depth in bits along a ray of `steps` steps, each `growth` times as long as the one before.
 float bits_lost(vec3 at, vec3 direction, int steps, float growth) {
     vec3 per_cell = direction * frame.light.cell.xyz;
     float bits = 0.0;
@@ -35,7 +35,8 @@ float bits_lost(vec3 at, vec3 direction, int steps, float growth) {
     return bits;
 }
 
-// Half of all directions are enough: in front of a wall nothing is missing.
+// Ambient light, relative to that of an open half space: half of all directions suffice, so flat walls are not
+// darkened.
 float light_from_around(vec3 at) {
     float sum = 0.0;
     for (int i = 0; i < 12; ++i) sum += exp2(-bits_lost(at, direction_around(i), int(frame.light.steps.x), around_growth));

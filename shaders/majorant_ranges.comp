@@ -1,6 +1,6 @@
-// The least and the largest value that interpolation can make in each brick: of its voxels and of those around it, one
-// voxel far. Narrower than what whole bricks around it hold, and so are the flights through it longer. A group of
-// invocations a brick: neighbours read neighbouring voxels.
+// Range of the values that interpolation can produce in each brick: voxels of the brick and a margin of one voxel. It
+// is narrower than the range of the neighbouring bricks, so the majorants are lower and the flights longer. One
+// workgroup per brick; neighbouring invocations read neighbouring voxels.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
@@ -26,11 +26,12 @@ void main() {
     for (int i = reader; i < count.x * count.y * count.z; i += majorant_readers) {
         int row = i / count.x;
         float value = texelFetch(volume, from + ivec3(i - row * count.x, row % count.y, row / count.y), 0).r;
-        if (!(value > -3.0e38)) ends.x = -3.0e38;  // of no number, the table gives its first entry
+        if (!(value > -3.0e38)) ends.x = -3.0e38;  // for NaN, the table returns its first entry
         ends = vec2(value < ends.x ? value : ends.x, value > ends.y ? value : ends.y);
     }
     ends_of[reader] = ends;
     barrier();
+    // Parallel reduction in shared memory.
     for (int others = majorant_readers / 2; others > 0; others /= 2) {
         if (reader < others) ends_of[reader] = widened(ends_of[reader], ends_of[reader + others]);
         barrier();

@@ -1,7 +1,10 @@
-// R: what no extinction in a brick exceeds, by its range of values and the transfer function; where nothing is seen 0, or -1
-// and -2 where that is so in the whole cell of 4^3 bricks and in the whole cell of 16^3. G: the extinction that is certain
-// all over the brick, where that is more than half of the largest, else 0. A group is such a larger cell, an invocation a
-// smaller one.
+// Bounds of the extinction in each brick, from its range of values and the transfer function.
+//
+// R: majorant, an upper bound of the extinction. 0 in empty bricks; -1 if the whole cell of 4^3 bricks is empty, -2 if
+// the whole cell of 16^3 bricks is.
+// G: the certain extinction, a lower bound over the brick, if it exceeds half of the majorant, else 0.
+//
+// A workgroup handles a cell of 16^3 bricks, an invocation a cell of 4^3.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
@@ -16,9 +19,10 @@ layout(local_size_x = majorant_cell, local_size_y = majorant_cell, local_size_z 
 
 shared uint visible_cells;
 
-const int dips = peak_levels * transfer_entries;  // behind the largest, the least
+const int dips = peak_levels * transfer_entries;  // offset of the minima, which follow the maxima
 
-// The largest and the least extinction of the entries from first to last, wherever among them.
+// Returns the largest and smallest extinction of the table entries [first, last]. Uses sparse tables of ranges of
+// 2^level entries: two overlapping ranges cover any interval.
 vec2 extinctions_among(int first, int last) {
     int level = findMSB(last - first + 1);
     if (frame.trace.known.y == float(fault_ends_only)) level = 0;
@@ -28,7 +32,7 @@ vec2 extinctions_among(int first, int last) {
                 min(extinction_peaks[dips + from], extinction_peaks[dips + to]));
 }
 
-// Filters round, and tables too: an entry more at either end.
+// Includes an extra entry at either end to allow for rounding in filtering and in the table lookup.
 vec2 structure_bounds(ivec3 brick) {
     vec2 ends = texelFetch(majorant_ranges, brick, 0).rg * frame.lookup.x + frame.lookup.y;
     ivec2 entries = ivec2(clamp(ends, vec2(0), vec2(transfer_entries - 1)) + 0.5) + ivec2(-1, 1);
@@ -36,7 +40,7 @@ vec2 structure_bounds(ivec3 brick) {
     return extinctions_among(min(entries.x, entries.y), entries.y) * frame.lookup.z;
 }
 
-// Whether flow faster than the threshold can lie in a brick. Of phasors bricks know nothing.
+// Returns true if a brick may contain flow above the threshold. Bricks have no information about phasors.
 bool may_flow(ivec3 brick) {
     if (flow_kind == flow_off) return false;
     if (flow_kind == flow_phasor) return true;
@@ -59,7 +63,7 @@ float channel_peak(int c, int at) {
     return uintBitsToFloat(channel_entries[first + c * channel_peaks_of_one + (at >> 2)][at & 3]);
 }
 
-// Of the entries between those of two values, an entry more at either end.
+// Returns the largest extinction of the entries between two values, with an extra entry at either end.
 float largest_of_channel(int c, vec2 ends) {
     ivec2 entries = ivec2(channel_index(c, ends.x), channel_index(c, ends.y));
     int first = max(min(entries.x, entries.y) - 1, 0);
@@ -69,7 +73,7 @@ float largest_of_channel(int c, vec2 ends) {
                channel_peak(c, level * transfer_entries + last + 1 - (1 << level)));
 }
 
-// Of all bricks of a channel, which may be of another size, that a brick lies in.
+// Returns the majorant of a channel over all of its bricks that overlap a brick of the volume. Both may differ in size.
 float channel_majorant(int c, ivec3 brick) {
     vec3 per_brick = frame.trace.bricks.x / volume_size() * frame.channels.channel[c].bricks.xyz;
     ivec3 end = channel_bricks(c) - 1;
@@ -83,7 +87,7 @@ float channel_majorant(int c, ivec3 brick) {
     return largest * frame.channels.channel[c].lookup.z;
 }
 
-// Structure and flow are mixed: no more than either. Channels add up.
+// Flow replaces structure in part, so their mixture has at most the larger extinction. Channels add up.
 vec2 bounds_of(ivec3 brick) {
     vec2 bits = structure_bounds(brick) * vec2(1, frame.trace.known.x);
     if (may_flow(brick)) bits.x = max(bits.x, frame.flow.density.x);
@@ -91,9 +95,10 @@ vec2 bounds_of(ivec3 brick) {
         if (c < channel_count) bits.x += channel_majorant(c, brick);
     }
     vec2 bounds = min(bits * frame.trace.medium.x, vec2(frame.trace.bricks.w));
+    // Subtracting a small certain extinction would not pay off.
     if (bounds.y <= 0.5 * bounds.x) bounds.y = 0.0;
     if (frame.trace.known.y == float(fault_half)) bounds *= 0.5;
-    // No flight skips a brick that reaches into the solid of an isosurface.
+    // Bricks that reach into the solid of an isosurface must not be skipped.
     const float hardly_any = 1e-20;
     if (has_isosurface && texelFetch(majorant_ranges, brick, 0).g >= frame.lookup.w) bounds.x = max(bounds.x, hardly_any);
     return bounds;

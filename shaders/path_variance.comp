@@ -1,7 +1,9 @@
-// How far the mean of a pixel's paths may be from the truth: the variance of its luminance and, together, of what is
-// known of where its paths were scattered first. Of 3 x 3 pixels: that of few paths is noise itself. And its light, as it
-// is or without fireflies: pixels that a rare path has made far brighter than all around, of which one does not know how
-// bright they are. Only what is shown goes without them; the mean of the paths keeps all light.
+// Variance of the mean of a pixel's paths, averaged over 3 x 3 pixels because the variance of few paths is itself
+// noisy: that of the luminance, and the sum over the features of the first scattering.
+//
+// Also copies the light, optionally without fireflies: pixels that a rare path has made far brighter than their
+// neighbours, and whose true brightness is therefore unknown. Fireflies are removed for display only; the mean of the
+// paths keeps all light.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
@@ -9,10 +11,10 @@
 
 layout(local_size_x = denoise_group, local_size_y = denoise_group) in;
 
-const float outstanding = 3.0;  // times as bright as the brightest neighbour
-const float unknown = 0.3;      // standard error, as a part of the luminance
+const float outstanding = 3.0;  // relative to the brightest neighbour
+const float unknown = 0.3;      // standard error, relative to the luminance
 
-// Per path.
+// Returns the variances of a single path: luminance, features.
 vec2 spread_at(ivec2 here) {
     vec4 mean = texelFetch(light, here, 0);
     vec4 scattered = texelFetch(albedo, here, 0);
@@ -23,6 +25,7 @@ vec2 spread_at(ivec2 here) {
     return max(vec2(texelFetch(squares, here, 0).r - square, facing.w - of_features), vec2(0));
 }
 
+// Alpha is negative if no neighbour has been found.
 vec4 brightest_beside(ivec2 here, ivec2 last) {
     vec4 brightest = vec4(-1);
     for (int y = -1; y <= 1; ++y)
@@ -45,7 +48,7 @@ void main() {
     if (any(greaterThan(here, last))) return;
     vec4 seen = texelFetch(light, here, 0);
     vec4 brightest = brightest_beside(here, last);
-    // Not by a branch on the former alone: shaders/raycast/pixel.glsl says why.
+    // Avoids a branch on the frame alone, see shaders/raycast/pixel.glsl.
     if (bool(int(part.pass.z == 1.0) & int(is_firefly(luminance(seen.rgb), spread_at(here).x * part.pass.x, brightest)))) {
         seen = brightest;
         atomicAdd(fireflies, 1u);

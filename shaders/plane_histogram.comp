@@ -1,5 +1,5 @@
-// How often places of the plane of a transfer function over two axes occur: of voxels, their value and what is counted on
-// the second axis, as the ray caster finds it.
+// Two-dimensional histogram for transfer functions over two axes: the value of voxels, and the second axis as computed
+// by the ray caster.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "shaders/shared/second.h"
@@ -24,7 +24,7 @@ float second_at(vec3 at) {
     return length(slope_over(at, part.step.xyz, part.per.xyz));
 }
 
-// Told by its bits: compilers may take it that there are no others.
+// Tests the bits, because compilers may assume that all numbers are finite.
 bool is_finite(float value) {
     return (floatBitsToUint(value) & 0x7F800000u) != 0x7F800000u;
 }

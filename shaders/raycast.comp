@@ -1,6 +1,7 @@
-// Ray caster: one invocation a pixel. A compute shader, because fragment work runs on a small part of a data-centre GPU.
-// What varies between pictures is a specialization constant: software Vulkan executes both sides of a branch. This file
-// says what happens to a ray, one file below raycast/ says how for each of its parts.
+// Ray caster: one invocation per pixel. A compute shader, because data-centre GPUs have few units for fragment work.
+// Variants of a picture are specialization constants, because software Vulkan executes both sides of a branch.
+//
+// This file assembles the work for a ray. The files in raycast/ implement its parts.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
@@ -42,13 +43,13 @@ Seen seen_along(Ray ray) {
     return nothing;
 }
 
-// As it is stored, without the rounding of interpolation where the texture can be asked for it.
+// Returns the voxel as stored. Reads the texture without the rounding of interpolation if possible.
 float voxel_value(vec3 voxel, vec3 size) {
     if (paged || rolling != rolling_off) return sampled((voxel + 0.5) / size);
     return texelFetch(volume, ivec3(voxel), 0).r;
 }
 
-// In the order of RayMeasure.
+// Writes the members of RayMeasure in order.
 void write_measures(ivec2 here, Ray ray, Seen seen) {
     vec3 at = ray.start + seen.distance * ray.direction;
     if (has_planes) at = place_on_plane(ray, seen.distance);

@@ -1,5 +1,5 @@
-// From an accumulation buffer to a picture: premultiplied floats to straight alpha, and to the picture's size where its rays
-// are farther apart than pixels. Or from two finished pictures to what lies between them.
+// Converts an accumulation buffer to a picture: premultiplied floats to straight alpha, and traced light to display
+// colours. Enlarges the buffer if its rays are further apart than pixels. Alternatively mixes two finished pictures.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "shaders/shared/resolve.h"
@@ -7,16 +7,18 @@
 
 layout(local_size_x = resolve_group, local_size_y = resolve_group) in;
 layout(constant_id = 0) const bool enlarges = false;
-layout(constant_id = 1) const bool tones = false;  // what was accumulated is light
-layout(constant_id = 2) const bool fades = false;  // between two finished pictures
+layout(constant_id = 1) const bool tones = false;  // the buffer contains linear light
+layout(constant_id = 2) const bool fades = false;  // mixes two finished pictures
 layout(push_constant) uniform Scale {
     float rays_per_pixel;
-    float columns, rows;  // of rays: the buffer may be larger
-    float share;  // of the second picture
+    float columns, rows;  // number of rays: the buffer may be larger
+    float share;  // weight of the second picture
     vec4 tone;  // see tone.glsl
     vec4 background;
-    vec4 rim;    // rays before the picture's first: to the left, above; rows of the whole picture above it
-    vec4 below;  // the background at the lower edge; 1 / height of the whole picture
+    // Position of the picture's first ray in the buffer: left, top; then the number of picture rows above it.
+    vec4 rim;
+    // Background colour at the lower edge; 1 / height of the whole picture.
+    vec4 below;
 };
 layout(set = 0, binding = binding_resolve_accumulation) uniform sampler2D accumulation;
 layout(set = 0, binding = binding_resolve_picture) uniform writeonly image2D picture;
@@ -24,15 +26,15 @@ layout(set = 0, binding = binding_resolve_drawn) uniform sampler2D drawn;  // or
 
 vec4 seen_at(ivec2 here) {
     if (!enlarges) return texelFetch(accumulation, here, 0);
-    // A little before the middle of the last ray: at the middle, what lies beyond it counts nothing, but nothing times NaN
-    // is NaN, and the buffer has there whatever was in the memory.
+    // Clamps to slightly before the centre of the last ray. At the centre, the neighbour beyond it has a weight of 0,
+    // but that memory is uninitialised and 0 times NaN is NaN.
     const float before = 1.0 / 64.0;
     vec2 last = max(vec2(columns, rows) - 0.5 - before, 0.5 - before);
     vec2 ray = min(max((vec2(here) + 0.5) * rays_per_pixel, 0.5 - before), last);
     return textureLod(accumulation, ray / vec2(textureSize(accumulation, 0)), 0.0);
 }
 
-// Mixed as light of the display, so that the background stays what it is, and so do lines and slices.
+// Composites in linear display light, so that background, lines and slices keep their colours.
 vec4 shown(ivec2 here) {
     float down = clamp((float(here.y) - rim.y + rim.z + 0.5) * below.w, 0.0, 1.0);
     vec3 behind = background.rgb + down * (below.rgb - background.rgb);

@@ -1,7 +1,9 @@
-// Puts back what the filter has taken away that is no noise, such as the texture of speckle: filtered and unfiltered light
-// are mixed so that the mean square error, estimated without knowing the truth (C. Stein, Annals of Statistics 9(6), 1981),
-// is least. Where the two differ by no more than chance explains, the filtered one stays. Chance is what every other path
-// differs from the rest: paths that are spread evenly err less than their spread says.
+// Restores detail that the filter has removed but that is not noise, such as speckle texture. Mixes filtered and
+// unfiltered light with the weight that minimises the mean square error, estimated without knowledge of the truth (C.
+// Stein, Annals of Statistics 9(6), 1981). If chance explains the difference between the two, the filtered light stays.
+//
+// Chance is measured as the difference between the two halves of the paths. The variance of single paths would
+// overestimate it, because evenly distributed paths have a smaller error.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
@@ -9,7 +11,8 @@
 
 layout(local_size_x = denoise_group, local_size_y = denoise_group) in;
 
-const float of_itself = 0.03;  // part of a pixel in its own filtered light: of two B-splines one behind the other
+// Weight of a pixel in its own filtered value, for two successive B-splines.
+const float of_itself = 0.03;
 
 void main() {
     ivec2 here = ivec2(gl_GlobalInvocationID.xy);

@@ -1,4 +1,4 @@
-// The compiled shaders as arrays. The .num files are made from the GLSL beside this header at build time.
+// The compiled shaders as arrays. The .num files are built from the GLSL sources in this folder.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ inline constexpr std::uint32_t raycast[] = {
 #include "raycast.comp.num"
 };
 
-// As they were written, without optimisation: to be specialized.
+// Unoptimised, for specialization at run time.
 inline constexpr std::uint32_t raycast_as_written[] = {
 #include "raycast.comp.as-written.num"
 };

@@ -1,4 +1,4 @@
-// Samples a small 3-D texture as rays would, and does nothing else: how fast this device does that at most.
+// Benchmark that only samples a small 3-D texture along rays: the max sampling rate of the device.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "shaders/shared/texture_rate.h"

@@ -1,5 +1,5 @@
-// Path tracer: one path a pixel and pass, whose mean is the picture. Volume, curve, cuts, flow and slices are those of the
-// ray caster, and so is the opacity of what is seen; the light is that of the real thing: scattered any number of times.
+// Path tracer: one path per pixel and pass; the picture is the mean of all passes. Volume, curve, cuts, flow and
+// slices, and hence the opacities, are those of the ray caster. Light is scattered any number of times.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
@@ -33,9 +33,10 @@ layout(set = 0, binding = binding_path_normals, rgba32f) uniform image2D path_no
 layout(set = 0, binding = binding_path_squares, rg32f) uniform image2D path_squares;
 layout(set = 0, binding = binding_path_drawn, rgba32f) uniform image2D path_drawn;
 
-const float apart = 4.0;  // as deep, lines lie for the denoiser: it never mixes them with what is beside them
+// Depth that separates lines from their surroundings for the denoiser, so that it never mixes them.
+const float apart = 4.0;
 
-// Over all that was followed behind it.
+// Composites the cap over the traced light and the drawn colours behind it.
 void put_cap(inout Traced found, inout vec4 drawn, vec4 cap) {
     found.light *= 1.0 - cap.a;
     found.opacity *= 1.0 - cap.a;
@@ -43,7 +44,8 @@ void put_cap(inout Traced found, inout vec4 drawn, vec4 cap) {
     drawn += vec4(cap.a * from_srgb(clamp(cap.rgb / max(cap.a, 1e-6), 0.0, 1.0)), cap.a);
 }
 
-// Premultiplied, as the display has it but for its gamma: neither slices nor lines are light.
+// Returns the colours of slices, ground and lines, premultiplied and linear. They are display colours, not light, hence
+// kept apart from the traced light.
 vec4 drawn_at(inout Traced found, Ray whole, vec2 pixel, float slice, vec4 cap) {
     vec4 drawn = vec4(0);
     if (slices_kind == slices_inside && found.opacity == 0.0 && slice != no_slice) {
@@ -70,6 +72,7 @@ void add_path(ivec2 here, Traced found, vec4 drawn) {
     add_to_mean(here, vec4(found.light, found.opacity));
     imageStore(path_albedo, here, with_pass(imageLoad(path_albedo, here), found.albedo));
     imageStore(path_normals, here, with_pass(imageLoad(path_normals, here), vec4(found.facing, squares)));
+    // Alternating signs: the mean is the difference between the two halves of the paths.
     float by_turns = luminance * (1.0 - 2.0 * float(frame.trace.random.y & 1u));
     imageStore(path_squares, here,
                with_pass(imageLoad(path_squares, here), vec4(luminance * luminance, by_turns, 0, 0)));
