@@ -9,6 +9,7 @@
 namespace echolux {
 namespace {
 
+// The presets, as azimuth, elevation, distance, width, height, colour.
 constexpr std::array about_the_eye{AreaLight{0, 0, 4, 0.8, 0, {1, 1, 1}}};
 constexpr std::array key_fill_back{AreaLight{40, 35, 3, 1.2, 1.2, {1, 0.96, 0.9}},
                                    AreaLight{-50, 10, 3, 2.5, 2.5, {0.25, 0.27, 0.3}},
@@ -17,7 +18,7 @@ constexpr std::array goosenecks_and_disc{AreaLight{60, 50, 2.5, 0.4, 0, {0.8, 0.
                                          AreaLight{-60, 50, 2.5, 0.4, 0, {0.8, 0.77, 0.7}},
                                          AreaLight{0, 0, 4, 0.6, 0, {0.25, 0.25, 0.25}}};
 
-constexpr double min_distance = 1.05, max_distance = 100;  // that handles reach
+constexpr double min_distance = 1.05, max_distance = 100;  // limits of dragging
 
 std::vector<AreaLight> listed_lights(const std::vector<double>& numbers) {
     std::vector<AreaLight> lights;
@@ -28,7 +29,7 @@ std::vector<AreaLight> listed_lights(const std::vector<double>& numbers) {
     return lights;
 }
 
-// Right, down and towards the eye, of length one.
+// Returns the unit vector (right, down, towards the eye).
 glm::dvec3 seen_direction(double azimuth_deg, double elevation_deg) {
     const double azimuth = glm::radians(azimuth_deg), elevation = glm::radians(elevation_deg);
     return {std::cos(elevation) * std::sin(azimuth), -std::sin(elevation), std::cos(elevation) * std::cos(azimuth)};
@@ -43,13 +44,14 @@ bool is_lit_by_lamp(const View& view) {
     return view.lamp == Lamp::free && view.lighting && (view.mode != ViewMode::traced || view.lights == Lights::lamp);
 }
 
+// Direction relative to the eye.
 struct Turned {
     double azimuth_deg, elevation_deg;
 };
 
 Turned turned_to(glm::dvec2 at, bool is_behind) {
     const double out = glm::length(at);
-    if (out > 1) {  // over the rim, as far on the other side
+    if (out > 1) {  // beyond the rim: wraps to the other side by the same distance
         is_behind = !is_behind;
         at *= std::max(2 - out, 0.0) / out;
     }

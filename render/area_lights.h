@@ -1,5 +1,5 @@
-// The lights that have a size: of a preset, or listed; and where each is held on the sphere of directions about the
-// volume, as handles in a window show it.
+// Area lights: those of a preset or of the view, and their handles in the window on the sphere of directions around the
+// volume.
 #pragma once
 
 #include <array>
@@ -13,34 +13,35 @@
 
 namespace echolux {
 
-// As in view.area_lights.
+// Units as in view.area_lights.
 struct AreaLight {
     double azimuth_deg, elevation_deg;
     double distance, width, height;
     std::array<double, 3> colour;
 };
 
-// None where the lamp is far away.
+// Returns the area lights of a view; empty if it has a distant lamp.
 std::vector<AreaLight> area_lights(const View& view);
 
+// Converts lights to the format of view.area_lights.
 std::vector<double> numbers_of(const std::vector<AreaLight>& lights);
 
-// Towards it from the volume, with an eye that is turned so.
+// Returns the unit vector from the volume towards a light, for an eye with this orientation.
 glm::dvec3 direction_of(const AreaLight& light, const Orientation& eye);
 
-// What is dragged: a light, or the free lamp.
+// The draggable handle of an area light or the free lamp.
 struct LightHandle {
-    glm::dvec2 at{0};        // from the middle of the sphere seen by the eye, 1 its radius: right and down
-    bool is_behind = false;  // the volume
+    glm::dvec2 at{0};        // right and down from the centre of the sphere as seen by the eye; its radius is 1
+    bool is_behind = false;  // on the far side of the volume
     std::array<double, 3> colour{1, 1, 1};
 };
 
-// Of all lights of the view whose directions are its own; of the free lamp where it is lit by that.
+// Returns the handles of all lights of the view with adjustable directions, including the free lamp if it is in use.
 std::vector<LightHandle> light_handles(const View& view);
 
-// The settings that a drag of a handle leaves: to `at`, beyond the rim round to the other side, which is that of the
-// eye at first unless the light `was_behind`; `farther`: a factor on its distance. Presets become lights of the view's
-// own.
+// Returns the settings after dragging a handle to `at`. Positions beyond the rim wrap to the opposite side of the
+// sphere. The initial side is that of the eye unless `was_behind`. `farther` is a factor on the distance. Presets
+// become lights of the view.
 std::map<std::string, Value> with_light_at(const View& view, std::size_t handle, const glm::dvec2& at, bool was_behind,
                                            double farther = 1);
 

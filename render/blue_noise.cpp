@@ -9,12 +9,13 @@
 namespace echolux {
 namespace {
 
-// A set of pixels on a torus and how crowded it is around each: in integers, so that no compiler changes the order.
+// A set of pixels on a torus with the local density around each pixel. The density is an integer, so the result does
+// not depend on the compiler's order of operations.
 class Pattern {
   public:
     explicit Pattern(int edge)
         : edge_(edge), member_(static_cast<std::size_t>(edge * edge)), crowding_(member_.size()) {
-        constexpr double width = 1.5;  // pixels, of the Gaussian: Ulichney's
+        constexpr double width = 1.5;  // in pixels, of the Gaussian (value of Ulichney)
         for (int y = -reach; y <= reach; ++y) {
             for (int x = -reach; x <= reach; ++x) {
                 weight_[static_cast<std::size_t>((y + reach) * (2 * reach + 1) + x + reach)] =
@@ -41,12 +42,12 @@ class Pattern {
         }
     }
 
-    // The member where it is most crowded.
+    // Returns the member with the highest density.
     std::size_t tightest_cluster() const {
         return best([this](std::size_t i) { return has(i) ? crowding_[i] : -1; });
     }
 
-    // The pixel beside the members that is farthest from them.
+    // Returns the non-member with the lowest density.
     std::size_t largest_void() const {
         return best([this](std::size_t i) { return has(i) ? INT64_MIN : -crowding_[i]; });
     }
@@ -71,7 +72,8 @@ class Pattern {
     std::array<std::int64_t, (2 * reach + 1) * (2 * reach + 1)> weight_{};
 };
 
-// A tenth of the pixels, moved from clusters to voids until that changes nothing more.
+// Returns a pattern of a tenth of the pixels. Members move from the tightest cluster to the largest void until nothing
+// changes.
 Pattern even_pattern(int edge) {
     Pattern pattern(edge);
     std::mt19937 random(1);
@@ -92,8 +94,8 @@ Pattern even_pattern(int edge) {
 
 }  // namespace
 
-// Members leave the pattern from the tightest cluster on and thus get the low ranks from above; the others join it from
-// the largest void on and get the ranks that follow.
+// Removing members from the tightest cluster onwards assigns the low ranks in descending order. Adding pixels at the
+// largest void onwards assigns the remaining ranks in ascending order.
 std::vector<float> blue_noise(int edge) {
     const Pattern start = even_pattern(edge);
     std::vector<float> noise(start.size());

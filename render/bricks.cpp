@@ -19,7 +19,7 @@ constexpr std::uint32_t range_push = 2 * sizeof(std::int32_t), peaks_push = 4 * 
 constexpr std::array class_types{vk::DescriptorType::eSampledImage, vk::DescriptorType::eSampledImage,
                                  vk::DescriptorType::eStorageImage};
 
-// Small bricks follow the volume more closely; the larger ones of large volumes keep their number in bounds.
+// Small bricks follow the volume more closely. Large volumes use larger bricks to limit their number.
 int edge_for(vk::Extent3D voxels) {
     constexpr std::uint64_t largest_fine = 1ULL << 24;
     return std::uint64_t{voxels.width} * voxels.height * voxels.depth <= largest_fine ? 4 : 8;
@@ -38,12 +38,13 @@ gpu::ImageShape shape_of(vk::Extent3D voxels, int voxels_along, vk::Format forma
                      vk::ImageUsageFlagBits::eTransferDst};
 }
 
-// Whether a sampler can take the smallest and the largest of what it would filter.
+// Returns true if samplers support min and max reduction for the format.
 bool can_reduce(const gpu::Device& device, vk::Format format) {
     const auto features = device.physical().getFormatProperties(format).optimalTilingFeatures;
     return device.reduces() && (features & vk::FormatFeatureFlagBits::eSampledImageFilterMinmax);
 }
 
+// Nearest filtering without reduction support: the shader then reads voxel by voxel.
 vk::raii::Sampler reducing(const gpu::Device& device, bool reduces, vk::SamplerReductionMode mode) {
     const vk::SamplerReductionModeCreateInfo reduction{.reductionMode = mode};
     const vk::Filter filter = reduces ? vk::Filter::eLinear : vk::Filter::eNearest;
@@ -60,8 +61,7 @@ bool is_stored_and_sampled(const gpu::Device& device, vk::Format format) {
     return (device.physical().getFormatProperties(format).optimalTilingFeatures & needed) == needed;
 }
 
-// Two values as exact as the volume's own: what comes of a brick is the value of a voxel, in as little memory as that
-// takes.
+// Returns a format with the precision of the volume's own, so that ranges are exact values of voxels at minimal memory.
 vk::Format range_format(const gpu::Device& device, vk::Format voxels) {
     const auto wanted = [&] {
         switch (voxels) {
@@ -75,7 +75,7 @@ vk::Format range_format(const gpu::Device& device, vk::Format voxels) {
     return is_stored_and_sampled(device, wanted) ? wanted : vk::Format::eR32G32Sfloat;
 }
 
-// A byte a brick: rays read them all the time.
+// One byte per brick if possible, because rays read them constantly.
 vk::Format class_format(const gpu::Device& device) {
     return is_stored_and_sampled(device, vk::Format::eR8Uint) ? vk::Format::eR8Uint : vk::Format::eR32Uint;
 }
@@ -102,7 +102,7 @@ constexpr vk::Extent3D lines{shared::peaks_group, shared::peaks_group_a, 1};
 constexpr vk::Extent3D lines_of_words{4 * shared::peaks_group, shared::peaks_group_a, 1};
 constexpr vk::Extent3D columns{shared::dilate_group, shared::dilate_group, shared::dilate_run};
 
-// Of `whole`, what lies in so many slabs.
+// Limits `whole` to a number of slabs.
 vk::Extent3D some_slabs(vk::Extent3D whole, std::int32_t slabs) {
     return {whole.width, whole.height, static_cast<std::uint32_t>(slabs)};
 }
@@ -184,7 +184,7 @@ BrickBuilder::Slabs BrickBuilder::slabs_of(const Bricks& bricks, const NewSlices
     return {static_cast<std::int32_t>(slices.first / bricks.edge_), std::min(static_cast<std::int32_t>(end), all)};
 }
 
-// With the slabs beside those that have changed.
+// Includes the slabs next to the changed ones.
 void BrickBuilder::record_dilation(const vk::raii::CommandBuffer& commands, const Bricks& bricks,
                                    const Slabs& changed) const {
     const vk::Extent3D extent = bricks.own_.shape().extent;

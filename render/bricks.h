@@ -1,5 +1,5 @@
-// The smallest and the largest value in and around each brick of a volume, so that rays skip what cannot be seen, and
-// what the transfer function makes of them. Both are made on the device: one way for voxels of every origin.
+// Bricks: min and max value in and around each cube of a volume, for skipping invisible regions, and their
+// classification by the transfer function. Both are computed on the device, whatever the origin of the voxels.
 #pragma once
 
 #include <array>
@@ -14,24 +14,24 @@
 
 namespace echolux {
 
-// Of one volume texture: allocated once, built again whenever the texture has new voxels.
+// Bricks of a volume texture. Allocated once, rebuilt whenever the texture has new voxels.
 class Bricks {
   public:
     // Throws Error{out_of_memory}.
     Bricks(const gpu::Device& device, const gpu::DeviceImage& volume);
 
-    // Of a volume that no texture holds: BrickBuilder::record_from fills them.
+    // For volumes without a single texture: BrickBuilder::record_from() fills them.
     Bricks(const gpu::Device& device, vk::Extent3D voxels, int edge);
 
-    // Voxels along each edge of a brick.
+    // In voxels.
     int edge() const { return edge_; }
 
-    // Half voxels around the middle of a brick for which it vouches, interpolation included: a run of samples that is
-    // no longer needs but the brick at its middle.
+    // Returns the number of half voxels around the centre of a brick that it covers, including interpolation. A run of
+    // samples up to this length needs only the brick at its centre.
     int reach() const { return 2 * edge_ - 1; }
 
-    const gpu::DeviceImage& ranges() const { return dilated_; }   // R: smallest, G: largest texture value
-    const gpu::DeviceImage& classes() const { return classes_; }  // brick_empty .. brick_dense
+    const gpu::DeviceImage& ranges() const { return dilated_; }   // R: min, G: max texture value
+    const gpu::DeviceImage& classes() const { return classes_; }  // brick_empty to brick_dense
 
     void record_first_use(const vk::raii::CommandBuffer& commands) const;
 
@@ -43,8 +43,8 @@ class Bricks {
 
     int edge_;
     bool reduces_;
-    gpu::DeviceImage own_;      // of each brick alone
-    gpu::DeviceImage dilated_;  // with its neighbours
+    gpu::DeviceImage own_;      // ranges of single bricks
+    gpu::DeviceImage dilated_;  // including neighbours
     gpu::DeviceImage classes_;
     vk::raii::Sampler min_;
     vk::raii::Sampler max_;
@@ -52,27 +52,27 @@ class Bricks {
     gpu::Bindings from_neighbours_;
 };
 
-// What is found out of bricks. The largest values alone take half the time, and of most pictures they are all that is
-// needed: bricks are then taken to hold values as small as can be.
+// Content of the ranges. Computing only the max takes half the time and is sufficient for most pictures. The min is
+// then assumed to be arbitrarily small.
 enum class BrickEnds { largest, both };
 
-// What there is of a volume that is filled slice by slice (B-scans): those before `first` have been taken note of,
-// those from `end` on are not there yet. Where `first` is 0, nothing is kept of what was built before.
+// Progress of a volume that is filled slice by slice (B-scans). Slices before `first` are included in the bricks
+// already, slices from `end` on are not filled yet. `first` of 0 discards earlier results.
 struct NewSlices {
     std::int64_t first = 0;
     std::int64_t end = 0;
 };
 
-// The peaks of a volume (Peaks, of as many voxels as a brick is deep) in a buffer, as bricks are made of them.
+// Peaks of a volume in a buffer (see Peaks in compute/place.h), each covering as many voxels along depth as a brick.
 class BrickPeaks {
   public:
-    // Of voxels of `grid`. The buffer lives longer.
+    // `grid` is that of the voxels. The buffer must outlive this object.
     BrickPeaks(const gpu::Device& device, const Bricks& bricks, const VolumeGrid& grid, vk::Buffer peaks);
 
-    // What the buffer holds: peaks without a gap, whole words.
+    // Size of the buffer: tightly packed peaks, rounded up to whole words.
     static std::size_t bytes(const VolumeGrid& grid, int edge);
 
-    // Whether the device can read so many, and voxels are of a type that has peaks.
+    // Returns true if the voxel type has peaks and the device supports storage buffers of the required size.
     static bool fit(const gpu::Device& device, const VolumeGrid& grid, int edge);
 
   private:
@@ -82,24 +82,24 @@ class BrickPeaks {
     std::int32_t kind_, peaks_, a_scans_, by_words_;
 };
 
-// The pipelines that fill bricks.
+// Pipelines that compute bricks.
 class BrickBuilder {
   public:
     explicit BrickBuilder(const gpu::Device& device);
 
-    // From the voxels, which are read again. Largest values alone: of new slices, with nothing in bricks beyond them.
-    // Both ends: always of all slices up to the end; of bricks beyond them nothing is known.
+    // Computes the bricks from the voxels. BrickEnds::largest: reads the new slices only; later bricks are empty.
+    // BrickEnds::both: reads all slices up to the end; later bricks are undefined.
     void record(const vk::raii::CommandBuffer& commands, const Bricks& bricks, const NewSlices& slices, BrickEnds ends);
 
-    // Largest values, from peaks: as from the voxels, bit for bit.
+    // Computes the max values from peaks. Identical to those from voxels.
     void record_peaks(const vk::raii::CommandBuffer& commands, const Bricks& bricks, const BrickPeaks& peaks,
                       const NewSlices& slices);
 
-    // From a buffer with the smallest and the largest value of each brick's own voxels, as floats, depth fastest.
+    // Computes the bricks from a buffer with the min and max of each brick's own voxels as floats, depth fastest.
     void record_from(const vk::raii::CommandBuffer& commands, const Bricks& bricks, vk::Buffer ranges) const;
 
   private:
-    // Some slabs of bricks, one B-scan of them each.
+    // A range of slabs of bricks along B-scans.
     struct Slabs {
         std::int32_t first, end;
     };
@@ -111,28 +111,30 @@ class BrickBuilder {
 
     const gpu::Device& device_;
 
-    gpu::Bindings range_bindings_;  // the layouts of every set of bricks
+    gpu::Bindings range_bindings_;  // define the layouts of all bricks
     gpu::Bindings peaks_bindings_;
     gpu::Bindings dilate_bindings_;
-    std::map<std::array<std::int32_t, 3>, vk::raii::Pipeline> range_;     // edge, with a reducing sampler, both ends
-    std::map<std::array<std::int32_t, 3>, vk::raii::Pipeline> of_peaks_;  // edge, kind, by words
+    std::map<std::array<std::int32_t, 3>, vk::raii::Pipeline> range_;     // key: edge, reducing sampler, both ends
+    std::map<std::array<std::int32_t, 3>, vk::raii::Pipeline> of_peaks_;  // key: edge, kind, by words
     vk::raii::Pipeline dilate_;
 };
 
-// Extinctions of the transfer table to what a range of its entries holds: see limit_shift. `thin`: the largest
-// extinction for which longer steps will do.
+// Returns the class limits of a transfer table, see limit_shift in shaders/shared/bricks.h. `thin` is the largest
+// extinction that permits longer steps.
 std::vector<std::uint32_t> class_limits(std::span<const float> extinctions, float thin);
 
+// Classifies the bricks of a volume by a transfer function.
 class BrickClassifier {
   public:
     explicit BrickClassifier(const gpu::Device& device);
 
-    // Of one picture under way.
+    // State of one picture in flight.
     class Work {
       public:
         explicit Work(const gpu::Device& device);
 
-        // `limits`: a 1-D texture of class_limits(). Kept until the next call, whose picture must wait for this one's.
+        // `limits` is a 1-D texture of class_limits(). The bindings stay valid until the next call, which must wait for
+        // this picture.
         void bind(const Bricks& bricks, vk::ImageView limits);
 
       private:
@@ -141,11 +143,11 @@ class BrickClassifier {
         vk::Extent3D extent_;
     };
 
-    // Texture value * scale + offset = entry of the table.
+    // Entry of the table = texture value * scale + offset.
     void record(const vk::raii::CommandBuffer& commands, const Work& work, float scale, float offset) const;
 
   private:
-    Work like_all_;  // the pipeline is made for bindings of this kind
+    Work like_all_;  // provides the layout for the pipeline
     vk::raii::Pipeline pipeline_;
 };
 

@@ -13,6 +13,7 @@ const glm::dvec3 along_depth{1, 0, 0};
 const glm::dvec3 along_a_scans{0, 1, 0};
 const glm::dvec3 along_b_scans{0, 0, 1};
 
+// Returns the first positive length, or 1 without one.
 double first_known(std::initializer_list<double> lengths) {
     for (const double length : lengths) {
         if (length > 0) return length;
@@ -47,7 +48,7 @@ Orientation orientation_of(const Pose& pose) {
 }
 
 Angles angles_of(const Orientation& orientation, double azimuth_deg) {
-    constexpr double straight = 1e-9;  // nearer to the pole the azimuth is rounding
+    constexpr double straight = 1e-9;  // closer to the pole, the azimuth is numerical noise
     const auto& [right, up, towards] = orientation;
     const double level = std::hypot(towards.y, towards.z);
     Pose upright;
@@ -83,10 +84,10 @@ Camera::Camera(const View& view, const glm::dvec3& extent)
              perspective_ ? y : none};
 }
 
-// Enlarges until a corner of the volume is at the picture's margin; where one is behind the eye, nothing can fit.
+// Enlarges the picture until a corner of the volume reaches the margin. Does nothing if a corner is behind the eye.
 void Camera::fit(double half_width, double half_height) {
     constexpr double margin = 1.04;
-    double beyond = 0;  // how much larger than the picture the volume is seen
+    double beyond = 0;  // largest ratio of the volume's projection to the picture
     for (int corner = 0; corner < 8; ++corner) {
         const glm::dvec3 side((corner & 1) - 0.5, ((corner >> 1) & 1) - 0.5, ((corner >> 2) & 1) - 0.5);
         const glm::dvec3 point = side * extent_;
@@ -118,7 +119,7 @@ glm::dvec2 Camera::project(const glm::dvec3& point) const {
     const glm::dvec3 from = point - target_;
     const double depth = depth_of(point);
     const double scale = per_pixel_ * (perspective_ ? depth : 1);
-    const double aside = aside_ * (1 - depth / std::max(distance_, 1e-12));  // of that eye's ray through the target
+    const double aside = aside_ * (1 - depth / std::max(distance_, 1e-12));  // of this eye's ray through the target
     return {(glm::dot(from, orientation_.right) - aside) / scale, -glm::dot(from, orientation_.up) / scale};
 }
 

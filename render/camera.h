@@ -1,8 +1,9 @@
-// Where the eye is and which ray belongs to a pixel, in true proportions. Coordinates are lengths along (depth,
-// A-scans, B-scans) from the volume's centre. At azimuth 0 and elevation 0 depth points DOWN in the picture (the
-// tissue's surface is on top), A-scans go to the right, B-scans away from the eye. The eye then moves round to the
-// right by the azimuth and up by the elevation; at elevation 90 one looks down on the surface, B-scans going up (an en
-// face view).
+// Camera: position of the eye and the rays of pixels, in physical proportions.
+//
+// Coordinates are lengths along (depth, A-scans, B-scans) from the volume's centre. At azimuth 0 and elevation 0, depth
+// points DOWN in the picture (the tissue's surface is at the top), A-scans point right, B-scans away from the eye. The
+// azimuth moves the eye to the right around the volume, the elevation moves it up. At elevation 90 the view is from
+// above, with B-scans pointing up (en face).
 #pragma once
 
 #include <array>
@@ -15,60 +16,61 @@
 
 namespace echolux {
 
-// Voxel edges in micrometres. What is unknown is taken as the other lateral spacing, else so that voxels are cubes;
-// where nothing is known the voxel is the unit of length.
+// Returns the voxel edges in um. An unknown edge is replaced by the other lateral spacing, else by the one that makes
+// voxels cubic. If nothing is known, the voxel is the unit of length.
 std::array<double, 3> voxel_edges(const VolumeGrid& grid);
 
-// Lengths of the volume's edges.
+// Returns the edge lengths of the volume.
 glm::dvec3 volume_extent(const VolumeGrid& grid);
 
-// How the eye is turned: three directions of length one at right angles.
+// Orientation of the eye as orthogonal unit vectors.
 struct Orientation {
-    glm::dvec3 right, up, towards;  // the last from the target to the eye
+    glm::dvec3 right, up, towards;  // `towards` points from the target to the eye
 };
 
+// Returns the orientation of a pose.
 Orientation orientation_of(const Pose& pose);
 
-// The angles of an orientation: exact, with an elevation from -90 to 90. Straight above and below, where the azimuth
-// and the roll are one turn, the azimuth is `azimuth_deg`.
+// Returns the exact angles of an orientation, with an elevation in [-90, 90]. At the poles, azimuth and roll are the
+// same rotation; the azimuth is then `azimuth_deg`.
 Angles angles_of(const Orientation& orientation, double azimuth_deg);
 
 class Camera {
   public:
     Camera(const View& view, const glm::dvec3& extent);
 
-    // The ray of the pixel at (x, y), counted from the picture's middle to the right and down, starts at
-    // eye + x eye_x + y eye_y and runs along ray + x ray_x + y ray_y.
-    // Of a panorama x and y are angles, of which a pixel is as many as ray_x and ray_y are long: see ray_at().
+    // The ray of the pixel at (x, y), relative to the picture's centre (right, down), starts at eye + x eye_x + y eye_y
+    // and has the direction ray + x ray_x + y ray_y. In a panorama, x and y are angles, and the lengths of ray_x and
+    // ray_y are the angle per pixel: see ray_at().
     struct Rays {
         glm::dvec3 eye, eye_x, eye_y, ray, ray_x, ray_y;
     };
     const Rays& rays() const { return rays_; }
 
-    // Of any projection: where the ray of a pixel starts, and its direction of length one.
+    // Returns start and unit direction of a pixel's ray, for any projection.
     struct Ray {
         glm::dvec3 start, unit;
     };
     Ray ray_at(const glm::dvec2& from_middle) const;
 
-    // The pixel, from the picture's middle, on which a point before the eye lands: see depth_of().
+    // Returns the pixel of a point in front of the eye (see depth_of()), relative to the picture's centre.
     glm::dvec2 project(const glm::dvec3& point) const;
 
-    // How far before the eye a point lies, along the direction of view; negative: behind it.
+    // Returns the distance of a point along the viewing direction; negative behind the eye.
     double depth_of(const glm::dvec3& point) const;
 
-    // The ends, in pixels, of the part of a line that lies before the eye by more than the view's near distance. None
-    // in a panorama, where lines are curves.
+    // Returns the projected ends of the part of a line that is further from the eye than the near distance, in pixels.
+    // Empty for panoramas, where lines are curves.
     struct Line {
         glm::dvec2 from, to;
     };
     std::optional<Line> project_line(const glm::dvec3& from, const glm::dvec3& to) const;
 
-    // Whether the volume's face on the side `sign` (-1, 1) of `axis` is turned towards the eye; none is when the eye is
-    // inside.
+    // Returns true if the volume's face on side `sign` (-1, 1) of `axis` faces the eye. False for all faces if the eye
+    // is inside.
     bool faces(int axis, int sign) const;
 
-    // The length that a pixel is wide at the target.
+    // Returns the width of a pixel at the target.
     double length_per_pixel() const { return per_pixel_ * (perspective_ ? distance_ : 1); }
 
     const Orientation& orientation() const { return orientation_; }
@@ -82,12 +84,12 @@ class Camera {
     Rays rays_;
     glm::dvec3 extent_;
     glm::dvec3 target_;
-    double distance_ = 0;   // from the eye to the target
-    double aside_ = 0;      // of the eye, to the right
-    double per_pixel_ = 0;  // lengths (orthographic), slope (perspective) or angle (panorama)
+    double distance_ = 0;   // between eye and target
+    double aside_ = 0;      // offset of the eye to the right, for stereo
+    double per_pixel_ = 0;  // length (orthographic), slope (perspective) or angle (panorama)
     double near_ = 0;
-    bool perspective_ = true;  // all rays begin at the eye
-    bool around_ = false;      // it is a panorama
+    bool perspective_ = true;  // all rays start at the eye
+    bool around_ = false;      // panorama
 };
 
 }  // namespace echolux

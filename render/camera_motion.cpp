@@ -10,7 +10,7 @@
 namespace echolux {
 namespace {
 
-// (depth, A-scans, B-scans) are left-handed: seen against the axis, a positive angle turns clockwise.
+// Rotates the eye. (depth, A-scans, B-scans) is left-handed: a positive angle is clockwise as seen against the axis.
 View turned(View view, const glm::dquat& turn) {
     Orientation orientation = orientation_of(view);
     for (glm::dvec3* axis : {&orientation.right, &orientation.up, &orientation.towards}) *axis = turn * *axis;
@@ -22,12 +22,12 @@ View turned(View view, const glm::dquat& turn) {
     return view;
 }
 
-// The same picture without `fit`, which would follow every motion.
+// Returns a view with the same picture but without `fit`, which would change the size with every motion.
 View settled(View view, const glm::dvec3& extent) {
     if (!view.fit) return view;
     const double fitting = Camera(view, extent).length_per_pixel();
     view.fit = false;
-    if (fitting > 0)  // an eye at the target sees it infinitely large, and so does one that sees all around
+    if (fitting > 0)  // zero if the eye is at the target
         view.zoom = std::clamp(view.zoom * Camera(view, extent).length_per_pixel() / fitting, 0.01, 100.0);
     return view;
 }
@@ -43,7 +43,7 @@ View orbited(View view, const glm::dvec2& pixels) {
     if (length == 0) return view;
     const double radius = 0.5 * static_cast<double>(std::min(view.width, view.height));
     const Orientation now = orientation_of(view);
-    // The volume turns with the pointer, so the eye goes round the other way.
+    // The volume follows the pointer, so the eye moves in the opposite direction.
     const glm::dvec3 axis = (pixels.x * now.up + pixels.y * now.right) / length;
     return turned(std::move(view), glm::angleAxis(length / radius, axis));
 }

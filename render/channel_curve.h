@@ -1,4 +1,4 @@
-// What the curve of a channel means for its values: as that of the volume, in its place.
+// Transfer functions of channels.
 #pragma once
 
 #include "render/slots/volume_texture.h"
@@ -7,10 +7,10 @@
 
 namespace echolux {
 
-// The view's own where it says nothing of the channel's.
+// Returns the channel's curve settings. Settings that channels do not have are those of the view.
 Curve curve_of(const Channel& channel, const Curve& view);
 
-// Not of labels. Throws Error{bad_setting} as transfer_function().
+// Returns the transfer function of a channel without labels. Throws Error{bad_setting} like transfer_function().
 TransferFunction channel_function(const View& view, const Channel& channel, const VolumeTexture& texture);
 
 }  // namespace echolux

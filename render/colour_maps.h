@@ -1,5 +1,5 @@
-// Colour maps in whose steps the eye sees equal steps, whether or not it tells red from green: files of colours,
-// shipped (assets/colour_maps) or a user's own.
+// Perceptually uniform colour maps that are also readable for colour-blind users. They are files of colours, shipped
+// (assets/colour_maps) or user-defined.
 #pragma once
 
 #include <glm/vec3.hpp>
@@ -8,18 +8,18 @@
 
 namespace echolux {
 
-// Of evenly spaced levels, the first 0 and the last 1; between two of them it is a straight line. At least two, red,
-// green, blue from 0 to 1.
+// At least two colours (RGB, 0 to 1) at evenly spaced levels from 0 to 1, interpolated linearly.
 using ColourMap = std::vector<glm::dvec3>;
 
-// The user's file of that name, else the shipped one. Throws Error{bad_file} naming file and line, Error{bad_setting}
-// where there is neither.
+// Loads a user-defined or else a shipped colour map. Throws Error{bad_file} with file and line, Error{bad_setting} if
+// neither exists.
 ColourMap colour_map(std::string_view name);
 
-// For signed speeds: 0.5 is no flow (gray), 0 the fastest one way (blue), 1 the other way (orange).
+// Returns the map for signed speeds: 0.5 is no flow (gray), 0 and 1 the fastest flow in either direction (blue,
+// orange).
 const ColourMap& flow_map();
 
-// At a level from 0 to 1, beyond which the ends go on.
+// Returns the colour at a level, clamped to [0, 1].
 glm::dvec3 colour_at(const ColourMap& map, double level);
 
 }  // namespace echolux

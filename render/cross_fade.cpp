@@ -27,7 +27,7 @@ void CrossFade::begin(const gpu::DeviceImage& from, const gpu::DeviceImage& to, 
     end();
     const vk::Extent3D pixels = from.shape().extent;
     if (!images_ || images_->from.shape().extent != pixels) {
-        queue_.wait_for_all();  // what still reads the old ones
+        queue_.wait_for_all();  // pending work may read the old pictures
         images_.reset();
         images_.emplace(device_, pixels);
     }

@@ -1,6 +1,5 @@
-// One finished picture that takes the place of another little by little: a traced picture that of the ray caster, and
-// each that is less noisy that of the one before, so that nothing flickers. For displays alone; both are of one view
-// and one volume.
+// Cross-fade between two finished pictures of the same view and volume: from ray cast to traced, and from each traced
+// picture to the next less noisy one, to avoid flicker. For displays only.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +14,12 @@ class CrossFade {
   public:
     CrossFade(const gpu::Device& device, gpu::Queue& queue) : device_(device), queue_(queue) {}
 
-    // From what is shown to what shall be shown, pictures of one size, which are copied. Throws Error{out_of_memory}.
+    // Starts a fade between copies of two pictures of equal size. Throws Error{out_of_memory}.
     void begin(const gpu::DeviceImage& from, const gpu::DeviceImage& to, double now_s);
     void end() { begun_s_.reset(); }
     bool is_under_way() const { return begun_s_.has_value(); }
 
-    // Of the picture that comes, over a fade of so many seconds: from 0 to 1.
+    // Returns the weight of the new picture, 0 to 1, for a fade that takes `seconds`.
     double share(double now_s, double seconds) const;
 
     const gpu::DeviceImage& from() const { return images_->from; }
@@ -37,7 +36,7 @@ class CrossFade {
     const gpu::Device& device_;
     gpu::Queue& queue_;
     std::optional<Images> images_;
-    std::optional<double> begun_s_;  // nothing: no fade is under way
+    std::optional<double> begun_s_;  // empty: not fading
 };
 
 }  // namespace echolux

@@ -12,7 +12,7 @@
 namespace echolux {
 namespace {
 
-constexpr std::size_t max_kept = 5;  // of panes, and one that is drawn beside them
+constexpr std::size_t max_kept = 5;  // one per pane, and one for pictures outside the panes
 constexpr std::size_t word = sizeof(float);
 static_assert(shared::roughness_entries == shared::transfer_entries);
 
@@ -21,7 +21,7 @@ std::size_t bytes_of_tables(bool with_plane) {
     return shared::tables_plane * word + (with_plane ? plane : 0);
 }
 
-// Of least_roughness to 1: made once, as it takes a tenth of a second.
+// For roughness from least_roughness to 1. Cached because it takes 0.1 s.
 const std::vector<float>& albedos_by_roughness() {
     static const std::vector<float> albedos = [] {
         std::vector<float> all;

@@ -1,5 +1,5 @@
-// The tables of transfer functions over two axes and of roughness by value, on the device: made when a picture first
-// needs them, kept for a few curves, so that panes with curves of their own do not take turns.
+// Device tables of two-dimensional transfer functions and of roughness by value. Created for the first picture that
+// needs them, and cached for a few curves so that panes with different curves do not evict each other's.
 #pragma once
 
 #include <cstdint>
@@ -17,26 +17,26 @@ class CurveTables {
     struct Tables {
         Tables(const gpu::Device& device, const TransferFunction& function, bool with_plane);
 
-        // Copies what is new; once in a submission that is made.
+        // Copies new tables to the device. The submission must follow, or forget() be called.
         void record(const vk::raii::CommandBuffer& commands);
 
         TransferFunction function;
         bool with_plane;
-        TransferTable table;  // over the values; extinctions are the largest of each
+        TransferTable table;  // over values only; extinctions are the max over the second axis
         gpu::DeviceBuffer buffer;
         gpu::HostBuffer staging;
         bool is_fresh = true;
-        std::uint64_t number = 0;  // tells tables apart
-        std::uint64_t used = 0;
+        std::uint64_t number = 0;  // unique per table
+        std::uint64_t used = 0;    // for least recently used eviction
     };
 
     CurveTables(const gpu::Device& device, gpu::Queue& queue) : device_(device), queue_(queue) {}
 
-    // Of a function over two axes, of which the second counts only `with_plane`, or one with roughness. Stays until
-    // others are asked for. Waits for the pictures under way where one has to make room.
+    // Returns the tables of a function with two axes or with roughness. The second axis is ignored unless `with_plane`.
+    // Valid until many other functions have been requested. Waits for pictures in flight if a table must be evicted.
     Tables& of(const TransferFunction& function, bool with_plane);
 
-    // What was to be submitted last was not submitted.
+    // The last recording was not submitted: tables must be copied again.
     void forget();
 
   private:

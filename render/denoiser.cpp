@@ -20,15 +20,17 @@ constexpr std::array denoise_types = [] {
     return types;
 }();
 
+// Numbers of paths: for a variance estimate, for judging noise and fireflies, and for showing the filtered light.
 constexpr std::int64_t min_paths = 2;
 constexpr std::int64_t min_judged = 16;
 constexpr std::int64_t max_filtered = 1023;
 
-// Taps of the second level share what the first has spread; of two B-splines, side by side: 0.01525 / 0.00559.
+// Ratio of the true variance after two levels to that of independent taps: taps of the second level share filtered
+// pixels. For two B-splines: 0.01525 / 0.00559.
 constexpr float variance_of_levels = 2.73F;
 static_assert(filter_levels == 2);
 
-// On software Vulkan some tens of milliseconds.
+// Limits a submission on software Vulkan to some tens of ms.
 constexpr std::int64_t pixels_at_once = 1 << 16;
 
 gpu::DeviceImage filter_image(const gpu::Device& device, vk::Extent3D size, vk::Format format) {
@@ -50,7 +52,7 @@ std::array<gpu::DeviceImage, 3> filter_images(const gpu::Device& device, const A
     return {filter_image(device, size, format), filter_image(device, size, format), filter_image(device, size, format)};
 }
 
-// From one to the other.
+// Input and output images of a filter pass.
 struct Way {
     const gpu::DeviceImage &light, &variance, &to_light, &to_variance;
 };
@@ -89,6 +91,7 @@ bool is_filtered(const View& view, std::int64_t paths) {
     return view.denoise && paths >= min_paths && paths <= max_filtered;
 }
 
+// Judges at powers of two and at multiples of 64.
 bool is_time_to_judge(const View& view, std::int64_t paths) {
     if (view.noise_target == 0 || paths < min_judged) return false;
     return std::has_single_bit(static_cast<std::uint64_t>(paths)) || paths % 64 == 0;
@@ -117,6 +120,7 @@ FilteredLight::FilteredLight(const gpu::Device& device, const AccumulationBuffer
     bind(of_raw_noise, 0, 2);
 }
 
+// The bindings of all passes share one layout.
 Denoiser::Denoiser(const gpu::Device& device, gpu::Queue& queue, gpu::ReadBack& read_back)
     : device_(device), queue_(queue), read_back_(read_back), layout_(denoise_bindings(device)),
       variance_(gpu::compute_pipeline(device, layout_, spirv::path_variance, {})),
@@ -124,7 +128,7 @@ Denoiser::Denoiser(const gpu::Device& device, gpu::Queue& queue, gpu::ReadBack& 
       restoring_(gpu::compute_pipeline(device, layout_, spirv::restore, {})),
       noise_(gpu::compute_pipeline(device, layout_, spirv::noise, {})) {}
 
-// In strips, each submitted by itself.
+// On software Vulkan, submits the pass in strips.
 std::uint64_t Denoiser::submit(const gpu::Bindings& bindings, const vk::raii::Pipeline& pipeline,
                                const shared::DenoisePart& part, vk::Extent3D size, int group) {
     const std::uint32_t columns = groups_of(size.width, group), rows = groups_of(size.height, group);

@@ -1,6 +1,6 @@
-// Takes noise out of traced light, and says how much is left: an edge-avoiding filter that knows from the spread of the
-// paths what of a difference between pixels is chance. Shaders: path_variance.comp, denoise.comp, restore.comp,
-// noise.comp.
+// Denoises traced light and estimates the remaining noise. The filter is edge-avoiding and uses the variance of the
+// paths to separate noise from real differences between pixels. Shaders: path_variance.comp, denoise.comp,
+// restore.comp, noise.comp.
 #pragma once
 
 #include <array>
@@ -18,24 +18,25 @@
 
 namespace echolux {
 
-// How far the filter looks: a rim of so many pixels around a part of a picture makes it as it is in the whole one.
+// Radius of the filter in pixels. Parts of a picture need a margin of this width to match the whole.
 inline constexpr int filter_levels = 2;
 inline constexpr std::int64_t filter_reach = 2 * ((1 << filter_levels) - 1) + 1 + shared::restored_over;
 
-// Few paths say nothing of their spread, and of so many the mean is shown as it is.
+// Returns true if the mean of `paths` paths is filtered. Too few paths have no variance estimate, and many need no
+// filter.
 bool is_filtered(const View& view, std::int64_t paths);
 
-// Whether so many paths are worth asking how noisy they are.
+// Returns true if the noise is to be estimated after this number of paths.
 bool is_time_to_judge(const View& view, std::int64_t paths);
 
-// Whether pixels that stand out by chance are taken out before: of fewer paths one cannot tell.
+// Returns true if fireflies are removed before filtering. Few paths cannot distinguish them.
 bool hides_fireflies(const View& view, std::int64_t paths);
 
-// What the filter works on, as large as the accumulation buffer that owns it.
+// Images and buffers of the filter, in the size of the accumulation buffer that owns them.
 struct FilteredLight {
     FilteredLight(const gpu::Device& device, const AccumulationBuffer& accumulation);
 
-    std::array<gpu::DeviceImage, 3> light;  // not filtered, and what is filtered, by turns
+    std::array<gpu::DeviceImage, 3> light;  // 0: unfiltered; 1, 2: filter levels in turn
     std::array<gpu::DeviceImage, 3> variances;
     gpu::DeviceBuffer found;
     gpu::HostBuffer read;
@@ -49,19 +50,20 @@ class Denoiser {
     Denoiser(const gpu::Device& device, gpu::Queue& queue, gpu::ReadBack& read_back);
 
     struct Light {
-        const gpu::DeviceImage* image = nullptr;  // premultiplied; until the next call for the same accumulation buffer
-        std::uint64_t value = 0;                  // of the queue, when it is there
+        const gpu::DeviceImage* image = nullptr;  // premultiplied; valid until the next call for the same accumulation
+                                                  // buffer
+        std::uint64_t value = 0;                  // queue value of its completion
     };
 
-    // Of the mean of so many paths, as the view wants it shown: filtered or as it is, with its noise. Throws
-    // Error{out_of_memory}.
+    // Returns the light for display after `paths` paths, filtered or not depending on the view, and estimates its
+    // noise. Throws Error{out_of_memory}.
     Light light(AccumulationBuffer& accumulation, const View& view, std::int64_t paths);
 
-    // Of what light() was asked for last and is finished: where it is noisiest, the root of the mean square in steps of
-    // 8 bits. Between pictures of different seeds differences are so large.
+    // Returns the noise of the last result of light(), which must have finished: root mean square of the noisiest tile
+    // in steps of 8 bits. Pictures with different seeds differ by this amount.
     double noise(const AccumulationBuffer& accumulation);
 
-    // Of the same: how many pixels were taken out.
+    // Returns the number of fireflies that were removed from that result.
     std::int64_t fireflies(const AccumulationBuffer& accumulation);
 
   private:

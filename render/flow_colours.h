@@ -1,4 +1,4 @@
-// The colour map of flow as a texture for the ray caster.
+// Colour map of flow as a texture for the ray caster.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace echolux {
 
-// Of the map of that name: 1-D, shared::flow_colour_entries from the fastest one way to the fastest the other way.
-// Waits until it is done.
+// Uploads a colour map as a 1-D texture of shared::flow_colour_entries colours, from the fastest flow in one direction
+// to the fastest in the other. Waits for the upload.
 gpu::DeviceImage flow_colours(const gpu::Device& device, gpu::Queue& queue, const std::string& map);
 
 }  // namespace echolux

@@ -30,7 +30,7 @@ shared::HistogramPart part_of(const VoxelBox& box, std::int64_t stride, const Vo
             .counted = shared::histogram_values};
 }
 
-// Whole numbers know how far they go; floats may go beyond what was expected.
+// Integer codes limit the speed. Floats may exceed the expected range.
 double largest_speed(const VolumeTexture& flow) {
     constexpr double beyond = 4;
     if (is_phasor(flow.grid())) return std::numbers::pi;

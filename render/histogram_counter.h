@@ -1,5 +1,5 @@
-// Counts on the device how often each value of a volume occurs, by shaders/histogram.comp, beside the pictures and
-// without anybody waiting: what comes back is 1 KiB, counted with the statistics.
+// Histograms of volumes, computed on the device by shaders/histogram.comp in parallel with pictures. The host does not
+// wait; it reads back 1 KiB per histogram, counted as statistics.
 #pragma once
 
 #include <cstdint>
@@ -18,35 +18,35 @@
 
 namespace echolux {
 
-// One A-scan in how many is counted, for volumes of `voxels` voxels: as few as it takes for at most 4 Mi voxels to be
-// counted (256 Ki on a processor), which takes a GPU far less than 2 ms; then so many more that they do not all lie in
-// the same columns of B-scans that have `a_scans` each.
+// Returns n such that every n-th A-scan is counted in a volume of `voxels` voxels. At most 4 Mi voxels are counted (256
+// Ki on software Vulkan), which takes a GPU far less than 2 ms. The stride is coprime to `a_scans`, so that the counted
+// columns differ between B-scans.
 std::int64_t counted_stride(std::int64_t voxels, std::int64_t a_scans, bool on_processor);
 
-// 256 bins: 8-bit voxels have one for each code, others as many over the range of values that was chosen for the
-// volume. What lies outside is counted in the end bins; what is no number not at all, where it was not stored as one of
-// the ends.
+// Returns the bins for a volume: 256, one per code for 8-bit voxels, else over the volume's range. Values outside are
+// counted in the first or last bin. NaN is not counted, unless it was stored as one of the ends.
 Histogram empty_histogram(const VolumeTexture& volume);
 
 class HistogramCounter {
   public:
     HistogramCounter(const gpu::Device& device, gpu::Queue& queue, gpu::ReadBack& read_back);
 
-    // The newest count that is finished, of whatever was counted.
+    // Returns the latest finished histogram. Empty before the first.
     const std::optional<Histogram>& newest();
 
-    // Whether a volume with such serials is to be counted now: nothing is under way, and it was not the last one.
+    // Returns true if a volume with these serials should be counted now: nothing is in flight and it was not the last
+    // one.
     bool is_due(const SceneSerials& serials) const { return !under_way_ && serials != serials_; }
 
-    // Begins to count boxes of the texture, together as part of `chain`. Only where is_due().
+    // Starts counting boxes of the texture as part of `chain`. Requires is_due().
     void count(const VolumeTexture& volume, std::span<const VoxelBox> boxes, const SceneSerials& serials,
                const gpu::Chain& chain = {});
 
-    // The same of flow: how often each speed occurs, either way; of phasors each phase, in radians, from 0.
+    // Starts counting the absolute speeds of flow. For phasors: absolute phases in radians.
     void count_speeds(const VolumeTexture& flow, std::span<const VoxelBox> boxes, const SceneSerials& serials,
                       const gpu::Chain& chain = {});
 
-    // What is under way is of something else than what follows.
+    // Discards the histogram in flight, because the next one is of another kind.
     void forget() { under_way_.reset(); }
 
     bool is_under_way() const { return under_way_.has_value(); }

@@ -13,7 +13,7 @@ namespace {
 
 using Keys = std::vector<std::pair<double, Value>>;
 
-// A number is a list of one.
+// Returns the numbers of a value; a scalar is a list of one element. Empty for other types.
 std::vector<double> parts_of(const Value& value) {
     if (const auto* number = std::get_if<double>(&value)) return {*number};
     if (const auto* whole = std::get_if<std::int64_t>(&value)) return {static_cast<double>(*whole)};
@@ -27,6 +27,7 @@ Value value_like(const Value& like, std::vector<double> parts) {
     return parts;
 }
 
+// Returns true for numbers and lists of the same length without automatic (extreme) values.
 bool can_be_smooth(const Keys& keys) {
     const std::size_t count = parts_of(keys.front().second).size();
     return count > 0 && std::ranges::all_of(keys, [&](const auto& key) {
@@ -37,7 +38,8 @@ bool can_be_smooth(const Keys& keys) {
            });
 }
 
-// Between the slopes of the segments before and after a key: their weighted harmonic mean, none where they turn.
+// Returns the slope at a key: the weighted harmonic mean of the slopes of both adjacent segments, or 0 at a local
+// extremum.
 double slope_at(double before, double after, double length_before, double length_after) {
     if (before * after <= 0) return 0;
     const double share = (length_before + 2 * length_after) / (3 * (length_before + length_after));
@@ -47,7 +49,7 @@ double slope_at(double before, double after, double length_before, double length
 struct Segment {
     double begin, end;    // times
     double from, to;      // values
-    double leave, reach;  // slopes at its ends
+    double leave, reach;  // slopes at both ends
 };
 
 double hermite(const Segment& s, double time) {
@@ -57,7 +59,7 @@ double hermite(const Segment& s, double time) {
     return s.from + (s.to - s.from) * (3 - 2 * t) * t * t + s.leave * length * t * u * u - s.reach * length * t * t * u;
 }
 
-// The slope at key i of part p; at rest at both ends.
+// Returns the slope at key i of list element p; 0 at the first and last key.
 double slope_of(const Keys& keys, const std::vector<Ease>& eases, std::size_t i, std::size_t p) {
     if (i == 0 || i + 1 == keys.size() || eases[i] == Ease::rest) return 0;
     const auto part = [&](std::size_t key) { return parts_of(keys[key].second)[p]; };

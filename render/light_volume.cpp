@@ -21,6 +21,7 @@ vk::raii::Sampler sampler(const gpu::Device& device, vk::BorderColor outside) {
                                                     .borderColor = outside}};
 }
 
+// Absorption is 0 outside of the volume, light is 1.
 gpu::DeviceImage cell_texture(const gpu::Device& device, vk::Extent3D cells, vk::Format format) {
     return {device,
             {.type = vk::ImageType::e3D,
@@ -30,7 +31,7 @@ gpu::DeviceImage cell_texture(const gpu::Device& device, vk::Extent3D cells, vk:
             "light volume"};
 }
 
-// The ray caster's, as far as they change what the cells hold.
+// Constants of the ray caster that affect the cells.
 RaycastConstants constants_of(const LightSources& sources) {
     RaycastConstants constants{};
     for (const int i : {shared::constant_rolling, shared::constant_cut, shared::constant_heights,
@@ -93,7 +94,7 @@ std::array<std::int64_t, 3> light_cells(const VolumeGrid& grid) {
 bool wants_light_volume(const View& view) {
     const bool lights = view.mode == ViewMode::composite || view.mode == ViewMode::isosurface ||
                         view.mode == ViewMode::mida || view.mode == ViewMode::points ||
-                        view.mode == ViewMode::traced;  // as long as it is cast
+                        view.mode == ViewMode::traced;  // while ray cast
     return lights && (view.ambient_occlusion > 0 || view.shadows > 0);
 }
 
@@ -105,7 +106,7 @@ LightVolume::LightVolume(const gpu::Device& device, gpu::Queue& queue)
     : device_(device), queue_(queue), dark_outside_(sampler(device, vk::BorderColor::eFloatTransparentBlack)),
       bright_outside_(sampler(device, vk::BorderColor::eFloatOpaqueWhite)) {}
 
-// Not even the cells' first use may have been submitted.
+// The first use of the cells may also be missing.
 void LightVolume::forget() {
     made_of_.clear();
     if (cells_) cells_->are_fresh = true;

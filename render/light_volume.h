@@ -1,6 +1,6 @@
-// How much light gets to each place of a volume, from around and from the lamp, in cells of a few voxels: ambient
-// occlusion and soft shadows for one fetch a sample. Two compute passes over the cells, cheap enough for each volume of
-// a live ring; they run again only when something that they depend on has changed.
+// Light volume: the light that reaches each part of a volume from its surroundings and from the lamp, in cells of a few
+// voxels. Provides ambient occlusion and soft shadows for one texture fetch per sample. Computed in two passes that are
+// fast enough for each volume of a live ring, and only repeated if their input has changed.
 #pragma once
 
 #include <array>
@@ -18,26 +18,26 @@
 
 namespace echolux {
 
-// Cells along depth, A-scans, B-scans: a quarter of the voxels, at most 128.
+// Returns the cells along depth, A-scans, B-scans: a quarter of the voxels, at most 128.
 std::array<std::int64_t, 3> light_cells(const VolumeGrid& grid);
 
-// Whether samples are lit by it: in its view, and by a mode that lights what it shows.
+// Returns true if the view requests the light volume and its mode is lit.
 bool wants_light_volume(const View& view);
 
-// A value for each specialization constant of the ray caster.
+// Values of the ray caster's specialization constants.
 using RaycastConstants = std::array<std::int32_t, shared::constant_count>;
 
-// What light is made from.
+// Input of the light volume and of the majorants.
 struct LightSources {
     const Scene& scene;
     const View& view;
     const shared::RaycastFrame& frame;
-    std::span<const float> extinctions;  // the table
+    std::span<const float> extinctions;  // transfer table
     const RaycastConstants& constants;
-    std::span<const std::byte> channel_tables = {};  // none: there are no channels
+    std::span<const std::byte> channel_tables = {};  // empty without channels
 };
 
-// What channels do to light.
+// Adds the channels' contribution to a print.
 class Print;
 void add_channels(Print& print, const LightSources& sources);
 
@@ -45,14 +45,14 @@ class LightVolume {
   public:
     LightVolume(const gpu::Device& device, gpu::Queue& queue);
 
-    // To the bindings of a picture. Waits for the pictures under way where the cells are not as many as they were.
-    // Throws Error{out_of_memory}.
+    // Sets the bindings of a picture. Waits for pictures in flight if the number of cells has changed. Throws
+    // Error{out_of_memory}.
     void bind(gpu::Bindings& bindings, const LightSources& sources);
 
-    // Makes the light of a picture with these bindings, unless it is there.
+    // Records the computation for a picture with these bindings, unless the result is up to date.
     void record(const vk::raii::CommandBuffer& commands, const gpu::Bindings& bindings, const LightSources& sources);
 
-    // What was recorded last was not submitted.
+    // The last recording was not submitted: it must be repeated.
     void forget();
 
   private:
@@ -73,7 +73,7 @@ class LightVolume {
     vk::raii::Sampler bright_outside_;
     std::optional<Cells> cells_;
     std::map<RaycastConstants, Pipelines> pipelines_;
-    std::vector<std::byte> made_of_;  // empty: nothing yet
+    std::vector<std::byte> made_of_;  // print of the input; empty: nothing computed yet
 };
 
 }  // namespace echolux

@@ -42,7 +42,7 @@ std::vector<std::byte> majorants_print(const LightSources& sources) {
     return std::move(print).bytes();
 }
 
-// The path tracer's, as far as they change majorants.
+// Constants of the path tracer that affect the majorants.
 RaycastConstants majorant_constants(const LightSources& sources) {
     RaycastConstants constants{};
     for (const int i :
@@ -52,7 +52,7 @@ RaycastConstants majorant_constants(const LightSources& sources) {
     return constants;
 }
 
-// Of bricks across the last axis, as many as are read soon enough, on software Vulkan too.
+// Returns the number of slabs of bricks that a submission may read, short enough also on software Vulkan.
 std::uint32_t slabs_at_once(vk::Extent3D bricks, int edge) {
     constexpr double voxels = 1 << 24;
     const double of_slab = double(bricks.width) * bricks.height * edge * edge * edge;
@@ -63,6 +63,7 @@ std::uint32_t divided(std::uint32_t count, int by) {
     return (count + static_cast<std::uint32_t>(by) - 1) / static_cast<std::uint32_t>(by);
 }
 
+// Writes one level per power of two; `levels` holds peak_levels tables.
 template <class Better>
 void write_extremes(std::span<const float> extinctions, std::span<std::byte> levels, const Better& better) {
     std::vector<float> level(extinctions.begin(), extinctions.end());
@@ -90,7 +91,7 @@ Majorants::Majorants(const gpu::Device& device, gpu::Queue& queue)
     : device_(device), queue_(queue),
       peaks_(device, 2 * extinction_peaks_bytes, vk::BufferUsageFlagBits::eStorageBuffer) {}
 
-// Not even the images' first use may have been submitted.
+// The first use of the images may also be missing.
 void Majorants::forget() {
     ranges_of_.clear();
     made_of_.clear();
@@ -106,7 +107,7 @@ void Majorants::bind(gpu::Bindings& bindings, const LightSources& sources) {
         bricked_.reset();
         bricked_.emplace(device_, extent);
     }
-    // Of a volume in pages, its bricks as they are: with those around them.
+    // Paged volumes use the ranges of their bricks, which include neighbours.
     const gpu::DeviceImage& ranges = sources.scene.pages != nullptr ? bricks.ranges() : bricked_->ranges;
     bindings.set_image(shared::binding_majorant_ranges, ranges.view());
     bindings.set_image(shared::binding_majorant_ranges_target, bricked_->ranges.view());

@@ -1,6 +1,6 @@
-// What no extinction exceeds in each brick of a volume, so that light that is traced flies as far as it can. Two
-// compute passes: the range of values in each brick, again where the volume has changed; and what the transfer function
-// makes of it, again where that has changed.
+// Majorants: upper bounds of the extinction in each brick, for long flights in path tracing. Computed in two passes:
+// the range of values in each brick, repeated if the volume has changed, and the bounds under the transfer function,
+// repeated if that has changed.
 #pragma once
 
 #include <map>
@@ -17,31 +17,31 @@
 
 namespace echolux {
 
-// The largest of each 1, 2, 4 ... 1024 entries of the table, from each on: of any run of entries, two say the largest.
-// Dips: the least.
+// Sparse tables of the transfer table: the max (peaks) or min (dips) of 1, 2, 4 ... 1024 entries from each entry on.
+// Two lookups give the extreme of any range of entries.
 inline constexpr std::size_t extinction_peaks_count = std::size_t{shared::peak_levels} * shared::transfer_entries;
 inline constexpr std::size_t extinction_peaks_bytes = extinction_peaks_count * sizeof(float);
 void write_extinction_peaks(std::span<const float> extinctions, std::span<std::byte> peaks);
 void write_extinction_dips(std::span<const float> extinctions, std::span<std::byte> dips);
 
-// What a test plants in majorants, to see that what is wrong with them is counted; shaders/shared/trace.h says what
-// each is.
+// Faults that a test injects into majorants to check that errors are counted. Described in shaders/shared/trace.h.
 enum class MajorantFault { none, half, no_halo, ends_only, stale };
 
 class Majorants {
   public:
     Majorants(const gpu::Device& device, gpu::Queue& queue);
 
-    // To the bindings of a picture. Waits for the pictures under way where the bricks are not as many as they were.
-    // Throws Error{out_of_memory}.
+    // Sets the bindings of a picture. Waits for pictures in flight if the number of bricks has changed. Throws
+    // Error{out_of_memory}.
     void bind(gpu::Bindings& bindings, const LightSources& sources);
 
-    // What makes those of a picture with these bindings, one after the other, each little enough for a submission;
-    // nothing where they are there. `table`: the extinctions' peaks, from `offset`, and dips.
+    // Returns the recordings that compute the majorants of a picture with these bindings, in order, each short enough
+    // for one submission. Empty if they are up to date. `table` contains the peaks of the extinctions from `offset` on,
+    // then the dips.
     std::vector<gpu::Recording> steps(const gpu::Bindings& bindings, const LightSources& sources, vk::Buffer table,
                                       vk::DeviceSize offset);
 
-    // What was to be submitted last was not submitted.
+    // The last recordings were not submitted: they must be repeated.
     void forget();
 
   private:
@@ -68,7 +68,7 @@ class Majorants {
     gpu::DeviceBuffer peaks_;
     std::optional<Bricked> bricked_;
     std::map<RaycastConstants, Pipelines> pipelines_;
-    std::vector<std::byte> ranges_of_, made_of_;  // empty: nothing yet
+    std::vector<std::byte> ranges_of_, made_of_;  // prints of the input; empty: nothing computed yet
 };
 
 }  // namespace echolux

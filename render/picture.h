@@ -1,4 +1,4 @@
-// Pictures as they leave the renderer: pixels in memory, or on the device and perhaps not finished yet.
+// Pictures as results of the renderer: pixels in memory, or on the device and possibly unfinished.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,11 @@ namespace gpu {
 class DeviceImage;
 }
 
-// How many pictures the graphics device is given at a time. A live ring has two slots more: one is written, one is the
-// newest.
+// Max number of pictures in flight. A live ring has two more slots: one being written, and the newest.
 inline constexpr std::size_t pictures_under_way = 2;
 
-// How much of a volume in pages a picture shows in full: pages that hold something to be seen, and those of them that
-// are shown from the coarse level only.
+// Completeness of a picture of a paged volume: pages with visible values, and those of them shown from the coarse
+// level.
 struct PagesShown {
     std::int64_t needed = 0;
     std::int64_t coarse = 0;
@@ -27,31 +26,31 @@ struct Image {
     std::int64_t width = 0;
     std::int64_t height = 0;
     std::vector<std::uint8_t> pixels;  // RGBA, straight alpha, row by row from the top
-    PagesShown pages = {};             // of a volume that the device holds in part
+    PagesShown pages = {};             // for paged volumes
 };
 
-enum class PictureBits { eight = 8, sixteen = 16 };  // of a channel
+enum class PictureBits { eight = 8, sixteen = 16 };  // per channel
 
-// Whole rows of a picture that comes piece by piece, from the top: RGBA with straight alpha, of the machine's byte
-// order.
+// Whole rows of a picture that is delivered in pieces, from the top: RGBA with straight alpha, native byte order.
 struct PictureRows {
     std::int64_t count = 0;
-    std::span<const std::byte> pixels;  // valid during the call that hands them over
-    std::int64_t worth = count;         // rows that the work since the last call is worth: as many as come, in all
+    std::span<const std::byte> pixels;  // valid during the callback only
+    std::int64_t worth = count;         // progress since the last call, in rows; adds up to the number of rows
 };
 
-// A picture on the device: submitted, perhaps not finished.
+// A picture on the device, submitted and possibly unfinished.
 struct Drawing {
     const gpu::DeviceImage* image = nullptr;
+    // Queue value of its completion.
     std::uint64_t value = 0;
 };
 
-// A picture as a window shows it, and how good it is.
+// A picture in a window, with its quality.
 struct FollowedPicture {
     Drawing drawing;
-    double pitch = 0;         // pixels from ray to ray
-    std::int64_t passes = 0;  // rays a pixel
-    bool is_final = false;    // nothing is drawn any more until something changes
+    double pitch = 0;         // in pixels, between rays
+    std::int64_t passes = 0;  // rays per pixel
+    bool is_final = false;    // no more work until something changes
 };
 
 }  // namespace echolux

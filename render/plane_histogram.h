@@ -1,5 +1,5 @@
-// Counts on the device how often places of the plane of a transfer function over two axes occur in a volume, by
-// shaders/plane_histogram.comp, beside the pictures and without anybody waiting: 64 KiB come back, counted with the
+// Two-dimensional histograms for transfer functions over two axes, computed on the device by
+// shaders/plane_histogram.comp in parallel with pictures. The host does not wait; it reads back 64 KiB, counted as
 // statistics.
 #pragma once
 
@@ -15,15 +15,15 @@ class PlaneHistogramCounter {
   public:
     PlaneHistogramCounter(const gpu::Device& device, gpu::Queue& queue, gpu::ReadBack& read_back);
 
-    // The newest count that is finished, of whatever was counted.
+    // Returns the latest finished histogram. Empty before the first.
     const std::optional<PlaneHistogram>& newest();
 
-    // Whether such a scene is to be counted now: nothing is under way, and something is new, of the scene or of the
-    // second axis.
+    // Returns true if the scene should be counted now: nothing is in flight, and the scene or the second axis has
+    // changed.
     bool is_due(const Shot& shot, const TransferFunction& function, const SceneSerials& serials) const;
 
-    // Begins to count the voxels of a scene, one A-scan in counted_stride(), as part of `chain`. Only where is_due().
-    // `function` has two axes; scenes are whole.
+    // Starts counting the voxels of every counted_stride()-th A-scan as part of `chain`. Requires is_due(), a function
+    // with two axes, and a complete scene.
     void count(const Shot& shot, const TransferFunction& function, const SceneSerials& serials,
                const gpu::Chain& chain);
 
@@ -45,7 +45,7 @@ class PlaneHistogramCounter {
     vk::raii::Pipeline pipeline_;
     vk::raii::Sampler sampler_;
     gpu::DeviceImage no_heights_;
-    std::vector<std::byte> made_of_;
+    std::vector<std::byte> made_of_;  // print of the input of the last count
     std::uint64_t counts_made_ = 0;
     std::optional<UnderWay> under_way_;
     std::optional<PlaneHistogram> newest_;

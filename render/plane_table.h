@@ -1,5 +1,5 @@
-// The table of a transfer function over two axes, made of its curve and its widgets: the largest extinction counts, and
-// colours are mixed by their extinctions, so that the order of widgets plays no part.
+// Tables of transfer functions over two axes, computed from the curve and its widgets. The largest extinction counts;
+// colours are averaged with the extinctions as weights, so the order of widgets does not matter.
 #pragma once
 
 #include <array>
@@ -17,16 +17,17 @@ struct PlaneEntry {
 };
 
 struct PlaneTable {
-    std::vector<PlaneEntry> entries;  // second_rows rows of as many as there are values
-    std::vector<float> largest;       // extinction of each value
+    std::vector<PlaneEntry> entries;  // second_rows rows, one entry per value
+    std::vector<float> largest;       // max extinction per value
 };
 
-// What is seen at a place of the plane, of a function that has one.
+// Returns colour and extinction at a point of the plane. The function must have one.
 TransferNode seen_at(const TransferFunction& function, const PlanePoint& at);
 
+// Returns the table for `values` evenly spaced values over the function's range.
 PlaneTable plane_table(const TransferFunction& function, int values);
 
-// Whether the table makes a difference in this mode.
+// Returns true if the table affects pictures in this mode.
 bool uses_plane(const TransferCurve& curve, ViewMode mode);
 
 }  // namespace echolux

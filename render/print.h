@@ -1,4 +1,5 @@
-// Everything that something kept on the device was made from, byte by byte: other bytes, another thing to make.
+// Exact fingerprint of the input of cached device data: its bytes. Different bytes require a new computation. Add
+// members without padding only.
 #pragma once
 
 #include <cstddef>

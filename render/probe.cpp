@@ -12,13 +12,13 @@
 namespace echolux {
 namespace {
 
-constexpr double finest_step = 0.05;  // voxels
+constexpr double finest_step = 0.05;  // in voxels
 
 std::array<double, 3> numbers(const glm::dvec3& v) {
     return {v.x, v.y, v.z};
 }
 
-// Textures of integers give codes divided by the largest: back to what the voxel holds.
+// Integer textures return codes divided by the largest code. Rounds to the exact value of the voxel.
 double exact(double value, const VolumeGrid& grid) {
     const bool is_real = grid.type == VoxelType::f32 || grid.type == VoxelType::f16;
     return is_real ? value : std::round((value - grid.offset) / grid.scale) * grid.scale + grid.offset;

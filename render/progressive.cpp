@@ -9,10 +9,10 @@
 namespace echolux {
 namespace {
 
-constexpr double rest_s = 0.08;       // without a change until the full picture is begun
-constexpr double coarsest_pitch = 2;  // pixels
+constexpr double rest_s = 0.08;       // time without a change before the full picture starts
+constexpr double coarsest_pitch = 2;  // in pixels
 constexpr double min_coarse_pitch = 1.25;
-constexpr double longest_step = 1.75;  // voxels: four such steps are what the smallest bricks vouch for
+constexpr double longest_step = 1.75;  // in voxels: the smallest bricks cover four such steps
 
 void no_work(const vk::raii::CommandBuffer&) {}
 
@@ -20,8 +20,8 @@ double frame_s(const View& view) {
     return 1e-3 * view.frame_ms;
 }
 
-// Few paths are noise: they are seen when they are twice as many, later when there are some more, and on a slow device
-// whenever nothing new was seen for long.
+// Few paths are mostly noise. They are shown at each doubling of their number, later at fixed intervals, and on slow
+// devices whenever the picture has not changed for a while.
 bool is_worth_showing(const View& view, std::int64_t passes, double unchanged_s) {
     constexpr std::int64_t some = 64;
     constexpr double long_s = 3;
@@ -29,8 +29,8 @@ bool is_worth_showing(const View& view, std::int64_t passes, double unchanged_s)
     return passes < some ? std::has_single_bit(static_cast<std::uint64_t>(passes)) : passes % some == 0;
 }
 
-// What is traced at rest is cast while it moves. Where light is summed along rays, samples need not lie nearer to each
-// other than rays do.
+// Returns the view in motion: traced pictures are ray cast, and the step of composites grows up to the distance between
+// rays.
 View moving_view(View view, const VolumeGrid& grid, double pitch) {
     view.mode = mode_while_cast(view);
     if (pitch == 1 || view.mode != ViewMode::composite) return view;
@@ -41,7 +41,7 @@ View moving_view(View view, const VolumeGrid& grid, double pitch) {
 
 }  // namespace
 
-// Paths that are there can be shown in another light.
+// Existing paths can be displayed with other tone settings.
 bool ProgressivePicture::is_of(const View& view) const {
     const bool has_paths = view_.mode == ViewMode::traced && passes_ > 0;
     return shown_.passes > 0 && (has_paths ? has_same_paths(view, view_) : is_same(view, view_));
@@ -51,7 +51,7 @@ bool ProgressivePicture::has_changed(const View& view, const SceneSerials& seria
     return serials != serials_ || !is_of(view);
 }
 
-// What was submitted last is finished too: at rest nothing is queued that a movement would have to wait for.
+// Waits for the last submission, so that no queued work delays the next motion.
 bool ProgressivePicture::is_resting(double now_s) const {
     return now_s - changed_s_ >= rest_s && queue_.is_done(submitted_);
 }
@@ -90,6 +90,7 @@ void ProgressivePicture::advance(const View& view, const Scene& scene, const Sce
     } else if (!is_same(view, view_)) {
         view_ = view;
         lit_.is_judged = false;
+        // The picture's own work is unchanged, but the chain must still be submitted.
         queue_.submit(no_work, chain);
         show(scene, view_, 1);
     } else if (!shown_.is_final && is_resting(now_s)) {
@@ -98,7 +99,7 @@ void ProgressivePicture::advance(const View& view, const Scene& scene, const Sce
     }
 }
 
-// Of what failed, a part may have been submitted or nothing, not even the accumulation buffer's first use.
+// The failed work may have been submitted in part or not at all, including the accumulation buffer's first use.
 void ProgressivePicture::begin_anew() {
     shown_ = {};
     lit_ = {};
@@ -107,7 +108,7 @@ void ProgressivePicture::begin_anew() {
 
 void ProgressivePicture::prepare_accumulation() {
     if (accumulation_ && accumulation_->columns() == view_.width && accumulation_->rows() == view_.height) return;
-    queue_.wait_for_all();  // what casts on it, of passes that failed too
+    queue_.wait_for_all();  // pending passes may use it
     accumulation_.reset();
     accumulation_.emplace(device_, view_.width, view_.height);
 }
@@ -118,7 +119,7 @@ std::optional<double> ProgressivePicture::expected_seconds(const Scene& scene, d
         {.scene = scene, .view = view, .pass = {.accumulation = &*accumulation_, .pitch = pitch}});
 }
 
-// In full, or with as many coarse rays as there is time for: it goes with their number.
+// Full resolution, or the finest pitch within the frame time. Time is proportional to the number of rays.
 double ProgressivePicture::pitch_for(const Scene& scene) {
     const double frame = frame_s(view_);
     const auto full = expected_seconds(scene, 1);
@@ -139,9 +140,9 @@ void ProgressivePicture::move(const Scene& scene, const gpu::Chain& chain) {
     show(scene, view, pitch);
 }
 
-// Of the passes that come next, what fits: a part of one, or several of paths, each of which would look like noise. How
-// long the first will take nobody knows. The first in full is the one without jitter. What passes make is shown when it
-// is whole.
+// Returns the parts of the next passes that fit into `seconds`: a part of one pass, or several passes of paths, because
+// a single one would look noisy. The time of the first one is unknown. The first full pass has no jitter. Only complete
+// passes are shown.
 std::vector<ProgressivePicture::Piece> ProgressivePicture::pieces_within(double seconds, const Scene& scene,
                                                                          double unchanged_s) {
     std::vector<Piece> pieces;
@@ -160,6 +161,7 @@ std::vector<ProgressivePicture::Piece> ProgressivePicture::pieces_within(double 
 }
 
 void ProgressivePicture::refine(const Scene& scene, double now_s, const gpu::Chain& chain) {
+    // Waiting for the noise estimate of the shown picture may end the refinement.
     is_complete_ = is_complete_ || is_clean();
     if (is_complete_) {
         submitted_ = queue_.submit(no_work, chain);
@@ -185,7 +187,7 @@ void ProgressivePicture::refine(const Scene& scene, double now_s, const gpu::Cha
         fade_.begin(*before.image, *shown_.picture.image, now_s);
 }
 
-// Towards what was shown last; at the end it is that, bit for bit.
+// Advances the fade. At its end the picture equals the new one exactly.
 void ProgressivePicture::go_on_fading(double now_s) {
     if (fade_.is_under_way()) {
         const double share = fade_.share(now_s, view_.cross_fade_s);
@@ -196,13 +198,13 @@ void ProgressivePicture::go_on_fading(double now_s) {
     shown_.is_final = is_complete_ && !fade_.is_under_way();
 }
 
-// Of what is shown now; all that was submitted is finished.
+// Returns true if the noise target is reached. All submitted work must have finished.
 bool ProgressivePicture::is_clean() {
     if (!lit_.is_judged || !is_time_to_judge(view_, lit_.paths)) return false;
     return denoiser_.noise(*accumulation_) <= view_.noise_target;
 }
 
-// Filtered once, however often it is shown with another tone.
+// Returns the traced light to display. Filters it once for all tone settings.
 const gpu::DeviceImage* ProgressivePicture::light_shown() {
     if (view_.mode != ViewMode::traced || passes_ == 0) return nullptr;
     const bool filters = is_filtered(view_, passes_);

@@ -1,5 +1,5 @@
-// A picture that follows its view as a window shows it: while anything changes, with as many rays as the device casts
-// in the time for a frame; at rest in full, then ever finer by jittered passes, and in the end not drawn any more.
+// Progressive picture of a window. While anything changes, it casts as many rays as fit into the frame time. At rest,
+// it renders at full resolution, then refines with jittered passes, and finally stops.
 #pragma once
 
 #include <array>
@@ -14,15 +14,15 @@
 
 namespace echolux {
 
-// What is to be shown, and how good it is.
+// The picture to show, and its quality.
 struct ShownPicture {
     ResolvedPicture picture;
-    double pitch = 0;         // pixels from ray to ray
-    std::int64_t passes = 0;  // in the mean
-    bool is_final = false;    // it stays as it is until something changes
+    double pitch = 0;         // in pixels, between rays
+    std::int64_t passes = 0;  // number of passes in the mean
+    bool is_final = false;    // unchanged until something changes
 };
 
-// Others where the scene changes, and whatever of the view is not described; compared as a whole.
+// Change counters of the scene and of undescribed parts of the view. Compared as a whole.
 using SceneSerials = std::array<std::uint64_t, 3>;
 
 class ProgressivePicture {
@@ -32,25 +32,25 @@ class ProgressivePicture {
         : device_(device), queue_(queue), raycaster_(raycaster), resolver_(resolver), denoiser_(denoiser),
           pictures_(device), fade_(device, queue) {}
 
-    // Whether what it has cast is of this view already.
+    // Returns true if the current picture is of this view.
     bool is_of(const View& view) const;
 
-    // Whether update() would give the device work. `now_s` never runs backwards.
+    // Returns true if update() would submit work. `now_s` must not decrease.
     bool is_due(const View& view, const SceneSerials& serials, double now_s) const;
 
-    // What is to be shown now. Submits what is_due() says as part of `chain`, less than a frame's worth where nothing
-    // moves, so that a movement is answered at once; `chain` is left alone where nothing is due. `view` has been
-    // checked. What this throws leaves nothing shown: the next call begins anew.
+    // Returns the picture to show now. Submits the pending work as part of `chain`, at most a frame's worth at rest, so
+    // that the next motion starts without delay. Without pending work, `chain` is not used. `view` must have been
+    // checked. After an exception nothing is shown, and the next call starts over.
     const ShownPicture& update(const View& view, const Scene& scene, const SceneSerials& serials, double now_s,
                                const gpu::Chain& chain = {});
 
-    // Stays until the next update.
+    // Valid until the next update.
     const ShownPicture& shown() const { return shown_; }
 
-    // Pixels of it that stood out by chance and were taken out. Waits for it.
+    // Returns the number of removed fireflies in the picture. Waits for it.
     std::int64_t fireflies();
 
-    // Whether the picture is one of this and has not been overwritten by a later one.
+    // Returns true if the picture is one of these and has not been overwritten.
     bool holds(const ResolvedPicture& picture) const { return pictures_.holds(picture); }
 
   private:
@@ -62,7 +62,7 @@ class ProgressivePicture {
     double pitch_for(const Scene& scene);
     void prepare_accumulation();
     void move(const Scene& scene, const gpu::Chain& chain);
-    struct Piece {  // of a pass
+    struct Piece {  // part of a pass
         std::int64_t number;
         GroupRows rows;
     };
@@ -85,18 +85,18 @@ class ProgressivePicture {
     View view_;
     SceneSerials serials_{};
     double changed_s_ = 0;
-    double shown_s_ = 0;                // when there was something new to be seen
-    std::int64_t passes_ = 0;           // of this view in full that are summed
-    std::int64_t group_rows_cast_ = 0;  // of the pass that is under way
+    double shown_s_ = 0;                // time of the last visible change
+    std::int64_t passes_ = 0;           // completed passes of this view at full resolution
+    std::int64_t group_rows_cast_ = 0;  // rows of the pass in progress
     std::uint64_t submitted_ = 0;
     struct Lit {
-        std::int64_t paths = 0;  // none: nothing yet
+        std::int64_t paths = 0;  // 0: none yet
         bool is_filtered = false;
-        bool is_judged = false;  // how noisy it is, as it is shown now
+        bool is_judged = false;  // noise of the displayed light is estimated
         Denoiser::Light light;
-    } lit_;                     // what is shown of paths
-    bool is_complete_ = false;  // nothing is cast any more
-    ShownPicture shown_;        // no passes: nothing yet
+    } lit_;                     // displayed light of paths
+    bool is_complete_ = false;  // no more passes
+    ShownPicture shown_;        // no passes: nothing shown yet
 };
 
 }  // namespace echolux

@@ -109,7 +109,7 @@ RaycastConstants raycast_constants(const Shot& shot, bool is_software) {
     const bool is_rough = curve.nodes.front().roughness != no_roughness;
     constants[shared::constant_isosurface] = is_traced(shot) && view.isosurface ? 1 : 0;
     constants[shared::constant_roughness] = is_traced(shot) && is_rough && view.lighting ? 1 : 0;
-    if (is_traced(shot)) {  // which knows nothing of these
+    if (is_traced(shot)) {  // not supported by the path tracer
         for (const int i : {shared::constant_jitter, shared::constant_skip, shared::constant_light_volume,
                             shared::constant_rolling, shared::constant_planes}) {
             constants[static_cast<std::size_t>(i)] = 0;

@@ -1,20 +1,22 @@
-// Which variant of the ray caster's shader makes a picture: the values of its specialization constants.
+// Specialization constants of the ray caster's shader, which select the variant for a picture.
 #pragma once
 
 #include "render/raycaster.h"
 
 namespace echolux {
 
+// Returns the constants for a picture.
 RaycastConstants raycast_constants(const Shot& shot, bool is_software);
 
-// Whether a picture asks for the cells of the light volume.
+// Returns true if a picture needs the cells of the light volume.
 bool has_cells(const RaycastConstants& constants);
 
-// Whether light is followed: where passes are summed, of whole volumes. What is cast at once is the composite.
+// is_traced() returns true if light paths are traced: accumulated passes of complete volumes. Single passes are ray
+// cast. mode_of() returns the mode that is actually rendered.
 bool is_traced(const Shot& shot);
 ViewMode mode_of(const Shot& shot);
 
-// lighting_off .. lighting_together: where rays are apart, as in pictures that move, light is coarser too.
+// Returns lighting_off to lighting_together. With widely spaced rays, as in motion, lighting is coarser too.
 int lighting_of(const Shot& shot);
 
 }  // namespace echolux

@@ -16,10 +16,10 @@ namespace echolux {
 namespace {
 
 constexpr double min_transmittance = 0.002;  // half a step of an 8-bit picture
-constexpr double elsewhere = 1e12;           // squared pixels
-constexpr double box_line_width = 1.5;       // pixels, of a picture 1024 pixels high
+constexpr double elsewhere = 1e12;           // in squared pixels: too far away to be visible
+constexpr double box_line_width = 1.5;       // in pixels, for a picture height of 1024
 
-// Where a run is thin, a step may be as long as two voxels: 1, 2 or 4 steps in one.
+// Thin runs may use steps of up to two voxels: 1, 2 or 4 samples per step.
 double thin_stride(const View& view) {
     return std::exp2(std::clamp(std::floor(std::log2(2 / view.step)), 0.0, 2.0));
 }
@@ -45,6 +45,7 @@ void set_lookup(shared::RaycastFrame& frame, const VolumeTexture& volume, const 
     const auto [low, high] = function.range;
     const double per_level = (shared::transfer_entries - 1) / (high - low);
     frame.lookup = packed(volume.scale() * per_level, (volume.offset() - low) * per_level,
+                          // log2(e): shaders compute transmittance with exp2.
                           view.opacity * std::log2(std::exp(1.0)) / function.length,
                           (isovalue_of(view, function) - volume.offset()) / volume.scale());
     frame.values = packed(volume.scale(), volume.offset(), 0, 0);
@@ -55,21 +56,23 @@ void set_colours(shared::RaycastFrame& frame, const View& view, const TransferFu
     frame.background = packed(background, view.transparent ? 0 : 1);
     const double width = std::max(1.0, box_line_width * static_cast<double>(std::min(view.width, view.height)) / 1024);
     frame.box_colour = packed(glm::dvec3(has_dark_background(view) ? 0.55 : 0.35), width);
+    // Isosurfaces have the colour of the upper part of the range.
     const TransferNode surface = function.at(0.75);
     frame.surface_colour = packed(surface.red, surface.green, surface.blue, 1);
 }
 
-// Runs of samples are so short that the brick at their middle vouches for all of them, that of the flow too, and of a
-// length that longer steps divide.
+// Runs of samples are short enough for the brick at their centre, including those of flow and channels, to cover them.
+// Their length is a multiple of the longer steps.
 void set_runs(shared::RaycastFrame& frame, const Scene& scene, const View& view) {
     const VolumeGrid& grid = scene.volume.grid();
     const Bricks& bricks = scene.volume.bricks();
     const Bricks& of_flow = scene.flow != nullptr ? scene.flow->bricks() : bricks;
     frame.bricks = packed(glm::dvec3(grid.depth, grid.a_scans, grid.b_scans) / double(bricks.edge()));
-    constexpr double together = 4;  // samples that are fetched together: as many long steps must fit into a run
+    constexpr double together = 4;  // samples fetched at once: as many long steps must fit into a run
     int least = std::min(bricks.reach(), of_flow.reach());
     for (const SceneChannel& channel : scene.channels) {
-        const int wider = view.channels.at(channel.place).labels ? 1 : 0;  // than interpolation
+        // labels read one voxel further than interpolation
+        const int wider = view.channels.at(channel.place).labels ? 1 : 0;
         least = std::min(least, channel.texture->bricks().reach() - wider);
     }
     const double reach = std::max(1.0, std::floor(least / view.step));
@@ -78,7 +81,7 @@ void set_runs(shared::RaycastFrame& frame, const Scene& scene, const View& view)
     frame.run = packed(reach < together ? reach : reach - std::fmod(reach, together * stride), stride, 0, 0);
 }
 
-// A stride near the golden section deals any run of rows evenly over the picture.
+// A stride near the golden ratio distributes consecutive rows evenly over the picture.
 void set_rows(shared::RaycastFrame& frame, const Shot& shot) {
     const std::int64_t rows = shot.group_rows();
     std::int64_t stride = std::max<std::int64_t>(1, std::llround(0.618 * static_cast<double>(rows)));
@@ -86,7 +89,7 @@ void set_rows(shared::RaycastFrame& frame, const Shot& shot) {
     frame.rows = packed(static_cast<double>(rows), static_cast<double>(stride), 0, 0);
 }
 
-// Nothing of a slice that is not filled yet is touched, by interpolation neither. The low end of the range goes along.
+// The limits exclude unfilled slices, also from interpolation. Includes the low end of the range.
 void set_filled(shared::RaycastFrame& frame, const Scene& scene, const TransferFunction& function) {
     const auto slices = static_cast<double>(scene.volume.grid().b_scans);
     const auto filled = static_cast<double>(scene.filled_to);
@@ -94,7 +97,7 @@ void set_filled(shared::RaycastFrame& frame, const Scene& scene, const TransferF
     frame.filled = packed(filled / slices, (filled - 0.5) / slices, lowest, 0);
 }
 
-// The four edges along each axis; one that touches a face turned to the eye lies before the volume.
+// Sets the four edges along each axis. Edges of faces towards the eye are in front of the volume.
 void set_box(shared::RaycastFrame& frame, const Camera& camera, const glm::dvec3& extent, bool is_panorama) {
     for (int i = 0; i < shared::box_edges; ++i) {
         const int axis = i / 4;

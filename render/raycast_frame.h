@@ -1,4 +1,4 @@
-// What the ray caster's shader has to know for one picture, computed in double on the host.
+// Uniform block of the ray caster's shader for one picture, computed in double precision on the host.
 #pragma once
 
 #include "render/raycaster.h"

@@ -1,6 +1,5 @@
-// Variants of the ray caster's shader, compiled when a picture first needs them. A window in which everything is tried
-// would gather one for each combination, half a MB each in a software driver: the one that was not used for the longest
-// time makes room.
+// Variants of the ray caster's shader, compiled for the first picture that needs them. Each takes 0.5 MB in software
+// drivers, and a window can request many combinations. The least recently used one is evicted.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +15,8 @@ class RaycastPrograms {
   public:
     RaycastPrograms(const gpu::Device& device, gpu::Queue& queue) : device_(device), queue_(queue) {}
 
-    // `bindings`: like those of the pictures that it makes. Stays until many others were asked for.
+    // Returns the program for these constants. `bindings` must have the layout of the pictures. Valid until many other
+    // programs have been requested.
     const vk::raii::Pipeline& of(const RaycastConstants& constants, const gpu::Bindings& bindings);
 
   private:
@@ -24,7 +24,7 @@ class RaycastPrograms {
 
     struct Program {
         vk::raii::Pipeline pipeline;
-        std::uint64_t used;  // when it was asked for last
+        std::uint64_t used;  // time of last use, counted in requests
     };
 
     const gpu::Device& device_;

@@ -49,14 +49,15 @@ constexpr std::array<vk::DescriptorType, shared::binding_count> binding_types = 
     return types;
 }();
 
+// Drivers abort long submissions, and other users of the device must get their turn.
 constexpr double longest_submission_s = 0.1;
 
-constexpr std::size_t max_panes = 4;  // of a window, which are cast without waiting for each other
+constexpr std::size_t max_panes = 4;  // of a window, cast without waiting for each other
 
 constexpr std::size_t table_bytes = shared::transfer_entries * sizeof(float);
 constexpr std::size_t peaks_offset = 5 * table_bytes;
 
-// Two tables of 32-bit formats: software Vulkan fetches wider ones pixel by pixel.
+// Separate tables of 32-bit formats, because software Vulkan reads wider formats pixel by pixel.
 gpu::ImageShape table_shape(vk::Format format) {
     return {vk::ImageType::e1D,
             format,
@@ -88,7 +89,7 @@ vk::raii::Sampler made_sampler(const gpu::Device& device) {
                                                     .addressModeW = vk::SamplerAddressMode::eClampToEdge}};
 }
 
-// The largest extinction of the table of which a longer step of a thin run absorbs less than 1 %.
+// Returns the largest table extinction for which a long step absorbs less than 1 %.
 float thin_extinction(const shared::RaycastFrame& frame) {
     constexpr float max_absorbed = 0.01F;
     const float step = frame.picture.z * frame.run.y;
@@ -102,11 +103,11 @@ gpu::ImageShape noise_shape() {
             .usage = vk::ImageUsageFlagBits::eSampled | vk::ImageUsageFlagBits::eTransferDst};
 }
 
-// Of the time for a ray, where samples are lit together. The gradients that this saves are up to this part of a
-// device's work: a full picture is rather expected to take too long than one that does not fit is begun.
+// Relative time per ray with shared lighting. The avoided gradients can take half of the time. Predicting too much is
+// better than starting a full picture that misses its frame.
 constexpr double share_lit_together = 0.5;
 
-// Rays times the most samples that one may take, each lit by itself.
+// Returns the number of rays times the max number of samples per ray, as if each were lit separately.
 double work_of(const Shot& shot, std::int64_t group_rows) {
     const VolumeGrid& grid = shot.scene.grid();
     const double step = shot.view.step * std::ranges::min(voxel_edges(grid));
@@ -166,8 +167,8 @@ Pace& Raycaster::pace_of(const Shot& shot) {
     return paces_[constants];
 }
 
-// What is fast where nothing is seen takes a thousand times as long where light is scattered again and again. From
-// another side it is not that different.
+// Adapts the pace to new paths. Empty regions are a thousand times faster than multiple scattering, so a new scene
+// resets the pace. A new direction changes it less.
 void Raycaster::doubt_paces_of_other_paths(const Shot& shot) {
     const bool is_first = shot.pass.number == 0 && shot.part.first == 0;
     if (!is_traced(shot) || !is_first) return;
@@ -205,14 +206,14 @@ void Raycaster::prepare_picture(Frame& frame, const Shot& shot) {
     const bool fits =
         frame.picture && frame.picture->shape().format == shape.format && frame.picture->shape().extent == shape.extent;
     if (fits) return;
-    queue_.wait_for_all();  // what still reads the old one
+    queue_.wait_for_all();  // pending work may read the old picture
     frame.picture.reset();
     frame.picture.emplace(device_, shape,
                           fmt::format("picture of {} x {} pixels", shot.region.width, shot.region.height));
     frame.is_fresh = true;
 }
 
-// The output that is not wanted is bound too: to nothing that matters.
+// Binds both outputs; the unused one is a placeholder.
 void Raycaster::prepare_output(Frame& frame, const Shot& shot) {
     if (shot.pass.accumulation == nullptr) prepare_picture(frame, shot);
     if (is_traced(shot)) shot.pass.accumulation->prepare_features(device_);
@@ -228,7 +229,8 @@ void Raycaster::fill_tables(Frame& frame, const Shot& shot) {
     const VolumeTexture& volume = shot.scene.volume;
     TransferFunction function = transfer_function(shot.view, shot.scene.grid(), volume.range(shot.view.range));
     frame.facts = raycast_frame(shot, function);
-    // Neighbours share what a cache holds; paths share little, and parts of a picture should be alike.
+    // In order on GPUs, because neighbouring rows share caches. Paths share little, and parts of their pictures should
+    // take similar times.
     if (!device_.is_software() && !is_traced(shot)) frame.facts.rows.y = 1;
     if (is_traced(shot)) {
         const double roughness = shot.view.roughness;
@@ -237,7 +239,7 @@ void Raycaster::fill_tables(Frame& frame, const Shot& shot) {
         frame.facts.trace.known = known_of(shot, frame.constants);
     }
     const bool has_plane = frame.constants[shared::constant_second] != shared::second_off;
-    if (!has_plane) function.plane.reset();  // in modes that ask for values alone
+    if (!has_plane) function.plane.reset();  // modes that use the value only
     const bool has_tables = has_plane || frame.constants[shared::constant_roughness] != 0;
     frame.tables = has_tables ? &curve_tables_.of(function, has_plane) : nullptr;
     frame.facts.second = has_plane ? second_frame(shot, function, frame.tables->number) : shared::SecondFrame{};
@@ -265,7 +267,7 @@ Raycaster::Frame& Raycaster::prepared_frame(const Shot& shot) {
     queue_.wait(frame.value);
     learn_paces();
     frame.constants = raycast_constants(shot, device_.is_software());
-    programs_.of(frame.constants, frame.bindings);  // nobody waits for a compiler while work is recorded
+    programs_.of(frame.constants, frame.bindings);  // compiles now and not while recording
     fill_tables(frame, shot);
     prepare_output(frame, shot);
     bind(frame, shot);
@@ -302,7 +304,7 @@ std::int64_t Raycaster::group_rows_within(double seconds, const Shot& shot) {
     return static_cast<std::int64_t>(std::clamp(seconds / of_one, 1.0, 1e9));
 }
 
-// In an accumulation buffer nothing is drawn: that is for the picture which is made of it.
+// Accumulation buffers have no annotations; the resolved picture has.
 void Raycaster::prepare_annotations(Frame& frame, const Shot& shot) {
     const bool draws = shot.output == RayOutput::colour && shot.pass.accumulation == nullptr;
     if (!draws) return frame.annotations.clear();
@@ -322,7 +324,7 @@ void Raycaster::record_inputs(const vk::raii::CommandBuffer& commands, Frame& fr
     if (!frame.channel_tables.empty()) channel_entries_->record_copy_from(commands, frame.channel_staging->handle(), 0);
     if (frame.tables != nullptr) frame.tables->record(commands);
     gpu::record_order(commands);
-    if (is_traced(shot)) return;  // paths ask majorants
+    if (is_traced(shot)) return;  // paths use majorants
     const auto classify = [&](const BrickClassifier::Work& classes) {
         classifier_.record(commands, classes, frame.facts.lookup.x, frame.facts.lookup.y);
     };
@@ -348,7 +350,7 @@ bool Raycaster::holds(const CastPicture& picture) const {
     });
 }
 
-// What comes before the rays, of which paths need something that is made over the whole volume, and the rays.
+// Returns the recordings before the rays, which compute majorants for paths, and those of the rays.
 std::vector<gpu::Recording> Raycaster::parts_of(Frame& frame, const Shot& shot) {
     std::vector<gpu::Recording> parts;
     if (is_traced(shot)) {
@@ -356,7 +358,7 @@ std::vector<gpu::Recording> Raycaster::parts_of(Frame& frame, const Shot& shot) 
     }
     const std::int64_t end = std::min(shot.part.end, shot.group_rows());
     const std::int64_t max_rows = group_rows_within(longest_submission_s, shot);
-    frame.work = parts.empty() ? work_of(shot, end - shot.part.first) : 0;  // else its time says little
+    frame.work = parts.empty() ? work_of(shot, end - shot.part.first) : 0;  // otherwise the time includes the majorants
     for (std::int64_t first = shot.part.first; first < end; first += max_rows) {
         parts.emplace_back([&, rows = GroupRows{first, std::min(first + max_rows, end)}](
                                const vk::raii::CommandBuffer& commands) { record_rays(commands, frame, shot, rows); });

@@ -1,4 +1,4 @@
-// Turns a volume texture and a view into a picture on the device, by the compute shader shaders/raycast.comp.
+// Renders a volume texture and a view to a picture on the device with shaders/raycast.comp or trace.comp.
 #pragma once
 
 #include <algorithm>
@@ -33,20 +33,20 @@
 
 namespace echolux {
 
-// RGBA8 with straight alpha, RayMeasures, or the means of what paths of light did (PathCounts).
+// Output of rays: RGBA8 with straight alpha, RayMeasures, or mean PathCounts.
 enum class RayOutput { colour, measures, counts };
 
-// One picture, or a part of it.
+// A picture or a part of it.
 struct Shot {
     const Scene& scene;
-    const View& view;  // has been checked and resolved: see section_view()
+    const View& view;  // checked and resolved, see section_view()
     RayOutput output = RayOutput::colour;
     Region region = {0, 0, view.width, view.height};
     Pass pass = {};
-    GroupRows part = {};  // of the region that is cast, the rest another time
+    GroupRows part = {};  // rows of the region to render now
     MajorantFault fault = MajorantFault::none;
 
-    // Rays across and down the region.
+    // Number of rays across and down the region.
     std::int64_t columns() const { return rays(region.width); }
     std::int64_t rows() const { return rays(region.height); }
     std::int64_t group_rows() const { return (rows() + shared::group_height - 1) / shared::group_height; }
@@ -57,14 +57,14 @@ struct Shot {
     }
 };
 
-// What is drawn over the whole picture of which the shot is a part. Its view is the one that was asked for, not yet
-// that of a section.
+// Returns the annotations of the whole picture that contains the shot. Its view is the requested one, before
+// section_view().
 Sheet sheet_of(const Shot& shot);
 
-// A picture under way: finished when the queue has reached `value`. It stays until `pictures_under_way` more are cast,
-// in an accumulation buffer as long as that does.
+// A picture in flight. It is finished when the queue reaches `value`, and valid until `pictures_under_way` more have
+// been cast, or as long as its accumulation buffer.
 struct CastPicture {
-    const gpu::DeviceImage* image = nullptr;  // of the region; measures: `measure_pixels` a ray
+    const gpu::DeviceImage* image = nullptr;  // of the region; measures: `measure_pixels` pixels per ray
     std::uint64_t value = 0;
     const gpu::Stopwatch* stopwatch = nullptr;
 };
@@ -73,48 +73,48 @@ class Raycaster {
   public:
     Raycaster(const gpu::Device& device, gpu::Queue& queue);
 
-    // Submits the work as part of `chain`, in several submissions where one would keep the device for long: drivers end
-    // such ones, and others could not get in between. The host waits only for the picture that was cast
-    // `pictures_under_way` calls ago, and for its turn in the queue.
+    // Submits the work as part of `chain`. Long work is split into several submissions, because drivers abort long ones
+    // and they block other users of the device. The host waits only for the picture `pictures_under_way` calls ago and
+    // for the queue. Throws Error{bad_setting, device, out_of_memory}.
     CastPicture cast(const Shot& shot, const gpu::Chain& chain = {});
 
-    // How long the device will work, from what like pictures have taken; nothing: there have been none yet.
+    // Returns the expected time on the device from similar pictures. Empty before the first one.
     std::optional<double> expected_seconds(const Shot& shot);
 
-    // Rows of work groups of the picture that fit into a time, at least one.
+    // Returns the number of workgroup rows that fit into a time, at least 1.
     std::int64_t group_rows_within(double seconds, const Shot& shot);
 
-    // Whether the picture has not been overwritten by a later one.
+    // Returns true if the picture has not been overwritten.
     bool holds(const CastPicture& picture) const;
 
-    // What casting has cost the device so far.
+    // Cost of casting so far.
     const CastStats& stats() const { return stats_; }
 
   private:
-    // What one picture under way needs for itself.
+    // Resources of one picture in flight.
     struct Frame {
         explicit Frame(const gpu::Device& device);
 
         gpu::Bindings bindings;
         RaycastConstants constants{};
         shared::RaycastFrame facts{};
-        std::vector<float> extinctions;  // of the table: a buffer is slow to read
+        std::vector<float> extinctions;  // transfer table: buffers are slow to read
         std::vector<std::byte> channel_tables;
-        std::optional<gpu::HostBuffer> channel_staging;  // the same; nothing: there were no channels yet
-        CurveTables::Tables* tables = nullptr;           // where the picture has some
-        gpu::HostBuffer uniforms;                        // the facts
-        gpu::HostBuffer table;  // extinctions, colours, limits of classes, entries, peaks of extinctions
+        std::optional<gpu::HostBuffer> channel_staging;  // host copy for the device; empty before the first channel
+        CurveTables::Tables* tables = nullptr;           // only for two-axis functions or roughness
+        gpu::HostBuffer uniforms;                        // RaycastFrame
+        gpu::HostBuffer table;  // extinctions, colours, class limits, entries, peaks of extinctions
         BrickClassifier::Work classes, previous_classes;
         std::optional<gpu::DeviceImage> picture;
         DrawnSheet annotations;
-        bool is_fresh = false;  // the picture has not been used yet
+        bool is_fresh = false;  // not used by the device yet
         std::uint64_t value = 0;
         gpu::Stopwatch stopwatch;
-        Pace* timed = nullptr;  // what is not learned from it yet
+        Pace* timed = nullptr;  // pace that has not learned this picture's time yet
         double work = 0;
     };
 
-    // Used in turn, each when the device is done with it.
+    // A ring of frames; each is reused once the device has finished with it.
     struct Frames {
         std::vector<std::unique_ptr<Frame>> all;
         std::size_t next = 0;
@@ -122,14 +122,14 @@ class Raycaster {
         Frame& take() { return *all[std::exchange(next, (next + 1) % all.size())]; }
     };
 
-    // Textures for bindings that a picture has no use for: a shader's bindings must all be there.
+    // Placeholders for unused bindings: all bindings of a shader must be valid.
     struct StandIns {
         explicit StandIns(const gpu::Device& device);
 
         gpu::DeviceImage plane, floats, cube;
     };
 
-    Pace& pace_of(const Shot& shot);  // one, however the shot is lit: a picture that moves tells of the full one
+    Pace& pace_of(const Shot& shot);  // independent of the lighting, so that coarse pictures predict the full one
     void doubt_paces_of_other_paths(const Shot& shot);
     void make_frames(Frames& frames, std::size_t count);
     void learn_paces();
@@ -165,7 +165,7 @@ class Raycaster {
     gpu::DeviceImage limits_;
     gpu::DeviceBuffer entries_;
     std::optional<gpu::DeviceBuffer> channel_entries_;
-    std::map<std::string, gpu::DeviceImage> flow_colours_;  // by the names of their maps
+    std::map<std::string, gpu::DeviceImage> flow_colours_;  // by name of the colour map
     StandIns absent_;
     gpu::DeviceImage noise_;
     BrickClassifier classifier_;
@@ -173,13 +173,13 @@ class Raycaster {
     LightVolume light_volume_;
     Majorants majorants_;
     SkyLight sky_;
-    std::pair<double, SurfaceAlbedo> surface_{-1, {}};  // of the last roughness: it takes milliseconds
+    std::pair<double, SurfaceAlbedo> surface_{-1, {}};  // cached for the last roughness: it takes milliseconds
     Annotator annotator_;
-    Frames picture_frames_;       // whose pictures are kept
-    Frames accumulation_frames_;  // of panes, of which several are cast for one picture of a window
+    Frames picture_frames_;       // whose pictures stay valid
+    Frames accumulation_frames_;  // for panes, several of which are cast per window picture
     CastStats stats_;
     std::map<RaycastConstants, Pace> paces_;
-    View traced_view_;  // that paths were followed for last: others may be as much longer as can be
+    View traced_view_;  // view of the last paths: other paths may take much longer
     std::array<std::uint64_t, 3> traced_serials_{};
 };
 

@@ -1,4 +1,4 @@
-// What each picture's shader is given: volumes, bricks, tables, light, and stand-ins for what it has no use for.
+// Resource bindings of a picture: volumes, bricks, tables, light, and placeholders for unused ones.
 #include <algorithm>
 
 #include "render/flow_colours.h"
@@ -55,7 +55,7 @@ const gpu::DeviceImage& Raycaster::flow_colours_of(const Shot& shot) {
                : flow_colours_.emplace(name, flow_colours(device_, queue_, name)).first->second;
 }
 
-// One of a picture's own: earlier ones may still be under way.
+// Each frame has its own staging buffer, because earlier pictures may be in flight.
 void Raycaster::stage_channels(Frame& frame, const Shot& shot) {
     frame.channel_tables = channel_tables(shot);
     if (frame.channel_tables.empty()) return;
@@ -101,12 +101,12 @@ void Raycaster::bind(Frame& frame, const Shot& shot) {
     if (has_cells(frame.constants)) {
         light_volume_.bind(bindings, light_sources(frame, shot));
     } else {
-        bind_no_light(bindings);  // what was bound before may be gone
+        bind_no_light(bindings);  // earlier bindings may refer to freed resources
     }
     if ((frame.constants[shared::constant_studio] & shared::studio_sky) != 0)
         sky_.bind(bindings, shot.view.sky_read);
     else
-        bindings.set_buffer(shared::binding_sky, entries_.handle());  // what was bound before may be gone
+        bindings.set_buffer(shared::binding_sky, entries_.handle());  // earlier bindings may refer to freed resources
     if (is_traced(shot)) {
         majorants_.bind(bindings, light_sources(frame, shot));
     } else {

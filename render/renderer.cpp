@@ -77,7 +77,7 @@ void Renderer::set_flow(const VolumeGrid& grid, const void* voxels) {
     gpu::reporting("uploading the flow", [&] {
         check_flow(grid, parts_->texture_of({}).grid());
         VolumeTexture flow = flow_texture(parts_->device, parts_->queue, parts_->brick_builder, grid, voxels);
-        parts_->queue.wait_for_all();  // pictures of the old one
+        parts_->queue.wait_for_all();  // pending pictures use the old flow
         parts_->flow.emplace(std::move(flow));
         ++parts_->scene_changes;
     });
@@ -107,7 +107,7 @@ void Renderer::set_heights(const HeightMaps& maps) {
         check_heights(maps);
         std::optional<gpu::DeviceImage> texture;
         if (!maps.empty()) texture.emplace(height_texture(parts_->device, parts_->queue, maps));
-        parts_->queue.wait_for_all();  // pictures of the old ones
+        parts_->queue.wait_for_all();  // pending pictures use the old maps
         parts_->heights.reset();
         if (texture) parts_->heights.emplace(std::move(*texture));
         ++parts_->scene_changes;
@@ -124,7 +124,7 @@ LiveSlots Renderer::make_slots(const SlotsWanted& wanted) {
         check_structure(wanted.grid);
         if (wanted.flow) check_flow(*wanted.flow, wanted.grid);
         auto made = std::make_unique<VolumeSlots>(parts_->device, parts_->queue, parts_->brick_builder, wanted);
-        ++parts_->scene_changes;  // serials of the new slots begin anew
+        ++parts_->scene_changes;  // serials of the new slots start over
         parts_->slots = std::move(made);
         parts_->flow_speed.reset();
         parts_->flow_speeds.forget();
@@ -170,6 +170,7 @@ std::optional<double> Renderer::seconds_for(const View& wanted, VolumeState stat
         const Scene scene = parts_->scene_of({}, view);
         if (state == VolumeState::changing && scene.pages != nullptr) {
             throw Error(ErrorCode::bad_setting, "a volume in pages does not change", "volume", "time it at rest");
+            // The timed picture needs only the max. Both ends are restored afterwards.
         }
         const NewSlices all{0, scene.volume.grid().b_scans};
         const auto rebuild = [&](BrickEnds ends) {
@@ -186,7 +187,7 @@ std::optional<double> Renderer::seconds_for(const View& wanted, VolumeState stat
         parts_->bring_in(view, {});
         gpu::Chain chain;
         if (state == VolumeState::changing) chain.before = rebuild(BrickEnds::largest);
-        std::optional<AccumulationBuffer> accumulation;  // paths need one
+        std::optional<AccumulationBuffer> accumulation;  // required by paths
         if (view.mode == ViewMode::traced) accumulation.emplace(parts_->device, view.width, view.height);
         const Pass pass{accumulation ? &*accumulation : nullptr};
         const CastPicture picture = parts_->raycaster.cast({.scene = scene, .view = view, .pass = pass}, chain);

@@ -1,4 +1,4 @@
-// The renderer's public face: a volume in, pictures out, no screen and no Vulkan types needed.
+// The renderer's interface: volumes in, pictures out. Needs no screen and exposes no Vulkan types.
 #pragma once
 
 #include <cstdint>
@@ -23,32 +23,35 @@
 
 namespace echolux {
 
+// Whether a timed picture is of an unchanged or of a new volume.
 enum class VolumeState { still, changing };
 
-// What a picture is of: the volume that is shown, as one texture or in pages, or slots of the live ring.
+// What a picture shows: the current volume, or slots of the live ring.
 class Subject {
   public:
     Subject() = default;
-    Subject(const ShownSlots& slots) : slots_(&slots) {}  // to live as long as the call that it is given to
+    Subject(const ShownSlots& slots) : slots_(&slots) {}  // must outlive the call that uses the subject
 
-    const ShownSlots* slots() const { return slots_; }  // nothing: the volume
+    const ShownSlots* slots() const { return slots_; }  // null: the volume
 
   private:
     const ShownSlots* slots_ = nullptr;
 };
 
-// A volume on the device, shown or not.
+// A volume on the device, as one texture or in pages, shown or not.
 struct PreparedVolume;
 
-// The range of values that was chosen for it.
+// Returns the range of values that was chosen for a prepared volume.
 ValueRange fixed_range(const PreparedVolume& prepared);
 
-// Volumes of files and slots of a live ring are drawn by the same calls. One thread draws; another may write to slots.
+// Renders volumes of files and slots of a live ring by the same functions. All functions but those marked as
+// thread-safe are called by the drawing thread; another thread may write to slots.
 class Renderer {
   public:
-    struct Parts;  // for the files of this room
+    struct Parts;  // internal
 
-    // Throws Error{device}: no loader, driver or fitting device; each device and why it was refused is named.
+    // Throws Error{device} without a loader, driver or suitable device, listing each device and the reason for its
+    // refusal.
     explicit Renderer(const DeviceChoice& choice = {});
     ~Renderer();
     Renderer(const Renderer&) = delete;
@@ -58,153 +61,155 @@ class Renderer {
     const DeviceId& device_id() const;
     bool is_software() const;
 
-    // Copies grid.bytes() of `voxels` to the device. The old volume stays when this throws.
+    // Copies grid.bytes() bytes of `voxels` to the device and shows the volume. If it throws, the old volume stays.
     // Throws Error{bad_setting, out_of_memory}.
     void set_volume(const VolumeGrid& grid, const void* voxels);
 
-    // The same where the device holds the volume as one texture. A larger one is cut into pages: it is read once now,
-    // for a coarse level, and pages of it again whenever a picture wants them; `done` hears how many of its voxels more
-    // were read, and may throw to stop. Throws what the source throws too.
+    // The same for a source of voxels. A volume too large for one texture is cut into pages: it is read once now for
+    // the coarse level, and its pages are read again whenever a picture needs them. `done` is called with the number of
+    // voxels read since the last call; it may throw to cancel. Also throws the errors of the source.
     void set_volume(std::shared_ptr<const VoxelSource> source,
                     const std::function<void(std::int64_t voxels)>& done = {});
 
-    // Whether that was too large for one texture.
+    // Returns true if the volume was too large for one texture.
     bool is_in_pages() const;
 
-    // The same in two parts, for the time points of a series: what is slow on any thread, beside pictures; showing it
-    // on the one that draws, which waits for nothing. `chosen`: the range of values of the first one, see
-    // fixed_range(); nothing: this one's own. Prepared volumes must be released before the renderer; the last
-    // release waits for the pictures that show it.
+    // The same in two steps, for the time points of a series. prepare() does the slow part and is thread-safe. show()
+    // belongs to the drawing thread and does not wait for the device. `chosen` is the range of the first volume (see
+    // fixed_range()); empty: the volume's own. Prepared volumes must be released before the renderer. The last release
+    // waits for the pictures of the volume.
     std::shared_ptr<PreparedVolume> prepare(std::shared_ptr<const VoxelSource> source,
                                             const std::optional<ValueRange>& chosen,
                                             const std::function<void(std::int64_t voxels)>& done = {});
     void show(const std::shared_ptr<PreparedVolume>& prepared);
 
-    // What the view means for the volume that is shown. Throws Error{bad_setting}.
+    // Returns the transfer function of a view for the current volume. Throws Error{bad_setting}.
     TransferFunction transfer_function(const View& view) const;
 
-    // The flow at the moment of the volume, as large as that, until there is another volume. Real voxels are velocities
-    // in grid.unit, complex ones phasors whose phase is pi at view.flow_v_max, of length 0 where nothing is known.
-    // Voxels that are not finite are no flow. Throws Error{bad_setting, out_of_memory}.
+    // Sets the flow of the current volume, of the same size, until the volume changes. Real voxels are velocities in
+    // grid.unit. Complex ones are phasors with a phase of pi at view.flow_v_max and a magnitude of 0 where the flow is
+    // unknown. Voxels that are not finite become zero flow. Throws Error{bad_setting, out_of_memory}.
     void set_flow(const VolumeGrid& grid, const void* voxels);
     void clear_flow();
 
-    // Lets go of all that is shown: the volume, its flow, heights and poses, the slots of a live ring.
+    // Releases everything shown: the volume, its flow, heights and poses, and the slots of a live ring.
     void clear();
 
-    // What view.top_from and view.bottom_from name; empty maps: nothing. Throws Error{bad_setting} for maps of another
-    // size.
+    // Sets the maps for view.top_from and view.bottom_from. Empty maps remove them. Throws Error{bad_setting} for maps
+    // of a wrong size.
     void set_heights(const HeightMaps& maps);
 
-    // Where B-scans lie that are planes in space and no volume, as many as there are of them, for whatever is shown
-    // from now on; none: they are a volume. Modes, light, slices and sections mean nothing then.
+    // Sets the positions of separate B-scans in space, one per B-scan, for everything shown from now on. Without poses,
+    // the B-scans are a volume. Modes, lighting, slices and sections do not apply to separate B-scans.
     void set_poses(const std::vector<BScanPose>& poses);
 
-    // The slots of a live ring instead of those that were there, which stay when this throws. Valid until the next
-    // call. Throws Error{bad_setting, out_of_memory, device}.
+    // Replaces the slots of the live ring. If it throws, the old slots stay. The result is valid until the next call.
+    // Throws Error{bad_setting, out_of_memory, device}.
     LiveSlots make_slots(const SlotsWanted& wanted);
 
-    // Signal a timeline of the slots from the host when the thread or device that should have signalled it is gone, so
-    // that nothing waits for it forever. From any thread. Reading: waits for pictures under way first, as long as the
-    // device still finishes any.
+    // Signal a timeline of the slots from the host after the thread or device that should have signalled it has gone,
+    // so that nothing waits forever. give_up_reading() first waits for pictures in flight as long as the device makes
+    // progress. Thread-safe.
     void give_up_writing(std::uint64_t value) noexcept;
     void give_up_reading(std::uint64_t value) noexcept;
 
-    // ---- pictures. What is new in the slots of a subject is brought to their textures before. Throw
-    // Error{bad_setting} naming the key of a view that cannot work, or that there is nothing to show.
+    // ---- Pictures. New slices of a subject's slots are brought to their textures first. The functions throw
+    // Error{bad_setting} that names the unsuitable key of a view, or if there is nothing to show.
 
-    // `done` hears how many rows more the work is worth that was done (none meanwhile, now and then), and may throw to
-    // stop; without it the picture is made in one go.
+    // Renders a picture at full quality. `done` is called with the progress since the last call in rows, occasionally
+    // 0; it may throw to cancel. Without it, the picture is made without interruption.
     Image render(const View& view, const Subject& subject = {},
                  const std::function<void(std::int64_t rows)>& done = {});
 
-    // The same of any size in bounded memory, at 16 bits from the floats that were summed: `take` gets all rows in
-    // their order (none meanwhile, now and then), and may throw to stop.
+    // Renders a picture of any size in bounded memory, with 16 bits computed from the accumulated floats. `take`
+    // receives all rows in order, occasionally none; it may throw to cancel.
     PagesShown render(const View& view, PictureBits bits, const std::function<void(const PictureRows& rows)>& take,
                       const Subject& subject = {});
 
-    // Submits the same picture, and returns what waits for it and gives it: to be called once, on any thread, and to be
-    // gone before the renderer. So pictures follow each other without a pause of the device, a few passes ahead of it
-    // at most: whoever begins many pictures waits here. Each has memory of its own until it is gone. `pause` is called
-    // between passes, and may throw to stop.
+    // Submits a picture and returns a function that waits for it and returns it. The function must be called once, on
+    // any thread, and destroyed before the renderer. Successive pictures keep the device busy; the host is at most a
+    // few passes ahead and otherwise waits here. Each picture has its own memory until its function is destroyed.
+    // `pause` is called between passes and may throw to cancel.
     std::function<Image()> begin(const View& view, const Subject& subject = {},
                                  const std::function<void()>& pause = {});
 
-    // Submits a picture of one pass, which stays on the device until `pictures_under_way` later ones, and returns.
+    // Submits a single-pass picture and returns at once. It stays on the device until `pictures_under_way` later ones.
     Drawing draw(const View& view, const Subject& subject = {});
 
-    // The picture as a window shows it: follows the view with as many rays as there is time for, is refined at rest,
-    // then stays. `now_s`: seconds of any clock that never runs backwards. Pictures with other numbers of `pane` are
-    // followed side by side, each with memory of its own; what is returned stays until the same pane is asked for
-    // again. Slots are read only where there is something to draw.
+    // Returns the picture of a window: follows the view within the frame time, is refined at rest, then stays. `now_s`
+    // is the time of a monotonic clock in seconds. Each `pane` has its own picture and memory; the result is valid
+    // until the next call for the pane. Slots are only read if there is something to draw.
     FollowedPicture follow(const View& view, double now_s, std::size_t pane = 0, const Subject& subject = {});
 
+    // Return true if, or wait until, a submitted picture is finished.
     bool is_finished(const Drawing& drawing) const;
     void wait(const Drawing& drawing);
 
-    // Reads a picture back. Throws Error{bad_setting} when later ones have taken its place.
+    // Reads a picture back. Throws Error{bad_setting} if later ones have replaced it.
     Image read(const Drawing& drawing);
 
-    // ---- what is seen, in numbers. Throw as pictures do.
+    // ---- Measurements. Throw as pictures do.
 
-    // One per pixel, row by row from the top. Lengths as in camera.h: micrometres, or voxels where nothing is known.
+    // Returns one measurement per pixel, row by row from the top. Lengths are in um, or in voxels without a spacing.
     std::vector<RayMeasure> measure(const View& view, const Subject& subject = {});
 
-    // What the paths of a traced picture did, the mean of each pixel's. Throws as render() does.
+    // Returns the mean statistics of the light paths per pixel of a traced picture.
     std::vector<PathCounts> count_paths(const View& view, const Subject& subject = {});
 
-    // What is seen at the pixel (x, y), counted from the left top one: composite: where a quarter of the light is held
-    // back; mip and its kin: where the extreme lies (mida: the brightest; average: the middle of the way); isosurface:
-    // the hit; points: the ball. Finer than the picture: to a twentieth of the smallest voxel edge. None where nothing
-    // is seen.
+    // Returns the voxel seen at pixel (x, y), counted from the top left. composite: where a quarter of the light is
+    // blocked; mip and similar: at the extreme (mida: the brightest sample; average: the middle of the ray);
+    // isosurface: the hit; points: the ball. The precision is a twentieth of the smallest voxel edge. Empty if nothing
+    // is visible.
     std::optional<Probe> probe(const View& view, std::int64_t x, std::int64_t y, const Subject& subject = {});
 
-    // How often each value occurs in what is shown, counted by the device beside the pictures: the newest count that
-    // is finished, of this volume or one shortly before; a new one is begun where there is something new, and slots are
-    // read only then. Never waits. Nothing: none is finished yet.
+    // Returns the latest finished histogram of the values shown, of this volume or a slightly earlier one. Starts a new
+    // one if there is new data, and only then reads slots. Never waits. Empty before the first.
     std::optional<Histogram> histogram(const Subject& subject = {});
 
-    // The same over both axes of the view's transfer function, where it has two. Nothing also of volumes in pages, and
-    // of live ones of which none is whole yet.
+    // The same over both axes of the view's transfer function. Empty if it has only one axis, for paged volumes, and
+    // before the first complete volume of a live ring.
     std::optional<PlaneHistogram> plane_histogram(const View& view, const Subject& subject = {});
 
-    // What the colours of flow mean, of the volume or of the ring. Nothing: there is no flow.
+    // Returns the scale of the flow colours, of the volume or the ring. Empty without flow.
     std::optional<FlowScale> flow_scale(const View& view) const;
 
-    // How fast the flow of these slots is, counted as histogram() counts: from that the colours of later pictures take
-    // their range where the view leaves it open. It grows at once, and shrinks where it is more than twice too wide,
-    // so that colours do not flicker. Never waits.
+    // Measures the speed of the slots' flow, like histogram(). It sets the automatic range of the colours in later
+    // pictures. The range grows at once, but shrinks only if it is more than twice too wide, to avoid flicker. Never
+    // waits.
     void look_at_flow(const ShownSlots& shown);
-    bool looks_at_flow() const;  // a count is under way
+    bool looks_at_flow() const;  // a measurement is in flight
 
-    // Submits a copy of the codes of shown.newest, and returns what waits for them and gives them, as grid.type says:
-    // to be called once, on any thread, and to be gone before the renderer. It throws Error{device}.
+    // Submits a copy of the codes of shown.newest and returns a function that waits for them and returns them in the
+    // type of grid.type. The function must be called once, on any thread, and destroyed before the renderer. It throws
+    // Error{device}.
     std::function<std::vector<std::byte>()> copy_slot(const ShownSlots& shown);
     std::vector<std::byte> read_slot(const ShownSlots& shown) { return copy_slot(shown)(); }
 
-    // ---- what it costs
+    // ---- Costs.
 
-    // Of the volume that is shown, as whoever reconstructs stores them (Places::peaks, peak_depths() each): pictures of
-    // a volume that has just changed make their bricks of them. False: the device does not take so many, and reads
-    // voxels.
+    // Sets the peaks of the current volume (Places::peaks, peak_depths() voxels each), as a reconstructor stores them.
+    // Pictures of a changed volume then compute its bricks from peaks. Returns false if the device cannot hold them and
+    // reads voxels instead.
     bool set_peaks(const void* peaks);
+    // Returns the number of voxels along depth per peak.
     std::int64_t peak_depths() const;
 
-    // What a picture of the volume costs the device, by its own clock, in seconds: where it stays, or has just changed,
-    // so that its bricks are built anew. Of a traced picture a path a pixel. Nothing: the device keeps no time.
+    // Returns the time that a picture of the volume takes the device, in seconds, with or without rebuilding the bricks
+    // of a changed volume. For traced pictures, of one path per pixel. Empty if the device has no timestamps.
     std::optional<double> seconds_for(const View& view, VolumeState state);
 
-    // Trilinear samples a second that this device takes at most, one figure a repetition.
+    // Returns the max rate of trilinear samples per second of this device, one value per repetition.
     std::vector<double> texture_rates(int repetitions);
 
-    // What casting rays has cost the device so far.
+    // Returns the device time of all ray casting so far.
     CastStats cast_stats() const;
 
-    // Everything that ever came back from the device: pictures, measures, volumes; and, apart from that, statistics,
-    // which are histograms of 1 KiB.
+    // Return the number of bytes read back so far: pictures, measurements and volumes; and separately statistics such
+    // as histograms of 1 KiB.
     std::int64_t bytes_read_back() const;
     std::int64_t statistics_read_back() const;
 
+    // Internal.
     Parts& parts() const { return *parts_; }
 
   private:

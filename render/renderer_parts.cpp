@@ -45,7 +45,7 @@ View without_heights(View view) {
 
 }  // namespace
 
-// Nothing takes its place where there are labels alone: then it is there, and is not seen.
+// With labels alone, the volume remains in the scene but is invisible.
 View Renderer::Parts::with_curve_of_channel(View view) {
     if (view.channel_1_shown) return view;
     if (const Channel* channel = in_place_of_volume(view)) {
@@ -59,6 +59,7 @@ View Renderer::Parts::with_curve_of_channel(View view) {
 }
 
 View Renderer::Parts::resolved(const View& view, const Subject& subject) {
+    // Order matters: channels and heights are resolved after the section.
     const VolumeGrid& grid = texture_of(subject).grid();
     check_view(view);
     if (!view.heights_cut && has_heights(view)) return resolved(without_heights(view), subject);
@@ -116,7 +117,7 @@ Scene Renderer::Parts::scene_of(const Subject& subject, const View& view) {
     return with_channels(std::move(alone), view);
 }
 
-// One of them in place of the volume where that is hidden.
+// Adds the visible channels to a scene. One of them replaces a hidden volume.
 Scene Renderer::Parts::with_channels(Scene scene, const View& view) {
     check_channels(view, scene.volume.grid(), "the volume that is shown");
     if (channel_textures.bring_in(view)) scene.serials[2] = ++scene_changes;
@@ -142,10 +143,10 @@ void Renderer::Parts::take_speed(const std::optional<double>& usual) {
     if (flow_speed && *usual <= *flow_speed && *usual * too_wide > *flow_speed) return;
     flow_speed = *usual;
     slots->set_flow_range(flow_range_to(flow->grid(), *usual));
-    ++scene_changes;  // pictures that stand are drawn anew
+    ++scene_changes;  // redraws finished pictures
 }
 
-// Those of slots are never those of a volume, whose first one is 0.
+// Serials of slots start at 1 because the volume has serial 0.
 SceneSerials Renderer::Parts::serials_of(const Subject& subject, std::uint64_t changes) const {
     return {subject.slots() != nullptr ? subject.slots()->newest.serial + 1 : 0, changes, scene_changes};
 }
@@ -203,6 +204,7 @@ std::unique_ptr<VolumeTexture> Renderer::Parts::whole_of(const VoxelSource& sour
 
 std::shared_ptr<PreparedVolume> Renderer::Parts::kept(std::unique_ptr<VolumeTexture> whole,
                                                       std::unique_ptr<PagedVolume> pages) {
+    // Deleter.
     const auto let_go = [this](PreparedVolume* prepared) {
         queue.wait_or_be_lost();
         delete prepared;
@@ -211,7 +213,7 @@ std::shared_ptr<PreparedVolume> Renderer::Parts::kept(std::unique_ptr<VolumeText
 }
 
 void Renderer::Parts::show(const std::shared_ptr<PreparedVolume>& prepared) {
-    if (flow || peaks) queue.wait_for_all();  // pictures of it
+    if (flow || peaks) queue.wait_for_all();  // pending pictures use them
     flow.reset();
     peaks.reset();
     volume = prepared;

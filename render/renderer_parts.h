@@ -1,4 +1,4 @@
-// What a Renderer is made of: for the files that implement it.
+// Implementation of Renderer, shared by its source files.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@
 
 namespace echolux {
 
-// One of the two.
+// Exactly one of the two is set.
 struct PreparedVolume {
     std::unique_ptr<VolumeTexture> whole;
     std::unique_ptr<PagedVolume> pages;
@@ -27,6 +27,7 @@ struct PreparedVolume {
     const VolumeTexture& texture() const { return whole ? *whole : pages->texture(); }
 };
 
+// Peaks of the current volume.
 struct KeptPeaks {
     gpu::DeviceBuffer buffer;
     BrickPeaks for_bricks;
@@ -34,9 +35,9 @@ struct KeptPeaks {
 
 struct Renderer::Parts {
     explicit Parts(const DeviceChoice& choice);
-    ~Parts() { queue.settle(); }  // what is under way uses all of this
+    ~Parts() { queue.settle(); }  // pending work uses all members
 
-    // ---- what is shown. Throw Error{bad_setting} where there is nothing.
+    // ---- Content. Throw Error{bad_setting} if there is none.
 
     bool is_empty(const Subject& subject) const { return subject.slots() == nullptr && !volume; }
     VolumeSlots& ring();
@@ -44,27 +45,29 @@ struct Renderer::Parts {
         return subject.slots() == nullptr && volume ? volume->pages.get() : nullptr;
     }
 
-    // The volume, or the newest of slots.
+    // Returns the texture of the volume, or of the newest slot.
     const VolumeTexture& texture_of(const Subject& subject);
 
-    // What the view asks for, as all that follows takes it. Throws Error{bad_setting}.
+    // Returns the view as all further functions expect it: checked, with sections and channels resolved. Throws
+    // Error{bad_setting}.
     View resolved(const View& view, const Subject& subject);
 
-    // The same with the curve of a channel that takes the place of the volume.
+    // Returns the view with the curve of the channel that replaces a hidden volume, if any.
     static View with_curve_of_channel(View view);
 
-    // What a picture of `view` needs of a large volume is there when this returns, as far as it can be.
+    // Loads the pages that a picture of `view` needs, as far as possible.
     PagesShown bring_in(const View& view, const Subject& subject, const std::function<void()>& pause = {});
 
+    // Returns the scene without channels, with the structure and flow as stored.
     Scene scene_of(const Subject& subject);
 
-    // With the flow in the structure's place, where the view wants that. Throws Error{bad_setting}.
+    // Returns the scene of a view, with the flow in place of the structure if requested. Throws Error{bad_setting}.
     Scene scene_of(const Subject& subject, const View& view);
 
-    // Other ones whenever a picture would be; `changes` of what is shown itself.
+    // Returns serials that change whenever a picture would. `changes` counts changes of the content itself.
     SceneSerials serials_of(const Subject& subject, std::uint64_t changes) const;
 
-    // `work` takes the chain that a picture of the subject stands in, and submits it.
+    // Calls `work` with the chain for a picture of the subject, which it must submit.
     template <class Work>
     auto with_chain(const Subject& subject, const Work& work) {
         const ShownSlots* shown = subject.slots();
@@ -83,42 +86,42 @@ struct Renderer::Parts {
         }
     }
 
-    // The usual speed of the ring's flow, counted lately.
+    // Updates the range of the colours from a new measurement of the ring's flow.
     void take_speed(const std::optional<double>& usual);
 
-    // ---- pictures
+    // ---- Pictures.
 
     using TakeRows = std::function<void(const PictureRows&)>;
 
-    // A whole picture. Tile by tile, each finished before the next begins: none is too large for the device.
+    // Renders a whole picture tile by tile, each finished before the next, so that no size exceeds the device.
     void still(const Scene& scene, const View& view, PictureBits bits, const TakeRows& take, const gpu::Chain& chain);
 
-    // One a pixel of the region.
+    // Returns one result per pixel of the region.
     std::vector<RayMeasure> measures(const Shot& shot, const gpu::Chain& chain);
     std::vector<PathCounts> path_counts(const Scene& scene, const View& view, const gpu::Chain& chain);
 
-    // What a window shows in one of its parts, with memory of its own.
+    // Returns the picture of a pane of the window, creating it on first use.
     ProgressivePicture& pane(std::size_t number) {
         return panes.try_emplace(number, device, queue, raycaster, resolver, denoiser).first->second;
     }
 
-    // Whether the picture has not been overwritten by a later one.
+    // Returns true if the picture has not been overwritten.
     bool holds(const Drawing& drawing) const;
 
     Image read(const gpu::DeviceImage& picture);
 
-    // ---- volumes
+    // ---- Volumes.
 
-    // `chosen` is the range of the first volume of a series. Sizes are checked before a voxel is read. From any thread:
-    // of this only the queue is shared, and whatever is recorded for it.
+    // Uploads a volume as one texture. `chosen` is the range of the first volume of a series. Checks sizes before
+    // reading voxels. Thread-safe: it shares only the queue and what is recorded for it.
     std::unique_ptr<VolumeTexture> whole_of(const VoxelSource& source, const std::optional<ValueRange>& chosen);
 
-    // Whoever lets go of it last waits for the pictures that show it.
+    // Returns a shared volume. Its last release waits for the pictures that show it.
     std::shared_ptr<PreparedVolume> kept(std::unique_ptr<VolumeTexture> whole, std::unique_ptr<PagedVolume> pages);
 
     void show(const std::shared_ptr<PreparedVolume>& prepared);
 
-    // Whether the device holds it as one texture.
+    // Returns true if the device can hold the volume as one texture.
     bool is_whole(const VolumeGrid& grid) const;
 
     VolumeLimits limits;
@@ -130,21 +133,20 @@ struct Renderer::Parts {
     Resolver resolver;
     Denoiser denoiser;
     ResolvedPictures still_pictures;
-    std::optional<AccumulationBuffer>
-        begun_accumulation;  // of pictures that are begun: one after the other, as the queue works
+    std::optional<AccumulationBuffer> begun_accumulation;  // of begun pictures, one after the other in queue order
     HistogramCounter histograms;
     PlaneHistogramCounter plane_histograms;
     HistogramCounter flow_speeds;      // of the ring's flow
-    std::optional<double> flow_speed;  // the usual one, as colours have it: see Renderer::look_at_flow()
+    std::optional<double> flow_speed;  // usual speed that sets the colours, see Renderer::look_at_flow()
     std::map<std::size_t, ProgressivePicture> panes;
     std::shared_ptr<PreparedVolume> volume;  // of a file
     std::optional<VolumeTexture> flow;       // of the volume
-    ChannelTextures channel_textures;        // of views
-    std::optional<KeptPeaks> peaks;          // of the volume, as if it were made here
+    ChannelTextures channel_textures;        // of all views
+    std::optional<KeptPeaks> peaks;          // of the volume, as if it were reconstructed on this device
     std::optional<gpu::DeviceImage> heights;
-    std::vector<BScanPose> poses;     // none: B-scans make a volume
-    std::optional<ScanField> field;   // of the poses, for the scene that was asked for last
-    std::uint64_t scene_changes = 0;  // of volumes, flow, heights, rings
+    std::vector<BScanPose> poses;     // empty: the B-scans are a volume
+    std::optional<ScanField> field;   // of the poses, for the last requested scene
+    std::uint64_t scene_changes = 0;  // counts changes of volume, flow, heights and ring
     std::unique_ptr<VolumeSlots> slots;
 
   private:

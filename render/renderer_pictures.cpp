@@ -1,4 +1,4 @@
-// Pictures that stay on the device, as live displays and windows show them, and what is seen in numbers.
+// Renderer: pictures on the device for windows and live displays, and measurements.
 #include <array>
 
 #include "compute/error.h"
@@ -92,7 +92,7 @@ std::optional<Probe> Renderer::probe(const View& wanted, std::int64_t x, std::in
     });
 }
 
-// Of a volume that is not filled yet what is there is counted only where there is no whole one before it.
+// Partially filled volumes are only counted if there is no complete previous one.
 std::optional<Histogram> Renderer::histogram(const Subject& subject) {
     return gpu::reporting("counting values", [&]() -> std::optional<Histogram> {
         if (parts_->is_empty(subject)) return {};
@@ -149,7 +149,7 @@ void Renderer::look_at_flow(const ShownSlots& shown) {
         if (scene.flow == nullptr) return;
         const bool is_first = scene.previous_flow == nullptr;
         const VolumeTexture& flow = is_first ? *scene.flow : *scene.previous_flow;
-        // Parts of a volume are counted until there is a whole one, then whole ones.
+        // Counts partially filled volumes until there is a complete one, then complete ones only.
         const SceneSerials serials{is_first ? shown.newest.serial + 1 : shown.previous->serial + 1,
                                    static_cast<std::uint64_t>(is_first ? shown.newest.filled_to : 0),
                                    parts_->scene_changes};

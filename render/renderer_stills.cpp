@@ -1,5 +1,5 @@
-// Still pictures at full quality: tile by tile and finished, or begun now and read later, while the device works on the
-// next ones.
+// Renderer: still pictures at full quality, rendered tile by tile, or begun now and read later while the device works
+// on the next ones.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -11,7 +11,7 @@
 namespace echolux {
 namespace {
 
-// Of what is cast at a time: bounds the memory that it takes.
+// Limits the memory of a tile.
 constexpr std::int64_t max_columns = 4096;
 
 constexpr std::size_t parts_of_pixel = 4;
@@ -24,7 +24,7 @@ std::uint16_t code_of(float level) {
     return static_cast<std::uint16_t>(std::lround(65535 * std::clamp(level, 0.0F, 1.0F)));
 }
 
-// A row of floats as 16-bit codes.
+// Converts a row of floats to 16-bit codes.
 void put_codes(std::span<const std::byte> levels, std::byte* codes) {
     for (std::size_t i = 0; i < levels.size() / sizeof(float); ++i) {
         float level = 0;
@@ -34,7 +34,7 @@ void put_codes(std::span<const std::byte> levels, std::byte* codes) {
     }
 }
 
-// The pixels of a tile into rows of the whole width, of which the first is the tile's.
+// Copies the pixels of a tile into rows of the picture's full width. The first row is that of the tile.
 void place(std::span<std::byte> rows, std::int64_t width, PictureBits bits, const Region& tile,
            std::span<const std::byte> pixels) {
     const std::size_t of_tile = pixels.size() / static_cast<std::size_t>(tile.height);
@@ -49,7 +49,7 @@ void place(std::span<std::byte> rows, std::int64_t width, PictureBits bits, cons
     }
 }
 
-// Gathers rows of 8 bits to a picture in memory.
+// Collects rows of 8 bits into a picture in memory.
 class Gathered {
   public:
     explicit Gathered(const View& view) : image_{view.width, view.height, {}} {
@@ -67,7 +67,7 @@ class Gathered {
     Image image_;
 };
 
-// What `begun_accumulation` held is finished before memory is taken for another size.
+// Returns a buffer of the view's size. Waits for pending work before it replaces one of another size.
 AccumulationBuffer& accumulation_of(std::optional<AccumulationBuffer>& accumulation, gpu::Queue& queue,
                                     const gpu::Device& device, const View& view) {
     if (accumulation && accumulation->columns() == view.width && accumulation->rows() == view.height)
@@ -77,12 +77,12 @@ AccumulationBuffer& accumulation_of(std::optional<AccumulationBuffer>& accumulat
     return accumulation.emplace(device, view.width, view.height);
 }
 
-// Whether the ray caster makes the picture's pixels at once, without an accumulation buffer.
+// Returns true if the ray caster writes the pixels directly, without an accumulation buffer.
 bool is_cast_at_once(const View& view) {
     return passes_when_saved(view) == 1 && view.mode != ViewMode::traced;
 }
 
-// A tile with what around it the denoiser looks at, as far as there is a picture.
+// Returns the tile with the margin that the denoiser reads, clipped to the picture.
 Region with_rim(const Region& tile, const View& view) {
     const std::int64_t left = std::max<std::int64_t>(0, tile.left - filter_reach);
     const std::int64_t top = std::max<std::int64_t>(0, tile.top - filter_reach);
@@ -90,22 +90,22 @@ Region with_rim(const Region& tile, const View& view) {
             std::min(view.height, tile.top + tile.height + filter_reach) - top};
 }
 
-// Of traced pictures, whose paths end where there is little noise: the same for the same picture, whatever the device
-// is in a hurry for.
+// Returns the rows per tile of traced pictures. Paths of a tile end once the noise is low, so tiles must be independent
+// of the device for reproducible pictures.
 std::int64_t rows_of_paths(const View& view) {
     constexpr std::int64_t max_pixels = 1 << 22;
     return std::min(view.height, max_pixels / std::min(max_columns, view.width));
 }
 
-// Which part of a picture passes are summed for, and where.
+// Accumulates the passes of a part of a picture.
 struct Summing {
     Renderer::Parts& parts;
-    const Shot& shot;  // the region that is wanted
+    const Shot& shot;  // with the requested region
     AccumulationBuffer& accumulation;
-    Region region;  // that is cast
+    Region region;  // region to cast, including margins
     const std::function<void(std::int64_t passes)>& pause;
 
-    // Where a pass takes long it is cast in parts, each of which is waited for: whoever stops waits for one of them.
+    // Casts a pass. Long passes are split, and each part is waited for, so that cancelling waits for one part only.
     void cast(std::int64_t number, const gpu::Chain& chain) const {
         constexpr double patience_s = 0.3;
         Shot pass{.scene = shot.scene, .view = shot.view, .region = region, .pass = {&accumulation, number}};
@@ -123,7 +123,7 @@ struct Summing {
     }
 };
 
-// What all passes have summed, as a picture.
+// Casts all passes and resolves them to a picture.
 const gpu::DeviceImage& summed_picture(const Summing& summing, const gpu::Chain& chain, PictureDepth depth) {
     const Shot& shot = summing.shot;
     const std::int64_t passes = passes_when_saved(shot.view);
@@ -134,7 +134,7 @@ const gpu::DeviceImage& summed_picture(const Summing& summing, const gpu::Chain&
                 .image;
 }
 
-// The same of paths, as many as it takes.
+// The same for traced pictures: casts paths until the noise target or the max number is reached.
 const gpu::DeviceImage& traced_picture(const Summing& summing, const gpu::Chain& chain, PictureDepth depth) {
     Renderer::Parts& parts = summing.parts;
     const Shot& shot = summing.shot;
@@ -164,6 +164,7 @@ const gpu::DeviceImage& picture_of(const Summing& summing, const gpu::Chain& cha
                                                       : summed_picture(summing, chain, depth);
 }
 
+// Submits a picture without waiting for it.
 const gpu::DeviceImage& submitted(Renderer::Parts& parts, const Shot& shot, const gpu::Chain& chain,
                                   const std::function<void()>& pause) {
     if (is_cast_at_once(shot.view)) return *parts.raycaster.cast(shot, chain).image;
@@ -182,7 +183,7 @@ const gpu::DeviceImage& submitted(Renderer::Parts& parts, const Shot& shot, cons
 
 }  // namespace
 
-// As many rows of the region as are cast soon enough: for so long nobody hears of progress.
+// Returns the number of rows to render at a time. Progress is not reported in between, so the time for them is limited.
 std::int64_t Renderer::Parts::rows_at_a_time(const Shot& shot) {
     if (shot.view.mode == ViewMode::traced) return std::min(rows_of_paths(shot.view), shot.region.height);
     constexpr std::int64_t min_rows = 64, max_rows = 1024;
@@ -192,8 +193,8 @@ std::int64_t Renderer::Parts::rows_at_a_time(const Shot& shot) {
     return std::min(std::clamp(rows, min_rows, max_rows), shot.region.height);
 }
 
-// The pixels of a part of a still picture, finished: RGBA of 8 bits or, where `depth` says so, floats. `pause` is
-// called between passes, of which it hears how many are done, and may throw to stop.
+// Renders a part of a still picture and waits for it: RGBA of 8 bits, or floats depending on `depth`. `pause` is called
+// between passes with the number of passes done; it may throw to cancel.
 std::span<const std::byte> Renderer::Parts::pixels_of(const Shot& shot, const gpu::Chain& chain, PictureDepth depth,
                                                       const std::function<void(std::int64_t passes)>& pause) {
     if (is_cast_at_once(shot.view) && depth == PictureDepth::codes)
@@ -208,7 +209,7 @@ std::span<const std::byte> Renderer::Parts::pixels_of(const Shot& shot, const gp
     }
 }
 
-// Rows of one eye's picture, those of `band`, tile by tile.
+// Renders the rows of `band` for one eye, tile by tile.
 std::vector<std::byte> Renderer::Parts::band_of(const Shot& band, PictureBits bits, const gpu::Chain& chain,
                                                 const std::function<void(std::int64_t columns)>& done) {
     const PictureDepth depth = bits == PictureBits::sixteen ? PictureDepth::floats : PictureDepth::codes;

@@ -15,6 +15,7 @@
 
 namespace echolux {
 
+// Push constants of resolve.comp.
 struct ResolveScale {
     float rays_per_pixel;
     float columns, rows;
@@ -29,7 +30,7 @@ constexpr std::array binding_types{vk::DescriptorType::eCombinedImageSampler, vk
                                    vk::DescriptorType::eCombinedImageSampler};
 
 constexpr std::array<std::int32_t, 3> as_it_is{0, 0, 0}, enlarged{1, 0, 0}, toned{0, 1, 0},
-    faded{0, 0, 1};  // enlarges, tones, fades
+    faded{0, 0, 1};  // values: enlarges, tones, fades
 
 gpu::Bindings made_bindings(const gpu::Device& device) {
     return {device, binding_types, sizeof(ResolveScale)};
@@ -41,7 +42,7 @@ vk::raii::Pipeline pipeline_for(const gpu::Device& device, const gpu::Bindings& 
 }
 
 ResolveScale scale_of(double pitch, std::int64_t width, std::int64_t height) {
-    // As many as Shot has.
+    // Same rounding as in Shot.
     const auto rays = [&](std::int64_t pixels) {
         return static_cast<float>(std::ceil(static_cast<double>(pixels) / pitch));
     };
@@ -98,7 +99,7 @@ Resolver::Frame& Resolver::prepared_frame(ResolvedPictures& pictures, const Regi
                                     .extent = extent,
                                     .usage = vk::ImageUsageFlagBits::eStorage | vk::ImageUsageFlagBits::eSampled |
                                              vk::ImageUsageFlagBits::eTransferSrc};
-        queue_.wait_for_all();  // what shows the old one
+        queue_.wait_for_all();  // pending work may read the old picture
         frame.picture.reset();
         frame.picture.emplace(device_, shape, fmt::format("picture of {} x {} pixels", region.width, region.height));
         frame.is_fresh = true;

@@ -1,4 +1,4 @@
-// Turns accumulation buffers into pictures on the device, by the compute shader shaders/resolve.comp.
+// Converts accumulation buffers to pictures on the device with shaders/resolve.comp.
 #pragma once
 
 #include <memory>
@@ -13,38 +13,38 @@
 
 namespace echolux {
 
-// What a channel of a picture is on the device: 8 bits, or a float for those of which more than 8 bits are wanted.
+// Channel type of a picture on the device: 8 bits, or float where more than 8 bits are needed.
 enum class PictureDepth { codes, floats };
 
-// RGBA with straight alpha. Finished when the queue has reached `value`.
+// RGBA with straight alpha. Finished when the queue reaches `value`.
 struct ResolvedPicture {
     const gpu::DeviceImage* image = nullptr;
     std::uint64_t value = 0;
 };
 
-// Light that was traced, on its way to a display.
+// Parameters for displaying traced light.
 struct Toning {
     shared::vec4 tone;        // see tone.glsl
-    shared::vec4 background;  // RGB, opacity 0 or 1
-    shared::vec4 rim{0};      // rays before the picture's first: to the left, above; rows of the whole picture above it
-    shared::vec4 below{0};    // the background at the lower edge; 1 / height of the whole picture
+    shared::vec4 background;  // RGB; opacity, 0 or 1
+    shared::vec4 rim{0};      // left and top margin of the buffer in rays; z: picture rows above it
+    shared::vec4 below{0};    // background at the lower edge; w: 1 / height of the whole picture
 };
 
-// Nothing where what is accumulated are colours of the display already.
+// Empty if the accumulated colours are display colours already.
 std::optional<Toning> toning_of(const Shot& shot);
 
-// Where pictures that follow each other take turns: each stays until `pictures_under_way` more are made here.
+// A ring of pictures: each is valid until `pictures_under_way` more have been made here.
 class ResolvedPictures {
   public:
     explicit ResolvedPictures(const gpu::Device& device);
 
-    // Whether the picture is one of these and has not been overwritten by a later one.
+    // Returns true if the picture is one of these and has not been overwritten.
     bool holds(const ResolvedPicture& picture) const;
 
   private:
     friend class Resolver;
 
-    // One picture under way.
+    // A picture in flight.
     struct Frame {
         explicit Frame(const gpu::Device& device);
 
@@ -52,6 +52,7 @@ class ResolvedPictures {
         DrawnSheet annotations;
         std::optional<gpu::DeviceImage> picture;
         bool is_fresh = false;
+        // Queue value of its completion.
         std::uint64_t value = 0;
     };
 
@@ -65,13 +66,13 @@ class Resolver {
   public:
     Resolver(const gpu::Device& device, gpu::Queue& queue);
 
-    // The picture of a region, `pitch` pixels from ray to ray of the buffer, with what of `sheet` is drawn over it, as
-    // the next one of `pictures`. `filtered`: what is shown in place of the mean. Throws Error{out_of_memory}.
+    // Resolves a region as the next of `pictures`, with the annotations of `sheet` drawn over it. `pitch` is the
+    // distance between rays of the buffer in pixels. `filtered` replaces the mean. Throws Error{out_of_memory}.
     ResolvedPicture resolve(ResolvedPictures& pictures, const AccumulationBuffer& accumulation, double pitch,
                             const Region& region, const Sheet& sheet, PictureDepth depth = PictureDepth::codes,
                             const std::optional<Toning>& toning = {}, const gpu::DeviceImage* filtered = nullptr);
 
-    // What lies between two finished pictures of one size: `share` of the second. Throws Error{out_of_memory}.
+    // Mixes two finished pictures of equal size; `share` is the weight of the second. Throws Error{out_of_memory}.
     ResolvedPicture fade(ResolvedPictures& pictures, const gpu::DeviceImage& from, const gpu::DeviceImage& to,
                          double share);
 
@@ -86,7 +87,7 @@ class Resolver {
     gpu::Queue& queue_;
     vk::raii::Sampler sampler_;
     Annotator annotator_;
-    gpu::Bindings bindings_;  // the layout of every picture's
+    gpu::Bindings bindings_;  // defines the layout of all pictures
     vk::raii::Pipeline as_it_is_;
     vk::raii::Pipeline enlarged_;
     vk::raii::Pipeline toned_;

@@ -25,10 +25,10 @@ void check_poses(const std::vector<BScanPose>& poses, const VolumeGrid& volume) 
                 "scan planes", "give one for each B-scan, or show them as a volume");
 }
 
-// The ends of all planes, and half an A-scan around them.
+// Bounding rectangle of the ends of all planes, extended by half an A-scan.
 struct Outline {
     glm::dvec2 low{1e300}, high{-1e300};
-    double a_scan_mm = 0;  // the widest
+    double a_scan_mm = 0;  // largest distance between A-scans
 
     void add(const BScanPose& pose, std::int64_t a_scans) {
         const glm::dvec2 first(pose.first_x_mm, pose.first_y_mm), last(pose.last_x_mm, pose.last_y_mm);
@@ -68,7 +68,7 @@ View plane_view(View view) {
     view.lighting = false;
     view.ambient_occlusion = view.shadows = 0;
     view.slices.clear();
-    if (view.slice_colours == SliceColours::gray) view.colour_map = "gray";  // for the colour bar
+    if (view.slice_colours == SliceColours::gray) view.colour_map = "gray";  // also for the colour bar
     return view;
 }
 

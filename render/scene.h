@@ -1,5 +1,5 @@
-// What is looked at: a volume, or the part of one that is filled already with the one before it behind, and the flow of
-// the same moment.
+// The scene of a picture: a volume, possibly only partially filled with the previous one behind it, and the flow of the
+// same time point.
 #pragma once
 
 #include <array>
@@ -12,22 +12,23 @@
 
 namespace echolux {
 
-// A volume that is seen together with the one that is looked at.
+// A channel shown together with the volume.
 struct SceneChannel {
     const VolumeTexture* texture;
-    std::size_t place;  // in View::channels
+    std::size_t place;  // index in View::channels
 };
 
+// References textures, which must outlive it.
 struct Scene {
     const VolumeTexture& volume;
-    std::int64_t filled_to;  // slices from the first; all of them: the volume alone is shown
+    std::int64_t filled_to;  // slices from the first one; all of them: complete
     const VolumeTexture* previous = nullptr;
     const VolumeTexture* flow = nullptr;
-    const VolumeTexture* previous_flow = nullptr;  // where there is flow and a previous volume
-    std::array<std::uint64_t, 3> serials{};        // tell apart what volume and previous hold one after the other
-    const gpu::DeviceImage* heights = nullptr;     // where the view's top or bottom is a map
-    const ScanField* field = nullptr;              // where the B-scans are planes in it, and no volume
-    const PagedVolume* pages = nullptr;            // where `volume` is a pool of pages
+    const VolumeTexture* previous_flow = nullptr;  // only with flow and a previous volume
+    std::array<std::uint64_t, 3> serials{};        // distinguish the successive contents of volume and previous
+    const gpu::DeviceImage* heights = nullptr;     // only if top or bottom of the view is a map
+    const ScanField* field = nullptr;              // only if the B-scans are separate planes
+    const PagedVolume* pages = nullptr;            // only if `volume` is a pool of pages
     std::vector<SceneChannel> channels{};
 
     explicit Scene(const VolumeTexture& whole) : volume(whole), filled_to(whole.grid().b_scans) {}
@@ -35,7 +36,7 @@ struct Scene {
     Scene(const VolumeTexture& newest, std::int64_t filled, const VolumeTexture* before)
         : volume(newest), filled_to(filled), previous(before) {}
 
-    // Of what is looked at: size and spacing of the volume, or of the field.
+    // Size and spacing of the volume or the field.
     const VolumeGrid& grid() const { return field != nullptr ? field->grid : volume.grid(); }
 
     bool is_partial() const { return filled_to < volume.grid().b_scans; }

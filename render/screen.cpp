@@ -15,7 +15,7 @@ namespace {
 
 constexpr vk::Format format = vk::Format::eR8G8B8A8Unorm;
 
-// What is shown is put together here, also where there is a window: it is read back as it was shown.
+// The composed picture, also for windows, so that it can be read back as it was shown.
 gpu::DeviceImage made_canvas(const gpu::Device& device, std::int64_t width, std::int64_t height) {
     const auto edge = [](std::int64_t pixels) { return static_cast<std::uint32_t>(std::max<std::int64_t>(1, pixels)); };
     return {device,
@@ -35,12 +35,12 @@ const gpu::Device& drawing(const gpu::Device& device) {
 }  // namespace
 
 struct Screen::Parts {
-    // One picture under way.
+    // A picture in flight.
     struct Frame {
         explicit Frame(const gpu::Device& device) : stopwatch(device) {}
 
         DrawnInterface interface;
-        gpu::Stopwatch stopwatch;  // of the interface
+        gpu::Stopwatch stopwatch;  // of the user interface
         std::uint64_t value = 0;
     };
 
@@ -65,7 +65,7 @@ struct Screen::Parts {
     void resize(std::int64_t new_width, std::int64_t new_height) {
         if (new_width == width && new_height == height) return;
         gpu::DeviceImage larger = made_canvas(renderer.device, new_width, new_height);
-        renderer.queue.wait_for_all();  // pictures on the old one
+        renderer.queue.wait_for_all();  // pending pictures use the old canvas
         canvas = std::move(larger);
         width = new_width;
         height = new_height;
@@ -78,7 +78,7 @@ struct Screen::Parts {
         canvas.record_clear(commands, {background[0], background[1], background[2], 1});
         for (const ScreenPane& pane : panes) {
             if (pane.drawing.image == nullptr) continue;
-            gpu::record_order(commands);  // where panes overlap the later one lies above
+            gpu::record_order(commands);  // later panes cover earlier ones
             record_pane(commands, *pane.drawing.image, pane.place, canvas);
         }
         gpu::record_order(commands);
@@ -90,7 +90,7 @@ struct Screen::Parts {
         frame.stopwatch.record_stop(commands);
     }
 
-    // The frame whose turn it is, with nothing of it under way.
+    // Returns the next frame, after its previous work has finished.
     Frame& free_frame() {
         Frame& frame = *frames[turn];
         renderer.queue.wait(frame.value);
@@ -130,7 +130,7 @@ struct Screen::Parts {
             submit(frame, panes, background, shown);
             if (shown) window->present(*shown);
         } catch (...) {
-            if (window) window->renew();  // a picture was got that nobody shows
+            if (window) window->renew();  // an acquired image was not presented
             throw;
         }
         turn = (turn + 1) % frames.size();
@@ -145,7 +145,7 @@ struct Screen::Parts {
     InterfacePainter painter;
     std::vector<std::unique_ptr<Frame>> frames;
     std::size_t turn = 0;
-    std::optional<Swapchain> window;  // nothing: off screen
+    std::optional<Swapchain> window;  // empty: off screen
     std::optional<double> interface_s;
 };
 

@@ -1,6 +1,6 @@
-// What a window shows: pictures of the renderer side by side, as they lie on the device, and over them the interface as
-// triangles. On the surface of the window that the renderer's device was chosen for, or off screen where there is none.
-// Knows nothing of who makes the triangles.
+// The content of a window: pictures of the renderer side by side, copied on the device, with the user interface as
+// triangles over them. Presented to the surface of the renderer's device, or off screen without one. Independent of the
+// code that creates the triangles.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@
 
 namespace echolux {
 
-// A finished or submitted picture and where it stands, in pixels of the screen. It is cut off at the edges, and
-// enlarged or reduced where it has another size.
+// A finished or submitted picture and its rectangle in pixels of the screen. It is clipped at the screen's edges, and
+// scaled if the sizes differ.
 struct ScreenPane {
     Drawing drawing;
     Region place;
@@ -24,28 +24,28 @@ struct ScreenPane {
 
 struct InterfaceVertex {
     float x, y;            // pixels of the screen
-    float u, v;            // of the glyphs' picture, 0 to 1
-    std::uint32_t colour;  // RGBA8, red in the lowest byte, straight alpha; multiplied by the glyphs' coverage
+    float u, v;            // texture coordinates of the glyphs, 0 to 1
+    std::uint32_t colour;  // RGBA8, red in the lowest byte, straight alpha; multiplied by the glyph coverage
 };
 
-// Triangles that are clipped to one rectangle.
+// Triangles with a common clip rectangle.
 struct InterfacePart {
     std::array<float, 4> clip;  // left, top, right, bottom in pixels
     std::uint32_t first_index;
     std::uint32_t indices;
-    std::uint32_t first_vertex;  // that index 0 stands for
+    std::uint32_t first_vertex;  // vertex of index 0
 };
 
 struct InterfaceMesh {
     std::vector<InterfaceVertex> vertices;
     std::vector<std::uint16_t> indices;
-    std::vector<InterfacePart> parts;  // drawn in this order
+    std::vector<InterfacePart> parts;  // in drawing order
 };
 
 class Screen {
   public:
-    // On the surface of the renderer's device where it has one, else off screen. The renderer outlives it. Throws
-    // Error{device, out_of_memory}.
+    // Creates a screen on the surface of the renderer's device, or off screen without one. The renderer must outlive
+    // it. Throws Error{device, out_of_memory}.
     Screen(Renderer& renderer, std::int64_t width, std::int64_t height);
     ~Screen();
     Screen(const Screen&) = delete;
@@ -55,21 +55,22 @@ class Screen {
     std::int64_t width() const;
     std::int64_t height() const;
 
-    // What glyphs look like: coverage, row by row from the top.
+    // Sets the glyph texture: coverage, row by row from the top.
     void set_glyphs(std::int64_t width, std::int64_t height, std::span<const std::uint8_t> coverage);
 
+    // Waits for pictures in flight if the size has changed.
     void resize(std::int64_t width, std::int64_t height);
 
-    // Shows a picture: background (red, green, blue, 0 to 1), panes in their order, the interface. The host waits only
-    // where more than two are under way, and for the window system. False: it could not be shown now (minimised, just
-    // resized); try again. Throws Error{device} when the device is lost.
+    // Shows a picture: background (red, green, blue, 0 to 1), then the panes in order, then the user interface. The
+    // host waits only if more than two pictures are in flight, and for the window system. Returns false if it could not
+    // be shown now (minimised, just resized); try again. Throws Error{device} if the device is lost.
     bool show(std::span<const ScreenPane> panes, const InterfaceMesh& interface,
               const std::array<float, 3>& background);
 
-    // What was shown last, with the interface. Waits for it; counted with the renderer's read-backs.
+    // Reads the last picture back, including the user interface. Waits for it; counted with the renderer's read-backs.
     Image read();
 
-    // What drawing the interface costs the device, by its own clock, lately; nothing: it keeps no time.
+    // Returns the device time of a recent drawing of the user interface. Empty if the device has no timestamps.
     std::optional<double> interface_seconds() const;
 
   private:

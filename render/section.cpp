@@ -11,8 +11,8 @@
 namespace echolux {
 namespace {
 
-// So thin that each ray takes one sample, in its middle.
-constexpr double thinnest_slab = 1.0 / 64;  // smallest voxel edges
+// Thin enough for a single sample per ray, at its centre.
+constexpr double thinnest_slab = 1.0 / 64;  // in smallest voxel edges
 
 struct Facing {
     Plane plane;
@@ -43,7 +43,7 @@ void look_from(View& view, const glm::dvec3& to_eye) {
     view.target_um = {in_plane.x, in_plane.y, in_plane.z};
 }
 
-// What at zoom 1 the whole volume has to be enlarged by for its outline to fill the picture.
+// Returns the zoom at which the outline of the volume fills the picture.
 double filling_zoom(View view, const glm::dvec3& extent) {
     view.zoom = 1;
     view.target_um = {0, 0, 0};
@@ -56,6 +56,7 @@ double filling_zoom(View view, const glm::dvec3& extent) {
     return std::min(0.5 * static_cast<double>(view.width) / half.x, 0.5 * static_cast<double>(view.height) / half.y);
 }
 
+// Adds the two planes that bound the slab.
 void cut_to_slab(View& view, const Plane& plane, double thickness) {
     const glm::dvec3& n = plane.normal;
     const double above = plane.offset + 0.5 * thickness;

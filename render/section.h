@@ -1,5 +1,5 @@
-// Sections and en face projections as views of their own: the ray caster with an orthographic camera that faces the
-// plane, cut to a slab.
+// Sections and en face projections as views of the ray caster: an orthographic camera that faces the plane, and
+// clipping to a slab.
 #pragma once
 
 #include "compute/types.h"
@@ -7,9 +7,9 @@
 
 namespace echolux {
 
-// The view of the volume that shows what view.show asks for; the view itself where that is the volume. To be taken
-// once, where a view comes in: all that follows, from pages to annotations, goes by it. The section fills the picture
-// at zoom 1; target_um moves along its plane, roll_deg turns it.
+// Returns the view that implements view.show; unchanged for the volume. Call it once when a view arrives: everything
+// from pages to annotations must use its result. The section fills the picture at zoom 1; target_um moves within its
+// plane and roll_deg rotates it.
 View section_view(const View& view, const VolumeGrid& grid);
 
 }  // namespace echolux

@@ -11,7 +11,7 @@ void SkyLight::bind(gpu::Bindings& bindings, const std::shared_ptr<const SkyPict
         const std::span<const std::byte> bytes = std::as_bytes(std::span(sky->texels));
         const gpu::HostBuffer staging(device_, bytes.size(), vk::BufferUsageFlagBits::eTransferSrc);
         std::memcpy(staging.bytes().data(), bytes.data(), bytes.size());
-        queue_.wait_for_all();  // pictures of the old one
+        queue_.wait_for_all();  // pending pictures use the old sky
         shown_.reset();
         texels_.emplace(device_, bytes.size(), vk::BufferUsageFlagBits::eStorageBuffer);
         queue_.run([&](const vk::raii::CommandBuffer& commands) {

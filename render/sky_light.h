@@ -1,4 +1,4 @@
-// The picture that is the sky, on the device.
+// The sky picture on the device.
 #pragma once
 
 #include <memory>
@@ -11,12 +11,12 @@
 
 namespace echolux {
 
+// Uploads a sky picture when it changes.
 class SkyLight {
   public:
     SkyLight(const gpu::Device& device, gpu::Queue& queue) : device_(device), queue_(queue) {}
 
-    // To the bindings of a picture. Waits for the pictures under way where it is not the one that was there. Throws
-    // Error{out_of_memory}.
+    // Sets the bindings of a picture. Waits for pictures in flight if the sky has changed. Throws Error{out_of_memory}.
     void bind(gpu::Bindings& bindings, const std::shared_ptr<const SkyPicture>& sky);
 
   private:

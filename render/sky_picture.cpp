@@ -18,12 +18,12 @@ double light_of_code(std::uint8_t code) {
     return shown <= 0.04045 ? shown / 12.92 : std::pow((shown + 0.055) / 1.055, 2.4);
 }
 
-// Whole numbers of pixels become one texel, the last ones fewer.
+// Texels average whole pixels; the last column and row may average fewer.
 std::int64_t pixels_per_texel(std::int64_t columns) {
     return (columns + max_sky_columns - 1) / max_sky_columns;
 }
 
-// The mean of the pixels of a texel.
+// Returns the mean of the pixels of a texel.
 glm::dvec3 light_of(std::int64_t columns, std::int64_t rows, int channels, std::span<const std::uint8_t> codes,
                     std::int64_t column, std::int64_t row, const std::array<double, 256>& light) {
     const std::int64_t edge = pixels_per_texel(columns);
@@ -38,7 +38,8 @@ glm::dvec3 light_of(std::int64_t columns, std::int64_t rows, int channels, std::
     return sum / static_cast<double>((right - column * edge) * (bottom - row * edge));
 }
 
-// M. Vose, "A linear algorithm for generating random numbers with a given distribution", IEEE TSE 17(9), 1991.
+// Builds the alias table: M. Vose, "A linear algorithm for generating random numbers with a given distribution", IEEE
+// TSE 17(9), 1991.
 void set_aliases(std::vector<shared::SkyTexel>& texels, std::vector<double> chances) {
     std::vector<std::size_t> small, large;
     for (std::size_t i = 0; i < chances.size(); ++i) {

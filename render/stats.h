@@ -1,4 +1,4 @@
-// What is counted and timed beside the pictures, for people who watch.
+// Statistics and timings of rendering.
 #pragma once
 
 #include <cstdint>
@@ -8,26 +8,25 @@
 
 namespace echolux {
 
-// How often values occur in a volume.
+// Histogram of a volume's values.
 struct Histogram {
-    double low = 0;   // value where the first bin begins
-    double high = 0;  // where the last one ends
+    double low = 0;   // start of the first bin
+    double high = 0;  // end of the last bin
     std::vector<std::uint32_t> counts;
-    std::uint64_t serial = 0;  // another one whenever it was counted anew
+    std::uint64_t serial = 0;  // changes with each new count
 };
 
-// How often places of the plane of a transfer function over two axes occur in a volume; what lies outside is counted in
-// the bins at the ends.
+// Histogram of a volume over both axes of a transfer function. Values outside are counted in the outermost bins.
 struct PlaneHistogram {
-    ValueRange values, seconds;         // ends of the axes, which have as many bins each
+    ValueRange values, seconds;         // ranges of the axes, with the same number of bins
     std::vector<std::uint32_t> counts;  // [second][value]
-    std::uint64_t serial = 0;           // another one whenever it was counted anew
+    std::uint64_t serial = 0;           // changes with each new count
 };
 
-// What casting rays has cost the device, by its own clock.
+// Device time of ray casting.
 struct CastStats {
-    std::int64_t timed = 0;  // casts, of which a pass of a picture may take several
-    double seconds = 0;      // of these together, with the bricks of volumes that are new
+    std::int64_t timed = 0;  // number of casts; a pass may take several
+    double seconds = 0;      // their total, including bricks of new volumes
 };
 
 }  // namespace echolux

@@ -22,12 +22,13 @@ std::vector<std::byte> side_by_side(std::size_t bytes_per_row, const std::vector
     return rows;
 }
 
-// Rec. 601, as the display has them: the codes are not linear.
+// Rec. 601 weights, for non-linear display codes.
 template <class Code>
 Code luminance_of(const Code* rgb) {
     return static_cast<Code>(std::lround(0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2]));
 }
 
+// Overwrites `left` with the anaglyph.
 template <class Code>
 void put_beside(std::span<std::byte> left, std::span<const std::byte> right) {
     constexpr std::size_t bytes = rgba_channels * sizeof(Code);

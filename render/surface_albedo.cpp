@@ -6,8 +6,9 @@
 namespace echolux {
 namespace {
 
-constexpr int strata = 48;  // along each of two numbers that a facet is drawn by
+constexpr int strata = 48;  // per random number of a facet
 
+// Integrates over stratified facets.
 float directional(float cosine, float alpha) {
     const glm::vec3 out_to(std::sqrt(std::max(1 - cosine * cosine, 0.0F)), 0, cosine);
     double sum = 0;
@@ -36,7 +37,7 @@ SurfaceAlbedo surface_albedo(double roughness) {
         const float cosine = std::max(static_cast<float>(i) / (shared::albedo_steps - 1), 1e-3F);
         albedo.of_cosine[i] = directional(cosine, alpha);
     }
-    // 2 E(cosine) cosine, of a curve that is straight between its points.
+    // Integral of 2 E(cosine) cosine, with E piecewise linear.
     constexpr int parts = 16 * (shared::albedo_steps - 1);
     double sum = 0;
     for (int i = 0; i < parts; ++i) {

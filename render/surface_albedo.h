@@ -1,4 +1,4 @@
-// How much light the facets of a surface mirror, all together.
+// Directional albedo of a surface's facets.
 #pragma once
 
 #include <array>
@@ -7,16 +7,16 @@
 
 namespace echolux {
 
-// From the direction of each cosine to all others, and the mean over all directions.
+// Share of light that facets reflect: by the cosine of the incident direction, and the mean over all directions.
 struct SurfaceAlbedo {
-    std::array<float, shared::albedo_steps> of_cosine{};  // from 0 to 1
+    std::array<float, shared::albedo_steps> of_cosine{};  // cosines from 0 to 1
     float mean = 0;
 };
 
-// `roughness`: the square root of GGX's alpha.
+// `roughness` is the square root of GGX's alpha.
 SurfaceAlbedo surface_albedo(double roughness);
 
-// Interpolated, as the shader does.
+// Interpolates linearly, like the shader.
 float albedo_at(const SurfaceAlbedo& albedo, float cosine);
 
 }  // namespace echolux

@@ -27,7 +27,7 @@ gpu::ImageShape sums_shape(std::uint32_t groups) {
 }  // namespace
 
 std::vector<double> texture_rates(const gpu::Device& device, gpu::Queue& queue, int repetitions) {
-    const std::uint32_t groups = device.is_software() ? 16 : 256;  // of each side: some milliseconds
+    const std::uint32_t groups = device.is_software() ? 16 : 256;  // per side: takes some ms
     const gpu::DeviceImage source(device, source_shape(device), "texture to be sampled");
     const gpu::DeviceImage sums(device, sums_shape(groups), "sums of samples");
     const vk::raii::Sampler sampler(
@@ -52,7 +52,7 @@ std::vector<double> texture_rates(const gpu::Device& device, gpu::Queue& queue, 
     for (int i = -2; i < repetitions; ++i) {
         queue.wait(queue.submit(work, stopwatch.around({}, true, true)));
         const auto seconds = stopwatch.seconds();
-        if (i >= 0 && seconds && *seconds > 0) {  // the first ones warm up
+        if (i >= 0 && seconds && *seconds > 0) {  // the first two warm up
             rates.push_back(invocations * shared::rate_samples / *seconds);
         }
     }

@@ -1,4 +1,4 @@
-// What the ray caster's speed is set against: how fast a shader that does nothing else samples a 3-D texture.
+// Benchmark of texture sampling: the reference for the speed of the ray caster.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace echolux {
 
-// Trilinear samples a second of 8-bit voxels (16-bit on software Vulkan, as volumes are), one figure a repetition;
-// empty where the device keeps no time.
+// Returns the rate of trilinear samples per second for 8-bit voxels (16-bit on software Vulkan, like volumes), one
+// value per repetition. Empty if the device has no timestamps.
 std::vector<double> texture_rates(const gpu::Device& device, gpu::Queue& queue, int repetitions);
 
 }  // namespace echolux

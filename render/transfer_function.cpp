@@ -18,19 +18,21 @@ ValueRange span_of(const TransferCurve& curve) {
     return {curve.nodes.front().value, curve.nodes.back().value};
 }
 
-// The greatest of some hundred speckles on a ray lies about ln 100 = 6.6 dB above their mean.
+// Returns the offset of max projections in dB: the max of some hundred speckles on a ray is about ln 100 = 6.6 dB above
+// their mean.
 double speckle_maximum(ViewMode mode, const VolumeGrid& grid) {
     const bool is_maximum = mode == ViewMode::mip || mode == ViewMode::depth_mip || mode == ViewMode::attenuated_mip;
     return is_maximum && grid.unit == "dB above noise floor" ? 7 : 0;
 }
 
-// Rays through all of a volume mix what is bright with much that is not: their means reach less high than voxels do.
+// Means along rays through the whole volume include dark regions, so they need a lower upper end than single voxels.
 ValueRange voxel_range(const View& view, const ValueRange& percentiles) {
     const auto [low, high] = percentiles;
     const bool is_mixed = view.mode == ViewMode::average && view.show != Shown::slice;
     return {low, std::lerp(low, high, is_mixed ? 0.4 : 1.0)};
 }
 
+// Range of a preset: the curve's own if it has the volume's unit.
 ValueRange preset_range(const View& view, const TransferCurve& preset, const VolumeGrid& grid,
                         const ValueRange& percentiles) {
     if (preset.is_relative || preset.unit != grid.unit) return voxel_range(view, percentiles);
@@ -39,7 +41,7 @@ ValueRange preset_range(const View& view, const TransferCurve& preset, const Vol
     return {low + higher, high + higher};
 }
 
-// The values of a file mean what they say.
+// Range of a file's curve: its own values, unless it is relative.
 ValueRange file_range(const View& view, const TransferCurve& curve, const VolumeGrid& grid,
                       const ValueRange& percentiles) {
     if (curve.is_relative) return percentiles;
@@ -52,7 +54,7 @@ ValueRange file_range(const View& view, const TransferCurve& curve, const Volume
     return span_of(curve);
 }
 
-// The ends that the view leaves open are those of `automatic`.
+// Replaces the ends of `automatic` that the view sets.
 ValueRange completed(const View& view, ValueRange automatic) {
     if (view.low != lowest_value) automatic.low = view.low;
     if (view.high != highest_value) automatic.high = view.high;
@@ -63,6 +65,7 @@ ValueRange completed(const View& view, ValueRange automatic) {
                 "view.low, view.high", "set both");
 }
 
+// Stretches the nodes to the range.
 std::vector<TransferNode> spread(std::vector<TransferNode> nodes, const ValueRange& range) {
     const double first = nodes.front().value;
     const double length = nodes.back().value - first;
@@ -70,8 +73,8 @@ std::vector<TransferNode> spread(std::vector<TransferNode> nodes, const ValueRan
     return nodes;
 }
 
-// What the volume's values and lengths make of a curve's: as its values are spread, so is all that is made of them.
-// Slopes of a relative curve are counted over a voxel's smallest edge, others over a micrometre.
+// Converts a plane to the volume's values and lengths. Its second axis scales along with the values. Gradients of
+// relative curves are per smallest voxel edge, others per um.
 TransferPlane spread(TransferPlane plane, const TransferCurve& curve, const ValueRange& range, const VolumeGrid& grid) {
     const double first = curve.nodes.front().value;
     const double per_value = (range.high - range.low) / (curve.nodes.back().value - first);
@@ -89,7 +92,7 @@ TransferPlane spread(TransferPlane plane, const TransferCurve& curve, const Valu
     return plane;
 }
 
-// The extinction as it was, the colours those of the map, whose nodes are added.
+// Replaces the colours by those of a map and keeps the extinctions. Adds the nodes of the map.
 void paint(TransferFunction& function, const ColourMap& map) {
     std::vector<TransferNode> nodes = function.nodes;
     const auto last = static_cast<double>(map.size() - 1);

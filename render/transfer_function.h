@@ -1,5 +1,5 @@
-// From values to light: a piecewise linear curve of colour and extinction over the range [low, high] of values. The
-// extinction is per length, so that pictures depend neither on the step nor on the voxels.
+// Transfer functions: piecewise linear curves of colour and extinction over the range [low, high] of values. Extinction
+// is per length, so that pictures depend neither on the step nor on the size of voxels.
 #pragma once
 
 #include <array>
@@ -13,12 +13,12 @@
 
 namespace echolux {
 
-// What a view means for a volume: the curve in the volume's values, and the range that it is spread over.
+// The curve of a view for a volume, in the volume's values, with its range.
 struct TransferFunction {
-    std::vector<TransferNode> nodes;  // value ascending from range.low to range.high
+    std::vector<TransferNode> nodes;  // ascending values from range.low to range.high
     ValueRange range;
-    double length = 1;  // over which extinctions are counted: micrometres, voxels where the spacing is unknown
-    std::optional<TransferPlane> plane{};  // in the volume's values, per micrometre
+    double length = 1;                     // reference length of the extinctions: um, or voxels without a spacing
+    std::optional<TransferPlane> plane{};  // in the volume's values, per um
 
     bool operator==(const TransferFunction&) const = default;
 
@@ -26,28 +26,28 @@ struct TransferFunction {
 
     TransferNode at(double level) const;  // 0: low, 1: high; clamped to [0, 1]
 
-    // Below this level the extinction is zero; 1 when it is zero everywhere.
+    // Returns the level below which the extinction is zero; 1 if it is zero everywhere.
     double first_visible_level() const;
 };
 
-// Which curve a view means for a volume: that of its file, its own preset or a shipped one.
+// Returns the curve of a view for a volume: that of its file, its user-defined preset or a shipped one.
 const TransferCurve& curve_of(const View& view, const VolumeGrid& grid);
 
-// `percentiles` of the volume are taken where neither the view nor the curve knows an end of the range. Throws
-// Error{bad_setting} when the end that the view gives lies beyond the one that is chosen, or when the values of a
-// file's curve have another unit than the volume's.
+// Returns the transfer function of a view for a volume. `percentiles` of the volume replace ends of the range that
+// neither the view nor the curve has. Throws Error{bad_setting} if the ends are in the wrong order, or if the unit of a
+// file's curve differs from the volume's.
 TransferFunction transfer_function(const View& view, const VolumeGrid& grid, const ValueRange& percentiles);
 
-// The value of the isosurface, by itself half way up the range.
+// Returns the value of the isosurface; by default the middle of the range.
 double isovalue_of(const View& view, const TransferFunction& function);
 
-// Where two nodes lie, what holds between them.
+// Interpolates between two nodes.
 TransferNode between(const TransferNode& a, const TransferNode& b, double value);
 
-// As tables have colours.
+// Returns the colour of a table entry: RGBA8, opaque.
 std::array<std::uint8_t, 4> bytes_of(double red, double green, double blue);
 
-// The curve at `entries` levels from 0 to 1; of one over two axes, the largest extinction of each value.
+// A function at `entries` levels from 0 to 1. With two axes, extinctions are the max over the second one.
 struct TransferTable {
     std::vector<float> extinctions;
     std::vector<std::array<std::uint8_t, 4>> colours;  // RGBA, opaque
