@@ -8,14 +8,14 @@
 
 namespace echolux {
 
-// At least two colours (RGB, 0 to 1) at evenly spaced levels from 0 to 1, interpolated linearly.
+// Two or more colours (RGB, 0 to 1) at evenly spaced levels from 0 to 1, interpolated linearly.
 using ColourMap = std::vector<glm::dvec3>;
 
 // Loads a user-defined or else a shipped colour map. Throws Error{bad_file} with file and line, Error{bad_setting} if
 // neither exists.
 ColourMap colour_map(std::string_view name);
 
-// Returns the map for signed speeds: 0.5 is no flow (gray), 0 and 1 the fastest flow in either direction (blue,
+// Returns the map for signed speeds: 0.5 is rest (gray), 0 and 1 are the fastest flow in either direction (blue,
 // orange).
 const ColourMap& flow_map();
 

@@ -27,7 +27,7 @@ class CurveTables {
         gpu::HostBuffer staging;
         bool is_fresh = true;
         std::uint64_t number = 0;  // unique per table
-        std::uint64_t used = 0;    // for least recently used eviction
+        std::uint64_t used = 0;    // number of the last use, for evicting the oldest
     };
 
     CurveTables(const gpu::Device& device, gpu::Queue& queue) : device_(device), queue_(queue) {}

@@ -36,7 +36,7 @@ bool hides_fireflies(const View& view, std::int64_t paths);
 struct FilteredLight {
     FilteredLight(const gpu::Device& device, const AccumulationBuffer& accumulation);
 
-    std::array<gpu::DeviceImage, 3> light;  // 0: unfiltered; 1, 2: filter levels in turn
+    std::array<gpu::DeviceImage, 3> light;  // [0] unfiltered; [1], [2] filter levels in turn
     std::array<gpu::DeviceImage, 3> variances;
     gpu::DeviceBuffer found;
     gpu::HostBuffer read;

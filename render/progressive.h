@@ -90,7 +90,7 @@ class ProgressivePicture {
     std::int64_t group_rows_cast_ = 0;  // rows of the pass in progress
     std::uint64_t submitted_ = 0;
     struct Lit {
-        std::int64_t paths = 0;  // 0: none yet
+        std::int64_t paths = 0;  // 0 before the first
         bool is_filtered = false;
         bool is_judged = false;  // noise of the displayed light is estimated
         Denoiser::Light light;

@@ -44,8 +44,8 @@ void set_lookup(shared::RaycastFrame& frame, const VolumeTexture& volume, const 
                 const TransferFunction& function) {
     const auto [low, high] = function.range;
     const double per_level = (shared::transfer_entries - 1) / (high - low);
+    // log2(e) below: shaders compute transmittance with exp2.
     frame.lookup = packed(volume.scale() * per_level, (volume.offset() - low) * per_level,
-                          // log2(e): shaders compute transmittance with exp2.
                           view.opacity * std::log2(std::exp(1.0)) / function.length,
                           (isovalue_of(view, function) - volume.offset()) / volume.scale());
     frame.values = packed(volume.scale(), volume.offset(), 0, 0);

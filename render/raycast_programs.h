@@ -1,5 +1,5 @@
 // Variants of the ray caster's shader, compiled for the first picture that needs them. Each takes 0.5 MB in software
-// drivers, and a window can request many combinations. The least recently used one is evicted.
+// drivers, and a window can request many combinations. A new one evicts the one unused for longest.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Renders a volume texture and a view to a picture on the device with shaders/raycast.comp or trace.comp.
+// Renders volume textures to pictures on the device with shaders/raycast.comp or trace.comp.
 #pragma once
 
 #include <algorithm>
@@ -87,7 +87,7 @@ class Raycaster {
     // Returns true if the picture has not been overwritten.
     bool holds(const CastPicture& picture) const;
 
-    // Cost of casting so far.
+    // Accumulated cost of casting.
     const CastStats& stats() const { return stats_; }
 
   private:

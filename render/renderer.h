@@ -26,7 +26,7 @@ namespace echolux {
 // Whether a timed picture is of an unchanged or of a new volume.
 enum class VolumeState { still, changing };
 
-// What a picture shows: the current volume, or slots of the live ring.
+// Subject of a picture: the current volume, or slots of the live ring.
 class Subject {
   public:
     Subject() = default;
@@ -65,9 +65,9 @@ class Renderer {
     // Throws Error{bad_setting, out_of_memory}.
     void set_volume(const VolumeGrid& grid, const void* voxels);
 
-    // The same for a source of voxels. A volume too large for one texture is cut into pages: it is read once now for
-    // the coarse level, and its pages are read again whenever a picture needs them. `done` is called with the number of
-    // voxels read since the last call; it may throw to cancel. Also throws the errors of the source.
+    // Reads a volume from a source and shows it. A volume too large for one texture is cut into pages: it is read once
+    // now for the coarse level, and its pages are read again whenever a picture needs them. `done` is called with the
+    // number of voxels read since the last call; it may throw to cancel. Also throws the errors of the source.
     void set_volume(std::shared_ptr<const VoxelSource> source,
                     const std::function<void(std::int64_t voxels)>& done = {});
 
@@ -201,10 +201,10 @@ class Renderer {
     // Returns the max rate of trilinear samples per second of this device, one value per repetition.
     std::vector<double> texture_rates(int repetitions);
 
-    // Returns the device time of all ray casting so far.
+    // Returns the accumulated device time of ray casting.
     CastStats cast_stats() const;
 
-    // Return the number of bytes read back so far: pictures, measurements and volumes; and separately statistics such
+    // Return the total number of bytes read back: pictures, measurements and volumes; and separately statistics such
     // as histograms of 1 KiB.
     std::int64_t bytes_read_back() const;
     std::int64_t statistics_read_back() const;

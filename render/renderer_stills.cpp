@@ -24,7 +24,7 @@ std::uint16_t code_of(float level) {
     return static_cast<std::uint16_t>(std::lround(65535 * std::clamp(level, 0.0F, 1.0F)));
 }
 
-// Converts a row of floats to 16-bit codes.
+// Converts floats in [0, 1] to 16-bit codes.
 void put_codes(std::span<const std::byte> levels, std::byte* codes) {
     for (std::size_t i = 0; i < levels.size() / sizeof(float); ++i) {
         float level = 0;
@@ -105,7 +105,7 @@ struct Summing {
     Region region;  // region to cast, including margins
     const std::function<void(std::int64_t passes)>& pause;
 
-    // Casts a pass. Long passes are split, and each part is waited for, so that cancelling waits for one part only.
+    // Casts a pass. Splits long passes and waits for each part, so that cancelling waits for one part only.
     void cast(std::int64_t number, const gpu::Chain& chain) const {
         constexpr double patience_s = 0.3;
         Shot pass{.scene = shot.scene, .view = shot.view, .region = region, .pass = {&accumulation, number}};
@@ -134,7 +134,7 @@ const gpu::DeviceImage& summed_picture(const Summing& summing, const gpu::Chain&
                 .image;
 }
 
-// The same for traced pictures: casts paths until the noise target or the max number is reached.
+// Casts paths until the noise target or the max number is reached, and resolves them to a picture.
 const gpu::DeviceImage& traced_picture(const Summing& summing, const gpu::Chain& chain, PictureDepth depth) {
     Renderer::Parts& parts = summing.parts;
     const Shot& shot = summing.shot;

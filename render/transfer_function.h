@@ -1,5 +1,5 @@
 // Transfer functions: piecewise linear curves of colour and extinction over the range [low, high] of values. Extinction
-// is per length, so that pictures depend neither on the step nor on the size of voxels.
+// is per length, so that pictures are independent of the step and of the size of voxels.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ struct TransferFunction {
 
     bool has_roughness() const { return nodes.front().roughness != no_roughness; }
 
-    TransferNode at(double level) const;  // 0: low, 1: high; clamped to [0, 1]
+    TransferNode at(double level) const;  // level 0 is low, 1 is high; clamped to [0, 1]
 
     // Returns the level below which the extinction is zero; 1 if it is zero everywhere.
     double first_visible_level() const;
@@ -33,8 +33,8 @@ struct TransferFunction {
 // Returns the curve of a view for a volume: that of its file, its user-defined preset or a shipped one.
 const TransferCurve& curve_of(const View& view, const VolumeGrid& grid);
 
-// Returns the transfer function of a view for a volume. `percentiles` of the volume replace ends of the range that
-// neither the view nor the curve has. Throws Error{bad_setting} if the ends are in the wrong order, or if the unit of a
+// Returns the transfer function of a view for a volume. `percentiles` of the volume replace ends of the range that are
+// missing in both view and curve. Throws Error{bad_setting} if the ends are in the wrong order, or if the unit of a
 // file's curve differs from the volume's.
 TransferFunction transfer_function(const View& view, const VolumeGrid& grid, const ValueRange& percentiles);
 

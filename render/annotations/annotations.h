@@ -21,7 +21,7 @@ struct FlowScale {
     double threshold = 0;  // slower flow is hidden
 };
 
-// Legend of a channel. Labels have names of their own and no function.
+// Legend of a channel. Labels have names instead of a function.
 struct ChannelLegend {
     const Channel* channel;
     std::string unit;  // of the values

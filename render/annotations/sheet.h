@@ -50,7 +50,7 @@ class Sheet {
         label(std::move(text), at, anchor, ink_);
     }
 
-    // Reserves a block and returns its vertical shift in pixels that avoids the blocks reserved before. It moves down
+    // Returns the vertical shift in pixels of a new block that avoids the blocks reserved before. It moves down
     // if `down` is positive, else up, or the other way if there is no room. Returns 0 if there is no room at all.
     double make_room(const glm::dvec2& low, const glm::dvec2& high, double down);
     // Returns an estimate of the size of a line of text, without access to the font.

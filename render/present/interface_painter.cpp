@@ -78,7 +78,7 @@ InterfacePainter::InterfacePainter(const gpu::Device& device, gpu::Queue& queue,
       bindings_(device, binding_types, sizeof(PerPixel), stages),
       pipeline_(gpu::triangle_pipeline(device, bindings_, {spirv::interface_vert, spirv::interface_frag}, attributes,
                                        sizeof(InterfaceVertex), target)) {
-    // A single opaque pixel stands in for the glyphs.
+    // Until glyphs are set, a single opaque pixel replaces them.
     constexpr std::array<std::uint8_t, 1> covered{255};
     set_glyphs(1, 1, covered);
 }

@@ -11,7 +11,7 @@ constexpr vk::ImageSubresourceRange whole_range{vk::ImageAspectFlagBits::eColor,
 constexpr vk::ImageSubresourceLayers whole_image{vk::ImageAspectFlagBits::eColor, 0, 0, 1};
 constexpr std::uint64_t patience_ns = 50'000'000;  // a hidden window may never have a free image
 
-// Prefers UNORM formats, because an sRGB format would encode the colours a second time.
+// Prefers UNORM formats, because an sRGB format would encode the colours twice.
 vk::SurfaceFormatKHR chosen_format(const gpu::Device& device) {
     for (const vk::SurfaceFormatKHR& format : device.physical().getSurfaceFormatsKHR(device.surface())) {
         const bool fits = format.format == vk::Format::eB8G8R8A8Unorm || format.format == vk::Format::eR8G8B8A8Unorm;

@@ -25,7 +25,7 @@ ValueRange flow_range_to(const VolumeGrid& grid, double speed);
 // Rounds up to 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6 or 8 times a power of ten. Used for the end of the colour scale.
 double round_speed(double speed);
 
-// Uploads a volume of flow and waits for it. The texture's range reaches to the usual speed. Voxels that are not finite
+// Uploads flow and waits for it. The texture's range reaches to the usual speed. Voxels that are not finite
 // become zero flow.
 VolumeTexture flow_texture(const gpu::Device& device, gpu::Queue& queue, BrickBuilder& builder, const VolumeGrid& grid,
                            const void* voxels);

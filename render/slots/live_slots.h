@@ -24,7 +24,7 @@ struct SlotsWanted {
     std::optional<VolumeGrid> flow = {};        // of each slot, as large as `grid`: f16 or phasor8
     bool peaks = false;                         // the writer fills Places::peaks, so no picture searches the volume for
                                                 // them
-    ValueRange range;                           // of values, if neither view nor preset has one
+    ValueRange range;                           // of values, unless view or preset has one
     std::size_t count = 4;                      // slots
     std::int64_t keep_bytes = 0;                // memory for extra slots that keep the last volumes
     SlotKind first = SlotKind::surface;         // first kind to try

@@ -2,7 +2,7 @@
 //
 // The volume is cut into pages, which are stored in a pool: an atlas texture of equal slots. A page has a border of one
 // voxel, so that filtering stays within its slot. The coarse level is the volume reduced by a power of two. It is cut
-// into pages of the same size that always stay in the pool, and stands in for the pages that are not loaded.
+// into pages of the same size that always stay in the pool, and replaces the pages that are not loaded.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@ PagePool::Plan PagePool::plan(std::span<const std::int64_t> needed) {
             slots_[static_cast<std::size_t>(found->second)].used = picture_;
         }
     }
-    // Empty slots first, then the least recently used. Slots of this picture are last.
+    // Empty slots first, then those unused for longest. Slots of this picture are last.
     std::vector<std::int64_t> oldest(slots_.size());
     std::iota(oldest.begin(), oldest.end(), 0);
     std::ranges::stable_sort(oldest, {}, [&](std::int64_t i) {

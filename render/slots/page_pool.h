@@ -1,5 +1,4 @@
-// Assignment of pages to the slots of a pool, with least recently used replacement. Host state only: the caller moves
-// the voxels.
+// Assignment of pages to the slots of a pool with LRU replacement. Host state only: the caller moves the voxels.
 #pragma once
 
 #include <cstdint>

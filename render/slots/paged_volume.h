@@ -1,5 +1,5 @@
 // A volume too large for one texture: a pool of pages that follows the needs of the pictures, and a coarse level that
-// stands in for missing pages. See page_layout.h.
+// replaces missing pages. See page_layout.h.
 //
 // Shaders sample the pool's texture through a page table. Its entry for a page holds a slot and whether the slot
 // contains the page itself or the coarse page that covers it.
@@ -42,7 +42,7 @@ class PagedVolume {
     // Returns the boxes of the pool's texture that contain the coarse level, without borders.
     std::vector<VoxelBox> coarse_boxes() const;
 
-    std::uint64_t changes() const { return changes_; }  // number of changes of the pool's content so far
+    std::uint64_t changes() const { return changes_; }  // counts changes of the pool's content
 
     // Loads the pages that a picture of `view` needs, nearest first, up to the limit per picture. Calls `pause` between
     // batches of pages; it may throw, and the volume stays usable. Returns the number of needed and missing pages.

@@ -15,10 +15,9 @@ namespace echolux {
 
 class VolumeTexture {
   public:
-    // Allocates the texture; the content is undefined. `range` is the range of values for pictures if neither view nor
-    // curve has one. Throws Error{bad_setting} for volumes that cannot be shown (no voxels, scale 0),
-    // Error{out_of_memory} before allocating if the device cannot hold it, Error{device} if it cannot be exported as
-    // requested.
+    // Allocates the texture; the content is undefined. `range` is the range of values for pictures unless view or curve
+    // has one. Throws Error{bad_setting} for volumes that cannot be shown (no voxels, scale 0), Error{out_of_memory}
+    // before allocating if the device cannot hold it, Error{device} if it cannot be exported as requested.
     VolumeTexture(const gpu::Device& device, const VolumeGrid& grid, const ValueRange& range,
                   gpu::Sharing sharing = gpu::Sharing::none);
 

@@ -1,4 +1,4 @@
-// Reads a volume box by box, so that volumes larger than the device memory can be read page by page for each picture.
+// Sources of voxels, read box by box. Volumes larger than the device memory are read page by page for each picture.
 // Sources are memory and files that support partial reads.
 #pragma once
 
@@ -32,8 +32,8 @@ class VoxelSource {
     // threads at a time. Throws the errors of the source.
     virtual void read(const VoxelBox& box, std::byte* codes) const = 0;
 
-    // Returns the range of values for pictures if neither view nor preset has one: the 1st and 99.9th percentile of
-    // evenly spaced voxels, without the dB value of zero. low < high always.
+    // Returns the range of values for pictures unless view or preset has one: the 1st and 99.9th percentile of evenly
+    // spaced voxels, without the dB value of zero. low < high always.
     virtual ValueRange range() const;
 };
 

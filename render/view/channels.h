@@ -53,7 +53,7 @@ struct Channel {
     ChannelBlend blend = ChannelBlend::add;
     bool shown = true;
 
-    // Content of the files. The code that sets a file name also reads the file.
+    // Content of the files. The code that sets their names also reads them.
     std::shared_ptr<const ChannelVoxels> volume{};
     std::optional<TransferCurve> own_curve{};
     std::optional<std::vector<TissueLabel>> labels{};  // voxels are label numbers; empty list: automatic colours
@@ -85,7 +85,7 @@ std::vector<TissueLabel> labels_of(const Channel& channel);
 // or there is no such channel.
 const Channel* in_place_of_volume(const Channels& channels);
 
-// Returns true if the channel's curve names a file. Otherwise it is a preset or "labels".
+// Returns true if the channel's curve is a file name, not a preset or "labels".
 bool names_file(const Channel& channel);
 
 // Returns true if both contain the same voxels, curves and labels.

@@ -51,8 +51,8 @@ struct Curve {
     double opacity_length_um = 0;  // replaces TransferCurve::length_um; 0: automatic
     double isovalue = lowest_value;
 
-    // Content of the files named by `transfer` and by a user-defined `preset`. The code that sets a file name also
-    // reads the file.
+    // Content of the files named by `transfer` and by a user-defined `preset`. The code that sets their names also
+    // reads them.
     std::optional<TransferCurve> transfer_curve;
     std::optional<TransferCurve> own_preset;
 };

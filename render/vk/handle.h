@@ -1,4 +1,4 @@
-// Owns a file descriptor through which another API imports memory or a semaphore of the Vulkan driver.
+// Owner of a file descriptor through which another API imports memory or a semaphore of the Vulkan driver.
 #pragma once
 
 #include <utility>

@@ -35,7 +35,7 @@ class Timeline {
     // Returns false on timeout. Throws Error{device} if the device is lost.
     bool wait(std::uint64_t value, std::chrono::nanoseconds longest) const;
 
-    // Returns a file descriptor for the semaphore, owned by the caller.
+    // Exports the semaphore as a file descriptor, owned by the caller.
     Handle exported() const;
 
   private:

@@ -4,7 +4,7 @@ const float min_phasor = 0.25;  // phasors of a smaller magnitude are noise
 
 struct Flow {
     float velocity;
-    float weight;  // 0: invisible, up to the opacity
+    float weight;  // from 0 (invisible) to the opacity
 };
 
 // Returns the weight of a velocity, which increases linearly above the threshold.

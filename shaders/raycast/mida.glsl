@@ -10,7 +10,7 @@ Seen mida(Ray ray) {
     float bits = frame.lookup.z * samples.spacing;
     float balance = frame.modes.facts.y;
     float yielding = 1.0 + min(balance, 0.0);
-    float brightest = 0.0;  // largest level so far
+    float brightest = 0.0;  // largest level up to here
     for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
         if (is_empty(samples, begin) && is_without_others(samples, begin)) continue;
         bool is_hidden = seen.transmittance < frame.picture.w;
@@ -28,7 +28,7 @@ Seen mida(Ray ray) {
             if (has_others()) add_others(at, samples.spacing, optical, colour);
             if (optical > 0.0) {
                 float level = clamp(level_of(here), 0.0, 1.0);
-                // Fades what lies in front of a new maximum.
+                // Fades the samples in front of a new maximum.
                 float kept = 1.0 - yielding * max(level - brightest, 0.0);
                 seen.distance = level > brightest ? length_to(samples, i) : seen.distance;
                 seen.value = level > brightest ? here : seen.value;

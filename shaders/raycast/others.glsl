@@ -11,7 +11,7 @@ bool is_without_channel(int c, Samples samples, float begin) {
     return int(channel_entry(c, min(entries.x, entries.y)).z) > max(entries.x, entries.y);
 }
 
-// The same for flow and all channels.
+// Tests flow and all channels in this way.
 bool is_without_others(Samples samples, float begin) {
     bool is_without = is_without_flow(samples, begin);
     if (channel_count > 0 && !skips) return false;

@@ -112,7 +112,7 @@ ECHOLUX_CONST lighting_together = 2;  // groups of samples, once at their mean p
 
 ECHOLUX_CONST output_colour = 0;
 ECHOLUX_CONST output_measures = 1;
-ECHOLUX_CONST output_mean = 2;    // mean of the passes so far, premultiplied
+ECHOLUX_CONST output_mean = 2;    // mean of all passes, premultiplied
 ECHOLUX_CONST output_counts = 3;  // mean counts of paths, see path.glsl
 
 ECHOLUX_CONST rolling_off = 0;    // the volume is complete

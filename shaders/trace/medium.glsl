@@ -11,7 +11,7 @@ bool is_perspective() {
     return max(abs(frame.eye_x.xyz), abs(frame.eye_y.xyz)) == vec3(0);
 }
 
-// Returns true for points closer than the near distance, which neither the eye nor light sees.
+// Returns true for points closer than the near distance, which are invisible to the eye and to light.
 bool is_too_near(vec3 at) {
     vec3 way = (at - 0.5) / frame.per_extent.xyz - frame.eye.xyz;
     return mix(dot(way, axis_of_sight()), length(way), is_perspective()) < frame.per_extent.w;

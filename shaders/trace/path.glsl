@@ -31,7 +31,7 @@ bool survives(inout vec3 weight, int scatterings, float u) {
     return true;
 }
 
-// The same for shadow rays with little transmittance.
+// Russian roulette for shadow rays with little transmittance.
 bool is_lost(inout float passed, float u) {
     if (passed >= dim) return false;
     passed *= u < 0.5 ? 2.0 : 0.0;
@@ -51,7 +51,7 @@ struct Sample {
     vec4 u;
 };
 
-// State of a path and its result so far.
+// State of a path and its intermediate result.
 struct Path {
     Traced found;
     Flight flight;

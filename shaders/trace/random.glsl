@@ -3,7 +3,7 @@
 
 uvec2 random_pixel;       // number of the pixel, number of the path
 uvec2 random_place;       // column and row of the pixel
-uint random_draws = 0u;  // number of draws so far
+uint random_draws = 0u;  // number of previous draws
 
 vec4 draw() {
     return uniform_numbers(philox(uvec4(random_pixel, random_draws++, 0u), frame.trace.random.xw));
