@@ -21,6 +21,7 @@ constexpr std::array filtered_formats{vk::Format::eR8Unorm, vk::Format::eR16Unor
                                       vk::Format::eR16Sfloat, vk::Format::eR32Sfloat};
 constexpr std::array stored_formats{vk::Format::eR8G8B8A8Unorm, vk::Format::eR32G32B32A32Sfloat};
 
+// Validation is enabled by the choice or by ECHOLUX_VALIDATION=1.
 bool validation_wanted(const DeviceChoice& choice) {
     const char* text = std::getenv("ECHOLUX_VALIDATION");
     return choice.validation || (text != nullptr && std::strcmp(text, "1") == 0);
@@ -31,6 +32,7 @@ std::function<void(const std::string&)> listener_of(const DeviceChoice& choice) 
     return [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); };
 }
 
+// Throws Error{device} if libvulkan is missing, with the packages to install.
 vk::raii::Context opened_loader() try { return {}; } catch (const std::runtime_error&) {
     throw Error(ErrorCode::device, "the Vulkan loader cannot be opened", "renderer",
                 "install package libvulkan1 and a driver, e.g. mesa-vulkan-drivers");
@@ -53,6 +55,7 @@ void keep_drivers_loaded() {
     }
 }
 
+// Passes messages of the validation layer to the listener. VK_FALSE continues the call that caused the message.
 VKAPI_ATTR VkBool32 VKAPI_CALL hear(VkDebugUtilsMessageSeverityFlagBitsEXT, VkDebugUtilsMessageTypeFlagsEXT,
                                     const VkDebugUtilsMessengerCallbackDataEXT* message, void* listener) {
     (*static_cast<const std::function<void(const std::string&)>*>(listener))(message->pMessage);
@@ -142,6 +145,7 @@ std::optional<std::uint32_t> chosen_family(const vk::raii::PhysicalDevice& devic
     return computes;
 }
 
+// Adds the required formats that the device cannot filter or use for storage images.
 void note_missing_formats(const vk::raii::PhysicalDevice& device, std::vector<std::string>& missing) {
     using Feature = vk::FormatFeatureFlagBits;
     const auto lacks = [&](vk::Format format, vk::FormatFeatureFlags wanted) {
@@ -156,6 +160,7 @@ void note_missing_formats(const vk::raii::PhysicalDevice& device, std::vector<st
     }
 }
 
+// The UUID identifies the same GPU in CUDA.
 DeviceId id_of(const vk::raii::PhysicalDevice& device) {
     const auto chain = device.getProperties2<vk::PhysicalDeviceProperties2, vk::PhysicalDeviceIDProperties>();
     DeviceId id{};
@@ -168,6 +173,7 @@ bool has_extension(const vk::raii::PhysicalDevice& device, const char* name) {
                                [&](const auto& extension) { return std::strcmp(extension.extensionName, name) == 0; });
 }
 
+// Timelines are exported as opaque file descriptors. lavapipe 22.3 cannot export them.
 bool can_export_timelines(const vk::raii::PhysicalDevice& device) {
     if (!has_extension(device, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME)) return false;
     const vk::SemaphoreTypeCreateInfo type{.semaphoreType = vk::SemaphoreType::eTimeline};
@@ -218,6 +224,7 @@ vk::raii::PhysicalDevice chosen_physical(const vk::raii::Instance& instance, vk:
 
 vk::raii::Device made_device(const vk::raii::PhysicalDevice& physical, std::uint32_t family, bool reduces,
                              const std::vector<const char*>& extensions) {
+    // A single queue: all work is ordered by submission.
     const float priority = 1;
     const vk::DeviceQueueCreateInfo queue{.queueFamilyIndex = family, .queueCount = 1, .pQueuePriorities = &priority};
     // glslc for Vulkan 1.3 emits LocalSizeId, which requires maintenance4.

@@ -45,6 +45,7 @@ bool is_within(const vk::Extent3D& extent, const vk::Extent3D& limit) {
     return extent.width <= limit.width && extent.height <= limit.height && extent.depth <= limit.depth;
 }
 
+// Refuses images above the device's extent limits.
 void check_extent(const Device& device, const ImageShape& shape, const std::string& what) {
     const vk::Extent3D limit = max_extent(device, shape);
     if (is_within(shape.extent, limit)) return;
@@ -65,6 +66,7 @@ vk::DeviceSize largest_allocation(const Device& device) {
     return properties.get<vk::PhysicalDeviceVulkan11Properties>().maxMemoryAllocationSize;
 }
 
+// Refuses images above the largest allocation or the largest heap, before the driver fails with less detail.
 void check_bytes(const Device& device, const ImageShape& shape, const std::string& what) {
     const vk::DeviceSize bytes = bytes_needed(device, shape);
     const vk::PhysicalDeviceMemoryProperties memory = device.physical().getMemoryProperties();
@@ -117,6 +119,7 @@ std::int64_t free_bytes(const Device& device) {
     for (std::uint32_t i = 0; i < facts.memoryProperties.memoryHeapCount; ++i) {
         const vk::MemoryHeap& heap = facts.memoryProperties.memoryHeaps[i];
         if (!(heap.flags & vk::MemoryHeapFlagBits::eDeviceLocal)) continue;
+        // The usage may exceed the budget if other programs compete for memory.
         const vk::DeviceSize used = std::min(budget.heapUsage[i], budget.heapBudget[i]);
         max_bytes = std::max(max_bytes, device.tells_budget() ? budget.heapBudget[i] - used : heap.size);
     }
@@ -180,6 +183,7 @@ void DeviceImage::record_clear(const vk::raii::CommandBuffer& commands, const st
     commands.clearColorImage(*image_, vk::ImageLayout::eGeneral, vk::ClearColorValue{colour}, whole_range);
 }
 
+// Queue family ownership transfer. The layout is the same on both sides, so the content is not converted.
 vk::ImageMemoryBarrier2 DeviceImage::ownership(std::uint32_t from, std::uint32_t to) const {
     return {.oldLayout = vk::ImageLayout::eGeneral,
             .newLayout = vk::ImageLayout::eGeneral,

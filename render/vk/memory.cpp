@@ -11,6 +11,7 @@ namespace {
 
 using Property = vk::MemoryPropertyFlagBits;
 
+// Returns the first allowed memory type with all wanted properties.
 std::optional<std::uint32_t> type_with(const vk::PhysicalDeviceMemoryProperties& memory, std::uint32_t allowed,
                                        vk::MemoryPropertyFlags wanted) {
     for (std::uint32_t i = 0; i < memory.memoryTypeCount; ++i) {
@@ -39,6 +40,7 @@ vk::raii::Buffer made_exported_buffer(const Device& device, std::size_t bytes, v
     });
 }
 
+// Dedicated, because the other API imports whole allocations.
 vk::raii::DeviceMemory bound_exported_memory(const Device& device, const vk::raii::Buffer& buffer) {
     const vk::MemoryDedicatedAllocateInfo dedicated{.buffer = *buffer};
     const vk::ExportMemoryAllocateInfo shared{.pNext = &dedicated, .handleTypes = exported_memory};

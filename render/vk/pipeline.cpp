@@ -17,6 +17,7 @@ vk::raii::DescriptorSetLayout made_set_layout(const Device& device, std::span<co
                                               .pBindings = bindings.data()}};
 }
 
+// Layout of one descriptor set and, if used, one range of push constants.
 vk::raii::PipelineLayout made_layout(const Device& device, const vk::raii::DescriptorSetLayout& set,
                                      std::uint32_t push_bytes, vk::ShaderStageFlags stages) {
     const vk::PushConstantRange range{.stageFlags = stages, .size = push_bytes};
@@ -77,6 +78,7 @@ void Bindings::set_image(std::uint32_t binding, vk::ImageView view, vk::Sampler 
 vk::raii::Pipeline compute_pipeline(const Device& device, const Bindings& bindings,
                                     std::span<const std::uint32_t> spirv, std::span<const std::int32_t> constants) {
     return reporting("making a compute pipeline", [&] {
+        // The module is only needed while the pipeline is created.
         const vk::raii::ShaderModule shader(device.logical(), {.codeSize = spirv.size_bytes(), .pCode = spirv.data()});
         std::vector<vk::SpecializationMapEntry> entries;
         for (std::uint32_t i = 0; i < constants.size(); ++i) {

@@ -17,6 +17,7 @@ std::vector<vk::SemaphoreSubmitInfo> submit_infos(const std::vector<TimelinePoin
     return infos;
 }
 
+// Barriers separate the parts of a submission, and the submission from all earlier ones.
 void record_chain(const vk::raii::CommandBuffer& commands, const Recording& record, const Chain& chain) {
     record_order(commands);
     if (chain.before) {
@@ -84,6 +85,7 @@ Queue::~Queue() {
 std::uint64_t Queue::submit(const Recording& record, const Chain& chain) {
     const std::scoped_lock lock(submitting_);
     Commands& commands = ring_[submitted_ % ring_.size()];
+    // Blocks only if all command buffers are in flight.
     wait(commands.value);
     return reporting("submitting graphics work", [&] {
         record_all(commands.buffer, record, chain);

@@ -7,6 +7,7 @@ namespace {
 
 constexpr auto handle_type = vk::ExternalSemaphoreHandleTypeFlagBits::eOpaqueFd;
 
+// Timelines start at 0.
 vk::raii::Semaphore made_semaphore(const Device& device, Sharing sharing) {
     const vk::ExportSemaphoreCreateInfo exported{.handleTypes = handle_type};
     const vk::SemaphoreTypeCreateInfo type{.pNext = sharing == Sharing::exported ? &exported : nullptr,

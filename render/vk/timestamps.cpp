@@ -11,6 +11,7 @@ void record_mark(const vk::raii::CommandBuffer& commands, vk::QueryPool pool, st
 
 }  // namespace
 
+// timestampPeriod is in ns per tick.
 Stopwatch::Stopwatch(const Device& device)
     : valid_bits_(device.physical().getQueueFamilyProperties()[device.queue_family()].timestampValidBits),
       tick_s_(1e-9 * static_cast<double>(device.physical().getProperties().limits.timestampPeriod)),
