@@ -34,6 +34,7 @@ Indices place_of(std::int64_t number, const Indices& of) {
     return {number % of[0], number / of[0] % of[1], number / (of[0] * of[1])};
 }
 
+// Throws Error{out_of_memory} with the volume's size.
 [[noreturn]] void refuse(const VolumeGrid& grid, const std::string& why) {
     throw Error(
         ErrorCode::out_of_memory,

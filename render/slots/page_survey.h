@@ -22,8 +22,8 @@ struct PageSurvey {
     std::vector<ValueBounds> bricks;  // range within each brick, depth fastest
 };
 
-// Returns the survey of a volume. `brick_edge` is a power of two. `done` is called on the calling thread with the number of voxels
-// finished since the last call; it may throw to cancel. Throws the errors of the source.
+// Returns the survey of a volume. `brick_edge` is a power of two. `done` is called on the calling thread with the
+// number of voxels finished since the last call; it may throw to cancel. Throws the errors of the source.
 PageSurvey surveyed(const VoxelSource& source, const PageLayout& layout, const StoredCodes& storage, int brick_edge,
                     const std::function<void(std::int64_t voxels)>& done);
 

@@ -12,6 +12,7 @@
 namespace echolux {
 namespace {
 
+// Max size of the staging buffer.
 constexpr std::int64_t staging_bytes = 32 << 20;
 
 gpu::ImageShape table_shape(const PageLayout& layout) {
@@ -61,6 +62,7 @@ vk::Extent3D slot_extent(const PageLayout& layout) {
             static_cast<std::uint32_t>(stored[2])};
 }
 
+// First voxel of a slot in the pool's texture.
 vk::Offset3D slot_offset(const PageLayout& layout, std::int64_t slot) {
     const Indices at = layout.slot_at(slot);
     const Indices stored = layout.stored();

@@ -14,6 +14,7 @@ SlotTexture::SlotTexture(const gpu::Device& device, const VolumeGrid& grid, cons
     if (is_widened(texture_)) codes_ = std::make_unique<std::byte[]>(static_cast<std::size_t>(grid.bytes()));
 }
 
+// Counts the texture, and the shared buffer, codes and staging buffer if present.
 std::int64_t SlotTexture::bytes() const {
     const VolumeGrid& grid = texture_.grid();
     const std::int64_t stored = grid.voxels() * texture_.image().bytes_per_pixel();

@@ -8,6 +8,7 @@
 namespace echolux {
 namespace {
 
+// Max size of the staging buffer.
 constexpr std::int64_t staging_bytes = 64 << 20;
 }  // namespace
 

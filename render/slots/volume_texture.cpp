@@ -91,6 +91,7 @@ bool is_phasor(const VolumeGrid& grid) {
     return grid.type == VoxelType::complex64 || grid.type == VoxelType::phasor8;
 }
 
+// The ray caster samples a single channel.
 void check_structure(const VolumeGrid& grid) {
     if (!is_phasor(grid)) return;
     throw Error(ErrorCode::bad_setting, "complex voxels cannot be shown", "volume",

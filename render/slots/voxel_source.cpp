@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::int64_t max_counted = 1 << 20;  // max number of voxels read for the percentiles
 
+// Reads from memory in the layout [B-scan][A-scan][depth].
 class VoxelsInMemory : public VoxelSource {
   public:
     VoxelsInMemory(const VolumeGrid& grid, const void* voxels, std::shared_ptr<const void> owner)
