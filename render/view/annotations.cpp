@@ -88,6 +88,7 @@ const std::vector<Field<Annotations>>& describe<Annotations>() {
     return fields;
 }
 
+// Lists of points are flat, so their lengths are checked here.
 void check_part(const Annotations& annotations) {
     check_groups(annotations.distances, 6, "view.distances", "six numbers for each distance: from and to");
     check_groups(annotations.angles, 9, "view.angles", "nine numbers for each angle: leg, vertex, leg");

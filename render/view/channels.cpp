@@ -100,6 +100,7 @@ std::vector<double> colour_of_label(std::int64_t id) {
     return {part(0), part(4), part(2)};
 }
 
+// For error messages.
 std::string size_of(const VolumeGrid& grid) {
     return fmt::format("{} x {} x {} voxels", grid.depth, grid.a_scans, grid.b_scans);
 }
@@ -110,6 +111,7 @@ bool is_as_far_apart(double a, double b) {
     return a <= 0 || b <= 0 || std::abs(a - b) <= tolerance * std::max(a, b);  // relative: files contain rounded values
 }
 
+// The curve of a channel must be a preset or have been read from its file.
 void check_curve(const Channel& channel, const std::string& key) {
     const bool is_known = channel.own_curve || channel.labels || is_shipped_preset(channel.curve);
     if (is_known || channel.file.empty()) return;

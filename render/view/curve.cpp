@@ -8,6 +8,7 @@
 namespace echolux {
 namespace {
 
+// A text field that accepts the given names only.
 Field<Curve> named(std::string_view name, std::string Curve::*member, const std::vector<std::string>& names,
                    std::string_view help) {
     Field<Curve> field = text<Curve>(name, member, Effect::view, help);

@@ -65,6 +65,7 @@ double distance_to_line(const PlanePoint& at, const PlanePoint& a, const PlanePo
     return std::hypot(x - part * along_x, y - part * along_y);
 }
 
+// Distances are relative to the extent of the axes, so strokes look the same width in both directions.
 double stroke_weight(const TransferWidget& stroke, const PlanePoint& at, const PlaneReach& reach) {
     const double per_value = 1 / (reach.value_high - reach.value_low);
     const double per_second = 1 / (reach.second_high - reach.second_low);
@@ -85,6 +86,7 @@ void check_number(double number, double low, double high, const char* of, const 
     refuse(fmt::format("{} is {:g}, not between {:g} and {:g}", of, number, low, high), where, "correct the number");
 }
 
+// Checks the parts that all shapes have in common.
 void check_look(const TransferWidget& widget, const std::string& where) {
     for (const PlanePoint& point : widget.points) {
         check_number(point.value, -largest_number, largest_number, "a value", where);

@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::size_t max_planes = 6;
 
+// Requires three numbers per corner and a box that is not empty.
 void check_box(const Cut& cut) {
     constexpr const char* keys = "view.clip_low, view.clip_high";
     if (cut.clip_low.size() != 3 || cut.clip_high.size() != 3) {

@@ -52,6 +52,7 @@ void check_part(const Pose& pose) {
     }
 }
 
+// Azimuth, elevation, roll in degrees.
 Angles angles_of(const Pose& pose) {
     switch (pose.look) {
         case Look::free: break;

@@ -41,6 +41,7 @@ TransferCurve curve_of(const toml::table& transfer) {
     return curve;
 }
 
+// Parsed on first use and kept for the lifetime of the program.
 const Curves& shipped_curves() {
     static const Curves shipped = [] {
         Curves curves;
@@ -53,6 +54,7 @@ const Curves& shipped_curves() {
     return shipped;
 }
 
+// The preset that suits a quantity; gray makes no assumption about it.
 std::string_view automatic_name(const VolumeGrid& grid) {
     if (grid.quantity == "db") return "tissue";
     return grid.quantity == "reflectivity" ? "fourth-root" : "gray";

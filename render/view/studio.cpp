@@ -5,6 +5,7 @@
 namespace echolux {
 namespace {
 
+// Colours are lists of three numbers; some may be empty for "none".
 void check_colour(const std::vector<double>& colour, bool may_be_empty, const char* key) {
     if (colour.size() == 3 || (may_be_empty && colour.empty())) return;
     throw Error(ErrorCode::bad_setting, "a colour has three numbers", key,
