@@ -19,6 +19,7 @@ double unit_of(const TransferPlane& plane, const VolumeTexture& volume, const Vo
 
 }  // namespace
 
+// Combines the conversion of units with the position on the axis.
 SecondScale second_scale(const TransferPlane& plane, const VolumeTexture& volume, const VolumeGrid& grid,
                          double steps) {
     const double per_second = steps / (plane.to - plane.from);

@@ -65,6 +65,7 @@ shared::vec4 known_of(const Shot& shot, const RaycastConstants& constants) {
     return {by_value ? 1 : 0, static_cast<int>(shot.fault), 0, 0};
 }
 
+// Exposure is in stops: +1 EV doubles the light.
 shared::vec4 tone_of(const View& view) {
     return glm::vec4(glm::dvec4(std::exp2(view.exposure_ev), static_cast<double>(view.tone), view.white_point, 0));
 }
