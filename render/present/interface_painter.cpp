@@ -27,6 +27,7 @@ constexpr std::array attributes{
     vk::VertexInputAttributeDescription{
         .location = 2, .format = vk::Format::eR8G8B8A8Unorm, .offset = offsetof(InterfaceVertex, colour)}};
 
+// Invalid indices would make the device read outside of the buffers.
 void check_parts(const InterfaceMesh& mesh) {
     for (const InterfacePart& part : mesh.parts) {
         const std::uint64_t end = std::uint64_t{part.first_index} + part.indices;
@@ -37,6 +38,7 @@ void check_parts(const InterfaceMesh& mesh) {
 }
 
 template <class T>
+// Grows the buffer if needed. The old one must not be in use.
 void fill_buffer(const gpu::Device& device, std::optional<gpu::HostBuffer>& buffer, const std::vector<T>& elements,
                  vk::BufferUsageFlags usage) {
     const std::size_t bytes = elements.size() * sizeof(T);
@@ -119,6 +121,7 @@ void InterfacePainter::record(const vk::raii::CommandBuffer& commands, const Dra
                              .pColorAttachments = &onto});
     commands.bindPipeline(vk::PipelineBindPoint::eGraphics, *pipeline_);
     commands.bindDescriptorSets(vk::PipelineBindPoint::eGraphics, bindings_.layout(), 0, bindings_.set(), {});
+    // Maps pixels to [-1, 1], see interface.vert.
     commands.pushConstants<PerPixel>(bindings_.layout(), stages, 0, PerPixel{2 / width, 2 / height});
     commands.setViewport(0, vk::Viewport{0, 0, width, height, 0, 1});
     commands.bindVertexBuffers(0, interface.vertices_->handle(), vk::DeviceSize{0});

@@ -23,6 +23,7 @@ std::optional<Part> part_of(std::int64_t begin, std::int64_t length, std::int64_
     return Part{from, from_end - from, first, end - first};
 }
 
+// Top left and bottom right corner, in the format of blits.
 std::array<vk::Offset3D, 2> corners(const Region& region) {
     const auto at = [](std::int64_t x, std::int64_t y, std::int32_t z) {
         return vk::Offset3D{static_cast<std::int32_t>(x), static_cast<std::int32_t>(y), z};

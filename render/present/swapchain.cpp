@@ -21,6 +21,7 @@ vk::SurfaceFormatKHR chosen_format(const gpu::Device& device) {
                 "screen", "choose another device, or `render` without a window");
 }
 
+// Opaque if possible: the canvas has no transparency that the window system should blend.
 vk::CompositeAlphaFlagBitsKHR chosen_alpha(vk::CompositeAlphaFlagsKHR there) {
     using enum vk::CompositeAlphaFlagBitsKHR;
     return there & eOpaque          ? eOpaque
@@ -66,6 +67,7 @@ Swapchain::~Swapchain() {
 }
 
 vk::SwapchainCreateInfoKHR Swapchain::creation(const vk::SurfaceCapabilitiesKHR& surface, vk::Extent2D extent) const {
+    // maxImageCount of 0 means no limit.
     const std::uint32_t max_images = surface.maxImageCount > 0 ? surface.maxImageCount : UINT32_MAX;
     return {.surface = device_.surface(),
             .minImageCount = std::min(surface.minImageCount + 1, max_images),
@@ -121,6 +123,7 @@ void Swapchain::record_copy(const vk::raii::CommandBuffer& commands, const Windo
     constexpr auto filled = vk::ImageLayout::eTransferDstOptimal;
     const vk::Extent3D there = from.shape().extent;
     const std::uint32_t width = std::min(there.width, extent_.width), height = std::min(there.height, extent_.height);
+    // The old content is discarded.
     record_layout(commands, to.image, vk::ImageLayout::eUndefined, filled);
     if (width < extent_.width || height < extent_.height) {
         commands.clearColorImage(to.image, filled, vk::ClearColorValue{}, whole_range);
@@ -131,6 +134,7 @@ void Swapchain::record_copy(const vk::raii::CommandBuffer& commands, const Windo
             from.handle(), vk::ImageLayout::eGeneral, to.image, filled,
             vk::ImageCopy{.srcSubresource = whole_image, .dstSubresource = whole_image, .extent = {width, height, 1}});
     } else {
+        // Blits convert between RGBA and BGRA.
         const vk::Offset3D end(static_cast<std::int32_t>(width), static_cast<std::int32_t>(height), 1);
         const std::array corners{vk::Offset3D{}, end};
         commands.blitImage(from.handle(), vk::ImageLayout::eGeneral, to.image, filled,
