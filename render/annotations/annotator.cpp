@@ -49,6 +49,7 @@ class Coverage {
     std::vector<std::uint8_t> bytes_;
 };
 
+// `word` is the index of the glyph's first word in the coverage buffer.
 shared::Shape shape_of(const PlacedGlyph& glyph, std::uint32_t word) {
     return {.at = {glm::vec2(glyph.left_top), glm::vec2(glyph.left_top + glyph.pixels->size)},
             .colour = glyph.colour,
@@ -81,6 +82,7 @@ void Annotator::prepare(DrawnSheet& drawn, const Sheet& sheet, const Region& reg
     const auto [tiles, list] = tiles_of(shapes, region);
     if (tiles.empty()) return;
 
+    // All contents share one buffer, in the order of their bindings.
     const std::array<std::span<const std::byte>, 4> contents{std::as_bytes(std::span(shapes)),
                                                              std::as_bytes(std::span(tiles)),
                                                              std::as_bytes(std::span(list)), coverage.bytes()};

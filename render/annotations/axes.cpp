@@ -36,6 +36,7 @@ void draw_axes(Sheet& sheet, const AnnotationContext& context) {
         sheet.arrow(origin, tip, colour);
         if (glm::length(along) < shortest_named) continue;
         const glm::dvec2 unit = glm::normalize(along);
+        // Anchors the name on the side away from the tip.
         const glm::dvec2 anchor = 0.5 - 0.5 * glm::clamp(1.5 * unit, -1.0, 1.0);
         sheet.label(name, tip + 0.4 * sheet.em() * unit, anchor, colour);
     }

@@ -11,6 +11,7 @@ std::string name_of(const Channel& channel) {
     return std::filesystem::path(channel.file).stem().string();
 }
 
+// Draws one row per named label, until the picture's margin is reached.
 void draw_labels(Sheet& sheet, const Channel& channel, double top) {
     constexpr double row = 1.4, patch = 0.9;  // em
     const double em = sheet.em();

@@ -40,6 +40,7 @@ std::optional<Segment> AnnotationContext::seen(const glm::dvec3& from, const glm
     return Segment{middle + line->from, middle + line->to};
 }
 
+// Orthographic projection of the axis: independent of its position.
 glm::dvec2 AnnotationContext::direction(int axis) const {
     return {camera_.orientation().right[axis], -camera_.orientation().up[axis]};
 }

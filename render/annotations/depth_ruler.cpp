@@ -20,6 +20,7 @@ struct Edge {
     Segment seen;
 };
 
+// Returns the visible edge along depth with the smallest mean x. Empty if all are behind the eye.
 std::optional<Edge> leftmost_edge(const AnnotationContext& context) {
     std::optional<Edge> leftmost;
     for (const int a : {-1, 1}) {

@@ -6,6 +6,7 @@
 namespace echolux {
 
 void draw_frame(Sheet& sheet, const AnnotationContext& context) {
+    // The top of the frame is at least as high as the title's band.
     const double side = sheet.frame(), band = sheet.band();
     if (side > 0) {
         const glm::dvec2 size = sheet.size();

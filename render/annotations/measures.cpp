@@ -19,6 +19,7 @@ glm::dvec3 place_at(const std::vector<double>& numbers, std::size_t index) {
     return {numbers[index], numbers[index + 1], numbers[index + 2]};
 }
 
+// Returns the unit normal of a line; vertical for a line of zero length.
 glm::dvec2 across(const Segment& line) {
     const glm::dvec2 along = line.to - line.from;
     const double length = glm::length(along);
@@ -33,6 +34,7 @@ void draw_distance(Sheet& sheet, const AnnotationContext& context, const glm::dv
     sheet.line(line->from, line->to);
     sheet.line(line->from - mark, line->from + mark);
     sheet.line(line->to - mark, line->to + mark);
+    // Places the label above the line.
     const glm::dvec2 above = side.y > 0 ? -side : side;
     sheet.label(length_text(distance_um(from, to), context.is_um()),
                 0.5 * (line->from + line->to) + 0.5 * sheet.em() * above, 0.5 - 0.5 * above);

@@ -9,6 +9,7 @@
 
 namespace echolux {
 
+// The tolerances absorb rounding errors of limits that are round numbers.
 double round_below(double limit) {
     const double decade = std::pow(10.0, std::floor(std::log10(limit) + 1e-12));
     for (const double digit : {5.0, 2.0}) {

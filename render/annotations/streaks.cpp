@@ -28,6 +28,7 @@ struct CoursePoint {
 };
 using Course = std::vector<CoursePoint>;
 
+// Splits the list into vessels. Between points, the speed is the mean of both ends.
 std::vector<Course> courses_of(const std::vector<double>& numbers) {
     std::vector<Course> courses;
     double vessel = 0;
@@ -77,6 +78,7 @@ void add_streaks(const Course& course, const Annotations& view, std::vector<Stre
     const double moved_s = view.streak_pace * travelled_s(view.streak_pulse, view.streak_time_s);
     const double pulse = pulse_at(view.streak_pulse, view.streak_time_s);
     for (std::int64_t k = 0; k < static_cast<std::int64_t>(count); ++k) {
+        // Jitter breaks up the regular spacing.
         const double start_s = (static_cast<double>(k) + 2 * jitter * scattered(k)) * whole_s / count;
         double head_s = std::fmod(start_s + moved_s, whole_s);
         if (head_s < 0) head_s += whole_s;
@@ -112,6 +114,7 @@ struct Round {
     double first_s, length_s = 0;
 };
 
+// Signed speeds use both halves of the map, others the upper half.
 glm::dvec3 colour_of(const ColourMap& map, double axial_mm_s, double range, bool has_sign) {
     const double part = std::clamp(std::abs(axial_mm_s) / range, least_level, 1.0);
     return colour_at(map, has_sign && axial_mm_s < 0 ? 0.5 - 0.5 * part : 0.5 + 0.5 * part);

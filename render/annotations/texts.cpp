@@ -20,6 +20,7 @@ void draw_texts(Sheet& sheet, const AnnotationContext& context) {
         const double down = sheet.make_room(corner, corner + sheet.size_of(stamp), 1);
         sheet.label(stamp, corner + glm::dvec2(0, down), {0, 0});
     }
+    // The position also anchors the text, so that it stays inside the picture.
     const glm::dvec2 part(view.text_at[0], view.text_at[1]);
     const auto lines = 1 + std::count(view.text.begin(), view.text.end(), '\n');
     if (view.text.empty()) return;

@@ -46,6 +46,7 @@ Tiles tiles_of(std::span<const Shape> shapes, const Region& region) {
     const glm::vec2 corner(region.left, region.top);
     const glm::ivec2 count((region.width + shared::annotate_tile - 1) / shared::annotate_tile,
                            (region.height + shared::annotate_tile - 1) / shared::annotate_tile);
+    // One list of shapes per tile, filled in drawing order.
     std::vector<std::vector<std::uint32_t>> touching(static_cast<std::size_t>(count.x) *
                                                      static_cast<std::size_t>(count.y));
     for (std::uint32_t i = 0; i < shapes.size(); ++i) {

@@ -24,6 +24,7 @@ constexpr double rim_per_em = 0.1;
 constexpr float rim_opacity = 0.6F;
 constexpr auto light = FT_LOAD_TARGET_LIGHT;  // only hints heights: stems stay where the shaper puts them
 
+// Throws Error{device} for a FreeType error.
 void need(FT_Error error, const char* what) {
     if (error == 0) return;
     throw Error(ErrorCode::device, "FreeType refuses: " + std::string(what), "renderer");
@@ -47,6 +48,7 @@ Owned<FT_Library> opened_library() {
     return Owned<FT_Library>(library);
 }
 
+// FreeType reads the embedded font in place.
 Owned<FT_Face> opened_face(FT_Library library) {
     FT_Face face = nullptr;
     const std::string_view font = shipped_file("fonts/picture");
@@ -62,6 +64,7 @@ Owned<FT_Stroker> made_stroker(FT_Library library) {
     return Owned<FT_Stroker>(stroker);
 }
 
+// Copies the bitmap row by row, because its rows may be padded (pitch).
 GlyphPixels pixels_of(FT_BitmapGlyph glyph) {
     const FT_Bitmap& bitmap = glyph->bitmap;
     GlyphPixels pixels{{bitmap.width, bitmap.rows}, {glyph->left, -glyph->top}, {}};
@@ -92,6 +95,7 @@ class InterTypesetter final : public Typesetter {
         const double height = ascender - static_cast<double>(metrics.descender) / 64;
         const ShapedLine line = shaped(label.text);
         const glm::dvec2 begin = label.at - label.anchor * glm::dvec2(line.width, height);
+        // The baseline is a whole pixel row, which keeps horizontal stems sharp.
         const int base = static_cast<int>(std::lround(begin.y + ascender));
         std::vector<PlacedGlyph> placed;
         for (const bool is_rim : {true, false}) {
@@ -127,6 +131,7 @@ class InterTypesetter final : public Typesetter {
         hb_ft_font_set_load_flags(font_.get(), FT_LOAD_NO_HINTING);
     }
 
+    // Shapes without hinting, so that advances scale linearly with the size.
     ShapedLine shaped(const std::string& text) const {
         const Owned<hb_buffer_t*> buffer(hb_buffer_create());
         hb_buffer_add_utf8(buffer.get(), text.data(), static_cast<int>(text.size()), 0, -1);
@@ -144,6 +149,7 @@ class InterTypesetter final : public Typesetter {
         return line;
     }
 
+    // Renders a glyph at a subpixel position, or its outline stroked to a rim.
     GlyphPixels drawn(std::uint32_t index, int fraction, bool is_rim) {
         need(FT_Load_Glyph(face_.get(), index, light), "a glyph");
         FT_Outline_Translate(&face_->glyph->outline, 64 * fraction / fractions, 0);
