@@ -14,6 +14,7 @@ constexpr std::array range_types{vk::DescriptorType::eCombinedImageSampler, vk::
                                  vk::DescriptorType::eStorageImage};
 constexpr std::array peaks_types{vk::DescriptorType::eStorageBuffer, vk::DescriptorType::eStorageImage};
 constexpr std::array dilate_types{vk::DescriptorType::eSampledImage, vk::DescriptorType::eStorageImage};
+// Sizes of the push constants in bytes.
 constexpr std::uint32_t range_push = 2 * sizeof(std::int32_t), peaks_push = 4 * sizeof(std::int32_t),
                         dilate_push = 2 * sizeof(std::int32_t);
 constexpr std::array class_types{vk::DescriptorType::eSampledImage, vk::DescriptorType::eSampledImage,
@@ -222,6 +223,7 @@ void BrickBuilder::record_from(const vk::raii::CommandBuffer& commands, const Br
     record_dilation(commands, bricks, {0, static_cast<std::int32_t>(extent.depth)});
 }
 
+// Scans from the end, so that each entry knows the next visible and the next dense one.
 std::vector<std::uint32_t> class_limits(std::span<const float> extinctions, float thin) {
     const auto none = static_cast<std::uint32_t>(extinctions.size());
     std::vector<std::uint32_t> limits(extinctions.size());

@@ -64,6 +64,7 @@ Camera::Camera(const View& view, const glm::dvec3& extent)
       target_(view.target_um[0], view.target_um[1], view.target_um[2]), near_(view.near_um),
       perspective_(view.projection != Projection::orthographic), around_(view.projection == Projection::panorama) {
     const double radius = 0.5 * glm::length(extent);
+    // Zoom 1 fits the volume's bounding sphere into the shorter side of the picture.
     const double half_side = 0.5 * static_cast<double>(std::min(view.width, view.height));
     const double half_angle = 0.5 * glm::radians(view.fov_deg);
     distance_ = view.distance * (perspective_ ? radius / std::sin(half_angle) : 2 * radius);
@@ -133,6 +134,7 @@ std::optional<Camera::Line> Camera::project_line(const glm::dvec3& from, const g
     const double a = depth_of(from) - nearest;
     const double b = depth_of(to) - nearest;
     if (a < 0 && b < 0) return std::nullopt;
+    // Clips the line at the near distance.
     const glm::dvec3 crossing = a == b ? from : from + a / (a - b) * (to - from);
     return Line{project(a < 0 ? crossing : from), project(b < 0 ? crossing : to)};
 }

@@ -30,6 +30,7 @@ glm::dvec3 parsed_colour(const std::string& line, const std::string& where) {
                 where, form);
 }
 
+// Skips empty lines and comments. Stops when there are too many colours.
 ColourMap parsed_map(std::istream& text, const std::string& file) {
     ColourMap map;
     std::size_t number = 0;

@@ -26,6 +26,7 @@ CrossFade::Images::Images(const gpu::Device& device, vk::Extent3D pixels)
 void CrossFade::begin(const gpu::DeviceImage& from, const gpu::DeviceImage& to, double now_s) {
     end();
     const vk::Extent3D pixels = from.shape().extent;
+    // The images are reused until the size changes.
     if (!images_ || images_->from.shape().extent != pixels) {
         queue_.wait_for_all();  // pending work may read the old pictures
         images_.reset();

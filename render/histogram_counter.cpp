@@ -16,6 +16,7 @@ constexpr std::array binding_types{vk::DescriptorType::eSampledImage, vk::Descri
 constexpr std::size_t bytes = shared::histogram_bins * sizeof(std::uint32_t);
 constexpr std::int64_t max_groups = 1024;
 
+// Box corner or extent with a fourth number, see HistogramPart.
 glm::ivec4 packed(const Indices& indices, std::int64_t last) {
     return {indices[0], indices[1], indices[2], last};
 }

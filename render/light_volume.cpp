@@ -54,6 +54,7 @@ void add_channels(Print& print, const LightSources& sources) {
 
 namespace {
 
+// Everything that the cells depend on. The lamp counts only if there are shadows.
 std::vector<std::byte> print_of(const LightSources& sources) {
     const Scene& scene = sources.scene;
     const shared::RaycastFrame& frame = sources.frame;

@@ -19,6 +19,7 @@ gpu::DeviceImage brick_texture(const gpu::Device& device, vk::Extent3D bricks, v
             "majorants"};
 }
 
+// Everything that the ranges depend on: not the transfer function.
 std::vector<std::byte> ranges_print(const LightSources& sources) {
     Print print;
     print.add(&sources.scene.volume);

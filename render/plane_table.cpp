@@ -10,6 +10,7 @@ PlaneReach reach_of(const TransferFunction& function) {
     return {function.range.low, function.range.high, function.plane->from, function.plane->to};
 }
 
+// Combines the curve's node with all widgets at a point of the plane.
 TransferNode mixed(const TransferNode& base, const std::vector<TransferWidget>& widgets, const PlanePoint& at,
                    const PlaneReach& reach) {
     TransferNode node = base;

@@ -24,6 +24,7 @@ double exact(double value, const VolumeGrid& grid) {
     return is_real ? value : std::round((value - grid.offset) / grid.scale) * grid.scale + grid.offset;
 }
 
+// Normals point towards lower values, out of bright tissue.
 glm::dvec3 normal_of(const RayMeasure& measure) {
     const glm::dvec3 slope(measure.gradient[0], measure.gradient[1], measure.gradient[2]);
     const double steepness = glm::length(slope);

@@ -6,6 +6,7 @@
 namespace echolux {
 namespace {
 
+// Curves over the distance to a surface need a surface.
 void check_second_axis(const Shot& shot) {
     const TransferCurve& curve = curve_of(shot.view, shot.scene.grid());
     if (!curve.plane || curve.plane->second != SecondAxis::distance || !shot.view.top_from.empty()) return;

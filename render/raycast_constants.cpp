@@ -38,6 +38,7 @@ int slices_constant(const View& view) {
     return view.slices.empty() ? shared::slices_off : shared::slices_inside;
 }
 
+// Without lamps, only the sky lights the scene.
 int lights_constant(const Shot& shot) {
     if (!is_traced(shot) || shot.view.lamp_brightness == 0) return shared::lights_none;
     const View& view = shot.view;

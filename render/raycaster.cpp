@@ -72,6 +72,7 @@ gpu::ImageShape absent_shape(vk::ImageType type, vk::Format format = vk::Format:
             .usage = vk::ImageUsageFlagBits::eSampled | vk::ImageUsageFlagBits::eStorage};
 }
 
+// Measures need several pixels per ray.
 gpu::ImageShape output_shape(const Shot& shot) {
     const bool measures = shot.output == RayOutput::measures;
     const std::int64_t width = shot.region.width * (measures ? shared::measure_pixels : 1);

@@ -65,9 +65,9 @@ class Renderer {
     // Throws Error{bad_setting, out_of_memory}.
     void set_volume(const VolumeGrid& grid, const void* voxels);
 
-    // Reads a volume from a source and shows it. A volume too large for one texture is cut into pages: it is read once
-    // now for the coarse level, and its pages are read again whenever a picture needs them. `done` is called with the
-    // number of voxels read since the last call; it may throw to cancel. Also throws the errors of the source.
+    // Shows the volume of a source. A volume too large for one texture is cut into pages: it is read once now for the
+    // coarse level, and its pages are read again whenever a picture needs them. `done` is called with the number of
+    // voxels read since the last call; it may throw to cancel. Also throws the errors of the source.
     void set_volume(std::shared_ptr<const VoxelSource> source,
                     const std::function<void(std::int64_t voxels)>& done = {});
 

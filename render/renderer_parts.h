@@ -112,8 +112,8 @@ struct Renderer::Parts {
 
     // ---- Volumes.
 
-    // Uploads the voxels of a volume to one texture. `chosen` is the range of the first volume of a series. Checks sizes before
-    // reading voxels. Thread-safe: it shares only the queue and what is recorded for it.
+    // Uploads the voxels of a volume to one texture. `chosen` is the range of the first volume of a series. Checks
+    // sizes before reading voxels. Thread-safe: it shares only the queue and what is recorded for it.
     std::unique_ptr<VolumeTexture> whole_of(const VoxelSource& source, const std::optional<ValueRange>& chosen);
 
     // Returns a shared volume. Its last release waits for the pictures that show it.

@@ -111,6 +111,7 @@ struct Summing {
         Shot pass{.scene = shot.scene, .view = shot.view, .region = region, .pass = {&accumulation, number}};
         const std::int64_t rows = pass.group_rows();
         const std::int64_t at_once = pause ? parts.raycaster.group_rows_within(patience_s, pass) : rows;
+        // Without `pause` the whole pass is submitted at once.
         for (std::int64_t first = 0; first < rows; first += at_once) {
             pass.part = {first, std::min(rows, first + at_once)};
             const CastPicture cast =

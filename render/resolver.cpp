@@ -49,6 +49,7 @@ ResolveScale scale_of(double pitch, std::int64_t width, std::int64_t height) {
     return {static_cast<float>(1 / pitch), rays(width), rays(height), 0, {}};
 }
 
+// Number of workgroups, rounded up.
 std::uint32_t groups(std::uint32_t pixels) {
     return (pixels + shared::resolve_group - 1) / shared::resolve_group;
 }

@@ -16,6 +16,7 @@ namespace {
 
 constexpr double um_per_mm = 1000;
 
+// Requires one pose per B-scan and no more planes than the shader supports.
 void check_poses(const std::vector<BScanPose>& poses, const VolumeGrid& volume) {
     const auto count = static_cast<std::int64_t>(poses.size());
     if (count == volume.b_scans && count <= shared::max_planes) return;

@@ -26,6 +26,7 @@ gpu::DeviceImage made_canvas(const gpu::Device& device, std::int64_t width, std:
             fmt::format("screen of {} x {} pixels", width, height)};
 }
 
+// Throws Error{device} for devices without graphics support.
 const gpu::Device& drawing(const gpu::Device& device) {
     if (device.draws()) return device;
     throw Error(ErrorCode::device, device.name() + " computes, but draws nothing", "screen",
@@ -102,6 +103,7 @@ struct Screen::Parts {
                 const std::optional<WindowPicture>& shown) {
         gpu::Chain chain;
         if (shown) {
+            // Binary semaphores: the values are ignored.
             chain.waits = {{shown->acquired, 0}};
             chain.signals = {{shown->drawn, 0}};
         }

@@ -19,6 +19,7 @@ struct Facing {
     glm::dvec3 to_eye;
 };
 
+// Returns the plane of the section and the direction from it to the eye.
 Facing facing(const View& view) {
     const double at = view.plane_offset_um;
     if (view.show == Shown::en_face || view.plane == SlicePlane::en_face) return {{{1, 0, 0}, at}, {-1, 0, 0}};
@@ -29,6 +30,7 @@ Facing facing(const View& view) {
     return {plane, -plane.normal};
 }
 
+// Points the camera against the plane's normal. The target stays within the plane.
 void look_from(View& view, const glm::dvec3& to_eye) {
     constexpr double upright = 1 - 1e-12;
     view.projection = Projection::orthographic;

@@ -13,6 +13,7 @@ namespace {
 
 constexpr double pi = std::numbers::pi;
 
+// Inverse of the sRGB transfer function.
 double light_of_code(std::uint8_t code) {
     const double shown = code / 255.0;
     return shown <= 0.04045 ? shown / 12.92 : std::pow((shown + 0.055) / 1.055, 2.4);

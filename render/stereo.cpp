@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t rgba_channels = 4;
 
+// Interleaves the rows of both eyes.
 std::vector<std::byte> side_by_side(std::size_t bytes_per_row, const std::vector<std::vector<std::byte>>& eyes) {
     std::vector<std::byte> rows;
     rows.reserve(eyes.size() * eyes.front().size());

@@ -30,6 +30,7 @@ float albedo_at(const SurfaceAlbedo& albedo, float cosine) {
     return std::lerp(albedo.of_cosine[below], albedo.of_cosine[below + 1], place - static_cast<float>(below));
 }
 
+// Grazing incidence is evaluated slightly above the horizon, where all terms are finite.
 SurfaceAlbedo surface_albedo(double roughness) {
     const auto alpha = static_cast<float>(roughness * roughness);
     SurfaceAlbedo albedo;

@@ -140,6 +140,7 @@ double TransferFunction::first_visible_level() const {
     return 1;
 }
 
+// A file has priority over a user-defined preset, which has priority over a shipped one.
 const TransferCurve& curve_of(const View& view, const VolumeGrid& grid) {
     return view.transfer_curve ? *view.transfer_curve
            : view.own_preset   ? *view.own_preset
