@@ -17,13 +17,14 @@ namespace echolux {
 namespace {
 
 constexpr double degrees = 180 / std::numbers::pi;
-constexpr double max_torn = 0.1;         // share of a lumen whose velocities cannot be put in order
-constexpr double max_unknown = 0.4;      // share of a lumen without velocities
-constexpr double max_noise = 0.22;       // of v_max: velocities are hardly more than noise; of noise alone 0.3
+constexpr double max_torn = 0.1;     // share of torn pixel pairs beyond which unwrapping has failed
+constexpr double max_unknown = 0.4;  // share of the lumen without velocities
+// Relative to v_max; pure noise would give 0.3.
+constexpr double max_noise = 0.22;
 constexpr double max_angle_error = 0.5;  // relative
-constexpr double smoothed_over = 3;      // planes of MeanVelocity that share their noise
+constexpr double smoothed_over = 3;      // MeanVelocity averages over this many planes, so that they share their noise
 constexpr double ring_um = 2;
-constexpr std::size_t least_planes = 5;  // that a course is fitted to
+constexpr std::size_t least_planes = 5;  // min number of planes to fit a course
 
 double median_of(std::vector<double> values) {
     const auto middle = values.begin() + std::ssize(values) / 2;
@@ -31,7 +32,8 @@ double median_of(std::vector<double> values) {
     return *middle;
 }
 
-// Standard deviation of noise in values along a vessel, which itself changes evenly.
+// Returns the standard deviation of noise in flow values along a vessel. Second differences suppress the even changes
+// of the flow itself; their variance is 6 times that of a single value (1 + 4 + 1).
 double scatter_of(const std::vector<FlowValue>& values) {
     std::vector<double> squares;
     for (std::size_t i = 1; i + 1 < values.size(); ++i) {
@@ -66,7 +68,8 @@ void VesselFlow::find_lumen(const MeanVelocity& mean, const std::optional<VoxelP
     if (v_max_of(grid_) > 0 && mean.single_mm_s > max_noise * v_max_of(grid_)) reason_ = FlowReason::no_signal;
 }
 
-// The axis whose ends the lumen reaches, where it is the only one; else that of its greatest extent.
+// Chooses the axis along which the lumen spans the whole volume, if exactly one exists, otherwise the axis of its
+// largest variance.
 void VesselFlow::choose_axis() {
     std::array<double, 3> sum{}, square{};
     std::array<std::int64_t, 3> low{grid_.depth, grid_.a_scans, grid_.b_scans}, high{};
@@ -120,7 +123,7 @@ void VesselFlow::take_course(const VoxelPlace& towards) {
     for (std::size_t c = 0; c < 2; ++c) fit_[c] = {0, way.at(static_cast<std::size_t>(planes.in[c])) / way[most], 0};
 }
 
-// From the point's plane on, both ways, as long as each piece of the lumen lies beside the one before.
+// Follows the lumen from the point's plane in both directions, as long as each piece is close to the previous one.
 void VesselFlow::cut(const MeanVelocity& mean) {
     const GridPlanes planes(grid_, course_.across);
     const std::array<double, 3> at{place_.row, place_.a_scan, place_.b_scan};
@@ -172,13 +175,14 @@ void VesselFlow::cut(const MeanVelocity& mean) {
     sign_ = sign;
 }
 
+// Fits the centres of whole planes of similar area. Fails if too few remain.
 void VesselFlow::fit_course() {
     const GridPlanes planes(grid_, course_.across);
     const std::array<double, 3> at = in_um(place_, grid_);
     std::vector<double> s, columns, rows, areas;
     for (const Plane& plane : planes_) areas.push_back(static_cast<double>(plane.lumen.area()));
     for (std::size_t k = 0; k < planes_.size(); ++k) {
-        constexpr double alike = 2;  // of the median area
+        constexpr double alike = 2;  // ratio to the median area
         const Plane& plane = planes_[k];
         const double area = areas[k] / median_of(areas);
         if (plane.is_cut || area > alike || area < 1 / alike) continue;
@@ -210,11 +214,12 @@ double VesselFlow::slope_at(int coordinate, double place_um) const {
     return line[1] + 2 * line[2] * place_um;
 }
 
-// Of the course: what it makes of axial velocities, and its direction in that of the flow.
+// Combines the error of the fit with the part that the fit cannot show: refraction and spacings.
 double VesselFlow::angle_error_deg() const {
     return std::hypot(course_.tilt_error_deg, recipe_.angle_error_deg);
 }
 
+// Computes direction and tilt of the course, and the factors of each plane from axial velocity to flow.
 void VesselFlow::orient() {
     const GridPlanes planes(grid_, course_.across);
     const std::array<double, 3> at = in_um(place_, grid_);
@@ -237,7 +242,8 @@ void VesselFlow::orient() {
         reason_ = FlowReason::angle;
         return;
     }
-    const double with_flow = downwards * sign_ < 0 ? -1 : 1;  // blood that nears zero delay rises
+    // Positive axial velocity points away from zero delay, so blood that approaches zero delay rises.
+    const double with_flow = downwards * sign_ < 0 ? -1 : 1;
     for (double& one : course_.direction) one *= with_flow;
     for (Plane& plane : planes_) {
         const double place_um = static_cast<double>(plane.number) * planes.spacing(course_.across) -
@@ -250,10 +256,10 @@ void VesselFlow::orient() {
     }
 }
 
-// The power of each ring over that of the core. Within, it changes with depth and not by blur, so no ring outweighs
-// the core.
+// Returns the power of each ring relative to the core of the lumen, at most 1: inside the lumen, power changes with
+// depth and not because of blur.
 std::map<std::int32_t, float> VesselFlow::blood_weights(const std::vector<float>& power) const {
-    constexpr double core = 0.5;  // of the way in
+    constexpr double core = 0.5;  // share of the largest ring number
     std::map<std::int32_t, float> weights;
     if (power.empty()) return weights;
     const GridPlanes planes(grid_, course_.across);
@@ -349,7 +355,7 @@ FlowValue VesselFlow::section(const std::vector<FlowValue>& along) const {
     }
     if (along.empty()) mean.reason = FlowReason::no_signal;
     if (count == 0) return mean;
-    constexpr double shared = 2;  // neighbouring planes see the same blood
+    constexpr double shared = 2;  // neighbouring planes share the same blood
     mean.reason = FlowReason::ok;
     mean.flow_ul_s = flow / count;
     mean.error_ul_s = scatter / std::sqrt(std::max(1.0, count / shared));

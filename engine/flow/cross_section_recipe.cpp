@@ -1,4 +1,4 @@
-// Settings of the section, and the words of tables for why there is no flow.
+// Describes the settings of the cross-section and names the reasons for missing flow.
 #include "engine/flow/cross_section.h"
 
 namespace echolux {

@@ -1,4 +1,4 @@
-// A volume as planes at right angles to one of its axes: those that a vessel is cut by.
+// Planes of a volume perpendicular to one of its axes.
 #pragma once
 
 #include <array>
@@ -11,8 +11,8 @@ namespace echolux {
 
 // Axes in memory order: 0 depth, 1 A-scans, 2 B-scans.
 struct GridPlanes {
-    int across = 2;               // the axis that the planes count along
-    std::array<int, 2> in{1, 0};  // the axes within a plane
+    int across = 2;               // the axis normal to the planes
+    std::array<int, 2> in{1, 0};  // the axes within a plane: column, row
     std::array<std::int64_t, 3> size{};
     std::array<std::int64_t, 3> stride{};
     std::array<double, 3> spacing_um{};
@@ -24,12 +24,14 @@ struct GridPlanes {
         in = others.at(static_cast<std::size_t>(axis));
     }
 
+    // Number of planes, and their size in pixels.
     std::int64_t count() const { return of(size, across); }
     std::int64_t width() const { return of(size, in[0]); }
     std::int64_t height() const { return of(size, in[1]); }
     double spacing(int axis) const { return of(spacing_um, axis); }
     double pixel_um2() const { return of(spacing_um, in[0]) * of(spacing_um, in[1]); }
 
+    // Index of pixel (i, j) of a plane in the volume.
     std::size_t voxel(std::int64_t plane, std::int64_t i, std::int64_t j) const {
         return static_cast<std::size_t>(plane * of(stride, across) + i * of(stride, in[0]) + j * of(stride, in[1]));
     }

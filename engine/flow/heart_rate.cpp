@@ -14,10 +14,11 @@ namespace {
 
 constexpr double least_beats = 2, values_a_beat = 4;
 constexpr double max_chance = 0.01;
-constexpr double max_rates = 1e5;  // tried one after the other
-constexpr double told_apart = 3;   // rates for each beat that more fits in
+constexpr double max_rates = 1e5;  // max number of rates to search
+constexpr double told_apart = 3;   // independent rates per resolved frequency step, 1 / duration
 constexpr std::size_t unknowns = 5, least_values = unknowns + 3;
 
+// Finite values in the order of time, in seconds.
 struct FlowOverTime {
     std::vector<double> times, flow, weights;
 
@@ -25,6 +26,7 @@ struct FlowOverTime {
     std::size_t count() const { return times.size(); }
 };
 
+// Returns the five columns of the fit: 1, and sine and cosine of the rate and its overtone.
 std::vector<std::vector<double>> waves(const FlowOverTime& series, double hz) {
     std::vector<std::vector<double>> columns(unknowns, std::vector<double>(series.count(), 1));
     for (std::size_t i = 0; i < series.count(); ++i) {
@@ -46,7 +48,7 @@ double residual_at(const FlowOverTime& series, double hz) {
     return fit.values.empty() ? 1e300 : fit.residual;
 }
 
-// Steps of `step` from low to high, then ever finer around the best.
+// Searches from `low` to `high` in steps of `step`, then refines around the best rate.
 double best_between(const FlowOverTime& series, double low, double high, double step) {
     double best = low, least = residual_at(series, low);
     const auto try_at = [&](double hz) {
@@ -66,8 +68,8 @@ double best_between(const FlowOverTime& series, double low, double high, double 
     return best;
 }
 
-// Standard deviation of the rate by that of the noise (D. C. Rife and R. R. Boorstyn, IEEE Trans. Inf. Theory 20,
-// 1974).
+// Returns the standard deviation of the rate from that of the noise (D. C. Rife and R. R. Boorstyn, IEEE Trans. Inf.
+// Theory 20, 1974).
 double rate_error(const FlowOverTime& series, const Coefficients& fit) {
     const auto n = static_cast<double>(series.count());
     const double noise = std::sqrt(fit.residual / std::max(1.0, n - static_cast<double>(unknowns) - 1));
@@ -76,7 +78,8 @@ double rate_error(const FlowOverTime& series, const Coefficients& fit) {
     return std::sqrt(24 / n) * noise / (amplitude * series.duration() * 2 * std::numbers::pi);
 }
 
-// That noise fits as well: the F test of the four waves, for as many rates as the range tells apart.
+// Returns the probability that noise fits as well: an F test of the four waves, corrected for the number of independent
+// rates in the range.
 double chance_of(const FlowOverTime& series, double with, double range_hz) {
     double mean = 0, without = 0;
     for (const double one : series.flow) mean += one / static_cast<double>(series.count());
@@ -87,7 +90,7 @@ double chance_of(const FlowOverTime& series, double with, double range_hz) {
     return 1 - std::pow(1 - once, std::max(1.0, told_apart * range_hz * series.duration()));
 }
 
-// In the order of time.
+// Returns the finite values sorted by time.
 FlowOverTime known_of(const std::vector<double>& times_s, const std::vector<double>& flow) {
     std::vector<std::size_t> known;
     for (std::size_t i = 0; i < flow.size(); ++i) {
@@ -111,13 +114,14 @@ double median_step(const std::vector<double>& times) {
     return *middle;
 }
 
-// Half of a rate fits as well as the rate, by its overtone.
+// Returns whether the fit is at half of the true rate. There, the overtone explains the data and the fundamental does
+// not.
 bool is_overtone(const Coefficients& fit) {
     return !fit.values.empty() &&
            std::hypot(fit.values[1], fit.values[2]) < 0.3 * std::hypot(fit.values[3], fit.values[4]);
 }
 
-// By a phase of the time itself, `turn` from that of the first value.
+// Changes the origin of the phase from the first value to time 0; `turn` is the phase in radians between the two.
 std::array<double, 5> beat_of(const Coefficients& fit, double turn) {
     std::array<double, 5> beat{fit.values[0]};
     for (const std::size_t k : {1U, 3U}) {

@@ -7,8 +7,8 @@
 namespace echolux {
 namespace {
 
-constexpr std::size_t few_for_bend = 12;
-constexpr double clear_bend = 3;  // standard errors
+constexpr std::size_t few_for_bend = 12;  // min number of values for a quadratic fit
+constexpr double clear_bend = 3;          // in standard errors
 
 double sum_of(const std::vector<double>& a, const std::vector<double>& b, const std::vector<double>& weights) {
     double sum = 0;
@@ -16,7 +16,7 @@ double sum_of(const std::vector<double>& a, const std::vector<double>& b, const 
     return sum;
 }
 
-// In place, Gauss-Jordan with the greatest pivot; false where there is none.
+// Inverts in place by Gauss-Jordan elimination with partial pivoting. Returns false if the matrix is singular.
 bool inverted(std::vector<std::vector<double>>& m) {
     const std::size_t n = m.size();
     std::vector<std::vector<double>> inverse(n, std::vector<double>(n));
@@ -61,7 +61,8 @@ std::vector<double> misfits(const std::vector<double>& s, const std::vector<doub
     return left;
 }
 
-// Weight 0 for what lies further off than 4 standard deviations, as the median modulus tells them.
+// Sets the weight of outliers to 0: values more than 4 standard deviations away, estimated from the median absolute
+// deviation.
 void leave_out(const std::vector<double>& left, std::vector<double>& weights) {
     std::vector<double> modulus;
     for (const double one : left) modulus.push_back(std::abs(one));
@@ -102,6 +103,7 @@ LineFit fitted_line(const std::vector<double>& s, const std::vector<double>& val
     double scale = 0;
     for (const double one : s) scale = std::max(scale, std::abs(one));
     if (scale == 0) return line;
+    // Scaling s to [-1, 1] keeps the normal equations well conditioned.
     std::vector<std::vector<double>> columns{powers_of(s, scale, 0), powers_of(s, scale, 1)};
     std::vector<double> weights(s.size(), 1);
     const auto error_of = [&](const Coefficients& fit, std::size_t power) {

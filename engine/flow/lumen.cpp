@@ -11,15 +11,17 @@
 namespace echolux {
 namespace {
 
-constexpr double least_of_v_max = 0.005;   // what counts as moving, however little noise there is
-constexpr double least_of_fastest = 0.01;  // of the volume
-constexpr double rim = 0.1;                // of the fastest nearby: slower ones are what the beam and windows blur
+constexpr double least_of_v_max = 0.005;   // min speed that counts as moving, even without noise
+constexpr double least_of_fastest = 0.01;  // relative to the fastest voxel of the volume
+constexpr double rim = 0.1;                // relative to the fastest voxel nearby; slower voxels are blur of the beam
+                                           // and windows
 
 using Voxel3 = std::array<std::int64_t, 3>;  // depth, A-scan, B-scan
 
 struct LumenSearch {
     const VolumeGrid& grid;
     const std::vector<float>& speed;
+    // mm/s; faster voxels move
     float least;
 
     Voxel3 size() const { return {grid.depth, grid.a_scans, grid.b_scans}; }
@@ -33,7 +35,7 @@ Voxel3 voxel_of(std::int64_t index, const VolumeGrid& grid) {
     return {index % grid.depth, index / grid.depth % grid.a_scans, index / grid.depth / grid.a_scans};
 }
 
-// use(voxel, distance in um) for those of the volume within `reach_um` along each axis.
+// Calls use(voxel, distance in um) for the voxels within `reach_um` of the point along each axis.
 template <class Use>
 void each_near(const LumenSearch& search, const Voxel3& point, double reach_um, const Use& use) {
     Voxel3 low{}, high{};
@@ -55,7 +57,7 @@ void each_near(const LumenSearch& search, const Voxel3& point, double reach_um, 
     }
 }
 
-// The moving voxel nearest to the point.
+// Returns the moving voxel nearest to the point.
 std::optional<Voxel3> nearest(const LumenSearch& search, const Voxel3& point, double reach_um) {
     std::optional<Voxel3> best;
     double best_um = reach_um;
@@ -75,7 +77,7 @@ float fastest_near(const LumenSearch& search, const Voxel3& point, double reach_
     return fastest;
 }
 
-// In the middle of the B-scans, so that the vessel can be followed both ways.
+// Returns the fastest voxel of the middle B-scan, from where the vessel can be followed both ways.
 Voxel3 fastest(const LumenSearch& search) {
     const std::int64_t plane = search.grid.depth * search.grid.a_scans;
     const std::int64_t middle = search.grid.b_scans / 2;

@@ -13,17 +13,19 @@
 namespace echolux {
 namespace {
 
-constexpr double of_normal = 1.4826;   // standard deviation of normal noise, of its median modulus
-constexpr double without_v_max = 1e4;  // mm/s; where v_max is unknown, nothing turns over
+constexpr double of_normal = 1.4826;   // ratio of the standard deviation of normal noise to its median absolute value
+constexpr double without_v_max = 1e4;  // mm/s; stands for an unknown v_max, so that nothing wraps around
 
-// Noise by second differences along the B-scans, which what changes evenly along a vessel does not have.
+// Estimates noise from second differences along B-scans, which cancel velocities that change evenly along a vessel.
+// `step` is the distance in B-scans, `turn` the period of wrapping in mm/s.
 double noise_of(const std::vector<float>& velocities, const VolumeGrid& grid, std::int64_t step, double turn) {
     const std::int64_t stride = grid.depth * grid.a_scans;
     const std::int64_t planes = grid.b_scans - 2 * step;
     if (planes < 1) return 0;
+    // samples suffice for the median
     constexpr std::int64_t enough = 400'000;
     std::int64_t every = std::max<std::int64_t>(1, planes * stride / enough);
-    while (std::gcd(every, grid.depth) != 1) ++every;  // else some depths would never be asked
+    while (std::gcd(every, grid.depth) != 1) ++every;  // otherwise some depths would never be sampled
     std::vector<float> differences;
     for (std::int64_t i = 0; i < planes * stride; i += every) {
         const auto at = [&](std::int64_t k) {
@@ -38,7 +40,7 @@ double noise_of(const std::vector<float>& velocities, const VolumeGrid& grid, st
     return of_normal * static_cast<double>(*middle) / std::sqrt(6.0);
 }
 
-// Sums over three neighbours along one axis, in place.
+// Replaces each value by the sum of itself and its two neighbours along one axis.
 void sum_of_three(std::vector<float>& values, const VolumeGrid& grid, int axis) {
     const std::int64_t sizes[] = {grid.depth, grid.a_scans, grid.b_scans};
     const std::int64_t strides[] = {1, grid.depth, grid.depth * grid.a_scans};
@@ -125,7 +127,7 @@ void VelocitySum::add(const std::vector<float>& velocities) {
 }
 
 MeanVelocity VelocitySum::mean() const {
-    constexpr float known = 14;  // of 27
+    constexpr float known = 14;  // of 27 voxels
     MeanVelocity mean;
     std::vector<float> real = real_, imaginary = imaginary_, there(real.size());
     for (std::size_t i = 0; i < there.size(); ++i) there[i] = real[i] != 0 || imaginary[i] != 0 ? 1.0F : 0.0F;
@@ -137,7 +139,7 @@ MeanVelocity VelocitySum::mean() const {
     for (std::size_t i = 0; i < real.size(); ++i) {
         if (there[i] >= known) mean.mm_s[i] = std::atan2(imaginary[i], real[i]) * per_rad;
     }
-    const std::int64_t apart = std::clamp<std::int64_t>((grid_.b_scans - 1) / 2, 1, 3);  // beyond the window
+    const std::int64_t apart = std::clamp<std::int64_t>((grid_.b_scans - 1) / 2, 1, 3);  // beyond the averaging window
     mean.noise_mm_s = noise_of(mean.mm_s, grid_, apart, 2 * v_max_);
     for (const double one : single_) mean.single_mm_s += one / static_cast<double>(single_.size());
     return mean;

@@ -24,7 +24,6 @@ std::vector<float> values_in(const std::vector<float>& all, const GridPlanes& pl
     return values;
 }
 
-// The connected piece that holds the pixel nearest to (column, row), if one is near enough.
 LumenMask piece_near(const LumenMask& mask, double column, double row, double reach) {
     LumenMask piece{mask.width, mask.height, std::vector<std::uint8_t>(mask.inside.size())};
     std::int64_t best = -1;
@@ -74,6 +73,7 @@ LumenCentre centre_of(const LumenMask& mask, const std::vector<float>& velocitie
 }
 
 void keep_faster(LumenMask& lumen, const std::vector<float>& velocities, double sign) {
+    // The 95th percentile stands for the maximum because it is robust to outliers.
     constexpr double rim_share = 0.1, of_all = 0.95;
     std::vector<double> speeds;
     for (std::size_t k = 0; k < velocities.size(); ++k) {
@@ -89,10 +89,10 @@ void keep_faster(LumenMask& lumen, const std::vector<float>& velocities, double 
 
 namespace {
 
-// A side of a pixel of the lumen beyond which there is none.
+// A side of a lumen pixel whose neighbour is outside the lumen.
 struct RimSide {
-    double x, y;  // um: its middle
-    int side;     // 0: beside, 1: above or below
+    double x, y;  // its centre, in um
+    int side;     // left or right (0), above or below (1)
 };
 
 std::vector<RimSide> rim_of(const LumenMask& lumen, double dx, double dy) {
@@ -110,7 +110,7 @@ std::vector<RimSide> rim_of(const LumenMask& lumen, double dx, double dy) {
     return rim;
 }
 
-// The nearest side of a rim, found row by row: rows further away than what is known already are not asked.
+// Finds the nearest rim side row by row, and stops at rows further away than the best side.
 class NearestSide {
   public:
     NearestSide(const LumenMask& lumen, double dx, double dy) : rim_(rim_of(lumen, dx, dy)), dy_(dy) {
@@ -119,7 +119,8 @@ class NearestSide {
         for (auto& row : rows_) std::ranges::stable_sort(row, {}, [&](std::size_t k) { return rim_[k].x; });
     }
 
-    // Of sides that are as near, the first. {1e300, 0}: there are none.
+    // Returns the squared distance in um^2 and the side; the first of equally near sides. {1e300, 0} if the rim is
+    // empty.
     std::pair<double, int> square_and_side(double x, double y) const {
         Found best;
         const auto middle = static_cast<std::int64_t>(row_of(y));
@@ -140,7 +141,7 @@ class NearestSide {
 
     std::size_t row_of(double y) const { return static_cast<std::size_t>(std::lround(2 * y / dy_) + 1); }
 
-    // Outwards from where x would stand.
+    // Searches outwards from x in one row of sides.
     void look_in(std::int64_t number, double x, double y, Found& best) const {
         if (number < 0 || number >= std::ssize(rows_)) return;
         const std::vector<std::size_t>& row = rows_[static_cast<std::size_t>(number)];
@@ -160,7 +161,7 @@ class NearestSide {
 
     std::vector<RimSide> rim_;
     double dy_;
-    std::vector<std::vector<std::size_t>> rows_;  // of the rim, from left to right
+    std::vector<std::vector<std::size_t>> rows_;  // indices into rim_, sorted by x
 };
 
 }  // namespace

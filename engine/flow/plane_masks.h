@@ -1,4 +1,4 @@
-// What a plane through a volume has of a lumen and of velocities.
+// Extracts a plane's part of the lumen and of velocities, and measures it.
 #pragma once
 
 #include <cstdint>
@@ -9,25 +9,29 @@
 
 namespace echolux {
 
+// Return plane `number` of a volume of marks or of values, [height][width].
 LumenMask mask_in(const std::vector<std::uint8_t>& inside, const GridPlanes& planes, std::int64_t number);
 std::vector<float> values_in(const std::vector<float>& all, const GridPlanes& planes, std::int64_t number);
 
-// The connected piece that holds the pixel nearest to (column, row); empty where none is within `reach` pixels.
+// Returns the connected piece that contains the pixel nearest to (column, row); empty if the nearest is more than
+// `reach` pixels away.
 LumenMask piece_near(const LumenMask& mask, double column, double row, double reach);
 
-// Weighted by velocities of the given sign.
+// Centre of a lumen in pixels, weighted by velocities of the given sign. `sum` is the total weight.
 struct LumenCentre {
     double column = 0, row = 0, sum = 0;
 };
-// In which ring of the lumen each pixel lies that counts: twice the steps from its edge, negative outside, and 1 more
-// where that edge lies above or below and not beside it, since beams and windows are wider than deep.
+// Returns the ring of each counted pixel of the lumen: twice the number of steps of `step_um` from its edge, negative
+// outside. Pixels whose nearest edge is above or below get 1 more, because beams and windows are wider than deep. Other
+// pixels are `nowhere`.
 constexpr std::int32_t nowhere = -1'000'000;
 std::vector<std::int32_t> rings_of(const LumenMask& lumen, const LumenMask& counted, const GridPlanes& planes,
                                    double step_um);
 
-// Leaves out what is slow beside the fastest, and vessels that run the other way.
+// Removes pixels that are slow compared with the fastest, and those that flow the other way.
 void keep_faster(LumenMask& lumen, const std::vector<float>& velocities, double sign);
 
+// Returns the velocity-weighted centre of the mask.
 LumenCentre centre_of(const LumenMask& mask, const std::vector<float>& velocities, double sign);
 
 }  // namespace echolux

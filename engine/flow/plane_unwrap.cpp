@@ -7,14 +7,14 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t reach = 2;  // pixels on either side that a velocity is compared with
+constexpr std::int64_t reach = 2;  // half width of the neighbourhood in pixels
 
 struct Step {
     std::int64_t i, j;
 };
 constexpr Step beside[] = {{-1, 0}, {1, 0}, {0, -1}, {0, 1}};
 
-// use(pixel) for those of the lumen around (i, j).
+// Calls use(pixel) for the lumen pixels around (i, j).
 template <class Use>
 void around(const LumenMask& mask, std::int64_t i, std::int64_t j, const Use& use) {
     for (std::int64_t y = j - reach; y <= j + reach; ++y) {
@@ -24,6 +24,7 @@ void around(const LumenMask& mask, std::int64_t i, std::int64_t j, const Use& us
     }
 }
 
+// Returns the share of neighbouring pixels that differ by more than v_max / 2.
 double torn_share(const std::vector<float>& velocities, const LumenMask& mask, double v_max) {
     std::int64_t pairs = 0, torn = 0;
     for (std::int64_t j = 0; j < mask.height; ++j) {
@@ -60,6 +61,7 @@ bool LumenMask::touches_edge() const {
 void fill_holes(LumenMask& mask) {
     std::vector<std::uint8_t> outside(mask.inside.size());
     std::vector<Step> open;
+    // Flood fill from the border of the plane; the lumen is everything that it does not reach.
     const auto enter = [&](std::int64_t i, std::int64_t j) {
         if (i < 0 || j < 0 || i >= mask.width || j >= mask.height || mask.at(i, j)) return;
         auto& seen = outside[static_cast<std::size_t>(j * mask.width + i)];
@@ -139,6 +141,7 @@ PlaneVelocities unwrap_plane(std::vector<float>& velocities, const LumenMask& ma
         velocities[here] += static_cast<float>(turns * 2 * v_max);
         if (turns != 0) ++turned;
     }
+    // Fill pixels without a velocity from their neighbours.
     for (const std::int64_t pixel : order) {
         const auto here = static_cast<std::size_t>(pixel);
         if (known[here] != 0) continue;

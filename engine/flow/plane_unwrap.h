@@ -1,5 +1,5 @@
-// Velocities beyond v_max in one plane through a vessel: they turn over to the other sign, and back. Blood is at rest
-// at the wall, so from there inwards each velocity is the one, of those that look the same, nearest to its neighbours'.
+// Unwraps velocities beyond v_max in one plane of a vessel, where they change sign. Blood is at rest at the wall. From
+// there inwards, each velocity is shifted by the multiple of 2 v_max that brings it closest to its neighbours.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace echolux {
 
-// A plane of a lumen: 1 within, [height][width].
+// Mask of a lumen in a plane: 1 inside, [height][width].
 struct LumenMask {
     std::int64_t width = 0, height = 0;
     std::vector<std::uint8_t> inside{};
@@ -16,26 +16,26 @@ struct LumenMask {
         return i >= 0 && j >= 0 && i < width && j < height && inside[static_cast<std::size_t>(j * width + i)] != 0;
     }
     std::int64_t area() const;
-    bool touches_edge() const;  // the lumen goes on beyond the plane
+    bool touches_edge() const;  // the lumen continues outside the plane
 };
 
-// What is enclosed belongs to it.
+// Adds enclosed holes to the mask.
 void fill_holes(LumenMask& mask);
 
-// So many pixels around it, as an ellipse.
+// Dilates the mask by an ellipse with these half-axes in pixels.
 LumenMask widened(const LumenMask& mask, double columns, double rows);
 
-// The pixels of the lumen, those at its rim before those further in.
+// Returns the pixels of the lumen ordered from the rim inwards.
 std::vector<std::int64_t> from_rim(const LumenMask& mask);
 
 struct PlaneVelocities {
     double unwrapped = 0;  // share of the lumen that was beyond v_max
-    double torn = 0;       // share of neighbouring pixels that still differ by more than half of v_max
-    double unknown = 0;    // share of the lumen that had no velocity, and got its neighbours' mean
+    double torn = 0;       // share of neighbouring pixels that still differ by more than v_max / 2
+    double unknown = 0;    // share of the lumen without a velocity, replaced by the mean of neighbours
 };
 
-// Within the lumen, in the order of from_rim(); `v_max` 0: unknown, nothing turns over. Values of 0 are unknown: they
-// get the mean of those around.
+// Unwraps velocities of the lumen in place, in the order of from_rim(). `v_max` 0: unknown, nothing is unwrapped.
+// Velocities of 0 are unknown and replaced by the mean of known neighbours.
 PlaneVelocities unwrap_plane(std::vector<float>& velocities, const LumenMask& mask,
                              const std::vector<std::int64_t>& order, double v_max);
 

@@ -1,4 +1,4 @@
-// What follows of a vessel besides the flow through its sections.
+// Quantities of a vessel other than the flow through its sections.
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +8,7 @@
 
 namespace echolux {
 
-// Of whole planes, in the direction of the flow.
+// Returns the centres of whole planes in the direction of flow, in um.
 std::vector<std::array<double, 3>> VesselFlow::centres() const {
     const GridPlanes planes(grid_, course_.across);
     std::vector<std::array<double, 3>> all;
@@ -26,7 +26,7 @@ std::vector<std::array<double, 3>> VesselFlow::centres() const {
 }
 
 std::vector<std::array<double, 3>> VesselFlow::course_points() const {
-    constexpr std::int64_t reach = 2;  // planes to either side; fewer near the ends, which stay where they are
+    constexpr std::int64_t reach = 2;  // planes on either side; fewer near the ends so that these stay in place
     const std::vector<std::array<double, 3>> raw = centres();
     std::vector<std::array<double, 3>> smooth;
     for (std::int64_t i = 0; i < std::ssize(raw); ++i) {
@@ -42,7 +42,7 @@ std::vector<std::array<double, 3>> VesselFlow::course_points() const {
 }
 
 std::vector<double> VesselFlow::arrows(std::int64_t count) const {
-    constexpr double shaft = 0.7;  // of the distance from one arrow to the next
+    constexpr double shaft = 0.7;  // length relative to the distance between arrows
     const std::vector<std::array<double, 3>> along = centres();
     std::vector<double> all;
     if (along.size() < 2) return all;
@@ -82,9 +82,9 @@ double VesselFlow::en_face_ul_s(const MeanVelocity& mean) const {
         constexpr double um2_of_mm2 = 1e6;
         if (is_whole) flows.push_back(std::abs(sum) * planes.pixel_um2() / um2_of_mm2);
     }
-    // Where blood only seems to end in the volume, since its course is level there, the planes differ.
+    // The lumen may seem to end in the volume only because the vessel becomes level there. Planes then disagree.
     constexpr std::size_t enough = 5;
-    constexpr double alike = 0.15;  // half of them lie within it, relative
+    constexpr double alike = 0.15;  // max interquartile range relative to the median
     if (flows.size() < enough) return std::numeric_limits<double>::quiet_NaN();
     std::ranges::sort(flows);
     const double median = flows[flows.size() / 2];
