@@ -11,7 +11,8 @@ BlockMemory BlockPool::take() {
 std::optional<BlockMemory> BlockPool::take_below(std::int64_t max) {
     const std::lock_guard lock(idle_->mutex);
     if (idle_->out >= max) return std::nullopt;
-    idle_->memory.reserve(static_cast<std::size_t>(idle_->out) + idle_->memory.size() + 1);  // coming back never fails
+    // Reserve room now so that returning a block cannot allocate, and so cannot fail.
+    idle_->memory.reserve(static_cast<std::size_t>(idle_->out) + idle_->memory.size() + 1);
     BlockMemory memory;
     if (idle_->memory.empty()) {
         memory = block_memory(bytes_, wanted_);

@@ -1,5 +1,6 @@
-// Memory for blocks of one size that goes round: a block that nobody holds any more is filled again. Pinning memory
-// takes longer than filling it. Bounded by how many blocks its users hold at a time.
+// Reuses memory blocks of one size: a block returns to the pool when its last user releases it. Reuse matters because
+// pinning memory takes longer than filling it. The pool grows to the maximum number of blocks in use at once and never
+// shrinks.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +15,21 @@ namespace echolux {
 
 class BlockPool {
   public:
-    // Blocks of at most `bytes`, of host or pinned memory.
+    // Blocks hold at most `bytes`. `wanted` selects pageable host memory or pinned memory.
     BlockPool(std::int64_t bytes, MemoryKind wanted) : bytes_(bytes), wanted_(wanted) {}
 
-    // Comes back with the last copy of its keeper, which may outlive the pool. Throws Error{out_of_memory}.
+    // Returns an idle block, or allocates one. It returns to the pool with the last copy of its keeper, which may
+    // outlive the pool. Safe from any thread. Throws Error{out_of_memory}.
     BlockMemory take();
 
-    // Nothing when `max` blocks are out.
+    // Like take(), but returns nullopt if `max` blocks are in use.
     std::optional<BlockMemory> take_below(std::int64_t max);
 
   private:
     struct Idle {
         std::mutex mutex;
         std::vector<BlockMemory> memory;
-        std::int64_t out = 0;  // blocks that somebody holds
+        std::int64_t out = 0;  // blocks in use
     };
 
     std::int64_t bytes_;

@@ -11,7 +11,7 @@ bool GpuRecovery::recovers(const Error& problem, Backend processor, Clock::time_
     return true;
 }
 
-// One that counts more than once is left out once.
+// Naming the remaining GPUs also excludes a device that is listed twice.
 void GpuRecovery::leave_out_failed(const std::vector<DeviceWork>& devices) {
     backend_.named_gpus.clear();
     for (const DeviceWork& device : devices) {

@@ -1,5 +1,5 @@
-// What becomes of work whose GPU fails in the midst of it, live and with files: the GPU is set up anew, and where it
-// fails again soon the CPU takes over, unless somebody insists on GPUs. A failure of long ago is forgotten.
+// Decides how to continue when a GPU fails during live or offline work. The first failure reinitializes the GPU.
+// Another one within forgotten_after switches to the CPU, unless the user insists on GPUs.
 #pragma once
 
 #include <chrono>
@@ -16,26 +16,26 @@ class GpuRecovery {
 
     explicit GpuRecovery(const BackendChoice& wanted) : backend_(wanted) {}
 
-    // What to plan on now.
+    // Returns the backend to plan the next reconstructor on.
     const BackendChoice& backend() const { return backend_; }
 
-    // Whether `problem` says that the GPU has failed on which `processor` worked.
+    // Returns whether `problem` is a GPU failure of work that ran on `processor`.
     static bool is_of_gpu(const Error& problem, Backend processor) {
         return problem.code() == ErrorCode::device && processor == Backend::cuda;
     }
 
-    // Whether work that ended so may go on with a reconstructor planned anew, on what backend() says from now on.
-    // False: whoever asked for the work gets the error.
+    // Returns whether work that ended with `problem` may continue with a new reconstructor planned on backend(). If
+    // false, pass the error on to the caller.
     bool recovers(const Error& problem, Backend processor, Clock::time_point now = Clock::now());
 
-    // Of several that share the work: those that have failed. What is planned from now on does without them.
+    // Excludes the failed devices of `devices` from later plans.
     void leave_out_failed(const std::vector<DeviceWork>& devices);
 
     static constexpr std::chrono::minutes forgotten_after{10};
 
   private:
     BackendChoice backend_;
-    std::optional<Clock::time_point> failed_at_;  // lately
+    std::optional<Clock::time_point> failed_at_;  // the last failure
 };
 
 }  // namespace echolux

@@ -1,4 +1,4 @@
-// [begin, end) of rows, B-scans, bins.
+// Half-open range [begin, end) of rows, B-scans or bins.
 #pragma once
 
 #include <cstdint>

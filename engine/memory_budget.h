@@ -1,4 +1,4 @@
-// How much memory a job may take, so that it refuses up front instead of driving the machine into the ground.
+// Memory limits of a job, so that it is refused up front instead of making the machine swap.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,11 @@
 
 namespace echolux {
 
-// Bytes that can be allocated now without swapping; ECHOLUX_MEMORY_MIB overrides it.
+// Returns the bytes that can be allocated now without swapping, or a very large number if unknown. ECHOLUX_MEMORY_MIB
+// overrides the system's value.
 std::int64_t available_memory_bytes();
 
-// Throws Error{out_of_memory} naming `what` and both sizes when `bytes` are more than nine tenths of what is available.
+// Throws Error{out_of_memory} with `what` and both sizes if `bytes` exceeds 90 % of the available memory.
 void require_memory(std::int64_t bytes, const std::string& what, const std::string& remedy);
 
 }  // namespace echolux

@@ -1,6 +1,6 @@
-// Parts of the engine that a build may leave out. Each is a folder, or two, with a CMakeLists.txt of its own that names
-// its libraries; engine/CMakeLists.txt adds the folders whose option is on, and ECHOLUX_PARTS lists them. Calls into a
-// part stand behind `if constexpr (has(Part::...))`, so that nothing else has to stand in for one that is not there.
+// Optional parts of the engine. Each part is one or two folders with a CMakeLists.txt that names its libraries.
+// engine/CMakeLists.txt adds the folders whose option is on and lists them in ECHOLUX_PARTS. Calls into a part are
+// guarded by `if constexpr (has(Part::...))`, so a missing part needs no stub.
 #pragma once
 
 #include <array>
@@ -13,9 +13,9 @@ namespace echolux {
 enum class Part : std::uint8_t { tiff, hdf5, zarr, thorlabs, gdcm, genicam, movies };
 
 struct PartWords {
-    std::string_view option;   // without ECHOLUX_
-    std::string_view what;     // a build without it has none of
-    std::string_view instead;  // what to do instead, for messages; empty: nothing
+    std::string_view option;   // CMake option without the ECHOLUX_ prefix
+    std::string_view what;     // the feature, as error messages name it
+    std::string_view instead;  // alternative to offer in error messages, may be empty
 };
 
 inline constexpr std::array<PartWords, 7> part_words{{
@@ -32,10 +32,10 @@ constexpr const PartWords& words_of(Part part) {
     return part_words.at(static_cast<std::size_t>(part));
 }
 
-// Whether this build has it.
+// Returns whether this build includes `part`.
 constexpr bool has(Part part) {
     const std::string_view wanted = words_of(part).option;
-    for (std::string_view rest = ECHOLUX_PARTS; !rest.empty();) {  // "TIFF,HDF5"
+    for (std::string_view rest = ECHOLUX_PARTS; !rest.empty();) {  // e.g. "TIFF,HDF5"
         const std::size_t end = rest.find(',');
         if (rest.substr(0, end) == wanted) return true;
         rest = end == rest.npos ? std::string_view() : rest.substr(end + 1);
@@ -43,7 +43,7 @@ constexpr bool has(Part part) {
     return false;
 }
 
-// Throws Error{bad_setting} that names `where` and the option to build with.
+// Throws Error{bad_setting} that names `where` and the CMake option to build with.
 [[noreturn]] void refuse_missing(Part part, const std::string& where);
 
 }  // namespace echolux

@@ -1,5 +1,5 @@
-// Long work tells how far it is and asks whether to go on. Front ends derive from Progress: a bar on a terminal, plain
-// lines in a log, a panel in a window.
+// Interface for progress reports and cancellation of long work. Front ends derive from Progress: a progress bar in a
+// terminal, plain lines in a log, a panel in a window. One begin()/end() pair encloses the advance() calls of a task.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@ class Progress {
   public:
     virtual ~Progress() = default;
 
-    // A piece of work starts: "simulate", 512, "A-scans".
+    // Starts a task, for example "simulate", 512, "A-scans". `total` 0: unknown.
     virtual void begin(const std::string& task, std::int64_t total, const std::string& unit) = 0;
 
-    // `count` more units are done. Throws Error{cancelled} when the user wants to stop.
+    // Reports that `count` more units are done. Throws Error{cancelled} if the user wants to stop.
     virtual void advance(std::int64_t count) = 0;
 
     virtual void end() = 0;
 };
 
-// Says nothing and never cancels.
+// Ignores all reports and never cancels.
 class SilentProgress : public Progress {
   public:
     void begin(const std::string&, std::int64_t, const std::string&) override {}

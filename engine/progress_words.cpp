@@ -10,8 +10,9 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t few = 20;  // things of different size, of which no rate and no time left can be told
-constexpr double too_short_s = 0.2;
+// Below this total, units may differ too much in size for a meaningful rate or remaining time.
+constexpr std::int64_t few = 20;
+constexpr double too_short_s = 0.2;  // before this, a rate is not meaningful
 
 std::string rate_words(double per_second) {
     if (per_second >= 1e6) return fmt::format("{:.2f} M", per_second / 1e6);

@@ -1,4 +1,4 @@
-// How far work is, in words for people: the one place that makes them of counts and seconds.
+// Formats progress as text for people.
 #pragma once
 
 #include <cstdint>
@@ -6,24 +6,24 @@
 
 namespace echolux {
 
-// Unit of work that is counted in milliseconds of time: told as time, and at no rate.
+// Unit of work measured in milliseconds; shown as a duration and without a rate.
 inline constexpr const char* unit_of_time = "ms";
 
 struct WorkDone {
     std::int64_t done = 0;
-    std::int64_t total = 0;  // 0: unknown
+    std::int64_t total = 0;  // 0 if unknown
     std::string unit{};      // "A-scans"
-    double seconds = 0;      // since it began
+    double seconds = 0;      // since the work began
 };
 
-// "3.4 s", "42 s", "1 min 05 s", "2 h 03 min".
+// Returns a duration as "3.4 s", "42 s", "1 min 05 s" or "2 h 03 min".
 std::string duration_words(double seconds);
 
-// "256 A-scans", "60 s"; empty: unknown.
+// Returns an amount as "256 A-scans" or "60 s", or an empty string if the total is unknown.
 std::string amount_words(std::int64_t total, const std::string& unit);
 
-// "42 %, 120 rows/s, 3.0 s left", "3 of 8 volumes, 12 s", "12 of 60 s"; at the end "done in 8.1 s, 120 rows/s". No rate
-// and no time left before they are known.
+// Returns the state of running work as "42 %, 120 rows/s, 3.0 s left", "3 of 8 volumes, 12 s" or "12 of 60 s", and of
+// finished work as "done in 8.1 s, 120 rows/s". Rate and remaining time are omitted until they are known.
 std::string words_of(const WorkDone& work);
 
 }  // namespace echolux

@@ -1,4 +1,4 @@
-// The program's version, as CMakeLists.txt states it.
+// Program version, set in CMakeLists.txt.
 #pragma once
 
 namespace echolux {
