@@ -45,7 +45,7 @@ std::vector<float> numbers_of(const Volume& volume) {
     return values;
 }
 
-// The voxels around one, itself included, that exist.
+// The existing voxels of the 3 x 3 x 3 neighbourhood of a voxel, itself included.
 struct Around {
     std::array<float, 27> values{};
     std::size_t count = 0;
@@ -77,7 +77,7 @@ bool is_measured(const std::vector<float>& values, const VolumeGrid& grid, std::
                        [](float value) { return value > 0; });
 }
 
-// % of ones among what was measured in a square around each.
+// Returns the percentage of ones among the measured samples of a square around each sample.
 std::vector<float> density_of(const std::vector<float>& vessels, const VolumeGrid& grid, double window_um) {
     const auto reach = [&](double spacing_um) {
         return spacing_um > 0 ? static_cast<std::int64_t>(std::floor(window_um / spacing_um / 2)) : std::int64_t{0};
@@ -105,7 +105,7 @@ std::vector<float> density_of(const std::vector<float>& vessels, const VolumeGri
     return density;
 }
 
-// Of integers the nearest that there is.
+// Returns the nearest value that `Code` can represent.
 template <class Code>
 Code nearest_code(double value) {
     if constexpr (std::is_integral_v<Code>) {
@@ -206,7 +206,7 @@ void remove_tails(Volume& flow, double gap_um) {
                 mask(
                     grid.depth, [&](std::int64_t z) { return medians[static_cast<std::size_t>(z)]; },
                     [&](std::int64_t z, bool stays) {
-                        if (!stays && line[z] == line[z]) line[z] = nothing;  // what is not known stays so
+                        if (!stays && line[z] == line[z]) line[z] = nothing;  // NaN stays unknown
                     });
             }
         });

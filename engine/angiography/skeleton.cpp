@@ -1,4 +1,4 @@
-// Thinning, and the length of what is left.
+// Thinning of maps and the length of the resulting lines.
 #include <cmath>
 
 #include "engine/angiography/flow_maps.h"
@@ -6,7 +6,7 @@
 namespace echolux {
 namespace {
 
-// The eight neighbours of a sample, round it from above; outside there is nothing.
+// The eight neighbours of a sample, clockwise from the one above; 0 outside the map.
 struct Ring {
     int at[8];
 
@@ -24,11 +24,13 @@ struct Ring {
         for (const int one : at) sum += one;
         return sum;
     }
-    int beginnings() const {  // of runs of ones
+    // Number of runs of ones around the ring.
+    int beginnings() const {
         int runs = 0;
         for (int i = 0; i < 8; ++i) runs += at[i] == 0 && at[(i + 1) % 8] == 1;
         return runs;
     }
+    // Conditions of Zhang and Suen for removing a sample in pass 0 or 1.
     bool may_go(int pass) const {
         if (count() < 2 || count() > 6 || beginnings() != 1) return false;
         const int up = at[0], right = at[2], down = at[4], left = at[6];
@@ -72,7 +74,7 @@ double skeleton_length(const std::vector<std::uint8_t>& skeleton, std::int64_t w
             if (!is_line(x, y)) continue;
             const bool right = is_line(x + 1, y), down = is_line(x, y + 1), left = is_line(x - 1, y);
             length += (right ? dx : 0) + (down ? dy : 0);
-            // A diagonal step only where no corner leads the same way.
+            // Skip diagonal steps where a corner already connects the two samples.
             const double diagonal = std::hypot(dx, dy);
             if (!right && !down && is_line(x + 1, y + 1)) length += diagonal;
             if (!left && !down && is_line(x - 1, y + 1)) length += diagonal;
