@@ -1,6 +1,6 @@
-// Cross-correlation of B-scans: over all shifts of a range by Fourier transform, on coarse samples, and at single
-// shifts by direct sums, on fine ones. Transforms of different libraries differ in the last bits; sums in a fixed order
-// do not, so what is read off finely comes from these alone.
+// Cross-correlation of B-scans. Coarse samples are correlated over all shifts of a range by Fourier transforms. Fine
+// samples are correlated at single shifts by direct sums. Results of Fourier libraries differ in the last bits, whereas
+// sums in a fixed order do not; therefore final values use direct sums only.
 #pragma once
 
 #include <complex>
@@ -13,16 +13,18 @@
 
 namespace echolux {
 
-// Transforms of planes [a_scan][depth], zero-padded by the range of shifts. One thread at a time.
+// Fourier transforms of planes [a_scan][depth], zero-padded by the range of shifts. Use an object from one thread at a
+// time.
 class PlaneTransform {
   public:
     using Spectrum = std::vector<std::complex<float>>;  // [depth frequency][lateral frequency]
 
     PlaneTransform(std::int64_t depth, std::int64_t a_scans, std::int64_t max_z, std::int64_t max_x);
 
+    // Returns the spectrum of a plane.
     Spectrum forward(const float* plane);
 
-    // The correlation that a conj(b) is the transform of: shift_map().cells() of them.
+    // Writes the cross-correlation, the inverse transform of a conj(b), to shift_map().cells() values of `map`.
     void correlate(const Spectrum& a, const Spectrum& b, float* map);
 
     ShiftMap shift_map() const { return {static_cast<std::int32_t>(max_z_), static_cast<std::int32_t>(max_x_)}; }
@@ -35,7 +37,7 @@ class PlaneTransform {
     Spectrum cross_;
 };
 
-// The peak of a map, `at` giving the correlation of a cell.
+// Returns the peak of a map and the second one apart from it. `at` returns the correlation of a cell.
 template <class At>
 CoarsePeak peak_of(const ShiftMap& map, const At& at) {
     float value = -1, second = -1;
@@ -51,7 +53,8 @@ CoarsePeak peak_of(const ShiftMap& map, const At& at) {
     return map.peak(at, best, value, second);
 }
 
-// a(r + s) b(r), summed over all r inside of both planes; eight partial sums, so that the order is fixed.
+// Returns the sum of a(r + s) b(r) over all r inside both planes. Uses a fixed set of partial sums, so that the result
+// does not depend on the machine.
 float overlap_product(const float* a, const float* b, std::int64_t depth, std::int64_t a_scans, std::int64_t shift_z,
                       std::int64_t shift_x);
 

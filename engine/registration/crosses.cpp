@@ -17,15 +17,15 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t wide = 4, narrow = 1;       // A-scans on either side that make a profile
-constexpr std::int64_t lateral = 8, near_by = 10;  // A-scans and lines to look for the same speckle; depth rows
+constexpr std::int64_t wide = 4, narrow = 1;       // A-scans on either side that are averaged in a profile
+constexpr std::int64_t lateral = 8, near_by = 10;  // search range for the same speckle: A-scans and lines; depth rows
 constexpr float least_correlation = 0.3F;
-constexpr double apart = 0.75;       // depth rows: crossings that agree lie at most so far from their median
-constexpr std::int64_t many = 16;    // crosses, more add nothing
-constexpr std::int64_t bridged = 8;  // B-scans from which on a gap stays one
-constexpr std::int64_t fewest = 2;   // B-scans of which a half is to fit
+constexpr double apart = 0.75;       // depth rows; max distance of agreeing crossings from their median
+constexpr std::int64_t many = 16;    // crosses to use; more do not improve the result
+constexpr std::int64_t bridged = 8;  // B-scans; longer gaps are not bridged
+constexpr std::int64_t fewest = 2;   // min number of B-scans to align
 
-// Means over `half` A-scans on either side of each, less their mean over depth and of norm 1; 0 where there is nothing.
+// Returns means over `half` A-scans on either side of each, with mean 0 over depth and norm 1; 0 where the input is 0.
 std::vector<float> profiles(const RowFeatures& features, std::int64_t row, std::int64_t half) {
     const std::int64_t depth = features.depth;
     std::vector<float> all(static_cast<std::size_t>(depth * features.a_scans), 0.0F);
@@ -47,17 +47,19 @@ std::vector<float> profiles(const RowFeatures& features, std::int64_t row, std::
     return all;
 }
 
-// Point `index` of `count` that share the field evenly, counted as one of `others` that do.
+// Converts point `index` of `count` evenly spaced points of the field to an index of `others` such points.
 double place(std::int64_t index, std::int64_t count, std::int64_t others) {
     return (static_cast<double>(index) + 0.5) / static_cast<double>(count) * static_cast<double>(others) - 0.5;
 }
 
+// Returns the offset of the vertex of a parabola through three samples, within half a sample.
 double parabola(float below, float at, float above) {
     const double curve = static_cast<double>(below) - 2 * static_cast<double>(at) + static_cast<double>(above);
     if (!(curve < 0)) return 0;
     return std::clamp(static_cast<double>(below - above) / (2 * curve), -0.5, 0.5);
 }
 
+// Shift of a B-scan against a cross at their intersection, in samples.
 struct Crossing {
     double z = 0, x = 0;
     float correlation = 0;
@@ -74,7 +76,7 @@ class Crosses {
 
     std::int64_t count() const { return std::ssize(lines_); }
 
-    // Of one B-scan of the raster with each of the crosses.
+    // Returns the crossings of B-scan `j` of the raster with each cross; nullopt: no match.
     std::vector<std::optional<Crossing>> of_row(std::int64_t j) const {
         const std::int64_t row = settings_.crosses + j;
         if (features_.norms[static_cast<std::size_t>(row)] == 0)
@@ -96,7 +98,8 @@ class Crosses {
         return overlap_product(there, here, features_.depth, 1, shift, 0);
     }
 
-    // Where the layers fit, and from there where the speckle does.
+    // Matches the layers first and then the speckle around that depth. Rejects weak matches and those at the end of the
+    // search range.
     std::optional<Crossing> crossing(const Line& line, std::int64_t j, const std::vector<float>& wide_here,
                                      const std::vector<float>& here) const {
         const std::int64_t a_scans = features_.a_scans;
@@ -162,7 +165,8 @@ double median(std::vector<double> values) {
 
 using Table = std::vector<std::vector<std::optional<Crossing>>>;  // [row][cross]
 
-// Each cross was scanned at another moment: the offset of its `part` from the others is removed.
+// Removes the offset of each cross in `part` from the others, since each was scanned at another time. Alternates
+// between medians over rows and over crosses.
 void join(Table& table, double Crossing::*part) {
     constexpr int passes = 3;
     for (int pass = 0; pass < passes; ++pass) {
@@ -188,7 +192,7 @@ void join(Table& table, double Crossing::*part) {
     }
 }
 
-// What at least half of the crossings of a row agree on.
+// Returns the mean of the crossings that agree in depth; nullopt if fewer than half of them do.
 std::optional<Crossing> agreed(const std::vector<std::optional<Crossing>>& row) {
     std::vector<double> depths;
     for (const auto& one : row) {
@@ -207,7 +211,7 @@ std::optional<Crossing> agreed(const std::vector<std::optional<Crossing>>& row) 
     return Crossing{sum.z / count, sum.x / count, sum.correlation / static_cast<float>(count)};
 }
 
-// What differs from the neighbours' places otherwise than in the B-scans around it was mistaken.
+// Removes wrong matches: those whose difference from the neighbours' shifts deviates from the B-scans around them.
 void drop_mistaken(std::vector<std::optional<Crossing>>& found, const std::vector<RowShift>& neighbours) {
     constexpr std::int64_t around = 3;
     const std::vector<std::optional<Crossing>> all = found;
@@ -241,7 +245,8 @@ void lose(RowShift& row) {
     if (row.is_valid()) row.reason = RowReason::weak_match;
 }
 
-// Rows (begin, end) between two that were found, by what neighbours say of the steps between them.
+// Interpolates the rows between `begin` and `end`, which were both found, by the neighbours' shifts and the drift
+// between the two. Longer or open gaps become invalid.
 void bridge(std::span<RowShift> rows, const std::vector<std::optional<Crossing>>& found, std::int64_t begin,
             std::int64_t end, const std::vector<RowShift>& neighbours) {
     const auto off = [&](std::int64_t j) {
@@ -286,7 +291,7 @@ void align_to_crosses(std::vector<RowShift>& rows, const RowFeatures& features, 
     Table table(static_cast<std::size_t>(count));
     constexpr std::int64_t together = 16;
     for (std::int64_t first = 0; first < count; first += together) {
-        progress.advance(0);  // who cancels is heard
+        progress.advance(0);  // throws if cancelled
         parallel_for(first, std::min(first + together, count),
                      [&](std::int64_t j) { table[static_cast<std::size_t>(j)] = crosses.of_row(j); });
     }

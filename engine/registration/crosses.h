@@ -1,7 +1,7 @@
-// Motion in depth and along B-scans by a few others that run across them (scan.protocol raster_cross). One raster alone
-// cannot tell slow motion from the tissue's slope; a B-scan across shows the tissue along all of them within a few
-// milliseconds. With as many crosses as B-scans this is the pair of an x-fast and a y-fast raster (M. F. Kraus et al.,
-// Biomed. Opt. Express 3(6), 2012).
+// Aligns B-scans in depth and along the fast axis to a few B-scans that run across them (scan.protocol raster_cross). A
+// single raster cannot distinguish slow motion from the slope of the tissue. A crossing B-scan shows the tissue along
+// all others within a few milliseconds. With as many crosses as B-scans, this is the pair of an x-fast and a y-fast
+// raster of M. F. Kraus et al., Biomed. Opt. Express 3(6), 2012.
 #pragma once
 
 #include <cstdint>
@@ -13,24 +13,25 @@
 
 namespace echolux {
 
-// `rows`: what neighbours say (align_neighbours) of all B-scans of `features`, of which the first settings.crosses run
-// across and stay where they are. Others get depth and place along the B-scan from them; y stays 0. Where no B-scan
-// across fits, neighbours bridge a gap of a few B-scans; longer ones are no match. Throws Error{bad_setting}: too many
-// crosses for the B-scans.
+// Replaces the shifts of align_neighbours() in `rows` by those relative to the crosses. The first settings.crosses
+// B-scans of `features` are the crosses and keep a shift of 0. The others get z and x; y is 0. Gaps of a few B-scans
+// without a match are bridged by the neighbours' shifts, longer gaps are invalid. Throws Error{bad_setting} if too few
+// other B-scans are left.
 void align_to_crosses(std::vector<RowShift>& rows, const RowFeatures& features, const RegistrationSettings& settings,
                       Progress& progress);
 
-// How many of the first B-scans run across, by the scan that a volume was made of; 0 where it says nothing. Throws
-// Error{bad_file}: no number that a scan may have.
+// Returns the number of leading crosses according to a volume's provenance, 0 if it does not mention them. Throws
+// Error{bad_file} if the number is out of range.
 std::int64_t crosses_of(const std::map<std::string, std::string>& provenance);
 
-// Without its first B-scans. Throws Error{bad_setting}: too few are left.
+// Returns the volume without its first `crosses` B-scans. Throws Error{bad_setting} if too few are left.
 PowerVolume without_crosses(PowerVolume volume, std::int64_t crosses);
 
-// Without those that crosses_of() tells of. Throws what these and power_of() throw.
+// Returns the linear power of a volume without its crosses. Throws as crosses_of(), without_crosses() and power_of()
+// do.
 PowerVolume raster_of(const Volume& volume);
 
-// In the provenance of what is left, so that nothing takes the first of the others for crosses.
+// Removes the crosses from the provenance of a volume without them, so that they are not removed twice.
 void forget_crosses(std::map<std::string, std::string>& provenance);
 
 }  // namespace echolux

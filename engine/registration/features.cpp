@@ -1,4 +1,4 @@
-// What of a B-scan is compared: the logarithm of its smoothed power, high-pass filtered, in the tissue's band of
+// Features to compare B-scans by: the logarithm of the smoothed power, high-pass filtered, in the tissue's band of
 // depths.
 #include <algorithm>
 #include <array>
@@ -14,25 +14,25 @@ namespace {
 
 constexpr double smoothing = 1, high_pass = 8;  // sigma, in samples
 constexpr std::int64_t smoothing_reach = 3;
-constexpr double floor_part = 0.02;  // of the 99th percentile
-constexpr double band_part = 0.02;   // of the brightest mean depth
-constexpr float silent_part = 0.1F;  // of the median norm: a B-scan with less shows nothing
+constexpr double floor_part = 0.02;  // relative to the 99th percentile
+constexpr double band_part = 0.02;   // relative to the mean power of the brightest depth
+constexpr float silent_part = 0.1F;  // relative to the median norm; weaker B-scans have no signal
 
-// One B-scan, [a_scan][depth], blurred along both axes. Beyond the ends the end value goes on.
+// Work space to blur one B-scan, [a_scan][depth], along both axes. End values extend beyond the ends.
 class Plane {
   public:
     Plane(std::int64_t depth, std::int64_t a_scans)
         : depth_(depth), a_scans_(a_scans), other_(static_cast<std::size_t>(depth * a_scans)),
           sums_(static_cast<std::size_t>(depth)) {}
 
-    // Gaussian of a sample, cut at three.
+    // Convolves with a Gaussian truncated at three samples.
     void smooth(std::vector<float>& plane) {
         static const std::vector<float> weights = smoothing_weights();
         along_depth(plane, weights);
         along_a_scans(plane, weights);
     }
 
-    // Three running means in place of a Gaussian.
+    // Approximates a wider Gaussian by three running means.
     void blur(std::vector<float>& plane) {
         const std::int64_t half = slow_mean_half();
         for (int pass = 0; pass < slow_means; ++pass) {
@@ -46,7 +46,7 @@ class Plane {
         return plane.data() + std::clamp<std::int64_t>(a, 0, a_scans_ - 1) * depth_;
     }
 
-    // A line with its end values going on, `reach` of them on either side.
+    // Returns a copy of the line, extended by `reach` end values on either side.
     const float* padded(const float* from, std::int64_t reach, std::size_t number) {
         std::vector<float>& to = padded_[number];
         to.resize(static_cast<std::size_t>(depth_ + 2 * reach));
@@ -82,7 +82,7 @@ class Plane {
         plane.swap(other_);
     }
 
-    // Four lines at a time, since each sum waits for the one before it.
+    // Processes four lines at a time, because each sum depends on the previous one.
     void mean_along_depth(std::vector<float>& plane, std::int64_t half) {
         constexpr std::size_t together = 4;
         const double share = 1 / static_cast<double>(2 * half + 1);
@@ -90,7 +90,7 @@ class Plane {
             std::array<const float*, together> from{};
             std::array<float*, together> to{};
             std::array<double, together> sums{};
-            for (std::size_t i = 0; i < together; ++i) {  // beyond the last line, that one again
+            for (std::size_t i = 0; i < together; ++i) {  // past the end, repeat the last line
                 to[i] = line(plane, first + static_cast<std::int64_t>(i));
                 from[i] = padded(to[i], half + 1, i);
                 for (std::int64_t z = -half; z <= half; ++z) sums[i] += static_cast<double>(from[i][z]);
@@ -137,7 +137,7 @@ float percentile_99(std::vector<float> some) {
     return *at;
 }
 
-// Samples of a row's band that are numbers are 1, others 0; empty: all are numbers. The others become 0 in `values`.
+// Returns 1 for finite samples and 0 for others, which become 0 in `values`. Empty if all samples are finite.
 std::vector<float> known_of(std::vector<float>& values) {
     if (std::ranges::all_of(values, [](float value) { return std::isfinite(value); })) return {};
     std::vector<float> known(values.size());
@@ -148,12 +148,13 @@ std::vector<float> known_of(std::vector<float>& values) {
     return known;
 }
 
-// Means over what is known alone, so that where it ends is no edge. `shares`: what part of each mean is known.
+// Normalizes means to the known samples, so that the border of unknown samples is not an edge. `shares` is the known
+// share of each mean.
 void divide(std::vector<float>& means, const std::vector<float>& shares, const std::vector<float>& known) {
     for (std::size_t i = 0; i < known.size(); ++i) means[i] = known[i] > 0 ? means[i] / shares[i] : 0;
 }
 
-// What rows are made in, one after the other.
+// Buffers to compute rows one after the other.
 struct RowWork {
     RowWork(std::int64_t depth, std::int64_t a_scans)
         : plane(depth, a_scans), values(static_cast<std::size_t>(depth * a_scans)) {}
@@ -162,7 +163,7 @@ struct RowWork {
     std::vector<float> values, slow;
 };
 
-// Fills one row; returns its norm.
+// Computes the features of one B-scan in `row` and returns their norm.
 float fill_row(const float* power, const VolumeGrid& grid, Interval band, const LogFeature& feature, RowWork& work,
                float* row) {
     const std::int64_t depth = band.end - band.begin;

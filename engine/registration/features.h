@@ -1,4 +1,4 @@
-// What features are made by, the same on every processor: see RowFeatures.
+// Parameters and tables of RowFeatures that are shared by all processors.
 #pragma once
 
 #include <cstdint>
@@ -9,31 +9,33 @@
 
 namespace echolux {
 
-inline constexpr std::int64_t coarse_times = 4;  // fine samples along depth and A-scans in a coarse one
-inline constexpr int slow_means = 3;             // running means in place of a Gaussian: what is slow
+inline constexpr std::int64_t coarse_times = 4;  // fine samples per coarse sample, in depth and A-scans
+inline constexpr int slow_means = 3;             // number of running means that approximate the Gaussian of the
+                                                 // high-pass filter
 
-// Of power, along depth and along A-scans; the middle one belongs to the sample itself.
+// Returns the weights that smooth power in depth and along A-scans, centred on the sample.
 std::vector<float> smoothing_weights();
 
-// Samples of a running mean on either side.
+// Returns the half width of the running mean, in samples.
 std::int64_t slow_mean_half();
 
-// Every `step`-th of something.
+// Every `step`-th item, `count` of them.
 struct Samples {
     std::int64_t count, step;
 };
 
-// Of the voxels of a volume, by which its brightness is judged.
+// Returns the voxels that are sampled to estimate a volume's brightness.
 Samples samples_of(std::int64_t voxels);
 
-// Throws Error{bad_setting}: none of the samples is above zero.
+// Returns the logarithm's floor from sampled power. Throws Error{bad_setting} if no sample is positive.
 LogFeature log_feature(std::vector<float> samples);
 
-// Of the A-scans of a volume, by which its band of tissue is found; and that band.
+// Returns the A-scans that are sampled to find the band of tissue; band_of_lines() finds the band, extended by
+// `margin`.
 Samples lines_of_band(const VolumeGrid& grid);
 Interval band_of_lines(const std::vector<float>& lines, std::int64_t depth, std::int64_t margin);
 
-// Norms of B-scans that show nothing become 0.
+// Sets the norms of B-scans without signal to 0.
 void silence(std::vector<float>& norms);
 
 }  // namespace echolux

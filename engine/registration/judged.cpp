@@ -1,4 +1,4 @@
-// What the places of B-scans say of themselves: which are to be believed, why others are not, and where the eye jumped.
+// Judges the positions found for B-scans: which are valid, why others are not, and where the eye jumped.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,8 +8,9 @@
 namespace echolux {
 namespace {
 
+// peak to second peak
 constexpr double min_ratio = 1.1;
-constexpr double jump = 1.5;  // samples across a gap, that make it a saccade
+constexpr double jump = 1.5;  // samples across a gap that indicate a saccade
 
 using Axis = double RowShift::*;
 constexpr std::array<Axis, 3> axes{&RowShift::z, &RowShift::x, &RowShift::y};
@@ -21,12 +22,12 @@ double median(std::vector<double> values) {
     return *middle;
 }
 
-// Rows that were found, if only where the range ends.
+// Returns whether a row has a position, even if it is at the end of the search range.
 bool has_place(const RowShift& row) {
     return row.is_valid() || row.reason == RowReason::out_of_range;
 }
 
-// Whether a row lies apart from those around it that were found.
+// Returns whether a row deviates from the median of its neighbours by more than `max_apart` samples.
 bool is_far(const std::vector<RowShift>& rows, std::int64_t at, double max_apart) {
     for (const Axis axis : axes) {
         std::vector<double> around;
@@ -38,12 +39,12 @@ bool is_far(const std::vector<RowShift>& rows, std::int64_t at, double max_apart
     return false;
 }
 
-// Where the rows before were found at the end of the range only, those that follow up to the end of the reference fit
-// best there because the rest of it is missing: what they belong to lies beyond.
+// Rejects rows at the end of the reference that follow rows found only at the end of the range. They match there
+// because the rest of the reference is missing; their true position is beyond it.
 void reject_behind_range(std::vector<RowShift>& rows, const std::vector<StripPlace>& places) {
     for (const std::int64_t side : {1, -1}) {
         const std::int64_t count = std::ssize(rows);
-        bool is_beyond = false;  // of the last row that was found
+        bool is_beyond = false;  // state of the last row that was found
         for (std::int64_t step = 0; step < count; ++step) {
             const auto j = static_cast<std::size_t>(side > 0 ? step : count - 1 - step);
             const bool is_lost = is_beyond && rows[j].is_valid() && places[j].past == side;
@@ -53,8 +54,7 @@ void reject_behind_range(std::vector<RowShift>& rows, const std::vector<StripPla
     }
 }
 
-// Rows that were rejected lie between those that were not, of which there are some; at the ends the nearest one's place
-// goes on.
+// Interpolates rejected rows between valid ones, and extends the nearest position to the ends. Requires one valid row.
 void fill_gaps(std::vector<RowShift>& rows) {
     std::int64_t last = -1;
     for (std::int64_t j = 0; j <= std::ssize(rows); ++j) {
@@ -72,6 +72,7 @@ void fill_gaps(std::vector<RowShift>& rows) {
     }
 }
 
+// Marks rows that move faster than `speed` samples per B-scan, and rejected runs between two distant positions.
 void mark_saccades(std::vector<RowShift>& rows, double speed) {
     const std::int64_t count = std::ssize(rows);
     std::vector<bool> fast(rows.size());
@@ -82,7 +83,7 @@ void mark_saccades(std::vector<RowShift>& rows, double speed) {
         fast[static_cast<std::size_t>(j)] =
             std::abs(after.x - before.x) > speed * apart || std::abs(after.y - before.y) > speed * apart;
     }
-    for (std::int64_t begin = 0; begin < count; ++begin) {  // runs that were rejected, with another place behind them
+    for (std::int64_t begin = 0; begin < count; ++begin) {  // runs of rejected rows with valid rows on both sides
         if (rows[static_cast<std::size_t>(begin)].is_valid()) continue;
         std::int64_t end = begin;
         while (end < count && !rows[static_cast<std::size_t>(end)].is_valid()) ++end;
@@ -103,6 +104,7 @@ void mark_saccades(std::vector<RowShift>& rows, double speed) {
 
 }  // namespace
 
+// Converts strip positions to row shifts and sets their reasons. `chance` is the correlation that noise reaches.
 std::vector<RowShift> judged(const std::vector<StripPlace>& places, const std::vector<float>& norms, std::int64_t rows,
                              double chance, double max_apart, const RegistrationSettings& settings) {
     std::vector<double> qualities;
@@ -136,7 +138,7 @@ std::vector<RowShift> judged(const std::vector<StripPlace>& places, const std::v
         if (far[j]) shifts[j].reason = RowReason::ambiguous;
     }
     reject_behind_range(shifts, places);
-    if (std::ranges::none_of(shifts, &RowShift::is_valid)) return shifts;  // what noise fits best says nothing
+    if (std::ranges::none_of(shifts, &RowShift::is_valid)) return shifts;  // matches of noise are meaningless
     fill_gaps(shifts);
     for (std::size_t j = 0; j < shifts.size(); ++j) {
         const double row = static_cast<double>(j) + shifts[j].y;

@@ -8,10 +8,10 @@
 namespace echolux {
 namespace {
 
-// Fine correlations of one row that are known, and those that its place could not be found without.
+// Known fine correlations of one row, and those that its search still needs.
 class KnownCorrelations {
   public:
-    // -1 where it is not known; then it is asked for.
+    // Returns a correlation; if it is unknown, requests it and returns -1.
     float operator()(std::int64_t row, std::int64_t y, std::int64_t z, std::int64_t x) {
         constexpr std::int64_t reach = CorrelationsAsked::reach;
         const auto covers = [&](const CorrelationsAsked& one) {
@@ -51,8 +51,7 @@ class PairsOnGpu : public StripPairs {
         return gpu_.peaks(reference_, moving_, ranges, [&](std::int64_t rows) { told.advance(rows); });
     }
 
-    // All rows look for their places with the correlations that are known; what they miss is asked for together, and
-    // they look again.
+    // All rows search with the known correlations. Missing ones are computed together, and the rows search again.
     void find(std::int64_t half, const std::vector<bool>& wanted, const FindPlace& find,
               std::vector<StripPlace>& places) override {
         const StripRows rows = strips_by(moving_.norms(), reference_.norms(), half);
@@ -75,6 +74,7 @@ class PairsOnGpu : public StripPairs {
     }
 
   private:
+    // Computes the requested correlations of all open rows in one call.
     void answer(std::int64_t half, const std::vector<std::size_t>& open, std::vector<KnownCorrelations>& known) {
         std::vector<CorrelationsAsked> asked;
         for (const std::size_t row : open)

@@ -1,4 +1,4 @@
-// Registration of volumes in a GPU's memory: see compute/registration.h.
+// Registration of volumes in GPU memory, on top of compute/registration.h.
 #pragma once
 
 #include <memory>
@@ -7,10 +7,11 @@
 
 namespace echolux {
 
-// As tissue_band(), row_features().
+// GPU counterparts of tissue_band() and row_features().
 Interval tissue_band_on_gpu(RegistrationOnGpu& gpu, const PowerOnGpu& volume, std::int64_t margin);
 std::shared_ptr<FeaturesOnGpu> features_on_gpu(RegistrationOnGpu& gpu, const PowerOnGpu& volume, Interval band);
 
+// Returns the strip correlations of two volumes. Keeps references to the arguments.
 std::unique_ptr<StripPairs> pairs_on_gpu(RegistrationOnGpu& gpu, const FeaturesOnGpu& reference,
                                          const FeaturesOnGpu& moving);
 

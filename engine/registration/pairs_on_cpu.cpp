@@ -1,5 +1,5 @@
-// Correlations of strips on the CPU: coarse ones by Fourier transforms of pairs of B-scans, of which strips are made;
-// fine ones by direct sums.
+// Correlations of strips on the CPU: coarse ones by Fourier transforms of pairs of B-scans, summed over strips; fine
+// ones by direct sums.
 #include <algorithm>
 #include <cmath>
 #include <mutex>
@@ -12,8 +12,9 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t rows_together = 16;  // that one thread takes
+constexpr std::int64_t rows_together = 16;  // rows per task
 
+// Sums blocks of coarse_times x coarse_times samples and recomputes the norms.
 RowFeatures coarser(const RowFeatures& fine) {
     constexpr std::int64_t times = coarse_times;
     RowFeatures all{.depth = (fine.depth + times - 1) / times,

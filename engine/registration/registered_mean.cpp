@@ -1,5 +1,5 @@
-// The mean of registered volumes: cubic B-splines, because linear interpolation blurs, and blur looks like averaging
-// (M. Unser, IEEE Signal Processing Magazine 16(6), 1999).
+// Mean of registered volumes. Resamples with cubic B-splines (M. Unser, IEEE Signal Processing Magazine 16(6), 1999),
+// because the blur of linear interpolation would look like the effect of averaging.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -12,7 +12,7 @@
 namespace echolux {
 namespace {
 
-// Values to coefficients of a cubic B-spline, `stride` apart.
+// Converts values, `stride` apart, to coefficients of a cubic B-spline in place.
 void prefilter(float* first, std::int64_t count, std::int64_t stride) {
     if (count < 2) return;
     const auto at = [&](std::int64_t i) -> float& { return first[i * stride]; };
@@ -30,11 +30,12 @@ void prefilter(float* first, std::int64_t count, std::int64_t stride) {
     }
 }
 
-// Samples of `count` that come from within the others.
+// Returns the samples whose interpolated values come from inside the input.
 Interval inside(const ShiftedTaps& taps, std::int64_t count) {
     return {std::max<std::int64_t>(0, -taps.whole), std::min(count, count - taps.whole - (taps.is_between() ? 1 : 0))};
 }
 
+// Spline coefficients of one B-scan.
 class Resampled {
   public:
     Resampled(const float* b_scan, const VolumeGrid& grid)
@@ -48,7 +49,7 @@ class Resampled {
         for (std::int64_t z = 0; z < grid.depth; ++z) prefilter(values_.data() + z, grid.a_scans, grid.depth);
     }
 
-    // Adds the B-scan, shifted, with a weight; power cannot be below zero, which splines do not know.
+    // Adds the shifted and weighted B-scan. Clamps power at zero, because splines can overshoot.
     void add_to(float* sums, float* weights, const LandingRow& landing) const {
         const ShiftedTaps taps_z(landing.z), taps_x(landing.x);
         const Interval inside_z = inside(taps_z, grid_.depth), inside_x = inside(taps_x, grid_.a_scans);
@@ -86,7 +87,7 @@ class Resampled {
 
     const VolumeGrid& grid_;
     std::vector<float> values_;
-    std::vector<bool> is_lost_;  // was no number; empty: none was
+    std::vector<bool> is_lost_;  // input was not finite; empty if all values are finite
 };
 
 }  // namespace
@@ -106,6 +107,7 @@ void RegisteredMean::clear() {
     std::ranges::fill(weights_, 0.0F);
 }
 
+// Returns the valid rows that land inside the reference, sorted by their target B-scan.
 std::vector<LandingRow> RegisteredMean::landing(const std::vector<RowShift>& rows) {
     std::vector<LandingRow> all;
     for (std::int64_t row = 0; row < std::ssize(rows); ++row) {
@@ -120,7 +122,7 @@ std::vector<LandingRow> RegisteredMean::landing(const std::vector<RowShift>& row
     return all;
 }
 
-// What lands in one B-scan is added by one thread, in the order of the B-scans that come.
+// Each target B-scan is summed by one thread in the order of the source B-scans, so that results are reproducible.
 void RegisteredMean::add(const PowerVolume& volume, const std::vector<RowShift>& rows) {
     const std::vector<LandingRow> all = landing(rows);
     const std::int64_t of_row = grid_.depth * grid_.a_scans;
@@ -156,7 +158,7 @@ std::vector<float> RegisteredMean::power() const {
 }
 
 Volume RegisteredMean::volume() const {
-    constexpr float darkest = 1e-12F;  // of a dB scale, where splines were cut at zero
+    constexpr float darkest = 1e-12F;  // floor of the dB scale, for samples clamped at zero
     const std::vector<float> mean_power = power();
     Volume mean;
     mean.grid = grid_;

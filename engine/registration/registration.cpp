@@ -48,13 +48,13 @@ const std::vector<Field<RegistrationSettings>>& describe<RegistrationSettings>()
 
 namespace {
 
-// The planes that are compared, and how many there are.
+// Size of the compared planes and their number.
 struct PlanesCompared {
     std::int64_t depth, a_scans, rows;
 };
 
-// What noise correlates by chance at the best of all shifts, 6 sigma: independent samples are about 30 voxels large
-// once they are smoothed.
+// Returns the correlation that noise reaches by chance at the best of all shifts, 6 sigma. After smoothing, an
+// independent sample is about 30 voxels large.
 double chance_of(const PlanesCompared& planes, std::int64_t strip) {
     const auto samples = static_cast<double>(planes.depth * planes.a_scans * std::min(strip, planes.rows));
     return std::min(0.5, 6 * std::sqrt(30 / samples));
@@ -73,11 +73,12 @@ std::int64_t band_margin(const RegistrationSettings& settings) {
     return settings.axial_range / 2 + 16;
 }
 
-// Refuses what the filters refuse. A volume that does not say what it holds is taken as power, and so is reflectivity,
-// which is proportional to it.
+// Rejects the quantities that speckle filters reject. Without a quantity, voxels are taken as power; reflectivity is
+// proportional to power.
 void check_quantity(VolumeGrid grid) {
     const bool is_power = grid.quantity.empty() || grid.quantity == "reflectivity";
-    if (is_power || grid.type == VoxelType::complex64) return;  // linear_intensity() refuses complex voxels
+    // linear_intensity() rejects complex voxels
+    if (is_power || grid.type == VoxelType::complex64) return;
     grid.b_scans = 0;
     try {
         power_of({grid, {}, {}}, StoredAs::automatic);
@@ -86,7 +87,7 @@ void check_quantity(VolumeGrid grid) {
     }
 }
 
-// Gaussian mean over the rows, those at the ends going on as they are.
+// Returns the Gaussian mean over rows; end values extend beyond the ends.
 std::vector<double> slow_part(const std::vector<double>& values, double sigma) {
     const std::int64_t count = std::ssize(values), reach = static_cast<std::int64_t>(std::ceil(3 * sigma));
     std::vector<double> slow(values.size());
@@ -102,7 +103,7 @@ std::vector<double> slow_part(const std::vector<double>& values, double sigma) {
     return slow;
 }
 
-// What the tissue's own shape explains of a path in depth.
+// Returns the polynomial part of a path in depth, attributed to the shape of the tissue.
 std::vector<double> shape_of(const std::vector<double>& path, std::int64_t order) {
     std::vector<double> rows(path.size()), shape;
     const double half = static_cast<double>(path.size() - 1) / 2;
@@ -128,10 +129,10 @@ void check_neighbours(const VolumeGrid& grid, const RegistrationSettings& settin
                 "3 are the least");
 }
 
-// `pairs`: of a volume with itself.
+// Accumulates steps between neighbours. `pairs_of_rows` compares the volume with itself.
 std::vector<RowShift> aligned(StripPairs& pairs_of_rows, const PlanesCompared& planes, const std::vector<float>& norms,
                               const RegistrationSettings& settings, Progress& progress) {
-    constexpr double any_step = std::numeric_limits<double>::infinity();  // from one B-scan to the next
+    constexpr double any_step = std::numeric_limits<double>::infinity();  // no limit for steps between B-scans
     RegistrationSettings pairs = settings;
     pairs.strip = 1;
     const auto places = match_strips(pairs_of_rows, planes.depth, planes.a_scans, -1, -1, pairs, progress);
@@ -155,7 +156,8 @@ std::vector<RowShift> aligned(StripPairs& pairs_of_rows, const PlanesCompared& p
         rows[j].x = path_x[j] - slow_x[j];
         rows[j].y = 0;
     }
-    if (rows.front().reason == RowReason::no_overlap) {  // nothing lies before it: the others follow it
+    // The first row has no predecessor and is the origin of the others.
+    if (rows.front().reason == RowReason::no_overlap) {
         rows.front().reason = RowReason::ok;
         rows.front().quality = 1;
     }
@@ -179,7 +181,7 @@ void check_registration(const RegistrationSettings& settings) {
 
 PowerVolume power_of(const Volume& volume) {
     check_quantity(volume.grid);
-    constexpr std::int64_t each = 16;  // bytes a voxel: power, features, what is made of them
+    constexpr std::int64_t each = 16;  // bytes per voxel: power, features, their transforms
     require_memory(each * volume.grid.voxels(), "registration", "register a part of the volume");
     return {volume.grid, linear_intensity(volume)};
 }

@@ -1,4 +1,4 @@
-// What was shifted, as a table.
+// Formats shifts as CSV.
 #include <fmt/format.h>
 
 #include "engine/registration/registration.h"

@@ -11,16 +11,18 @@
 namespace echolux {
 namespace {
 
-constexpr std::size_t kept = 3;  // candidates of a strip
+constexpr std::size_t kept = 3;  // candidates per strip
+// Cost of a jump between strips, per B-scan, in units of correlation.
 constexpr float step_cost = 0.02F, max_step_cost = 0.3F;
 
-// A match of a strip `y` rows further on in the reference.
+// A possible match of a strip, `y` B-scans further in the reference.
 struct Candidate {
     std::int64_t y = 0;
     CoarsePeak peak;
 };
 
-// The best of each strip, largest first; smaller offsets first where they are equal.
+// Returns the best candidates in descending order; equal ones keep the order of their offsets. Skips candidates next to
+// a better one.
 std::vector<Candidate> best_of(std::vector<Candidate> all) {
     std::ranges::stable_sort(all, [](const Candidate& a, const Candidate& b) { return a.peak.value > b.peak.value; });
     std::vector<Candidate> best;
@@ -35,7 +37,8 @@ std::vector<Candidate> best_of(std::vector<Candidate> all) {
     return best;
 }
 
-// One candidate for each strip, or none where it has none.
+// Returns the candidate of each strip on the path with the highest correlation and the fewest jumps; null for strips
+// without candidates. Viterbi algorithm.
 std::vector<const Candidate*> likely_path(const std::vector<std::vector<Candidate>>& strips) {
     struct Step {
         float cost;
@@ -43,7 +46,7 @@ std::vector<const Candidate*> likely_path(const std::vector<std::vector<Candidat
     };
     const auto count = strips.size();
     std::vector<std::vector<Step>> steps(count);
-    std::vector<std::size_t> before(count, count);  // the strip before that has candidates
+    std::vector<std::size_t> before(count, count);  // previous strip with candidates
     std::size_t last = count;
     for (std::size_t j = 0; j < count; ++j) {
         if (strips[j].empty()) continue;
@@ -77,7 +80,7 @@ std::vector<const Candidate*> likely_path(const std::vector<std::vector<Candidat
     return path;
 }
 
-// The place of a strip to a fraction of a sample: uphill from the coarse peak, then parabolas.
+// Refines the position of a strip to a fraction of a sample: climbs from the coarse peak, then fits parabolas.
 class FinePlace {
   public:
     FinePlace(const RegistrationSettings& settings, const StripCorrelation& correlation, std::int64_t row)
@@ -114,7 +117,8 @@ class FinePlace {
         if (y > first_y && below.value <= -1) place.past = -1;
         place.ratio =
             coarse_one.peak.second > 0 ? static_cast<double>(coarse_one.peak.value / coarse_one.peak.second) : 1e3;
-        const bool inside_y = first_y == last_y || std::abs(y) < max_y_;  // a range of one is no range
+        // A single offset has no border.
+        const bool inside_y = first_y == last_y || std::abs(y) < max_y_;
         const bool is_at_end = (max_z_ > 0 && !inside_z) || (max_x_ > 0 && !inside_x) || (max_y_ > 0 && !inside_y);
         place.is_at_border = coarse_one.peak.is_at_border != 0 || is_at_end;
         return place;
@@ -126,7 +130,7 @@ class FinePlace {
         float value = -1;
     };
 
-    // A coarse range is a little wider than the one that was asked for.
+    // The coarse range is rounded up and may exceed the requested one.
     static std::int64_t in_range(float coarse_shift, std::int64_t range) {
         return std::clamp<std::int64_t>(std::llround(static_cast<float>(coarse_times) * coarse_shift), -range, range);
     }
@@ -135,7 +139,8 @@ class FinePlace {
         return std::abs(z) > max_z_ || std::abs(x) > max_x_ ? -1 : correlation_(row_, y, z, x);
     }
 
-    // To where no neighbour along an axis is higher. The way that led on is tried first.
+    // Climbs until no neighbour along an axis is higher. Tries the last successful direction first, and its opposite
+    // last.
     Place uphill(std::int64_t y, Place at) const {
         constexpr int max_steps = 24;
         at.value = correlation(y, at.z, at.x);
