@@ -9,7 +9,7 @@
 namespace echolux {
 namespace {
 
-constexpr double pitch_um = 10;  // between scatterers of a streamline, on average
+constexpr double pitch_um = 10;  // mean distance between scatterers of a streamline
 
 }  // namespace
 
@@ -86,7 +86,8 @@ void Blood::gather_streamline(const Streamline& line, const Slice& slice, const 
         const double dy = (static_cast<double>(c) + low_fraction(bits)) * pitch_um + flown - y;
         const double dx = point.x + slice.x_slope * dy - x;
         if (std::abs(dy) > reach || std::abs(dx) > reach) continue;
-        const double z = point.z + slice.z_slope * dy + high_fraction(bits) - 0.5;  // a streamline is 1 um thick
+        // Streamlines are 1 um thick.
+        const double z = point.z + slice.z_slope * dy + high_fraction(bits) - 0.5;
         if (z < 0 || z >= arm_.scenery.deepest_um) continue;
         const float weight = beam_weight(static_cast<float>(dx), static_cast<float>(dy), inverse_square);
         const Echo echo = arm_.echo(z, point.amplitude * static_cast<double>(weight));

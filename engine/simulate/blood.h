@@ -1,7 +1,6 @@
-// The moving scatterers of a scene. A tube is filled with streamlines, each with the speed that laminar flow has at its
-// distance from the axis, and along each, scatterers follow one another without end: number c passes the place
-// (c + jitter(c)) * pitch + distance flown. So nothing is stored, inflow never repeats, and any moment can be computed
-// alone.
+// Moving scatterers of a scene. A tube is filled with streamlines, each with the speed of laminar flow at its distance
+// from the axis. Scatterers follow one another along a streamline without end: number c is at (c + jitter(c)) * pitch +
+// distance flown. Nothing is stored, the inflow never repeats, and any moment can be computed independently.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +14,26 @@ class Blood {
   public:
     Blood(const SampleArm& arm, std::uint64_t seed);
 
-    // A tube where the beam meets it: slopes, and place and amplitude at y of the streamlines that matter.
+    // A cross-section of a tube at the beam's y: slopes, and position and amplitude of the streamlines within reach.
+    // Positions in um.
     struct Slice {
         struct Point {
             double x, z, amplitude;
         };
         double x_slope = 0;
         double z_slope = 0;
-        std::size_t first = 0;  // streamline, of the tube's
+        std::size_t first = 0;  // index of the first streamline in the tube's list
         std::vector<Point> points;
     };
+    // Cross-sections of all tubes at one y.
     struct Section {
         double y = 0;
         std::vector<Slice> tubes;
     };
     Section section(double y, double x_low, double x_high) const;
 
-    // Adds what the beam at (x, section.y), x within the section, sees of the blood at the time `time_s`.
+    // Appends the echoes of blood that the beam at (x, section.y) sees at `time_s`. x must be inside the range of the
+    // section.
     void gather(const Section& section, double x, double time_s, SlabLists& lists) const;
 
   private:

@@ -15,7 +15,7 @@ double normal_cdf(double x) {
     return std::erfc(-x / std::sqrt(2.0)) / 2;
 }
 
-// x with normal_cdf(x) = p, by bisection: runs once.
+// Returns x with normal_cdf(x) = p, by bisection. Slow, but called only to build a table.
 double normal_quantile(double p) {
     double low = -10;
     double high = 10;
@@ -26,7 +26,7 @@ double normal_quantile(double p) {
     return (low + high) / 2;
 }
 
-// Equally likely values whose sums of two have unit variance.
+// Returns equally likely values; the sum of two of them has unit variance.
 std::vector<float> normal_table() {
     std::vector<double> values(quantiles);
     double power = 0;
@@ -40,7 +40,7 @@ std::vector<float> normal_table() {
     return table;
 }
 
-// Unit normal: the sum of two table values, named by a hash.
+// Returns a normal random number of unit variance: the sum of two table values selected by a hash.
 float normal(const std::vector<float>& table, std::uint64_t bits) {
     return table[bits % quantiles] + table[(bits >> 20) % quantiles];
 }

@@ -1,5 +1,5 @@
-// The camera of the simulated instrument: from fringes to counts. Reference light, dark level, shot noise, receiver
-// noise, quantisation, saturation.
+// Camera of the simulated instrument: converts fringes to counts. Models reference light, dark level, shot noise,
+// receiver noise, quantization and saturation.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ class LineScanCamera {
   public:
     LineScanCamera(const Simulation& simulation, const Spectrometer& spectrometer);
 
-    // One line: fringes[p] relative to the reference light at sample p. `line` names the noise.
+    // Converts one line: fringes[p] is relative to the reference light at sample p. `line` seeds the noise.
     void expose(std::span<const float> fringes, std::uint64_t line, std::span<std::uint16_t> counts) const;
 
-    // What calibration measures, the mean of many lines: sample arm blocked, and no light at all.
+    // Return calibration spectra, the means of many lines: with a blocked sample arm, and without light.
     std::vector<float> background() const;
     std::vector<float> dark() const;
 
@@ -28,7 +28,7 @@ class LineScanCamera {
     std::vector<float> normal_;     // quantiles of the normal distribution
     float dark_ = 0;
     float full_scale_ = 0;
-    float shot_variance_ = 0;  // counts^2 for each count of light
+    float shot_variance_ = 0;  // counts^2 per count of light
     float read_variance_ = 0;  // counts^2
     std::uint64_t key_ = 0;
 };

@@ -1,5 +1,5 @@
-// Random numbers by counting: every scatterer and every noise sample has a name, and its value is a hash of that name,
-// so nothing depends on the order of work or on the number of threads. Hash: the finaliser of splitmix64
+// Counter-based random numbers. Scatterers and noise samples have keys, and the value is a hash of the key. Results
+// therefore do not depend on the order of work or the number of threads. The hash is the finalizer of splitmix64
 // (Steele, Lea, Flood, OOPSLA 2014).
 #pragma once
 
@@ -14,18 +14,18 @@ inline std::uint64_t hashed(std::uint64_t x) {
     return x ^ (x >> 31);
 }
 
-// The key of a name made of several numbers, most general first.
+// Returns the hash of several numbers, most general first.
 template <class... Rest>
 std::uint64_t hashed(std::uint64_t x, std::uint64_t y, Rest... rest) {
     return hashed(hashed(x) ^ y, static_cast<std::uint64_t>(rest)...);
 }
 
-// [0, 1): the upper 53 bits.
+// Returns a number in [0, 1) from the upper 53 bits.
 inline double fraction(std::uint64_t bits) {
     return static_cast<double>(bits >> 11) * 0x1p-53;
 }
 
-// [0, 1): the lower and the upper half.
+// Return numbers in [0, 1) from the lower and the upper half of the bits.
 inline double low_fraction(std::uint64_t bits) {
     return static_cast<double>(bits & 0xffffffffU) * 0x1p-32;
 }

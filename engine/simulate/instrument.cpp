@@ -18,7 +18,7 @@ Simulation validated(const Simulation& simulation) {
     check(simulation, "simulation");
     Simulation s = with_scene_defaults(simulation);
     check_protocol(scan_geometry(s), "simulation");
-    // The products are taken in long double: they can neither overflow nor wrap.
+    // long double avoids overflow and wraparound
     const long double frame_bytes = 2.0L * s.samples * (1.0L * s.a_scans * s.a_repeats + s.flyback_lines);
     const long double bytes = frame_bytes * (1.0L * s.b_scans * s.b_repeats + s.flyback_frames) * s.volumes;
     if (frame_bytes >= 0x1p32L) {
@@ -33,7 +33,7 @@ Simulation validated(const Simulation& simulation) {
     return s;
 }
 
-// What tells somebody which setting to change where the scene moves too far.
+// Returns the setting to name in errors if the scene moves too far.
 std::string key_of_motion(const Simulation& s) {
     if (!s.motion_file.empty()) return "simulation.motion_file";
     return s.motion_axial_um > 0 ? "simulation.motion_axial_um" : "simulation.motion_lateral_um";
@@ -50,13 +50,13 @@ Scenery scenery_of(const Simulation& s, const Spectrometer& spectrometer, const 
 
 }  // namespace
 
-// What one thread needs for a line, kept from line to line.
+// Buffers of one thread, reused from line to line.
 struct Instrument::Workspace {
-    std::optional<FieldPoint> beam;  // for which the tissue was added up
-    Blood::Section section;          // of a line that is alone at its y
+    std::optional<FieldPoint> beam;  // beam position of `fixed`
+    Blood::Section section;          // of a line with a unique y
     SlabLists lists;
     std::vector<float> fixed;    // moments of tissue
-    std::vector<float> moments;  // and of blood
+    std::vector<float> moments;  // moments of tissue and blood
     std::vector<float> fringes, sines;
 };
 
@@ -69,6 +69,7 @@ Instrument::Instrument(const Simulation& simulation)
     add_reflectors();
 }
 
+// Computes the analytic fringes of plane reflectors, which are the same in all lines.
 void Instrument::add_reflectors() {
     mirror_fringes_.resize(static_cast<std::size_t>(s_.samples));
     mirror_sines_.resize(static_cast<std::size_t>(s_.samples));
@@ -122,15 +123,15 @@ void Instrument::record(std::int64_t volume, std::int64_t first, std::int64_t co
     }
 }
 
-// As many lines as see no more tissue than some whole B-scans do: the beam reaches a few B-scans anyway, so twice its
-// reach costs little.
+// Returns a run of lines that needs no more tissue than a few whole B-scans. The limit on its area is generous, because
+// the beam reaches across several B-scans anyway.
 Instrument::Run Instrument::run_from(std::int64_t volume, std::int64_t begin, std::int64_t end) const {
     const double reach = arm_.reach_um();
     const double max_um2 = (scenery_.width_um + 2 * reach) * (8 * s_.beam_radius_um + 2 * reach);
     const FieldPoint start = beam_over(volume, begin);
     const std::int64_t step = renewal_.step_of(time_s(of_all(volume, begin)));
     Run run{begin, begin, {start.x_um, start.x_um, start.y_um, start.y_um}, step, {}};
-    std::vector<double> shared;  // y of more than one line
+    std::vector<double> shared;  // y values of several lines
     double last_y = std::nan("");
     for (; run.end < end; ++run.end) {
         if (renewal_.step_of(time_s(of_all(volume, run.end))) != step) break;
@@ -156,7 +157,7 @@ Instrument::Run Instrument::run_from(std::int64_t volume, std::int64_t begin, st
 
 void Instrument::expose(const Run& run, std::int64_t volume, std::span<std::uint16_t> counts,
                         Progress& progress) const {
-    const std::int64_t batch = 16 * s_.a_repeats;  // lines between two looks at the progress
+    const std::int64_t batch = 16 * s_.a_repeats;  // lines between progress reports
     std::mutex progress_mutex;
     parallel_for(0, (run.end - run.begin + batch - 1) / batch, [&](std::int64_t piece) {
         const std::int64_t begin = run.begin + piece * batch;
@@ -198,10 +199,10 @@ void Instrument::expose_line(const Run& run, std::int64_t volume, std::int64_t l
     camera_.expose(work.fringes, static_cast<std::uint64_t>(number), counts);
 }
 
-// All scatterers together: a shift in depth turns the analytic fringe at each sample by 2 k n z. The mean over the time
-// of the exposure, a whole line about its own moment, is what washes fringes out.
+// Applies depth motion to all scatterers at once: a shift z multiplies the analytic fringe at each sample by exp(2 i k
+// n z). Averaging over the exposure, one line period around the line's time, reproduces fringe washout.
 void Instrument::move_in_depth(std::int64_t line, Workspace& work) const {
-    constexpr int parts = 4;  // of the exposure
+    constexpr int parts = 4;  // parts of the exposure
     std::array<double, parts> shift_um{};
     for (int i = 0; i < parts; ++i) {
         const double off = (i + 0.5) / parts - 0.5;

@@ -1,5 +1,4 @@
-// The simulated instrument: all its parts put together in the order in which they need one another, exposing one
-// acquired B-scan after the other along the scan pattern.
+// The simulated instrument: owns all of its parts and exposes acquired B-scans along the scan pattern.
 #pragma once
 
 #include <cstdint>
@@ -24,40 +23,41 @@ class Instrument {
     Instrument(const Instrument&) = delete;
     Instrument& operator=(const Instrument&) = delete;
 
-    // Spectra of acquired B-scans [first, first + count) of a volume, flyback included, line after line. The same for
-    // any division into calls and any number of threads. Throws Error{cancelled}.
+    // Writes the spectra of acquired B-scans [first, first + count) of a volume, including flyback, as [line][sample].
+    // The result does not depend on the division into calls or the number of threads. Throws Error{cancelled}.
     void record(std::int64_t volume, std::int64_t first, std::int64_t count, std::span<std::uint16_t> counts,
                 Progress& progress);
 
-    // What is recorded and how to reconstruct it, without names of files: frames with a header of 32 bytes.
+    // Returns the scan description without file names. Frames have a header of 32 bytes.
     Scan scan() const;
 
-    const Simulation& simulation() const { return s_; }  // with its scene's defaults
+    const Simulation& simulation() const { return s_; }  // includes the scene's defaults
     const Spectrometer& spectrometer() const { return spectrometer_; }
     const Scenery& scenery() const { return scenery_; }
     const LineScanCamera& camera() const { return camera_; }
     const ScanPattern& pattern() const { return pattern_; }
+    // Depth per bin, in um of tissue.
     double pitch_um() const { return spectrometer_.pitch_um / s_.refractive_index; }
 
-    // Of a line, counted from the first one of the first volume.
+    // Time of a line, counted from the first line of the recording.
     double time_s(std::int64_t line) const { return static_cast<double>(line) / s_.line_rate_hz; }
 
   private:
     using Sections = std::map<double, Blood::Section>;  // by y
     struct Workspace;
 
-    // Lines [begin, end) of a volume, counted through all of its frames, that share tissue.
+    // Lines [begin, end) of a volume, counted over all of its frames, that share tissue.
     struct Run {
         std::int64_t begin = 0;
         std::int64_t end = 0;
         BeamBox box{};
-        std::int64_t step = 0;  // of Renewal
-        Sections sections;      // where several lines are at the same y
+        std::int64_t step = 0;  // step of Renewal
+        Sections sections;      // for y values with several lines
     };
 
     std::uint64_t seed() const { return static_cast<std::uint64_t>(s_.seed); }
-    FieldPoint beam(std::int64_t line) const;                            // at rest
-    FieldPoint beam_over(std::int64_t volume, std::int64_t line) const;  // over the tissue
+    FieldPoint beam(std::int64_t line) const;                            // in the scene, without motion
+    FieldPoint beam_over(std::int64_t volume, std::int64_t line) const;  // relative to the moving tissue
     std::int64_t of_all(std::int64_t volume, std::int64_t line) const { return volume * pattern_.lines() + line; }
     void add_reflectors();
     void add(const SlabLists& lists, std::vector<float>& moments) const;

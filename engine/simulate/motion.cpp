@@ -14,21 +14,21 @@ namespace {
 
 using std::numbers::pi;
 
-// Of an amplitude of 30 um in depth and 15 um across: drift 12 and 6 um rms, heart 9 and 1.5 um, tremor 0.2 and 0.3 um
-// rms, saccades of 30 um.
+// Proportions of the motion's parts. With amplitudes of 30 um in depth and 15 um laterally: drift 12 and 6 um rms,
+// heart 9 and 1.5 um, tremor 0.2 and 0.3 um rms, saccades 30 um.
 constexpr double drift_rms = 0.4, heart_axial = 0.3, heart_lateral = 0.1;
 constexpr double tremor_axial = 0.2 / 30, tremor_lateral = 0.3 / 15, saccade_mean = 2;
 
 constexpr double drift_time_s = 0.5, drift_low_pass_hz = 5;
 constexpr double tremor_from_hz = 40, tremor_to_hz = 100;
 constexpr double saccade_rise_s = 0.022;    // from 10 to 90 %
-constexpr double saccade_speed_um_s = 300;  // from which on a line counts as one in a saccade
+constexpr double saccade_speed_um_s = 300;  // a line above this speed counts as in a saccade
 constexpr std::int64_t drift_waves = 48, tremor_waves = 32;
 
 enum Part : std::uint64_t { of_drift = 1, of_tremor, of_saccades };
 
-// Frequencies that divide the power of the drift's spectrum, 1 / (1 + (f / f0)^2) behind a second-order Butterworth
-// low-pass filter, into equal parts.
+// Returns frequencies that divide the power of the drift's spectrum into equal parts: 1 / (1 + (f / f0)^2), filtered by
+// a second-order Butterworth low-pass.
 std::vector<double> drift_frequencies() {
     constexpr double step_hz = 1e-4, end_hz = 50;
     const double corner_hz = 1 / (2 * pi * drift_time_s);
@@ -48,7 +48,7 @@ std::vector<double> drift_frequencies() {
     return frequencies;
 }
 
-// Somewhere in each of equal parts of the band: evenly spaced ones would repeat.
+// Returns a random frequency in each of equal parts of the band. Evenly spaced ones would make the sum periodic.
 std::vector<double> tremor_frequencies(std::uint64_t seed) {
     std::vector<double> frequencies;
     for (std::int64_t i = 0; i < tremor_waves; ++i) {
@@ -59,12 +59,13 @@ std::vector<double> tremor_frequencies(std::uint64_t seed) {
     return frequencies;
 }
 
+// Position of a saccade relative to its centre in time, from 0 to 1.
 double logistic(double time_s) {
     const double scale_s = saccade_rise_s / (2 * std::log(9.0));
     return 1 / (1 + std::exp(-time_s / scale_s));
 }
 
-// The number of a Poisson process's events in a second, by inversion.
+// Returns a Poisson-distributed number for a uniform `chance`, by inversion.
 std::int64_t poisson(double mean, double chance) {
     std::int64_t count = 0;
     double part = std::exp(-mean), sum = part;
@@ -122,7 +123,7 @@ void Motion::add_waves(std::vector<Wave>& waves, const std::vector<double>& freq
     }
 }
 
-// Every second one takes the eye back to where the one before it began.
+// Every other saccade returns the eye to where the previous one began.
 void Motion::add_saccades(const Simulation& s) {
     const double mean_um = saccade_mean * s.motion_lateral_um;
     if (mean_um <= 0 || s.motion_saccade_rate_hz <= 0) return;
@@ -176,7 +177,7 @@ Displacement Motion::heart(double time_s) const {
 }
 
 Displacement Motion::saccades(double time_s) const {
-    constexpr double over_s = 0.2;  // 40 time constants: what is left of a logistic is less than a rounding error
+    constexpr double over_s = 0.2;  // 40 time constants, after which the logistic function is constant to rounding
     const auto later =
         std::ranges::lower_bound(saccades_, time_s - over_s, {}, [](const Saccade& saccade) { return saccade.time_s; });
     Displacement sum;

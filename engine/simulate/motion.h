@@ -1,7 +1,8 @@
-// How the tissue moves under the beam, as one continuous function of time that lines, B-scans, repeats and volumes all
-// read: m = drift + heart beat + tremor + saccades (+ a file). Drift is an Ornstein-Uhlenbeck process behind a low-pass
-// filter, tremor white noise of a band; both are sums of waves whose frequencies divide the spectrum into parts of
-// equal power (Shinozuka and Deodatis, Applied Mechanics Reviews 44(4), 1991), so any moment can be computed alone.
+// Motion of the tissue under the beam: one continuous function of time for lines, B-scans, repeats and volumes. It is
+// the sum of drift, heart beat, tremor, saccades and an optional file. Drift is a low-pass filtered Ornstein-Uhlenbeck
+// process, tremor is band-limited white noise. Both are sums of waves whose frequencies divide the spectrum into parts
+// of equal power (Shinozuka and Deodatis, Applied Mechanics Reviews 44(4), 1991), so any moment can be computed
+// independently.
 #pragma once
 
 #include <array>
@@ -15,7 +16,7 @@
 
 namespace echolux {
 
-// Micrometres: of the beam over the tissue along x and y, of the tissue towards greater depth.
+// In micrometres: x and y of the beam relative to the tissue, z of the tissue towards greater depth.
 struct Displacement {
     double x_um = 0;
     double y_um = 0;
@@ -24,23 +25,24 @@ struct Displacement {
 
 class Motion {
   public:
-    // Of the first `duration_s` of a recording. Throws Error{bad_file}: of simulation.motion_file.
+    // Covers the first `duration_s` of a recording. Throws Error{bad_file} for simulation.motion_file.
     Motion(const Simulation& simulation, double duration_s);
 
     bool is_still() const { return !moves_; }
 
     Displacement at(double time_s) const;
 
-    // Faster across than 0.3 um/ms, tremor apart: it is as fast for a moment, and goes nowhere.
+    // Returns whether lateral motion without tremor exceeds 0.3 um/ms. Tremor can be as fast for a moment, but has no
+    // net displacement.
     bool is_saccade(double time_s) const;
 
-    // The least and the greatest of each axis over the duration, looked up every few milliseconds.
+    // Minimum and maximum of each axis over the duration, sampled every few milliseconds.
     struct Excursion {
         Displacement least, greatest;
     };
     Excursion excursion() const;
 
-    // Each part alone, for tests and figures.
+    // Individual parts, for tests and figures.
     Displacement drift(double time_s) const;
     Displacement heart(double time_s) const;
     Displacement tremor(double time_s) const;
@@ -50,14 +52,14 @@ class Motion {
   private:
     using OfAxes = std::array<double, 3>;  // x, y, z
 
-    // One frequency, for all axes: each has its own amplitudes of the cosine and the sine.
+    // One frequency with separate cosine and sine amplitudes per axis.
     struct Wave {
         double omega;  // rad/s
         OfAxes cosine, sine;
     };
     struct Saccade {
         double time_s, x_um, y_um;
-        double x_before, y_before;  // the sum of those before it
+        double x_before, y_before;  // sum of the previous saccades
     };
 
     void add_waves(std::vector<Wave>& waves, const std::vector<double>& frequencies_hz, const OfAxes& rms_um,
@@ -70,15 +72,15 @@ class Motion {
     double heart_omega_ = 0;
     OfAxes heart_um_{};
     std::vector<Wave> drift_, tremor_;
-    std::vector<Saccade> saccades_;  // in time
-    std::vector<double> file_;       // rows of four: t_s, x_um, y_um, z_um
+    std::vector<Saccade> saccades_;  // sorted by time
+    std::vector<double> file_;       // [row][4]: t_s, x_um, y_um, z_um
 };
 
-// Time that all lines of a simulation take.
+// Returns the time to acquire all lines of a simulation.
 double duration_s(const Simulation& simulation);
 
-// Writes motion.csv (a row for each acquired line) and motion_rows.csv (means over the lines of each acquired B-scan)
-// into `folder`, or removes them where nothing moves. `simulation` with its scene's defaults. Throws Error{output}.
+// Writes motion.csv (a row per acquired line) and motion_rows.csv (means over the lines of each acquired B-scan) to
+// `folder`, or removes them if nothing moves. `simulation` must include its scene's defaults. Throws Error{output}.
 void write_motion(const std::filesystem::path& folder, const Simulation& simulation);
 
 inline constexpr const char* motion_name = "motion.csv";

@@ -1,4 +1,4 @@
-// The motion of a simulated scan in files: CSV, a row for each acquired line, flyback included, and means over the
+// Writes the motion of a simulated scan as CSV: a row per acquired line, including flyback, and the means over the
 // lines of each B-scan.
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
-// What the sample arm does to the light of a scatterer: beam profile, focus, roll-off, attenuation, phase; and how many
-// scatterers there must be. Tissue and Blood place scatterers, SampleArm says how they count.
+// Optical model of the sample arm: beam profile, focus, roll-off, attenuation, phase, and the density of scatterers.
+// Tissue and Blood place scatterers; SampleArm computes their signal.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace echolux {
 
-// The scatterers that one line sees, slab by slab.
+// Scatterers seen by one line, grouped by slab.
 struct SlabLists {
     struct List {
         std::vector<float> u, real, imaginary;
@@ -23,7 +23,7 @@ struct SlabLists {
     void clear();
 };
 
-// One scatterer as SpectrumSum takes it, without the beam's weight.
+// One scatterer in the form that SpectrumSum expects, without the beam's weight.
 struct Echo {
     std::int64_t slab = 0;
     float u = 0;
@@ -33,14 +33,16 @@ struct Echo {
 
 class SampleArm {
   public:
-    // Throws Error{bad_setting} when one B-scan would need more scatterers than memory holds.
+    // Keeps references to `scenery` and `sum`. Throws Error{bad_setting} if one B-scan needs more scatterers than fit
+    // in memory.
     SampleArm(const Simulation& simulation, const Scenery& scenery, const Spectrometer& spectrometer,
               const SpectrumSum& sum);
 
-    double reach_um() const { return 2 * beam_um; }  // further out, a scatterer gives less than 4e-4
-    double cell_um() const { return beam_um / 2; }   // of a lateral column
+    double reach_um() const { return 2 * beam_um; }  // um; scatterers further out contribute less than 4e-4
+    double cell_um() const { return beam_um / 2; }   // um, width of a lateral column
 
-    // Amplitude of one scatterer of tissue at depth z: brightness, roll-off, focus, attenuation exp(-loss).
+    // Returns the amplitude of one tissue scatterer at depth z in um: brightness, roll-off, focus, attenuation
+    // exp(-loss).
     double amplitude(double brightness, double z, double loss) const;
     double sensitivity(double depth_um) const;  // roll-off and focus
     Echo echo(double z, double amplitude) const;
@@ -49,7 +51,7 @@ class SampleArm {
     const SpectrumSum& sum;
     double beam_um = 0;
     double index = 1;
-    double density = 0;  // scatterers in a cubic micrometre
+    double density = 0;  // scatterers per cubic micrometre
 
   private:
     void check_scatterers() const;
@@ -58,11 +60,11 @@ class SampleArm {
     double phase_per_um_ = 0;  // 2 k0 n
     double amplitude_ = 0;
     double focus_um_ = 0;
-    double rayleigh_um_ = 0;           // 0: no focus
-    std::vector<double> sensitivity_;  // every micrometre
+    double rayleigh_um_ = 0;           // 0 without focus
+    std::vector<double> sensitivity_;  // sampled every micrometre
 };
 
-// exp(x) for -80 <= x <= 0, to 1e-6; simple enough for the compiler to vectorise.
+// Returns exp(x) for -80 <= x <= 0, accurate to 1e-6. Simple enough for compilers to vectorize.
 inline float negative_exp(float x) {
     const float y = x * 1.44269504F;
     const auto whole = static_cast<std::int32_t>(y - 0.5F);
@@ -71,7 +73,7 @@ inline float negative_exp(float x) {
     return series * std::bit_cast<float>((whole + 127) << 23);
 }
 
-// Weight of a scatterer off the beam's axis: light passes the beam profile twice.
+// Returns the weight of a scatterer off the beam's axis; light passes the beam profile twice.
 inline float beam_weight(float dx, float dy, float inverse_square) {
     return negative_exp(std::max(-2 * (dx * dx + dy * dy) * inverse_square, -80.0F));
 }

@@ -13,13 +13,14 @@ namespace {
 using std::numbers::pi;
 
 constexpr double min_form_um = 400;
-constexpr double max_of_range = 0.9;  // deeper, fringes are under-sampled where the samples are coarsest in k
+// Deeper fringes would be undersampled where samples are coarsest in k.
+constexpr double max_of_range = 0.9;
 
 double bowed(double bow_um, double u, double v) {
     return 2 * bow_um * (u * u + v * v);
 }
 
-// Length that [a, b] and [c, d] share.
+// Returns the length of the intersection of [a, b] and [c, d].
 double overlap(double a, double b, double c, double d) {
     return std::max(0.0, std::min(b, d) - std::max(a, c));
 }
@@ -97,7 +98,7 @@ double Scenery::flow_time_s(double time_s) const {
 }
 
 std::pair<double, double> Scenery::depths_um(double x_um, double y_um) const {
-    constexpr int places = 17;  // along each side
+    constexpr int places = 17;  // samples along each side
     double least = shown_to_um, greatest = 0;
     const auto take = [&](double from, double to) {
         least = std::min(least, from);

@@ -103,7 +103,7 @@ const std::vector<Field<TubeLists>>& describe<TubeLists>() {
 
 namespace {
 
-// Every list has one number for all or one for each.
+// Checks that each list has one number per item or one number for all.
 template <class S>
 void check_lists(const S& lists, std::size_t count, const std::string& where) {
     for (const Field<S>& field : describe<S>()) {
@@ -157,7 +157,7 @@ std::vector<ShownScene> shown_scenes() {
         try {
             const SceneWords words = scene_of(asset).scene;
             scenes.push_back({asset.name, words.title.empty() ? asset.name : words.title, words.text});
-        } catch (const Error&) {  // told where scenes are listed with their files
+        } catch (const Error&) {  // reported where scenes are listed with their files
         }
     }
     return scenes;

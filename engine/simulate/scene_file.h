@@ -1,6 +1,6 @@
-// Scenes as files (assets/scenes, or a user's own): words, and numbers for each boundary, layer and tube. A list has
-// one number for each of them, or one for all; `depth` says how many there are. Lengths are parts of the depth range or
-// of the field, so that a scene fits every instrument; which of them is said in describe().
+// Scenes as files, shipped in assets/scenes or written by a user: texts, and numbers for each boundary, layer and tube.
+// A list has one number per item, or one number for all; `depth` sets the number of items. Lengths are relative to the
+// depth range or the field, as describe() states for each, so that a scene fits every instrument.
 #pragma once
 
 #include <cstdint>
@@ -45,23 +45,23 @@ struct SceneFile {
     TubeLists tubes;
 };
 
-// Throws Error{bad_file, bad_setting} naming file and key.
+// Parses a scene. Throws Error{bad_file, bad_setting} that names file and key.
 SceneFile scene_of(const Asset& asset);
 
-// The user's own scene of that name, else the shipped one. Throws as scene_of(), Error{bad_setting} where there is
-// none.
+// Returns the user's scene of that name, or the shipped one. Throws as scene_of() does, and Error{bad_setting} if the
+// name is unknown.
 SceneFile scene_named(std::string_view name);
 
-// As a list of scenes shows one.
+// Entry of a list of scenes.
 struct ShownScene {
-    std::string name;  // as sim:NAME
+    std::string name;  // as in sim:NAME
     std::string title, text;
 };
 
-// Without those that cannot be read: `echolux info --presets` tells what is wrong with them.
+// Returns all readable scenes. `echolux info --presets` reports the errors of the others.
 std::vector<ShownScene> shown_scenes();
 
-// That of element `i`: lists of one number hold for all.
+// Returns the value of item `i`; a list of one number applies to all.
 inline double of_each(const std::vector<double>& list, std::size_t i) {
     return list.size() == 1 ? list.front() : list.at(i);
 }

@@ -1,5 +1,5 @@
-// A section across the middle of a simulated scene, as a small drawing of it needs it. Lengths are parts of the field's
-// width and of the depth that is shown, from the upper left corner.
+// A section through the centre of a simulated scene, for a small drawing of it. Lengths are relative to the field's
+// width and to the displayed depth, from the upper left corner.
 #pragma once
 
 #include <string>
@@ -10,16 +10,17 @@ namespace echolux {
 struct SceneSection {
     struct Tube {
         double x, z, radius_x, radius_z;
-        bool flows_away;  // from zero delay
+        bool flows_away;  // away from zero delay
     };
 
-    std::vector<std::vector<double>> boundaries;  // from above; the depth of each column
-    std::vector<double> brightness;               // of the layers between them; the brightest one is 1
+    std::vector<std::vector<double>> boundaries;  // from the top; depth per column
+    std::vector<double> brightness;               // of the layers in between, relative to the brightest
     std::vector<Tube> tubes;
     std::vector<double> reflectors;  // depths
 };
 
-// With the settings that the simulator begins with. Throws Error{bad_file, bad_setting}.
+// Returns the section at y = 1/2 with the simulator's default settings, sampled in `columns`. Throws Error{bad_file,
+// bad_setting}.
 SceneSection scene_section(const std::string& scene, std::size_t columns);
 
 }  // namespace echolux

@@ -1,4 +1,4 @@
-// The files of a simulated scan: their names, and whether what is there is one.
+// File names of a simulated scan, and a check whether a scan is simulated.
 #pragma once
 
 #include <array>
@@ -9,13 +9,14 @@
 
 namespace echolux {
 
-// Of the files beside NAME.toml: spectra, background, dark, wavelengths.
+// Endings of the files next to NAME.toml: spectra, background, dark, wavelengths.
 inline constexpr std::array companion_endings{".raw", ".background.f32", ".dark.f32", ".wavelengths.f64"};
 
-// Whether it is a scan that simulate() wrote: neither a recording, of whatever source, nor anybody's own.
+// Returns whether simulate() wrote the scan. Recordings and scans from elsewhere return false.
 bool is_own_simulation(const std::filesystem::path& scan_toml);
 
-// All that simulate() writes. Files beside the TOML, and the truth, go with it: they are replaced where it is.
+// Returns everything that simulate() writes. The files next to the TOML file and the folder truth/ belong to it and may
+// be replaced together with it.
 std::vector<Output> outputs_of_simulation(const std::filesystem::path& scan_toml);
 
 }  // namespace echolux

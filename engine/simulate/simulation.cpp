@@ -1,4 +1,4 @@
-// The description of every parameter of the simulated instrument and its scenes.
+// Describes the parameters of the simulated instrument and its scenes.
 #include "engine/simulate/scene_file.h"
 #include "engine/simulate/simulator.h"
 

@@ -1,4 +1,4 @@
-// Writes what the simulated instrument records, some acquired B-scans at a time.
+// Writes the spectra of the simulated instrument in groups of acquired B-scans.
 #include "engine/simulate/simulator.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t group_bytes = std::int64_t{32} << 20;  // of spectra in memory at a time
+constexpr std::int64_t group_bytes = std::int64_t{32} << 20;  // spectra in memory at a time
 
 void write_spectra(Instrument& instrument, OutputFile& file, Progress& progress) {
     const Simulation& s = instrument.simulation();
@@ -42,7 +42,7 @@ void write_spectra(Instrument& instrument, OutputFile& file, Progress& progress)
     }
 }
 
-// The TOML that makes `reconstruct` work without any further setting.
+// Returns the scan description with which `reconstruct` needs no further settings.
 Scan described(const Instrument& instrument, const std::filesystem::path& scan_toml) {
     const std::string stem = scan_toml.stem().string();
     Scan scan = instrument.scan();

@@ -1,5 +1,6 @@
-// A simulated instrument: spectra of scenes whose truth is known, computed without Fourier transform or interpolation
-// so that reconstruction can be checked against it. Optics, noise and file formats: docs/simulator.md.
+// A simulated instrument: spectra of scenes with known truth. Spectra are computed without Fourier transforms or
+// interpolation, so that they test these steps of the reconstruction. Optics, noise and file formats:
+// docs/simulator.md.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +16,13 @@ namespace echolux {
 
 enum class Relief { flat, tilted, curved };  // of the scene "layers"
 
-// Section [simulation] of the settings; described in simulation.cpp. Where 0 means "as the scene has it", see
+// Section [simulation] of the settings; described in simulation.cpp. Some values of 0 mean "as in the scene", see
 // with_scene_defaults().
 struct Simulation {
     std::string scene = "vessel";  // see scene_file.h
     std::int64_t seed = 1;
 
-    // The scan.
+    // Scan
     std::int64_t samples = 1024;
     std::int64_t a_scans = 128;
     std::int64_t b_scans = 128;
@@ -40,7 +41,7 @@ struct Simulation {
     double line_rate_hz = 70'000;
     double refractive_index = 0;
 
-    // Spectrometer.
+    // Spectrometer
     double centre_nm = 845;
     double bandwidth_nm = 105;
     double span_nm = 190;
@@ -50,20 +51,20 @@ struct Simulation {
     double a3_rad = 0;
     bool roll_off = true;
 
-    // Camera.
+    // Camera
     std::int64_t adc_bits = 12;
     double dark_counts = 120;
     double reference_level = 0.6;
     double full_well_electrons = 400'000;
     double read_noise_electrons = 150;
 
-    // Sample arm.
+    // Sample arm
     double beam_radius_um = 10;
     bool confocal = true;
     double brightness = 0.014;
     std::int64_t scatterers_per_cell = 10;
 
-    // Scenes.
+    // Scenes
     std::vector<double> mirror_um{120, 300};
     std::vector<double> mirror_amplitude{0.2, 0.1};
     Relief relief = Relief::curved;
@@ -73,7 +74,7 @@ struct Simulation {
     double heart_rate_hz = 1.2;
     double pulsation = 0.5;
 
-    // The patient.
+    // Patient motion and speckle renewal
     double motion_axial_um = 0;
     double motion_lateral_um = 0;
     double motion_saccade_rate_hz = 1;
@@ -82,15 +83,16 @@ struct Simulation {
     double renewal_s = 0;
 };
 
-// What is 0 because the scene decides, filled in: spacings and refractive index; and the B-scans that the protocol has.
+// Replaces values of 0 that the scene determines: spacings and refractive index. Also sets the number of B-scans if the
+// protocol fixes it.
 Simulation with_scene_defaults(Simulation simulation);
 
-// How the scan is made; of a simulation with its scene's defaults.
+// Returns the scan's geometry. `simulation` must include its scene's defaults.
 ScanGeometry scan_geometry(const Simulation& simulation);
 
-// Writes an ordinary scan: `scan_toml`, the raw spectra, calibration files and the folder truth/ beside it. The same
-// Simulation gives the same bytes for any number of threads. Throws Error{bad_setting, output, cancelled}; no partial
-// file is left under a final name.
+// Writes an ordinary scan: `scan_toml`, the raw spectra, calibration files and the folder truth/ next to it. The same
+// Simulation gives the same bytes for any number of threads. Throws Error{bad_setting, output, cancelled}; then no
+// partial file is left under a final name.
 void simulate(const Simulation& simulation, const std::filesystem::path& scan_toml, Progress& progress);
 
 }  // namespace echolux

@@ -8,7 +8,7 @@
 namespace echolux {
 namespace {
 
-// Eight floats worked on together. GCC and Clang turn it into whatever registers there are, with the same results.
+// Eight floats processed together. GCC and Clang map them to the available registers, with the same results.
 using Eight [[gnu::vector_size(32)]] = float;
 constexpr std::int64_t eight = 8;
 
@@ -19,17 +19,18 @@ void store(float* to, const Eight& values) {
     std::memcpy(to, &values, sizeof(values));
 }
 
-// Fewer than eight: the rest is zero.
+// Loads fewer than eight values and sets the rest to zero.
 void load_some(Eight& values, const float* from, std::int64_t count) {
     values = Eight{};
     for (std::int64_t i = 0; i < std::min(count, eight); ++i) values[i] = from[i];
 }
 
-constexpr double greatest_x = 14;  // of 2 (k - k0) d: thicker slabs need fewer moments in all, but more a scatterer
+// Largest |2 (k - k0) d|. Thicker slabs need fewer moments in total, but more work per scatterer.
+constexpr double greatest_x = 14;
 constexpr double tolerance = 1e-5;
 constexpr std::int64_t max_orders = 48;  // greatest_x and tolerance need 27
 
-// J_order(x) for any sign of x.
+// Returns J_order(x) for any sign of x.
 double bessel(std::int64_t order, double x) {
     const double value = std::cyl_bessel_j(static_cast<double>(order), std::abs(x));
     return x < 0 && order % 2 == 1 ? -value : value;
@@ -75,7 +76,8 @@ float SpectrumSum::place_in(std::int64_t slab, double optical_um) const {
 }
 
 void SpectrumSum::add(std::int64_t slab, const SlabScatterers& scatterers, std::span<float> moments) const {
-    std::array<Eight, 2 * max_orders> sums{};  // eight partial sums each, so that the order of adding is fixed
+    // Eight partial sums per moment fix the order of additions.
+    std::array<Eight, 2 * max_orders> sums{};
     for (std::int64_t first = 0; first < scatterers.count; first += eight) {
         Eight u, real, imaginary;
         if (const std::int64_t left = scatterers.count - first; left >= eight) {
@@ -87,7 +89,8 @@ void SpectrumSum::add(std::int64_t slab, const SlabScatterers& scatterers, std::
             load_some(real, scatterers.real + first, left);
             load_some(imaginary, scatterers.imaginary + first, left);
         }
-        Eight last_real = u * real;  // T_(q+1) = 2 u T_q - T_(q-1), from T_(-1) = T_1 = u
+        // Recurrence T_(q+1) = 2 u T_q - T_(q-1), from T_(-1) = T_1 = u.
+        Eight last_real = u * real;
         Eight last_imaginary = u * imaginary;
         for (std::size_t q = 0; q < static_cast<std::size_t>(order_); ++q) {
             sums[2 * q] += real;
@@ -109,7 +112,7 @@ void SpectrumSum::add(std::int64_t slab, const SlabScatterers& scatterers, std::
             imaginary += sums[static_cast<std::size_t>(2 * q + 1)][j];
         }
         const float weight = q == 0 ? 1.0F : 2.0F;
-        const std::array<float, 4> turned{real, -imaginary, -real, imaginary};  // real part after 0..3 factors of i
+        const std::array<float, 4> turned{real, -imaginary, -real, imaginary};  // real part after 0 to 3 factors of i
         moment[q] += weight * turned[static_cast<std::size_t>(q % 4)];
         moment[order_ + q] += weight * turned[static_cast<std::size_t>((q + 3) % 4)];
     }
@@ -124,6 +127,7 @@ void SpectrumSum::fringes(std::span<const float> moments, std::span<float> cosin
 }
 
 template <bool with_sines>
+// Multiplies moments by the table of Bessel functions, two slabs at a time, and applies the phases of the slabs.
 void SpectrumSum::sum_up(std::span<const float> moments, float* cosines, float* sines) const {
     const auto is_empty = [&](std::int64_t slab) {
         const float* begin = moments.data() + slab * 2 * order_;
@@ -154,7 +158,8 @@ void SpectrumSum::sum_up(std::span<const float> moments, float* cosines, float* 
             }
             const float* phase = phase_.data() + (block * slabs_ + slab) * 2 * lanes;
             for (int half = 0; half < 2; ++half) {
-                Eight turn[4];  // cosine and sine for the first slab, then for the second
+                // Cosine and sine of the first slab, then of the second.
+                Eight turn[4];
                 for (int i = 0; i < 4; ++i) load(turn[i], phase + half * eight + i * lanes);
                 out[half] += sums[0][half] * turn[0] - sums[1][half] * turn[1];
                 out[half] += sums[2][half] * turn[2] - sums[3][half] * turn[3];

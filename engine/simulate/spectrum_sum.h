@@ -1,8 +1,8 @@
-// The spectrum of many scatterers, sum a cos(2 k z + theta), exactly but fast. Scatterers are grouped into slabs of
-// depth with centre z_c and half thickness d. Within one, u = (z - z_c) / d lies in [-1, 1] and (Jacobi-Anger)
+// Spectrum of many scatterers, sum a cos(2 k z + theta), computed exactly but fast. Scatterers are grouped into slabs
+// of depth with centre z_c and half thickness d. Within a slab, u = (z - z_c) / d is in [-1, 1], and (Jacobi-Anger)
 //   exp(2i k z) = exp(2i k0 z) exp(2i (k - k0) z_c) sum_q (2 - [q = 0]) i^q J_q(x) T_q(u),   x = 2 (k - k0) d.
-// So a line needs a few moments of T_q(u) a slab, and one real matrix product with a table of J_q(x), shared by all
-// lines and slabs. The series is cut where the rest is below 1e-5.
+// A line therefore needs a few moments of T_q(u) per slab and one real matrix product with a table of J_q(x), which is
+// shared by all lines and slabs. The series is truncated where the remainder is below 1e-5.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@
 
 namespace echolux {
 
-// Scatterers of one slab: place in the slab, and amplitude * exp(2i k0 z). Three arrays of equal length.
+// Scatterers of one slab: position u in the slab, and amplitude * exp(2i k0 z). Does not own the arrays of `count`
+// values.
 struct SlabScatterers {
     const float* u = nullptr;
     const float* real = nullptr;
@@ -23,30 +24,32 @@ struct SlabScatterers {
 
 class SpectrumSum {
   public:
-    // For scatterers from 0 to `deepest_um`, depth in air.
+    // Supports scatterers from 0 to `deepest_um`, depth in air.
     SpectrumSum(const Spectrometer& spectrometer, double deepest_um);
 
+    // Number of slabs, and of moments of a line: [slab][real, imaginary][order].
     std::int64_t slabs() const { return slabs_; }
     std::size_t moments() const { return static_cast<std::size_t>(slabs_ * 2 * order_); }
 
-    std::int64_t slab_of(double optical_um) const;               // may lie outside [0, slabs())
-    float place_in(std::int64_t slab, double optical_um) const;  // u
+    std::int64_t slab_of(double optical_um) const;               // may be outside [0, slabs())
+    float place_in(std::int64_t slab, double optical_um) const;  // u of a scatterer
+    // Adds the scatterers of one slab to a line's moments.
     void add(std::int64_t slab, const SlabScatterers& scatterers, std::span<float> moments) const;
 
-    // fringes[p] = sum over all slabs; replaces what is there.
+    // Overwrites `fringes` with the sum over all slabs.
     void fringes(std::span<const float> moments, std::span<float> fringes) const;
 
-    // The same, and the sum of sines: both together are what a common shift in depth turns.
+    // Also computes the sum of sines. Both sums form the analytic fringe, which a depth shift rotates.
     void fringes(std::span<const float> moments, std::span<float> cosines, std::span<float> sines) const;
 
   private:
     template <bool with_sines>
     void sum_up(std::span<const float> moments, float* cosines, float* sines) const;
 
-    static constexpr std::int64_t lanes = 16;  // samples treated together
+    static constexpr std::int64_t lanes = 16;  // samples per block
 
     std::int64_t samples_ = 0;
-    std::int64_t slabs_ = 0;  // even: the product takes two at a time
+    std::int64_t slabs_ = 0;  // even, because sum_up() processes two slabs at a time
     std::int64_t order_ = 0;
     double half_um_ = 0;
     std::vector<float> bessel_;  // [blocks of samples][order][lanes]

@@ -10,12 +10,13 @@
 namespace echolux {
 namespace {
 
+// A scatterer and its position, in um.
 struct Placed {
     Echo echo;
     float x, y;
 };
 
-// One lateral column: fills itself with the scatterers of layers and of tube walls.
+// Generates the scatterers of layers and tube walls in one lateral column.
 class Column {
   public:
     Column(const SampleArm& arm, double corner_x, double corner_y, std::uint64_t key)
@@ -49,7 +50,7 @@ class Column {
 
     std::int64_t count_in(double thickness, std::uint64_t key) const {
         const double mean = arm_.density * 4 * half_ * half_ * std::max(thickness, 0.0);
-        return static_cast<std::int64_t>(mean + fraction(hashed(key)));  // its expectation is the mean
+        return static_cast<std::int64_t>(mean + fraction(hashed(key)));  // random rounding; its expectation is the mean
     }
 
     void add_layer(std::size_t i) {
@@ -100,9 +101,9 @@ class Column {
     const SampleArm& arm_;
     const Scenery& scenery_;
     double half_;
-    double x_, y_;  // the middle
+    double x_, y_;  // centre
     std::uint64_t key_;
-    std::vector<double> heights_, along_x_, along_y_;  // the boundaries here, as planes
+    std::vector<double> heights_, along_x_, along_y_;  // boundaries in this column, approximated by planes
     std::vector<const Tube*> near_;
     std::vector<Placed> placed_;
 };
@@ -116,8 +117,8 @@ std::int64_t Tissue::column_of(double x) const {
     return static_cast<std::int64_t>(std::floor(x / arm_.cell_um()));
 }
 
-// Strips are made anew where their columns do not reach. A beam that wanders about the same field finds them wide
-// enough after a while.
+// Regenerates all strips if their columns do not cover the box. A beam that stays in the same field soon finds them
+// wide enough.
 void Tissue::take_columns(const BeamBox& box) {
     const double reach = arm_.reach_um();
     std::int64_t first = column_of(box.x_low - reach);
@@ -135,7 +136,7 @@ void Tissue::take_columns(const BeamBox& box) {
     columns_ = end - first;
 }
 
-// A scatterer's name is its place.
+// Applies the phases of a step. A scatterer's key is its position.
 void Tissue::renew(Strip& strip, std::int64_t step) const {
     if (strip.step == step) return;
     strip.step = step;

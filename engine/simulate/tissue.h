@@ -1,4 +1,4 @@
-// The fixed scatterers of a scene, made in strips of one lateral column width along x. A strip is made when the first
+// Fixed scatterers of a scene, generated in strips one lateral column wide in y. A strip is generated when the first
 // line needs it and dropped after the last, so memory does not grow with the scan.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace echolux {
 
-// Where the beam is during some lines, in the scene.
+// Bounding box of the beam during some lines, in scene coordinates (um).
 struct BeamBox {
     double x_low, x_high, y_low, y_high;
 };
@@ -21,18 +21,19 @@ class Tissue {
   public:
     Tissue(const SampleArm& arm, std::uint64_t seed, const Renewal& renewal);
 
-    // Makes what lines in the box see, drops everything else; with the phases of a step of Renewal.
+    // Generates the scatterers visible from the box and drops all others. Phases are those of `step` of Renewal.
     void prepare(const BeamBox& box, std::int64_t step = 0);
 
-    // Adds what the beam at (x, y) of the box sees. `lists` is the line's own memory.
+    // Appends the scatterers that the beam at (x, y) sees; (x, y) must be inside the box. Lines may run in parallel,
+    // each with its own `lists`.
     void gather(double x, double y, SlabLists& lists) const;
 
   private:
     struct Strip {
         std::vector<float> x, y, u, real, imaginary;  // sorted by slab, then by column
-        std::vector<std::int64_t> start;              // of [slab][column], and the end
+        std::vector<std::int64_t> start;              // start of [slab][column], plus the end
 
-        // Where phases change: as they are without, and the tick up to which they have.
+        // With renewal: values without phase changes, and the last tick applied to each scatterer.
         std::vector<float> first_real, first_imaginary;
         std::vector<std::int64_t> ticks;
         std::int64_t step = -1;

@@ -1,4 +1,4 @@
-// The true velocities as a volume.
+// Returns the true axial velocities on the grid of a volume.
 #include "engine/simulate/truth.h"
 
 #include "compute/error.h"
@@ -11,7 +11,7 @@ Volume true_flow(const Truth& truth, const VolumeGrid& grid) {
         throw Error(ErrorCode::bad_setting, "the volume and the truth have different scans", "true flow",
                     "reconstruct all of the simulated scan");
     }
-    constexpr double at_rest_of_beat_s = 0;  // where the pulse is at its mean
+    constexpr double at_rest_of_beat_s = 0;  // time at which the pulse is at its mean
     Volume flow;
     flow.grid = grid;
     flow.grid.type = VoxelType::f32;

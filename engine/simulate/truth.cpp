@@ -44,6 +44,7 @@ namespace {
 constexpr const char *boundaries_name = "boundaries_um.f32", *axes_name = "tubes.f32", *labels_name = "labels.u8",
                      *en_face_name = "en_face.u8", *facts_name = "truth.toml";
 
+// Returns the label at a point of the scene. `heights` are those of all boundaries at (x, y).
 std::uint8_t label_at(const Scenery& scenery, const std::vector<double>& heights, double x, double y, double z) {
     for (std::size_t t = 0; t < scenery.tubes.size(); ++t) {
         const Tube& tube = scenery.tubes[t];
@@ -58,7 +59,7 @@ std::uint8_t label_at(const Scenery& scenery, const std::vector<double>& heights
     return 0;
 }
 
-// Where the A-scans of the volume lie in the scene.
+// Positions of the volume's A-scans in the scene.
 class Places {
   public:
     Places(const Simulation& simulation, const Scenery& scenery)
@@ -73,7 +74,7 @@ class Places {
     ScanPattern pattern_;
 };
 
-// Each use(row) gets the heights of one boundary over one B-scan.
+// Calls use(row) with the heights of one boundary over one B-scan, in um.
 template <class Use>
 void each_boundary_row(const TruthFacts& facts, const Scenery& scenery, const Places& places, const Use& use) {
     std::vector<float> row(static_cast<std::size_t>(facts.a_scans));
@@ -88,7 +89,7 @@ void each_boundary_row(const TruthFacts& facts, const Scenery& scenery, const Pl
     }
 }
 
-// The axis of one tube beside one B-scan.
+// Calls use(row) with the axis of one tube next to one B-scan.
 template <class Use>
 void each_axis_row(const TruthFacts& facts, const Scenery& scenery, const Places& places, const Use& use) {
     std::vector<Truth::Axis> row(static_cast<std::size_t>(facts.a_scans));
@@ -105,7 +106,7 @@ void each_axis_row(const TruthFacts& facts, const Scenery& scenery, const Places
     }
 }
 
-// use(labels, lumen) for each A-scan: the labels of its bins, and whether one of them is a lumen.
+// Calls use(labels, lumen) per A-scan with the labels of its bins and whether one of them is a lumen.
 template <class Use>
 void each_labelled_line(const TruthFacts& facts, const Scenery& scenery, const Places& places, const Use& use) {
     std::vector<std::uint8_t> labels(static_cast<std::size_t>(facts.depth_bins));
@@ -212,7 +213,7 @@ std::vector<std::filesystem::path> truth_files(const std::filesystem::path& fold
             folder / facts_name,      folder / motion_name, folder / motion_rows_name};
 }
 
-// Row after row, so that memory does not grow with the scan.
+// Writes row by row, so that memory does not grow with the scan.
 void write_truth(const std::filesystem::path& folder, const Simulation& simulation, const Scenery& scenery,
                  double pitch_um) {
     const TruthFacts facts = facts_of(simulation, scenery, pitch_um);
