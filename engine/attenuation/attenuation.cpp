@@ -64,7 +64,7 @@ void require_brightness(const VolumeGrid& grid) {
                 "give calibration.wavelengths, or depth_pitch_um");
 }
 
-// Mean over the windows, of what is known: along A-scans, then across B-scans.
+// Returns the mean of known values over the windows: along A-scans, then across B-scans.
 std::vector<float> averaged(std::vector<float> values, const VolumeGrid& grid, const AttenuationRecipe& recipe) {
     const auto mean = [&](std::vector<float>& in, std::int64_t count, std::int64_t stride, std::int64_t window,
                           const auto& place) {
@@ -95,9 +95,10 @@ std::vector<float> averaged(std::vector<float> values, const VolumeGrid& grid, c
     return values;
 }
 
+// Returns the noise floor in dB, as a median: the mean of one of the darkest depth rows.
 double found_floor_db(const std::vector<float>& power, const VolumeGrid& grid) {
     if (grid.unit == "dB above noise floor") return 0;
-    std::vector<double> means;  // of depth rows, where they are above 0
+    std::vector<double> means;  // positive means of depth rows
     for (std::int64_t z = 0; z < grid.depth; ++z) {
         double sum = 0, count = 0;
         for (std::size_t i = static_cast<std::size_t>(z); i < power.size(); i += static_cast<std::size_t>(grid.depth)) {
@@ -108,15 +109,17 @@ double found_floor_db(const std::vector<float>& power, const VolumeGrid& grid) {
         if (sum > 0) means.push_back(sum / count);
     }
     if (means.empty()) return -300;
-    constexpr std::size_t one_in = 40;  // the middle of the darkest twentieth
+    constexpr std::size_t one_in = 40;  // the centre of the darkest twentieth
     const auto place = means.begin() + static_cast<std::ptrdiff_t>(means.size() / one_in);
     std::ranges::nth_element(means, place);
-    return 10 * std::log10(*place * std::numbers::ln2);  // a median, as floors are
+    return 10 * std::log10(*place * std::numbers::ln2);  // converts an exponential distribution's mean to its median
 }
 
-// Of one A-scan.
+// Attenuation of one A-scan. Working from the bottom, the coefficient of a row is its light relative to the sum of all
+// light below, which starts with the tail estimated below the last row.
 class AttenuationColumn {
   public:
+    // `floor` is the mean power of noise.
     AttenuationColumn(const VolumeGrid& grid, const AttenuationRecipe& recipe, double floor)
         : grid_(grid), recipe_(recipe), floor_(floor), row_mm_(grid.spacing_um[0] / 1000),
           light_(static_cast<std::size_t>(grid.depth)), gain_(light_.size()), raw_(light_.size()) {
@@ -151,8 +154,8 @@ class AttenuationColumn {
     }
 
   private:
-    // Rows in the middle of what stands out from noise: the first and the last; to the ends of the A-scan where that
-    // does.
+    // Finds the first and last rows of tissue: the centres of windows brighter than the noise threshold. A bright
+    // window at an end of the A-scan extends the tissue to that end.
     void find_ends() {
         const std::int64_t around = window_rows();
         const double least = floor_ * std::pow(10, recipe_.min_snr_db / 10);
@@ -168,8 +171,9 @@ class AttenuationColumn {
         }
     }
 
-    // The sum of all light from below the end, from how the last rows fall. Where they do not, it is nothing, and what
-    // the slowest decay might hide must not be more than a tenth of what is known.
+    // Estimates the light from below the end by the decay of the last rows. Without a decay the estimate is 0. Then
+    // values are only kept where the light that the slowest decay could hide is at most a tenth of the known light
+    // below.
     void find_tail() {
         constexpr double min_slope_per_mm = 0.3, max_hidden = 0.1;
         const std::int64_t half = std::min(recipe_.tail_rows, (end_ - begin_) / 2) / 2;
@@ -182,7 +186,7 @@ class AttenuationColumn {
         certain_ = has_tail_ ? 0 : std::max(most / max_hidden, light_of_noise());
     }
 
-    // Less than this from below may be noise alone: the window by which the end of the tissue is found.
+    // Returns the light of a window at the noise threshold; sums below it may be noise.
     double light_of_noise() const {
         return static_cast<double>(window_rows()) * floor_ * std::pow(10, recipe_.min_snr_db / 10) /
                gain_[static_cast<std::size_t>(end_ - 1)];
@@ -190,8 +194,8 @@ class AttenuationColumn {
 
     std::int64_t window_rows() const { return std::min<std::int64_t>(31, grid_.depth); }
 
-    // Whether each of the last four quarters of the tail is darker than the one before, but for what noise does: a
-    // brighter layer at the end is no decay.
+    // Returns whether each of the last four quarters of the tail is darker than the previous one, within noise. A
+    // brighter layer at the end is not a decay.
     bool falls(std::int64_t quarter) const {
         constexpr double max_rise = 1.05;
         for (std::int64_t i = 4; i > 1; --i) {
@@ -214,7 +218,8 @@ class AttenuationColumn {
     std::vector<double> light_, gain_, raw_;
     std::int64_t begin_ = 0, end_ = 0;
     bool has_tail_ = false;
-    double tail_ = 0, certain_ = 0;  // sums of light below: of what is not recorded; that are enough
+    // Light from below the end, and the min sum of light below a row for which its value is kept.
+    double tail_ = 0, certain_ = 0;
 };
 
 }  // namespace
@@ -229,7 +234,8 @@ Volume attenuation_of(const Volume& volume, const AttenuationRecipe& recipe, Att
     const std::vector<float> power = averaged(linear_intensity(volume), grid, recipe);
     stats = {};
     stats.noise_floor_db = recipe.noise_floor_db != 0 ? recipe.noise_floor_db : found_floor_db(power, grid);
-    const double floor = std::pow(10, stats.noise_floor_db / 10) / std::numbers::ln2;  // its mean
+    const double floor = std::pow(10, stats.noise_floor_db / 10) / std::numbers::ln2;  // from the floor's median to its
+                                                                                       // mean
     Volume found{grid, {}, volume.provenance};
     found.grid.type = VoxelType::f32;
     found.grid.scale = 1;

@@ -1,5 +1,5 @@
-// The attenuation coefficient of each voxel, by the depth-resolved model of single scattering: 1/mm instead of a
-// brightness that depends on what lies above.
+// Attenuation coefficient per voxel by the depth-resolved model of single scattering. Unlike brightness, the value in
+// 1/mm does not depend on the tissue above.
 #pragma once
 
 #include <cstdint>
@@ -15,27 +15,27 @@ namespace echolux {
 struct AttenuationRecipe {
     std::int64_t window_a_scans = 5;
     std::int64_t window_b_scans = 5;
-    double noise_floor_db = 0;  // 0: found
+    double noise_floor_db = 0;  // automatic if 0
     double min_snr_db = -3;
     std::int64_t tail_rows = 120;
-    double roll_off_db_per_mm = 0;  // 0: not corrected
+    double roll_off_db_per_mm = 0;  // no correction if 0
     double focus_um = 0;
-    double rayleigh_um = 0;  // 0: not corrected
+    double rayleigh_um = 0;  // no correction if 0
 };
 
 template <>
 const std::vector<Field<AttenuationRecipe>>& describe<AttenuationRecipe>();
 
 struct AttenuationStats {
-    double known = 0;    // share of the voxels that have a value
-    double no_tail = 0;  // share of the A-scans with tissue that do not get darker at their end: nothing is said of
-                         // what lies so deep that more than a tenth of its light may come from below the end
+    double known = 0;    // share of voxels with a value
+    double no_tail = 0;  // share of A-scans with tissue that do not get darker towards their end; these have no values
+                         // where more than a tenth of the light may come from below the end
     double noise_floor_db = 0;
 };
 
-// 1/mm in f32, NaN where nothing is known: above and below the tissue, and where the end cannot be judged. The same
-// bits for any number of threads. Throws Error{bad_setting}: of voxels that are no brightness, or without a depth
-// spacing; Error{out_of_memory}.
+// Returns 1/mm as f32. NaN above and below the tissue, and where the light from below the end is uncertain. The result
+// does not depend on the number of threads. Throws Error{bad_setting} for voxels that are not brightness or have no
+// depth spacing, and Error{out_of_memory}.
 Volume attenuation_of(const Volume& volume, const AttenuationRecipe& recipe, AttenuationStats& stats,
                       Progress& progress);
 
