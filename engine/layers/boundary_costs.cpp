@@ -10,9 +10,10 @@
 namespace echolux {
 namespace {
 
-constexpr double mean_sigma = 6;  // A-scans, B-scans over which the brightness of a layer is averaged
+// Smoothing of a layer's brightness, in A-scans and B-scans.
+constexpr double mean_sigma = 6;
 
-// The layers' edges in A-scans.
+// Edges of the layers in all A-scans, in the layout that LayerEdges expects.
 class Edges {
   public:
     Edges(const BoundaryRows& rows, std::int64_t depth)
@@ -32,7 +33,7 @@ class Edges {
     int boundaries_, depth_;
 };
 
-// Sums from the top of an A-scan: sums[z] is that of the rows before z.
+// Computes prefix sums of an A-scan: sums[z] is the sum of rows before z.
 void sum_up(const float* line, std::int64_t rows, std::vector<double>& sums) {
     sums.resize(static_cast<std::size_t>(rows + 1));
     double sum = 0;
@@ -43,7 +44,8 @@ void sum_up(const float* line, std::int64_t rows, std::vector<double>& sums) {
     sums[static_cast<std::size_t>(rows)] = sum;
 }
 
-// [layer][A-scan]: the mean brightness around it. A row at either edge of a layer belongs to the point spread.
+// Returns the mean brightness around each A-scan, [layer][A-scan]. Excludes one row at either edge of a layer, which
+// the point spread blurs.
 std::vector<std::vector<float>> layer_means(const std::vector<float>& intensity, const Size3& size,
                                             const BoundaryRows& rows, const std::vector<std::uint8_t>& has_signal,
                                             double floor) {

@@ -1,5 +1,5 @@
-// What it costs a boundary to lie at each of a few rows around its present place, in every A-scan: the likelihood of
-// the intensities above and below it, given the mean brightness of the two layers nearby.
+// Cost of each boundary at each of a few rows around its present position, per A-scan. The cost is the negative log
+// likelihood of the intensities above and below it, given the mean brightness of the two layers nearby.
 #pragma once
 
 #include <cstdint>
@@ -10,25 +10,26 @@
 
 namespace echolux {
 
-// [boundary][A-scan][lane]: label l lies l - boundary_reach rows below the present place.
+// [boundary][A-scan][lane]: label l is l - boundary_reach rows below the present position.
 using BoundaryCosts = std::vector<std::vector<float>>;
 
-// How neighbouring A-scans and B-scans count in the mean of a layer: the middle, and each distance from it.
+// Returns the weights of neighbouring A-scans and B-scans in a layer's mean: first the centre, then each distance from
+// it.
 const std::vector<float>& layer_mean_weights();
 
-// The least mean of a layer, with `floor` the mean intensity of noise.
+// Returns the lower limit of a layer's mean. `floor` is the mean intensity of noise.
 float least_layer_mean(double floor);
 
-inline constexpr double contrast_sigma = 3;  // A-scans, B-scans over which the sides of a boundary are averaged
-float contrast_margin(double floor);         // that is added to them
+inline constexpr double contrast_sigma = 3;  // A-scans and B-scans; smoothing of the two sides of a boundary
+float contrast_margin(double floor);         // added to both sides of a boundary before dividing
 
-// A-scans without signal cost nothing anywhere, nor do those with voxels that are no numbers among the places. `floor`:
-// mean intensity of noise.
+// Computes the costs of all boundaries. Costs are 0 for A-scans without signal or with voxels that are not finite in
+// the searched rows. `floor` is the mean intensity of noise.
 BoundaryCosts boundary_costs(const std::vector<float>& intensity, const Size3& size, const BoundaryRows& rows,
                              const std::vector<std::uint8_t>& has_signal, double floor);
 
-// [A-scan]: by how many dB the voxels just below a boundary are brighter than those just above it, neighbouring A-scans
-// averaged; layers that are too thin to tell are skipped. NaN where there is no signal, and at the ends of the A-scan.
+// Returns per A-scan the contrast in dB of the voxels just below a boundary over those just above it, averaged over
+// neighbouring A-scans. Layers that are too thin are skipped. NaN without signal and at the ends of the A-scan.
 std::vector<float> contrast_db(const std::vector<float>& intensity, const Size3& size, const BoundaryRows& rows,
                                std::size_t boundary, const std::vector<std::uint8_t>& has_signal, double floor);
 

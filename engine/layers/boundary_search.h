@@ -1,4 +1,4 @@
-// The search for boundaries on the CPU: the reference of compute/layers.h.
+// CPU implementation of the boundary search, the reference for compute/layers.h.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace echolux {
 
-// What is given outlives it.
+// Keeps references to the arguments.
 std::unique_ptr<BoundarySearch> boundary_search_on_cpu(const std::vector<float>& intensity, const Size3& size,
                                                        const CoarseLayers& coarse);
 

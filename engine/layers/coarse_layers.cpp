@@ -11,15 +11,17 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t block_reach = 8, block_columns = 64;  // A-scans of a block along B-scans, and in all
-constexpr std::int64_t longest_block = 16;                   // A-scans, where there are few B-scans
+constexpr std::int64_t block_reach = 8, block_columns = 64;  // A-scans of a block along B-scans, and in total
+constexpr std::int64_t longest_block = 16;                   // A-scans, used with few B-scans
 constexpr std::int64_t rows_together = rows_of_a_bin;
-constexpr double floor_share = 0.05;  // of the bins are darker than the noise floor
-constexpr int pieces_below = 5;       // of tissue below the last boundary, which fades: else boundaries would follow it
-constexpr std::int64_t outlier_reach = 3;  // blocks to either side: vessels hide boundaries in fewer
-constexpr double outlier_bins = 3;         // off the surface of the blocks around
+constexpr double floor_share = 0.05;  // share of the bins that are darker than the noise floor
+// Extra pieces for tissue below the last boundary. It fades, and without them boundaries would follow the fading.
+constexpr int pieces_below = 5;
+constexpr std::int64_t outlier_reach = 3;  // blocks on either side; vessels hide boundaries in fewer blocks than that
+constexpr double outlier_bins = 3;         // distance from the surface of the surrounding blocks
 constexpr double block_smoothing = 0.7;    // sigma in blocks
 
+// Mean intensity profiles of blocks of A-scans, in bins of two rows.
 class BlockProfiles {
   public:
     BlockProfiles(const std::vector<float>& intensity, const Size3& size)
@@ -61,7 +63,8 @@ class BlockProfiles {
         fill_ends(counts, values_.data() + block * bins_);
     }
 
-    // Where no A-scan of the block was recorded, the nearest bin goes on: an edge would be taken for a boundary.
+    // Extends the nearest bin to the ends where no A-scan of the block was recorded. An edge there would be taken for a
+    // boundary.
     static void fill_ends(const std::vector<std::int64_t>& counts, float* values) {
         const auto is_known = [](std::int64_t count) { return count > 0; };
         const auto first = std::ranges::find_if(counts, is_known) - counts.begin();
@@ -76,7 +79,7 @@ class BlockProfiles {
     std::vector<float> values_;  // [block][bin]: mean intensity
 };
 
-// Bins that are exactly 0 were never recorded and tell nothing of noise.
+// Returns the noise floor. Bins of exactly 0 were never recorded and do not count as noise.
 double floor_of(const std::vector<float>& bins) {
     std::vector<float> some;
     std::ranges::copy_if(bins, std::back_inserter(some), [](float bin) { return bin > 0; });
@@ -86,6 +89,7 @@ double floor_of(const std::vector<float>& bins) {
     return static_cast<double>(*place);
 }
 
+// Converts boundaries from rows to bins.
 std::vector<ProfileBoundary> in_bins(const std::vector<WantedBoundary>& wanted, bool tissue_below) {
     std::vector<ProfileBoundary> boundaries;
     for (const WantedBoundary& one : wanted) {
@@ -102,7 +106,7 @@ bool stands_out(const float* line, std::int64_t rows, const SignalLevels& levels
     return static_cast<double>(bright) >= levels.least_bright;
 }
 
-// Of each block, in bins; is_known tells where.
+// Boundary positions of each block in bins, valid if is_known.
 struct BlockPlaces {
     std::vector<std::vector<float>> bins;  // [boundary][block]
     std::vector<std::uint8_t> is_known, has_tissue;
@@ -136,6 +140,7 @@ BlockPlaces cut_blocks(const BlockProfiles& profiles, const std::vector<ProfileB
     return places;
 }
 
+// Interpolates the values of blocks to A-scans.
 std::vector<float> spread(const std::vector<float>& blocks, const BlockProfiles& profiles, const Size3& size) {
     std::vector<float> rows(static_cast<std::size_t>(size[1] * size[2]));
     std::vector<BlockAxis::Share> along_a;

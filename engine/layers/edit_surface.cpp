@@ -10,7 +10,7 @@
 namespace echolux {
 namespace {
 
-// Where a surface may lie in an A-scan: between the nearest ones above and below that have a place there.
+// Range of rows available to a surface in an A-scan: between the nearest surfaces above and below.
 struct RoomInLine {
     float low, high;
 };

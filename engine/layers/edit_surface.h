@@ -1,5 +1,5 @@
-// Surfaces set by hand: a point is dragged, and the surface around it follows smoothly. It never crosses those above
-// and below it: where it would, it lies on them.
+// Manual editing of surfaces: when a point is dragged, the surface around it follows smoothly. A surface never crosses
+// its neighbours above and below, but stops at them.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace echolux {
 
-// How far from the dragged point the surface follows; 0: not at all.
+// Distance over which the surface follows the dragged point; 0: only the point itself.
 struct DragReach {
     std::int64_t a_scans = 16, b_scans = 2;
 };
 
-// The share of the drag by which a place so far from the dragged point follows: 1 there, 0 beyond the reach, a raised
-// cosine between.
+// Returns the share of the drag at a distance from the dragged point: 1 at the point, 0 beyond the reach, a raised
+// cosine in between.
 double drag_share(std::int64_t distance, std::int64_t reach);
 
-// A place that was set by hand, in one surface.
+// A manual change of one surface in one A-scan.
 struct PlaceEdit {
     std::size_t line = 0;  // A-scan
     float row_before = 0, row = 0;
@@ -27,12 +27,13 @@ struct PlaceEdit {
     Reason reason_before = Reason::ok;
 };
 
-// What a drag of `surface` in one A-scan to `row` makes of it. Nothing where it has no place in that A-scan; places
-// that are missing stay missing. Throws Error{bad_setting}: no such surface or A-scan.
+// Returns the changes of dragging `surface` to `row` in one A-scan. Empty if the surface has no position in that
+// A-scan. Missing positions stay missing. Throws Error{bad_setting} if the surface or A-scan does not exist.
 std::vector<PlaceEdit> dragged(const Surfaces& surfaces, std::size_t surface, std::int64_t a_scan, std::int64_t b_scan,
                                float row, std::int64_t depth, const DragReach& reach);
 
-// Edited places count as set by somebody: reason ok, quality 0 (nothing was searched).
+// apply() sets the edited positions with reason ok and quality 0, because nothing was searched. take_back() restores
+// the previous state.
 void apply(Surfaces& surfaces, std::size_t surface, const std::vector<PlaceEdit>& edits);
 void take_back(Surfaces& surfaces, std::size_t surface, const std::vector<PlaceEdit>& edits);
 

@@ -20,7 +20,8 @@
 namespace echolux {
 namespace {
 
-constexpr double jitter_sigma = 1.5;  // A-scans, B-scans: whole rows become parts of a row
+// In A-scans and B-scans; turns whole rows into fractions.
+constexpr double jitter_sigma = 1.5;
 constexpr float none = std::numeric_limits<float>::quiet_NaN();
 
 std::vector<WantedRows> wanted_rows(const std::vector<WantedBoundary>& wanted) {
@@ -33,14 +34,14 @@ std::vector<WantedRows> wanted_rows(const std::vector<WantedBoundary>& wanted) {
     return rows;
 }
 
-// What of the search the CPU does for the GPU too, and what it does where there is none.
+// Search steps shared by both backends, plus the CPU search.
 class SurfaceFinder {
   public:
     SurfaceFinder(const Size3& size, const SurfaceSearch& search)
         : size_(size), lines_(static_cast<std::size_t>(size[1] * size[2])), search_(search),
           wanted_(wanted_rows(search.wanted)) {}
 
-    // `intensity` in the memory of the host or of the GPU.
+    // Runs the search on the GPU; `intensity` may be in host or GPU memory.
     RowsFound on_gpu(const float* intensity, Progress& progress) const {
         const auto search = surface_search_on_gpu(intensity, tables(), search_.processor);
         BlocksCut cut = search->cut();
@@ -54,6 +55,7 @@ class SurfaceFinder {
         return search->found(cut.bins, signal_levels(size_[0], cut.floor), [&] { progress.advance(0); });
     }
 
+    // Runs the search on the CPU.
     RowsFound on_cpu(const std::vector<float>& intensity, Progress& progress) const {
         const CoarseLayers coarse =
             coarse_layers(intensity, size_, search_.wanted, search_.tissue_below, search_.floor);
@@ -75,7 +77,7 @@ class SurfaceFinder {
         return found;
     }
 
-    // Empty: nothing stands out.
+    // Converts rows to surfaces. Empty `found.rows` means that nothing exceeds the noise.
     Surfaces surfaces_of(const RowsFound& found) const {
         Surfaces surfaces{size_[1], size_[2], {}, found.moved, {}};
         for (std::size_t k = 0; k < wanted_.size(); ++k) {
@@ -99,7 +101,7 @@ class SurfaceFinder {
   private:
     MapSize map() const { return {size_[1], size_[2]}; }
 
-    // A boundary that most of its neighbourhood is not sure of is not sure where chance has it look like one.
+    // Marks boundaries as ambiguous where most of their neighbourhood is. Isolated confident spots are chance.
     void doubt_lonely(Surface& surface) const {
         constexpr double sigma = 3;  // A-scans, B-scans
         std::vector<float> sure, seen;
@@ -125,6 +127,7 @@ class SurfaceFinder {
         return tables;
     }
 
+    // Throws if tissue was found but no block has depths that fit the distances and polarities.
     static void require_fit(bool has_tissue, bool is_found) {
         if (!has_tissue || is_found) return;
         throw Error(ErrorCode::bad_setting, "no depths fit these distances and polarities",
@@ -132,7 +135,7 @@ class SurfaceFinder {
                     "check them, and how deep a voxel is (layers.row_um)");
     }
 
-    // `each(boundaries of an A-scan, its number)`, for all of them.
+    // Calls each(boundaries of an A-scan, its index) for all A-scans, in parallel.
     template <class Each>
     void over_lines(std::vector<std::int32_t>& rows, RowsFound& found, const Each& each) const {
         parallel_for(0, size_[2], [&](std::int64_t b) {
@@ -146,6 +149,7 @@ class SurfaceFinder {
         });
     }
 
+    // Moves boundaries down that cross the one above.
     void order(std::vector<std::int32_t>& rows, RowsFound& found) const {
         std::atomic<std::int64_t> moved = 0;
         over_lines(rows, found, [&](const LineOfSurfaces& line, std::size_t) { moved += line.order_rows(); });
@@ -168,7 +172,7 @@ class SurfaceFinder {
         }
     }
 
-    // How many places lie at the end of their candidates.
+    // Sweeps all boundaries once and returns the number of positions at the end of their searched rows.
     std::int64_t sweep(std::vector<std::int32_t>& rows, BoundarySearch& search, const CoarseLayers& coarse,
                        RowsFound& found, const BoundaryDone& done) const {
         std::int64_t at_ends = 0;
@@ -204,7 +208,7 @@ class SurfaceFinder {
         });
     }
 
-    // [boundary]: how sure it is in the whole volume.
+    // Returns the total quality of each boundary in the volume.
     std::vector<double> sureness(const RowsFound& found) const {
         std::vector<double> all;
         for (std::size_t k = 0; k < wanted_.size(); ++k) {
@@ -250,7 +254,7 @@ void require_rows(const Size3& size, const SurfaceSearch& search) {
                 "layers", fmt::format("look for fewer, or in {} or more", counted(least, "rows")));
 }
 
-// What velocities or phases would be taken for. Voxels that do not say what they hold are taken as intensities.
+// Rejects velocities and phases. Voxels without a quantity are taken as intensities.
 void require_brightness(const VolumeGrid& grid) {
     const std::string& held = grid.quantity;
     if (held.empty() || held == "db" || held == "intensity" || held == "amplitude") return;
@@ -258,7 +262,7 @@ void require_brightness(const VolumeGrid& grid) {
                 "reconstruct db, intensity or amplitude");
 }
 
-// Codes that count from the noise floor.
+// Returns the noise floor of volumes whose dB values are relative to it: 0 dB is an intensity of 1.
 std::optional<double> floor_of(const VolumeGrid& grid) {
     if (grid.quantity == "db" && grid.unit == "dB above noise floor") return 1;
     return {};

@@ -1,6 +1,7 @@
-// Surfaces of layered tissue in B-scans and volumes: a coarse cut of averaged profiles, then, twice, the likelihood of
-// each boundary's places in a band around it, made smooth in both directions by semi-global sweeps (docs/layers.md). No
-// learned weights; gradients alone would be two to three times as wrong in speckle.
+// Finds the surfaces of layered tissue in B-scans and volumes. First cuts averaged profiles coarsely. Then computes, at
+// least twice, the likelihood of each boundary at the rows of a band around it and smooths it in both directions by
+// semi-global sweeps (docs/layers.md). Uses no learned weights. In speckle, gradients alone would give two to three
+// times the error.
 #pragma once
 
 #include <array>
@@ -15,26 +16,29 @@
 
 namespace echolux {
 
-// What is looked for, in rows.
+// What to search for, in rows.
 struct SurfaceSearch {
     std::vector<WantedBoundary> wanted;
     bool tissue_below = false;
-    std::optional<double> floor{};       // mean intensity of noise, where it is known
-    std::array<double, 2> spacing_um{};  // of A-scans and B-scans; 0: unknown, vessels are not bridged
+    std::optional<double> floor{};       // mean intensity of noise, if known
+    std::array<double, 2> spacing_um{};  // of A-scans and B-scans; if 0, vessels are not bridged
     BackendChoice processor{.backend = Backend::cpu};
 };
 
-// `intensity`: [b_scan][a_scan][depth], linear. The same bits for any number of threads and on a GPU. Where nothing
-// stands out from the noise there are no rows: reasons say no_signal. Voxels that are no numbers were not recorded:
-// beside them there are no rows. Throws Error{bad_setting} for fewer rows than boundaries need.
+// Finds surfaces in linear `intensity`, [b_scan][a_scan][depth]. Gives the same bits for any number of threads and on a
+// GPU. A-scans where nothing exceeds the noise have reason no_signal and no rows. Voxels that are not finite were not
+// recorded; there are no rows next to them. Throws Error{bad_setting} if there are too few depth rows for the
+// boundaries.
 Surfaces find_surfaces(const std::vector<float>& intensity, const Size3& size, const SurfaceSearch& search,
                        Progress& progress);
 
-// Of a volume in the memory of the GPU that `search.processor` names, or the first. `progress` may only cancel.
+// Finds surfaces in a volume in the memory of the GPU named by `search.processor`, or of the first GPU. `progress` is
+// only used to cancel.
 Surfaces find_surfaces_on_gpu(const float* intensity, const Size3& size, const SurfaceSearch& search,
                               Progress& progress);
 
-// Of a volume of dB, intensity or amplitude; one that does not say is taken as intensity. Throws for all others.
+// Finds surfaces in a volume of dB, intensity or amplitude; volumes without a quantity are taken as intensity. Throws
+// Error{bad_setting} for all others.
 Surfaces find_surfaces(const Volume& volume, const LayerRecipe& recipe, Progress& progress,
                        const BackendChoice& processor = {.backend = Backend::cpu});
 

@@ -37,7 +37,7 @@ void smooth_along_b(const std::vector<float>& map, float* out, const MapSize& si
     }
 }
 
-// use(index) for the eight neighbours of a place that are there, and for the place itself.
+// Calls use(index) for a position and its existing neighbours among eight.
 template <class Use>
 void each_neighbour(const MapSize& size, std::int64_t b, std::int64_t a, const Use& use) {
     for (std::int64_t y = std::max<std::int64_t>(0, b - 1); y <= std::min(size.b_scans - 1, b + 1); ++y) {

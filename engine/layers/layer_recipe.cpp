@@ -43,7 +43,7 @@ const std::vector<Field<LayerRecipe>>& describe<LayerRecipe>() {
 
 namespace {
 
-// [about] of a preset.
+// Section [about] of a preset.
 struct About {
     std::string text;
 };
@@ -66,7 +66,7 @@ std::vector<std::string> names_of(const LayerRecipe& recipe) {
     return names;
 }
 
-// The number of each boundary, of a list with one for all or one for each.
+// Returns the number of a boundary from a list with one number for all or one for each.
 double number_of(const std::vector<double>& list, std::size_t index) {
     return list.size() == 1 ? list.front() : list.at(index);
 }

@@ -13,8 +13,8 @@ struct Least {
     std::int32_t at;
 };
 
-// The least a[i] + b[i] for i in [begin, end), the first of several. Lanes beside each other, so that a vector unit
-// takes eight at a time.
+// Returns the min of a[i] + b[i] for i in [begin, end), the first if there are several. Eight independent lanes allow
+// vector instructions.
 Least least_sum(const float* a, const float* b, std::int64_t begin, std::int64_t end) {
     constexpr std::int32_t lanes = 8;
     std::array<float, lanes> cost{};
@@ -53,7 +53,8 @@ ProfileCutter::ProfileCutter(std::vector<ProfileBoundary> boundaries, std::int64
     }
 }
 
-// Pieces from the top and to the bottom may be of any length, those between boundaries of no more than the longest.
+// Computes the costs of pieces. Those from the top and to the bottom may have any length, those between boundaries at
+// most longest_.
 void ProfileCutter::find_pieces(std::span<const float> profile) {
     for (std::int64_t i = 0; i < bins_; ++i) {
         const auto at = static_cast<std::size_t>(i);
@@ -69,6 +70,8 @@ void ProfileCutter::find_pieces(std::span<const float> profile) {
     }
 }
 
+// One step of the dynamic programming: min cost of placing `boundary` at each bin, given the costs of the boundary
+// above.
 void ProfileCutter::next_boundary(const ProfileBoundary& boundary, const std::vector<float>& above,
                                   std::vector<float>& costs, std::int32_t* from) const {
     for (std::int64_t end = 1; end < bins_; ++end) {

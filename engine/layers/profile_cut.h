@@ -1,5 +1,5 @@
-// One depth profile cut into pieces of constant brightness: the most likely cut of exponentially distributed
-// intensities, found exactly by dynamic programming over all places of all boundaries.
+// Cuts one depth profile into pieces of constant brightness. Finds the exact maximum likelihood cut of exponentially
+// distributed intensities by dynamic programming over all positions of all boundaries.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ class ProfileCutter {
   public:
     ProfileCutter(std::vector<ProfileBoundary> boundaries, std::int64_t bins);
 
-    // The bin that begins below each boundary. `profile` is above 0 everywhere. Empty: none fits distances and
-    // polarities.
+    // Returns the bin that begins below each boundary; empty if no cut fits the distances and polarities. All values of
+    // `profile` must be positive.
     std::vector<std::int64_t> operator()(std::span<const float> profile);
 
   private:
@@ -28,9 +28,9 @@ class ProfileCutter {
 
     std::vector<ProfileBoundary> boundaries_;
     std::int64_t bins_, stride_, longest_ = 0;
-    std::vector<double> sums_;        // of the bins before
+    std::vector<double> sums_;        // prefix sums
     std::vector<float> pieces_;       // [end][begin]: cost of a piece
-    std::vector<std::int32_t> from_;  // [boundary][end]: where the piece above it begins
+    std::vector<std::int32_t> from_;  // [boundary][end]: begin of the piece above
 };
 
 }  // namespace echolux

@@ -1,4 +1,4 @@
-// Outliers of a map: what does not lie on the smooth surface that most of its neighbours lie on.
+// Removes outliers of a map: values far from the smooth surface through most of their neighbours.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,9 @@
 
 namespace echolux {
 
-// At each place a surface of second order is fitted to all within `reach`, by least squares whose weights fall with
-// the distance from it (P. W. Holland, R. E. Welsch, Commun. Stat. A6, 813, 1977). What lies further off than `limit`
-// is replaced by it.
+// At each position, fits a surface of second order to the values within `reach` by iteratively reweighted least squares
+// (P. W. Holland, R. E. Welsch, Commun. Stat. A6, 813, 1977). Values further than `limit` from the surface are replaced
+// by it.
 std::vector<float> without_outliers(const std::vector<float>& map, const MapSize& size, std::int64_t reach,
                                     double limit);
 

@@ -20,12 +20,12 @@ void require_real(const VolumeGrid& grid) {
                 "reconstruct db, intensity or amplitude");
 }
 
-// The values of some rows of an A-scan as one.
+// Projects some rows of an A-scan to one value.
 template <class Code>
 float projected(const Code* codes, std::int64_t count, const VolumeGrid& grid, SlabValue shown) {
     const bool is_db = grid.quantity == "db";
     const double least = -std::numeric_limits<double>::infinity();
-    std::array<double, 3> top{least, least, least};  // from the greatest on
+    std::array<double, 3> top{least, least, least};  // in descending order
     double sum = 0;
     std::size_t known = 0;
     for (std::int64_t z = 0; z < count; ++z) {
@@ -48,7 +48,7 @@ float projected(const Code* codes, std::int64_t count, const VolumeGrid& grid, S
     return static_cast<float>(is_db ? 10 * std::log10(mean) : mean);
 }
 
-// Catmull-Rom's weights of four neighbours, for a place `t` between the second and the third.
+// Returns the Catmull-Rom weights of four neighbours for a position `t` between the second and the third.
 std::array<double, 4> cubic_weights(double t) {
     return {0.5 * t * (-1 + t * (2 - t)), 1 + 0.5 * t * t * (-5 + 3 * t), 0.5 * t * (1 + t * (4 - 3 * t)),
             0.5 * t * t * (t - 1)};
@@ -64,6 +64,7 @@ Code code_of(double value) {
     }
 }
 
+// Shifts an A-scan up by `by` rows. `copy` is a buffer.
 template <class Code>
 void move_up(Code* a_scan, std::int64_t depth, double by, std::vector<double>& copy) {
     copy.assign(a_scan, a_scan + depth);

@@ -1,4 +1,4 @@
-// What lies between two surfaces, seen from above; and a volume in which one of them lies flat.
+// En-face maps between two surfaces, and flattening of a volume to a surface.
 #pragma once
 
 #include <cstddef>
@@ -10,36 +10,36 @@
 
 namespace echolux {
 
-// mean: of intensities, in dB afterwards where the volume is in dB; top3: the same of the three greatest.
+// mean: of intensities, converted back to dB for volumes in dB; top3: mean of the three largest.
 enum class SlabValue { mean, max, top3 };
 
 struct SlabSpec {
-    std::size_t upper = 0, lower = 0;               // surfaces
-    double below_upper_um = 0, below_lower_um = 0;  // rows where the spacing is unknown; less than 0: above it
+    std::size_t upper = 0, lower = 0;               // indices of surfaces
+    double below_upper_um = 0, below_lower_um = 0;  // in rows if the spacing is unknown; negative: above the surface
     SlabValue value = SlabValue::mean;
 };
 
-// Rows of the A-scan `line` whose voxels' centres lie between; nothing where a surface is missing or no voxel lies
-// there.
+// Returns the rows of A-scan `line` whose voxel centres are between the surfaces; nullopt if a surface is missing or
+// there are none.
 struct RowRange {
     std::int64_t begin = 0, end = 0;
 };
 std::optional<RowRange> rows_between(const Surfaces& surfaces, const SlabSpec& slab, const VolumeGrid& grid,
                                      std::size_t line);
 
-// [b_scan][a_scan], of the voxels whose centres lie between; NaN where a surface is missing or no voxel lies between.
-// Throws Error{bad_setting} for complex voxels.
+// Returns [b_scan][a_scan] of the voxels whose centres are between the surfaces; NaN if a surface is missing or there
+// are none. Throws Error{bad_setting} for complex voxels.
 std::vector<float> en_face_between(const Volume& volume, const Surfaces& surfaces, const SlabSpec& slab);
 
-// A map as a volume of one row: columns are A-scans, rows B-scans.
+// Returns the map as a single slice: columns are A-scans, rows are B-scans.
 Volume volume_of_map(const std::vector<float>& map, const Volume& volume, const char* quantity, const char* unit);
 
-// The row at which a surface lies in a flat volume: the mean of those that are known, rounded.
+// Returns the row of a surface in a flattened volume: the rounded mean of its known rows.
 double flat_row_of(const Surface& surface);
 
-// A-scans moved in depth until the surface lies at flat_row_of(); `back`: away from there again. Cubic between rows
-// (R. Keys, IEEE TASSP 29, 1153, 1981); beyond its ends an A-scan's last voxel goes on. A-scans without a surface are
-// empty afterwards: NaN, of whole numbers the least code. Throws Error{bad_setting} for complex voxels.
+// Shifts A-scans in depth so that the surface is at flat_row_of(); `back` reverses this. Interpolates between rows by
+// cubic convolution (R. Keys, IEEE TASSP 29, 1153, 1981); end voxels extend beyond the ends. A-scans without the
+// surface become empty: NaN, or the smallest code of integer types. Throws Error{bad_setting} for complex voxels.
 void flatten_to(Volume& volume, const Surface& surface, bool back = false);
 
 }  // namespace echolux

@@ -32,7 +32,7 @@ std::vector<std::string> names_in(const Volume& volume) {
     return names;
 }
 
-// Depths in rows are rows of any volume; in micrometres they are nothing without its spacing.
+// Returns whether depths are in rows. Throws if they are in um and the volume's spacing is unknown.
 bool is_in_rows(const VolumeGrid& maps, const DepthScale& scale, const std::filesystem::path& path) {
     if (maps.unit == "um" && !scale.is_known()) {
         throw Error(ErrorCode::bad_file, "holds depths in um, and the volume does not know how deep its voxels are",
@@ -43,7 +43,7 @@ bool is_in_rows(const VolumeGrid& maps, const DepthScale& scale, const std::file
 
 }  // namespace
 
-// Memory has the rows of a slice fastest, and those are the B-scans.
+// The fastest axis in memory is the rows of a slice, which are B-scans.
 Volume volume_of(const Surfaces& surfaces, const Volume& volume) {
     const VolumeGrid& grid = volume.grid;
     const DepthScale scale(grid);

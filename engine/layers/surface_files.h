@@ -1,6 +1,6 @@
-// Surfaces in files. A volume file of any format has a slice for each surface, a row for each B-scan, a column for each
-// A-scan: depths in um from zero delay (rows where the unit says so), NaN where there is none; names travel as text. A
-// table (CSV) has a line for each place, with quality and reason.
+// Surfaces in files. In a volume file of any format, slices are surfaces, rows are B-scans and columns are A-scans.
+// Values are depths in um from zero delay, or rows if the unit is "rows"; NaN without a surface. Names are stored as
+// text. A CSV table has one line per position, with quality and reason.
 #pragma once
 
 #include <filesystem>
@@ -10,19 +10,19 @@
 
 namespace echolux {
 
-// `volume`: that in which they were found; its spacing and provenance go along.
+// Converts surfaces to a volume of depths. `volume` is the searched volume; its spacing and provenance are copied.
 Volume volume_of(const Surfaces& surfaces, const Volume& volume);
 
-// b_scan,a_scan,surface,depth_um,quality,reason; an empty cell where there is no depth. depth_row where the spacing is
-// unknown.
+// Returns CSV: b_scan,a_scan,surface,depth_um,quality,reason. Depth cells are empty without a surface. The column is
+// depth_row if the spacing is unknown.
 std::string csv_of(const Surfaces& surfaces, const VolumeGrid& grid);
 
-// Whether a table of ours stands there, by its heading.
+// Returns whether the file at `path` is such a table, by its heading.
 bool is_own_surface_table(const std::filesystem::path& path);
 
-// A file that volume_of() made, or another program of the same form, for a volume of this grid. Surfaces that cross are
-// put in order, and counted as moved. Throws Error{bad_file} for another size and for um in a volume of unknown
-// spacing, as read_volume() does besides.
+// Reads surfaces of a volume of this grid, as volume_of() or a program with the same format wrote them. Crossing
+// surfaces are put in order and counted as moved. Throws Error{bad_file} if the size differs or if depths are in um and
+// the spacing is unknown, and as read_volume() does.
 Surfaces read_surfaces(const std::filesystem::path& path, const VolumeGrid& grid);
 
 }  // namespace echolux

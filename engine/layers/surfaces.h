@@ -1,5 +1,5 @@
-// Surfaces between layers, as they were found or as somebody set them: for each A-scan a depth, how sure it is, and why
-// there is none where there is none.
+// Surfaces between layers, found or set manually. Each has per A-scan a depth, its quality, and the reason if it is
+// missing.
 #pragma once
 
 #include <cstdint>
@@ -14,33 +14,33 @@ namespace echolux {
 
 struct Surface {
     std::string name;
-    std::vector<float> rows;      // [b_scan][a_scan]: depth rows, voxel centres whole; NaN: none
-    std::vector<float> quality;   // in nats: by how much the next best place is less likely
+    std::vector<float> rows;      // [b_scan][a_scan]: depth rows, voxel centres at integers; NaN: missing
+    std::vector<float> quality;   // in nats: log likelihood ratio to the next best position
     std::vector<Reason> reasons;  // see has_place()
 };
 
 struct Surfaces {
     std::int64_t a_scans = 0, b_scans = 0;
-    std::vector<Surface> all;  // from above; they touch, but never cross
-    std::int64_t moved = 0;    // places that were moved down to where the surface above them lies
+    std::vector<Surface> all;  // from the top; they may touch but never cross
+    std::int64_t moved = 0;    // number of positions moved down to the surface above
     ProcessorUsed searched_on{};
 
     std::int64_t lines() const { return a_scans * b_scans; }
 };
 
-// Share of the places of all surfaces that have this reason: 0 to 1.
+// Returns the share, 0 to 1, of all positions of all surfaces that have this reason.
 double share_of(const Surfaces& surfaces, Reason reason);
 
-// Of all places that have a row: 0 to 1.
+// Returns the share, 0 to 1, of positions with a row.
 double share_found(const Surfaces& surfaces);
 
-// Moves surfaces that cross the one above down to it, across those that have no place too, and counts that.
+// Moves positions that are above a higher surface down to it and counts them. Looks across surfaces without a position.
 void put_in_order(Surfaces& surfaces);
 
-// Index of a surface by its name. Throws Error{bad_setting} with the nearest name, and all of them.
+// Returns the index of a surface by name. Throws Error{bad_setting} that suggests the nearest name and lists all.
 std::size_t index_of(const Surfaces& surfaces, const std::string& name);
 
-// Micrometres from zero delay, or rows where the spacing is unknown.
+// Converts rows to micrometres from zero delay, or keeps rows if the spacing is unknown.
 class DepthScale {
   public:
     explicit DepthScale(const VolumeGrid& grid);
@@ -56,8 +56,8 @@ class DepthScale {
     double first_, row_;
 };
 
-// Distance from one surface down to another along the A-scan, [b_scan][a_scan] in um (rows where the spacing is
-// unknown); NaN where one of them is missing.
+// Returns the distance from one surface down to another along the A-scan, [b_scan][a_scan] in um, or rows if the
+// spacing is unknown; NaN if one of them is missing.
 std::vector<float> thickness_between(const Surfaces& surfaces, std::size_t upper, std::size_t lower,
                                      const VolumeGrid& grid);
 

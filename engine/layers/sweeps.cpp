@@ -10,22 +10,25 @@ namespace {
 
 constexpr int farthest = farthest_boundary_rows;
 constexpr int margin = farthest + 3;
-constexpr std::int64_t lines_together = 32;  // along B-scans: A-scans beside each other, as memory has them
+// Along B-scans, process neighbouring A-scans together, because they are adjacent in memory.
+constexpr std::int64_t lines_together = 32;
 
 using Lanes = std::array<float, boundary_lanes>;
 
-// Sums of costs along one way, one A-scan after the other.
+// Accumulated costs along one path, one A-scan after the other.
 class Way {
   public:
     explicit Way(const SweepStep& step) : step_(step) {}
 
-    // The sums of the first A-scan are its costs.
+    // Starts a path: the sums of the first A-scan are its costs.
     const Lanes& first(const float* costs, std::int32_t row) {
         std::copy_n(costs, boundary_lanes, sums_.begin());
         row_ = row;
         return sums_;
     }
 
+    // Adds the costs of the next A-scan to the cheapest way from the previous one. Subtracts the min, so that sums stay
+    // small.
     const Lanes& next(const float* costs, std::int32_t row) {
         std::array<float, boundary_lanes + 2 * margin> before{};
         std::fill_n(before.begin(), margin, sums_[0] + beyond_boundary_labels);
@@ -48,8 +51,8 @@ class Way {
     std::int32_t row_ = 0;
 };
 
-// Adds what `way` says to `total`, for A-scans from `first` on, `stride` apart; backwards it counts their own costs
-// once, not twice.
+// Adds the sums of a path to `total`, for `count` A-scans from `first` with this stride. The backward pass subtracts
+// the A-scan's own costs, which both passes include.
 void go(Way& way, const std::vector<float>& costs, const std::vector<std::int32_t>& rows, std::int64_t first,
         std::int64_t count, std::int64_t stride, std::vector<float>& total) {
     for (std::int64_t i = 0; i < count; ++i) {
@@ -67,7 +70,7 @@ void go(Way& way, const std::vector<float>& costs, const std::vector<std::int32_
     }
 }
 
-// To and fro along A-scans or along B-scans.
+// Sweeps forwards and backwards along A-scans or along B-scans.
 std::vector<float> to_and_fro(const std::vector<float>& costs, const std::vector<std::int32_t>& rows,
                               const MapSize& size, bool along_b, const SweepStep& step) {
     std::vector<float> total(costs.size());
@@ -84,11 +87,12 @@ std::vector<float> to_and_fro(const std::vector<float>& costs, const std::vector
     return total;
 }
 
-// The first of the least.
+// Returns the first label of min cost.
 std::int32_t best_of(const float* sums) {
     return static_cast<std::int32_t>(std::min_element(sums, sums + boundary_labels) - sums);
 }
 
+// Returns the cost difference to the best label that is not next to the chosen one.
 float quality_of(const float* sums, std::int32_t best) {
     float next = impossible;
     for (std::int32_t label = 0; label < boundary_labels; ++label) {

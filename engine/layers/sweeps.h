@@ -1,5 +1,5 @@
-// One boundary made smooth in both directions: semi-global sweeps along A-scans and B-scans, to and fro, at the same
-// depth, over its costs in all A-scans (H. Hirschmueller, IEEE TPAMI 30, 328, 2008).
+// Smooths one boundary in both directions: semi-global sweeps of its costs along A-scans and B-scans, forwards and
+// backwards, at constant depth (H. Hirschmueller, IEEE TPAMI 30, 328, 2008).
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace echolux {
 
-// `costs`: [A-scan][lane], `rows`: of the label in the middle.
+// `costs` is [A-scan][lane], `rows` the row of the centre label per A-scan.
 SweptBoundary swept(const std::vector<float>& costs, const std::vector<std::int32_t>& rows, const MapSize& size,
                     const SweepStep& step);
 

@@ -10,12 +10,13 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t reach = 4;       // nodes to either side, a vessel's width
-constexpr double surely_off = 3;        // rows: walls of vessels are off the surface by at least that somewhere,
-constexpr double off = 1;               // and all around as far as by that
-constexpr double farthest_share = 0.5;  // of a vessel's width: B-scans further apart tell nothing of each other
+constexpr std::int64_t reach = 4;  // nodes on either side, covering a vessel's width
+constexpr double surely_off = 3;   // rows off the surface that a vessel's wall reaches somewhere
+constexpr double off = 1;          // rows off the surface of all positions connected to such a wall
+// Relative to a vessel's width; B-scans further apart are bridged one by one.
+constexpr double farthest_share = 0.5;
 
-// Every few places of an axis: those that a surface is fitted to.
+// Evenly spaced positions on an axis, to which surfaces are fitted.
 struct Nodes {
     std::int64_t step, first, count;
 
@@ -33,7 +34,7 @@ struct Nodes {
     }
 };
 
-// Where the tissue around says that the boundary lies, `rows` having no gaps.
+// Returns the boundary's rows according to the surrounding tissue. `rows` must not have gaps.
 std::vector<float> smooth_course(const std::vector<float>& rows, const MapSize& size, const Nodes& a, const Nodes& b) {
     const MapSize nodes{a.count, b.count};
     std::vector<float> map(static_cast<std::size_t>(nodes.count()));
@@ -58,7 +59,7 @@ std::vector<float> smooth_course(const std::vector<float>& rows, const MapSize& 
     return course;
 }
 
-// Places that are surely off, and all around them that are off.
+// Returns positions that are surely off, and all connected ones that are off.
 std::vector<std::uint8_t> parts_off(const std::vector<float>& distance, const MapSize& size) {
     std::vector<std::uint8_t> is_off(distance.size());
     std::vector<std::int64_t> open;
@@ -80,7 +81,7 @@ std::vector<std::uint8_t> parts_off(const std::vector<float>& distance, const Ma
     return is_off;
 }
 
-// The part of a surface that B-scans see together.
+// A range of B-scans of a surface that is processed together.
 class BScansTogether {
   public:
     BScansTogether(Surface& surface, const MapSize& size, std::int64_t first_b_scan)
