@@ -1,4 +1,4 @@
-// Angiography of repeats between which the tissue moves, by what its vessels stand out from static tissue.
+// Validates angiography of repeats with tissue motion, by the contrast of vessels to static tissue.
 #include <fmt/format.h>
 #include <algorithm>
 
@@ -18,9 +18,9 @@ FlowRecipe angiography(FlowMethod method, bool align, double significance) {
     return flow;
 }
 
-// Over seeds: the least contrast, and the greatest share of static tissue that is shown as flow.
+// Over seeds: the min contrast, and the max share of static tissue that is shown as flow.
 struct Found {
-    double raw = 0;  // the greatest contrast of amplitudes as they were recorded
+    double raw = 0;  // max contrast of unaligned amplitudes
     double contrast = 1e9, still = 0;
 };
 
@@ -45,7 +45,7 @@ Found found_at(double motion_um, unsigned seeds) {
 }  // namespace
 
 CheckTable validated_angiograms(ValidationRun& run) {
-    constexpr double share = 0.75;  // of the contrast at rest, that 1 um leaves at least
+    constexpr double share = 0.75;  // min share of the contrast at rest that must remain at 1 um
     const unsigned seeds = run.quick() ? 1 : 5;
     CheckTable table{"Angiography of moving tissue",
                      "Vessels in layered tissue, 128 x 160 x 12 voxels of 1.4 x 5 um, beam radius 10 um, 20 dB, four "

@@ -1,4 +1,4 @@
-// Width and side lobes of a mirror in the middle of the depth range, and of a deep one.
+// Validates width and side lobes of a mirror at the centre of the depth range and of a deep one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace echolux {
 namespace {
 
-constexpr std::array<std::size_t, 2> depths{2, 4};  // of published_depths
+constexpr std::array<std::size_t, 2> depths{2, 4};  // indices of published_depths
 
 }  // namespace
 

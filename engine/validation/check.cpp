@@ -13,7 +13,7 @@ namespace echolux {
 namespace {
 
 std::string spelled_number(double value, const std::string& unit) {
-    if (unit == "dB") return fmt::format("{:.2f}", std::round(value * 100) / 100 + 0.0);  // + 0.0: no -0.00
+    if (unit == "dB") return fmt::format("{:.2f}", std::round(value * 100) / 100 + 0.0);  // + 0.0 avoids -0.00
     if (unit == "bins") return fmt::format("{:.3f}", value);
     return std::abs(value) >= 0.5 ? fmt::format("{:.4f}", value) : fmt::format("{:.2g}", value + 0.0);
 }

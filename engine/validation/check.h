@@ -1,4 +1,5 @@
-// What a validation says: what was measured, what a formula or a publication expects, and how far apart the two may be.
+// Results of a validation: the measured values, the values expected from a formula or publication, and the allowed
+// difference.
 #pragma once
 
 #include <optional>
@@ -11,39 +12,41 @@ enum class Bound { near, at_least, at_most, none };
 
 struct Check {
     std::string what;
-    std::string unit;  // "dB", "bins"; "": a ratio
+    std::string unit;  // "dB", "bins"; empty for ratios
     double found = 0;
     std::optional<double> expected;
     Bound bound = Bound::near;
-    double limit = 0;  // near: the maximum distance from `expected`
+    double limit = 0;  // for `near`, the max distance from `expected`
 
-    bool passed() const;  // never of NaN
+    bool passed() const;  // false for NaN
 };
 
+// Return checks of the given bound.
 Check near(std::string what, std::string unit, double found, double expected, double distance);
 Check at_least(std::string what, std::string unit, double found, double limit, std::optional<double> expected = {});
 Check at_most(std::string what, std::string unit, double found, double limit, std::optional<double> expected = {});
 
-// Of a figure whose scenes are others than those of `expected`: 3 dB less, and not less than `demanded`.
+// Returns a check of a value whose scenes differ from those of `expected`: at most 3 dB less, and not less than
+// `demanded_db`.
 Check about(std::string what, double found_db, double expected_db, double demanded_db = -300);
 
-// Nothing is demanded of it.
+// Returns a value without a requirement.
 Check reported(std::string what, std::string unit, double found, std::optional<double> expected = {});
 
-// Checks of one kind.
+// A table of related checks.
 struct CheckTable {
     std::string title;
-    std::string basis;  // what was measured, and where the expected values come from: a sentence or two, Markdown
+    std::string basis;  // what was measured and where the expected values come from; one or two sentences of Markdown
     std::vector<Check> checks;
 };
 
-// Of one mirror, by one way of resampling.
+// Result of one mirror and one resampling method.
 struct AxialCell {
     double fwhm_bins = 0;     // of the amplitude
-    double side_lobe_db = 0;  // the greatest amplitude beyond the main lobe, below the peak
+    double side_lobe_db = 0;  // largest amplitude outside the main lobe, relative to the peak
 };
 
-// Axial width and side lobes of mirrors, for each way of resampling: a row a method, a column a mirror.
+// Axial width and side lobes: a row per resampling method, a column per mirror.
 struct AxialTable {
     std::vector<std::string> mirrors;
     struct Row {
@@ -54,7 +57,7 @@ struct AxialTable {
 };
 
 struct ValidationReport {
-    std::string backend;  // of all that reconstructed
+    std::string backend;  // that reconstructed everything
     bool quick = false;
     AxialTable axial;
     std::vector<CheckTable> tables;
@@ -62,7 +65,7 @@ struct ValidationReport {
     std::vector<const Check*> failures() const;
 };
 
-// docs/validation.md.
+// Returns the text of docs/validation.md.
 std::string markdown_of(const ValidationReport& report);
 
 }  // namespace echolux

@@ -1,4 +1,4 @@
-// How far dispersion-encoded full range brings false images down, iteration by iteration (docs/algorithms.md 8).
+// Validates how far dispersion-encoded full range suppresses false images per iteration (docs/algorithms.md 8).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,13 +17,14 @@ using std::numbers::pi;
 using Profile = std::vector<std::complex<double>>;
 
 constexpr std::int64_t n = 2048;
-constexpr double a2 = 160, a3 = 30;  // gamma 0.10
+constexpr double a2 = 160, a3 = 30;  // convergence factor gamma = 0.10
 
 struct Reflector {
     double bin, amplitude, phase;
 };
 using Scene = std::vector<Reflector>;
 
+// Appends the spectrum of the scene with dispersion.
 void add_spectrum(const Scene& scene, std::vector<float>& spectra) {
     for (std::int64_t j = 0; j < n; ++j) {
         const double kappa = 2 * static_cast<double>(j) / (n - 1) - 1;
@@ -36,13 +37,13 @@ void add_spectrum(const Scene& scene, std::vector<float>& spectra) {
     }
 }
 
-// sum over j < n of exp(2 pi i cycles j).
+// Returns the sum of exp(2 pi i cycles j) over 0 <= j < n.
 std::complex<double> dirichlet(double cycles) {
     if (std::abs(cycles - std::nearbyint(cycles)) < 1e-12) return n;
     return (1.0 - std::polar(1.0, 2 * pi * cycles * n)) / (1.0 - std::polar(1.0, 2 * pi * cycles));
 }
 
-// The one-sided profile in closed form, zero delay in the middle: a Hann window is three exponentials.
+// Returns the one-sided profile in closed form, with zero delay in the centre. A Hann window is three exponentials.
 Profile truth_of(const Scene& scene) {
     constexpr double side = 1.0 / (n - 1), sum_of_window = (n - 1) / 2.0;
     Profile profile(n);
@@ -58,7 +59,7 @@ Profile truth_of(const Scene& scene) {
     return profile;
 }
 
-// Energy of the truth over that of the error.
+// Returns the energy of the truth over that of the error, in dB.
 double suppression_db(const std::complex<float>* found, const Profile& truth) {
     double error = 0, energy = 0;
     for (std::size_t i = 0; i < truth.size(); ++i) {
@@ -68,7 +69,7 @@ double suppression_db(const std::complex<float>* found, const Profile& truth) {
     return 10 * std::log10(energy / error);
 }
 
-// Twelve layers over 35 dB on both sides of zero delay.
+// Returns twelve layers with a range of 35 dB on both sides of zero delay.
 Scene layers(unsigned seed) {
     std::mt19937 random(seed);
     std::uniform_real_distribution<double> bin(-800, 800), level_db(-35, 0), phase(0, 2 * pi);
@@ -80,7 +81,7 @@ Scene layers(unsigned seed) {
     return scene;
 }
 
-// Median over the scenes.
+// Returns the median over the scenes.
 double suppression_db(ValidationRun& run, const std::vector<Scene>& scenes, const std::vector<Profile>& truths,
                       std::int64_t iterations) {
     ReconstructionSpec spec = bare_spec(n, std::ssize(scenes));
@@ -102,7 +103,7 @@ double suppression_db(ValidationRun& run, const std::vector<Scene>& scenes, cons
 struct Published {
     std::int64_t iterations;
     double expected_db;
-    double demanded_db = -300;  // of any scene (docs/algorithms.md 6)
+    double demanded_db = -300;  // for every scene (docs/algorithms.md 6)
 };
 
 void add_checks(CheckTable& table, ValidationRun& run, const std::vector<Scene>& scenes,

@@ -18,8 +18,8 @@ double b_spline(double x) {
     return x < 2 ? std::pow(2 - x, 3) / 6 : 0;
 }
 
-// The spline through all samples, as weights that fall by sqrt(3) - 2 a sample (M. Unser, IEEE Signal Process. Mag.
-// 16(6), 1999).
+// Returns the weights of the spline through all samples, which change by a factor of sqrt(3) - 2 per sample (M. Unser,
+// IEEE Signal Process. Mag. 16(6), 1999).
 InterpolationWeights spline_weights(double t) {
     constexpr std::int64_t reach = 12;
     const double fall = std::numbers::sqrt3 - 2;
@@ -35,10 +35,10 @@ InterpolationWeights spline_weights(double t) {
     return found;
 }
 
-// Samples of the envelope in the order of k.
+// Samples of the envelope in ascending order of their position on the k grid.
 struct Samples {
-    std::vector<double> place;  // on the grid, rising
-    std::vector<double> light;  // and window: the envelope without the share of the grid
+    std::vector<double> place;  // on the grid, ascending
+    std::vector<double> light;  // light times window: the envelope without the share of the grid
 };
 
 Samples samples_of(const Envelope& envelope) {

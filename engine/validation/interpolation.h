@@ -1,6 +1,7 @@
-// What interpolation leaves of a mirror's peak where the samples of an instrument truly lie: sums over the grid with
-// the weights of every interpolation written out. The response in closed form (docs/algorithms.md 3.1) is the mean over
-// all places of a grid point between two samples; where a k map stands still against the samples, few occur.
+// Computes the error of interpolation for a mirror at the true sample positions of an instrument, by explicit sums over
+// the grid with the weights of each interpolation. The closed-form response (docs/algorithms.md 3.1) is a mean over all
+// positions of a grid point between two samples. It does not apply where the k map is stationary relative to the
+// samples, because then only few positions occur.
 #pragma once
 
 #include <complex>
@@ -13,33 +14,34 @@
 
 namespace echolux {
 
-// Of the samples from `first` on, counted from the last one before the place.
+// Weights of the samples from `first` on, relative to the last sample before the position.
 struct InterpolationWeights {
     std::int64_t first = 0;
     std::vector<double> weights;
 };
 
-// At 0 <= t < 1 beyond a sample. Of a method that does not interpolate: that sample alone.
+// Returns the weights at 0 <= t < 1 beyond a sample. For methods that do not interpolate, only that sample has a
+// weight.
 InterpolationWeights interpolation_weights(Resample resample, double t);
 
-// A fringe of `bin` under an envelope, as interpolation brings it onto the grid of `length` points.
+// A fringe at `bin` under an envelope, interpolated onto a grid of `length` points.
 class InterpolatedFringe {
   public:
     InterpolatedFringe(const ResamplingMethod& method, const Envelope& envelope, double bin, double length);
 
-    // |sum_j w_j sum_m M_m(t_j) exp(2 pi i (x_{j,m} - j) bin / length)| / sum_j w_j: amplitude of the peak, as a part
-    // of what the exact transform gives. j: points of the grid, w: the envelope there, x: where the samples lie that M
-    // weighs.
+    // Returns |sum_j w_j sum_m M_m(t_j) exp(2 pi i (x_{j,m} - j) bin / length)| / sum_j w_j: the amplitude of the peak
+    // relative to that of an exact transform. j are grid points, w the envelope there, and x the positions of the
+    // samples that M weights.
     double level() const;
 
-    // The greatest bin from `begin` on, farther than the main lobe from the peak, below the peak.
+    // Returns the largest bin from `begin` on outside the main lobe, relative to the peak, in dB.
     double side_lobe_db(double main_lobe_bins, std::int64_t begin) const;
 
   private:
-    std::complex<double> transformed(double bin) const;  // of the real fringe, twice
+    std::complex<double> transformed(double bin) const;  // of the real fringe, times two
 
     double bin_, length_, first_ = 0, whole_ = 0;
-    std::vector<std::complex<double>> on_grid_;  // from the point `first_` on
+    std::vector<std::complex<double>> on_grid_;  // from grid point `first_` on
 };
 
 }  // namespace echolux

@@ -13,7 +13,7 @@ namespace {
 
 using std::numbers::pi;
 
-constexpr double lobes_step = 0.125, lobes_reach = 40;  // bins
+constexpr double lobes_step = 0.125, lobes_reach = 40;  // in bins
 
 Simulation model() {
     Simulation simulation;

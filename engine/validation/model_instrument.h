@@ -1,5 +1,5 @@
-// The instrument of docs/algorithms.md 0.1 as the simulator has it, and its fringes as sums of cosines: no transform,
-// no interpolation. What is expected of a reconstruction follows from it in double.
+// The model instrument of docs/algorithms.md 0.1 as the simulator implements it. Fringes are sums of cosines, without a
+// transform or interpolation. Expected results are computed from it in double precision.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,20 @@ class ModelInstrument {
 
     ModelInstrument();
 
-    // Spectra of this instrument in f32, `lines` of them, under a Hann window.
+    // Returns the spec to reconstruct `lines` f32 spectra of this instrument with a Hann window.
     ReconstructionSpec spec(std::int64_t lines) const;
 
     double depth_limit_um() const { return spectrometer_.z_max_um(); }
     double bin_of(double depth_um) const { return depth_um / spectrometer_.pitch_um; }
     double depth_of(double bin) const { return bin * spectrometer_.pitch_um; }
 
-    const std::vector<double>& k_per_um() const { return spectrometer_.k_per_um; }  // of the samples, falling
+    const std::vector<double>& k_per_um() const { return spectrometer_.k_per_um; }  // per sample, descending
     const std::vector<double>& source() const { return spectrometer_.source; }      // peak 1
-    const std::vector<double>& points() const { return points_; }  // where samples lie on the uniform grid, 0 .. 2047
-    const std::vector<double>& share() const { return share_; }    // of that grid, for which each stands
+    // Positions of samples on the uniform grid, 0 to 2047, and the share of that grid per sample.
+    const std::vector<double>& points() const { return points_; }
+    const std::vector<double>& share() const { return share_; }
 
-    // source * cos(2 k z) at the samples.
+    // Returns source * cos(2 k z) at the samples.
     std::vector<float> fringe(double depth_um) const;
 
   private:
@@ -37,23 +38,22 @@ class ModelInstrument {
     std::vector<double> points_, share_;
 };
 
-// Share of a uniform grid for which each of some points on it stands: half the way from one neighbour to the other.
+// Returns the share of a uniform grid that each point represents: half the distance between its neighbours.
 std::vector<double> share_of_grid(const std::vector<double>& points);
 
-// Envelope of a fringe under a Hann window, times each sample's share of the grid: what the point response is the
-// transform of.
+// Envelope of a fringe with a Hann window, times each sample's share of the grid. Its transform is the point response.
 struct Envelope {
     std::vector<double> points;   // on the uniform grid
     std::vector<double> weights;  // not negative
 
-    // |A| at a distance from the peak in bins, 1 at 0.
+    // Returns |A| at a distance from the peak in bins, 1 at 0. `length` is the number of points of the transform.
     double at(double distance_bins, double length) const;
     double fwhm(double length) const;            // bins of a transform of `length` points
-    double main_lobe_bins(double length) const;  // the first minimum, bins from the peak
-    double side_lobe_db(double length) const;    // the greatest value beyond it
+    double main_lobe_bins(double length) const;  // first minimum, in bins from the peak
+    double side_lobe_db(double length) const;    // largest value beyond the main lobe
 
-    // Mean of response(f) over the envelope, f: cycles a sample of a fringe of `bin`. That is what interpolation with
-    // this response leaves of a mirror's peak (docs/algorithms.md 3.1).
+    // Returns the mean of response(f) over the envelope, with f in cycles per sample of a fringe at `bin`. This is the
+    // amplitude of a mirror's peak after interpolation with this response (docs/algorithms.md 3.1).
     double mean_response(double bin, double length, const std::function<double(double)>& response) const;
 };
 

@@ -1,4 +1,4 @@
-// The fast transform of samples where they lie against the sum that it approximates (docs/algorithms.md 7).
+// Validates the NUFFT against the sum that it approximates (docs/algorithms.md 7).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,12 +20,12 @@ constexpr std::int64_t n = ModelInstrument::samples;
 constexpr std::array kernels{GridKernel::gaussian, GridKernel::kaiser_bessel, GridKernel::exponential};
 constexpr std::array kernel_names{"Gaussian", "Kaiser-Bessel", "exponential"};
 
-// Where floats end: coarse grids divide by small numbers.
+// Returns the rounding error of floats. It is larger for coarse grids, which divide by small numbers.
 double float_floor(double oversampling) {
     return oversampling >= 2 ? 3e-7 : oversampling >= 1.5 ? 6e-7 : 6e-6;
 }
 
-// Sum over the samples' true wavenumbers, each with its share of the grid.
+// Returns the sum over the samples' true wavenumbers, each weighted by its share of the grid.
 std::vector<std::complex<double>> direct_sum(const ModelInstrument& instrument, const std::vector<float>& line) {
     std::vector<std::complex<double>> terms, turns, bins(n / 2);
     for (std::size_t p = 0; p < line.size(); ++p) {

@@ -1,4 +1,4 @@
-// What a mirror becomes: place, height, width and side lobes of the peak in a depth profile.
+// Measures the peak of a mirror in a depth profile: position, height, width and side lobes.
 #pragma once
 
 #include <span>
@@ -6,18 +6,18 @@
 namespace echolux {
 
 struct PointResponse {
-    double bin = 0;           // without zero padding
-    double height = 0;        //
+    double bin = 0;           // position, without zero padding
+    double height = 0;        // amplitude of the peak
     double fwhm_bins = 0;     // of the amplitude
-    double side_lobe_db = 0;  // the greatest value beyond the main lobe, below the peak
+    double side_lobe_db = 0;  // largest value outside the main lobe, relative to the peak
 };
 
-// Of amplitudes from `begin` on, `padding` rows a bin. The main lobe reaches `main_lobe_bins` to either side: where
-// what is expected of a mirror ends it (Envelope), so that all methods are measured alike.
+// Measures amplitudes from `begin` on, with `padding` rows per bin. The main lobe extends `main_lobe_bins` to either
+// side, as expected for a mirror (Envelope), so that all methods are measured in the same way.
 PointResponse point_response(std::span<const double> profile, double padding, double main_lobe_bins,
                              std::ptrdiff_t begin = 0);
 
-// The greatest value farther than `distance` rows from the highest, below that, in dB.
+// Returns the largest value more than `distance` rows from the highest, relative to it, in dB.
 double worst_artefact_db(std::span<const double> profile, std::ptrdiff_t distance);
 
 }  // namespace echolux

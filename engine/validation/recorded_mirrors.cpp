@@ -1,6 +1,6 @@
-// Mirrors of a real instrument: how sharp they are by every way of resampling, what interpolation leaves of them, and
-// how far full range brings their false images down. What is expected follows from the calibration and the light that
-// was recorded.
+// Validates reconstructions of mirrors recorded with a real instrument: their sharpness for each resampling method, the
+// loss and artefacts of interpolation, and the suppression of false images by full range. Expected values are computed
+// from the calibration and the recorded light.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,14 +30,14 @@ namespace {
 
 struct RecordedMirror {
     std::string name, file;
-    ReconstructionSpec spec;       // some lines of it to the depth profile, nothing joined and nothing cut off
-    std::vector<std::byte> lines;  //
-    std::vector<float> fringe;     // of the first line: counts less the background
-    double bin = 0;                // where the exact transform finds it
-    double snr_db = 0;             // of one line
+    ReconstructionSpec spec;  // reconstructs some lines to the depth profile, without averaging and cropping
+    std::vector<std::byte> lines;
+    std::vector<float> fringe;  // of the first line: counts minus background
+    double bin = 0;             // position found by the exact transform
+    double snr_db = 0;          // of one line
 };
 
-// Of a scan's first B-scan as it was acquired: no depth flip, no order of the scan.
+// Returns the spec of a scan's first B-scan in acquisition order, without reordering or depth flip.
 ReconstructionSpec spec_of(const Scan& scan) {
     constexpr std::int64_t max_lines = 128;
     ReconstructionSpec spec = scan.spec(1);
@@ -98,7 +98,7 @@ RecordedMirror opened(const std::filesystem::path& path, const std::vector<std::
     return mirror;
 }
 
-// Root of the mean power over the lines.
+// Returns the root of the mean power over the lines.
 std::vector<double> profile_of(ValidationRun& run, const RecordedMirror& mirror, const ResamplingMethod& method) {
     ReconstructionSpec spec = mirror.spec;
     method.choose_in(spec.recipe);
@@ -116,7 +116,7 @@ PointResponse response_in(const std::vector<double>& profile, double main_lobe_b
     return point_response(profile, static_cast<double>(points_per_bin), main_lobe_bins, begin);
 }
 
-// Light and window on the k grid.
+// Returns light times window on the k grid.
 Envelope envelope_of(const ReconstructionSpec& spec) {
     const KGrid grid = k_grid(spec.calibration, spec.geometry.samples);
     const SpectrumPoints points = points_of_samples(spec.calibration, grid);
@@ -187,7 +187,7 @@ ReconstructionSpec full_range_spec(const RecordedMirror& mirror) {
     return spec;
 }
 
-// How far the highest image around -bin lies below that around bin; zero delay in the middle.
+// Returns the peak around `bin` relative to the false image around -bin, in dB. Zero delay is in the centre.
 double suppression_db(const std::vector<double>& profile, std::ptrdiff_t bin) {
     constexpr std::ptrdiff_t around = 6;
     const auto highest = [&](std::ptrdiff_t at) {
@@ -201,7 +201,7 @@ double suppression_db(const std::vector<double>& profile, std::ptrdiff_t bin) {
 
 struct Reflector {
     std::string name;
-    std::ptrdiff_t bin;  // with its side's sign
+    std::ptrdiff_t bin;  // negative on the other side of zero delay
     double snr_db;
 };
 
@@ -211,7 +211,7 @@ struct Reflections {
     std::vector<Reflector> reflectors;
 };
 
-// A mirror alone and, where a later one lies on the other side of zero delay, both at once.
+// Returns the mirror alone and, for later mirrors on the other side of zero delay, the sum of both.
 std::vector<Reflections> full_range_scenes(const std::vector<RecordedMirror>& mirrors, std::size_t i) {
     const RecordedMirror& mirror = mirrors[i];
     std::vector<Reflections> scenes{
@@ -229,7 +229,7 @@ std::vector<Reflections> full_range_scenes(const std::vector<RecordedMirror>& mi
     return scenes;
 }
 
-// Published of two mirrors on opposite sides, γ = 0.86: of the farther from zero delay, and of the nearer.
+// Published for two mirrors on opposite sides with gamma = 0.86: the one farther from zero delay and the nearer one.
 struct PublishedSuppression {
     std::int64_t iterations;
     double farther_db, nearer_db;
@@ -239,8 +239,8 @@ struct PublishedSuppression {
 constexpr std::array<PublishedSuppression, 2> published_suppressions{
     {{10, 12.9, 19.3, 12, 19}, {20, 30.5, 30.7, 29, 29}}};
 
-// No bound holds where the dispersion is weaker than in the publication, and none beyond what noise lets be seen: the
-// greatest of some bins of the noise of two lines is 13 dB above its mean.
+// Applies no bound where the dispersion is weaker than in the publication. Otherwise the bound is limited by noise: the
+// maximum of some noise bins of two lines is 13 dB above the mean.
 Check suppression_check(std::string what, double found_db, double expected_db, double min_db, double gamma,
                         double snr_db) {
     constexpr double published_gamma = 0.865, noise_margin_db = 13;
@@ -249,7 +249,7 @@ Check suppression_check(std::string what, double found_db, double expected_db, d
 }
 
 void add_full_range(CheckTable& table, ValidationRun& run, const std::vector<RecordedMirror>& mirrors, std::size_t i) {
-    constexpr double hopeless = 0.95;  // there is no dispersion to speak of
+    constexpr double hopeless = 0.95;  // dispersion is negligible
     const std::vector<double> theta = theta_of(mirrors[i]);
     if (std::ranges::all_of(theta, [](double phase) { return phase == 0; })) return;
     ReconstructionSpec spec = full_range_spec(mirrors[i]);

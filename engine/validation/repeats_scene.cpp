@@ -14,18 +14,19 @@
 namespace echolux {
 namespace {
 
-constexpr double point_sigma = 1.1;  // of the point spread in depth, bins
+constexpr double point_sigma = 1.1;  // of the point spread in depth, in bins
 constexpr double two_pi = 2 * std::numbers::pi;
-constexpr double turns_per_um = 2 * 1.38 / 0.8387;  // of the phase, with motion in depth
+constexpr double turns_per_um = 2 * 1.38 / 0.8387;  // of the phase, per um of depth motion: 2 n / wavelength
 
 struct Vessel {
     double z, x, radius;
 };
 
-// The last lies below the first.
+// The last vessel is below the first.
 constexpr Vessel vessels[] = {{40, 40, 6}, {40, 100, 3}, {60, 130, 4}, {85, 70, 4}, {85, 42, 3}};
 
-double outside(double z, double x) {  // of the nearest vessel, in samples; less than 0: inside
+// Returns the distance to the nearest vessel in samples, negative inside.
+double outside(double z, double x) {
     double nearest = 1e9;
     for (const Vessel& one : vessels) nearest = std::min(nearest, std::hypot(z - one.z, x - one.x) - one.radius);
     return nearest;
@@ -44,7 +45,7 @@ double power_at(double z) {
 
 struct Scatterer {
     double z, x;
-    std::complex<double> in_plane, beside;  // what the beam sees of it, and of what lies beside the B-scan
+    std::complex<double> in_plane, beside;  // seen in the B-scan, and next to it
     bool flows, below;
 };
 
@@ -95,7 +96,7 @@ class RepeatsPainter {
             const double amplitude = std::sqrt(power_at(z) * (flows ? 0.5 : 1));
             scatterers_.push_back({z, x, amplitude * any_phase(), amplitude * any_phase(), flows, is_below(z, x, 0)});
         }
-        // A mean power of 1 where it is 1: the point spread's power times the density is divided out.
+        // Normalizes the mean power to that of power_at(): divides by the power of the point spread and the density.
         const double beam = scene_.beam_radius_um / scene_.spacing_um;
         scale_ = 1 / std::sqrt(per_sample * point_sigma * std::sqrt(std::numbers::pi) * beam *
                                std::sqrt(std::numbers::pi) / 2);
@@ -128,7 +129,7 @@ class RepeatsPainter {
             bins[i] = std::complex<float>(field_[i] + std::complex<double>(noise * normal(), noise * normal()));
     }
 
-    // rms tail_rad, as wide as a vessel's flow changes.
+    // Returns the phases below vessels: rms tail_rad, correlated over the width on which a vessel's flow changes.
     std::vector<double> tail_phases() {
         std::vector<double> white(static_cast<std::size_t>(scene_.a_scans) + 4), phases;
         for (double& value : white) value = normal();
@@ -151,7 +152,8 @@ class RepeatsPainter {
         const double at_z = one.z + moved_um(at_x) / scene_.depth_um;
         const auto top = std::max<std::int64_t>(0, std::llround(at_z - reach_z));
         const auto bottom = std::min<std::int64_t>(scene_.depth - 1, std::llround(at_z + reach_z));
-        std::array<double, 12> weights{};  // half a turn a bin, as the middle of a spectrum has it, changes the sign
+        // A phase of pi per bin, as at the centre of a spectrum, alternates the sign.
+        std::array<double, 12> weights{};
         for (std::int64_t z = top; z <= bottom; ++z) {
             const double deep = (static_cast<double>(z) - at_z) / point_sigma;
             weights[static_cast<std::size_t>(z - top)] = (z % 2 == 0 ? 1 : -1) * std::exp(-deep * deep / 2);
@@ -197,7 +199,7 @@ ReconstructionSpec spec_of(const RepeatsScene& scene, const FlowRecipe& flow) {
     spec.recipe.quantity = Quantity::intensity;
     spec.recipe.levels = Levels::fixed;
     spec.recipe.average = Average::power;
-    // In spectra all of whose samples are 1, bins are as large as their number; the floor is a median.
+    // With spectra of ones, bins scale with their number. The floor is a median.
     spec.recipe.noise_floor_db = -scene.snr_db + 10 * std::log10(std::numbers::ln2);
     spec.flow = flow;
     spec.block_b_scans = scene.b_scans;

@@ -1,6 +1,6 @@
-// Tissue with vessels in depth bins, as repeated B-scans see it while it moves: scatterers whose place is exact, so
-// that no interpolation of the scene hides what one of the reconstruction does. Blood renews half of itself from repeat
-// to repeat; below vessels light has passed them, and its phase trembles with them.
+// Painted tissue with vessels in depth bins, seen by repeated B-scans while it moves. Scatterers have exact positions,
+// so the scene has no interpolation that could hide an error of the reconstruction. Half of the blood renews between
+// repeats. Light that passed a vessel has a random phase in the tissue below.
 #pragma once
 
 #include <complex>
@@ -16,19 +16,20 @@ struct RepeatsScene {
     std::int64_t depth = 128, a_scans = 160, b_scans = 12, repeats = 4;
     unsigned seed = 3;
     double snr_db = 20;     // of the brightest layer
-    double motion_um = 0;   // rms from B-scan to B-scan, along each axis; a tenth of it within a B-scan
-    double tail_rad = 0.5;  // rms phase that vessels give to what lies below
+    double motion_um = 0;   // rms between B-scans, along each axis; a tenth of it within a B-scan
+    double tail_rad = 0.5;  // rms phase below vessels
 
     static constexpr double depth_um = 1.4, spacing_um = 5, beam_radius_um = 10;
 };
 
-// `rim`: of vessels, neither for sure.
+// `rim` is around vessels, where the class is uncertain.
 enum class RepeatsTissue : std::uint8_t { dark, still, flowing, below_vessel, rim };
 
 struct PaintedRepeats {
-    std::vector<std::complex<float>> bins;  // [b_scan][repeat][a_scan][depth], noise of power 10^(-snr/10)
-    std::vector<RepeatsTissue> truth;       // [a_scan][depth], the same in all B-scans; small vessels lie deep
-    std::vector<double> z, x;               // [b_scan][repeat]: true shifts, bins and A-scans
+    std::vector<std::complex<float>> bins;  // [b_scan][repeat][a_scan][depth], with noise of power 10^(-snr/10)
+    std::vector<RepeatsTissue> truth;       // [a_scan][depth], the same in all B-scans; vessels at greater depth are
+                                            // smaller
+    std::vector<double> z, x;               // [b_scan][repeat]: true shifts in bins and A-scans
 
     std::size_t line(const RepeatsScene& scene, std::int64_t b, std::int64_t r) const {
         return static_cast<std::size_t>((b * scene.repeats + r) * scene.a_scans * scene.depth);
@@ -37,15 +38,16 @@ struct PaintedRepeats {
 
 PaintedRepeats painted_repeats(const RepeatsScene& scene);
 
-// A plan for these bins: what a stage puts there is reconstructed with this flow.
+// Returns a plan for these bins; a stage callback supplies the bins, which are then reconstructed with `flow`.
 ReconstructionSpec spec_of(const RepeatsScene& scene, const FlowRecipe& flow);
 
-// Flow of the painted bins, [b_scan][a_scan][depth], as numbers; on the CPU. `reports`: of aligning, or null.
+// Returns the flow of the painted bins, [b_scan][a_scan][depth], computed on the CPU. `reports` receives those of the
+// alignment, and may be null.
 std::vector<float> flow_of(const RepeatsScene& scene, const PaintedRepeats& painted, const FlowRecipe& flow,
                            std::vector<RepeatReport>* reports = nullptr);
 
-// Mean of what flows less that of what is still, in standard deviations of the latter; and how much of each is shown
-// as flow.
+// Contrast of flow: the difference of the means of flowing and static tissue in standard deviations of the latter, and
+// the shares that are shown as flow.
 struct VesselContrast {
     double contrast = 0;
     double flowing = 0, still = 0, below = 0;  // shares of voxels above 0

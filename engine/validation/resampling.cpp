@@ -1,4 +1,4 @@
-// Roll-off and artefacts of interpolation (docs/algorithms.md 3.1).
+// Validates the roll-off and artefacts of interpolation (docs/algorithms.md 3.1).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,8 +16,8 @@ namespace {
 
 constexpr auto length = static_cast<double>(ModelInstrument::samples);
 
-// Nothing is better than the arithmetic: f32 throughout, or the operands of a matrix product on tensor cores, whose
-// errors lie some 90 dB below a lone peak (docs/algorithms.md 4.2).
+// Returns the limit of the arithmetic: f32 throughout, or the operands of a matrix product on tensor cores, whose
+// errors are about 90 dB below a lone peak (docs/algorithms.md 4.2).
 double arithmetic_floor_db(const ResamplingMethod& method) {
     return method.resample == Resample::nudft ? -80 : -105;
 }
@@ -29,7 +29,7 @@ struct FoundMirror {
 class Mirrors {
   public:
     explicit Mirrors(ValidationRun& run) : run_(run) {
-        // Half the mean of window times source: what a mirror's peak would be without any loss.
+        // Half the mean of window times source: the height of a mirror's peak without loss.
         const double sum_of_hann = (length - 1) / 2;
         whole_ = std::accumulate(envelope.weights.begin(), envelope.weights.end(), 0.0) / sum_of_hann / 2;
     }

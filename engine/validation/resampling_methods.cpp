@@ -24,7 +24,7 @@ double of_linear(double f) {
     return square(sinc(f));
 }
 
-// R. G. Keys, IEEE Trans. Acoust. Speech Signal Process. 29, 1153 (1981), a = -1/2.
+// Closed form for R. G. Keys, IEEE Trans. Acoust. Speech Signal Process. 29, 1153 (1981), a = -1/2.
 double of_catmull_rom(double f) {
     if (f == 0) return 1;
     const double first = square(sinc(f)) - sinc(2 * f);

@@ -1,5 +1,5 @@
-// The ways from samples to depth that a validation compares, and the response of each to a fringe in closed form
-// (docs/algorithms.md 3.1).
+// Resampling methods that a validation compares, and the closed-form response of each to a fringe (docs/algorithms.md
+// 3.1).
 #pragma once
 
 #include <array>
@@ -11,22 +11,24 @@
 
 namespace echolux {
 
-inline constexpr std::array published_depths{0.05, 0.2, 0.4, 0.6, 0.7};  // of the range
+inline constexpr std::array published_depths{0.05, 0.2, 0.4, 0.6, 0.7};  // relative to the depth range
 
 struct ResamplingMethod {
     std::string name;
     Resample resample;
     std::int64_t upsample;
-    double (*response)(double f);      // f: cycles a sample, of the up-sampled spectrum
-    std::vector<double> artefacts_db;  // published, of a mirror at each of published_depths; empty: none
+    double (*response)(double f);      // f in cycles per sample of the upsampled spectrum
+    std::vector<double> artefacts_db;  // published, for a mirror at each of published_depths; may be empty
 
+    // Returns the response to a fringe of `f` cycles per original sample.
     double left_of(double f) const { return response(f / static_cast<double>(upsample)); }
     void choose_in(Recipe& recipe) const;
 };
 
 const std::vector<ResamplingMethod>& resampling_methods();
 
-// Those whose axial response is told: linear, Lagrange-3, spline, up-sampled by two and linear, NUFFT, exact.
+// Returns the methods of the axial response table: linear, Lagrange-3, spline, linear after upsampling by two, NUFFT,
+// exact.
 std::vector<ResamplingMethod> axial_methods();
 
 }  // namespace echolux

@@ -1,5 +1,5 @@
-// Compressive sensing (docs/algorithms.md 9): what a third of the samples gives, against the least-squares profile of
-// all samples, found by conjugate gradients over explicit sums in double.
+// Validates compressive sensing (docs/algorithms.md 9): compares the result of a third of the samples with the
+// least squares profile of all samples, found by conjugate gradients over explicit sums in double precision.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -21,8 +21,8 @@ using Profile = std::vector<std::complex<double>>;
 constexpr std::int64_t n = ModelInstrument::samples;
 constexpr std::size_t modes = n / 2;
 
-// 20 reflectors over 30 dB, the strongest of 800 counts at most, noise of 2 counts; none so deep that neighbouring
-// samples see more than half a fringe.
+// Returns 20 reflectors over 30 dB, the strongest with at most 800 counts, and noise of 2 counts. None is so deep that
+// neighbouring samples differ by more than half a fringe.
 std::vector<double> scene(const ModelInstrument& instrument, unsigned seed) {
     std::mt19937 random(seed);
     std::uniform_real_distribution<double> bin(20, 768), level_db(-30, 0), phase(0, 2 * pi);
@@ -38,7 +38,8 @@ std::vector<double> scene(const ModelInstrument& instrument, unsigned seed) {
     return line;
 }
 
-// y[p] = Re(sum over m of w[m] x[m] exp(2 pi i m x_p / n)) / sqrt(n), w[0] = 1, w[m] = 2, and its adjoint, as sums.
+// The operator y[p] = Re(sum over m of w[m] x[m] exp(2 pi i m x_p / n)) / sqrt(n) with w[0] = 1 and w[m] = 2, and its
+// adjoint, as explicit sums.
 class ExplicitSums {
   public:
     explicit ExplicitSums(const std::vector<double>& points) : factors_(points.size() * modes) {
@@ -50,6 +51,7 @@ class ExplicitSums {
         });
     }
 
+    // Conjugate gradients on the normal equations.
     Profile least_squares(const std::vector<double>& samples) const {
         constexpr int steps = 25;
         Profile x(modes), r = to_depth(samples), direction = r;
@@ -99,7 +101,7 @@ class ExplicitSums {
     std::vector<std::complex<double>> factors_;  // [samples][modes]
 };
 
-// Of amplitudes; `bins` are a profile divided by sqrt(n).
+// Returns the PSNR of amplitudes. `bins` is a profile divided by sqrt(n).
 double psnr_db(const std::complex<float>* bins, const Profile& truth) {
     double max = 0, error = 0;
     for (std::size_t m = 0; m < truth.size(); ++m) {
@@ -133,7 +135,7 @@ Scenes solved_scenes(ValidationRun& run, const ModelInstrument& instrument, std:
     return scenes;
 }
 
-// Mean over the scenes.
+// Returns the mean over the scenes.
 double psnr_db(ValidationRun& run, const ReconstructionSpec& spec, const Scenes& scenes) {
     const auto bins = run.bins(spec, scenes.spectra);
     double sum = 0;

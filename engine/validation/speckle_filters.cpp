@@ -1,5 +1,5 @@
-// Speckle filters against the mean of many realisations of speckle: what is gained, and what becomes of edges, since
-// every gain in contrast can be had by blur.
+// Validates speckle filters against the mean of many realisations of speckle. Measures both contrast and edges, because
+// blur alone can raise contrast.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,12 +16,12 @@ namespace {
 
 constexpr Size3 size{128, 96, 24};
 constexpr double snr_db = 25;
-constexpr std::int64_t flat_margin = 5;  // rows of the flat layer that are left out at its boundaries
+constexpr std::int64_t flat_margin = 5;  // rows of the flat layer excluded at its boundaries
 constexpr std::size_t flat_above = 8, flat_below = 9;
 
 using Powers = std::vector<float>;
 
-// A retina with a dark tube across B-scans and a bright fibre.
+// Returns a retina with a dark tube across B-scans and a bright fibre.
 LayeredScene painted_scene() {
     LayeredScene scene = painted_retina(size, 5, 0);
     for (std::int64_t line = 0; line < scene.lines(); ++line) {
@@ -42,7 +42,7 @@ Powers realisation(const LayeredScene& painted, unsigned seed) {
     return std::move(scene.intensity);
 }
 
-// dB over a range of 40, as a display shows them.
+// Returns power in dB over a range of 40 dB, as a display shows it.
 Powers shown(const Powers& power) {
     Powers db(power.size());
     for (std::size_t i = 0; i < power.size(); ++i)
@@ -59,7 +59,8 @@ double psnr_db(const Powers& found, const Powers& truth) {
     return 20 * std::log10(db_range / std::sqrt(square / static_cast<double>(found.size())));
 }
 
-// Structural similarity of the B-scan in the middle (Z. Wang et al., IEEE TIP 13, 600, 2004), Gaussian windows of 1.5.
+// Returns the structural similarity of the central B-scan (Z. Wang et al., IEEE TIP 13, 600, 2004), with Gaussian
+// windows of sigma 1.5.
 double ssim(const Powers& found, const Powers& truth) {
     const Size3 slice{size[0], size[1], 1};
     const std::int64_t voxels = size[0] * size[1], begin = size[2] / 2 * voxels;
@@ -85,14 +86,14 @@ double ssim(const Powers& found, const Powers& truth) {
     return sum / static_cast<double>(a.size());
 }
 
-// Equivalent number of looks in the layer below the pigment epithelium: mean^2 / variance.
+// Returns the equivalent number of looks, mean^2 / variance, in the layer below the pigment epithelium.
 double looks(const Powers& power, const LayeredScene& scene) {
     double sum = 0, square = 0, count = 0;
     for (std::int64_t line = 0; line < scene.lines(); ++line) {
         const auto i = static_cast<std::size_t>(line);
         const auto begin = static_cast<std::int64_t>(scene.boundaries[flat_above][i]) + flat_margin + 1;
         const auto end = static_cast<std::int64_t>(scene.boundaries[flat_below][i]) - flat_margin;
-        if (std::abs(line % size[1] - 30) <= 10) continue;  // the fibre
+        if (std::abs(line % size[1] - 30) <= 10) continue;  // exclude the fibre
         for (std::int64_t z = begin; z < end; ++z) {
             const auto value = static_cast<double>(power[static_cast<std::size_t>(line * size[0] + z)]);
             sum += value;
@@ -104,7 +105,7 @@ double looks(const Powers& power, const LayeredScene& scene) {
     return mean * mean / (square / count - mean * mean);
 }
 
-// Rows in which the mean profile across the uppermost boundary rises from 10 to 90 %.
+// Returns the number of rows in which the mean profile across the top boundary rises from 10 to 90 %.
 double edge_rows(const Powers& power, const LayeredScene& scene) {
     constexpr std::int64_t reach = 12;
     std::array<double, 2 * reach> profile{};
@@ -179,7 +180,7 @@ SpeckleFilter nlm(std::int64_t lateral, std::int64_t across, std::int64_t patch,
     return filter;
 }
 
-// Expected: a float64 model of another scene of the same kind.
+// Expected values are those of a float64 model of another scene of the same kind.
 std::vector<Wanted> wanted_filters() {
     SpeckleFilter bilateral;
     bilateral.method = FilterMethod::bilateral;
@@ -201,7 +202,7 @@ void add_row(CheckTable& table, const std::string& name, const Judged& found, co
     table.checks.push_back(reported(name + ": edge", "voxels", found.edge, value(&Judged::edge)));
 }
 
-// Of any width.
+// Returns the best result over all widths of a Gaussian.
 Judged best_gaussian(const Powers& power, const Judge& judge) {
     Judged best{};
     for (double sigma = 0.5; sigma < 1.6; sigma += 0.1) {
@@ -233,14 +234,14 @@ CheckTable validated_filters(ValidationRun& run) {
     const Judge judge(scene, truth);
     const Judged of_raw = judge(raw), gaussian = best_gaussian(raw, judge);
     add_row(table, "unfiltered", of_raw, Judged{0.95, 17.6, 0, 2.23});
-    table.checks.erase(table.checks.end() - 2);  // the model has no SSIM of it
+    table.checks.erase(table.checks.end() - 2);  // the model has no SSIM for it
     add_row(table, "the best Gaussian of any width", gaussian, {});
     Judged best{};
     for (const Wanted& wanted : wanted_filters()) {
         SilentProgress silent;
         const Judged found = judge(filtered(raw, size, wanted.filter, silent));
         add_row(table, wanted.name, found, wanted.expected);
-        best = found;  // the last is the default
+        best = found;  // the last filter is the default
         run.progress().advance(0);
     }
     table.checks.push_back(

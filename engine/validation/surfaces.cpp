@@ -1,4 +1,5 @@
-// Surfaces between layers against painted boundaries: mean absolute error in voxels, as publications state it.
+// Validates surfaces between layers against painted boundaries, by the mean absolute error in voxels as in
+// publications.
 #include <algorithm>
 #include <cmath>
 
@@ -12,8 +13,8 @@ namespace echolux {
 namespace {
 
 struct MeanErrors {
-    double all = 0, worst = 0;  // rows: over all surfaces; of the worst one
-    double missing = 0;         // share of all places
+    double all = 0, worst = 0;  // in rows: over all surfaces; of the worst surface
+    double missing = 0;         // share of all positions
 };
 
 MeanErrors errors_of(const LayeredScene& scene) {
@@ -27,7 +28,7 @@ MeanErrors errors_of(const LayeredScene& scene) {
         double sum = 0, count = 0;
         for (std::size_t i = 0; i < scene.boundaries[k].size(); ++i) {
             const auto row = static_cast<double>(surfaces.all[k].rows[i]);
-            if (std::isnan(row)) continue;  // said not to be found
+            if (std::isnan(row)) continue;  // reported as not found
             sum += std::abs(row - static_cast<double>(scene.boundaries[k][i]));
             ++count;
         }

@@ -6,7 +6,7 @@
 namespace echolux {
 namespace {
 
-// Of unit rms, as smooth as a sixth of the field.
+// Returns waviness of unit rms, smooth over a sixth of the field.
 std::vector<float> wave_of(const Size3& size, std::mt19937& random) {
     std::vector<float> wave(static_cast<std::size_t>(size[1] * size[2]));
     std::normal_distribution<float> normal;

@@ -1,4 +1,4 @@
-// The parts of a validation, each in a file of its name. Each throws what ValidationRun throws.
+// The parts of a validation, each in a file of the same name. They throw what ValidationRun throws.
 #pragma once
 
 #include <filesystem>
@@ -10,25 +10,25 @@
 
 namespace echolux {
 
-// Loss, artefacts and place of a mirror at several depths, by every way of resampling (resampling.cpp).
+// Loss, artefacts and position of a mirror at several depths for each resampling method (resampling.cpp).
 std::vector<CheckTable> validated_resampling(ValidationRun& run);
 
-// Width and side lobes of a mirror, which also go into the report's axial table (axial.cpp).
+// Width and side lobes of a mirror; also fills the axial table of the report (axial.cpp).
 CheckTable validated_axial_response(ValidationRun& run, AxialTable& axial);
 
-// Errors of the NUFFT's kernels against sums in double (nufft_error.cpp).
+// Errors of the NUFFT's kernels against sums in double precision (nufft_error.cpp).
 CheckTable validated_nufft(ValidationRun& run);
 
-// How far false images go down with each iteration (full_range.cpp).
+// Suppression of false images per iteration (full_range.cpp).
 std::vector<CheckTable> validated_full_range(ValidationRun& run);
 
-// What is found in a third of the samples, against the least-squares profile of all (sensing.cpp).
+// Results from a third of the samples against the least squares profile of all (sensing.cpp).
 CheckTable validated_sensing(ValidationRun& run);
 
-// Found velocities against true ones (velocities.cpp).
+// Measured velocities against true ones (velocities.cpp).
 CheckTable validated_velocities(ValidationRun& run);
 
-// Contrast of vessels in tissue that moves between repeats, against that in tissue at rest (angiograms.cpp).
+// Contrast of vessels in tissue that moves between repeats, against tissue at rest (angiograms.cpp).
 CheckTable validated_angiograms(ValidationRun& run);
 
 // Surfaces between layers against painted ones (surfaces.cpp).
@@ -37,8 +37,8 @@ CheckTable validated_surfaces(ValidationRun& run);
 // Speckle filters against the mean of many realisations (speckle_filters.cpp).
 CheckTable validated_filters(ValidationRun& run);
 
-// Recorded mirrors: width, side lobes, what resampling leaves, false images (recorded_mirrors.cpp). `scans`: one each,
-// with k map and background. Throws Error{bad_file, bad_setting} as well.
+// Recorded mirrors: width, side lobes, loss of resampling, false images (recorded_mirrors.cpp). `scans` are one mirror
+// each, with k map and background. Also throws Error{bad_file, bad_setting}.
 std::vector<CheckTable> validated_mirrors(ValidationRun& run, const std::vector<std::filesystem::path>& scans,
                                           const std::vector<std::string>& settings, AxialTable& axial);
 

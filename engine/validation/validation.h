@@ -1,5 +1,5 @@
-// The job behind `echolux validate`: every reconstruction against what formulas and publications say of it, and, where
-// there are recordings of mirrors, against the light that was recorded.
+// The job behind `echolux validate`: compares every reconstruction with formulas and publications and, with recordings
+// of mirrors, with the recorded light.
 #pragma once
 
 #include <filesystem>
@@ -15,11 +15,12 @@ namespace echolux {
 struct ValidationJob {
     Backend backend = Backend::automatic;
     bool quick = false;                          // fewer depths, kernels and scenes
-    std::vector<std::filesystem::path> mirrors;  // scans, one of a mirror each
-    std::vector<std::string> settings;           // of these: "recipe.window=hann"
+    std::vector<std::filesystem::path> mirrors;  // scans of one mirror each
+    std::vector<std::string> settings;           // for the mirrors: "recipe.window=hann"
 };
 
-// Throws Error{bad_file, bad_setting, device, out_of_memory, cancelled}. A check that fails is in the report.
+// Runs the checks. Failed checks are in the report. Throws Error{bad_file, bad_setting, device, out_of_memory,
+// cancelled}.
 ValidationReport run(const ValidationJob& job, Progress& progress);
 
 }  // namespace echolux

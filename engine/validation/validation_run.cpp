@@ -33,7 +33,7 @@ ReconstructedBlock ValidationRun::reconstructed(ReconstructionSpec spec, std::sp
     Places places(place_in(result.structure, result.grid));
     if (reconstructor->flow_grid()) places.flow = place_in(result.flow, *reconstructor->flow_grid());
     reconstructor->wait(reconstructor->submit(block, places));
-    progress_.advance(0);  // a chance to cancel
+    progress_.advance(0);  // allows cancelling
     return result;
 }
 

@@ -1,5 +1,5 @@
-// How all parts of a validation reconstruct: on the backend that was asked for, through the public face of compute, one
-// volume as one block; and how they tell that they are alive.
+// Runs the reconstructions of a validation: on the requested backend, through the public interface of compute, one
+// volume as one block. Progress is advanced by 0 after each, so that the user can cancel.
 #pragma once
 
 #include <complex>
@@ -19,7 +19,7 @@ namespace echolux {
 struct ReconstructedBlock {
     VolumeGrid grid;
     std::vector<std::byte> structure;
-    std::vector<std::byte> flow;  // empty where the plan has none
+    std::vector<std::byte> flow;  // empty if the plan has no flow
 };
 
 class ValidationRun {
@@ -30,16 +30,16 @@ class ValidationRun {
     bool quick() const { return quick_; }
     Progress& progress() { return progress_; }
 
-    // Of all that reconstructed, with commas between.
+    // Returns the backends that were used, separated by commas.
     std::string backends() const;
 
-    // The volume of `spec` in these samples. Throws Error{bad_setting, device, out_of_memory, cancelled}.
+    // Returns the volume of `spec` for these samples. Throws Error{bad_setting, device, out_of_memory, cancelled}.
     ReconstructedBlock reconstructed(ReconstructionSpec spec, std::span<const std::byte> spectra);
 
-    // Complex depth bins of f32 spectra, [lines][depth].
+    // Returns complex depth bins of f32 spectra, [line][depth].
     std::vector<std::complex<float>> bins(ReconstructionSpec spec, std::span<const float> spectra);
 
-    // Their amplitudes.
+    // Returns the amplitudes of these bins.
     std::vector<double> amplitudes(const ReconstructionSpec& spec, std::span<const float> spectra);
 
   private:
@@ -49,7 +49,8 @@ class ValidationRun {
     std::set<std::string> backends_;
 };
 
-// f32 spectra in one B-scan that are linear in k, through the bare transform without a window: nothing is subtracted.
+// Returns the spec for f32 spectra of one B-scan that are linear in k: the bare transform, without window or background
+// subtraction.
 ReconstructionSpec bare_spec(std::int64_t samples, std::int64_t lines);
 
 double decibels(double amplitude_ratio);  // 20 log10

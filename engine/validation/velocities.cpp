@@ -1,4 +1,4 @@
-// Doppler: found velocities against those of a reflector that moves (docs/algorithms.md 5.1).
+// Validates Doppler velocities against those of a moving reflector (docs/algorithms.md 5.1).
 #include <fmt/format.h>
 
 #include <cmath>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr double refractive_index = 1.38, line_rate_hz = 70'000;
 constexpr std::int64_t lines = 8, bin = 270;
-constexpr double counts = 100;  // of the fringe
+constexpr double counts = 100;  // amplitude of the fringe
 
 ReconstructionSpec flow_spec(const ModelInstrument& instrument, std::int64_t b_scans) {
     ReconstructionSpec spec = instrument.spec(lines);
@@ -26,16 +26,16 @@ ReconstructionSpec flow_spec(const ModelInstrument& instrument, std::int64_t b_s
     spec.recipe.background = Background::stored;
     spec.recipe.resample = Resample::spline;
     spec.recipe.quantity = Quantity::intensity;
-    spec.recipe.noise_floor_db = -300;  // nothing is masked
+    spec.recipe.noise_floor_db = -300;  // no masking
     spec.flow.method = FlowMethod::doppler;
     return spec;
 }
 
-// One reflector a B-scan, moving away from zero delay at its velocity.
+// Returns spectra of one reflector per B-scan that moves away from zero delay at its velocity.
 std::vector<float> moving(const ModelInstrument& instrument, const ReconstructionSpec& spec,
                           const std::vector<double>& velocities_mm_s, double noise_rms) {
     std::mt19937 random(5);
-    std::normal_distribution<double> noise;  // of 1, since none of 0 is allowed
+    std::normal_distribution<double> noise;  // unit variance, because 0 is not allowed
     std::vector<float> spectra;
     for (const double velocity : velocities_mm_s) {
         for (std::int64_t line = 0; line < lines; ++line) {
@@ -50,8 +50,8 @@ std::vector<float> moving(const ModelInstrument& instrument, const Reconstructio
     return spectra;
 }
 
-// Of samples, for this signal-to-noise ratio at the reflector's bin: noise of rms s gives the power 1.5 s^2 / samples
-// there (Hann), a fringe half its mean amplitude under the window.
+// Returns the rms noise of samples for this signal-to-noise ratio at the reflector's bin. With a Hann window, noise of
+// rms s has the power 1.5 s^2 / samples there, and a fringe half its mean amplitude under the window.
 double noise_for(const ModelInstrument& instrument, double snr_db) {
     const Envelope envelope = envelope_of(instrument);
     constexpr double sum_of_hann = (ModelInstrument::samples - 1) / 2.0;
@@ -61,10 +61,10 @@ double noise_for(const ModelInstrument& instrument, double snr_db) {
 }
 
 struct Regression {
-    double slope, intercept;  // the latter in parts of v_max
+    double slope, intercept;  // the intercept is relative to v_max
 };
 
-// Of found on true velocities over +-0.9 v_max, `each` B-scans of one kind.
+// Regresses measured on true velocities over +-0.9 v_max, with `each` B-scans per velocity.
 Regression regression(ValidationRun& run, const ModelInstrument& instrument, int each, double noise_rms) {
     constexpr int steps = 19;
     const ReconstructionSpec spec = flow_spec(instrument, std::int64_t{steps} * each);
