@@ -15,7 +15,7 @@ namespace echolux {
 namespace {
 
 constexpr std::int64_t max_late = 16;  // blocks in a row
-constexpr double max_late_s = 1;       // beyond what the line rate says, until a clock is said to leap
+constexpr double max_late_s = 1;       // tolerance beyond the line rate before a clock is reported to leap
 
 std::size_t digits(std::int64_t n) {
     return std::to_string(n).size();
@@ -32,7 +32,8 @@ bool Arrivals::admit(const Block& block) {
         return false;
     }
     late_ = 0;
-    // A source that counts its losses may leave their numbers out or not: the larger count is the true one.
+    // A source that counts its losses may or may not skip their numbers: the larger count is the true one.
+
     const auto left_out = static_cast<std::int64_t>(block.sequence - next_sequence_);
     const std::int64_t lost = std::max(left_out, block.lost_before);
     if (lost > 0)
@@ -56,7 +57,7 @@ bool Arrivals::is_late(const Block& block) const {
     return block.sequence < next_sequence_ || place_of(block) < next_place_;
 }
 
-// A few are late or sent twice. Many, one after the other, are new: their numbers are wrong, and would be for good.
+// A few blocks may be late or sent twice. Many in a row are new blocks with wrong numbers, which would never recover.
 void Arrivals::keep_out_late(const Block& block) {
     count(stats_.repeated, 1, fmt::format("block {} arrived twice or too late: it is left out", block.sequence),
           "repeated");

@@ -1,5 +1,6 @@
-// What comes from a source, looked at before anything else sees it: blocks of the wrong size, repeated or out of order,
-// and clocks that jump are kept out or noted, counted, and said once in a while. A source is never trusted.
+// Checks the blocks of a source before anything else sees them, because sources are never trusted. Blocks of the wrong
+// size, repeated blocks and blocks out of order are rejected. Clock jumps are noted. All of these are counted and
+// occasionally reported.
 #pragma once
 
 #include <cstdint>
@@ -11,34 +12,36 @@
 
 namespace echolux {
 
+// Counts since the source started.
 struct ArrivalStats {
-    std::int64_t blocks = 0;      // that were taken in
-    std::int64_t lost = 0;        // that the source says it lost, or that its numbers leave out
-    std::int64_t repeated = 0;    // numbers or places in a volume that were there before: kept out
-    std::int64_t misshapen = 0;   // not what the scan says: kept out
+    std::int64_t blocks = 0;      // accepted
+    std::int64_t lost = 0;        // reported as lost by the source, or missing in its sequence numbers
+    std::int64_t repeated = 0;    // rejected because the number or the position in the volume came before
+    std::int64_t misshapen = 0;   // rejected because they do not match the scan
     std::int64_t time_jumps = 0;  // time stamps that run backwards or leap
-    std::int64_t volumes = 0;     // whose last block came
+    std::int64_t volumes = 0;     // whose last block arrived
     std::int64_t lines = 0;       // A-scans
     std::int64_t bytes = 0;
 };
 
 class Arrivals {
   public:
-    // One line for each topic of trouble ("lost", "repeated", "misshapen", "clock") when it begins, and again when it
-    // has grown tenfold.
+    // Receives one line per topic ("lost", "repeated", "misshapen", "clock") when a problem first occurs, and again
+    // each time its count gains a digit.
     using Report = std::function<void(const std::string& line, const std::string& topic)>;
     Arrivals(const ReconstructionSpec& spec, Report report);
 
-    // Whether the block is to be used. Throws Error{device}: blocks are numbered on from a number that was there
-    // before, as where a counter began anew; the source has to be started again.
+    // Returns whether to use the block. Throws Error{device} if blocks continue from an earlier number, as after a
+    // reset of the source's counter; the source must then be restarted.
     bool admit(const Block& block);
 
-    // After the last block.
+    // Adds blocks that were lost after the last one.
     void note_lost(std::int64_t blocks);
 
     const ArrivalStats& stats() const { return stats_; }
 
   private:
+    // Checks the block against the spec, and reports a mismatch.
     bool has_right_shape(const Block& block);
     bool is_late(const Block& block) const;
     void keep_out_late(const Block& block);
@@ -50,12 +53,12 @@ class Arrivals {
     Report report_;
     ArrivalStats stats_;
     std::uint64_t next_sequence_ = 0;
-    std::int64_t next_place_ = 0;      // B-scans since the beginning
-    std::int64_t late_ = 0;            // blocks in a row, each with a higher number than the one before
-    std::uint64_t late_sequence_ = 0;  // of the last one
+    std::int64_t next_place_ = 0;      // in B-scans since the beginning
+    std::int64_t late_ = 0;            // number of late blocks in a row with ascending numbers
+    std::uint64_t late_sequence_ = 0;  // of the last late block
     std::int64_t late_place_ = 0;
     double time_s_ = 0;   // of the last block
-    double block_s_ = 0;  // that it should have taken at the line rate; 0: unknown
+    double block_s_ = 0;  // expected duration of the last block at the line rate, 0 if unknown
 };
 
 }  // namespace echolux

@@ -1,5 +1,5 @@
-// What a session gives its blocks to: reconstruction and display, put together above this room. All of it is called by
-// one thread but for change().
+// Receives the blocks of a session: reconstruction and display, implemented above the engine. All functions are called
+// by one thread, except change() and take_news(), which any thread may call.
 #pragma once
 
 #include <string>
@@ -14,30 +14,32 @@ class BlockSink {
   public:
     virtual ~BlockSink() = default;
 
-    // Blocks of a volume come in their order. False: the volume is dropped. Throws what reconstructing throws; the
-    // volume is given up then.
+    // Receives the blocks of a volume in order. Returns false if the volume is dropped. Throws the errors of
+    // reconstruction; the volume is then abandoned.
     virtual bool feed(const Block& block) = 0;
 
-    // B-scans of the volume that is shown, in place, before anything else of it: for what is on the screen when a
-    // setting has changed. False: not now, or not possible.
+    // Reconstructs B-scans of the displayed volume again, in place, before any other blocks of it: updates the screen
+    // after a setting has changed. Returns false if this is not possible now or at all.
     virtual bool rework(const Block& block) = 0;
 
-    // Lets go of the blocks whose work is done.
+    // Releases completed blocks without blocking.
     virtual void collect() = 0;
 
-    // Waits until all that was fed is written.
+    // Blocks until everything fed has been written.
     virtual void finish() = 0;
 
-    // From any thread: from some block on, this plan instead. It is made ready beside the work; of several, the last
-    // one counts. What cannot work is heard of by take_change().
+    // Requests another plan from some later block on. Callable from any thread. The plan is prepared in the background;
+    // of several requests, the last one wins. take_change() reports invalid specs.
     virtual void change(const ReconstructionSpec& spec) = 0;
 
-    // Puts a plan to use that has been made ready, if there is one; where the volume's size changes only `between`
-    // volumes. Throws Error for a spec that cannot work: the one before stays.
+    // Activates a pending plan, if there is one. A plan with another volume size is only activated with
+    // Moment::between_volumes. Returns whether anything changed. Throws Error for an invalid spec; the previous plan
+    // stays active.
     enum class Moment { within_volume, between_volumes };
     virtual bool take_change(Moment moment) = 0;
 
-    // From any thread: what is to be said since the last call. A later line of a topic takes the place of this one.
+    // Returns the messages since the last call. Callable from any thread. A later line replaces an earlier one of the
+    // same topic.
     struct News {
         std::string line;
         bool is_trouble = true;

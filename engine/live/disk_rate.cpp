@@ -17,13 +17,15 @@ namespace {
 
 using Path = std::filesystem::path;
 
+// Below this data rate, any disk is fast enough.
 constexpr double any_disk_bytes_per_s = 50e6;
 constexpr std::int64_t piece_bytes = 4 << 20;  // to each disk at a time
-constexpr std::int64_t min_pieces = 8;         // fewer say nothing of a disk
+constexpr std::int64_t min_pieces = 8;         // min for a meaningful measurement
 constexpr std::int64_t max_trial_bytes = std::int64_t{1} << 30;
 constexpr double trial_s = 0.2;
 
-// One beside each; their names are gone at once, and the files with this, whatever ends the program.
+// Opens one file next to each path. The names are removed at once, so the files disappear when closed, even if the
+// program crashes.
 std::unique_ptr<DurableFile> nameless_file(const std::vector<Path>& beside, std::int64_t stripe_bytes,
                                            const RecordingTools& tools) {
     std::vector<std::unique_ptr<DurableFile>> files;
@@ -37,7 +39,7 @@ std::unique_ptr<DurableFile> nameless_file(const std::vector<Path>& beside, std:
     return as_one(std::move(files), stripe_bytes);
 }
 
-// As spectra, of which a file system that compresses makes nothing smaller.
+// Returns random bytes, which a compressing file system cannot shrink, like spectra.
 BlockMemory noise(std::int64_t bytes) {
     BlockMemory memory = block_memory(bytes, MemoryKind::host);
     std::mt19937_64 random;
@@ -48,14 +50,15 @@ BlockMemory noise(std::int64_t bytes) {
     return memory;
 }
 
-// Disks that are tried must keep room for the recording, and for whatever else writes to them.
+// Returns how much a test may write. The disks must keep room for the recording and for other writers.
 std::int64_t max_bytes_to_try(const std::vector<DiskRoom>& rooms) {
     std::int64_t bytes = max_trial_bytes;
     for (const DiskRoom& room : rooms) bytes = std::min(bytes, (room.free_bytes - room.wanted_bytes) / 2);
     return bytes;
 }
 
-// Of a recording of known length: what the disks are behind at its end.
+// Returns whether the blocks that may be held cover what the disks lag behind at the end of a recording of known
+// length.
 bool pool_bridges_the_gap(const RecordingWanted& wanted, double arriving, double taken) {
     return static_cast<double>(wanted.expected_bytes) * (1 - taken / arriving) <=
            static_cast<double>(wanted.held_bytes);
@@ -69,8 +72,8 @@ double bytes_per_s(const Scan& scan, double line_rate_hz) {
     return static_cast<double>(layout.volume_bytes()) / static_cast<double>(lines) * line_rate_hz;
 }
 
-// One piece, then two, four … and flushed each time: a slow disk ends it soon, and of a fast one the last round, which
-// counts alone, is long enough.
+// Writes one piece, then two, four and so on, and flushes each time. A slow disk ends the test early. On a fast disk
+// the last round, which alone counts, is long enough.
 std::optional<double> measured_disk_rate(const std::vector<Path>& files, std::int64_t stripe_bytes,
                                          std::int64_t max_bytes, const RecordingTools& tools) {
     const std::int64_t bytes = piece_bytes * std::ssize(files), max_pieces = max_bytes / bytes;

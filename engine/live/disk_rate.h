@@ -1,5 +1,5 @@
-// Whether disks take spectra as fast as they come, measured before a recording begins: better known at once than by an
-// hour full of gaps.
+// Measures whether the disks are fast enough for the spectra before a recording begins, so that the user does not find
+// out afterwards.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,18 @@
 
 namespace echolux {
 
-// Of spectra as they lie in the scan's file.
+// Returns the data rate of spectra as stored in the scan's file.
 double bytes_per_s(const Scan& scan, double line_rate_hz);
 
-// Writes and flushes for a few tenths of a second, to nameless files beside each of `files`, of stripes together.
-// Nothing: `max_bytes` are too few to tell. Throws Error{output}.
+// Writes and flushes for a few tenths of a second to unnamed files next to each of `files`, which are stripes if there
+// are several. Returns bytes per second, or nullopt if `max_bytes` is too small for a measurement. Throws
+// Error{output}.
 std::optional<double> measured_disk_rate(const std::vector<std::filesystem::path>& files, std::int64_t stripe_bytes,
                                          std::int64_t max_bytes, const RecordingTools& tools);
 
-// What is worth saying: both rates, and what follows where the disks are slower; "" where spectra come so slowly that
-// no disk need be tried, or where there is no room to try one. Throws Error{output} where a recording of known length
-// comes faster than the disks take it and the blocks that may be held do not make up for that.
+// Returns a message with both rates, and the consequence if the disks are slower. Empty if the data rate is so low that
+// any disk is fast enough, or if there is no room for a test. Throws Error{output} if a recording of known length
+// arrives faster than the disks can write and the held blocks cannot buffer the difference.
 std::string check_disk_rate(const RecordingWanted& wanted, const Scan& recorded, const std::vector<DiskRoom>& rooms,
                             const RecordingTools& tools);
 

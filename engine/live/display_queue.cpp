@@ -22,8 +22,8 @@ void DisplayQueue::push(Block block, const std::stop_token& stop) {
     came_.notify_one();
 }
 
-// A volume begins. What is in its way: one that nobody has begun to take, and one that is being taken but whose last
-// blocks never came.
+// Starts the block's volume. Drops the waiting volume if it was not started, and the rest of one in progress whose last
+// blocks never arrived.
 void DisplayQueue::begin(const Block& block) {
     if (newest_) leave_out(*newest_, Fate::overtaken);
     if (current_.number >= 0 && current_.next_b_scan < b_scans_) leave_out(current_, Fate::incomplete);
@@ -37,7 +37,7 @@ void DisplayQueue::begin(const Block& block) {
     }
 }
 
-// It is of a volume that misses a block before it, perhaps its first ones.
+// Drops the block, whose volume lacks an earlier block, perhaps the first ones.
 void DisplayQueue::leave_out_stray(const Block& block, Volume& arriving) {
     if (arriving.next_b_scan < b_scans_) leave_out(arriving, Fate::incomplete);
     count_left_out(Fate::incomplete, 1);
@@ -81,7 +81,7 @@ std::optional<Block> DisplayQueue::take(std::chrono::milliseconds patience) {
     return block;
 }
 
-// Nothing more will be taken of it.
+// Returns whether nothing more will be taken from the volume.
 bool DisplayQueue::is_over(const Volume& volume) const {
     return volume.number < 0 || volume.fate != Fate::wanted || volume.taken_to == b_scans_;
 }

@@ -1,6 +1,6 @@
-// Blocks on their way to the display. Newest wins, by whole volumes: the one that is being worked on is finished, of
-// those that arrive meanwhile only the newest is kept. So latency is bounded however slow processing is, memory is that
-// of two volumes, and every block that is left out is counted with its reason.
+// Queue of blocks for the display. The newest volume wins: the volume in progress is finished, and of those that arrive
+// in between only the newest is kept. This bounds the latency for any processing speed and the memory to two volumes.
+// Every dropped block is counted with its reason.
 #pragma once
 
 #include <chrono>
@@ -16,48 +16,49 @@
 
 namespace echolux {
 
-// Blocks that were pushed, and what became of them. pushed = taken + waiting + overtaken + incomplete + given_up.
+// Counts of blocks. pushed = taken + waiting + overtaken + incomplete + given_up.
 struct QueueStats {
     std::int64_t pushed = 0;
     std::int64_t taken = 0;
-    std::int64_t overtaken = 0;   // a newer volume came before processing got to them
-    std::int64_t incomplete = 0;  // of volumes of which a block is missing
-    std::int64_t given_up = 0;    // of volumes that who takes could not finish
+    std::int64_t overtaken = 0;   // a newer volume arrived before they were processed
+    std::int64_t incomplete = 0;  // of volumes with a missing block
+    std::int64_t given_up = 0;    // of volumes that the consumer could not finish
     std::int64_t overtaken_volumes = 0;
     std::int64_t incomplete_volumes = 0;
     std::int64_t waiting = 0;
     std::int64_t max_waiting = 0;
 };
 
-// What becomes of a volume that nobody has begun to take when the next one comes.
+// Handling of a volume that was not started when the next one arrives.
 enum class Overload {
-    newest_wins,  // it is left out
-    source_waits  // the next one is not let in before: for volumes of which none may be missing
+    newest_wins,  // it is dropped
+    source_waits  // push() blocks until it is started; for volumes that must all be processed
 };
 
-// One thread pushes, one thread takes.
+// Thread-safe for one pushing and one taking thread.
 class DisplayQueue {
   public:
-    // `b_scans` of a volume.
+    // `b_scans` is the number per volume.
     explicit DisplayQueue(std::int64_t b_scans, Overload overload = Overload::newest_wins,
                           Threads& threads = real_threads())
         : b_scans_(b_scans), overload_(overload), threads_(threads) {}
 
-    // Blocks of a volume come in order; one that does not follow the one before makes its volume incomplete, and what
-    // comes of it later is left out. With source_waits it waits, until `stop`, which leaves the block out.
+    // Adds the block. Blocks of a volume must come in order; after a gap, the volume is incomplete and its later blocks
+    // are dropped. With source_waits, the first block of a volume may block until `stop`, which drops the block.
     void push(Block block, const std::stop_token& stop = {});
 
-    // Blocks of one volume, then of the newest. Nothing: none came in time, or the queue is closed.
+    // Returns the next block of the current volume, then of the newest one. Returns nullopt after `patience`, or when
+    // the queue is closed.
     std::optional<Block> take(std::chrono::milliseconds patience);
 
-    // The volume that is being taken will not be finished: what waits of it is left out.
+    // Drops the waiting blocks of the current volume, which will not be finished.
     void give_up_current();
 
-    // Wakes who takes; nothing is taken any more. Open again after clear().
+    // close() wakes the consumer, and take() returns nothing from then on. clear() empties and reopens the queue.
     void close();
     void clear();
 
-    // Nothing waits, and what was taken last is done: who takes has asked for the next.
+    // Returns whether nothing waits and the last block taken is done, which the consumer shows by calling take() again.
     bool is_idle() const;
 
     QueueStats stats() const;
@@ -67,9 +68,9 @@ class DisplayQueue {
 
     struct Volume {
         std::int64_t number = -1;      // none
-        std::int64_t next_b_scan = 0;  // that is expected to arrive
-        std::int64_t taken_to = 0;     // B-scans
-        Fate fate = Fate::wanted;      // of all blocks that are not taken
+        std::int64_t next_b_scan = 0;  // next one expected to arrive
+        std::int64_t taken_to = 0;     // in B-scans
+        Fate fate = Fate::wanted;      // of all blocks not taken
         std::deque<Block> blocks;
     };
 
@@ -86,12 +87,12 @@ class DisplayQueue {
     Threads& threads_;
     mutable std::mutex mutex_;
     std::condition_variable_any came_;
-    std::condition_variable_any begun_;  // the volume that waited
-    Volume current_;                     // being taken
-    std::int64_t stray_ = -1;            // number of a volume that came without its beginning
-    std::optional<Volume> newest_;       // arriving behind it
+    std::condition_variable_any begun_;  // the waiting volume was started
+    Volume current_;                     // volume that the consumer takes from
+    std::int64_t stray_ = -1;            // number of a volume that arrived without its beginning
+    std::optional<Volume> newest_;       // arriving after current_
     bool closed_ = false;
-    bool is_busy_ = false;  // what was taken last is worked on
+    bool is_busy_ = false;  // the last block taken is being processed
     QueueStats stats_;
 };
 

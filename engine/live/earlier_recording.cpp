@@ -16,7 +16,7 @@ namespace {
 
 using Path = std::filesystem::path;
 
-// A link to one is not ours.
+// Returns whether the path is a folder; a link to a folder does not belong to us.
 bool is_folder(const Path& path) {
     std::error_code unknown;
     return std::filesystem::is_directory(std::filesystem::symlink_status(path, unknown));
@@ -30,13 +30,13 @@ Path free_folder(const Path& scan_toml) {
     return folder;
 }
 
-// Names are flushed in both folders: none is lost on the way.
+// Flushes the names in both folders so that no name is lost by a power cut.
 void flush_names(const Path& folder) {
     make_durable(folder);
     make_durable(folder.parent_path());
 }
 
-// Of a folder of truth what the simulator wrote goes: what anybody else put there stays, and the folder with it.
+// Removes only the simulator's files from a truth folder. Other files stay, and the folder with them.
 void remove_moved(const Path& path) {
     std::error_code ignored;
     if (is_folder(path)) {
@@ -59,7 +59,7 @@ EarlierRecording::EarlierRecording(const Path& scan_toml, std::vector<Path> file
     if (problem) throw Error(ErrorCode::output, "cannot be made: " + problem.message(), folder.string());
     try {
         folder_ = folder;
-        moved_.reserve(files.size());  // what is moved is noted, also where memory runs out
+        moved_.reserve(files.size());  // noting a move must not run out of memory
         for (const Path& path : files) {
             Moved move{path, folder / path.filename()};
             std::filesystem::rename(move.from, move.to);
@@ -73,7 +73,7 @@ EarlierRecording::EarlierRecording(const Path& scan_toml, std::vector<Path> file
     }
 }
 
-// The folder goes when it is known that nothing is named in it any more: a power cut must not take the files with it.
+// The folder is removed only after its names are flushed. Otherwise a power cut could lose the files.
 void EarlierRecording::put_back() noexcept {
     std::erase_if(moved_, [](const Moved& move) {
         std::error_code problem;
@@ -83,7 +83,7 @@ void EarlierRecording::put_back() noexcept {
     try {
         if (!folder_.empty()) flush_names(folder_);
         if (moved_.empty()) end();
-    } catch (const std::exception&) {  // it stays, empty
+    } catch (const std::exception&) {  // the empty folder stays
         if (moved_.empty()) folder_.clear();
     }
 }
@@ -108,7 +108,7 @@ std::string EarlierRecording::stripes_left() const {
                        text_of_stripes(stripes_.files));
 }
 
-// What anybody else put into the folder stays, and so does the folder then.
+// Other files in the folder stay, and so does the folder then.
 void EarlierRecording::end() noexcept {
     if (folder_.empty()) return;
     std::error_code ignored;

@@ -1,6 +1,6 @@
-// A recording that another one of its name is to replace. It steps aside into a folder of its own, where it opens as
-// before, and is removed only when its successor has something on the disk: a camera that sends nothing, a disk that
-// fails or a power cut never leave neither.
+// An earlier recording that a new one of the same name will replace. It is moved to its own folder, where it can still
+// be opened, and removed only after its successor has data on the disk. A silent camera, a failing disk or a power cut
+// therefore never destroy both.
 #pragma once
 
 #include <filesystem>
@@ -13,23 +13,23 @@ namespace echolux {
 
 class EarlierRecording {
   public:
-    EarlierRecording() = default;  // there is none
+    EarlierRecording() = default;  // no earlier recording
 
-    // Moves what is there of `files`, the folder `truth`, and the calibration files that the recording `scan_toml`
-    // made, into the first of the folders NAME.before, NAME.before-2, ... that is not there yet. Stripes on other disks
-    // stay where they are, and the recording that replaces it takes other names for its own. Throws Error{output}: all
-    // is where it was.
+    // Moves the existing ones of `files`, the folder `truth` and the calibration files written by the recording
+    // `scan_toml` to the first unused folder of NAME.before, NAME.before-2, ... Stripes on other disks stay in place;
+    // the new recording uses other names for its own. Throws Error{output} after moving everything back.
     EarlierRecording(const std::filesystem::path& scan_toml, std::vector<std::filesystem::path> files,
                      const std::filesystem::path& truth);
 
-    // Where it waits; empty: there is none.
+    // Returns the folder of the earlier recording, empty if there is none.
     const std::filesystem::path& folder() const { return folder_; }
 
-    // What it was asked to do, and then there is none; but for what cannot be moved back, which stays in folder().
+    // Moves the files back, or removes them. There is no earlier recording afterwards, except for files that cannot be
+    // moved back, which stay in folder().
     void put_back() noexcept;
     void remove() noexcept;
 
-    // What remove() left of its stripes, and why, in one line; empty: nothing.
+    // Returns one line about stripes that remove() left, and why; empty if there are none.
     std::string stripes_left() const;
 
   private:

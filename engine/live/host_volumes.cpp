@@ -12,7 +12,7 @@
 namespace echolux {
 namespace {
 
-constexpr std::size_t max_under_way = 64;  // blocks; no reconstructor works on as many at a time
+constexpr std::size_t max_under_way = 64;  // blocks; reconstructors never work on as many at a time
 
 Volume empty_volume(const VolumeGrid& grid) {
     require_memory(grid.bytes(), "a volume", "take fewer at a time");
@@ -88,7 +88,7 @@ bool HostVolumes::try_feed(const Block& block) {
         return false;
     }
     if (under_way_.size() == max_under_way) {
-        chosen_.reconstructor->wait(under_way_.front());  // done long ago
+        chosen_.reconstructor->wait(under_way_.front());  // completed long ago
         under_way_.pop_front();
     }
     under_way_.push_back(chosen_.reconstructor->submit(block, places()));
@@ -140,12 +140,12 @@ Places HostVolumes::places() {
     return places;
 }
 
-// Nothing writes any more to memory that goes.
+// Waits until nothing writes to memory that will be freed.
 void HostVolumes::abandon() {
     for (; !under_way_.empty(); under_way_.pop_front()) {
         try {
             chosen_.reconstructor->wait(under_way_.front());
-        } catch (const std::exception&) {  // the volume is lost in any case
+        } catch (const std::exception&) {  // the volume is lost anyway
         }
     }
     coming_.reset();

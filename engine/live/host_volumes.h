@@ -1,5 +1,5 @@
-// The sink for those who want volumes in host memory instead of on a screen: files, the library, other programs. Each
-// volume that is whole is handed on; the thread that feeds waits for it.
+// Sink that delivers volumes in host memory: for files, the library and other programs. Each complete volume is passed
+// to the receiver while the feeding thread waits.
 #pragma once
 
 #include <cstdint>
@@ -21,41 +21,42 @@
 namespace echolux {
 
 struct HostVolume {
-    std::int64_t number = 0;  // as the source counts
-    double time_s = 0;        // of its first line, by the source's clock
-    Volume structure;         // its provenance tells what was done to it since it was reconstructed
+    std::int64_t number = 0;  // as counted by the source
+    double time_s = 0;        // of the first line, by the source's clock
+    Volume structure;         // provenance lists the processing after reconstruction
     std::optional<Volume> flow;
-    std::shared_ptr<const ReconstructionSpec> spec;  // that it was made with
-    std::uint64_t plan = 0;                          // number of the settings that it was begun with, as in VolumeStamp
+    std::shared_ptr<const ReconstructionSpec> spec;  // used for reconstruction
+    std::uint64_t plan = 0;                          // number of the settings at its start, as in VolumeStamp
     std::string backend;
 };
 
-// Both are called by the thread that feeds.
+// Both functions are called by the feeding thread.
 struct VolumeReceiver {
-    std::function<bool()> has_room;  // for a volume that begins; it may wait. False: that one is left out
+    // Asked when a volume begins; may block. If false, the volume is dropped.
+    std::function<bool()> has_room;
     std::function<void(HostVolume)> take;
 };
 
 class HostVolumes : public BlockSink {
   public:
-    // A noise floor that a recipe leaves open is measured from the first block that comes then, which lies in host
-    // memory: the plan is made with it. Throws Error{bad_setting, out_of_memory, device}.
+    // Measures a noise floor that the recipe leaves open from the first block, which must be in host memory, and plans
+    // with it. Throws Error{bad_setting, out_of_memory, device}.
     HostVolumes(const ReconstructionSpec& spec, const BackendChoice& backend, VolumeReceiver receiver);
     ~HostVolumes() override;
 
-    // Who reconstructs, and why not a GPU. From any thread.
+    // Returns the backend and why it is not a GPU. Callable from any thread.
     std::string describe() const;
 
-    // One of several GPUs that fails is left out. A GPU that fails is set up anew once, then the CPU takes over, where
-    // BackendChoice leaves the choice; the volume is dropped then.
+    // Feeds the block. If one of several GPUs fails, it is excluded. If the only GPU fails, it is reinitialized once;
+    // after that the CPU takes over, unless BackendChoice forbids this. The volume is dropped in these cases.
     bool feed(const Block& block) override;
-    bool rework(const Block&) override { return false; }  // nothing of what was handed on can be written again
+    bool rework(const Block&) override { return false; }  // delivered volumes cannot be rewritten
     void collect() override;
     void finish() override;
     void change(const ReconstructionSpec& spec) override { maker_.want(spec); }
     bool take_change(Moment moment) override;
 
-    // What is done to volumes before they are handed on, from the next one on. From any thread. Throws
+    // Sets the processing of volumes before delivery, from the next volume on. Callable from any thread. Throws
     // Error{bad_setting}.
     void set_tissue(const LiveTissue& tissue);
     const TissueLog& tissue_log() const { return tissue_log_; }
@@ -75,16 +76,16 @@ class HostVolumes : public BlockSink {
 
     VolumeReceiver receiver_;
     std::shared_ptr<const ReconstructionSpec> spec_;
-    std::uint64_t plan_ = 0;      // counts changes, of the spec and of what is done to volumes
-    ChosenReconstructor chosen_;  // nothing: the noise floor is not known yet
-    mutable std::mutex mutex_;    // of the next two, and of the tissue that is wanted
+    std::uint64_t plan_ = 0;      // counts changes of the spec and of the processing
+    ChosenReconstructor chosen_;  // empty until the noise floor is known
+    mutable std::mutex mutex_;    // guards the next two members and wanted_tissue_
     GpuRecovery recovery_;
     std::string description_;
 
     std::optional<HostVolume> coming_;
     std::int64_t next_b_scan_ = 0;
     std::deque<Completion> under_way_;
-    std::optional<LiveTissue> wanted_tissue_;  // under the mutex
+    std::optional<LiveTissue> wanted_tissue_;  // guarded by mutex_
     TissueWork tissue_;
     TissueLog tissue_log_;
     PlanMaker maker_;

@@ -1,5 +1,5 @@
-// How long something took, over any number of times: a histogram with bins of 2 %, so that percentiles cost no memory
-// however long a session runs.
+// Statistics of durations: a histogram with bins of 2 %, so that percentiles need constant memory however long a
+// session runs. Not thread-safe.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ class Latency {
     std::int64_t count() const { return count_; }
     double max_s() const { return max_s_; }
 
-    // Not less than this share of all, in [0, 1], took at most so long, to 2 %; 0 where there are none.
+    // Returns the duration that at least this share of all, in [0, 1], did not exceed, accurate to 2 %; 0 without data.
     double percentile_s(double share) const;
 
   private:

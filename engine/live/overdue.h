@@ -1,4 +1,4 @@
-// Something that is waited for, and perhaps in vain: said once when it has taken too long, and once when it is over.
+// Tracks something that may be overdue: reports once when it takes too long, and once when it arrives.
 #pragma once
 
 #include <chrono>
@@ -10,12 +10,12 @@ class Overdue {
   public:
     using Clock = std::chrono::steady_clock;
 
-    // From now on it is waited for; where it has been said to be overdue, that goes on.
+    // Starts waiting. Continues an earlier wait that was reported as overdue.
     void wait(Clock::time_point now) {
         if (!is_said_) since_ = now;
     }
 
-    // It has come. Seconds that it took, where it was said to be overdue.
+    // Ends waiting. Returns the seconds waited if it was reported as overdue.
     std::optional<double> end(Clock::time_point now) {
         const bool was_said = is_said_;
         const std::optional<double> seconds = waited_s(now);
@@ -23,13 +23,13 @@ class Overdue {
         return was_said ? seconds : std::nullopt;
     }
 
-    // Nobody waits any more.
+    // Cancels waiting.
     void forget() {
         since_.reset();
         is_said_ = false;
     }
 
-    // Seconds so far, once: when they are more than `longest`.
+    // Returns the seconds waited, once, when they exceed `longest`.
     std::optional<double> too_long(Clock::time_point now, std::chrono::duration<double> longest) {
         if (!since_ || is_said_ || now - *since_ < longest) return {};
         is_said_ = true;

@@ -60,11 +60,11 @@ void PlanMaker::work(const std::stop_token& stop) {
             failure = std::current_exception();
         }
         lock.lock();
-        std::swap(made_, made);  // where it failed, none before it counts either
+        std::swap(made_, made);  // after a failure, discard earlier plans too
         failure_ = failure;
         if (failure) failed_ = number;
         if (stop.stop_requested()) return;
-        lock.unlock();  // what took the old one's place is let go of here, not under the lock
+        lock.unlock();  // release the replaced plan without the lock
         made.reset();
         lock.lock();
     }

@@ -1,5 +1,5 @@
-// Makes reconstructors beside the work, while a setting is being turned: the last plan asked for is made, those before
-// it that nobody began are left out.
+// Builds reconstructors in the background while the user changes settings. The last requested plan is built; earlier
+// requests that were not started are dropped.
 #pragma once
 
 #include <condition_variable>
@@ -23,25 +23,25 @@ struct MadePlan {
 
 class PlanMaker {
   public:
-    // May complete what the spec leaves open.
+    // Builds a reconstructor; may complete open values of the spec. Called by the maker's thread.
     using Make = std::function<ChosenReconstructor(ReconstructionSpec&)>;
 
     explicit PlanMaker(Make make);
-    ~PlanMaker();  // waits for the one that is being made
+    ~PlanMaker();  // waits for the plan in progress
 
-    // From any thread. Requests are counted from 1 on.
+    // Requests a plan. Callable from any thread. Requests are numbered from 1.
     void want(const ReconstructionSpec& spec);
     std::uint64_t wanted() const;
 
-    // What has been made since the last call, once. Throws what making it threw; none that was asked for before the one
-    // that failed is ever given then.
+    // Returns the plan built since the last call, if any. Throws the error of building it; plans requested before the
+    // failed one are discarded.
     std::optional<MadePlan> take();
-    bool has_made() const;  // something, to be taken or thrown
+    bool has_made() const;  // take() would return a plan or throw
 
-    // The newest that could not be made; 0: none.
+    // Returns the number of the newest request that failed, 0 if none did.
     std::uint64_t failed() const;
 
-    // Gives back what cannot be used yet; a newer one takes its place.
+    // Returns a plan that cannot be used yet. A newer one replaces it.
     void put_back(MadePlan made);
 
   private:
@@ -55,7 +55,7 @@ class PlanMaker {
     std::optional<ReconstructionSpec> wanted_;
     std::optional<MadePlan> made_;
     std::exception_ptr failure_;
-    std::jthread thread_;  // begins last, ends first
+    std::jthread thread_;  // declared last: starts last, ends first
 };
 
 }  // namespace echolux

@@ -1,4 +1,4 @@
-// How much comes in a second, as the mean of the last two.
+// Rate per second, averaged over the last two seconds. Not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ class RecentRate {
         forget(now);
     }
 
-    // 0 where nothing came lately.
+    // Returns 0 if nothing came recently.
     double per_s(Clock::time_point now) {
         forget(now);
         if (totals_.size() < 2) return 0;

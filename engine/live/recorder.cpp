@@ -19,9 +19,9 @@ std::int64_t checked_share(std::int64_t max_blocks_held) {
                 "give the pool more blocks");
 }
 
-constexpr double try_again_after_s = 10;  // where a disk fails to flush anything
+constexpr double try_again_after_s = 10;  // after a failed flush
 
-// Of NAME.toml the first of NAME-2.toml, NAME-3.toml, ... that is free.
+// Returns the first unused name of NAME-2.toml, NAME-3.toml, ...
 std::filesystem::path next_name(const RecordingWanted& wanted) {
     for (int number = 2;; ++number) {
         std::filesystem::path name = wanted.scan_toml;
@@ -68,7 +68,8 @@ bool Recorder::offer(const Block& block) {
     entry.block.lost_before = lost_at_refused_ + std::max({block.lost_before, left_out, lost_since_});
     entry.interruptions = interruptions_since_;
     lost_since_ = lost_at_refused_ = interruptions_since_ = 0;
-    if (next_place_ == 0) entry.block.lost_before = entry.interruptions = 0;  // before the recording
+    // Losses before the recording do not count.
+    if (next_place_ == 0) entry.block.lost_before = entry.interruptions = 0;
     if (block.arrived == std::chrono::steady_clock::time_point{})
         entry.block.arrived = std::chrono::steady_clock::now();
     next_sequence_ = block.sequence + 1;
@@ -91,7 +92,7 @@ bool Recorder::offer(const Block& block) {
     return goes_well;
 }
 
-// It is counted as refused, not as lost by the source too; what the source lost before it is.
+// Counts a refused block as refused and not as lost; losses of the source before it still count.
 void Recorder::note_refused(const Block& block) {
     if (block.sequence < next_sequence_) return;
     const auto left_out = static_cast<std::int64_t>(block.sequence - next_sequence_);
@@ -136,6 +137,7 @@ std::string Recorder::misfit(const Block& block) const {
     return {};
 }
 
+// Marks the block as missing and releases its memory.
 void Recorder::leave_out(BlockToRecord block) {
     block.missing = 1;
     block.block.keeper.reset();
@@ -163,7 +165,7 @@ void Recorder::work() {
             }
         }
         const std::int64_t held = has_next && next.missing == 0 ? 1 : 0;
-        if (has_next) attempt([&] { take(std::move(next)); });  // lets go of its memory
+        if (has_next) attempt([&] { take(std::move(next)); });  // also releases its memory
         note_written(held);
         attempt([this] { writer_->sync_when_due(); });
     }
@@ -183,7 +185,7 @@ void Recorder::take(BlockToRecord block) {
     writer_->take(std::move(block));
 }
 
-// They begin with the volume that is under way: its blocks so far are in the ones before.
+// Continues with new files from the current volume on. Earlier blocks of this volume are in the previous files.
 void Recorder::go_on_in_new_files(std::int64_t volume) {
     RecordingWanted next = wanted_;
     next.scan_toml = next_name(wanted_);
@@ -200,7 +202,7 @@ void Recorder::go_on_in_new_files(std::int64_t volume) {
     raw_files_.push_back(writer_->raw_path());
 }
 
-// Those that no block came into are gone then.
+// Completes the current files. Files without a block are removed.
 void Recorder::end_files(const EndOfRecording& end) {
     attempt([&] { writer_->finish(end); });
     attempt([this] {
@@ -227,6 +229,7 @@ void Recorder::note_written(std::int64_t blocks_let_go) {
 }
 
 template <class Work>
+// Runs `work` and stores its exception as the problem.
 void Recorder::attempt(Work&& work) {
     const bool had_failed = writer_->has_failed();
     try {
@@ -241,7 +244,7 @@ void Recorder::attempt(Work&& work) {
     }
 }
 
-// The first problem of a flush is the one that stays said: what comes after follows from it.
+// The first failure of a flush stays the reported problem, because later ones follow from it.
 void Recorder::note(const std::exception& what, bool had_failed) {
     const auto* const error = dynamic_cast<const Error*>(&what);
     Error problem = error != nullptr ? *error : Error(ErrorCode::output, what.what(), path_.string());
@@ -252,7 +255,7 @@ void Recorder::note(const std::exception& what, bool had_failed) {
     if (is_of_flush_) kept_before_ = writer_->earlier();
 }
 
-// What there is to be found afterwards.
+// Describes what remains after a failed flush.
 std::string Recorder::rest_after_failed_flush() const {
     std::string rest = "its last blocks are doubtful; ";
     rest += raw_files_.size() > 1 ? "the recording goes on in " + raw_files_.back().string() : "check the disk";

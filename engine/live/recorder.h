@@ -1,6 +1,6 @@
-// Records every block of a source while others work with it: a queue of bounded length and a thread that writes
-// (recording_writer). A disk that is full or too slow costs blocks of the recording, never the display: what is missing
-// is counted, said at once, and marked in the file. Where a disk fails to flush, the recording goes on in new files.
+// Records every block of a source while others process it: a bounded queue and a writing thread (RecordingWriter). A
+// full or slow disk loses blocks of the recording but never affects the display. Missing blocks are counted, reported
+// at once, and marked in the file. If a disk fails to flush, the recording continues in new files.
 #pragma once
 
 #include <condition_variable>
@@ -21,49 +21,50 @@
 namespace echolux {
 
 struct RecorderStats : WrittenStats {
-    std::int64_t missing_blocks = 0;   // that came and are not in the files: too slow, or could not be written
-    std::int64_t lost_blocks = 0;      // that the source lost
-    std::int64_t refused_blocks = 0;   // repeated, out of order, of the wrong size, or in a GPU's memory
-    std::int64_t blocks_held = 0;      // of the pool, now
-    std::int64_t max_blocks_held = 0;  // so far
-    std::int64_t files = 1;            // recordings: NAME, and those that it went on in
-    std::string stripes_left{};        // as RecordingWriter::stripes_left(), when it has ended
-    std::optional<Error> problem{};    // as Recorder::problem()
+    std::int64_t missing_blocks = 0;   // received but not in the files: too slow, or could not be written
+    std::int64_t lost_blocks = 0;      // lost by the source
+    std::int64_t refused_blocks = 0;   // repeated, out of order, of the wrong size, or in GPU memory
+    std::int64_t blocks_held = 0;      // blocks of the pool held now
+    std::int64_t max_blocks_held = 0;  // max until now
+    std::int64_t files = 1;            // number of recordings: NAME and its continuations
+    std::string stripes_left{};        // RecordingWriter::stripes_left() after the end
+    std::optional<Error> problem{};    // Recorder::problem()
 
     std::int64_t blocks_not_in_it() const { return missing_blocks + lost_blocks + refused_blocks; }
 };
 
 class Recorder {
   public:
-    // Creates the files, and starts. Throws Error{output, bad_setting} as RecordingWriter does; bad_setting also where
-    // no block may be held.
+    // Creates the files and starts the writing thread. Throws Error{output, bad_setting} as RecordingWriter does, and
+    // bad_setting if no block may be held.
     explicit Recorder(RecordingWanted wanted, RecordingTools tools = RecordingTools::real());
-    ~Recorder();  // finishes
+    ~Recorder();  // calls finish()
     Recorder(const Recorder&) = delete;
     Recorder& operator=(const Recorder&) = delete;
 
-    // Never waits for the disk. The recording begins with the first block that begins a volume. True: the block is in
-    // the file, will be, or comes before the recording's first volume. False: it will not be, or the disk has failed
-    // before and may again; problem() says why. By one thread.
+    // Queues the block for writing; never waits for the disk. The recording begins with the first block at the start of
+    // a volume. Returns true if the block is or will be in the file, or precedes the first volume. Returns false if it
+    // will not be, or if the disk has failed before and may fail again; problem() explains. Call from one thread.
     bool offer(const Block& block);
 
-    // The source lost blocks, or sent some that nobody could use: before the next one, or at the end. By the thread
-    // that offers, as the next one.
+    // Reports blocks that the source lost or sent in an unusable form, before the next block or at the end. Call from
+    // the offering thread.
     void note_lost(std::int64_t blocks);
 
-    // The source failed: what it would have sent until it is back is in no count.
+    // Reports a failure of the source. Blocks that it would have sent until its return are not counted. Call from the
+    // offering thread.
     void note_interruption();
 
     RecorderStats stats() const;
 
-    // What is worth saying at the beginning, and no problem; empty: nothing.
+    // Returns information for the user at the beginning, not a problem; may be empty.
     std::string notice() const;
 
-    // What went wrong, the disk's own words first. Nothing: every block so far is in the file or on its way to it.
+    // Returns what went wrong, errors of the disk first; nullopt if every block is in the file or on its way.
     std::optional<Error> problem() const;
 
-    // Writes what is held, and ends the files, or removes them where no block is in them; later blocks are not taken.
-    // What fails is told by problem(). By one thread.
+    // Writes the held blocks and completes the files, or removes them if they contain no block. Later blocks are not
+    // accepted. problem() reports errors. Call from one thread.
     void finish() noexcept;
 
   private:
@@ -87,10 +88,10 @@ class Recorder {
     Threads& threads_;
     const RecordingWanted wanted_;
 
-    // Of the thread that writes.
+    // Used by the writing thread.
     std::unique_ptr<RecordingWriter> writer_;
-    std::int64_t files_volume_ = 0;  // of the recording, which is the first one of the files
-    WrittenStats before_;            // of files that the recording went on from
+    std::int64_t files_volume_ = 0;  // volume of the recording at which the current files begin
+    WrittenStats before_;            // of the files before the current ones
     double tried_again_s_ = 0;
     bool has_tried_new_files_ = false;  // since writer_ failed
 
@@ -99,28 +100,28 @@ class Recorder {
     const bool keeps_names_;
     const std::string disk_rate_;
 
-    // Of the thread that offers.
-    std::optional<std::int64_t> seen_volume_;   // of the first block that came
+    // Used by the offering thread.
+    std::optional<std::int64_t> seen_volume_;   // of the first block received
     std::optional<std::int64_t> first_volume_;  // of the recording
     std::uint64_t next_sequence_ = 0;
     std::int64_t next_place_ = 0;
 
-    mutable std::mutex mutex_;  // of what follows
+    mutable std::mutex mutex_;  // guards the members below
     std::condition_variable_any ready_;
-    std::deque<BlockToRecord> queue_;  // never two entries of missing blocks in a row
+    std::deque<BlockToRecord> queue_;  // adjacent entries of missing blocks are merged
     bool is_ending_ = false;
     RecorderStats stats_;
     std::int64_t too_slow_blocks_ = 0;
-    std::int64_t lost_since_ = 0;       // the last block that was offered
-    std::int64_t lost_at_refused_ = 0;  // before blocks that were refused since the last one that was taken
+    std::int64_t lost_since_ = 0;       // since the last offered block
+    std::int64_t lost_at_refused_ = 0;  // before refused blocks since the last accepted one
     std::int64_t interruptions_since_ = 0;
-    std::int64_t unrecorded_blocks_ = 0;  // there was no memory to note them
+    std::int64_t unrecorded_blocks_ = 0;  // could not be noted for lack of memory
     std::string refusal_;                 // the last one
     std::optional<Error> disk_problem_;
-    bool is_of_flush_ = false;                      // disk_problem_
-    std::vector<std::filesystem::path> raw_files_;  // of all files, but for those that were removed
-    std::filesystem::path kept_before_;             // the recording that this one was to replace, where it stays
-    bool is_out_of_memory_ = false;                 // so that there was none to say what went wrong
+    bool is_of_flush_ = false;                      // whether disk_problem_ is a failed flush
+    std::vector<std::filesystem::path> raw_files_;  // of all files that were not removed
+    std::filesystem::path kept_before_;             // folder of the replaced recording if it was kept
+    bool is_out_of_memory_ = false;                 // no memory was left to store the problem
 
     LiveThread thread_;
 };

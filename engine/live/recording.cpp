@@ -5,7 +5,7 @@
 
 namespace echolux {
 
-// While a recorder makes its files, for which neither blocks nor stats() wait.
+// Marks a recorder that creates its files, without blocking offer() and stats().
 class Recording::Beginning {
   public:
     explicit Beginning(Recording& recording) : recording_(recording) {

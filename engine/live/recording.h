@@ -1,5 +1,5 @@
-// The recording of a session, while there is one: begun and ended by whoever asks for it, fed by the thread that
-// acquires. Where there is none, whatever it is told means nothing.
+// The recording of a session, if one is active. Any thread may begin and end it; the acquiring thread feeds it. Without
+// an active recording, all other calls are no-ops.
 #pragma once
 
 #include <memory>
@@ -13,17 +13,19 @@ namespace echolux {
 
 class Recording {
   public:
-    // What is to be said of it, empty: nothing. Throws Error{bad_setting}: one is under way, or begins; Error{output}
-    // as Recorder.
+    // Begins a recording. Returns information for the user, may be empty. Throws Error{bad_setting} if a recording is
+    // active or begins, and Error{output} as Recorder does.
     std::string begin(RecordingWanted wanted, const RecordingTools& tools);
 
-    // Waits for the disk, and no block waits for it. Nothing: there was none.
+    // Ends the recording and waits for the disk; offer() does not block in the meantime. Returns nullopt without a
+    // recording.
     std::optional<RecorderStats> end();
 
-    // What has gone wrong, when it begins, and again whenever ten times as many blocks are missing.
+    // Records the block. Returns a problem when it first occurs, and again each time ten times as many blocks are
+    // missing.
     std::optional<Error> offer(const Block& block);
 
-    void note_lost(std::int64_t blocks);  // as Recorder
+    void note_lost(std::int64_t blocks);  // as in Recorder
     void note_interruption();
 
     std::optional<RecorderStats> stats() const;
@@ -31,10 +33,10 @@ class Recording {
   private:
     class Beginning;
 
-    mutable std::mutex mutex_;  // held while the recorder is exchanged or told something
+    mutable std::mutex mutex_;  // held while the recorder is replaced or called
     std::unique_ptr<Recorder> recorder_;
-    bool is_beginning_ = false;      // one that makes its files; nobody else may begin
-    std::int64_t missing_said_ = 0;  // blocks
+    bool is_beginning_ = false;      // a recorder is creating its files; no other may begin
+    std::int64_t missing_said_ = 0;  // number of blocks last reported
 };
 
 }  // namespace echolux

@@ -34,7 +34,7 @@ constexpr std::array<CalibrationCopy, 9> copies{{
     {"k_jitter", &CalibrationFiles::k_jitter, &Calibration::k_jitter},
 }};
 
-// NAME.k_map.f64; NAME.k_map-2.f64 ... are the next ones.
+// Returns NAME.k_map.f64 for number 1, then NAME.k_map-2.f64 and so on.
 Path copy_name(const Path& scan_toml, const char* kind, int number) {
     const std::string which = number == 1 ? "" : fmt::format("-{}", number);
     return scan_toml.parent_path() / fmt::format("{}.{}{}.f64", scan_toml.stem().string(), kind, which);

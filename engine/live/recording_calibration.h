@@ -1,5 +1,5 @@
-// The calibration of a recording lies in files beside it, so that it needs nothing else. A file that is there already
-// is somebody's: it is neither replaced nor removed, and the copy takes another name.
+// Calibration of a recording is copied to files next to it, so that the recording is complete. Existing files belong to
+// the user: they are not replaced or removed, and a copy gets another name.
 #pragma once
 
 #include <filesystem>
@@ -9,11 +9,11 @@
 
 namespace echolux {
 
-// Writes what `scan` has loaded, whole and on the disk, into new files beside `scan.path`, names them in
-// `scan.calibration_files` and adds them to `made`, also when one fails. Throws Error{output}.
+// Writes the calibration loaded in `scan`, flushed to disk, to new files next to `scan.path`. Names them in
+// `scan.calibration_files` and appends them to `made`, even if a later file fails. Throws Error{output}.
 void copy_calibration(Scan& scan, std::vector<std::filesystem::path>& made);
 
-// The files that the recording `scan_toml` made this way. None where it is no recording, or cannot be read.
+// Returns the files that the recording `scan_toml` wrote in this way. Empty if it is not a recording or cannot be read.
 std::vector<std::filesystem::path> calibration_made_by(const std::filesystem::path& scan_toml);
 
 }  // namespace echolux

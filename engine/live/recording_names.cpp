@@ -26,7 +26,7 @@ std::string beginning_of_name(const Path& scan_toml) {
     return scan_toml.stem().string() + ".stripe-";
 }
 
-// NAME.stripe-2.raw; NAME.stripe-2-2.raw … are the next ones.
+// Returns NAME.stripe-2.raw for number 1, then NAME.stripe-2-2.raw and so on.
 Path stripe_name(const Path& folder, const Path& scan_toml, std::size_t part, int number) {
     const std::string which = number == 1 ? "" : fmt::format("-{}", number);
     return folder / fmt::format("{}{}{}.raw", beginning_of_name(scan_toml), part, which);
@@ -42,7 +42,7 @@ Path checked_folder(const Path& folder) {
     return whole;
 }
 
-// Two stripes there would take turns on one disk.
+// Rejects a folder that is named twice, since its stripes would compete for one disk, and too many folders.
 void check_named_once(const std::vector<Path>& folders) {
     if (folders.size() >= max_parts) {
         throw Error(ErrorCode::bad_setting, "names " + counted(folders.size(), "folders"), "stripes",
@@ -58,7 +58,7 @@ void check_named_once(const std::vector<Path>& folders) {
     }
 }
 
-// scan.stripes has semicolons between the names.
+// scan.stripes separates names by semicolons.
 void check_can_stand_in_toml(const Path& stripe) {
     if (stripe.string().find(';') == std::string::npos) return;
     throw Error(ErrorCode::bad_setting, "has a semicolon in its name", stripe.string(), "choose another name");

@@ -23,9 +23,9 @@
 namespace echolux {
 namespace {
 
-constexpr double sync_period_s = 0.5;  // half of what may be lost: writing a block takes its time, too
+constexpr double sync_period_s = 0.5;  // half of the allowed loss, because writing a block takes time too
 constexpr std::int64_t raw_step_bytes = 256 << 20;
-constexpr std::int64_t index_step_bytes = 1 << 20;  // on a full disk the last rows and the TOML still find room in it
+constexpr std::int64_t index_step_bytes = 1 << 20;  // keeps room for the last rows and the TOML on a full disk
 
 using Path = std::filesystem::path;
 
@@ -44,7 +44,7 @@ std::vector<DiskRoom> rooms_of(const Scan& recorded, std::int64_t bytes) {
     return disk_rooms(files, Striping(files.size(), recorded.file.stripe_bytes), bytes);
 }
 
-// The source's scan as the recording's TOML tells it from the beginning.
+// Returns the source's scan as the recording's TOML describes it at the beginning.
 Scan recorded(const RecordingWanted& wanted) {
     Scan scan = wanted.scan;
     scan.path = wanted.scan_toml;
@@ -143,7 +143,7 @@ std::unique_ptr<DurableFile> RecordingWriter::open_spectra() {
     return as_one(std::move(files), scan_.file.stripe_bytes);
 }
 
-// False: some file system cannot.
+// Flushes the folders. Returns false if some file system cannot do this.
 bool RecordingWriter::keep_names() const {
     bool all = true;
     for (const Path& stripe : scan_.stripes) all &= make_durable(stripe.parent_path());
@@ -157,7 +157,7 @@ void RecordingWriter::create_files() {
     made_.push_back(index_path());
     append(index_heading());
     sync();
-    keeps_names_ = keep_names();  // before that of the TOML, which needs them to open
+    keeps_names_ = keep_names();  // before the name of the TOML, which needs the other files to open
     scan_.recording.started = utc_text(start_utc_);
     made_.push_back(scan_.path);
     write_toml();
@@ -171,7 +171,8 @@ void RecordingWriter::remove_files() noexcept {
     for (auto path = made.rbegin(); path != made.rend(); ++path) {
         if (!std::filesystem::remove(*path, ignored) || *path != scan_.path) continue;
         try {
-            make_durable(scan_.path.parent_path());  // a TOML that comes back does not open without the others
+            make_durable(scan_.path.parent_path());  // a TOML that reappears after a power cut cannot be opened without
+                                                     // the others
         } catch (const std::exception&) {
         }
     }
@@ -194,7 +195,8 @@ void RecordingWriter::take(BlockToRecord block) {
     }
 }
 
-// By place: the first block of a volume may be lost, a camera may come back after the rest of one was not sent.
+// Uses positions instead of sequence numbers: the first block of a volume may be lost, and a camera may return without
+// sending the rest of a volume.
 void RecordingWriter::count_hole(const BlockToRecord& entry) {
     const Block& block = entry.block;
     const std::int64_t position = layout_.position_of(block.volume, block.first_b_scan);
@@ -214,7 +216,8 @@ void RecordingWriter::write(const BlockToRecord& entry) {
     raw_->write(row.byte_offset, bytes);
     const std::int64_t end = layout_.place_of(block.volume, block.first_b_scan, block.b_scans).value().end();
     constexpr std::byte zero{};
-    if (row.end() < end) raw_->write(end - 1, {&zero, 1});  // flyback that was not sent: a hole, and the file goes on
+    // Leave a hole for flyback frames that were not sent.
+    if (row.end() < end) raw_->write(end - 1, {&zero, 1});
     raw_end_ = end;
     row.crc32 = crc32_of_many(bytes);
     write_missing();
@@ -287,7 +290,8 @@ double RecordingWriter::seconds_to_sync() const {
 
 void RecordingWriter::sync_when_due() {
     if (seconds_to_sync() > 0) return;
-    const double since = *std::exchange(unsynced_since_, tools_.seconds());  // one that fails is tried again in time
+    const double since = *std::exchange(unsynced_since_, tools_.seconds());  // retry a failed flush after another
+                                                                             // period
     write_missing_and_sync();
     unsynced_since_.reset();
     stats_.longest_unsynced_s = std::max(stats_.longest_unsynced_s, tools_.seconds() - since);
@@ -309,7 +313,7 @@ void RecordingWriter::sync() {
     if (!end_.is_empty()) earlier_.remove();
 }
 
-// Blocks that are written are flushed, also where the index has no room to tell of missing ones.
+// Flushes written blocks even if the index has no room for the missing ones.
 void RecordingWriter::write_missing_and_sync() {
     std::exception_ptr problem;
     try {
@@ -345,7 +349,7 @@ void RecordingWriter::finish(const EndOfRecording& end) {
     notes.interruptions = stats_.interruptions += end.interruptions;
     notes.lost_b_scans = stats_.lost_b_scans;
     notes.doubtful_blocks = stats_.doubtful_blocks;
-    if (!has_failed_) {  // else whoever opens it looks at each block that is doubtful
+    if (!has_failed_) {  // after a failure, readers check each doubtful block
         describe_end(scan_, end_, raw_end_);
         notes.finished = true;
         notes.complete = notes.lacks_nothing();
@@ -354,7 +358,7 @@ void RecordingWriter::finish(const EndOfRecording& end) {
     if (problem) std::rethrow_exception(problem);
 }
 
-// Under another name first: a power cut leaves the TOML before or the one after, whole.
+// Writes to a temporary name first, so that a power cut leaves either the old or the new TOML, whole.
 void RecordingWriter::write_toml() const {
     const std::string look = look_.empty() ? "" : "\n" + look_;
     write_text(scan_.path, scan_toml_heading + ("\n" + scan_toml(scan_)) + look);

@@ -1,6 +1,7 @@
-// The files of a recording: raw spectra, index, TOML and calibration, written so that at any moment what is on the disk
-// opens up to the last whole block. The order that makes it so: bytes, then their row in the index; both are put on the
-// disk together at least once a second; the TOML that promises less comes first, the one that promises all comes last.
+// Writes the files of a recording: raw spectra, index, TOML and calibration. Whatever is on the disk at any moment can
+// be opened up to the last whole block. The order ensures this: bytes first, then their row in the index; both are
+// flushed together at least once per second; a TOML that promises less is written first, and the one that promises
+// everything last.
 #pragma once
 
 #include <chrono>
@@ -23,24 +24,27 @@
 
 namespace echolux {
 
+// Parameters of a recording.
 struct RecordingWanted {
-    std::filesystem::path scan_toml;  // NAME.toml; NAME.raw, NAME.index.csv and calibration files come beside it
-    Scan scan;                        // of the source: its blocks lie in the file as this says
-    double line_rate_hz = 0;          // at which the source sends; 0: unknown, and no disk is tried
-    std::vector<std::filesystem::path> played_files{};    // of the source, which are not written over
-    std::int64_t expected_bytes = 0;                      // 0: unknown; room for them is asked for at once
-    std::int64_t max_blocks_held = 8;                     // of the source's pool, at a time
-    std::int64_t held_bytes = 0;                          // that these are; 0: unknown
-    bool replace = false;                                 // a recording that is there already
-    std::string look{};                                   // more sections for the TOML: how it was looked at
-    std::string continues{};                              // the recording that this one goes on from
-    std::vector<std::filesystem::path> stripe_folders{};  // on further disks, each for stripes of the spectra
+    std::filesystem::path scan_toml;  // NAME.toml; NAME.raw, NAME.index.csv and calibration files are created next to
+                                      // it
+    Scan scan;                        // of the source; blocks are laid out in the file accordingly
+    double line_rate_hz = 0;          // of the source; 0: unknown, the disks are not tested
+    std::vector<std::filesystem::path> played_files{};  // of the source; must not be overwritten
+    // Expected size, for which room is required at the start. 0: unknown.
+    std::int64_t expected_bytes = 0;
+    std::int64_t max_blocks_held = 8;                     // of the source's pool, at any time
+    std::int64_t held_bytes = 0;                          // size of these blocks, 0 if unknown
+    bool replace = false;                                 // replace an existing recording of this name
+    std::string look{};                                   // more sections for the TOML: the display settings
+    std::string continues{};                              // name of the recording that this one continues
+    std::vector<std::filesystem::path> stripe_folders{};  // on additional disks, one stripe each
     std::int64_t stripe_bytes = usual_stripe_bytes;
 };
 
-// What recordings are made with. Tests put other disks and clocks in their place.
+// Dependencies of recordings. Tests replace disks and clocks.
 struct RecordingTools {
-    std::function<std::unique_ptr<DurableFile>(const std::filesystem::path&)> open_raw;  // one that is not there yet
+    std::function<std::unique_ptr<DurableFile>(const std::filesystem::path&)> open_raw;  // opens a new file
     std::function<std::unique_ptr<DurableFile>(const std::filesystem::path&)> open_index;
     std::function<double()> seconds;     // a steady clock
     Threads* threads = &real_threads();  // of the recorder
@@ -48,78 +52,81 @@ struct RecordingTools {
     static RecordingTools real();
 };
 
-// A block and its place in the recording (Block::volume counts from the recording's first), or what is known of blocks
-// that could not be kept.
+// A block at its position in the recording (Block::volume counts from the recording's first), or what is known about
+// blocks that were not kept.
 struct BlockToRecord {
     Block block;
-    std::int64_t missing = 0;        // above 0: so many blocks from this one on are missing, and its memory is gone
+    // If above 0, this many blocks from this one on are missing, and the block's memory was released.
+    std::int64_t missing = 0;
     std::int64_t interruptions = 0;  // of the source, before this block
 
     void add_missing(const BlockToRecord& later);
 };
 
-// What is known at the end alone.
+// Counts that are known only at the end.
 struct EndOfRecording {
-    std::int64_t lost_blocks = 0;     // after the last one
-    std::int64_t refused_blocks = 0;  // that did not fit
-    std::int64_t unrecorded = 0;      // that no row of the index tells of: there was no memory for it
-    std::int64_t interruptions = 0;   // after the last block
+    std::int64_t lost_blocks = 0;     // after the last block
+    std::int64_t refused_blocks = 0;  // did not fit the recording
+    std::int64_t unrecorded = 0;      // missing from the index for lack of memory
+    std::int64_t interruptions = 0;   // of the source, after the last block
 };
 
 struct WrittenStats {
     std::int64_t blocks = 0;
     std::int64_t bytes = 0;
-    std::int64_t durable_blocks = 0;   // of them, known to be on the disk
-    std::int64_t doubtful_blocks = 0;  // of them, written when the disk had failed to flush
-    std::int64_t failed_blocks = 0;    // that could not be written
-    std::int64_t lost_b_scans = 0;     // positions that no block came for
+    std::int64_t durable_blocks = 0;   // number known to be on the disk
+    std::int64_t doubtful_blocks = 0;  // number written after the disk failed to flush
+    std::int64_t failed_blocks = 0;    // could not be written
+    std::int64_t lost_b_scans = 0;     // positions without a block
     std::int64_t interruptions = 0;    // of the source
     std::int64_t syncs = 0;
     double longest_write_s = 0;     // of a block
-    double longest_unsynced_s = 0;  // from the writing of a block until it was known to be on the disk
+    double longest_unsynced_s = 0;  // from writing a block until it was known to be on the disk
 
     WrittenStats& operator+=(const WrittenStats& later);
 };
 
 class RecordingWriter {
   public:
-    // Creates the files. Throws Error{output}: they exist and may not be replaced, cannot be written, or there is not
-    // enough room; Error{bad_setting}: sizes that no file can have.
+    // Creates the files. Throws Error{output} if they exist and may not be replaced, cannot be written, or need more
+    // space than is free, and Error{bad_setting} for impossible file sizes.
     RecordingWriter(RecordingWanted wanted, RecordingTools tools);
-    ~RecordingWriter();  // where no block was written, as if it had never been
+    ~RecordingWriter();  // removes the files if no block was written, and restores an earlier recording
     RecordingWriter(const RecordingWriter&) = delete;
     RecordingWriter& operator=(const RecordingWriter&) = delete;
 
     const RecordingLayout& layout() const { return layout_; }
     const std::filesystem::path& raw_path() const { return scan_.spectra; }
-    const std::string& disk_rate() const { return disk_rate_; }  // as check_disk_rate() says it
+    const std::string& disk_rate() const { return disk_rate_; }  // result of check_disk_rate()
     const WrittenStats& stats() const { return stats_; }
-    bool is_empty() const { return end_.is_empty(); }  // no block is in it
+    bool is_empty() const { return end_.is_empty(); }  // contains no block
 
-    // Where the recording waits that this one is to replace; empty: there was none, or it is gone, or back.
+    // Returns the folder of the recording to be replaced. Empty if there was none, or if it was removed or restored.
     const std::filesystem::path& earlier() const { return earlier_.folder(); }
 
-    // Stripes of that one which are still there though it is gone; with the reason, in one line. Empty: there are none.
+    // Returns one line about stripes of the replaced recording that still exist, and why. Empty if there are none.
     std::string stripes_left() const { return earlier_.stripes_left(); }
 
-    // The file system cannot flush folders: after a power cut the names of the files may be missing.
+    // Returns whether file names are durable. If false, the file system cannot flush folders, and after a power cut the
+    // names may be missing.
     bool keeps_names() const { return keeps_names_; }
 
-    // Blocks come in the order of the file. Throws Error{output}, or whatever else: the block is missing then; the next
-    // one may be written again.
+    // Writes the block. Blocks must come in the order of the file. Throws Error{output} and others; the block is then
+    // missing, and the next one may succeed.
     void take(BlockToRecord block);
 
-    double seconds_to_sync() const;  // at most half a second
+    double seconds_to_sync() const;  // until sync_when_due() flushes; at most half a second
 
-    // Does nothing before its time. Throws Error{output}: has_failed() from then on.
+    // Flushes the files if it is time. Throws Error{output}; has_failed() is true from then on.
     void sync_when_due();
 
-    // The disk could not flush. Linux says so once and may then forget the bytes: nothing written since the last flush
-    // that succeeded is trusted any more, whatever later ones say (A. Rebello et al., USENIX ATC 2020).
+    // Returns whether the disk has failed to flush. Linux reports this once and may then forget the data. Nothing
+    // written since the last successful flush is trusted, even if later flushes succeed (A. Rebello et al., USENIX ATC
+    // 2020).
     bool has_failed() const { return has_failed_; }
 
-    // The files have their true length, and the TOML says all; where no block came, nothing is left, and what was
-    // there before is there again. Throws Error{output}: what is there opens as a recording that was cut off.
+    // Truncates the files to their true length and completes the TOML. Without a block, removes the files and restores
+    // the earlier recording. Throws Error{output}; the files then open as an interrupted recording.
     void finish(const EndOfRecording& end = {});
 
   private:
@@ -143,24 +150,24 @@ class RecordingWriter {
     std::string utc(std::chrono::steady_clock::time_point arrived) const;
 
     RecordingTools tools_;
-    Scan scan_;  // as the TOML says it
+    Scan scan_;  // as written to the TOML
     std::string look_;
     std::string disk_rate_;
     RecordingLayout layout_;
-    std::vector<std::filesystem::path> made_;  // files
+    std::vector<std::filesystem::path> made_;  // created files
     EarlierRecording earlier_;
     std::unique_ptr<DurableFile> raw_;
     std::unique_ptr<DurableFile> index_;
     std::int64_t raw_end_ = 0;
     std::int64_t index_end_ = 0;
-    std::int64_t durable_bytes_ = 0;        // of the raw file
-    std::int64_t next_position_ = 0;        // of a B-scan, behind the last block
-    bool has_failed_ = false;               // to flush
-    bool keeps_names_ = true;               //
-    bool is_finished_ = false;              //
-    RecordingEnd end_;                      // behind the last block that is whole
-    std::optional<BlockToRecord> missing_;  // not in the index yet
-    std::optional<double> unsynced_since_;  // nothing: all is on the disk
+    std::int64_t durable_bytes_ = 0;  // of the raw file
+    std::int64_t next_position_ = 0;  // B-scan position after the last block
+    bool has_failed_ = false;         // to flush
+    bool keeps_names_ = true;
+    bool is_finished_ = false;
+    RecordingEnd end_;                      // after the last whole block
+    std::optional<BlockToRecord> missing_;  // not yet in the index
+    std::optional<double> unsynced_since_;  // nullopt if everything is on the disk
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
     std::chrono::system_clock::time_point start_utc_ = std::chrono::system_clock::now();
     WrittenStats stats_;

@@ -14,16 +14,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto patience = 100ms;         // of the thread that waits for blocks, until it looks around
-constexpr auto reconnect_after = 500ms;  // until a source that failed is started again
-constexpr auto healthy_after = 2s;       // a start is said to have worked
-constexpr auto silent_after = 5s;        // a source that sends nothing is said to be silent
-constexpr auto stuck_after = 10s;        // a block that is being reconstructed may never end
-constexpr auto said_again_after = 5s;    // the same line
+constexpr auto patience = 100ms;         // of the acquiring thread, between checks of `stop`
+constexpr auto reconnect_after = 500ms;  // until a failed source is started again
+constexpr auto healthy_after = 2s;       // a start counts as successful
+constexpr auto silent_after = 5s;        // a source without data is reported as silent
+constexpr auto stuck_after = 10s;        // a block whose reconstruction takes longer is reported
+constexpr auto said_again_after = 5s;    // repeats of the same line
 constexpr std::size_t max_events = 200;
-constexpr std::size_t max_unseen = 256;  // volumes whose latency is still open
+constexpr std::size_t max_unseen = 256;  // volumes whose latency is not known yet
 
-// A slow scan may need that long for a block.
+// Returns how long a source may be silent before this is reported. Slow scans may need several seconds per block.
 std::chrono::duration<double> longest_silence(const Source& source) {
     constexpr double blocks = 3;
     const ScanGeometry& scan = source.scan().geometry;
@@ -33,7 +33,8 @@ std::chrono::duration<double> longest_silence(const Source& source) {
     return std::max<std::chrono::duration<double>>(silent_after, std::chrono::duration<double>(blocks * block_s));
 }
 
-// A pool of fewer blocks would be held by what is kept, and nothing could arrive any more.
+// Returns whether the pool has enough blocks. Retained blocks would use up a smaller pool, and nothing could arrive any
+// more.
 bool has_memory_to_retain(const Source& source) {
     const std::int64_t blocks = (source.scan().geometry.b_scans + source.block_b_scans() - 1) / source.block_b_scans();
     return source.pool_blocks() == 0 || source.pool_blocks() >= volumes_in_use * blocks;
@@ -49,7 +50,7 @@ Session::Session(Source& source, BlockSink& sink, Overload overload, SessionTool
 
 Session::~Session() {
     stop();
-    recording_.end();  // before what may never end is waited for
+    recording_.end();  // before a wait that may never end
     processing_.request_stop();
     queue_.close();
     processing_.join();
@@ -57,7 +58,7 @@ Session::~Session() {
 
 void Session::start(std::int64_t volumes) {
     stop();
-    source_.start();  // takes its time; until then the figures are those of the last run
+    source_.start();  // may take long; the stats of the last run remain until then
     queue_.clear();
     next_ = {};
     {
@@ -104,13 +105,13 @@ void Session::acquire(const std::stop_token& stop, std::int64_t volumes) {
     }
 }
 
-// From now on a block is expected.
+// Starts waiting for the next block.
 void Session::listen() {
     const std::scoped_lock lock(mutex_);
     if (!source_.capabilities().sends_when_asked) block_.wait(threads_.now());
 }
 
-// Until the source ends or is stopped, or has sent so many volumes.
+// Acquires until the source ends or is stopped, or has sent `volumes` volumes.
 void Session::acquire_from(const std::stop_token& stop, Arrivals& arrivals, const Numbering& base,
                            std::int64_t volumes) {
     bool ended = false;
@@ -143,7 +144,8 @@ void Session::acquire_from(const std::stop_token& stop, Arrivals& arrivals, cons
     }
 }
 
-// Tries until the source is back; `waits` first where it has failed just after its last start. Where new blocks go on.
+// Tries until the source is back, and returns the offsets of new blocks. `waits` before the first attempt if the source
+// failed right after its last start.
 Session::Numbering Session::reconnected(const std::stop_token& stop, const std::string& problem, bool waits) {
     report(problem);
     recording_.note_interruption();
@@ -182,7 +184,7 @@ void Session::note_arrival(const Block& block) {
     std::optional<Block> newest;
     if (retains_ && block.memory != MemoryKind::device) newest = block;
     const std::scoped_lock lock(mutex_);
-    std::swap(newest_, newest);  // the one before is let go of outside the lock
+    std::swap(newest_, newest);  // release the previous block without the lock
     if (ends_volume(block)) {
         unseen_.emplace_back(block.volume, block.arrived);
         if (unseen_.size() > max_unseen) unseen_.pop_front();

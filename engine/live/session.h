@@ -1,8 +1,8 @@
-// The live system: one thread acquires, one reconstructs; pictures are drawn by whoever owns the screen. Recording gets
-// every block, the display the newest volume. Settings change between blocks; when nothing new arrives, a changed
-// setting works on the volume that came last (M. Sylwestrzak et al., JBO 17(10), 2012).
+// The live system: one thread acquires, another reconstructs, and the owner of the screen draws the pictures. The
+// recording gets every block, the display the newest volume. Settings change between blocks. When no data arrive, a
+// changed setting is applied to the last volume (M. Sylwestrzak et al., JBO 17(10), 2012).
 //
-// Errors and drops travel as data: nothing that a source, a disk or a GPU does ends a session.
+// Errors and drops are data: no failure of a source, a disk or a GPU ends a session.
 #pragma once
 
 #include <atomic>
@@ -33,36 +33,36 @@ namespace echolux {
 
 struct SessionEvent {
     double time_s = 0;       // since the start
-    bool is_trouble = true;  // and not just news
-    std::string line;        // as Error::line()
-    std::string topic{};     // a later line of the same topic takes the place of this one; empty: it stands alone
+    bool is_trouble = true;  // a problem, not just information
+    std::string line;        // formatted as Error::line()
+    std::string topic{};     // a later line of the same topic replaces this one; empty: no topic
 };
 
 struct SessionStats {
-    bool running = false;                   // it was started and has not been stopped
-    bool ended = false;                     // the source has no more blocks
-    double seconds = 0;                     // since the start
-    ArrivalStats arrived;                   // from the source
-    QueueStats queue;                       // to the display
-    std::int64_t fed_blocks = 0;            // that were reconstructed
-    std::int64_t fed_lines = 0;             // of them, repeats counted
-    std::int64_t finished_volumes = 0;      // that were reconstructed whole
-    std::int64_t dropped_volumes = 0;       // no slot was free, or a device was lost on the way
-    std::int64_t failed_volumes = 0;        // reconstructing threw
-    std::int64_t reprocessed_volumes = 0;   // worked on again with changed settings
-    std::int64_t changes = 0;               // of settings that came into use
-    std::int64_t reconnections = 0;         // of a source that failed
-    double acquired_a_scans_per_s = 0;      // lately
-    double processed_a_scans_per_s = 0;     // lately
-    double load = 0;                        // share of the time until the last block was reconstructed that this took,
-                                            // waiting for the GPU counted
-    Latency waiting;                        // of a block, from its arrival until it is reconstructed
+    bool running = false;                  // started and not stopped
+    bool ended = false;                    // the source has no more blocks
+    double seconds = 0;                    // since the start
+    ArrivalStats arrived;                  // from the source
+    QueueStats queue;                      // to the display
+    std::int64_t fed_blocks = 0;           // reconstructed
+    std::int64_t fed_lines = 0;            // in these blocks, including repeats
+    std::int64_t finished_volumes = 0;     // reconstructed completely
+    std::int64_t dropped_volumes = 0;      // no slot was free, or a device was lost
+    std::int64_t failed_volumes = 0;       // reconstruction failed
+    std::int64_t reprocessed_volumes = 0;  // again, with changed settings
+    std::int64_t changes = 0;              // of settings, activated
+    std::int64_t reconnections = 0;        // of a source that failed
+    double acquired_a_scans_per_s = 0;     // recently
+    double processed_a_scans_per_s = 0;    // recently
+    // Share of the time until the last reconstructed block that reconstruction took, including waits for the GPU.
+    double load = 0;
+    Latency waiting;                        // of a block, from arrival to reconstruction
     Latency feeding;                        // of a block
-    Latency shown;                          // of a volume, from the arrival of its last block until its first picture
-    std::optional<RecorderStats> recorder;  // nothing: nothing is being recorded
+    Latency shown;                          // of a volume, from the arrival of its last block to its first picture
+    std::optional<RecorderStats> recorder;  // nullopt if nothing is being recorded
 };
 
-// What sessions are made with. Tests put other threads, clocks and disks in their place.
+// Dependencies of sessions. Tests replace threads, clocks and disks.
 struct SessionTools {
     Threads* threads = &real_threads();
     RecordingTools recording = RecordingTools::real();
@@ -70,51 +70,53 @@ struct SessionTools {
 
 class Session {
   public:
-    // Both outlive the session. Blocks that the sink cannot take in time are left out, not waited for, unless the
-    // source is to wait.
+    // `source` and `sink` must outlive the session. By default, blocks that the sink cannot process in time are
+    // dropped; with Overload::source_waits the source waits for the sink.
     Session(Source& source, BlockSink& sink, Overload overload = Overload::newest_wins, SessionTools tools = {});
-    ~Session();  // stops
+    ~Session();  // calls stop()
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
-    // All stats but the recorder's start from zero. Ends by itself after this many volumes; 0: never. Throws what
-    // starting the source throws.
+    // Starts the source and resets all stats except the recorder's. Ends after `volumes` volumes; 0: no limit. Throws
+    // the errors of starting the source.
     void start(std::int64_t volumes = 0);
 
-    // Acquires nothing more; what has been acquired is still reconstructed, also with settings that change later.
+    // Stops acquiring. Blocks already acquired are still reconstructed, also with settings that change later.
     void stop() noexcept;
 
-    // From any thread. The spec keeps the source's format and geometry. Throws Error{bad_setting} for what cannot work.
+    // Changes the settings of the reconstruction. Callable from any thread. The spec must keep the source's format and
+    // geometry. Throws Error{bad_setting} for an invalid spec.
     void change(const ReconstructionSpec& spec);
 
-    // All blocks from the next volume on. Throws Error{bad_setting, output}.
+    // Records all blocks from the next volume on. Throws Error{bad_setting, output}.
     void record(RecordingWanted wanted);
-    // Where no block was recorded, no file is left.
+    // Ends the recording. If no block was recorded, no file is left.
     RecorderStats stop_recording();
 
-    // The B-scan position on the screen: reprocessed before the others when a setting changes at rest.
+    // Sets the displayed B-scan position. It is reprocessed before the others if a setting changes while no data
+    // arrive.
     void look_at(std::int64_t b_scan) { looked_at_ = b_scan; }
 
-    // A picture that shows `volume` is finished.
+    // Reports that a picture of `volume` is finished.
     void shown(std::int64_t volume);
 
-    // Waits until all that was acquired is reconstructed or left out, at most `patience`. False: it took longer.
+    // Waits until all acquired blocks are reconstructed or dropped. Returns false if this takes longer than `max`.
     bool drain(std::chrono::milliseconds patience);
 
     SessionStats stats() const;
 
-    // The newest block that came, shared with whoever works on it besides; nothing: none yet, it lies on a GPU, or the
-    // source has no memory to spare.
+    // Returns the newest block, shared with its other users. nullopt if there is none yet, if it is in GPU memory, or
+    // if the source has no memory to spare.
     std::optional<Block> newest_block() const;
 
-    // What happened since the last call, or has not happened for long: a source that sends nothing, a block that is not
-    // reconstructed. The oldest events are dropped when they are never asked for.
+    // Returns the events since the last call, including overdue ones: a silent source, a block whose reconstruction
+    // does not end. If they are not fetched, the oldest events are dropped.
     std::vector<SessionEvent> take_events();
 
   private:
     using Clock = std::chrono::steady_clock;
 
-    // What a source counts from zero at each start goes on where it was when it comes back.
+    // Offsets of counters that a source restarts at zero, so that numbers continue after a reconnection.
     struct Numbering {
         std::uint64_t sequence = 0;
         std::int64_t volume = 0;
@@ -157,34 +159,34 @@ class Session {
     BlockSink& sink_;
     const SessionTools tools_;
     Threads& threads_;
-    const std::int64_t b_scans_;  // of a volume
-    const bool retains_;          // the source has memory for it
+    const std::int64_t b_scans_;  // per volume
+    const bool retains_;          // whether the source has memory for retained blocks
     const std::chrono::duration<double> longest_silence_;
     DisplayQueue queue_;
-    std::atomic<bool> expects_change_ = false;  // a plan is being made ready
+    std::atomic<bool> expects_change_ = false;  // a plan is being prepared
     std::atomic<std::int64_t> looked_at_ = 0;   // B-scan position
-    Numbering next_;                            // of the block after the last one; of the thread that acquires
+    Numbering next_;                            // of the next block; used by the acquiring thread
 
     Recording recording_;
 
-    mutable std::mutex mutex_;  // of what follows
+    mutable std::mutex mutex_;  // guards the members below
     Clock::time_point start_ = threads_.now();
     std::optional<Clock::time_point> end_;
     SessionStats stats_;
     Overdue block_;      // from the source
-    Overdue sink_call_;  // that is to come back
+    Overdue sink_call_;  // in progress
     std::optional<Block> newest_;
     std::deque<SessionEvent> events_;
-    std::map<std::string, Clock::time_point> said_;                  // lately
-    std::deque<std::pair<std::int64_t, Clock::time_point>> unseen_;  // volumes, and when their last block arrived
+    std::map<std::string, Clock::time_point> said_;                  // recently reported lines
+    std::deque<std::pair<std::int64_t, Clock::time_point>> unseen_;  // volumes, and the arrival of their last block
     mutable RecentRate acquired_, processed_;                        // A-scans
-    double busy_s_ = 0;                                              // reconstructing
+    double busy_s_ = 0;                                              // spent reconstructing
     Clock::time_point worked_until_;                                 // also after the source has stopped
 
-    // Of the thread that processes: what was fed of a volume, and of the last one that was fed whole.
+    // Used by the processing thread: the fed blocks of the current volume, and of the last complete one.
     bool is_within_volume_ = false;
     Clock::time_point fed_at_{};
-    bool is_given_up_ = false;  // the volume that is fed, and counted
+    bool is_given_up_ = false;  // the current volume was abandoned, and counted
     std::vector<Block> coming_;
     std::vector<Block> retained_;
 
@@ -192,7 +194,7 @@ class Session {
     LiveThread processing_;
 };
 
-// Nothing that others throw ends a thread.
+// Exceptions never terminate the session's threads.
 template <class Work>
 void Session::survive(const Work& work) {
     try {

@@ -1,4 +1,4 @@
-// The thread of a session that reconstructs.
+// The reconstructing thread of a session.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto looks_around_after = 100ms;
-constexpr auto idle_patience = 5ms;  // the same while a changed setting is being made ready
-constexpr auto stalled_after = 1s;   // a volume that is fed in part is no longer waited for
+constexpr auto idle_patience = 5ms;  // while a changed setting is being prepared
+constexpr auto stalled_after = 1s;   // a partly fed volume is no longer expected to continue
 
 }  // namespace
 
@@ -28,7 +28,7 @@ void Session::end_sink_call() {
         note(fmt::format("reconstruction goes on after {:.0f} s", *lasted), false, "stuck");
 }
 
-// What the sink does, of which others must hear that it takes too long.
+// Runs a call of the sink and reports it as stuck if it takes too long.
 template <class Work>
 auto Session::watched(const Work& work) {
     struct Call {
@@ -52,7 +52,7 @@ void Session::process(const std::stop_token& stop) {
     }
 }
 
-// While nothing comes.
+// Work while no blocks arrive.
 void Session::look_around() {
     const auto collect = [this] { watched([this] { sink_.collect(); }); };
     if (!is_between_volumes()) return collect();
@@ -63,7 +63,7 @@ void Session::look_around() {
         collect();
 }
 
-// Nothing is fed in part, or its rest will hardly come.
+// Returns true if no volume is partly fed, or if the rest is not expected to come.
 bool Session::is_between_volumes() const {
     if (!is_within_volume_ || threads_.now() - fed_at_ > stalled_after) return true;
     const std::scoped_lock lock(mutex_);
@@ -77,7 +77,7 @@ void Session::feed(const Block& block) {
     fed_at_ = threads_.now();
     is_within_volume_ = was_fed && !ends_volume(block);
     const std::scoped_lock lock(mutex_);
-    if (begun <= start_) return;  // of a run that is over, whose figures are gone
+    if (begun <= start_) return;  // of a previous run, whose stats were reset
     busy_s_ += seconds_between(begun, fed_at_);
     worked_until_ = fed_at_;
     stats_.waiting.add(seconds_between(block.arrived, begun));
@@ -89,7 +89,7 @@ void Session::feed(const Block& block) {
     if (ends_volume(block)) ++stats_.finished_volumes;
 }
 
-// False: the block's volume will not be finished.
+// Returns false if the block's volume will not be finished.
 bool Session::try_feed(const Block& block) {
     std::int64_t SessionStats::*counter = &SessionStats::failed_volumes;
     bool was_fed = false;
@@ -109,7 +109,7 @@ bool Session::try_feed(const Block& block) {
     return false;
 }
 
-// The last whole volume is kept until the next one is whole, for settings that change when nothing comes any more.
+// Keeps the last complete volume until the next one is complete, for settings that change while no data arrive.
 void Session::retain(const Block& block) {
     if (!retains_) return;
     if (block.first_b_scan == 0) coming_.clear();
@@ -119,7 +119,7 @@ void Session::retain(const Block& block) {
     coming_.clear();
 }
 
-// First what is looked at, in the picture that is there; then all in order. What arrives meanwhile goes first.
+// Reconstructs the displayed B-scans first, in the current picture, and then all in order. New blocks take precedence.
 void Session::reprocess() {
     if (retained_.empty()) return;
     const std::int64_t seen = looked_at_;

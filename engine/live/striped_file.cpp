@@ -19,7 +19,7 @@ StripedFile::StripedFile(std::vector<std::unique_ptr<DurableFile>> files, std::i
                 }
             });
         }
-    } catch (...) {  // there are no more threads: for those that are missing nobody comes
+    } catch (...) {  // no more threads: leave the barrier for the missing ones
         for (std::size_t part = 1 + threads_.size(); part < parts_.size(); ++part) turn_.arrive_and_drop();
         turn_.arrive_and_wait();
         throw;
@@ -31,7 +31,7 @@ StripedFile::~StripedFile() {
     turn_.arrive_and_wait();
 }
 
-// On all disks at once; what went wrong on the first that failed is thrown when all are done.
+// Runs `work` on all disks in parallel. When all are done, rethrows the first part's exception.
 void StripedFile::each(std::function<void(std::size_t)> work) {
     work_ = std::move(work);
     turn_.arrive_and_wait();

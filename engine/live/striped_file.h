@@ -1,5 +1,5 @@
-// One file in stripes on several disks, which all write at once: each has a thread. To its writer it is one file: a
-// write returns when every disk has its part.
+// One file in stripes on several disks that write in parallel, with one thread per disk. It behaves as a single file: a
+// write returns when every disk has written its part.
 #pragma once
 
 #include <barrier>
@@ -16,13 +16,13 @@ namespace echolux {
 
 class StripedFile final : public DurableFile {
   public:
-    // New and empty files, two or more.
+    // `files` are two or more new, empty files.
     StripedFile(std::vector<std::unique_ptr<DurableFile>> files, std::int64_t stripe_bytes);
     ~StripedFile() override;
     StripedFile(const StripedFile&) = delete;
     StripedFile& operator=(const StripedFile&) = delete;
 
-    // Every part is as long then as if nothing had been left out before.
+    // Every part is extended as if no earlier write had been left out.
     void write(std::int64_t place, std::span<const std::byte> bytes) override;
     bool reserve(std::int64_t end) override;
     void sync() override;
@@ -31,7 +31,7 @@ class StripedFile final : public DurableFile {
   private:
     struct Part {
         std::unique_ptr<DurableFile> file;
-        std::int64_t end = 0;  // of the last write that succeeded
+        std::int64_t end = 0;  // end of the last successful write
         std::exception_ptr problem = {};
     };
 
@@ -41,12 +41,12 @@ class StripedFile final : public DurableFile {
 
     Striping striping_;
     std::vector<Part> parts_;
-    std::function<void(std::size_t)> work_;  // nothing: the threads end
-    std::barrier<> turn_;                    // of all threads and the writer: work_ is there, work_ is done
-    std::vector<std::jthread> threads_;      // of all parts but the first
+    std::function<void(std::size_t)> work_;  // empty: the threads end
+    std::barrier<> turn_;                    // for all threads and the writer: work_ is set, work_ is done
+    std::vector<std::jthread> threads_;      // for all parts except the first
 };
 
-// Of several files a striped one; where there is one, that itself.
+// Returns a single file unchanged, or several files as a striped one.
 std::unique_ptr<DurableFile> as_one(std::vector<std::unique_ptr<DurableFile>> files, std::int64_t stripe_bytes);
 
 }  // namespace echolux

@@ -1,5 +1,5 @@
-// The threads of the live system, what they wait for, and the clock that they go by. A test puts a scheduler of its own
-// in their place: then one thread runs at a time, which one is chosen by a seed, and time passes when all of them wait.
+// Threads, waits and clock of the live system. Tests replace them by a scheduler that runs one thread at a time, chosen
+// by a seed, and advances time when all threads wait.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 
 namespace echolux {
 
-// As std::jthread: asked to stop and joined by its end.
+// Like std::jthread: requests a stop and joins on destruction.
 class LiveThread {
   public:
     class Running {
@@ -37,7 +37,7 @@ class LiveThread {
         if (running_) stop_.request_stop();
     }
 
-    // Does nothing where there is none, or it has been joined.
+    // Does nothing without a thread, or if it was joined before.
     void join() {
         if (const std::unique_ptr<Running> running = std::move(running_)) running->join();
     }
@@ -63,16 +63,16 @@ class Threads {
 
     virtual LiveThread start(Work work) = 0;
 
-    // Until `is_so`, which only changes with `lock` held and is told through `told`; until `time`; or until `stop`.
-    // Whether it is so. Clock::time_point::max(): there is no such time.
+    // Waits until `is_so`, `time` or `stop`, and returns is_so(). The condition may only change with `lock` held, and
+    // its changes are notified through `told`. Clock::time_point::max(): no time limit.
     virtual bool wait(std::unique_lock<std::mutex>& lock, std::condition_variable_any& told,
                       const std::stop_token& stop, Clock::time_point time, const std::function<bool()>& is_so) = 0;
 
-    // False: stopped.
+    // Returns false if stopped.
     bool sleep(std::chrono::nanoseconds duration, const std::stop_token& stop = {});
 };
 
-// Those of the machine.
+// Returns the threads of the machine.
 Threads& real_threads();
 
 }  // namespace echolux

@@ -15,8 +15,8 @@
 namespace echolux {
 namespace {
 
-constexpr double least_share = 0.5;  // of B-scans with a place, in a volume that counts as stabilised
-constexpr int patient_misfits = 2;   // volumes: a blink is no reason for another reference
+constexpr double least_share = 0.5;  // of B-scans with a position, for a volume to count as stabilised
+constexpr int patient_misfits = 2;   // volumes; a blink must not change the reference
 
 template <class Part>
 std::string toml_of_part(const std::string& section, Part part) {
@@ -25,7 +25,7 @@ std::string toml_of_part(const std::string& section, Part part) {
     return settings.toml(true);
 }
 
-// What cannot be done is said; who cancels is heard.
+// Runs `work` and returns the line of its error, empty if it succeeds. Rethrows cancellation.
 template <class Work>
 std::string obstacle_of(const Work& work) {
     try {
@@ -56,7 +56,7 @@ void PowerOnHost::set_settings(const RegistrationSettings& settings) {
 }
 
 std::vector<RowShift> PowerOnHost::find(To to, Progress& progress) {
-    constexpr std::int64_t each = 16;  // bytes a voxel, as registration of files needs
+    constexpr std::int64_t each = 16;  // bytes per voxel, as in power_of()
     require_memory(each * volume_.grid.voxels(), "registration", "register a part of the volume");
     progress.begin("register", volume_.grid.b_scans, "B-scans");
     std::vector<RowShift> rows = to == To::reference ? reference_->register_rows(volume_, progress)
@@ -189,7 +189,7 @@ TissueDone TissueWork::apply(std::int64_t number, Volume& structure, Volume* flo
     return done;
 }
 
-// ---- what is said of it
+// ---- reports
 
 std::map<std::string, std::string> provenance_of(const LiveTissue& tissue, const TissueDone& done) {
     std::map<std::string, std::string> lines;
@@ -218,7 +218,7 @@ void TissueLog::note(const TissueDone& done, double seconds) {
     if (done_.size() > remembered) done_.erase(done_.begin());
 }
 
-// Of the same obstacle once; of figures in it the first.
+// Reports an obstacle once until it disappears; the first report's numbers stay.
 void TissueLog::say(const std::string& topic, const std::string& obstacle, const char* again) {
     std::string& before = said_[topic];
     if (obstacle.empty() == before.empty()) return;

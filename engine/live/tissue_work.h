@@ -1,6 +1,6 @@
-// What is done to live volumes between reconstruction and whoever takes them: B-scans are put where they belong, then
-// speckle is filtered, in linear power. In this order, because a filter averages neighbouring B-scans, which have to
-// show the same place. Recordings hold spectra and never see any of it.
+// Processing of live volumes between reconstruction and display or delivery: B-scans are moved to their true position,
+// then speckle is filtered, in linear power. The order matters: a filter averages neighbouring B-scans, which must show
+// the same place. Recordings contain spectra and are not affected.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace echolux {
 
 struct LiveTissue {
     bool stabilises = false;
-    bool across_volumes = true;  // B-scans against a good volume before; else against their neighbours
+    bool across_volumes = true;  // align B-scans to an earlier good volume; otherwise to their neighbours
     RegistrationSettings registration;
     bool filters = false;
     SpeckleFilter filter;
@@ -29,22 +29,23 @@ struct LiveTissue {
     bool does_nothing() const { return !stabilises && !filters; }
 };
 
-// Throws Error{bad_setting} for settings that cannot work.
+// Throws Error{bad_setting} for invalid settings.
 void check_tissue(const LiveTissue& tissue);
 
-// What became of a volume.
+// Result of processing one volume.
 struct TissueDone {
     std::int64_t volume = 0;
     bool was_to_be_stabilised = false, was_to_be_filtered = false;
     bool is_stabilised = false, is_filtered = false;
-    std::vector<RowShift> rows;      // of its B-scans, where they were compared
-    std::int64_t used = 0;           // of them
-    std::string unsteady, unsmooth;  // why it was not stabilised, not filtered; empty: it was, or nobody wanted it
+    std::vector<RowShift> rows;  // of its B-scans, if they were compared
+    std::int64_t used = 0;       // number of B-scans used
+    // Why the volume was not stabilised or not filtered. Empty if it was, or if this was not requested.
+    std::string unsteady, unsmooth;
     std::map<std::string, std::string> provenance;
-    LiveTissue wanted{};  // of it
+    LiveTissue wanted{};  // the requested processing
 };
 
-// Power that can be aligned, wherever it lies: the one place that knows how shifts are found and how they are applied.
+// Power that can be aligned, in any memory. Implementations find shifts and apply them.
 class AlignablePower {
   public:
     virtual ~AlignablePower() = default;
@@ -52,14 +53,15 @@ class AlignablePower {
     enum class To { neighbours, reference };
     virtual bool has_reference() const = 0;
     virtual std::vector<RowShift> find(To to, Progress& progress) = 0;
-    virtual std::int64_t move(const std::vector<RowShift>& rows) = 0;  // B-scans used; the others are empty afterwards
-    virtual void become_reference() = 0;                               // as it is now
+    virtual std::int64_t move(const std::vector<RowShift>& rows) = 0;  // returns the number of B-scans used; the others
+                                                                       // are empty afterwards
+    virtual void become_reference() = 0;                               // in its current state
     virtual void forget_reference() = 0;
 };
 
 bool is_same_registration(const RegistrationSettings& a, const RegistrationSettings& b);
 
-// Power in host memory, aligned by the CPU. The reference outlives the volumes.
+// Power in host memory, aligned by the CPU. The reference is kept across volumes.
 class PowerOnHost : public AlignablePower {
   public:
     void set_settings(const RegistrationSettings& settings);
@@ -78,32 +80,34 @@ class PowerOnHost : public AlignablePower {
     std::unique_ptr<const Reference> reference_;
 };
 
-// Decides what volumes are aligned to: the first good one, for as long as others fit it; then a later one. B-scans of a
-// reference that follows every volume would wander.
+// Chooses the reference for volumes: the first good one, as long as others match it, then a later one. With a reference
+// that follows every volume, B-scans would drift.
 class Stabiliser {
   public:
-    // `done` hears of it. Where the tissue cannot be stabilised, the power stays as it is. Throws Error{cancelled}.
+    // Aligns the power and stores the result in `done`. Throws Error{bad_setting} if the tissue cannot be stabilised,
+    // which leaves the power unchanged, and Error{cancelled}.
     void stabilise(AlignablePower& power, const LiveTissue& tissue, TissueDone& done, Progress& progress);
 
   private:
     bool try_to(AlignablePower& power, AlignablePower::To to, TissueDone& done, Progress& progress);
 
-    int misfits_ = 0;  // volumes in a row that did not fit the reference
+    int misfits_ = 0;  // consecutive volumes that did not match the reference
 };
 
-// Where B-scans of codes that have no power (flow) come to, by whole voxels: the one with the best quality counts. And
-// codes in host memory moved so.
+// Returns the moves of B-scans without power (flow codes) by whole voxels; if several B-scans land at one position, the
+// one of best quality wins. move_codes() applies them to codes in host memory.
 std::vector<WholeMove> whole_moves(const std::vector<RowShift>& rows);
 void move_codes(std::byte* codes, const VolumeGrid& grid, const std::vector<RowShift>& rows);
 
-// On volumes in host memory, used by one thread.
+// Processes volumes in host memory. Use from one thread.
 class TissueWork {
   public:
-    // From the next volume on. Throws as check_tissue().
+    // Sets the processing from the next volume on. Throws as check_tissue() does.
     void set(const LiveTissue& tissue);
     const LiveTissue& settings() const { return tissue_; }
 
-    // In place; `flow` may be nullptr. What cannot be done is left out and said. Throws Error{cancelled}.
+    // Processes the volume in place; `flow` may be nullptr. Steps that fail are skipped, and the reasons are in the
+    // result. Throws Error{cancelled}.
     TissueDone apply(std::int64_t number, Volume& structure, Volume* flow, const BackendChoice& choice,
                      Progress& progress);
 
@@ -114,22 +118,22 @@ class TissueWork {
     VolumeGrid grid_;  // of the last volume
 };
 
-// What is written beside volumes about it.
+// Returns the provenance to write with a volume.
 std::map<std::string, std::string> provenance_of(const LiveTissue& tissue, const TissueDone& done);
 
 struct TissueStats {
-    std::int64_t volumes = 0;     // that something was wanted of
-    std::int64_t skipped = 0;     // not even reconstructed: the ones before took too long
-    std::int64_t stabilised = 0;  //
-    std::int64_t filtered = 0;    //
-    std::int64_t as_it_was = 0;   // volumes of which something was not done
-    std::int64_t b_scans = 0;     // compared
-    std::int64_t used = 0;        // of them
-    std::int64_t saccades = 0;    //
+    std::int64_t volumes = 0;  // with any processing requested
+    std::int64_t skipped = 0;  // not even reconstructed, because earlier volumes took too long
+    std::int64_t stabilised = 0;
+    std::int64_t filtered = 0;
+    std::int64_t as_it_was = 0;  // volumes with a step that failed
+    std::int64_t b_scans = 0;    // compared
+    std::int64_t used = 0;       // number of them used
+    std::int64_t saccades = 0;
     double work_s = 0;
 };
 
-// What was done, for whoever asks: any thread.
+// Log of the processing of volumes. Thread-safe.
 class TissueLog {
   public:
     void note(const TissueDone& done, double seconds);
@@ -137,8 +141,9 @@ class TissueLog {
 
     TissueStats stats() const;
     std::vector<BlockSink::News> take_news();
-    std::shared_ptr<const TissueDone> last() const;                   // nullptr: none yet
-    std::shared_ptr<const TissueDone> of(std::int64_t volume) const;  // lately; nullptr: not of that one
+    std::shared_ptr<const TissueDone> last() const;                   // nullptr if there is none
+    std::shared_ptr<const TissueDone> of(std::int64_t volume) const;  // nullptr if this volume is not among the recent
+                                                                      // ones
 
   private:
     void say(const std::string& topic, const std::string& obstacle, const char* again);

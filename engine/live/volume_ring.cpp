@@ -20,7 +20,8 @@ VolumeRing::VolumeRing(std::size_t slots, std::int64_t slices, Publishing publis
     require(slices >= 1, "a volume has at least one slice");
 }
 
-// A slot with a published volume that is neither the newest nor kept is free: pictures of it, if any, are submitted.
+// Returns whether a slot may be written: its volume is not the newest and not kept. Its pictures, if any, have been
+// submitted.
 bool VolumeRing::is_free(std::size_t slot) const {
     return !slots_[slot].reading && slot != newest_ && std::ranges::find(kept_, slot) == kept_.end();
 }
@@ -28,7 +29,7 @@ bool VolumeRing::is_free(std::size_t slot) const {
 std::optional<WriteTicket> VolumeRing::acquire_write(const VolumeStamp& stamp) {
     const std::scoped_lock lock(mutex_);
     require(!written_, "one volume is written at a time");
-    std::optional<std::size_t> chosen;  // the one whose pictures are done first
+    std::optional<std::size_t> chosen;  // slot whose pictures are done first
     for (std::size_t i = 0; i < slots_.size(); ++i) {
         if (is_free(i) && (!chosen || slots_[i].last_read < slots_[*chosen].last_read)) chosen = i;
     }
@@ -70,7 +71,7 @@ void VolumeRing::publish(std::size_t slot) {
     if (holds_ == 0) keep(slot);
 }
 
-// A volume that was made anew with other settings takes the place of the one before.
+// Keeps the volume in the slot. A volume reconstructed again with other settings replaces its predecessor.
 void VolumeRing::keep(std::size_t slot) {
     if (keeps_ == 0) return;
     const VolumeStamp& stamp = slots_[slot].stamp;
@@ -115,7 +116,7 @@ ReadTicket::Part VolumeRing::part_of(std::size_t slot) const {
     return {slot, slots_[slot].serial, slots_[slot].filled_to, slots_[slot].stamp};
 }
 
-// The slot that is written, where pictures may see it already.
+// Returns the slot being written if pictures may already see it.
 std::optional<std::size_t> VolumeRing::partial() const {
     const bool is_seen = publishing_ == Publishing::rolling && written_ && slots_[*written_].filled_to > 0;
     return is_seen ? written_ : std::nullopt;
@@ -133,7 +134,7 @@ std::optional<ReadTicket> VolumeRing::acquire_read(std::optional<std::uint64_t> 
     if (!newest) return std::nullopt;
     std::optional<ReadTicket> ticket = acquire_read_of(*newest);
     if (newest != newest_ && newest_) {
-        ticket->previous = part_of(*newest_);  // written before what is newer, which is waited for
+        ticket->previous = part_of(*newest_);  // written before the newer slices that the ticket waits for
         slots_[*newest_].reading = true;
     }
     return ticket;
@@ -166,14 +167,14 @@ void VolumeRing::hold() {
     ++holds_;
 }
 
-// Of those that passed by meanwhile, the newest one goes on.
+// When the last hold ends, keeps the newest volume that was published in between.
 void VolumeRing::release() {
     const std::scoped_lock lock(mutex_);
     require(holds_ > 0, "nobody holds the volumes that are kept");
     if (--holds_ == 0 && newest_ && (kept_.empty() || kept_.back() != newest_)) keep(*newest_);
 }
 
-// Each volume once.
+// Counts each volume once.
 void VolumeRing::count(Slot& slot, std::int64_t& as) {
     if (!std::exchange(slot.counted, true)) ++as;
 }

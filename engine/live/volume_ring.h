@@ -1,15 +1,15 @@
-// Who may write and who may read which slot of a live ring, and the only issuer of the values of its two timelines:
-// `written`, signalled by who reconstructs, and `read`, signalled by pictures. Pure logic, free of any GPU.
+// Controls which slot of a live ring may be written and read. It alone issues the values of its two timelines:
+// `written`, signalled by reconstruction, and `read`, signalled by pictures. Pure logic without a GPU.
 //
-// The rules, each of them a test:
-// - A ticket waits only for values whose signal has been submitted, so nothing ever waits for what may not come.
-//   A ticket that is abandoned leaves a gap in its timeline; values only have to grow.
-// - A slot that a ticket still may submit work for is given to nobody else. One whose pictures are submitted may be
-//   written again: the write ticket waits for the last of them.
-// - What is published may be written again in place; no picture is begun meanwhile.
-// - The newest published volume stays until a newer one is published, the last ones as long as there is room for them.
-//   No slot left: the volume is dropped and counted.
-// - While somebody holds the volumes that are kept, newer ones pass by in the other slots.
+// Rules, each with a test:
+// - A ticket waits only for values whose signal has been submitted, so no wait can hang. An abandoned ticket leaves a
+//   gap in its timeline, which is allowed because values only have to increase.
+// - A slot for which a ticket may still submit work is not given to anyone else. A slot whose pictures are submitted
+//   may be written again: the write ticket waits for the last of them.
+// - A published volume may be rewritten in place; no picture is started until this is done.
+// - The newest published volume stays until a newer one is published, the previous ones as long as there is room.
+//   Without a free slot, the volume is dropped and counted.
+// - While the kept volumes are held, newer ones use only the other slots.
 #pragma once
 
 #include <cstddef>
@@ -21,23 +21,23 @@
 
 namespace echolux {
 
-// What a volume means, besides its grid.
+// The volume's identity and settings.
 struct VolumeStamp {
-    std::int64_t volume = 0;  // the source's number
+    std::int64_t volume = 0;  // number of the source
     double time_s = 0;
-    std::uint64_t plan = 0;  // number of the settings that it was begun with
+    std::uint64_t plan = 0;  // number of the settings at its start
 };
 
 enum class Publishing {
-    whole,   // a volume is seen when all of it is written
-    rolling  // each batch of B-scans is seen when it is written, with the volume before behind
+    whole,   // a volume becomes visible when it is complete
+    rolling  // each batch of B-scans becomes visible when written, together with the previous volume
 };
 
 struct WriteTicket {
     std::size_t slot = 0;
     std::uint64_t serial = 0;  // counts the tickets
-    std::uint64_t wait = 0;    // of `read`; 0: nothing
-    std::uint64_t signal = 0;  // of `written`, for what is handed over next
+    std::uint64_t wait = 0;    // value of `read`, 0: none
+    std::uint64_t signal = 0;  // value of `written` for the next hand-over
 };
 
 struct ReadTicket {
@@ -48,73 +48,75 @@ struct ReadTicket {
         VolumeStamp stamp;
     };
     Part newest;
-    std::optional<Part> previous;  // whole; where `newest` is filled in part
-    std::uint64_t wait = 0;        // of `written`
-    std::uint64_t signal = 0;      // of `read`
+    std::optional<Part> previous;  // a whole volume; set if `newest` is only partly filled
+    std::uint64_t wait = 0;        // value of `written`
+    std::uint64_t signal = 0;      // value of `read`
 };
 
-// One of the last volumes, which can still be shown.
+// One of the last volumes, which can still be displayed.
 struct KeptVolume {
     std::uint64_t serial = 0;
     VolumeStamp stamp;
 };
 
 struct RingStatistics {
-    std::int64_t handed_over = 0;  // batches of slices that pictures can see
+    std::int64_t handed_over = 0;  // batches of slices visible to pictures
     std::int64_t published = 0;
     std::int64_t dropped = 0;    // no slot was free
-    std::int64_t abandoned = 0;  // begun, not finished
-    std::int64_t shown = 0;      // volumes that some picture showed
-    std::int64_t late = 0;       // published, and replaced before a picture showed them; not counted as shown later
+    std::int64_t abandoned = 0;  // begun but not finished
+    std::int64_t shown = 0;      // volumes in any picture
+    std::int64_t late = 0;       // published and replaced before any picture; a later picture does not count
     std::int64_t pictures = 0;
-    std::int64_t kept = 0;      // volumes that can still be shown, where any are kept
-    std::int64_t max_kept = 0;  // at most
+    std::int64_t kept = 0;      // volumes that can still be displayed
+    std::int64_t max_kept = 0;  // limit
 };
 
-// From any thread; at most one write ticket and one read ticket are out at a time. Throws Error{bad_setting} when a
-// ticket is used twice.
+// Thread-safe. At most one write ticket and one read ticket exist at a time. Throws Error{bad_setting} if a ticket is
+// used twice.
 class VolumeRing {
   public:
-    // `slots`: at least 2; pictures under way + 2 keep both sides from waiting. `slices` of a volume. `keeps`: slots
-    // besides, for the last so many volumes.
+    // `slots` is at least 2; the number of pictures in flight + 2 avoids waits on both sides. `slices` is per volume.
+    // `keeps` is the number of additional slots for the last volumes.
     VolumeRing(std::size_t slots, std::int64_t slices, Publishing publishing, std::size_t keeps = 0);
 
-    // Nothing: no slot is free, and the volume is counted as dropped.
+    // Starts writing a new volume. Returns nullopt if no slot is free; the volume then counts as dropped.
     std::optional<WriteTicket> acquire_write(const VolumeStamp& stamp);
 
-    // Slices up to `filled_to` are written and ticket.signal has been submitted. Rolling: pictures see them from now
-    // on. The ticket goes on with its next value; when all slices are there, the volume is published and the ticket
-    // ends.
+    // Reports that slices up to `filled_to` are written and that ticket.signal has been submitted. With rolling
+    // publishing, pictures see them from now on. The ticket continues with its next value; after the last slice, the
+    // volume is published and the ticket ends.
     void hand_over(WriteTicket& ticket, std::int64_t filled_to);
 
-    // To write slices of `volume` again, where they are, as long as it is the newest. Pictures wait until that is
-    // handed over or given up: meant for a few slices. Nothing: it is not, a picture of it is just being made, or it is
-    // held.
+    // Starts rewriting slices of `volume` in place. Pictures wait until this is handed over or abandoned, so it is
+    // meant for a few slices. Returns nullopt if the volume is not the newest, if a picture of it is in progress, or if
+    // it is held.
     std::optional<WriteTicket> acquire_rewrite(std::int64_t volume);
 
-    // Pictures see what was written again; ticket.signal has been submitted. The ticket ends.
+    // Makes the rewritten slices visible; ticket.signal has been submitted. The ticket ends.
     void hand_over_rewrite(const WriteTicket& ticket);
 
-    // The volume will not be finished. What was submitted for it comes before anything that is submitted later.
+    // Gives up the volume. Work submitted for it precedes all work submitted later.
     void abandon(const WriteTicket& ticket);
 
-    // Of the newest volume, or of one that is kept. Nothing: no volume has been published yet, or it is not kept.
+    // Starts a picture of the newest volume, or of a kept one. Returns nullopt if no volume has been published yet, or
+    // if it is not kept.
     std::optional<ReadTicket> acquire_read(std::optional<std::uint64_t> serial = {});
 
-    // The last volumes, oldest first, each once; the newest one is among them unless they are held.
+    // Returns the last volumes, oldest first, without duplicates. The newest one is included unless the volumes are
+    // held.
     std::vector<KeptVolume> kept() const;
 
-    // Volumes that are kept stay as they are until each hold() has been followed by a release().
+    // hold() preserves the kept volumes until each call has been followed by release().
     void hold();
     void release();
 
-    // The picture has been submitted, and with it ticket.signal; or a copy to the host, which nobody sees; or neither
-    // has been and never will.
+    // End a picture: its work and ticket.signal have been submitted; or a copy to the host has, which is not displayed;
+    // or neither has been and never will.
     void submitted(const ReadTicket& ticket);
     void copied(const ReadTicket& ticket);
     void abandon(const ReadTicket& ticket);
 
-    // The last values whose signals have been submitted: what somebody may be waiting for.
+    // Return the last values whose signals have been submitted, which others may wait for.
     std::uint64_t written_submitted() const;
     std::uint64_t read_submitted() const;
 
@@ -123,13 +125,13 @@ class VolumeRing {
   private:
     enum class Reading { abandoned, copied, drawn };
     struct Slot {
-        std::uint64_t serial = 0;        // of the volume that it holds; 0: none
-        VolumeStamp stamp;               //
-        std::int64_t filled_to = 0;      // slices that have been handed over
-        std::uint64_t last_written = 0;  // value of `written` at which they are there
-        std::uint64_t last_read = 0;     // value of `read` at which the last picture of it is done
-        bool reading = false;            // a read ticket is out
-        bool counted = false;            // the volume, as shown or as late
+        std::uint64_t serial = 0;  // of its volume, 0 if empty
+        VolumeStamp stamp;
+        std::int64_t filled_to = 0;      // slices handed over
+        std::uint64_t last_written = 0;  // value of `written` when they are complete
+        std::uint64_t last_read = 0;     // value of `read` when its last picture is done
+        bool reading = false;            // a read ticket is active
+        bool counted = false;            // as shown or as late
     };
 
     bool is_free(std::size_t slot) const;
@@ -148,16 +150,16 @@ class VolumeRing {
     Publishing publishing_;
     std::size_t keeps_;
     std::deque<std::size_t> kept_;        // slots, oldest first
-    int holds_ = 0;                       // of those
+    int holds_ = 0;                       // number of hold() calls in effect
     std::optional<std::size_t> newest_;   // published
-    std::optional<std::size_t> written_;  // by the ticket that is out
-    bool rewriting_ = false;              // that ticket is of the newest volume
+    std::optional<std::size_t> written_;  // slot of the active write ticket
+    bool rewriting_ = false;              // the active ticket rewrites the newest volume
     std::uint64_t serial_ = 0;
     std::uint64_t write_values_ = 0;  // issued
     std::uint64_t read_values_ = 0;
     std::uint64_t write_submitted_ = 0;
     std::uint64_t read_submitted_ = 0;
-    std::uint64_t reader_ = 0;  // value of the read ticket that is out; 0: none
+    std::uint64_t reader_ = 0;  // value of the active read ticket, 0 if none
     RingStatistics statistics_;
 };
 
