@@ -17,8 +17,8 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t padding = 4;  // so that peaks are read between bins
-// A picture must not wait: longer averages take several blocks.
+constexpr std::int64_t padding = 4;  // to locate peaks between bins
+// Limits per reading, so that pictures are not delayed. Longer averages take several blocks.
 constexpr std::int64_t max_lines_at_once = 64;
 constexpr std::int64_t max_samples_at_once = 64 * 2048;
 constexpr double min_peak_db = 10;
@@ -27,7 +27,7 @@ double decibels(double power) {
     return 10 * std::log10(std::max(power, 1e-30));
 }
 
-// Without what changes an A-scan for the sake of a volume.
+// Returns the recipe without the steps that change an A-scan for the sake of a volume.
 Recipe alignment_recipe(Recipe recipe) {
     recipe.method = Method::plain;
     recipe.background = Background::none;  // subtracted beforehand
@@ -43,13 +43,15 @@ Recipe alignment_recipe(Recipe recipe) {
     return recipe;
 }
 
-// What varies over more than an eighth of the spectrum: the source, but no fringe beyond the first bins.
+// Returns the part that varies over more than an eighth of the spectrum: the source, but no fringe beyond the first
+// bins.
 std::vector<double> slow_part(const std::vector<double>& spectrum) {
     const std::int64_t n = std::ssize(spectrum), half = std::max<std::int64_t>(1, n / 16);
     std::vector<double> sums(index(n + 1), 0.0), slow(index(n));
     for (std::int64_t p = 0; p < n; ++p) sums[index(p + 1)] = sums[index(p)] + spectrum[index(p)];
     for (std::int64_t p = 0; p < n; ++p) {
-        const std::int64_t reach = std::min({half, p, n - 1 - p});  // even at the ends, where a slope would bend
+        const std::int64_t reach = std::min({half, p, n - 1 - p});  // symmetric at the ends too, where a slope would
+                                                                    // otherwise bend
         slow[index(p)] = (sums[index(p + reach + 1)] - sums[index(p - reach)]) / static_cast<double>(2 * reach + 1);
     }
     return slow;
@@ -81,7 +83,7 @@ const std::vector<Field<AlignmentWanted>>& describe<AlignmentWanted>() {
     return fields;
 }
 
-// Some lines of counts without background to complex bins.
+// Reconstructs lines of counts without background to complex bins.
 class Alignment::Lines {
   public:
     Lines(ReconstructionSpec spec, std::int64_t lines) {
@@ -106,7 +108,7 @@ class Alignment::Lines {
     std::int64_t lines() const { return grid().a_scans; }
     const VolumeGrid& grid() const { return reconstructor_->grid(); }
 
-    // [lines][depth]
+    // Returns [line][depth].
     const std::vector<std::complex<float>>& bins(const std::vector<float>& counts) {
         Block block;
         block.data = reinterpret_cast<const std::byte*>(counts.data());
@@ -134,7 +136,7 @@ bool Alignment::fits(const ReconstructionSpec& spec) const {
            alike(spec.recipe, spec_.recipe);
 }
 
-// Within one acquired B-scan.
+// Returns the requested lines, limited to one acquired B-scan.
 LineRange Alignment::range(const Block& block, const AlignmentWanted& wanted) const {
     const std::int64_t frame = spec_.geometry.lines_per_b_scan();
     const std::int64_t first = std::clamp<std::int64_t>(wanted.line, 0, lines_of(block, spec_.geometry) - 1);
@@ -170,7 +172,7 @@ std::vector<float> Alignment::fringes_of(const Block& block, const LineRange& ra
     return fringes;
 }
 
-// The mean of all A-scans until there are as many as wanted; then the oldest fade.
+// Averages all A-scans until the requested number is reached. From then on, older ones decay exponentially.
 void Alignment::average_profiles(const std::vector<float>& fringes, std::int64_t lines, std::int64_t wanted) {
     Lines& profiles = prepared(profiles_, lines, true);
     const auto& bins = profiles.bins(fringes);
@@ -186,7 +188,8 @@ void Alignment::average_profiles(const std::vector<float>& fringes, std::int64_t
         power_[z] = share < 1 ? power_[z] + share * (power[z] - power_[z]) : power[z];
 }
 
-// Also the mean light of both arms under the window, in counts; without a dark spectrum, darkness counts as light.
+// Fills reading.windowed and returns the mean light of both arms under the window, in counts. Without a dark spectrum,
+// the dark level counts as light.
 double Alignment::fill_windowed(AlignmentReading& reading) {
     const std::size_t n = reading.spectrum.size();
     const std::vector<double>& dark = spec_.calibration.dark;

@@ -1,6 +1,6 @@
-// What somebody with a mirror in the sample arm looks at while aligning: the raw spectrum and how full the camera is,
-// the fringe on the k grid, the A-scan, and what its peak says. Lines of a raw block are reprocessed on the CPU; the
-// background is never the mean of the frame, which would take the mirror away (docs/alignment.md).
+// Data displayed while a user aligns the instrument with a mirror in the sample arm: the raw spectrum and the
+// saturation of the camera, the fringe on the k grid, the A-scan and its peak. Lines of a raw block are reconstructed
+// on the CPU. The background is never the mean of the frame, which would remove the mirror (docs/alignment.md).
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,10 @@
 namespace echolux {
 
 struct AlignmentWanted {
-    std::int64_t line = 0;         // of the block: the first one
-    std::int64_t average = 16;     // A-scans whose power is averaged; beyond those of a block, earlier blocks fade
-    std::int64_t depth_begin = 0;  // bins: the peak is looked for from here on; 0: past zero delay
+    std::int64_t line = 0;  // first line of the block
+    // A-scans whose power is averaged. Beyond those of one block, earlier blocks are averaged with exponential decay.
+    std::int64_t average = 16;
+    std::int64_t depth_begin = 0;  // in bins; the peak is searched from here on; 0: past zero delay
 
     bool operator==(const AlignmentWanted&) const = default;
 };
@@ -26,15 +27,16 @@ struct AlignmentWanted {
 template <>
 const std::vector<Field<AlignmentWanted>>& describe<AlignmentWanted>();
 
-// Bins are those without zero padding. um: as the scan's refractive index says; 0: the scale is unknown.
+// Bins are without zero padding. Lengths in um use the scan's refractive index; 0: the scale is unknown.
 struct AlignmentStats {
-    std::optional<double> saturation_percent;  // greatest sample of full scale; nothing: samples have no end
+    std::optional<double> saturation_percent;  // largest sample relative to full scale; nullopt for floating-point
+                                               // samples
     double clipped_percent = 0;                // samples at full scale
-    double contrast = 0;                       // visibility: amplitude of the fringe over the light of both arms
-    bool has_peak = false;                     // at least 10 dB above the floor; else what follows means little
-    double peak_bin = 0;                       // between bins
+    double contrast = 0;                       // visibility: fringe amplitude over the light of both arms
+    bool has_peak = false;                     // at least 10 dB above the floor; otherwise the values below mean little
+    double peak_bin = 0;                       // interpolated between bins
     double peak_um = 0;
-    double peak_db = 0;   // of |A|, counts
+    double peak_db = 0;   // of |A| in counts
     double floor_db = 0;  // mean power of the noise
     double snr_db = 0;
     double fwhm_bins = 0;  // of |A|
@@ -42,33 +44,34 @@ struct AlignmentStats {
 };
 
 struct AlignmentReading {
-    std::int64_t lines = 0;            // of this block that were read
-    std::vector<double> spectrum;      // mean of them, counts [samples]
-    std::vector<double> min, max;      // of them
-    std::vector<double> background;    // what is subtracted [samples]
-    bool has_background = false;       // it was recorded; else the slow part of the spectrum itself
-    std::vector<float> windowed;       // the mean fringe on the k grid under the window, counts [samples]
+    std::int64_t lines = 0;            // lines read from this block
+    std::vector<double> spectrum;      // mean of the lines, counts [samples]
+    std::vector<double> min, max;      // over the lines
+    std::vector<double> background;    // as subtracted [samples]
+    bool has_background = false;       // it was recorded; otherwise the slow part of the spectrum is used
+    std::vector<float> windowed;       // mean fringe on the k grid times the window, counts [samples]
     std::vector<float> a_scan_db;      // of the averaged power
     std::int64_t points_per_bin = 1;   // of a_scan_db
-    double bin_um = 0;                 // of a whole bin; 0: unknown
+    double bin_um = 0;                 // size of a whole bin, 0 if unknown
     std::optional<double> full_scale;  // counts
     AlignmentStats stats;
 };
 
 class Alignment {
   public:
-    // Of `spec`: format, geometry, calibration, resampling, window, shaping and dispersion. Throws Error{bad_setting}
-    // for a spec that cannot work.
+    // Uses format, geometry, calibration, resampling, window, shaping and dispersion of `spec`. Throws
+    // Error{bad_setting} for an invalid spec.
     explicit Alignment(const ReconstructionSpec& spec);
     ~Alignment();
 
-    // Whether `spec` would read the same.
+    // Returns whether `spec` would give the same readings.
     bool fits(const ReconstructionSpec& spec) const;
 
-    // `block` lies in host memory and is as the spec says; the line and the number of lines are kept inside.
+    // Reads lines of a block, which must be in host memory and match the spec. The line and the number of lines are
+    // clamped to the block.
     AlignmentReading read(const Block& block, const AlignmentWanted& wanted);
 
-    // Averages begin anew.
+    // Restarts the averages.
     void forget() { averaged_ = 0; }
 
   private:
@@ -84,10 +87,10 @@ class Alignment {
 
     ReconstructionSpec spec_;
     double weight_sum_ = 1;            // of the window
-    std::unique_ptr<Lines> profiles_;  // with dispersion, zero padded
-    std::unique_ptr<Lines> spectra_;   // without: as they enter the transform
+    std::unique_ptr<Lines> profiles_;  // with dispersion and zero padding
+    std::unique_ptr<Lines> spectra_;   // without these, as the spectra enter the transform
     std::vector<double> power_;        // averaged A-scan [points]
-    double averaged_ = 0;              // how many A-scans have its noise
+    double averaged_ = 0;              // number of A-scans that its noise corresponds to
 };
 
 }  // namespace echolux

@@ -1,5 +1,5 @@
-// What an alignment view keeps from one reading to the next: the highest A-scan so far, a reading that others are
-// compared with, and how the peak has gone.
+// State of an alignment view between readings: the peak-hold A-scan, a frozen reading for comparison, and the history
+// of the peak.
 #pragma once
 
 #include <deque>
@@ -21,19 +21,20 @@ class AlignmentWatch {
     };
     static constexpr std::size_t max_moments = 2000;
 
-    // `time_s` never runs backwards. A reading of another length than before begins everything anew.
+    // Adds a reading; `time_s` must not decrease. A reading of another length clears everything.
     void add(AlignmentReading reading, double time_s);
     void forget();
 
     const std::optional<AlignmentReading>& newest() const { return newest_; }
     const std::deque<Moment>& moments() const { return moments_; }  // oldest first
 
-    // Greatest level of each point since it was begun; empty: peaks are not held.
+    // hold_peaks() starts or ends peak hold. held_db() is the max level of each point since then, empty without peak
+    // hold.
     void hold_peaks(bool hold);
     const std::vector<float>& held_db() const { return held_db_; }
     bool holds_peaks() const { return holds_; }
 
-    // The newest reading, to compare with; again: another one.
+    // Freezes the newest reading for comparison and replaces an earlier one.
     void freeze() { frozen_ = newest_; }
     void thaw() { frozen_.reset(); }
     const std::optional<AlignmentReading>& frozen() const { return frozen_; }

@@ -1,4 +1,4 @@
-// Steps of intensity along an A-scan: where a boundary lies.
+// Steps of intensity along an A-scan, to locate boundaries.
 #pragma once
 
 #include <algorithm>
@@ -6,10 +6,10 @@
 
 namespace echolux {
 
-// Mean of the `half_width` rows from `z` on less the mean of those before it; the edge lies at z - 0.5.
+// The step at z is the mean of the `half_width` rows from z on minus that of the rows before z; the edge is at z - 0.5.
 class AxialSteps {
   public:
-    static constexpr std::int64_t half_width = 4;  // rows on either side that make up a step
+    static constexpr std::int64_t half_width = 4;  // rows on either side of a step
 
     AxialSteps(const float* profile, std::int64_t rows) : profile_(profile), rows_(rows) {}
 
@@ -20,7 +20,7 @@ class AxialSteps {
     double above(std::int64_t z) const { return mean(z - half_width); }
     double height(std::int64_t z) const { return below(z) - above(z); }
 
-    // Row of the largest sign * height in [first, last), between rows by a parabola.
+    // Returns the row of the largest sign * height in [first, last), interpolated by a parabola.
     double strongest(std::int64_t first, std::int64_t last, double sign) const {
         first = std::max(first, begin() + 1);
         last = std::min(last, end() - 1);

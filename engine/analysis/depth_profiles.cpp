@@ -41,7 +41,7 @@ double value_of_amplitude(const VolumeGrid& grid, double amplitude) {
     return grid.quantity == "intensity" ? amplitude * amplitude : amplitude;
 }
 
-// Where the amplitude rises again, walking from `top`; the end where it does not.
+// Returns where the amplitude starts to rise again, searching from `top` with `step`, or the end of the data.
 std::int64_t end_of_lobe(std::span<const double> amplitudes, std::int64_t top, std::int64_t step) {
     std::int64_t at = top;
     const auto value = [&](std::int64_t i) { return amplitudes[static_cast<std::size_t>(i)]; };
@@ -63,7 +63,7 @@ double depth_of(const VolumeGrid& grid, double row) {
     return grid.spacing_um[0] > 0 ? grid.first_depth_um + row * grid.spacing_um[0] : row;
 }
 
-// Of the rows from `begin` on.
+// Returns the strongest echo of the given rows, which start at `begin`.
 StrongestEcho echo_in(const VolumeGrid& grid, std::span<const double> amplitudes, std::int64_t begin) {
     const DepthPeak peak = strongest_peak(amplitudes, 0, std::ssize(amplitudes));
     const double row_um = grid.spacing_um[0] > 0 ? grid.spacing_um[0] : 1;
@@ -86,7 +86,7 @@ const char* length_name(const VolumeGrid& grid, const char* in_um, const char* i
     return grid.spacing_um[0] > 0 ? in_um : in_rows;
 }
 
-// A name with its unit, quoted where that has a comma or a quote.
+// Returns a column name with its unit, quoted if the unit contains a comma, quote or newline.
 std::string column(const std::string& name, const std::string& unit) {
     std::string text = unit.empty() ? name : name + " (" + unit + ")";
     if (text.find_first_of(",\"\n") == std::string::npos) return text;

@@ -23,14 +23,14 @@ bool is_db(const VolumeGrid& grid) {
     return grid.quantity == "db";
 }
 
-// What a figure shows of a value: of linear reflectivities, which no gray scale spans, the fourth root, as the
-// instruments that store them do; what was not measured there is black.
+// Converts a value for display. Linear reflectivities exceed the range of any gray scale, so their fourth root is used,
+// as in instruments that store them. Missing values are black.
 double shown(const VolumeGrid& grid, double value) {
     if (grid.quantity != "reflectivity") return value;
     return value > 0 ? std::sqrt(std::sqrt(value)) : 0;
 }
 
-// Linear between pixel centres, so that physical proportions are right; never shrinks.
+// Interpolates linearly between pixel centres, so that physical proportions are exact. Never shrinks.
 Figure stretched(const Figure& figure, std::int64_t width, std::int64_t height) {
     Figure out{width, height, std::vector<float>(static_cast<std::size_t>(width * height)), 1, 1};
     const auto source = [](std::int64_t i, std::int64_t from, std::int64_t to) {
@@ -68,7 +68,7 @@ Figure with_square_pixels(const Figure& figure) {
     return stretched(figure, figure.width, std::llround(static_cast<double>(figure.height) / ratio));
 }
 
-// Codes below it hold nothing at all: the dB of zero, which would be most of any mean.
+// Returns the smallest code that is not empty. Empty codes are the dB of zero, which would dominate any mean.
 template <class Code>
 double min_of_something(const Code* voxels, const VolumeGrid& grid) {
     EmptyValue empty;
@@ -137,7 +137,7 @@ Figure en_face_figure(const Volume& volume, const std::vector<float>& surface, s
             double count = 0;
             for (std::int64_t z = first; z < last; ++z) {
                 const auto code = static_cast<double>(voxels[line * grid.depth + z]);
-                if (std::isnan(code)) continue;  // was not measured
+                if (std::isnan(code)) continue;  // not measured
                 sum += std::max(code, min);
                 ++count;
             }

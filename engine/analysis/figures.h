@@ -1,5 +1,5 @@
-// Two-dimensional pictures of a volume in gray: a B-scan (columns = A-scans, rows = depth downwards) and an en-face
-// projection (columns = A-scans to the right, B-scans upwards: as seen from above, as in the view at elevation 90).
+// Two-dimensional grayscale figures of a volume: B-scans (columns = A-scans, rows = depth downwards) and en-face
+// projections (columns = A-scans to the right, rows = B-scans upwards), as seen from above in the view at elevation 90.
 #pragma once
 
 #include <cstdint>
@@ -11,47 +11,49 @@
 
 namespace echolux {
 
-// A gray picture before it has grays: values row by row, and how wide and high one is (any unit, 0: unknown).
+// A figure before conversion to gray: values row by row, and the width and height of a value (any unit, 0: unknown).
 struct Figure {
     std::int64_t width = 0;
     std::int64_t height = 0;
     std::vector<float> values;
     double column_um = 0;
     double row_um = 0;
-    bool is_db = false;  // so that the dB of zero is known for what it is
+    bool is_db = false;  // so that the dB of zero can be recognized
 };
 
-// Values shown as black and white.
+// Values displayed as black and white.
 struct GrayRange {
     double black = 0;
     double white = 1;
 };
 
-// Whether a volume of this grid has such a figure, before it is made. Throw Error{bad_setting}: no such B-scan, no such
-// depth rows, complex voxels.
+// Check that a volume of this grid has the figure, without making it. Throw Error{bad_setting} for B-scans or depth
+// rows outside the volume and for complex voxels.
 void check_b_scan(const VolumeGrid& grid, std::int64_t b_scan);
 void check_en_face(const VolumeGrid& grid, std::int64_t begin, std::int64_t end);
 
-// Values, but of linear reflectivities (quantity "reflectivity") their fourth root. Throws what check_b_scan throws.
+// Returns the values of one B-scan; of linear reflectivities (quantity "reflectivity"), their fourth root. Throws as
+// check_b_scan() does.
 Figure b_scan_figure(const Volume& volume, std::int64_t b_scan);
 
-// Mean over the depth rows [begin, end); of dB, voxels that hold nothing at all count as the least of the others.
-// Throws what check_en_face throws.
+// Returns the mean over the depth rows [begin, end). In dB volumes, empty voxels count as the smallest other value.
+// Throws as check_en_face() does.
 Figure en_face_figure(const Volume& volume, std::int64_t begin, std::int64_t end);
 
-// The same, rows counted from `surface` ([b_scan][a_scan], in rows); what lies outside the volume is left out.
+// As above, with rows relative to `surface` ([b_scan][a_scan], in rows). Rows outside the volume are ignored.
 Figure en_face_figure(const Volume& volume, const std::vector<float>& surface, std::int64_t begin, std::int64_t end);
 
-// `factor` times as many columns and rows, linear in between.
+// Returns the figure with `factor` times as many columns and rows, linearly interpolated.
 Figure enlarged(const Figure& figure, std::int64_t factor);
 
-// Range that leaves 0.3 % of the values below and above; the dB of zero is none of them.
+// Returns the range that excludes 0.3 % of the values on each side. Ignores the dB of zero.
 GrayRange percentile_range(const Figure& figure);
 
-// `range`: nothing for percentile_range. Where both sizes are known the picture gets square pixels, enlarged linearly.
+// Converts to gray; without `range`, uses percentile_range(). If both sizes are known, the picture is stretched
+// linearly to square pixels.
 Picture gray_picture(const Figure& figure, std::optional<GrayRange> range = std::nullopt);
 
-// One pixel a value, however wide and high that is.
+// Converts to gray with one pixel per value, whatever the size of a value is.
 Picture gray_pixels(const Figure& figure, const GrayRange& range);
 
 }  // namespace echolux

@@ -1,4 +1,4 @@
-// A-scans shifted in depth until a surface lies flat.
+// Flattening of a volume: its A-scans are shifted in depth.
 #pragma once
 
 #include <vector>
@@ -7,12 +7,11 @@
 
 namespace echolux {
 
-// The row at which the surface lies afterwards: its mean, rounded.
+// Returns the row of the surface after flattening: its rounded mean.
 double flat_row(const std::vector<float>& rows);
 
-// Each A-scan is moved up by rows[b_scan][a_scan] - flat_row(rows), with linear interpolation between rows; beyond its
-// ends its last voxel goes on. Codes are interpolated, and rounded where they are whole numbers. Throws
-// Error{bad_setting} for complex voxels.
+// Moves each A-scan up by rows[b_scan][a_scan] - flat_row(rows), interpolating linearly between rows; end voxels extend
+// beyond the ends. Interpolates codes and rounds integers. Throws Error{bad_setting} for complex voxels.
 void flatten(Volume& volume, const std::vector<float>& rows);
 
 }  // namespace echolux

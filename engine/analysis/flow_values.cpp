@@ -7,7 +7,7 @@
 namespace echolux {
 namespace {
 
-// Of a phasor in two signed bytes.
+// Returns the phase of a phasor stored as two signed bytes.
 float phase(const std::byte* code) {
     std::int8_t parts[2];
     std::memcpy(parts, code, sizeof(parts));

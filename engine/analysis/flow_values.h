@@ -1,12 +1,12 @@
-// Flow as numbers that any program reads.
+// Converts flow codes to numbers that any program can read.
 #pragma once
 
 #include "engine/io/volume_file.h"
 
 namespace echolux {
 
-// Phasors as axial velocities in mm/s (phases in rad where no velocity is known for them), halves as they are; f32. 0
-// where nothing is known.
+// Returns f32: phasors as axial velocities in mm/s, or as phases in rad if v_max is unknown; half floats unchanged. 0
+// where the flow is unknown.
 Volume flow_values(const Volume& codes);
 
 }  // namespace echolux

@@ -12,7 +12,7 @@
 namespace echolux {
 namespace {
 
-// One line of `count` values, `stride` apart.
+// Smooths `count` values that are `stride` apart.
 void smooth_line(float* first, std::int64_t count, std::int64_t stride, const std::vector<float>& weights,
                  std::vector<float>& copy) {
     const std::int64_t reach = std::ssize(weights) / 2;
@@ -35,7 +35,7 @@ float intensity_of(double code, const VolumeGrid& grid) {
     return static_cast<float>(linear);
 }
 
-// What each of a few codes stands for: of a large volume most voxels share theirs with others.
+// Table of the values of all codes, for volumes with more voxels than codes.
 template <class Code>
 class CodeTable {
   public:

@@ -1,5 +1,5 @@
-// Intensities of a volume, and averaging them: speckle has to be averaged in intensity, not in dB, where edges move
-// towards the dark side.
+// Linear intensity of volumes, and smoothing. Speckle must be averaged in intensity: in dB, edges would move towards
+// the dark side.
 #pragma once
 
 #include <array>
@@ -10,17 +10,18 @@
 
 namespace echolux {
 
-// [b_scan][a_scan][depth], linear, whatever quantity the volume holds. Throws Error{bad_setting} for complex voxels.
+// Returns linear intensity, [b_scan][a_scan][depth], for any real quantity. Throws Error{bad_setting} for complex
+// voxels.
 std::vector<float> linear_intensity(const Volume& volume);
 
-// A box in memory order: depth, A-scans, B-scans.
+// Size in memory order: depth, A-scans, B-scans.
 using Size3 = std::array<std::int64_t, 3>;
 
-// An odd number of them, which reach three sigmas and have the sum 1.
+// Returns an odd number of weights that extend to three sigma and sum to 1.
 std::vector<float> gaussian_weights(double sigma);
 
-// Gaussian mean in place, `sigma` in voxels along depth, A-scans, B-scans; 0 leaves an axis as it is. Beyond the ends
-// the end value goes on.
+// Applies a Gaussian mean in place, with `sigma` in voxels along depth, A-scans and B-scans. 0 skips an axis. End
+// values extend beyond the ends.
 void smooth(std::vector<float>& values, const Size3& size, const std::array<double, 3>& sigma);
 
 }  // namespace echolux

@@ -14,9 +14,10 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t search = 7;         // rows around the mean profile's boundary in which each A-scan's is sought
-constexpr std::int64_t min_distance = 12;  // rows between two boundaries
-constexpr double zero_delay_share = 0.04;  // of the depth, ignored
+// Rows around the boundary in the mean profile in which the boundary of each A-scan is searched.
+constexpr std::int64_t search = 7;
+constexpr std::int64_t min_distance = 12;          // rows between two boundaries
+constexpr double zero_delay_share = 0.04;          // share of the depth, ignored
 constexpr std::array<double, 3> speckle{1, 3, 3};  // sigma in voxels
 
 std::int64_t row_above(const std::vector<float>& heights, std::size_t line) {
@@ -41,7 +42,7 @@ struct Edge {
     double contrast;  // (below - above) / (below + above)
 };
 
-// The `count` edges of highest contrast, from above.
+// Returns the `count` edges of highest contrast, from the top.
 std::vector<Edge> strongest_edges(const std::vector<double>& profile, std::int64_t count) {
     const std::vector<float> values(profile.begin(), profile.end());
     const AxialSteps steps(values.data(), std::ssize(values));

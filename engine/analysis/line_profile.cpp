@@ -13,7 +13,7 @@ namespace {
 
 using Place = std::array<double, 3>;
 
-// Of one axis: the voxel below a place, and the share of the one above.
+// Position between two voxels on one axis: the voxel below, and the share of the one above.
 struct Between {
     std::int64_t below, above;
     double share;

@@ -1,4 +1,4 @@
-// Values of a volume along a straight line, as a profile over its length shows them.
+// Values of a volume along a straight line.
 #pragma once
 
 #include <array>
@@ -10,20 +10,20 @@
 namespace echolux {
 
 struct LineProfile {
-    std::array<double, 3> from{}, to{};  // depth, A-scans, B-scans: lengths from the middle of the first voxel
-    std::vector<float> values;           // evenly spaced, the first at `from`, the last at `to`; at least two
-    std::string unit;                    // of them
-    double length = 0;                   // of the line: micrometres, or voxels where no spacing is known
+    std::array<double, 3> from{}, to{};  // depth, A-scans, B-scans: lengths from the centre of the first voxel
+    std::vector<float> values;           // two or more evenly spaced values, the first at `from`, the last at `to`
+    std::string unit;                    // of the values
+    double length = 0;                   // of the line: in um, or in voxels if the spacing is unknown
     bool has_spacing = false;
 
     double step() const { return length / static_cast<double>(values.size() - 1); }
 };
 
-// Trilinear between voxels, half a voxel from value to value and at most 4096 of them; beyond the volume its outermost
-// voxels go on. Throws Error{bad_setting} for complex voxels.
+// Samples the line by trilinear interpolation, two values per voxel and at most 4096. The outermost voxels extend
+// beyond the volume. Throws Error{bad_setting} for complex voxels.
 LineProfile line_profile(const Volume& volume, const std::array<double, 3>& from, const std::array<double, 3>& to);
 
-// "length_um,value" and a line for each value; length_voxels where no spacing is known.
+// Returns CSV: "length_um,value" and a line per value; the column is length_voxels if the spacing is unknown.
 std::string profile_csv(const LineProfile& profile);
 
 }  // namespace echolux

@@ -16,13 +16,14 @@
 namespace echolux {
 namespace {
 
-constexpr std::array<double, 3> speckle{1, 2, 2};  // sigma in voxels: what is averaged before steps are sought
-constexpr double noise_share = 0.1;                // of the voxels are darker than the noise level
+constexpr std::array<double, 3> speckle{1, 2, 2};  // sigma in voxels of the averaging before the search for steps
+constexpr double noise_share = 0.1;                // share of voxels that are darker than the noise level
 constexpr double bright_share = 0.99;
-constexpr double min_of_bright = 0.002;   // of the bright level: no step below it counts in volumes without noise
-constexpr double standing_out = 0.5;      // share of the strongest contrast that makes a surface
-constexpr std::int64_t refined = 4;       // rows around the contrast's place in which the step is strongest
-constexpr std::int64_t median_reach = 3;  // A-scans and B-scans to either side
+// Relative to the bright level; min noise level, for volumes without noise.
+constexpr double min_of_bright = 0.002;
+constexpr double standing_out = 0.5;      // min contrast of a surface relative to the strongest contrast
+constexpr std::int64_t refined = 4;       // rows around the max contrast in which the strongest step is searched
+constexpr std::int64_t median_reach = 3;  // A-scans and B-scans on either side
 constexpr std::array<double, 3> lateral{0, 1, 1};
 constexpr float none = std::numeric_limits<float>::quiet_NaN();
 
@@ -43,12 +44,12 @@ class SurfaceFinder {
           floor_(std::max<double>(quantile(averaged, noise_share),
                                   min_of_bright * static_cast<double>(quantile(averaged, bright_share)))) {}
 
-    // The step's share of what is on both sides, from -1 to 1; beside noise it stays small.
+    // Returns the height of a step relative to the sum of both sides and the noise, from -1 to 1.
     double contrast(const AxialSteps& steps, std::int64_t z) const {
         return steps.height(z) / (steps.below(z) + steps.above(z) + floor_);
     }
 
-    // The row of each A-scan; `none` where nothing stands out.
+    // Returns the surface row of each A-scan, or `none`.
     std::vector<float> rows() const {
         const double min = standing_out * strongest_contrast();
         std::vector<float> rows(static_cast<std::size_t>(size_[1] * size_[2]), none);
@@ -70,7 +71,7 @@ class SurfaceFinder {
   private:
     AxialSteps steps_of(std::int64_t line) const { return {averaged_.data() + line * size_[0], size_[0]}; }
 
-    // The median over A-scans of each one's strongest.
+    // Returns the median over A-scans of the strongest contrast.
     double strongest_contrast() const {
         std::vector<float> strongest(static_cast<std::size_t>(size_[1] * size_[2]));
         parallel_for(0, std::ssize(strongest), [&](std::int64_t line) {
@@ -87,7 +88,7 @@ class SurfaceFinder {
     double floor_;
 };
 
-// The median of the neighbours that have a row, from a window that grows until there are some.
+// Returns the median of known neighbours, in a window that grows until it contains some.
 float median_around(const std::vector<float>& rows, const Size3& size, std::int64_t a_scan, std::int64_t b_scan) {
     std::vector<float> near;
     for (std::int64_t reach = median_reach; near.empty(); reach *= 2) {

@@ -1,6 +1,6 @@
-// The surface of whatever fills a volume from some depth on: the first axial step of averaged intensity, from above,
-// that stands out from the noise, made robust by a median over the neighbouring A-scans. What lies deeper may be
-// brighter, as the pigment epithelium is in a retina; that is why the first is taken and not the strongest.
+// The surface of tissue that extends from some depth to the end of the volume: the first axial step of averaged
+// intensity, from the top, that exceeds the noise. A median over neighbouring A-scans makes it robust. The first step
+// is used and not the strongest one, because deeper tissue may be brighter, like the pigment epithelium in a retina.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace echolux {
 
-// [b_scan][a_scan] in depth rows, voxel centres whole. Throws Error{bad_setting} for complex voxels, too few depth
-// rows, or a volume in which nothing stands out.
+// Returns [b_scan][a_scan] in depth rows, voxel centres at integers. Throws Error{bad_setting} for complex voxels, too
+// few depth rows, or a volume without signal above the noise.
 std::vector<float> tissue_surface(const Volume& volume);
 
 }  // namespace echolux

@@ -11,7 +11,7 @@
 namespace echolux {
 namespace {
 
-// Divides each depth row by its median over all lines: what is left is contrast within the row.
+// Divides each depth row by its median over all lines, which leaves the contrast within the row.
 void normalise_rows(std::vector<float>& lines, std::int64_t rows) {
     const std::int64_t count = std::ssize(lines) / rows;
     parallel_for(0, rows, [&](std::int64_t z) {
@@ -26,7 +26,7 @@ void normalise_rows(std::vector<float>& lines, std::int64_t rows) {
     });
 }
 
-// Threshold that separates the values into the two classes of greatest between-class variance (Otsu 1979).
+// Returns the threshold that maximizes the variance between the two classes (Otsu 1979).
 double otsu_threshold(const std::vector<float>& values) {
     constexpr std::size_t bins = 256;
     const auto [min, max] = std::minmax_element(values.begin(), values.end());
