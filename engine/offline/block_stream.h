@@ -1,4 +1,4 @@
-// The blocks of a scan part one after the other, the next one being read while the last one is worked on.
+// Reads the blocks of a part of a scan. The next block is read in the background while the current one is processed.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,13 @@ namespace echolux {
 
 class BlockStream {
   public:
-    // B-scan positions [begin, end) of `volume`, at most `max_b_scans` in a block, which the pool's blocks hold.
+    // Reads B-scan positions [begin, end) of `volume` in blocks of at most `max_b_scans`, for which the pool's blocks
+    // must have room. Keeps references to reader and pool.
     BlockStream(SpectraReader& reader, BlockPool& pool, std::int64_t volume, std::int64_t begin, std::int64_t end,
                 std::int64_t max_b_scans);
 
-    // Nothing after the last block. The block's memory lives until its last copy is gone. Throws what reading throws.
+    // Returns the next block, nullopt after the last one. The block's memory lives until its last copy is destroyed.
+    // Throws the errors of reading.
     std::optional<Block> next();
 
   private:
@@ -33,7 +35,7 @@ class BlockStream {
     std::int64_t end_;
     std::int64_t max_b_scans_;
     std::uint64_t sequence_ = 0;
-    std::future<std::optional<Block>> coming_;  // its destructor waits for the read under way
+    std::future<std::optional<Block>> coming_;  // its destructor waits for the read in progress
 };
 
 }  // namespace echolux

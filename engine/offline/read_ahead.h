@@ -1,4 +1,4 @@
-// Volumes of a series that are wanted soon, read ahead into memory with a budget: see steps_ahead.h.
+// Reads volumes of a series into memory ahead of their use, within a budget; see steps_ahead.h.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ namespace echolux {
 
 class ReadAhead {
   public:
-    // Throws what it will; called by one thread at a time, another than the one that made this.
+    // Reads a step; may throw. Called by one background thread at a time.
     using Read = std::function<Volume(std::int64_t step)>;
 
-    // `first`: what was read already, and its number. The budget is of voxels.
+    // `first` is the number of a volume that was already read, and the volume. The budget counts voxels.
     ReadAhead(std::int64_t steps, std::int64_t budget_bytes, std::pair<std::int64_t, Volume> first, const Read& read)
         : ahead_(
               steps, budget_bytes, [read](std::int64_t step) { return made_of(read(step)); },
@@ -28,7 +28,7 @@ class ReadAhead {
     std::int64_t steps() const { return ahead_.steps(); }
     void want(std::int64_t step, int direction, Interval round) { ahead_.want(step, direction, round); }
 
-    // Nothing: not yet. An empty pointer inside: it cannot be read.
+    // Returns nullopt if the volume is not available yet, or a null pointer if it cannot be read.
     std::optional<std::shared_ptr<const Volume>> volume(std::int64_t step) const {
         const auto found = ahead_.find(step);
         if (!found) return {};

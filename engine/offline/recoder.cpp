@@ -17,7 +17,7 @@ To coded(double code) {
         return static_cast<To>(code);
     } else {
         constexpr double min = std::numeric_limits<To>::min(), max = std::numeric_limits<To>::max();
-        if (!(code > min)) return std::numeric_limits<To>::min();  // also NaN
+        if (!(code > min)) return std::numeric_limits<To>::min();  // also for NaN
         return code >= max ? std::numeric_limits<To>::max() : static_cast<To>(std::lround(code));
     }
 }
@@ -32,7 +32,7 @@ void recode(std::span<const std::byte> in, std::byte* out, double scale, double 
     }
 }
 
-// Calls use(Number{}) with the number that a voxel type is.
+// Calls use(Number{}) with the C++ type of a voxel type.
 template <class Use>
 void with_number(VoxelType type, const Use& use) {
     switch (type) {
@@ -67,7 +67,7 @@ Recoder::Recoder(const VolumeGrid& grid, VoxelType type, std::optional<std::pair
         grid_.offset = 0;
         return;
     }
-    const bool fits = grid.type == VoxelType::u8;  // into any wider integer
+    const bool fits = grid.type == VoxelType::u8;  // in any wider integer
     if (!range && fits) return;
     if (!range) refuse("conversion to integers needs the range of values to cover", "type", "give `range` LOW:HIGH");
     const auto [low, high] = *range;

@@ -1,5 +1,5 @@
-// Voxels of one type as voxels of another: value = code * scale + offset stays what it was, as far as the new codes can
-// tell. Integers cover a range of values from their least code to their greatest; what lies outside gets the nearest.
+// Converts voxels to another type so that value = code * scale + offset is preserved within the precision of the new
+// codes. For integers, a range of values is mapped to all codes; values outside are clamped.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@ namespace echolux {
 
 class Recoder {
   public:
-    // `range` is of values, for u8, u16 and i16; not needed where codes are kept as they are (u8 as u16). Throws
-    // Error{bad_setting}: a range that is missing or empty, complex voxels, f16.
+    // `range` is the range of values for u8, u16 and i16; not needed if codes are unchanged (u8 as u16). Throws
+    // Error{bad_setting} for a missing or empty range, complex voxels and f16.
     Recoder(const VolumeGrid& grid, VoxelType type, std::optional<std::pair<double, double>> range);
 
     const VolumeGrid& grid() const { return grid_; }  // with the new type, scale and offset
 
-    // NaN becomes the least code.
+    // Converts voxels. NaN becomes the smallest code.
     std::vector<std::byte> operator()(std::span<const std::byte> voxels) const;
 
   private:

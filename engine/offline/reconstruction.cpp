@@ -22,8 +22,8 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t block_bytes = std::int64_t{16} << 20;  // enough lines to keep all cores busy, small for memory
-constexpr std::int64_t blocks_of_a_device = 3;                // one is copied to the GPU, one computed, one copied back
+constexpr std::int64_t block_bytes = std::int64_t{16} << 20;  // enough lines for all cores, small compared with memory
+constexpr std::int64_t blocks_of_a_device = 3;                // one copied to the GPU, one computed, one copied back
 constexpr std::int64_t noise_b_scans = 8;
 constexpr std::int64_t noise_bytes = std::int64_t{64} << 20;
 
@@ -32,7 +32,7 @@ std::int64_t block_b_scans(const SpectraReader& reader, const ScanGeometry& geom
                                     geometry.b_scans);
 }
 
-// Evenly spaced B-scans of the first volume, as one block.
+// Returns evenly spaced B-scans of the first volume as one block.
 Block sampled_b_scans(const Scan& scan, SpectraReader& reader, std::int64_t max) {
     const std::int64_t count = std::min(max, scan.geometry.b_scans);
     const std::int64_t bytes = reader.bytes_per_b_scan();
@@ -55,16 +55,16 @@ std::int64_t blocks_under_way(const BackendChoice& backend) {
     return blocks_of_a_device * (spread ? std::ssize(chosen_gpus(backend, surveyed_gpus())) : 1);
 }
 
-// What `blocks` at a time, the noise floor and whole B-scans in between take, besides the volume itself.
+// Returns the memory needed in addition to the volume: `blocks` at a time, the noise floor, and B-scans between steps.
 std::int64_t working_bytes(const Scan& scan, const SpectraReader& reader, std::int64_t b_scans, std::int64_t blocks) {
-    constexpr std::int64_t bytes_a_bin = 16;  // complex bins and values in f32
+    constexpr std::int64_t bytes_a_bin = 16;  // complex bins, and values in f32
     const ScanGeometry& geometry = scan.geometry;
     const std::int64_t lines = b_scans * geometry.lines_per_b_scan() * geometry.b_repeats;
     const std::int64_t bins = lines * geometry.samples * scan.recipe.zero_padding / 2;
     return (blocks + 3) * b_scans * reader.bytes_per_b_scan() + bins * bytes_a_bin;
 }
 
-// Blocks that have been submitted; none is left under way when this goes, because they write to memory of ours.
+// Submitted blocks. The destructor waits for all of them, because they write to our memory.
 class UnderWay {
   public:
     UnderWay(Reconstructor& reconstructor, std::int64_t max, std::function<void(std::int64_t b_scans)> done)
@@ -73,7 +73,7 @@ class UnderWay {
         while (!blocks_.empty()) {
             try {
                 reconstructor_.wait(taken().completion);
-            } catch (...) {  // another error is on its way already
+            } catch (...) {  // another error is already propagating
             }
         }
     }
@@ -130,7 +130,7 @@ Reconstruction::Reconstruction(Scan scan, const BackendChoice& backend) : recove
 }
 
 Reconstruction::Spectra Reconstruction::spectra_of(const Scan& scan) {
-    std::error_code gone;  // which the reader says in better words
+    std::error_code gone;  // the reader reports this better
     Spectra found;
     for (const std::filesystem::path& path : raw_files(scan)) {
         const std::uintmax_t bytes = std::filesystem::file_size(path, gone);
@@ -158,11 +158,11 @@ void Reconstruction::take(Scan scan) {
     spectra_ = spectra;
 }
 
-// Reads and measures what a plan needs. Where it throws, the scan before stays.
+// Reads and measures what a plan needs. If it throws, the previous scan stays.
 void Reconstruction::begin(Scan scan) {
     auto reader = std::make_unique<SpectraReader>(scan);
     const std::int64_t b_scans = block_b_scans(*reader, scan.geometry);
-    planned_grid(scan);  // refuses an impossible recipe before anything is read
+    planned_grid(scan);  // rejects an impossible recipe before reading
     require_memory(working_bytes(scan, *reader, b_scans, blocks_under_way_), scan.path.string(),
                    "set scan.b_scans smaller, or use a machine with more memory");
     const double wanted_db = scan.recipe.noise_floor_db;
@@ -174,7 +174,7 @@ void Reconstruction::begin(Scan scan) {
 }
 
 void Reconstruction::plan() {
-    reconstructor_.reset();  // its memory first
+    reconstructor_.reset();  // frees its memory first
     planned_ = scan_.spec(block_b_scans_);
     auto [reconstructor, reason] = choose_reconstructor(*planned_, recovery_.backend());
     const bool on_gpu = reconstructor->processor() == Backend::cuda;
@@ -182,7 +182,7 @@ void Reconstruction::plan() {
     reconstructor_ = std::move(reconstructor);
     ++stats_.plans;
     stats_.backend = reconstructor_->backend();
-    const bool has_no_gpu = surveyed_gpus().usable.empty();  // then nothing went wrong
+    const bool has_no_gpu = surveyed_gpus().usable.empty();  // not worth a warning then
     if (has_no_gpu && !reason.empty()) stats_.backend += ", " + reason;
     reason_ = has_no_gpu ? std::string() : std::move(reason);
 }
@@ -198,7 +198,7 @@ void Reconstruction::warn() {
 
 void Reconstruction::warn_of_common_fringes() {
     constexpr double max = 0.5;
-    if (scan_.recipe.background != Background::automatic) return;  // whoever chose it knows
+    if (scan_.recipe.background != Background::automatic) return;  // an explicit choice needs no warning
     if (chosen_background(scan_.recipe, scan_.calibration) != Background::frame_mean) return;
     const CommonFringe fringe = strongest_common_fringe(scan_.spec(1), sampled_b_scans(scan_, *reader_, 1));
     if (fringe.share <= max) return;
@@ -278,7 +278,7 @@ FlowedVolume Reconstruction::run_with_flow(const ScanPart& part, Progress& progr
 
 void Reconstruction::make(FlowedVolume& volume, const ScanPart& part, Progress& progress) {
     const auto start = std::chrono::steady_clock::now();
-    if (!reconstructor_) plan();  // what failed the last time
+    if (!reconstructor_) plan();  // the last attempt failed
     allocate(volume.structure);
     if (volume.flow) allocate(*volume.flow);
     for (bool filled = false; !filled;) {
@@ -295,7 +295,7 @@ void Reconstruction::make(FlowedVolume& volume, const ScanPart& part, Progress& 
             warnings_.push_back(note);
             plan();
             if (on_cpu)
-                reason_ = note;  // also for scans to come
+                reason_ = note;  // applies to later scans too
             else if (!reason_.empty())
                 warnings_.push_back(reason_);
         }
@@ -328,7 +328,7 @@ void Reconstruction::fill(FlowedVolume& volume, const ScanPart& part, Progress& 
     progress.end();
 }
 
-// The running background of a part is that of the whole volume: it has to see the B-scans before the part.
+// A part has the running background of the whole volume, so it must see all earlier B-scans.
 void Reconstruction::prime(const ScanPart& part, Progress& progress) {
     if (scan_.recipe.background != Background::running || part.begin == 0) return;
     progress.begin("follow the background", part.begin, "B-scans");

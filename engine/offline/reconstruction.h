@@ -1,4 +1,4 @@
-// A scan on disk to volumes in memory, as fast as the machine can: reads ahead while it reconstructs.
+// Reconstructs scans on disk to volumes in memory, and reads ahead while it reconstructs.
 #pragma once
 
 #include <cstdint>
@@ -19,58 +19,58 @@
 
 namespace echolux {
 
-// Some B-scan positions of one volume. Parts put one after the other are, bit for bit, the whole.
+// Some B-scan positions of one volume. Parts joined together equal the whole volume bit for bit.
 struct ScanPart {
     std::int64_t volume = 0;
     std::int64_t begin = 0;  // B-scan positions [begin, end)
-    std::int64_t end = 0;    // 0: the last
+    std::int64_t end = 0;    // last one if 0
 };
 
-// What recipe.noise_floor_db becomes where the recipe leaves it open: of evenly spaced B-scans of the first volume.
-// Throws Error{bad_file, bad_setting}.
+// Returns the noise floor for recipe.noise_floor_db if the recipe leaves it open, measured on evenly spaced B-scans of
+// the first volume. Throws Error{bad_file, bad_setting}.
 double noise_floor_of(const Scan& scan);
 
 struct ReconstructionStats {
-    std::string backend;       // of the reconstructor, and why it is no GPU where that was left open
+    std::string backend;       // of the reconstructor, with the reason if it is not a GPU
     std::int64_t a_scans = 0;  // lines reconstructed
     double seconds = 0;        // reading and reconstructing
-    std::int64_t plans = 0;    // made so far
+    std::int64_t plans = 0;    // number of plans made
 };
 
-// A volume, and the flow of the same moment on the same voxels.
+// A volume and the flow at the same time on the same voxels.
 struct FlowedVolume {
     Volume structure;
-    std::optional<Volume> flow{};         // codes, as planned_flow_grid() says
-    std::vector<RepeatReport> repeats{};  // [B-scan positions][b_repeats], where the scan aligns them
+    std::optional<Volume> flow{};         // codes as in planned_flow_grid()
+    std::vector<RepeatReport> repeats{};  // [B-scan position][b_repeats], if the scan aligns repeats
 };
 
 class Reconstruction {
   public:
-    // Plans; measures the noise floor where the recipe leaves it open. Throws Error{bad_setting, bad_file,
+    // Makes a plan, and measures the noise floor if the recipe leaves it open. Throws Error{bad_setting, bad_file,
     // out_of_memory, device}.
     explicit Reconstruction(Scan scan, const BackendChoice& backend = {});
 
-    // Goes on with another scan, or another state of it. Plan, memory of the device and blocks stay where
-    // is_same_plan() holds, what was measured stays where it is the same scan. Throws as the constructor does.
+    // Continues with another scan or a changed one. Keeps plan, device memory and blocks if is_same_plan() holds, and
+    // measurements if the scan is the same. Throws as the constructor does.
     void take(Scan scan);
 
-    const Scan& scan() const { return scan_; }  // with the noise floor that was measured
+    const Scan& scan() const { return scan_; }  // includes the measured noise floor
     const ReconstructionStats& stats() const { return stats_; }
 
-    // What the user should know before trusting the result, one line each.
+    // Returns what users should know before they trust the result, one line each.
     const std::vector<std::string>& warnings() const { return warnings_; }
 
-    // The geometry of a part; throws Error{bad_setting} when it does not lie in the scan.
+    // Returns the geometry of a part. Throws Error{bad_setting} if it is not in the scan.
     VolumeGrid grid(const ScanPart& part) const;
 
-    // Throws Error{out_of_memory} before it allocates what the machine cannot hold.
+    // Reconstructs a part. Throws Error{out_of_memory} before allocating more than the machine has.
     Volume run(const ScanPart& part, Progress& progress);
 
-    // The same with the flow, where scan().flow has a method.
+    // Also returns the flow if scan().flow has a method.
     FlowedVolume run_with_flow(const ScanPart& part, Progress& progress);
 
   private:
-    // What tells whether spectra are still those that were measured.
+    // State of a file, to detect changes of the spectra since they were measured.
     struct SpectraFileState {
         std::filesystem::path path;
         std::uintmax_t bytes = 0;
@@ -96,13 +96,13 @@ class Reconstruction {
     std::map<std::string, std::string> provenance(const ScanPart& part) const;
 
     Scan scan_;
-    std::optional<Spectra> spectra_;    // nothing: what was taken last was refused
-    double wanted_noise_floor_db_ = 0;  // before it was measured
+    std::optional<Spectra> spectra_;    // nullopt if the last scan was rejected
+    double wanted_noise_floor_db_ = 0;  // before measurement
     std::unique_ptr<SpectraReader> reader_;
     std::int64_t block_b_scans_ = 1;
-    std::int64_t blocks_under_way_ = 0;  // at a time
+    std::int64_t blocks_under_way_ = 0;  // max number at a time
     std::optional<ReconstructionSpec> planned_;
-    std::string reason_;  // of the plan's backend; may be empty
+    std::string reason_;  // of the plan's backend, may be empty
     std::unique_ptr<Reconstructor> reconstructor_;
     std::optional<BlockPool> pool_;
     GpuRecovery recovery_;

@@ -31,7 +31,7 @@ struct Series::Parts {
 
     const TimePoints points;
     std::int64_t first = 0;
-    std::unique_ptr<ReadAhead> ahead;  // nothing: in boxes
+    std::unique_ptr<ReadAhead> ahead;  // null if volumes are read in boxes
 };
 
 Series::Series(const std::filesystem::path& path, const SeriesBudget& budget)

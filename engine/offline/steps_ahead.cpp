@@ -80,14 +80,14 @@ void StepsAhead::work(const std::stop_token& stop) {
     }
 }
 
-// How many steps after the wanted one its turn comes; those outside the round come last.
+// Returns how many steps after the wanted one this step is due. Steps outside the loop come last.
 std::int64_t StepsAhead::steps_ahead(std::int64_t step) const {
     if (step < round_.begin || step >= round_.end) return steps_;
     const std::int64_t length = round_.end - round_.begin;
     return ((step - wanted_) * direction_ + length) % length;
 }
 
-// The first that is not there, can be made and fits beside those whose turn comes earlier.
+// Returns the first step that is missing, can be made, and fits in addition to those due earlier.
 std::optional<std::int64_t> StepsAhead::next() const {
     const std::int64_t length = round_.end - round_.begin;
     std::int64_t earlier_bytes = 0;
@@ -104,7 +104,7 @@ std::optional<std::int64_t> StepsAhead::next() const {
     return {};
 }
 
-// Lets go of what comes after the step, the farthest first.
+// Releases steps that are due after `step`, the farthest first.
 void StepsAhead::make_room(std::int64_t step) {
     const std::int64_t ahead = steps_ahead(step);
     while (bytes_ + step_bytes_ > budget_bytes_) {

@@ -1,7 +1,7 @@
-// Steps of a series that are wanted soon, made on a thread of their own into memory with a budget: first the one that
-// is wanted now, then those that follow in the direction in which one goes, round and round between two ends. Whatever
-// is farthest ahead makes room. After a jump the next one that is made is the one that is wanted then. What a step is,
-// its users know: voxels read from a file, a texture on a graphics device.
+// Makes steps of a series in memory ahead of their use, on a background thread and within a budget: first the step
+// wanted now, then those that follow in the playback direction, looping between two ends. The step farthest ahead is
+// discarded to make room. After a jump, the wanted step is made next. A step may be anything, such as voxels from a
+// file or a texture on a graphics device.
 #pragma once
 
 #include <condition_variable>
@@ -28,34 +28,35 @@ class StepsAhead {
         std::int64_t bytes = 0;
     };
 
-    // Throws what it will; called by one thread at a time, another than the one that made this.
+    // Makes a step; may throw. Called by the background thread.
     using Make = std::function<Step(std::int64_t step)>;
-    // Whether a step can be made now; asked again whenever something is wanted. Empty: always.
+    // Returns whether a step can be made now; checked again after each want(). An empty function means always.
     using CanMake = std::function<bool(std::int64_t step)>;
 
-    // `first`: a step that is there already, and its number. The budget is of all steps in memory, the one being made
-    // included; one step may always be there. `step_bytes`: what a step takes, as far as that is known.
+    // `first` is the number of an existing step, and the step. The budget covers all steps in memory, including the one
+    // being made; one step is always allowed. `step_bytes` is the expected size of a step, if known.
     StepsAhead(std::int64_t steps, std::int64_t budget_bytes, Make make,
                std::optional<std::pair<std::int64_t, Step>> first = {}, CanMake can_make = {},
                std::int64_t step_bytes = 0);
-    ~StepsAhead();  // waits for what is being made
+    ~StepsAhead();  // waits for the step in progress
     StepsAhead(const StepsAhead&) = delete;
     StepsAhead& operator=(const StepsAhead&) = delete;
 
     std::int64_t steps() const { return steps_; }
 
+    // Sets the step wanted now, the playback direction (+1 or -1) and the range of the loop.
     void want(std::int64_t step, int direction, Interval round);
 
-    // Nothing: not yet. An empty pointer inside: it cannot be made.
+    // Returns nullopt if the step is not there yet, or a null pointer if it cannot be made.
     std::optional<std::shared_ptr<const void>> find(std::int64_t step) const;
 
     std::vector<Interval> ready() const;
     std::int64_t bytes() const;  // in memory
 
-    // The last reference to a step may take time to be given up: the thread does it, as with what makes room.
+    // Releases a reference on the background thread, because destroying a step may take time.
     void let_go(std::shared_ptr<const void> what);
 
-    // Why steps cannot be made, each line once.
+    // Returns why steps could not be made, without repetition.
     std::vector<std::string> take_problems();
 
   private:
@@ -72,18 +73,18 @@ class StepsAhead {
     const Make make_;
     const CanMake can_make_;
 
-    mutable std::mutex mutex_;  // of what follows
+    mutable std::mutex mutex_;  // guards the members below
     std::condition_variable_any changed_;
     std::int64_t wanted_ = 0;
     int direction_ = 1;
     Interval round_;
-    std::map<std::int64_t, Step> made_;  // empty: cannot be made
-    std::int64_t bytes_ = 0;             // of them
-    std::int64_t step_bytes_;            // of the largest so far
-    Gone gone_;                          // to be given up
+    std::map<std::int64_t, Step> made_;  // steps without `what` cannot be made
+    std::int64_t bytes_ = 0;             // total size of made_
+    std::int64_t step_bytes_;            // size of the largest step made
+    Gone gone_;                          // to be released by the thread
     std::vector<std::string> problems_;
     std::set<std::string> said_;
-    std::jthread thread_;  // begins last, ends first
+    std::jthread thread_;  // declared last: starts last, ends first
 };
 
 }  // namespace echolux
