@@ -1,4 +1,5 @@
-// The bilateral filter. Brightness is compared in a smoothed volume, since single voxels of speckle tell little of it.
+// The bilateral filter: a mean whose weights fall with distance and with the difference in brightness. Brightness is
+// compared in a smoothed volume, because single voxels of speckle say little about it.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -10,9 +11,9 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t most_b_scans = 2;  // to either side: further ones cost much and count little
+constexpr std::int64_t most_b_scans = 2;  // on either side; more cost much and contribute little
 
-// Sums over neighbours of one A-scan.
+// Weighted sums over the neighbours of one A-scan.
 struct Sums {
     std::vector<float> values, weights;
 };
@@ -27,8 +28,9 @@ void add_line(Sums& sums, const float* power, const float* guide, const float* o
     }
 }
 
-constexpr double guide_sigma = 1;  // voxels
+constexpr double guide_sigma = 1;  // in voxels
 
+// Returns the smoothed brightness in dB that is compared.
 std::vector<float> guide_of(const std::vector<float>& power, const Size3& size, float margin) {
     std::vector<float> guide(power.size());
     parallel_for(0, size[2], [&](std::int64_t b) {

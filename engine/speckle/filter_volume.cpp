@@ -46,7 +46,7 @@ Code code_of(double code) {
     }
 }
 
-// The Gaussian mean around each voxel of those that have a value.
+// Returns the Gaussian mean of known values around each voxel.
 std::vector<float> mean_around(std::vector<float> power, const VolumeGrid& grid) {
     constexpr double around = 4;  // sigma in voxels
     const Size3 size{grid.depth, grid.a_scans, grid.b_scans};
@@ -65,7 +65,8 @@ std::vector<float> mean_around(std::vector<float> power, const VolumeGrid& grid)
     return power;
 }
 
-// From which mean on it is tissue: 10 dB above the noise, or, where hardly anything reaches that, half the brightest.
+// Returns the mean power above which a voxel counts as tissue: 10 dB above the noise, or half of the brightest if
+// hardly any voxel reaches that.
 float tissue_level(std::vector<float> means) {
     const auto percentile = [&](double share) {
         const auto place = means.begin() + std::lround(share * static_cast<double>(means.size() - 1));
@@ -76,7 +77,7 @@ float tissue_level(std::vector<float> means) {
     return std::min(10 * percentile(0.05), percentile(0.99) / 2);
 }
 
-// Each intensity by the mean around it, so that bright tissue does not decide alone; NaN where there is no tissue.
+// Divides each intensity by the mean around it, so that bright tissue does not dominate. NaN outside tissue.
 std::vector<float> contrast_of(std::vector<float> power, const VolumeGrid& grid) {
     const std::vector<float> mean = mean_around(power, grid);
     const float level = tissue_level(mean);
@@ -85,7 +86,7 @@ std::vector<float> contrast_of(std::vector<float> power, const VolumeGrid& grid)
     return power;
 }
 
-// As power_of(), NaN where the volume has no value.
+// Like power_of(), but NaN where the volume has no value.
 std::vector<float> known_power_of(const Volume& volume, StoredAs stored_as) {
     const VolumeGrid& grid = volume.grid;
     const StoredPower stored = stored_power(grid, stored_as);
@@ -191,8 +192,8 @@ void Compound::add(const Volume& volume, StoredAs stored_as) {
     ++looks_;
 }
 
-// Speckle of N looks has the variance of its mean's square by N: differences of two volumes are on average
-// 2 (1 - r) / N, their products 1 + r / N, whatever the tissue.
+// The variance of speckle of N looks is its squared mean / N. For two volumes with correlation r, normalized to mean 1,
+// squared differences average 2 (1 - r) / N and products 1 + r / N, whatever the tissue.
 double Compound::effective_looks(double looks_before) const {
     const auto n = static_cast<double>(looks_);
     if (looks_ < 2 || products_ <= 0) return n;

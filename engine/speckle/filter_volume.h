@@ -1,4 +1,4 @@
-// Speckle filters on volumes as files have them: codes become linear power, and power the same codes again.
+// Speckle filters for volumes as stored in files: converts codes to linear power and power back to the same codes.
 #pragma once
 
 #include <vector>
@@ -8,36 +8,36 @@
 
 namespace echolux {
 
-// Linear power, 0 or more; what is no number is 0. Throws Error{bad_setting} for complex voxels, flow, and volumes that
-// do not say what they hold, unless `stored_as` does.
+// Returns linear power, 0 or more; NaN becomes 0. Throws Error{bad_setting} for complex voxels, flow, and volumes
+// without a quantity, unless `stored_as` gives it.
 std::vector<float> power_of(const Volume& volume, StoredAs stored_as);
 
-// How the codes of such a volume say power. Throws as power_of(). And of every code of a type whose codes are whole
-// numbers, by its bits; empty for others.
+// stored_power() returns how codes of the volume encode power, and throws as power_of() does. power_of_codes() returns
+// the power of every code of an integer type, indexed by its bits; empty for other types.
 StoredPower stored_power(const VolumeGrid& grid, StoredAs stored_as);
 std::vector<float> power_of_codes(const StoredPower& stored, VoxelType type);
 
-// The volume with its power replaced, in its own quantity and codes; voxels that were no number stay none.
+// Replaces the volume's power, in its own quantity and codes. NaN voxels stay NaN.
 void set_power(Volume& volume, StoredAs stored_as, const std::vector<float>& power);
 
-// Throws what power_of() and filtered() throw.
+// Filters the volume in place. Throws as power_of() and filtered() do.
 ProcessorUsed filter_volume(Volume& volume, const SpeckleFilter& filter, Progress& progress,
                             const BackendChoice& choice = {.backend = Backend::cpu});
 
-// The mean power of several looks at the same tissue: registered volumes of a series, or of several angles.
+// Mean power of several looks at the same tissue: registered volumes of a series, or of several angles.
 class Compound {
   public:
-    // Throws Error{bad_setting} for a volume of another size, and what power_of() throws.
+    // Adds a look. Throws Error{bad_setting} if the size differs, and as power_of() does.
     void add(const Volume& volume, StoredAs stored_as);
 
     std::int64_t looks() const { return looks_; }
 
-    // As how many independent volumes they count: n / (1 + (n - 1) r), with r the correlation of the tissue's speckle
-    // from one volume to the next. 1 to n. `looks_before`: that were averaged in each volume.
+    // Returns the equivalent number of independent volumes, 1 to n: n / (1 + (n - 1) r), where r is the correlation of
+    // speckle between successive volumes. `looks_before` is the number of looks averaged in each volume.
     double effective_looks(double looks_before) const;
 
-    // In the codes of the first look; of each voxel those looks count that have a value there, NaN where none has.
-    // Throws Error{bad_setting} without any.
+    // Returns the mean in the codes of the first look, over the looks that have a value at the voxel; NaN without any.
+    // Throws Error{bad_setting} if no look was added.
     Volume mean(StoredAs stored_as) const;
 
   private:
@@ -46,7 +46,7 @@ class Compound {
     std::vector<double> sum_;
     std::vector<std::uint32_t> counts_;
     std::int64_t looks_ = 0;
-    double differences_ = 0, products_ = 0;  // of volumes in order
+    double differences_ = 0, products_ = 0;  // sums over successive volumes
 };
 
 }  // namespace echolux

@@ -1,4 +1,5 @@
-// The median of a cube of 3 or 5 voxels an edge: robust against single bright voxels. Ends of the volume go on.
+// Median of cubes with an edge of 3 or 5 voxels: robust against single bright voxels. End values extend beyond the
+// volume.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -11,7 +12,7 @@
 namespace echolux {
 namespace {
 
-// Rows beside each other, in one register: of an array the compiler makes single floats.
+// Adjacent rows in one vector register. With an array, the compiler would use single floats.
 using Eight [[gnu::vector_size(32)]] = float;
 
 struct Lanes {
@@ -27,12 +28,13 @@ Lanes greater(const Lanes& a, const Lanes& b) {
     return {a.values < b.values ? b.values : a.values};
 }
 
-// Median of the mean of `looks` exponentials of mean 1 (for several: Wilson and Hilferty, PNAS 17, 684, 1931).
+// Returns the median of the mean of `looks` exponentials of mean 1 (for several looks: Wilson and Hilferty, PNAS 17,
+// 684, 1931).
 double median_of_speckle(double looks) {
     return looks == 1 ? std::numbers::ln2 : std::pow(1 - 1 / (9 * looks), 3);
 }
 
-// One A-scan after the other, with those around it copied to where their ends go on.
+// Computes the medians of one A-scan at a time from a copy of its neighbours, extended at the ends.
 template <int edge>
 class MedianOfCubes {
   public:
@@ -72,7 +74,7 @@ class MedianOfCubes {
     const std::vector<float>& power_;
     const Size3 size_;
     std::int64_t rows_;
-    std::vector<float> near_;  // [b][a][row], from `reach` rows above the first on
+    std::vector<float> near_;  // [b][a][row], beginning `reach` rows above the first
 };
 
 template <int edge>

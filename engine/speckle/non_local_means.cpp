@@ -1,5 +1,6 @@
-// Non-local means in tiles that fit the cache: for each offset the distances of all voxels, summed over cubes axis by
-// axis. Beyond its ends the volume goes on with its end values, and patches that reach there are compared there.
+// Non-local means in tiles that fit in the cache. For each offset, the distances of all voxels are computed and summed
+// over cubes axis by axis. End values extend beyond the volume, and patches that reach there are compared with these
+// values.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,7 +12,7 @@
 namespace echolux {
 namespace {
 
-// Derivative of ln Gamma, by its recurrence and asymptotic series.
+// Returns the derivative of ln Gamma, by its recurrence and asymptotic series.
 double digamma(double x) {
     double sum = 0;
     for (; x < 8; ++x) sum -= 1 / x;
@@ -19,7 +20,7 @@ double digamma(double x) {
     return sum + std::log(x) - 0.5 / x - square * (1.0 / 12 - square * (1.0 / 120 - square / 252));
 }
 
-// What the distance of two independent intensities of one mean is on average, in log2.
+// Returns the expected distance of two independent intensities of the same mean, in log2.
 double expected_distance(double looks) {
     return (2 * digamma(2 * looks) - 2 * digamma(looks)) / std::log(2.0) - 2;
 }
@@ -39,7 +40,7 @@ std::vector<Offset> offsets_of(const NonLocalMeansTables& tables) {
     return offsets;
 }
 
-// A volume with its logarithms; lines are longer at both ends, where their end values go on.
+// A volume and its logarithms. Lines are extended by their end values on both sides.
 class PaddedVolume {
   public:
     PaddedVolume(const std::vector<float>& power, const Size3& size, std::int64_t margin, float in_logs)
@@ -55,7 +56,7 @@ class PaddedVolume {
         });
     }
 
-    // Its first voxel; B-scans and A-scans beyond the ends are those at the ends.
+    // Pointers to the first voxel of a line. B-scans and A-scans outside the volume are clamped to its ends.
     const float* power(std::int64_t b, std::int64_t a) const { return power_.data() + place(b, a); }
     const float* logs(std::int64_t b, std::int64_t a) const { return logs_.data() + place(b, a); }
     const Size3& size() const { return size_; }
@@ -73,8 +74,8 @@ class PaddedVolume {
     std::vector<float> power_, logs_;
 };
 
-// Some B-scans and A-scans: offset after offset, the distances of all voxels, their sums over patches axis by axis, and
-// what each voxel's likeness counts. Gathers alone: no voxel writes to another.
+// A range of B-scans and A-scans. For each offset, computes the distances of all voxels, their sums over patches axis
+// by axis, and the resulting weights. Only gathers: no voxel writes to another.
 class Tile {
   public:
     static constexpr std::int64_t b_scans = 16, a_scans = 32;
@@ -113,7 +114,7 @@ class Tile {
   private:
     static bool is_inside(std::int64_t at, std::int64_t count) { return at >= 0 && at < count; }
 
-    // Of the slice `b` of the tile and its margin: sums over patches in depth and along A-scans.
+    // Sums over patches in depth and along A-scans for slice `b` of the tile including its margin.
     void sum_slice(std::int64_t b, const Offset& offset) {
         for (std::int64_t a = 0; a < count_a_ + 2 * reach_; ++a)
             sum_in_depth(first_b_ + b - reach_, first_a_ + a - reach_, offset, of_lines_.data() + a * rows_);
@@ -139,7 +140,7 @@ class Tile {
         add_up(distances, 1, out);
     }
 
-    // out[z] = sum over the patch of from[z + i * stride].
+    // Computes out[z] = sum over the patch of from[z + i * stride].
     void add_up(const float* from, std::int64_t stride, float* out) const {
         std::copy_n(from, rows_, out);
         for (std::int64_t i = 1; i <= 2 * reach_; ++i) {
@@ -192,7 +193,7 @@ std::vector<float> filtered(const std::vector<float>& power, const Size3& size, 
     const PaddedVolume volume(power, size, tables.search[0] + tables.patch, tables.margin);
     std::vector<float> out(power.size());
     const std::int64_t across = (size[1] + Tile::a_scans - 1) / Tile::a_scans;
-    constexpr std::size_t between_looks = 64;  // offsets, until it is asked whether to go on
+    constexpr std::size_t between_looks = 64;  // offsets between checks for cancellation
     progress.begin("filter", size[2], "B-scans");
     for (std::int64_t b = 0; b < size[2]; b += Tile::b_scans) {
         std::vector<Tile> tiles;
