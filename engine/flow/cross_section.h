@@ -65,7 +65,7 @@ struct VesselCourse {
     double tilt_deg = 0;        // out of the plane perpendicular to the beam
     double tilt_error_deg = 0;  // standard error of the fit alone
     std::int64_t planes = 0;    // number of planes in the fit
-    bool is_given = false;      // by two points instead of a fit
+    bool is_given = false;      // defined by two points instead of a fit
 };
 
 // Flow through one plane, or the mean over several planes. NaN: unknown; see `reason`.
@@ -129,10 +129,10 @@ class VesselFlow {
         LumenMask lumen, counted;         // `counted` is the lumen widened by recipe.margin_um
         std::vector<std::int64_t> order;  // result of from_rim()
         std::vector<std::int32_t> rings;  // result of rings_of()
-        double factor = 0;                // from axial velocity to the velocity normal to the plane
-        double direction = 0;             // from axial velocity to the velocity along the vessel
+        double factor = 0;                // converts axial velocity to the velocity normal to the plane
+        double direction = 0;             // converts axial velocity to the velocity along the vessel
         double row = 0, column = 0;       // centre of the lumen, in pixels
-        bool is_cut = false;              // by the edge of the volume
+        bool is_cut = false;              // the lumen touches the edge of the volume
         bool is_flat = false;             // the vessel is too level here to measure flow
     };
 

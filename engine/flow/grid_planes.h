@@ -29,6 +29,7 @@ struct GridPlanes {
     std::int64_t width() const { return of(size, in[0]); }
     std::int64_t height() const { return of(size, in[1]); }
     double spacing(int axis) const { return of(spacing_um, axis); }
+    // Area of a pixel of a plane, in um^2.
     double pixel_um2() const { return of(spacing_um, in[0]) * of(spacing_um, in[1]); }
 
     // Index of pixel (i, j) of a plane in the volume.

@@ -39,10 +39,12 @@ std::vector<std::vector<double>> waves(const FlowOverTime& series, double hz) {
     return columns;
 }
 
+// Fits flow over time by a mean and the waves of one rate.
 Coefficients fit_at(const FlowOverTime& series, double hz) {
     return least_squares(waves(series, hz), series.flow, series.weights);
 }
 
+// Returns the residual of the fit, or a huge value if the fit is singular.
 double residual_at(const FlowOverTime& series, double hz) {
     const Coefficients fit = fit_at(series, hz);
     return fit.values.empty() ? 1e300 : fit.residual;
@@ -106,6 +108,7 @@ FlowOverTime known_of(const std::vector<double>& times_s, const std::vector<doub
     return series;
 }
 
+// The median is robust against gaps in the series.
 double median_step(const std::vector<double>& times) {
     std::vector<double> steps;
     for (std::size_t i = 1; i < times.size(); ++i) steps.push_back(times[i] - times[i - 1]);
@@ -132,6 +135,7 @@ std::array<double, 5> beat_of(const Coefficients& fit, double turn) {
     return beat;
 }
 
+// Samples the fitted beat to find its extremes.
 double pulsatility_of(const HeartRate& rate) {
     if (rate.beat[0] == 0) return 0;
     constexpr int steps = 64;

@@ -10,6 +10,7 @@ namespace {
 constexpr std::size_t few_for_bend = 12;  // min number of values for a quadratic fit
 constexpr double clear_bend = 3;          // in standard errors
 
+// Returns the weighted inner product.
 double sum_of(const std::vector<double>& a, const std::vector<double>& b, const std::vector<double>& weights) {
     double sum = 0;
     for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i] * weights[i];
@@ -41,6 +42,7 @@ bool inverted(std::vector<std::vector<double>>& m) {
     return true;
 }
 
+// Returns (s / scale)^power.
 std::vector<double> powers_of(const std::vector<double>& s, double scale, int power) {
     std::vector<double> column;
     for (const double one : s) column.push_back(std::pow(one / scale, power));
@@ -51,6 +53,7 @@ double of_power(const Coefficients& fit, std::size_t power) {
     return fit.values.size() > power ? fit.values[power] : 0;
 }
 
+// Returns the values minus the fit at s.
 std::vector<double> misfits(const std::vector<double>& s, const std::vector<double>& values, const Coefficients& fit,
                             double scale) {
     std::vector<double> left;

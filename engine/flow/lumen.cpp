@@ -18,6 +18,7 @@ constexpr double rim = 0.1;                // relative to the fastest voxel near
 
 using Voxel3 = std::array<std::int64_t, 3>;  // depth, A-scan, B-scan
 
+// The search volume and the speed above which voxels move.
 struct LumenSearch {
     const VolumeGrid& grid;
     const std::vector<float>& speed;
@@ -69,6 +70,7 @@ std::optional<Voxel3> nearest(const LumenSearch& search, const Voxel3& point, do
     return best;
 }
 
+// Returns the largest speed within `reach_um` of the point, in mm/s.
 float fastest_near(const LumenSearch& search, const Voxel3& point, double reach_um) {
     float fastest = 0;
     each_near(search, point, reach_um, [&](const Voxel3& here, double) {

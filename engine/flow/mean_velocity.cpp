@@ -64,6 +64,7 @@ void sum_of_three(std::vector<float>& values, const VolumeGrid& grid, int axis) 
     });
 }
 
+// Returns the period of wrapping, 2 v_max, in mm/s.
 double turn_of(const VolumeGrid& grid) {
     return 2 * (v_max_of(grid) > 0 ? v_max_of(grid) : without_v_max);
 }
@@ -127,7 +128,7 @@ void VelocitySum::add(const std::vector<float>& velocities) {
 }
 
 MeanVelocity VelocitySum::mean() const {
-    constexpr float known = 14;  // of 27 voxels
+    constexpr float known = 14;  // min number of known voxels of 27
     MeanVelocity mean;
     std::vector<float> real = real_, imaginary = imaginary_, there(real.size());
     for (std::size_t i = 0; i < there.size(); ++i) there[i] = real[i] != 0 || imaginary[i] != 0 ? 1.0F : 0.0F;

@@ -27,6 +27,7 @@ class VelocitySum {
   public:
     explicit VelocitySum(const VolumeGrid& grid);
 
+    // Adds the velocities of one volume in mm/s, 0 where unknown.
     void add(const std::vector<float>& velocities);
     // Returns the mean of all volumes added until now.
     MeanVelocity mean() const;

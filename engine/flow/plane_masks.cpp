@@ -95,6 +95,7 @@ struct RimSide {
     int side;     // left or right (0), above or below (1)
 };
 
+// Returns the sides of the lumen's rim. `dx`, `dy` are the pixel size in um.
 std::vector<RimSide> rim_of(const LumenMask& lumen, double dx, double dy) {
     std::vector<RimSide> rim;
     for (std::int64_t j = 0; j < lumen.height; ++j) {

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::int64_t reach = 2;  // half width of the neighbourhood in pixels
 
+// Offset to one of the four neighbours of a pixel.
 struct Step {
     std::int64_t i, j;
 };

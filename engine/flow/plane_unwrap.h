@@ -12,9 +12,11 @@ struct LumenMask {
     std::int64_t width = 0, height = 0;
     std::vector<std::uint8_t> inside{};
 
+    // Pixels outside the plane are outside the lumen.
     bool at(std::int64_t i, std::int64_t j) const {
         return i >= 0 && j >= 0 && i < width && j < height && inside[static_cast<std::size_t>(j * width + i)] != 0;
     }
+    // Number of pixels inside.
     std::int64_t area() const;
     bool touches_edge() const;  // the lumen continues outside the plane
 };
