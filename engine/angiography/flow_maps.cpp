@@ -22,6 +22,7 @@ namespace {
 constexpr std::string_view vessels_heading = "# echolux vessels";
 constexpr float unmeasured = std::numeric_limits<float>::quiet_NaN();
 
+// Throws unless the volume is an angiogram with known lateral spacings.
 void require_angiogram(const VolumeGrid& grid) {
     if (!is_angiogram(grid)) {
         throw Error(ErrorCode::bad_setting,
@@ -34,6 +35,7 @@ void require_angiogram(const VolumeGrid& grid) {
                 "give scan.spacing_a_um and spacing_b_um");
 }
 
+// Returns the values of all voxels; NaN and infinity become 0.
 std::vector<float> numbers_of(const Volume& volume) {
     std::vector<float> values(static_cast<std::size_t>(volume.grid.voxels()));
     with_voxels(volume, [&](const auto* codes) {
@@ -71,6 +73,7 @@ struct Around {
     }
 };
 
+// A B-scan without any positive value was not measured.
 bool is_measured(const std::vector<float>& values, const VolumeGrid& grid, std::int64_t b) {
     const auto first = values.begin() + static_cast<std::ptrdiff_t>(b * grid.a_scans * grid.depth);
     return std::any_of(first, first + static_cast<std::ptrdiff_t>(grid.a_scans * grid.depth),

@@ -39,6 +39,7 @@ struct Ring {
     }
 };
 
+// Runs one pass over the map. Returns whether it removed any sample.
 bool thin(std::vector<std::uint8_t>& map, std::int64_t width, std::int64_t height, int pass) {
     std::vector<std::size_t> gone;
     for (std::int64_t y = 0; y < height; ++y) {
