@@ -27,6 +27,7 @@ class PlaneTransform {
     // Writes the cross-correlation, the inverse transform of a conj(b), to shift_map().cells() values of `map`.
     void correlate(const Spectrum& a, const Spectrum& b, float* map);
 
+    // Layout of the maps that correlate() writes.
     ShiftMap shift_map() const { return {static_cast<std::int32_t>(max_z_), static_cast<std::int32_t>(max_x_)}; }
 
   private:

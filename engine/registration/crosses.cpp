@@ -65,6 +65,7 @@ struct Crossing {
     float correlation = 0;
 };
 
+// Profiles of the crosses, to which B-scans of the raster are matched.
 class Crosses {
   public:
     Crosses(const RowFeatures& features, const RegistrationSettings& settings)
@@ -232,6 +233,7 @@ void drop_mistaken(std::vector<std::optional<Crossing>>& found, const std::vecto
     }
 }
 
+// Stores a match in a row.
 void set(RowShift& row, const Crossing& found) {
     row.z = found.z;
     row.x = found.x;
@@ -240,6 +242,7 @@ void set(RowShift& row, const Crossing& found) {
     row.reason = RowReason::ok;
 }
 
+// Marks the row as not matched. Keeps the reason of a row that was invalid before.
 void lose(RowShift& row) {
     row.quality = 0;
     if (row.is_valid()) row.reason = RowReason::weak_match;
@@ -269,6 +272,7 @@ void bridge(std::span<RowShift> rows, const std::vector<std::optional<Crossing>>
     }
 }
 
+// Throws if too few B-scans are left after the crosses.
 void require_others(std::int64_t b_scans, std::int64_t crosses) {
     if (crosses >= 0 && b_scans - crosses >= fewest) return;
     throw Error(ErrorCode::bad_setting,
@@ -276,6 +280,7 @@ void require_others(std::int64_t b_scans, std::int64_t crosses) {
                 "registration.crosses", "say how many of a volume's first B-scans run across the others");
 }
 
+// Returns whether a volume was scanned with protocol raster_cross.
 bool has_crosses(const std::map<std::string, std::string>& provenance) {
     const auto protocol = provenance.find("scan.protocol");
     return protocol != provenance.end() && protocol->second == "\"raster_cross\"";

@@ -129,6 +129,7 @@ class Plane {
     std::vector<double> sums_;
 };
 
+// Returns the 99th percentile of the finite values, 0 without any.
 float percentile_99(std::vector<float> some) {
     std::erase_if(some, [](float value) { return !std::isfinite(value); });
     if (some.empty()) return 0;

@@ -38,6 +38,7 @@ class KnownCorrelations {
     std::vector<Correlations> found_;
 };
 
+// Correlations on a GPU, requested in batches.
 class PairsOnGpu : public StripPairs {
   public:
     PairsOnGpu(RegistrationOnGpu& gpu, const FeaturesOnGpu& reference, const FeaturesOnGpu& moving)

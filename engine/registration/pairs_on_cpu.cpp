@@ -41,10 +41,12 @@ RowFeatures coarser(const RowFeatures& fine) {
     return all;
 }
 
+// Returns the strips of a moving volume and a reference with their norms.
 StripRows strips_of(const RowFeatures& reference, const RowFeatures& moving, std::int64_t half) {
     return {moving.norms.data(), reference.norms.data(), moving.rows, reference.rows, half};
 }
 
+// Transforms all B-scans of a volume.
 std::vector<PlaneTransform::Spectrum> spectra_of(const RowFeatures& features, const StripRanges& ranges) {
     std::vector<PlaneTransform::Spectrum> spectra(static_cast<std::size_t>(features.rows));
     parallel_for(0, (features.rows + rows_together - 1) / rows_together, [&](std::int64_t group) {
@@ -57,6 +59,7 @@ std::vector<PlaneTransform::Spectrum> spectra_of(const RowFeatures& features, co
     return spectra;
 }
 
+// Correlations on the CPU.
 class PairsOnCpu : public StripPairs {
   public:
     PairsOnCpu(const RowFeatures& reference, const RowFeatures& moving)

@@ -60,6 +60,7 @@ double chance_of(const PlanesCompared& planes, std::int64_t strip) {
     return std::min(0.5, 6 * std::sqrt(30 / samples));
 }
 
+// Throws if B-scans are too small for registration.
 void check_size(const VolumeGrid& grid) {
     constexpr std::int64_t min_depth = 16, min_a_scans = 8;
     if (grid.depth >= min_depth && grid.a_scans >= min_a_scans && grid.b_scans >= 1) return;
@@ -69,6 +70,7 @@ void check_size(const VolumeGrid& grid) {
                 "registration", "16 and 8 are the least");
 }
 
+// Returns the depth rows to keep around the tissue, so that shifts of half the range stay inside.
 std::int64_t band_margin(const RegistrationSettings& settings) {
     return settings.axial_range / 2 + 16;
 }
@@ -113,6 +115,7 @@ std::vector<double> shape_of(const std::vector<double>& path, std::int64_t order
     return shape;
 }
 
+// Matches all strips of a moving volume to the reference and judges the results.
 std::vector<RowShift> matched(StripPairs& pairs, const PlanesCompared& planes, const std::vector<float>& norms,
                               const RegistrationSettings& settings, Progress& progress) {
     const std::int64_t range = std::min(settings.row_range, planes.rows - 1);
@@ -120,6 +123,7 @@ std::vector<RowShift> matched(StripPairs& pairs, const PlanesCompared& planes, c
     return judged(places, norms, planes.rows, chance_of(planes, settings.strip), max_apart_on_a_path, settings);
 }
 
+// Throws if the volume cannot be aligned to its neighbours.
 void check_neighbours(const VolumeGrid& grid, const RegistrationSettings& settings) {
     check_registration(settings);
     check_size(grid);

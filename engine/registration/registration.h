@@ -35,6 +35,7 @@ struct RegistrationSettings {
 // Why a B-scan has no valid position; ok if it has one.
 enum class RowReason { ok, no_signal, no_overlap, weak_match, ambiguous, saccade, out_of_range };
 
+// Returns the name of a reason as written in tables.
 std::string_view name_of(RowReason reason);
 
 // Shift of one B-scan: its sample (depth, A-scan) is at (depth + z, A-scan + x) of B-scan `row + y` of the reference.
@@ -55,6 +56,7 @@ struct RowFeatures {
     std::vector<float> values;                      // [row][a_scan][depth], with mean 0 in each row
     std::vector<float> norms;                       // per row, root of the sum of squares; 0 without signal
 
+    // Features of one B-scan, [a_scan][depth].
     const float* row(std::int64_t number) const { return values.data() + number * a_scans * depth; }
 };
 
@@ -150,6 +152,7 @@ std::span<const RowShift> rows_of_raster(const std::vector<RowShift>& rows, std:
 // finite, and those interpolated from them, are excluded.
 class RegisteredMean {
   public:
+    // Accumulates in host memory.
     explicit RegisteredMean(const VolumeGrid& reference);
 
     // Accumulates in GPU memory, for volumes that are there. Throws Error{device, out_of_memory}.

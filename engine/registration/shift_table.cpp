@@ -6,6 +6,7 @@
 namespace echolux {
 namespace {
 
+// Returns an empty cell for unknown values.
 std::string cell(double value, bool is_known) {
     return is_known ? fmt::format("{:.4f}", value) : std::string();
 }

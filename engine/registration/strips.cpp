@@ -168,6 +168,7 @@ class FinePlace {
     std::int64_t row_, max_z_, max_x_, max_y_;
 };
 
+// Returns the coarse range that covers a fine one, limited to the length of the data.
 std::int32_t coarse_shift(std::int64_t range, std::int64_t length) {
     return static_cast<std::int32_t>((std::min(range, length - 1) + coarse_times - 1) / coarse_times);
 }

@@ -12,6 +12,7 @@
 
 namespace echolux {
 
+// Position of a strip in the reference, in samples of the grid.
 struct StripPlace {
     double z = 0, x = 0, y = 0;
     double quality = -1;        // normalized cross-correlation; below 0: the reference has no strip to compare with
@@ -32,6 +33,7 @@ class StripPairs {
   public:
     virtual ~StripPairs() = default;
 
+    // Returns the coarse strips with their norms. `half` is half the strip's width in B-scans.
     virtual StripRows coarse_strips(std::int64_t half) const = 0;
 
     // Returns the peaks of coarse correlations, [row][y]; those of strips that do not exist are undefined. Progress
@@ -43,6 +45,7 @@ class StripPairs {
                       std::vector<StripPlace>& places) = 0;
 };
 
+// Keeps references to the features.
 std::unique_ptr<StripPairs> pairs_on_cpu(const RowFeatures& reference, const RowFeatures& moving);
 
 // Finds the position of each strip, at offsets of `first_y` to `last_y` B-scans in the reference. `depth` and `a_scans`
