@@ -21,7 +21,7 @@ Blood::Blood(const SampleArm& arm, std::uint64_t seed) : arm_(arm) {
         std::vector<Streamline>& lines = tubes_.emplace_back();
         for (std::uint64_t i = 0; i < count; ++i) {
             const std::uint64_t key = hashed(seed, t, i);
-            const double share = low_fraction(hashed(key));  // of the area within: (r / R)^2
+            const double share = low_fraction(hashed(key));  // share of the tube's area inside r: (r / R)^2
             const double angle = 2 * std::numbers::pi * high_fraction(hashed(key));
             const double r = tube.radius_um * std::sqrt(share);
             lines.push_back({r * std::cos(angle), r * std::sin(angle), 1000 * tube.peak_mm_s * (1 - share), key});

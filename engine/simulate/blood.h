@@ -10,6 +10,7 @@
 
 namespace echolux {
 
+// Generates the echoes of moving blood.
 class Blood {
   public:
     Blood(const SampleArm& arm, std::uint64_t seed);
@@ -30,6 +31,7 @@ class Blood {
         double y = 0;
         std::vector<Slice> tubes;
     };
+    // Returns the cross-sections of all tubes at `y`, for beams between `x_low` and `x_high`.
     Section section(double y, double x_low, double x_high) const;
 
     // Appends the echoes of blood that the beam at (x, section.y) sees at `time_s`. x must be inside the range of the
@@ -38,7 +40,7 @@ class Blood {
 
   private:
     struct Streamline {
-        double dx, dz;  // from the axis
+        double dx, dz;  // offset from the axis, in um
         double speed;   // um/s
         std::uint64_t key;
     };

@@ -10,6 +10,7 @@
 
 namespace echolux {
 
+// Converts fringes to counts. Thread-safe after construction.
 class LineScanCamera {
   public:
     LineScanCamera(const Simulation& simulation, const Spectrometer& spectrometer);

@@ -14,6 +14,7 @@
 namespace echolux {
 namespace {
 
+// Checks the settings and fills in the scene's defaults.
 Simulation validated(const Simulation& simulation) {
     check(simulation, "simulation");
     Simulation s = with_scene_defaults(simulation);
@@ -39,6 +40,7 @@ std::string key_of_motion(const Simulation& s) {
     return s.motion_axial_um > 0 ? "simulation.motion_axial_um" : "simulation.motion_lateral_um";
 }
 
+// Builds the scene, with room for the motion.
 Scenery scenery_of(const Simulation& s, const Spectrometer& spectrometer, const Motion& motion) {
     const double range_um = spectrometer.z_max_um() / s.refractive_index;
     Scenery scenery(s, range_um);
@@ -53,7 +55,7 @@ Scenery scenery_of(const Simulation& s, const Spectrometer& spectrometer, const 
 // Buffers of one thread, reused from line to line.
 struct Instrument::Workspace {
     std::optional<FieldPoint> beam;  // beam position of `fixed`
-    Blood::Section section;          // of a line with a unique y
+    Blood::Section section;          // section of a line with a unique y
     SlabLists lists;
     std::vector<float> fixed;    // moments of tissue
     std::vector<float> moments;  // moments of tissue and blood

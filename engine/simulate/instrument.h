@@ -43,7 +43,7 @@ class Instrument {
     double time_s(std::int64_t line) const { return static_cast<double>(line) / s_.line_rate_hz; }
 
   private:
-    using Sections = std::map<double, Blood::Section>;  // by y
+    using Sections = std::map<double, Blood::Section>;  // sections by y
     struct Workspace;
 
     // Lines [begin, end) of a volume, counted over all of its frames, that share tissue.
@@ -56,7 +56,7 @@ class Instrument {
     };
 
     std::uint64_t seed() const { return static_cast<std::uint64_t>(s_.seed); }
-    FieldPoint beam(std::int64_t line) const;                            // in the scene, without motion
+    FieldPoint beam(std::int64_t line) const;                            // position in the scene, without motion
     FieldPoint beam_over(std::int64_t volume, std::int64_t line) const;  // relative to the moving tissue
     std::int64_t of_all(std::int64_t volume, std::int64_t line) const { return volume * pattern_.lines() + line; }
     void add_reflectors();

@@ -81,6 +81,7 @@ Displacement operator+(const Displacement& a, const Displacement& b) {
     return {a.x_um + b.x_um, a.y_um + b.y_um, a.z_um + b.z_um};
 }
 
+// Reads the motion file, [row][t_s, x_um, y_um, z_um]. Throws if time does not increase.
 std::vector<double> motion_of(const std::string& file) {
     constexpr const char* key = "simulation.motion_file";
     std::vector<double> rows = read_calibration(file, 0, key, 4);

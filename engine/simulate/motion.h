@@ -23,6 +23,7 @@ struct Displacement {
     double z_um = 0;
 };
 
+// The motion of one recording. Thread-safe after construction.
 class Motion {
   public:
     // Covers the first `duration_s` of a recording. Throws Error{bad_file} for simulation.motion_file.
@@ -30,6 +31,7 @@ class Motion {
 
     bool is_still() const { return !moves_; }
 
+    // Returns the total displacement.
     Displacement at(double time_s) const;
 
     // Returns whether lateral motion without tremor exceeds 0.3 um/ms. Tremor can be as fast for a moment, but has no
@@ -57,6 +59,7 @@ class Motion {
         double omega;  // rad/s
         OfAxes cosine, sine;
     };
+    // A jump of the beam relative to the tissue.
     struct Saccade {
         double time_s, x_um, y_um;
         double x_before, y_before;  // sum of the previous saccades

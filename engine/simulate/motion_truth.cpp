@@ -23,6 +23,7 @@ void write(OutputFile& file, const std::string& text) {
     file.write(std::as_bytes(std::span(text)));
 }
 
+// Means over the lines of one B-scan.
 struct RowMean {
     double time_s = 0, in_saccade = 0;
     Displacement sum;

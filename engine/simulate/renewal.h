@@ -11,6 +11,7 @@
 
 namespace echolux {
 
+// Phases of scatterers over time.
 class Renewal {
   public:
     // `renewal_s` 0: phases never change.

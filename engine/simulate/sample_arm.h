@@ -31,6 +31,7 @@ struct Echo {
     float imaginary = 0;
 };
 
+// Computes the signal of scatterers. Thread-safe after construction.
 class SampleArm {
   public:
     // Keeps references to `scenery` and `sum`. Throws Error{bad_setting} if one B-scan needs more scatterers than fit
@@ -45,6 +46,7 @@ class SampleArm {
     // exp(-loss).
     double amplitude(double brightness, double z, double loss) const;
     double sensitivity(double depth_um) const;  // roll-off and focus
+    // Returns the echo of a scatterer at depth `z` in um.
     Echo echo(double z, double amplitude) const;
 
     const Scenery& scenery;

@@ -16,6 +16,7 @@ constexpr double min_form_um = 400;
 // Deeper fringes would be undersampled where samples are coarsest in k.
 constexpr double max_of_range = 0.9;
 
+// Quadratic bow: zero at the centre, `bow_um` in the corners.
 double bowed(double bow_um, double u, double v) {
     return 2 * bow_um * (u * u + v * v);
 }

@@ -25,19 +25,20 @@ struct Boundary {
     double pit_radius_um = 1;  // radius at 1/e
 };
 
+// A scattering layer between two boundaries.
 struct Layer {
     double brightness = 0;          // amplitude relative to Simulation::brightness
-    double attenuation_per_mm = 0;  // of the amplitude, round trip
+    double attenuation_per_mm = 0;  // attenuation of the amplitude, round trip
 };
 
 // A vessel whose sections perpendicular to y are discs. Laminar flow along y is the same in every section, so volume is
 // conserved where the tube bends.
 struct Tube {
-    double x_um = 0;      // from the centre of the field
+    double x_um = 0;      // offset from the centre of the field
     double swing_um = 0;  // amplitude of the meander around x_um
     double period_um = 1;
     double phase_rad = 0;  // phase of the meander at the centre of the field
-    double z_um = 0;       // at the centre of the field
+    double z_um = 0;       // depth at the centre of the field
     double descent = 0;
     double bow_um = 0;
     double radius_um = 0;
@@ -48,11 +49,13 @@ struct Tube {
     double peak_mm_s = 0;           // speed along y on the axis, mean over time
 };
 
+// A plane reflector perpendicular to the beam.
 struct Reflector {
     double depth_um = 0;
     double amplitude = 0;  // fringe amplitude relative to the reference light
 };
 
+// A scene for a given field and depth range.
 class Scenery {
   public:
     // Throws Error{bad_setting} if the scene does not fit in the depth range.
@@ -65,6 +68,7 @@ class Scenery {
 
     // Heights and positions in um; slopes are derivatives by y.
     double height_um(const Boundary& boundary, double x, double y) const;
+    // Position of the axis at `y`, and its slopes dx/dy and dz/dy.
     double x_um(const Tube& tube, double y) const;
     double z_um(const Tube& tube, double y) const;
     double x_slope(const Tube& tube, double y) const;
@@ -85,8 +89,8 @@ class Scenery {
     std::vector<Layer> layers;
     std::vector<Tube> tubes;
     std::vector<Reflector> reflectors;
-    double width_um = 0;     // of the field, along x
-    double length_um = 0;    // along y
+    double width_um = 0;     // size of the field along x
+    double length_um = 0;    // size of the field along y
     double deepest_um = 0;   // no scatterers below
     double shown_to_um = 0;  // deeper tissue exists only to move into view
     double heart_rate_hz = 0;

@@ -116,6 +116,7 @@ void check_lists(const S& lists, std::size_t count, const std::string& where) {
     }
 }
 
+// Throws unless boundaries are sorted and all lists have matching lengths.
 void check_scene(const SceneFile& file, const std::string& where) {
     const std::vector<double>& depths = file.boundaries.depth;
     if (!std::ranges::is_sorted(depths)) {

@@ -13,6 +13,7 @@
 
 namespace echolux {
 
+// Texts and defaults of a scene, section [scene].
 struct SceneWords {
     std::string title, text;
     double refractive_index = 1.38;
@@ -23,14 +24,17 @@ struct SceneWords {
     std::string live;
 };
 
+// Section [boundaries]; depths as a fraction of the depth range.
 struct BoundaryLists {
     std::vector<double> depth{}, tilt{0.0}, bow{0.0}, wave{0.0}, pit{0.0}, pit_radius{1.0};
 };
 
+// Section [layers], from the top.
 struct LayerLists {
     std::vector<double> brightness{}, attenuation_per_mm{0.0};
 };
 
+// Section [tubes].
 struct TubeLists {
     std::vector<double> depth{}, x{0.0}, swing{0.0}, period{1.0}, phase_rad{0.0}, descent{0.0}, bow{0.0};
     bool tilted = false;

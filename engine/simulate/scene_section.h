@@ -14,7 +14,7 @@ struct SceneSection {
     };
 
     std::vector<std::vector<double>> boundaries;  // from the top; depth per column
-    std::vector<double> brightness;               // of the layers in between, relative to the brightest
+    std::vector<double> brightness;               // brightness of the layers in between, relative to the brightest
     std::vector<Tube> tubes;
     std::vector<double> reflectors;  // depths
 };

@@ -5,6 +5,7 @@
 namespace echolux {
 namespace {
 
+// The choices are the shipped and the user's scenes, so this field cannot be a constant.
 Field<Simulation> scene_field() {
     static const std::vector<std::string> names = asset_names(scene_files);
     Field<Simulation> field = text("scene", &Simulation::scene, Effect::file, "what is simulated");

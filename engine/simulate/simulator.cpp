@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::int64_t group_bytes = std::int64_t{32} << 20;  // spectra in memory at a time
 
+// Writes all frames with their headers. Memory is limited to one group of B-scans.
 void write_spectra(Instrument& instrument, OutputFile& file, Progress& progress) {
     const Simulation& s = instrument.simulation();
     const ScanPattern& pattern = instrument.pattern();

@@ -14,7 +14,7 @@
 
 namespace echolux {
 
-enum class Relief { flat, tilted, curved };  // of the scene "layers"
+enum class Relief { flat, tilted, curved };  // shape of the boundaries in the scene "layers"
 
 // Section [simulation] of the settings; described in simulation.cpp. Some values of 0 mean "as in the scene", see
 // with_scene_defaults().

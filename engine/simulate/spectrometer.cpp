@@ -10,6 +10,7 @@ namespace {
 
 using std::numbers::pi;
 
+// Returns the wavelength of each sample: a cubic polynomial over the samples.
 std::vector<double> wavelength_map(const Simulation& s) {
     std::vector<double> wavelengths;
     for (std::int64_t p = 0; p < s.samples; ++p) {

@@ -8,6 +8,7 @@
 
 namespace echolux {
 
+// All vectors have one value per sample.
 struct Spectrometer {
     // Throws Error{bad_setting} if the wavelengths do not increase along the samples.
     explicit Spectrometer(const Simulation& simulation);

@@ -22,6 +22,7 @@ struct SlabScatterers {
     std::int64_t count = 0;
 };
 
+// Sums echoes to moments, and moments to the fringe of a line. Thread-safe after construction.
 class SpectrumSum {
   public:
     // Supports scatterers from 0 to `deepest_um`, depth in air.

@@ -17,6 +17,7 @@ struct BeamBox {
     double x_low, x_high, y_low, y_high;
 };
 
+// Generates fixed scatterers. gather() may run in several threads, prepare() only alone.
 class Tissue {
   public:
     Tissue(const SampleArm& arm, std::uint64_t seed, const Renewal& renewal);
@@ -29,6 +30,7 @@ class Tissue {
     void gather(double x, double y, SlabLists& lists) const;
 
   private:
+    // The scatterers of one row of columns.
     struct Strip {
         std::vector<float> x, y, u, real, imaginary;  // sorted by slab, then by column
         std::vector<std::int64_t> start;              // start of [slab][column], plus the end
@@ -49,7 +51,7 @@ class Tissue {
     Renewal renewal_;
     std::int64_t first_column_ = 0;
     std::int64_t columns_ = 0;
-    std::map<std::int64_t, Strip> strips_;  // by row
+    std::map<std::int64_t, Strip> strips_;  // strips by row
 };
 
 }  // namespace echolux

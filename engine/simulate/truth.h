@@ -35,9 +35,10 @@ struct TruthFacts {
 constexpr std::uint8_t lumen_label = 100;  // + index of the tube
 constexpr std::uint8_t wall_label = 200;   // + index of the tube
 
+// The whole ground truth in memory.
 struct Truth {
     struct Axis {
-        float x_um, z_um, z_slope;  // of a tube next to an A-scan; x_um is relative to the A-scan
+        float x_um, z_um, z_slope;  // axis of a tube next to an A-scan; x_um is relative to the A-scan
     };
 
     TruthFacts facts;
