@@ -51,6 +51,7 @@ namespace {
 
 constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
+// Throws unless voxels are brightness with a known depth spacing.
 void require_brightness(const VolumeGrid& grid) {
     constexpr std::array<std::string_view, 3> brightness{"db", "intensity", "amplitude"};
     if (grid.type == VoxelType::complex64 || std::ranges::find(brightness, grid.quantity) == brightness.end()) {
