@@ -6,6 +6,7 @@
 namespace echolux {
 namespace {
 
+// Computes the costs of all boundaries, then sweeps each of them.
 class SearchOnCpu : public BoundarySearch {
   public:
     SearchOnCpu(const std::vector<float>& intensity, const Size3& size, const CoarseLayers& coarse)

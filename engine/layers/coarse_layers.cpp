@@ -100,6 +100,7 @@ std::vector<ProfileBoundary> in_bins(const std::vector<WantedBoundary>& wanted, 
     return boundaries;
 }
 
+// Returns whether enough voxels of an A-scan exceed the noise.
 bool stands_out(const float* line, std::int64_t rows, const SignalLevels& levels) {
     std::int64_t bright = 0;
     for (std::int64_t z = 0; z < rows; ++z) bright += line[z] > levels.bright ? 1 : 0;
@@ -112,6 +113,7 @@ struct BlockPlaces {
     std::vector<std::uint8_t> is_known, has_tissue;
 };
 
+// Cuts the profile of each block into layers. Blocks without signal stay unknown.
 BlockPlaces cut_blocks(const BlockProfiles& profiles, const std::vector<ProfileBoundary>& boundaries, double floor) {
     const std::int64_t blocks = profiles.map().count();
     BlockPlaces places{std::vector(boundaries.size(), std::vector<float>(static_cast<std::size_t>(blocks))),

@@ -24,6 +24,7 @@ namespace {
 constexpr double jitter_sigma = 1.5;
 constexpr float none = std::numeric_limits<float>::quiet_NaN();
 
+// Converts boundaries to the form used by both backends.
 std::vector<WantedRows> wanted_rows(const std::vector<WantedBoundary>& wanted) {
     std::vector<WantedRows> rows;
     for (const WantedBoundary& one : wanted) {
@@ -245,6 +246,7 @@ class SurfaceFinder {
     const std::vector<WantedRows> wanted_;
 };
 
+// Throws if the depth is too small to separate the boundaries.
 void require_rows(const Size3& size, const SurfaceSearch& search) {
     const auto least = 4 * (std::ssize(search.wanted) + 2);
     if (size[0] >= least && size[1] * size[2] != 0) return;

@@ -21,7 +21,7 @@ struct SurfaceSearch {
     std::vector<WantedBoundary> wanted;
     bool tissue_below = false;
     std::optional<double> floor{};       // mean intensity of noise, if known
-    std::array<double, 2> spacing_um{};  // of A-scans and B-scans; if 0, vessels are not bridged
+    std::array<double, 2> spacing_um{};  // spacing of A-scans and B-scans; if 0, vessels are not bridged
     BackendChoice processor{.backend = Backend::cpu};
 };
 

@@ -10,6 +10,7 @@
 namespace echolux {
 namespace {
 
+// Smooths one row of a map. `weights` are those of half_gaussian().
 void smooth_along_a(const float* row, float* out, std::int64_t count, const std::vector<float>& weights) {
     const std::int64_t reach = std::ssize(weights) - 1;
     std::vector<float> padded(static_cast<std::size_t>(count + 2 * reach));
@@ -24,6 +25,7 @@ void smooth_along_a(const float* row, float* out, std::int64_t count, const std:
     }
 }
 
+// Smooths across rows for one row of the result.
 void smooth_along_b(const std::vector<float>& map, float* out, const MapSize& size, std::int64_t b,
                     const std::vector<float>& weights) {
     const auto row = [&](std::int64_t of) {

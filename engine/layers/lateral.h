@@ -7,6 +7,7 @@
 
 namespace echolux {
 
+// Size of a map.
 struct MapSize {
     std::int64_t a_scans = 0, b_scans = 0;
 

@@ -55,6 +55,7 @@ std::vector<std::string> words_of(const std::string& text) {
     return words;
 }
 
+// Returns the boundaries' names, or numbers if there are none. Throws for duplicate names.
 std::vector<std::string> names_of(const LayerRecipe& recipe) {
     std::vector<std::string> names = words_of(recipe.names);
     if (names.empty()) {

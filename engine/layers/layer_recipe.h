@@ -17,7 +17,7 @@ struct LayerRecipe {
     std::string names;                  // separated by spaces; empty: 1, 2, ...
     std::int64_t count = 3;             // number of boundaries, if they have no names
     std::vector<double> polarity{0};    // 1: brighter below, -1: darker below, 0: either
-    std::vector<double> min_um{0};      // from the boundary above
+    std::vector<double> min_um{0};      // distance from the boundary above
     std::vector<double> max_um{0};      // from the boundary above; 0: no limit
     std::vector<double> smoothness{1};  // factor of the cost of a step between neighbouring A-scans
     std::vector<double> vessel_um{0};   // width of vessels that hide the boundary; 0: no vessels
@@ -29,7 +29,7 @@ struct LayerRecipe {
 struct WantedBoundary {
     std::string name;
     int polarity = 0;
-    double min_rows = 0, max_rows = 0;  // from the boundary above; 0: no limit
+    double min_rows = 0, max_rows = 0;  // distance from the boundary above; 0: no limit
     double smoothness = 1;
     double vessel_um = 0;  // width in um, because spacings differ between volumes; see bridge_vessels()
 };

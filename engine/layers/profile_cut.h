@@ -10,6 +10,7 @@
 
 namespace echolux {
 
+// Cuts profiles of `bins` bins. Reuses its buffers; use from one thread.
 class ProfileCutter {
   public:
     ProfileCutter(std::vector<ProfileBoundary> boundaries, std::int64_t bins);

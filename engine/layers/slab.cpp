@@ -14,6 +14,7 @@ namespace {
 
 constexpr float none = std::numeric_limits<float>::quiet_NaN();
 
+// Throws for complex voxels.
 void require_real(const VolumeGrid& grid) {
     if (grid.type != VoxelType::complex64) return;
     throw Error(ErrorCode::bad_setting, "complex voxels have no value to show", "recipe.quantity",

@@ -13,6 +13,7 @@ namespace echolux {
 // mean: of intensities, converted back to dB for volumes in dB; top3: mean of the three largest.
 enum class SlabValue { mean, max, top3 };
 
+// A slab between two surfaces, each with an offset.
 struct SlabSpec {
     std::size_t upper = 0, lower = 0;               // indices of surfaces
     double below_upper_um = 0, below_lower_um = 0;  // in rows if the spacing is unknown; negative: above the surface

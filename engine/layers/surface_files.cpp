@@ -20,6 +20,7 @@ constexpr const char* names_key = "surfaces";
 constexpr std::string_view heading = "b_scan,a_scan,surface,depth_";
 constexpr float none = std::numeric_limits<float>::quiet_NaN();
 
+// Returns the names stored with the surfaces, or numbers if their count does not match.
 std::vector<std::string> names_in(const Volume& volume) {
     std::vector<std::string> names;
     if (const auto text = volume.provenance.find(names_key); text != volume.provenance.end()) {

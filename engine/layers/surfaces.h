@@ -47,6 +47,7 @@ class DepthScale {
 
     bool is_known() const { return is_known_; }
     const char* unit() const { return is_known_ ? "um" : "rows"; }
+    // Conversions between rows and depths; thickness() converts a distance in rows.
     double depth(float row) const { return first_ + static_cast<double>(row) * row_; }
     double row(double depth) const { return (depth - first_) / row_; }
     double thickness(float rows) const { return static_cast<double>(rows) * row_; }
