@@ -8,6 +8,7 @@
 namespace echolux {
 namespace {
 
+// Returns the flow recipe of one method.
 FlowRecipe angiography(FlowMethod method, bool align, double significance) {
     FlowRecipe flow;
     flow.method = method;
@@ -24,6 +25,7 @@ struct Found {
     double contrast = 1e9, still = 0;
 };
 
+// Measures all seeds at one amplitude of motion.
 Found found_at(double motion_um, unsigned seeds) {
     Found all;
     for (unsigned seed = 1; seed <= seeds; ++seed) {

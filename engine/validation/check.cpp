@@ -12,6 +12,7 @@
 namespace echolux {
 namespace {
 
+// Returns a value with the number of digits that its unit deserves.
 std::string spelled_number(double value, const std::string& unit) {
     if (unit == "dB") return fmt::format("{:.2f}", std::round(value * 100) / 100 + 0.0);  // + 0.0 avoids -0.00
     if (unit == "bins") return fmt::format("{:.3f}", value);
@@ -22,6 +23,7 @@ std::string with_unit(double value, const std::string& unit) {
     return spelled_number(value, unit) + (unit.empty() ? "" : " " + unit);
 }
 
+// Returns the bound as shown in the table.
 std::string spelled_bound(const Check& check) {
     switch (check.bound) {
         case Bound::near: return fmt::format("± {:.2g}", check.limit);

@@ -42,7 +42,7 @@ struct CheckTable {
 
 // Result of one mirror and one resampling method.
 struct AxialCell {
-    double fwhm_bins = 0;     // of the amplitude
+    double fwhm_bins = 0;     // width of the amplitude
     double side_lobe_db = 0;  // largest amplitude outside the main lobe, relative to the peak
 };
 

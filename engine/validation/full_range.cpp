@@ -19,6 +19,7 @@ using Profile = std::vector<std::complex<double>>;
 constexpr std::int64_t n = 2048;
 constexpr double a2 = 160, a3 = 30;  // convergence factor gamma = 0.10
 
+// A reflector of a scene; bins are negative on the other side of zero delay.
 struct Reflector {
     double bin, amplitude, phase;
 };
@@ -100,12 +101,14 @@ double suppression_db(ValidationRun& run, const std::vector<Scene>& scenes, cons
     return reached[reached.size() / 2];
 }
 
+// Published suppression after some iterations.
 struct Published {
     std::int64_t iterations;
     double expected_db;
     double demanded_db = -300;  // for every scene (docs/algorithms.md 6)
 };
 
+// Adds a check per number of iterations.
 void add_checks(CheckTable& table, ValidationRun& run, const std::vector<Scene>& scenes,
                 const std::vector<Published>& published) {
     std::vector<Profile> truths;

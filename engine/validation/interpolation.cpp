@@ -12,6 +12,7 @@
 namespace echolux {
 namespace {
 
+// Cubic B-spline.
 double b_spline(double x) {
     x = std::abs(x);
     if (x < 1) return 2.0 / 3 - x * x + x * x * x / 2;
@@ -41,6 +42,7 @@ struct Samples {
     std::vector<double> light;  // light times window: the envelope without the share of the grid
 };
 
+// Divides the envelope by each sample's share of the grid, which interpolation does not weight.
 Samples samples_of(const Envelope& envelope) {
     Samples samples{envelope.points, envelope.weights};
     const std::vector<double> share = share_of_grid(envelope.points);

@@ -38,10 +38,10 @@ class InterpolatedFringe {
     double side_lobe_db(double main_lobe_bins, std::int64_t begin) const;
 
   private:
-    std::complex<double> transformed(double bin) const;  // of the real fringe, times two
+    std::complex<double> transformed(double bin) const;  // transform of the real fringe, times two
 
     double bin_, length_, first_ = 0, whole_ = 0;
-    std::vector<std::complex<double>> on_grid_;  // from grid point `first_` on
+    std::vector<std::complex<double>> on_grid_;  // values from grid point `first_` on
 };
 
 }  // namespace echolux

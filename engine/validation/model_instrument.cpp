@@ -15,6 +15,7 @@ using std::numbers::pi;
 
 constexpr double lobes_step = 0.125, lobes_reach = 40;  // in bins
 
+// The model instrument has the simulator's default settings, except for the number of samples.
 Simulation model() {
     Simulation simulation;
     simulation.samples = ModelInstrument::samples;

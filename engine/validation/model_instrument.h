@@ -11,6 +11,7 @@
 
 namespace echolux {
 
+// Depths are in air, in um.
 class ModelInstrument {
   public:
     static constexpr std::int64_t samples = 2048;
@@ -57,6 +58,7 @@ struct Envelope {
     double mean_response(double bin, double length, const std::function<double(double)>& response) const;
 };
 
+// Returns the envelope of fringes of the model instrument with a Hann window.
 Envelope envelope_of(const ModelInstrument& instrument);
 
 }  // namespace echolux

@@ -41,6 +41,7 @@ std::vector<std::complex<double>> direct_sum(const ModelInstrument& instrument, 
     return bins;
 }
 
+// Returns the relative l2 error.
 double relative_error(const std::vector<std::complex<float>>& found, const std::vector<std::complex<double>>& truth) {
     double error = 0, all = 0;
     for (std::size_t i = 0; i < truth.size(); ++i) {

@@ -8,7 +8,7 @@ namespace echolux {
 struct PointResponse {
     double bin = 0;           // position, without zero padding
     double height = 0;        // amplitude of the peak
-    double fwhm_bins = 0;     // of the amplitude
+    double fwhm_bins = 0;     // width of the amplitude
     double side_lobe_db = 0;  // largest value outside the main lobe, relative to the peak
 };
 

@@ -32,9 +32,9 @@ struct RecordedMirror {
     std::string name, file;
     ReconstructionSpec spec;  // reconstructs some lines to the depth profile, without averaging and cropping
     std::vector<std::byte> lines;
-    std::vector<float> fringe;  // of the first line: counts minus background
+    std::vector<float> fringe;  // counts of the first line minus background
     double bin = 0;             // position found by the exact transform
-    double snr_db = 0;          // of one line
+    double snr_db = 0;          // SNR of one line
 };
 
 // Returns the spec of a scan's first B-scan in acquisition order, without reordering or depth flip.
@@ -65,6 +65,7 @@ ReconstructionSpec spec_of(const Scan& scan) {
     return spec;
 }
 
+// Returns the mirror of a scan. Throws if the scan has no k map or no background.
 RecordedMirror opened(const std::filesystem::path& path, const std::vector<std::string>& settings) {
     const Scan scan = open_scan(path, settings);
     const bool mapped = chosen_resample({.resample = Resample::linear}, scan.calibration) != Resample::none;
@@ -111,6 +112,7 @@ std::vector<double> profile_of(ValidationRun& run, const RecordedMirror& mirror,
     return profile;
 }
 
+// Measures the peak beyond zero delay.
 PointResponse response_in(const std::vector<double>& profile, double main_lobe_bins) {
     const std::int64_t begin = first_row_past_zero_delay(std::ssize(profile));
     return point_response(profile, static_cast<double>(points_per_bin), main_lobe_bins, begin);
@@ -133,6 +135,7 @@ Envelope envelope_of(const ReconstructionSpec& spec) {
     return envelope;
 }
 
+// Adds width, side lobes and level of one mirror for each method.
 void add_checks(CheckTable& table, ValidationRun& run, RecordedMirror& mirror, AxialTable& axial) {
     const auto samples = static_cast<double>(mirror.spec.geometry.samples);
     const Envelope envelope = envelope_of(mirror.spec);
@@ -169,11 +172,13 @@ void add_checks(CheckTable& table, ValidationRun& run, RecordedMirror& mirror, A
 
 // ---- both sides of zero delay ---------------------------------------------------------------------------------------
 
+// Returns the phase of the sample arm's dispersion.
 std::vector<double> theta_of(const RecordedMirror& mirror) {
     return dispersion_phase(mirror.spec.recipe, mirror.spec.calibration,
                             k_grid(mirror.spec.calibration, mirror.spec.geometry.samples));
 }
 
+// Returns the spec for full range of a single line, without background subtraction.
 ReconstructionSpec full_range_spec(const RecordedMirror& mirror) {
     ReconstructionSpec spec = mirror.spec;
     spec.format = {};
@@ -199,12 +204,14 @@ double suppression_db(const std::vector<double>& profile, std::ptrdiff_t bin) {
     return decibels(highest(bin) / highest(-bin));
 }
 
+// A reflector of a full-range scene.
 struct Reflector {
     std::string name;
     std::ptrdiff_t bin;  // negative on the other side of zero delay
     double snr_db;
 };
 
+// A line with one or two mirrors.
 struct Reflections {
     std::string name;
     std::vector<float> fringe;
@@ -248,6 +255,7 @@ Check suppression_check(std::string what, double found_db, double expected_db, d
     return at_least(std::move(what), "dB", found_db, std::min(min_db, snr_db - noise_margin_db), expected_db);
 }
 
+// Adds the suppression of false images of mirror `i`, alone and together with later mirrors.
 void add_full_range(CheckTable& table, ValidationRun& run, const std::vector<RecordedMirror>& mirrors, std::size_t i) {
     constexpr double hopeless = 0.95;  // dispersion is negligible
     const std::vector<double> theta = theta_of(mirrors[i]);

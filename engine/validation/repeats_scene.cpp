@@ -14,10 +14,11 @@
 namespace echolux {
 namespace {
 
-constexpr double point_sigma = 1.1;  // of the point spread in depth, in bins
+constexpr double point_sigma = 1.1;  // sigma of the point spread in depth, in bins
 constexpr double two_pi = 2 * std::numbers::pi;
-constexpr double turns_per_um = 2 * 1.38 / 0.8387;  // of the phase, per um of depth motion: 2 n / wavelength
+constexpr double turns_per_um = 2 * 1.38 / 0.8387;  // phase cycles per um of depth motion: 2 n / wavelength
 
+// A vessel across B-scans, in samples.
 struct Vessel {
     double z, x, radius;
 };
@@ -32,12 +33,14 @@ double outside(double z, double x) {
     return nearest;
 }
 
+// Returns whether a position is in the shadow of a vessel, widened by `margin`.
 bool is_below(double z, double x, double margin) {
     return std::ranges::any_of(vessels, [&](const Vessel& one) {
         return z > one.z && std::abs(x - one.x) <= one.radius + margin && outside(z, x) > -margin;
     });
 }
 
+// Returns the power of the layers, attenuated with depth.
 double power_at(double z) {
     const double layer = z < 15 ? 0.001 : z < 55 ? 1 : z < 75 ? 0.3 : 0.7;
     return layer * std::exp(-0.006 * z);
@@ -49,6 +52,7 @@ struct Scatterer {
     bool flows, below;
 };
 
+// Paints all repeats of a scene.
 class RepeatsPainter {
   public:
     explicit RepeatsPainter(const RepeatsScene& scene) : scene_(scene), random_(scene.seed) {}

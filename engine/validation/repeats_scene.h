@@ -15,7 +15,7 @@ namespace echolux {
 struct RepeatsScene {
     std::int64_t depth = 128, a_scans = 160, b_scans = 12, repeats = 4;
     unsigned seed = 3;
-    double snr_db = 20;     // of the brightest layer
+    double snr_db = 20;     // SNR of the brightest layer
     double motion_um = 0;   // rms between B-scans, along each axis; a tenth of it within a B-scan
     double tail_rad = 0.5;  // rms phase below vessels
 
@@ -31,6 +31,7 @@ struct PaintedRepeats {
                                             // smaller
     std::vector<double> z, x;               // [b_scan][repeat]: true shifts in bins and A-scans
 
+    // Index of the first bin of a repeat.
     std::size_t line(const RepeatsScene& scene, std::int64_t b, std::int64_t r) const {
         return static_cast<std::size_t>((b * scene.repeats + r) * scene.a_scans * scene.depth);
     }

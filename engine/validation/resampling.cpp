@@ -26,6 +26,7 @@ struct FoundMirror {
     double loss_db, artefact_db, misplaced_bins;
 };
 
+// Mirrors of the model instrument at several depths.
 class Mirrors {
   public:
     explicit Mirrors(ValidationRun& run) : run_(run) {

@@ -16,6 +16,7 @@ double square(double x) {
     return x * x;
 }
 
+// Responses of the interpolations to a fringe of f cycles per sample (docs/algorithms.md 3.1).
 double of_nearest(double f) {
     return sinc(f);
 }

@@ -13,6 +13,7 @@ namespace echolux {
 
 inline constexpr std::array published_depths{0.05, 0.2, 0.4, 0.6, 0.7};  // relative to the depth range
 
+// A resampling method and what is known about it.
 struct ResamplingMethod {
     std::string name;
     Resample resample;
@@ -22,9 +23,11 @@ struct ResamplingMethod {
 
     // Returns the response to a fringe of `f` cycles per original sample.
     double left_of(double f) const { return response(f / static_cast<double>(upsample)); }
+    // Sets the method in a recipe.
     void choose_in(Recipe& recipe) const;
 };
 
+// Returns all compared methods.
 const std::vector<ResamplingMethod>& resampling_methods();
 
 // Returns the methods of the axial response table: linear, Lagrange-3, spline, linear after upsampling by two, NUFFT,

@@ -118,6 +118,7 @@ struct Scenes {
     std::vector<Profile> truths;
 };
 
+// Computes scenes and their least squares profiles, in parallel over scenes.
 Scenes solved_scenes(ValidationRun& run, const ModelInstrument& instrument, std::int64_t count) {
     const ExplicitSums sums(instrument.points());
     Scenes scenes;

@@ -35,6 +35,7 @@ LayeredScene painted_scene() {
     return scene;
 }
 
+// Returns the painted scene with new speckle.
 Powers realisation(const LayeredScene& painted, unsigned seed) {
     LayeredScene scene = painted;
     std::mt19937 random(seed);
@@ -52,6 +53,7 @@ Powers shown(const Powers& power) {
 
 constexpr double db_range = 40;
 
+// Both in dB over db_range.
 double psnr_db(const Powers& found, const Powers& truth) {
     double square = 0;
     for (std::size_t i = 0; i < found.size(); ++i)
@@ -158,6 +160,7 @@ Powers blurred(Powers power, double sigma) {
     return power;
 }
 
+// A filter with its expected result.
 struct Wanted {
     std::string name;
     SpeckleFilter filter;

@@ -13,10 +13,11 @@ namespace echolux {
 namespace {
 
 struct MeanErrors {
-    double all = 0, worst = 0;  // in rows: over all surfaces; of the worst surface
+    double all = 0, worst = 0;  // mean over all surfaces, and of the worst one, in rows
     double missing = 0;         // share of all positions
 };
 
+// Searches the surfaces of a scene and compares them with the painted boundaries.
 MeanErrors errors_of(const LayeredScene& scene) {
     SurfaceSearch search;
     for (std::size_t k = 0; k < retina_polarities.size(); ++k)

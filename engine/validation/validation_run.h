@@ -22,6 +22,7 @@ struct ReconstructedBlock {
     std::vector<std::byte> flow;  // empty if the plan has no flow
 };
 
+// Backend and progress shared by the parts of a validation.
 class ValidationRun {
   public:
     ValidationRun(Backend backend, bool quick, Progress& progress)

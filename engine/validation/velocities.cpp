@@ -17,6 +17,7 @@ constexpr double refractive_index = 1.38, line_rate_hz = 70'000;
 constexpr std::int64_t lines = 8, bin = 270;
 constexpr double counts = 100;  // amplitude of the fringe
 
+// Returns the spec for Doppler flow of the model instrument.
 ReconstructionSpec flow_spec(const ModelInstrument& instrument, std::int64_t b_scans) {
     ReconstructionSpec spec = instrument.spec(lines);
     spec.geometry.b_scans = b_scans;
@@ -60,6 +61,7 @@ double noise_for(const ModelInstrument& instrument, double snr_db) {
     return peak * std::pow(10, -snr_db / 20) * std::sqrt(ModelInstrument::samples / 1.5);
 }
 
+// Straight line through measured over true velocities.
 struct Regression {
     double slope, intercept;  // the intercept is relative to v_max
 };
