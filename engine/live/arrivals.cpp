@@ -17,6 +17,7 @@ namespace {
 constexpr std::int64_t max_late = 16;  // blocks in a row
 constexpr double max_late_s = 1;       // tolerance beyond the line rate before a clock is reported to leap
 
+// A report is repeated when its count gains a digit.
 std::size_t digits(std::int64_t n) {
     return std::to_string(n).size();
 }

@@ -24,6 +24,7 @@ struct ArrivalStats {
     std::int64_t bytes = 0;
 };
 
+// Filters the blocks of one source. Use from one thread.
 class Arrivals {
   public:
     // Receives one line per topic ("lost", "repeated", "misshapen", "clock") when a problem first occurs, and again
@@ -53,11 +54,11 @@ class Arrivals {
     Report report_;
     ArrivalStats stats_;
     std::uint64_t next_sequence_ = 0;
-    std::int64_t next_place_ = 0;      // in B-scans since the beginning
+    std::int64_t next_place_ = 0;      // expected position, in B-scans since the beginning
     std::int64_t late_ = 0;            // number of late blocks in a row with ascending numbers
-    std::uint64_t late_sequence_ = 0;  // of the last late block
+    std::uint64_t late_sequence_ = 0;  // sequence number of the last late block
     std::int64_t late_place_ = 0;
-    double time_s_ = 0;   // of the last block
+    double time_s_ = 0;   // time stamp of the last block
     double block_s_ = 0;  // expected duration of the last block at the line rate, 0 if unknown
 };
 

@@ -15,6 +15,7 @@ namespace {
 
 using Path = std::filesystem::path;
 
+// Returns the bytes available to the user, -1 if unknown.
 std::int64_t free_bytes(const Path& folder) {
     std::error_code unknown;
     const std::uintmax_t bytes = std::filesystem::space(folder, unknown).available;
@@ -22,6 +23,7 @@ std::int64_t free_bytes(const Path& folder) {
     return unknown ? -1 : static_cast<std::int64_t>(std::min(bytes, max));
 }
 
+// Returns the device that a folder is on. Files on one device share its free space.
 std::optional<dev_t> device_of(const Path& folder) {
     struct stat status {};
     if (stat(folder.c_str(), &status) != 0) return {};

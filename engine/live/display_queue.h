@@ -21,8 +21,8 @@ struct QueueStats {
     std::int64_t pushed = 0;
     std::int64_t taken = 0;
     std::int64_t overtaken = 0;   // a newer volume arrived before they were processed
-    std::int64_t incomplete = 0;  // of volumes with a missing block
-    std::int64_t given_up = 0;    // of volumes that the consumer could not finish
+    std::int64_t incomplete = 0;  // blocks of volumes with a missing block
+    std::int64_t given_up = 0;    // blocks of volumes that the consumer could not finish
     std::int64_t overtaken_volumes = 0;
     std::int64_t incomplete_volumes = 0;
     std::int64_t waiting = 0;
@@ -69,8 +69,8 @@ class DisplayQueue {
     struct Volume {
         std::int64_t number = -1;      // none
         std::int64_t next_b_scan = 0;  // next one expected to arrive
-        std::int64_t taken_to = 0;     // in B-scans
-        Fate fate = Fate::wanted;      // of all blocks not taken
+        std::int64_t taken_to = 0;     // number of B-scans taken
+        Fate fate = Fate::wanted;      // applies to all blocks not taken
         std::deque<Block> blocks;
     };
 

@@ -22,6 +22,7 @@ bool is_folder(const Path& path) {
     return std::filesystem::is_directory(std::filesystem::symlink_status(path, unknown));
 }
 
+// Returns the first unused folder of NAME.before, NAME.before-2, ...
 Path free_folder(const Path& scan_toml) {
     const std::string name = scan_toml.stem().string() + ".before";
     Path folder = scan_toml.parent_path() / name;

@@ -11,6 +11,7 @@
 
 namespace echolux {
 
+// Owns the moved files until they are put back or removed.
 class EarlierRecording {
   public:
     EarlierRecording() = default;  // no earlier recording

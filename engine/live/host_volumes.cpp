@@ -14,11 +14,13 @@ namespace {
 
 constexpr std::size_t max_under_way = 64;  // blocks; reconstructors never work on as many at a time
 
+// Throws Error{out_of_memory} if the volume does not fit.
 Volume empty_volume(const VolumeGrid& grid) {
     require_memory(grid.bytes(), "a volume", "take fewer at a time");
     return {grid, std::vector<std::byte>(static_cast<std::size_t>(grid.bytes())), {}};
 }
 
+// Returns whether the noise floor must be measured first.
 bool is_open(const ReconstructionSpec& spec) {
     return needs_noise_floor(spec.recipe, spec.flow);
 }

@@ -22,7 +22,7 @@ namespace echolux {
 
 struct HostVolume {
     std::int64_t number = 0;  // as counted by the source
-    double time_s = 0;        // of the first line, by the source's clock
+    double time_s = 0;        // time of the first line by the source's clock
     Volume structure;         // provenance lists the processing after reconstruction
     std::optional<Volume> flow;
     std::shared_ptr<const ReconstructionSpec> spec;  // used for reconstruction

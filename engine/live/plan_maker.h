@@ -15,12 +15,14 @@
 
 namespace echolux {
 
+// A reconstructor and the spec that it was built for.
 struct MadePlan {
     ReconstructionSpec spec;
     ChosenReconstructor chosen;
-    std::uint64_t number = 0;  // of the request
+    std::uint64_t number = 0;  // number of the request
 };
 
+// Owns the thread that builds reconstructors.
 class PlanMaker {
   public:
     // Builds a reconstructor; may complete open values of the spec. Called by the maker's thread.
@@ -50,7 +52,7 @@ class PlanMaker {
     Make make_;
     mutable std::mutex mutex_;
     std::condition_variable_any wanted_comes_;
-    std::uint64_t number_ = 0;  // of the newest request
+    std::uint64_t number_ = 0;  // number of the newest request
     std::uint64_t failed_ = 0;
     std::optional<ReconstructionSpec> wanted_;
     std::optional<MadePlan> made_;

@@ -30,6 +30,7 @@ struct RecorderStats : WrittenStats {
     std::string stripes_left{};        // RecordingWriter::stripes_left() after the end
     std::optional<Error> problem{};    // Recorder::problem()
 
+    // Total of blocks that are not in the recording.
     std::int64_t blocks_not_in_it() const { return missing_blocks + lost_blocks + refused_blocks; }
 };
 
@@ -91,7 +92,7 @@ class Recorder {
     // Used by the writing thread.
     std::unique_ptr<RecordingWriter> writer_;
     std::int64_t files_volume_ = 0;  // volume of the recording at which the current files begin
-    WrittenStats before_;            // of the files before the current ones
+    WrittenStats before_;            // totals of the files before the current ones
     double tried_again_s_ = 0;
     bool has_tried_new_files_ = false;  // since writer_ failed
 
@@ -101,8 +102,8 @@ class Recorder {
     const std::string disk_rate_;
 
     // Used by the offering thread.
-    std::optional<std::int64_t> seen_volume_;   // of the first block received
-    std::optional<std::int64_t> first_volume_;  // of the recording
+    std::optional<std::int64_t> seen_volume_;   // volume of the first block received
+    std::optional<std::int64_t> first_volume_;  // first volume of the recording
     std::uint64_t next_sequence_ = 0;
     std::int64_t next_place_ = 0;
 
@@ -119,7 +120,7 @@ class Recorder {
     std::string refusal_;                 // the last one
     std::optional<Error> disk_problem_;
     bool is_of_flush_ = false;                      // whether disk_problem_ is a failed flush
-    std::vector<std::filesystem::path> raw_files_;  // of all files that were not removed
+    std::vector<std::filesystem::path> raw_files_;  // all raw files that were not removed
     std::filesystem::path kept_before_;             // folder of the replaced recording if it was kept
     bool is_out_of_memory_ = false;                 // no memory was left to store the problem
 

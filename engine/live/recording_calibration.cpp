@@ -17,6 +17,7 @@ namespace {
 
 using Path = std::filesystem::path;
 
+// A calibration vector and its setting.
 struct CalibrationCopy {
     const char* kind;
     std::string CalibrationFiles::*file;
@@ -40,6 +41,7 @@ Path copy_name(const Path& scan_toml, const char* kind, int number) {
     return scan_toml.parent_path() / fmt::format("{}.{}{}.f64", scan_toml.stem().string(), kind, which);
 }
 
+// Returns the first unused name of a calibration copy.
 Path free_name(const Path& scan_toml, const char* kind) {
     std::error_code unknown;
     for (int number = 1;; ++number) {
@@ -48,6 +50,7 @@ Path free_name(const Path& scan_toml, const char* kind) {
     }
 }
 
+// Returns whether a recording would use this name, so that only its own copies are removed later.
 bool is_copy_name(const Path& name, const Path& scan_toml, const char* kind) {
     const std::string begins = copy_name(scan_toml, kind, 1).stem().string(), stem = name.stem().string();
     if (name.has_parent_path() || name.extension() != ".f64" || !stem.starts_with(begins)) return false;

@@ -15,6 +15,7 @@ namespace {
 
 using Path = std::filesystem::path;
 
+// Throws if the path exists.
 void refuse_existing(const Path& path) {
     std::error_code unknown;
     if (!std::filesystem::exists(path, unknown)) return;
@@ -32,6 +33,7 @@ Path stripe_name(const Path& folder, const Path& scan_toml, std::size_t part, in
     return folder / fmt::format("{}{}{}.raw", beginning_of_name(scan_toml), part, which);
 }
 
+// Returns the absolute path of an existing folder. Throws if it does not exist.
 Path checked_folder(const Path& folder) {
     std::error_code problem;
     Path whole = std::filesystem::absolute(folder, problem).lexically_normal();
@@ -64,6 +66,7 @@ void check_can_stand_in_toml(const Path& stripe) {
     throw Error(ErrorCode::bad_setting, "has a semicolon in its name", stripe.string(), "choose another name");
 }
 
+// Returns whether a recording would use this name for a stripe.
 bool is_stripe_name(const Path& path, const Path& scan_toml) {
     const std::string stem = path.stem().string(), beginning = beginning_of_name(scan_toml);
     return path.extension() == ".raw" && stem.starts_with(beginning) && stem.size() > beginning.size() &&

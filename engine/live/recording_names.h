@@ -29,6 +29,7 @@ std::filesystem::path file_of_recording(const std::filesystem::path& scan_toml, 
 // Returns all files that a recording of this name may have, except calibration files and stripes. The last one is the
 // folder for the truth of simulated sources; each recording has its own.
 std::vector<std::filesystem::path> files_of_recording(const std::filesystem::path& scan_toml);
+// Returns the folder for the truth of simulated sources.
 std::filesystem::path truth_of_recording(const std::filesystem::path& scan_toml);
 
 // Returns the absolute paths NAME.stripe-2.raw, NAME.stripe-3.raw and so on in `folders`. With `takes_free_names`,

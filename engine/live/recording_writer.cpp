@@ -29,6 +29,7 @@ constexpr std::int64_t index_step_bytes = 1 << 20;  // keeps room for the last r
 
 using Path = std::filesystem::path;
 
+// Throws if the recording would overwrite the files that are being replayed.
 void refuse_own_source(const std::vector<Path>& played_files, const Scan& recorded) {
     std::error_code missing;
     for (const Path& played : played_files) {
@@ -39,6 +40,7 @@ void refuse_own_source(const std::vector<Path>& played_files, const Scan& record
     }
 }
 
+// Returns the free space on the disks of a recording of `bytes`.
 std::vector<DiskRoom> rooms_of(const Scan& recorded, std::int64_t bytes) {
     const std::vector<Path> files = raw_files(recorded);
     return disk_rooms(files, Striping(files.size(), recorded.file.stripe_bytes), bytes);
@@ -64,6 +66,7 @@ Scan recorded(const RecordingWanted& wanted) {
     return scan;
 }
 
+// Returns the time in ISO 8601 with microseconds.
 std::string utc_text(std::chrono::system_clock::time_point time) {
     const auto us = std::chrono::duration_cast<std::chrono::microseconds>(time.time_since_epoch()).count();
     return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:06}Z", fmt::gmtime(static_cast<std::time_t>(us / 1000000)),

@@ -28,12 +28,12 @@ namespace echolux {
 struct RecordingWanted {
     std::filesystem::path scan_toml;  // NAME.toml; NAME.raw, NAME.index.csv and calibration files are created next to
                                       // it
-    Scan scan;                        // of the source; blocks are laid out in the file accordingly
-    double line_rate_hz = 0;          // of the source; 0: unknown, the disks are not tested
-    std::vector<std::filesystem::path> played_files{};  // of the source; must not be overwritten
+    Scan scan;                        // scan of the source; blocks are laid out in the file accordingly
+    double line_rate_hz = 0;          // line rate of the source; 0: unknown, the disks are not tested
+    std::vector<std::filesystem::path> played_files{};  // files of the source; must not be overwritten
     // Expected size, for which room is required at the start. 0: unknown.
     std::int64_t expected_bytes = 0;
-    std::int64_t max_blocks_held = 8;                     // of the source's pool, at any time
+    std::int64_t max_blocks_held = 8;                     // max blocks of the source's pool in use
     std::int64_t held_bytes = 0;                          // size of these blocks, 0 if unknown
     bool replace = false;                                 // replace an existing recording of this name
     std::string look{};                                   // more sections for the TOML: the display settings
@@ -47,8 +47,9 @@ struct RecordingTools {
     std::function<std::unique_ptr<DurableFile>(const std::filesystem::path&)> open_raw;  // opens a new file
     std::function<std::unique_ptr<DurableFile>(const std::filesystem::path&)> open_index;
     std::function<double()> seconds;     // a steady clock
-    Threads* threads = &real_threads();  // of the recorder
+    Threads* threads = &real_threads();  // threads of the recorder
 
+    // Returns the disks, clock and threads of the machine.
     static RecordingTools real();
 };
 
@@ -58,8 +59,9 @@ struct BlockToRecord {
     Block block;
     // If above 0, this many blocks from this one on are missing, and the block's memory was released.
     std::int64_t missing = 0;
-    std::int64_t interruptions = 0;  // of the source, before this block
+    std::int64_t interruptions = 0;  // interruptions of the source before this block
 
+    // Merges a later missing block that follows directly.
     void add_missing(const BlockToRecord& later);
 };
 
@@ -68,7 +70,7 @@ struct EndOfRecording {
     std::int64_t lost_blocks = 0;     // after the last block
     std::int64_t refused_blocks = 0;  // did not fit the recording
     std::int64_t unrecorded = 0;      // missing from the index for lack of memory
-    std::int64_t interruptions = 0;   // of the source, after the last block
+    std::int64_t interruptions = 0;   // interruptions of the source after the last block
 };
 
 struct WrittenStats {
@@ -78,14 +80,15 @@ struct WrittenStats {
     std::int64_t doubtful_blocks = 0;  // number written after the disk failed to flush
     std::int64_t failed_blocks = 0;    // could not be written
     std::int64_t lost_b_scans = 0;     // positions without a block
-    std::int64_t interruptions = 0;    // of the source
+    std::int64_t interruptions = 0;    // interruptions of the source
     std::int64_t syncs = 0;
-    double longest_write_s = 0;     // of a block
-    double longest_unsynced_s = 0;  // from writing a block until it was known to be on the disk
+    double longest_write_s = 0;     // longest write of a block
+    double longest_unsynced_s = 0;  // longest time until a written block was known to be on the disk
 
     WrittenStats& operator+=(const WrittenStats& later);
 };
 
+// Writes one set of files. Use from one thread.
 class RecordingWriter {
   public:
     // Creates the files. Throws Error{output} if they exist and may not be replaced, cannot be written, or need more
@@ -160,9 +163,9 @@ class RecordingWriter {
     std::unique_ptr<DurableFile> index_;
     std::int64_t raw_end_ = 0;
     std::int64_t index_end_ = 0;
-    std::int64_t durable_bytes_ = 0;  // of the raw file
+    std::int64_t durable_bytes_ = 0;  // flushed bytes of the raw file
     std::int64_t next_position_ = 0;  // B-scan position after the last block
-    bool has_failed_ = false;         // to flush
+    bool has_failed_ = false;         // the disk has failed to flush
     bool keeps_names_ = true;
     bool is_finished_ = false;
     RecordingEnd end_;                      // after the last whole block

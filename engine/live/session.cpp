@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto patience = 100ms;         // of the acquiring thread, between checks of `stop`
+constexpr auto patience = 100ms;         // time between checks of `stop` by the acquiring thread
 constexpr auto reconnect_after = 500ms;  // until a failed source is started again
 constexpr auto healthy_after = 2s;       // a start counts as successful
 constexpr auto silent_after = 5s;        // a source without data is reported as silent

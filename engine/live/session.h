@@ -43,22 +43,22 @@ struct SessionStats {
     bool ended = false;                    // the source has no more blocks
     double seconds = 0;                    // since the start
     ArrivalStats arrived;                  // from the source
-    QueueStats queue;                      // to the display
+    QueueStats queue;                      // blocks on their way to the display
     std::int64_t fed_blocks = 0;           // reconstructed
-    std::int64_t fed_lines = 0;            // in these blocks, including repeats
+    std::int64_t fed_lines = 0;            // A-scans in these blocks, including repeats
     std::int64_t finished_volumes = 0;     // reconstructed completely
     std::int64_t dropped_volumes = 0;      // no slot was free, or a device was lost
     std::int64_t failed_volumes = 0;       // reconstruction failed
     std::int64_t reprocessed_volumes = 0;  // again, with changed settings
-    std::int64_t changes = 0;              // of settings, activated
-    std::int64_t reconnections = 0;        // of a source that failed
+    std::int64_t changes = 0;              // activated changes of settings
+    std::int64_t reconnections = 0;        // reconnections of a failed source
     double acquired_a_scans_per_s = 0;     // recently
     double processed_a_scans_per_s = 0;    // recently
     // Share of the time until the last reconstructed block that reconstruction took, including waits for the GPU.
     double load = 0;
-    Latency waiting;                        // of a block, from arrival to reconstruction
-    Latency feeding;                        // of a block
-    Latency shown;                          // of a volume, from the arrival of its last block to its first picture
+    Latency waiting;                        // time of a block from arrival to reconstruction
+    Latency feeding;                        // time to feed a block
+    Latency shown;                          // time from the arrival of a volume's last block to its first picture
     std::optional<RecorderStats> recorder;  // nullopt if nothing is being recorded
 };
 
@@ -68,6 +68,7 @@ struct SessionTools {
     RecordingTools recording = RecordingTools::real();
 };
 
+// Owns the acquiring and the processing thread.
 class Session {
   public:
     // `source` and `sink` must outlive the session. By default, blocks that the sink cannot process in time are
@@ -165,7 +166,7 @@ class Session {
     DisplayQueue queue_;
     std::atomic<bool> expects_change_ = false;  // a plan is being prepared
     std::atomic<std::int64_t> looked_at_ = 0;   // B-scan position
-    Numbering next_;                            // of the next block; used by the acquiring thread
+    Numbering next_;                            // numbers of the next block; used by the acquiring thread
 
     Recording recording_;
 

@@ -77,7 +77,7 @@ void Session::feed(const Block& block) {
     fed_at_ = threads_.now();
     is_within_volume_ = was_fed && !ends_volume(block);
     const std::scoped_lock lock(mutex_);
-    if (begun <= start_) return;  // of a previous run, whose stats were reset
+    if (begun <= start_) return;  // block of a previous run, whose stats were reset
     busy_s_ += seconds_between(begun, fed_at_);
     worked_until_ = fed_at_;
     stats_.waiting.add(seconds_between(block.arrived, begun));

@@ -14,6 +14,7 @@
 
 namespace echolux {
 
+// Use from one thread.
 class StripedFile final : public DurableFile {
   public:
     // `files` are two or more new, empty files.
@@ -24,6 +25,7 @@ class StripedFile final : public DurableFile {
 
     // Every part is extended as if no earlier write had been left out.
     void write(std::int64_t place, std::span<const std::byte> bytes) override;
+    // The functions of DurableFile, applied to every part.
     bool reserve(std::int64_t end) override;
     void sync() override;
     void end_at(std::int64_t size) override;

@@ -52,6 +52,7 @@ class LiveThread {
     std::unique_ptr<Running> running_;
 };
 
+// Interface to threads and time.
 class Threads {
   public:
     using Clock = std::chrono::steady_clock;
@@ -61,6 +62,7 @@ class Threads {
 
     virtual Clock::time_point now() = 0;
 
+    // Runs `work` in a new thread.
     virtual LiveThread start(Work work) = 0;
 
     // Waits until `is_so`, `time` or `stop`, and returns is_so(). The condition may only change with `lock` held, and

@@ -15,7 +15,7 @@
 namespace echolux {
 namespace {
 
-constexpr double least_share = 0.5;  // of B-scans with a position, for a volume to count as stabilised
+constexpr double least_share = 0.5;  // min share of B-scans with a position in a stabilised volume
 constexpr int patient_misfits = 2;   // volumes; a blink must not change the reference
 
 template <class Part>

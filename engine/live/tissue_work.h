@@ -19,6 +19,7 @@
 
 namespace echolux {
 
+// Settings of the processing.
 struct LiveTissue {
     bool stabilises = false;
     bool across_volumes = true;  // align B-scans to an earlier good volume; otherwise to their neighbours
@@ -37,7 +38,7 @@ struct TissueDone {
     std::int64_t volume = 0;
     bool was_to_be_stabilised = false, was_to_be_filtered = false;
     bool is_stabilised = false, is_filtered = false;
-    std::vector<RowShift> rows;  // of its B-scans, if they were compared
+    std::vector<RowShift> rows;  // shifts of its B-scans, if they were compared
     std::int64_t used = 0;       // number of B-scans used
     // Why the volume was not stabilised or not filtered. Empty if it was, or if this was not requested.
     std::string unsteady, unsmooth;
@@ -52,18 +53,21 @@ class AlignablePower {
 
     enum class To { neighbours, reference };
     virtual bool has_reference() const = 0;
+    // Returns the shift of each B-scan.
     virtual std::vector<RowShift> find(To to, Progress& progress) = 0;
     virtual std::int64_t move(const std::vector<RowShift>& rows) = 0;  // returns the number of B-scans used; the others
                                                                        // are empty afterwards
-    virtual void become_reference() = 0;                               // in its current state
+    virtual void become_reference() = 0;                               // uses the current state of the power
     virtual void forget_reference() = 0;
 };
 
+// Compares settings by their TOML, so that new parameters are compared automatically.
 bool is_same_registration(const RegistrationSettings& a, const RegistrationSettings& b);
 
 // Power in host memory, aligned by the CPU. The reference is kept across volumes.
 class PowerOnHost : public AlignablePower {
   public:
+    // Discards the reference if the settings differ.
     void set_settings(const RegistrationSettings& settings);
     void take(PowerVolume volume) { volume_ = std::move(volume); }
     PowerVolume& volume() { return volume_; }
@@ -115,7 +119,7 @@ class TissueWork {
     LiveTissue tissue_;
     PowerOnHost power_;
     Stabiliser stabiliser_;
-    VolumeGrid grid_;  // of the last volume
+    VolumeGrid grid_;  // grid of the last volume
 };
 
 // Returns the provenance to write with a volume.
@@ -136,10 +140,13 @@ struct TissueStats {
 // Log of the processing of volumes. Thread-safe.
 class TissueLog {
   public:
+    // Adds the result of one volume, which took `seconds`.
     void note(const TissueDone& done, double seconds);
+    // Counts one volume that was not reconstructed.
     void note_skipped();
 
     TissueStats stats() const;
+    // Returns the messages since the last call.
     std::vector<BlockSink::News> take_news();
     std::shared_ptr<const TissueDone> last() const;                   // nullptr if there is none
     std::shared_ptr<const TissueDone> of(std::int64_t volume) const;  // nullptr if this volume is not among the recent

@@ -8,6 +8,7 @@
 namespace echolux {
 namespace {
 
+// Throws Error{bad_setting} if the caller violates the ring's protocol.
 void require(bool holds, const char* what) {
     if (!holds) throw Error(ErrorCode::bad_setting, what, "volume ring");
 }

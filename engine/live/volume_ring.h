@@ -28,11 +28,13 @@ struct VolumeStamp {
     std::uint64_t plan = 0;  // number of the settings at its start
 };
 
+// When pictures may see a volume.
 enum class Publishing {
     whole,   // a volume becomes visible when it is complete
     rolling  // each batch of B-scans becomes visible when written, together with the previous volume
 };
 
+// Permission to write a slot.
 struct WriteTicket {
     std::size_t slot = 0;
     std::uint64_t serial = 0;  // counts the tickets
@@ -40,6 +42,7 @@ struct WriteTicket {
     std::uint64_t signal = 0;  // value of `written` for the next hand-over
 };
 
+// Permission to read a slot, or two with rolling publishing.
 struct ReadTicket {
     struct Part {
         std::size_t slot = 0;
@@ -59,6 +62,7 @@ struct KeptVolume {
     VolumeStamp stamp;
 };
 
+// Counts since the ring was created.
 struct RingStatistics {
     std::int64_t handed_over = 0;  // batches of slices visible to pictures
     std::int64_t published = 0;
@@ -125,7 +129,7 @@ class VolumeRing {
   private:
     enum class Reading { abandoned, copied, drawn };
     struct Slot {
-        std::uint64_t serial = 0;  // of its volume, 0 if empty
+        std::uint64_t serial = 0;  // serial of its volume, 0 if empty
         VolumeStamp stamp;
         std::int64_t filled_to = 0;      // slices handed over
         std::uint64_t last_written = 0;  // value of `written` when they are complete
