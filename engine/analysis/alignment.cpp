@@ -62,6 +62,7 @@ bool alike(const S& a, const S& b) {
     return std::ranges::all_of(describe<S>(), [&](const Field<S>& field) { return field.get(a) == field.get(b); });
 }
 
+// Vectors of the calibration are not settings and are compared separately.
 bool alike_vectors(const Calibration& a, const Calibration& b) {
     return a.background == b.background && a.dark == b.dark && a.k_positions == b.k_positions &&
            a.wavelengths_nm == b.wavelengths_nm && a.dispersion_rad == b.dispersion_rad;

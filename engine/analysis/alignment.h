@@ -36,7 +36,7 @@ struct AlignmentStats {
     bool has_peak = false;                     // at least 10 dB above the floor; otherwise the values below mean little
     double peak_bin = 0;                       // interpolated between bins
     double peak_um = 0;
-    double peak_db = 0;   // of |A| in counts
+    double peak_db = 0;   // level of |A| in counts
     double floor_db = 0;  // mean power of the noise
     double snr_db = 0;
     double fwhm_bins = 0;  // of |A|
@@ -50,13 +50,14 @@ struct AlignmentReading {
     std::vector<double> background;    // as subtracted [samples]
     bool has_background = false;       // it was recorded; otherwise the slow part of the spectrum is used
     std::vector<float> windowed;       // mean fringe on the k grid times the window, counts [samples]
-    std::vector<float> a_scan_db;      // of the averaged power
-    std::int64_t points_per_bin = 1;   // of a_scan_db
+    std::vector<float> a_scan_db;      // averaged power in dB
+    std::int64_t points_per_bin = 1;   // points of a_scan_db per bin
     double bin_um = 0;                 // size of a whole bin, 0 if unknown
     std::optional<double> full_scale;  // counts
     AlignmentStats stats;
 };
 
+// Reads lines of blocks. Use from one thread; buffers are reused between readings.
 class Alignment {
   public:
     // Uses format, geometry, calibration, resampling, window, shaping and dispersion of `spec`. Throws
@@ -86,7 +87,7 @@ class Alignment {
     void fill_a_scan(AlignmentReading& reading, std::int64_t depth_begin, double light) const;
 
     ReconstructionSpec spec_;
-    double weight_sum_ = 1;            // of the window
+    double weight_sum_ = 1;            // sum of the window's weights
     std::unique_ptr<Lines> profiles_;  // with dispersion and zero padding
     std::unique_ptr<Lines> spectra_;   // without these, as the spectra enter the transform
     std::vector<double> power_;        // averaged A-scan [points]

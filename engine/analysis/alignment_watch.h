@@ -12,6 +12,7 @@ namespace echolux {
 
 class AlignmentWatch {
   public:
+    // One point of the peak's history.
     struct Moment {
         double time_s = 0;
         double peak_db = 0;

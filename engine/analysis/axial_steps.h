@@ -13,6 +13,7 @@ class AxialSteps {
 
     AxialSteps(const float* profile, std::int64_t rows) : profile_(profile), rows_(rows) {}
 
+    // Valid range of z: [begin(), end()).
     std::int64_t begin() const { return half_width; }
     std::int64_t end() const { return rows_ - half_width + 1; }
 

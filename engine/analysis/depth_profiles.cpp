@@ -30,12 +30,14 @@ bool is_in_db(const VolumeGrid& grid) {
     return grid.quantity == "db" || grid.unit.starts_with("dB");
 }
 
+// Converts a value of the volume to an amplitude.
 double amplitude_of(const VolumeGrid& grid, double value) {
     if (is_in_db(grid)) return std::pow(10, value / 20);
     const double positive = std::max(value, 0.0);
     return grid.quantity == "intensity" ? std::sqrt(positive) : positive;
 }
 
+// Converts an amplitude to the unit of the volume.
 double value_of_amplitude(const VolumeGrid& grid, double amplitude) {
     if (is_in_db(grid)) return 20 * std::log10(amplitude);
     return grid.quantity == "intensity" ? amplitude * amplitude : amplitude;
@@ -49,6 +51,7 @@ std::int64_t end_of_lobe(std::span<const double> amplitudes, std::int64_t top, s
     return at;
 }
 
+// Returns the largest amplitude outside the main lobe, relative to the peak, in dB.
 double side_lobe_db(std::span<const double> amplitudes, double height) {
     const std::int64_t top = std::ranges::max_element(amplitudes) - amplitudes.begin();
     const std::int64_t before = end_of_lobe(amplitudes, top, -1), after = end_of_lobe(amplitudes, top, 1);
@@ -59,6 +62,7 @@ double side_lobe_db(std::span<const double> amplitudes, double height) {
     return max > 0 ? 20 * std::log10(max / height) : -std::numeric_limits<double>::infinity();
 }
 
+// Returns the depth in um, or the row if the spacing is unknown.
 double depth_of(const VolumeGrid& grid, double row) {
     return grid.spacing_um[0] > 0 ? grid.first_depth_um + row * grid.spacing_um[0] : row;
 }
@@ -75,6 +79,7 @@ StrongestEcho echo_in(const VolumeGrid& grid, std::span<const double> amplitudes
     return echo;
 }
 
+// Returns the interval with an end of 0 replaced by `count`. Throws if it is not in the volume.
 Interval part(const Interval& wanted, std::int64_t count, const char* what, const char* option) {
     const Interval all{wanted.begin, wanted.end == 0 ? count : wanted.end};
     if (all.begin >= 0 && all.begin < all.end && all.end <= count) return all;

@@ -14,7 +14,7 @@ struct DepthProfile {
     bool is_um = false;         // `depth` is in um from zero delay; otherwise in rows
     std::vector<double> depth;  //
     std::vector<double> values;
-    std::string unit;  // of the values; empty if unknown
+    std::string unit;  // unit of the values; empty if unknown
 };
 
 // Returns one A-scan. Throws Error{bad_setting} if it is not in the volume, and for complex voxels.
@@ -26,7 +26,7 @@ struct StrongestEcho {
     std::int64_t a_scan = 0;
     double depth = 0;   // in the unit of DepthProfile, interpolated between rows
     double height = 0;  // in the volume's unit
-    double fwhm = 0;    // of the amplitude, in the unit of `depth`; 0 if it does not fall to half on both sides
+    double fwhm = 0;    // width of the amplitude in the unit of `depth`; 0 if it does not fall to half on both sides
     // Largest amplitude outside the main lobe, which ends at the first minimum on each side; minus infinity if there is
     // none.
     double side_lobe_db = 0;

@@ -13,6 +13,7 @@
 namespace echolux {
 namespace {
 
+// Throws for complex voxels.
 void require_real(const VolumeGrid& grid) {
     if (grid.type != VoxelType::complex64) return;
     throw Error(ErrorCode::bad_setting, "a picture cannot show complex voxels", "recipe.quantity",
@@ -58,6 +59,7 @@ Figure stretched(const Figure& figure, std::int64_t width, std::int64_t height) 
     return out;
 }
 
+// Stretches one side by a factor of at most 16.
 Figure with_square_pixels(const Figure& figure) {
     constexpr double max_stretch = 16;
     if (figure.column_um <= 0 || figure.row_um <= 0) return figure;

@@ -14,6 +14,7 @@ float phase(const std::byte* code) {
     return std::atan2(static_cast<float>(parts[1]), static_cast<float>(parts[0]));
 }
 
+// Returns the value of a half float.
 float half(const std::byte* code) {
     std::uint16_t bits = 0;
     std::memcpy(&bits, code, sizeof(bits));

@@ -27,6 +27,7 @@ void smooth_line(float* first, std::int64_t count, std::int64_t stride, const st
     }
 }
 
+// Returns linear intensity of a code.
 float intensity_of(double code, const VolumeGrid& grid) {
     const double value = code * grid.scale + grid.offset;
     double linear = value;

@@ -20,10 +20,12 @@ constexpr std::int64_t min_distance = 12;          // rows between two boundarie
 constexpr double zero_delay_share = 0.04;          // share of the depth, ignored
 constexpr std::array<double, 3> speckle{1, 3, 3};  // sigma in voxels
 
+// Returns the whole row nearest to a height.
 std::int64_t row_above(const std::vector<float>& heights, std::size_t line) {
     return static_cast<std::int64_t>(std::lround(heights[line]));
 }
 
+// Returns the row of the strongest step of each A-scan, smoothed.
 std::vector<float> find_surface(const std::vector<float>& intensity, const Size3& size) {
     std::vector<float> averaged = intensity;
     smooth(averaged, size, speckle);
@@ -67,6 +69,7 @@ std::vector<Edge> strongest_edges(const std::vector<double>& profile, std::int64
     return edges;
 }
 
+// Returns the sum over all lines; only its shape matters.
 std::vector<double> mean_profile(const std::vector<float>& lines, std::int64_t rows) {
     std::vector<double> profile(static_cast<std::size_t>(rows), 0.0);
     for (std::size_t i = 0; i < lines.size(); ++i) profile[i % profile.size()] += static_cast<double>(lines[i]);

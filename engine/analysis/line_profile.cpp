@@ -19,6 +19,7 @@ struct Between {
     double share;
 };
 
+// Clamps the position to the voxels of the axis.
 Between between(double index, std::int64_t count) {
     const double inside = std::clamp(index, 0.0, static_cast<double>(count - 1));
     const auto below = static_cast<std::int64_t>(std::floor(inside));

@@ -12,8 +12,8 @@ namespace echolux {
 struct LineProfile {
     std::array<double, 3> from{}, to{};  // depth, A-scans, B-scans: lengths from the centre of the first voxel
     std::vector<float> values;           // two or more evenly spaced values, the first at `from`, the last at `to`
-    std::string unit;                    // of the values
-    double length = 0;                   // of the line: in um, or in voxels if the spacing is unknown
+    std::string unit;                    // unit of the values
+    double length = 0;                   // length of the line in um, or in voxels if the spacing is unknown
     bool has_spacing = false;
 
     double step() const { return length / static_cast<double>(values.size() - 1); }

@@ -27,6 +27,7 @@ constexpr std::int64_t median_reach = 3;  // A-scans and B-scans on either side
 constexpr std::array<double, 3> lateral{0, 1, 1};
 constexpr float none = std::numeric_limits<float>::quiet_NaN();
 
+// Returns a quantile, estimated from at most about a million values.
 float quantile(const std::vector<float>& values, double share) {
     constexpr std::size_t max = 1 << 20;
     std::vector<float> some;
@@ -37,6 +38,7 @@ float quantile(const std::vector<float>& values, double share) {
     return *place;
 }
 
+// Finds the first step of each A-scan that exceeds the noise.
 class SurfaceFinder {
   public:
     SurfaceFinder(const std::vector<float>& averaged, const Size3& size)
