@@ -14,6 +14,7 @@
 
 namespace echolux {
 
+// StepsAhead for volumes.
 class ReadAhead {
   public:
     // Reads a step; may throw. Called by one background thread at a time.
@@ -36,7 +37,7 @@ class ReadAhead {
     }
 
     std::vector<Interval> ready() const { return ahead_.ready(); }
-    std::int64_t bytes() const { return ahead_.bytes(); }  // in memory
+    std::int64_t bytes() const { return ahead_.bytes(); }  // bytes in memory
     std::vector<std::string> take_problems() { return ahead_.take_problems(); }
 
   private:

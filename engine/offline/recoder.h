@@ -12,6 +12,7 @@
 
 namespace echolux {
 
+// Converts voxels of one grid. Thread-safe after construction.
 class Recoder {
   public:
     // `range` is the range of values for u8, u16 and i16; not needed if codes are unchanged (u8 as u16). Throws

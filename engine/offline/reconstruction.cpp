@@ -27,6 +27,7 @@ constexpr std::int64_t blocks_of_a_device = 3;                // one copied to t
 constexpr std::int64_t noise_b_scans = 8;
 constexpr std::int64_t noise_bytes = std::int64_t{64} << 20;
 
+// Returns the number of B-scans per block: about 16 MiB, at least one.
 std::int64_t block_b_scans(const SpectraReader& reader, const ScanGeometry& geometry) {
     return std::clamp<std::int64_t>(block_bytes / std::max<std::int64_t>(1, reader.bytes_per_b_scan()), 1,
                                     geometry.b_scans);
@@ -50,6 +51,7 @@ Block sampled_b_scans(const Scan& scan, SpectraReader& reader, std::int64_t max)
     return block;
 }
 
+// Returns the number of blocks in flight: three per GPU.
 std::int64_t blocks_under_way(const BackendChoice& backend) {
     const bool spread = backend.gpus != 1 && !surveyed_gpus().usable.empty();
     return blocks_of_a_device * (spread ? std::ssize(chosen_gpus(backend, surveyed_gpus())) : 1);

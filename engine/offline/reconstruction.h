@@ -30,8 +30,9 @@ struct ScanPart {
 // the first volume. Throws Error{bad_file, bad_setting}.
 double noise_floor_of(const Scan& scan);
 
+// Totals over all runs.
 struct ReconstructionStats {
-    std::string backend;       // of the reconstructor, with the reason if it is not a GPU
+    std::string backend;       // name of the reconstructor's backend, with the reason if it is not a GPU
     std::int64_t a_scans = 0;  // lines reconstructed
     double seconds = 0;        // reading and reconstructing
     std::int64_t plans = 0;    // number of plans made
@@ -44,6 +45,7 @@ struct FlowedVolume {
     std::vector<RepeatReport> repeats{};  // [B-scan position][b_repeats], if the scan aligns repeats
 };
 
+// Reconstructs volumes of one scan at a time. Use from one thread.
 class Reconstruction {
   public:
     // Makes a plan, and measures the noise floor if the recipe leaves it open. Throws Error{bad_setting, bad_file,
@@ -102,7 +104,7 @@ class Reconstruction {
     std::int64_t block_b_scans_ = 1;
     std::int64_t blocks_under_way_ = 0;  // max number at a time
     std::optional<ReconstructionSpec> planned_;
-    std::string reason_;  // of the plan's backend, may be empty
+    std::string reason_;  // reason for the plan's backend, may be empty
     std::unique_ptr<Reconstructor> reconstructor_;
     std::optional<BlockPool> pool_;
     GpuRecovery recovery_;

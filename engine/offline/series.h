@@ -20,6 +20,7 @@ struct SeriesBudget {
     std::int64_t gpu_bytes = 1LL << 30;  // for time points on the graphics device, in addition to the displayed one
 };
 
+// Thread-safe.
 class Series {
   public:
     // Opens the series and reads the first readable time point. Throws Error{bad_file, bad_setting, out_of_memory} if
@@ -46,6 +47,7 @@ class Series {
 
     // ---- volumes beyond the budget: no step is ever ready
 
+    // Returns whether the volumes are too large to be read ahead.
     bool is_in_boxes() const;
     std::vector<VolumeGrid> levels(std::int64_t step) const;  // from the whole volume to coarser ones
 

@@ -21,6 +21,7 @@
 
 namespace echolux {
 
+// Thread-safe.
 class StepsAhead {
   public:
     struct Step {
@@ -51,7 +52,7 @@ class StepsAhead {
     std::optional<std::shared_ptr<const void>> find(std::int64_t step) const;
 
     std::vector<Interval> ready() const;
-    std::int64_t bytes() const;  // in memory
+    std::int64_t bytes() const;  // bytes in memory
 
     // Releases a reference on the background thread, because destroying a step may take time.
     void let_go(std::shared_ptr<const void> what);
