@@ -18,6 +18,7 @@ struct Sums {
     std::vector<float> values, weights;
 };
 
+// Adds one neighbouring A-scan, shifted in depth by `shift`. `square` is the squared distance in voxels.
 void add_line(Sums& sums, const float* power, const float* guide, const float* own_guide, std::int64_t rows,
               std::int64_t shift, float square, const BilateralWeight& weight) {
     const std::int64_t begin = std::max<std::int64_t>(0, -shift), end = std::min(rows, rows - shift);

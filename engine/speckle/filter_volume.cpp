@@ -16,6 +16,7 @@
 namespace echolux {
 namespace {
 
+// Returns how the volume stores power. Throws if it does not tell, or if it is not brightness.
 StoredAs stored_in(const VolumeGrid& grid, StoredAs stored_as) {
     if (grid.type == VoxelType::complex64) {
         throw Error(ErrorCode::bad_setting, "complex voxels are not filtered", "recipe.quantity",

@@ -20,6 +20,7 @@ struct Lanes {
     Eight values;
 };
 
+// Min and max per lane, the operations that MedianOf needs.
 Lanes smaller(const Lanes& a, const Lanes& b) {
     return {a.values < b.values ? a.values : b.values};
 }

@@ -25,10 +25,12 @@ double expected_distance(double looks) {
     return (2 * digamma(2 * looks) - 2 * digamma(looks)) / std::log(2.0) - 2;
 }
 
+// Offset of a compared voxel.
 struct Offset {
     std::int64_t b, a, z;
 };
 
+// Returns all offsets of the search window.
 std::vector<Offset> offsets_of(const NonLocalMeansTables& tables) {
     const auto [z_reach, a_reach, b_reach] = tables.search;
     std::vector<Offset> offsets;

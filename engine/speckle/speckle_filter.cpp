@@ -35,6 +35,7 @@ const std::vector<Field<SpeckleFilter>>& describe<SpeckleFilter>() {
 
 namespace {
 
+// Throws unless the width is odd.
 void require_odd(std::int64_t width, const char* key) {
     if (width % 2 == 1) return;
     throw Error(ErrorCode::bad_setting, "is even, and has no voxel in its middle", key, "give an odd number");
