@@ -13,6 +13,7 @@
 
 namespace echolux {
 
+// Thread-safe pool of blocks. Blocks may outlive it.
 class BlockPool {
   public:
     // Blocks hold at most `bytes`. `wanted` selects pageable host memory or pinned memory.
@@ -26,6 +27,7 @@ class BlockPool {
     std::optional<BlockMemory> take_below(std::int64_t max);
 
   private:
+    // State shared with the keepers of blocks, which hold it weakly.
     struct Idle {
         std::mutex mutex;
         std::vector<BlockMemory> memory;

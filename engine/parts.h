@@ -12,6 +12,7 @@ namespace echolux {
 
 enum class Part : std::uint8_t { tiff, hdf5, zarr, thorlabs, gdcm, genicam, movies };
 
+// Texts about an optional part, for options and messages.
 struct PartWords {
     std::string_view option;   // CMake option without the ECHOLUX_ prefix
     std::string_view what;     // the feature, as error messages name it
@@ -28,6 +29,7 @@ inline constexpr std::array<PartWords, 7> part_words{{
     {"MOVIES", "movie encoders", "name it frame_%04d.png, or "},
 }};
 
+// Returns the texts of a part.
 constexpr const PartWords& words_of(Part part) {
     return part_words.at(static_cast<std::size_t>(part));
 }

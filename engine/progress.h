@@ -17,6 +17,7 @@ class Progress {
     // Reports that `count` more units are done. Throws Error{cancelled} if the user wants to stop.
     virtual void advance(std::int64_t count) = 0;
 
+    // Ends the task that begin() started.
     virtual void end() = 0;
 };
 

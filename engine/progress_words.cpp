@@ -14,17 +14,20 @@ namespace {
 constexpr std::int64_t few = 20;
 constexpr double too_short_s = 0.2;  // before this, a rate is not meaningful
 
+// Returns a rate with a suitable number of digits: "1.25 M", "34 k", "120", "3.4".
 std::string rate_words(double per_second) {
     if (per_second >= 1e6) return fmt::format("{:.2f} M", per_second / 1e6);
     if (per_second >= 1e4) return fmt::format("{:.0f} k", per_second / 1e3);
     return per_second >= 9.5 ? fmt::format("{:.0f}", per_second) : fmt::format("{:.1f}", per_second);
 }
 
+// Percentages, durations and very short or unstarted work have no meaningful rate.
 bool has_rate(const WorkDone& work) {
     return work.done > 0 && work.seconds >= too_short_s && !work.unit.empty() && work.unit != "%" &&
            work.unit != unit_of_time;
 }
 
+// Returns the text for finished work.
 std::string ended(const WorkDone& work) {
     const std::string text = "done in " + duration_words(work.seconds);
     if (!has_rate(work) || work.total < few) return text;

@@ -9,6 +9,7 @@ namespace echolux {
 // Unit of work measured in milliseconds; shown as a duration and without a rate.
 inline constexpr const char* unit_of_time = "ms";
 
+// State of a task at one moment.
 struct WorkDone {
     std::int64_t done = 0;
     std::int64_t total = 0;  // 0 if unknown
