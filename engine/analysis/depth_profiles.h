@@ -32,8 +32,8 @@ struct StrongestEcho {
     double side_lobe_db = 0;
 };
 
-// Returns the strongest echo of every A-scan, optionally only of some B-scans and depth rows; an interval with end 0
-// means all. Throws Error{bad_setting}.
+// Returns the strongest echo of every A-scan, optionally only of some B-scans and depth rows. An end of 0 means the
+// last one. Throws Error{bad_setting} for an interval outside the volume.
 std::vector<StrongestEcho> strongest_echoes(const Volume& volume, Interval b_scans = {}, Interval rows = {});
 
 // Return CSV with a header line that includes units.
