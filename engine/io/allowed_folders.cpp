@@ -23,6 +23,7 @@ bool AllowedFolders::hold(const std::filesystem::path& path) const {
 }
 
 std::filesystem::path AllowedFolders::within(const std::filesystem::path& path) const {
+    // A relative path belongs in the first folder.
     const std::filesystem::path whole =
         path.is_absolute() || folders_.empty() ? path : (folders_.front() / path).lexically_normal();
     if (!folders_.empty() && hold(whole)) return whole;

@@ -1,5 +1,5 @@
-// Folders that somebody from elsewhere may read from and write to: a program that is steered over a network shows and
-// keeps what lies there, links followed, and nothing else.
+// Restricts file access by remote clients. A program that is controlled over a network reads and writes only files
+// inside these folders, after following symbolic links.
 #pragma once
 
 #include <filesystem>
@@ -10,14 +10,17 @@ namespace echolux {
 
 class AllowedFolders {
   public:
-    // The first is where names without a folder of their own belong. Throws Error{bad_setting}: one is no folder.
+    // Resolves the folders to their canonical paths. Relative paths belong in the first one. Throws Error{bad_setting}
+    // if one of them is not a folder.
     explicit AllowedFolders(std::vector<std::filesystem::path> folders);
 
+    // Returns the canonical paths of the folders.
     const std::vector<std::filesystem::path>& all() const { return folders_; }
 
-    // Whole, below the first folder where it is relative. Throws Error{bad_setting} naming the folders for a path that
-    // lies in none of them.
+    // Returns `path` as an absolute path, resolving relative paths against the first folder. Throws Error{bad_setting},
+    // listing the folders, if the path is outside all of them.
     std::filesystem::path within(const std::filesystem::path& path) const;
+    // Returns whether `path`, with links resolved, is inside one of the folders.
     bool hold(const std::filesystem::path& path) const;
 
   private:

@@ -1,4 +1,5 @@
-// Complete files only: see atomic_file.h.
+// Implements atomic_file.h. A commit does three steps: flush the bytes of the temporary file, rename it, flush its
+// folder.
 #include "engine/io/atomic_file.h"
 
 #include <fcntl.h>
@@ -22,9 +23,10 @@ namespace {
                 "check folder, permissions and free space");
 }
 
+// Result of fdatasync(). `cannot_be`: this file system does not support it for this kind of file.
 enum class Flushed { yes, no, cannot_be };
 
-// `errno` says why not.
+// Flushes one file or folder to disk. On Flushed::no, `errno` holds the reason.
 Flushed flushed(const std::filesystem::path& path) {
     const int descriptor = open(path.empty() ? "." : path.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) return Flushed::no;
@@ -38,7 +40,7 @@ Flushed flushed(const std::filesystem::path& path) {
     return number == EINVAL || number == ENOTSUP ? Flushed::cannot_be : Flushed::no;
 }
 
-// The error names `result`, of which `part` is one.
+// Flushes `part`, which belongs to `result`; errors name `result`. Returns false if the file system cannot flush it.
 bool flush(const std::filesystem::path& part, const std::filesystem::path& result) {
     const Flushed is = flushed(part);
     if (is != Flushed::no) return is == Flushed::yes;
@@ -47,7 +49,7 @@ bool flush(const std::filesystem::path& part, const std::filesystem::path& resul
                 result.string(), "check the disk and its free space");
 }
 
-// Whatever is in it, and the folder itself.
+// Flushes the contents of a folder, recursively, and then the folder itself.
 void flush_tree(const std::filesystem::path& folder, const std::filesystem::path& result) {
     std::error_code problem;
     std::filesystem::directory_iterator at(folder, problem);
@@ -61,13 +63,13 @@ void flush_tree(const std::filesystem::path& folder, const std::filesystem::path
     flush(folder, result);
 }
 
-// What somebody has put there meanwhile keeps it.
+// Removing fails, as intended, if another program has added files in the meantime.
 void remove_if_empty(const std::filesystem::path& folder) {
     std::error_code not_empty;
     std::filesystem::remove(folder, not_empty);
 }
 
-// The prefix leaves all extensions (.nii.gz) at the end; the number keeps two programs apart.
+// A prefix preserves multiple extensions (.nii.gz). The random number keeps concurrent programs apart.
 std::filesystem::path temporary_beside(const std::filesystem::path& path) {
     std::random_device random;
     return path.parent_path() / fmt::format("unfinished-{:08x}-{}", random(), path.filename().string());
@@ -81,7 +83,7 @@ AtomicFile::AtomicFile(std::filesystem::path final_path)
     if (final_.filename().empty() || std::filesystem::is_directory(final_, missing)) {
         throw Error(ErrorCode::output, "is a folder", final_.string(), "give a file name");
     }
-    // The new file takes the place of the old one: a device or pipe would be gone.
+    // Replacing a device or a pipe would destroy it.
     if (std::filesystem::exists(final_, missing) && !std::filesystem::is_regular_file(final_, missing)) {
         throw Error(ErrorCode::output, "is not a regular file", final_.string(), "give the name of one");
     }
@@ -99,7 +101,7 @@ AtomicFile::~AtomicFile() {
     std::filesystem::remove(temporary_, ignored);
     try {
         if (made_folder_) remove_if_empty(final_.parent_path());
-    } catch (const std::bad_alloc&) {  // it stays
+    } catch (const std::bad_alloc&) {  // the empty folder remains
     }
 }
 
@@ -119,23 +121,25 @@ AtomicFolder::AtomicFolder(std::filesystem::path final_path, bool (*is_ours)(con
 AtomicFolder::~AtomicFolder() {
     try {
         std::error_code ignored;
-        std::filesystem::remove_all(temporary_, ignored);  // after commit(): the old one
+        std::filesystem::remove_all(temporary_, ignored);  // after commit() this is the replaced folder
         if (made_folder_) remove_if_empty(final_.parent_path());
-    } catch (const std::bad_alloc&) {  // it stays
+    } catch (const std::bad_alloc&) {  // the folder remains
     }
 }
 
 void AtomicFolder::commit() {
+    // Flush before the rename, so that the name never refers to missing data.
     flush_tree(temporary_, final_);
     take_name();
     const std::filesystem::path old = std::exchange(temporary_, {});
-    flush(final_.parent_path(), final_);  // else a power cut may bring the old folder back: it stays whole
+    flush(final_.parent_path(), final_);  // before the old folder is deleted: a power cut may restore its name
     temporary_ = old;
 }
 
 void AtomicFolder::take_name() {
     std::error_code problem;
     if (std::filesystem::exists(final_, problem)) {
+        // RENAME_EXCHANGE swaps both folders atomically, so that a complete one exists at any time.
         if (renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, final_.c_str(), RENAME_EXCHANGE) == 0) return;
         const std::error_code reason(errno, std::generic_category());
         const bool cannot_exchange =
@@ -148,7 +152,8 @@ void AtomicFolder::take_name() {
     if (problem) fail(final_, problem);
 }
 
-// Where a file system cannot exchange: the old one steps aside, and comes back should the new one not take its place.
+// Fallback for file systems without RENAME_EXCHANGE: renames the old folder, and restores it if the new one cannot be
+// renamed.
 void AtomicFolder::replace_by_two_steps() {
     std::error_code problem, ignored;
     const std::filesystem::path aside = temporary_.string() + "-before";
@@ -159,7 +164,7 @@ void AtomicFolder::replace_by_two_steps() {
         std::filesystem::rename(aside, final_, ignored);
         fail(final_, problem);
     }
-    make_durable(final_.parent_path());  // else a power cut may find neither
+    make_durable(final_.parent_path());  // otherwise a power cut may lose both names
     std::filesystem::remove_all(aside, ignored);
 }
 
@@ -179,7 +184,7 @@ bool make_folder_for(const std::filesystem::path& path) {
     return is_missing;
 }
 
-// The names of new folders are flushed as well: what comes into them is not lost with them.
+// Also flushes the names of new folders, so that a power cut cannot lose their contents.
 void make_folders_for(const std::filesystem::path& path) {
     std::error_code problem;
     const std::filesystem::path folder = std::filesystem::absolute(path, problem).parent_path();

@@ -1,6 +1,6 @@
-// A result appears under its name only when it is complete and on the disk: work goes to a temporary name in the same
-// folder. Its bytes are flushed before they get their name and the folder afterwards, so that a power cut leaves the
-// old result or the new one, never a name without its bytes (T. S. Pillai et al., OSDI 2014).
+// Files and folders that appear under their final name only when complete and on disk. Data is written to a temporary
+// name in the same folder, flushed, and renamed; then the folder is flushed. After a power cut either the old or the
+// new result exists, never a name without its data (T. S. Pillai et al., OSDI 2014).
 #pragma once
 
 #include <filesystem>
@@ -10,20 +10,22 @@
 
 namespace echolux {
 
+// A file that replaces an older one atomically. Without commit() the old file stays unchanged.
 class AtomicFile {
   public:
-    // Creates a missing folder as make_folder_for() does; where nothing is committed, it goes again. Throws
-    // Error{output} when the folder cannot be written.
+    // Creates the temporary file, and its folder as make_folder_for() does. A folder created here is removed if nothing
+    // is committed. Throws Error{output} if the folder is not writable, or if the path is a folder or a special file.
     explicit AtomicFile(std::filesystem::path final_path);
     ~AtomicFile();  // removes the temporary file unless committed
     AtomicFile(const AtomicFile&) = delete;
     AtomicFile& operator=(const AtomicFile&) = delete;
 
-    // Same folder, keeps the extension(s) so that libraries recognise the format.
+    // Path to write to: in the same folder, with the same extensions so that libraries recognise the format.
     const std::filesystem::path& temporary() const { return temporary_; }
 
-    // Flushes, renames, flushes the folder; as make_durable(). Throws Error{output}: the old file is there then, or the
-    // new one, whole, where only its folder could not be flushed.
+    // Flushes the file, renames it and flushes its folder. Returns false if the folder cannot be flushed, as
+    // make_durable(). Throws Error{output}: then the old file is still there, unless only flushing the folder failed,
+    // in which case the new file is complete.
     bool commit();
 
   private:
@@ -34,20 +36,21 @@ class AtomicFile {
     bool committed_ = false;
 };
 
-// The same for a result that is a folder. What stands there is replaced only if `is_ours` says that it is such a
-// result: nobody's other files are removed.
+// A folder that replaces an older one atomically. An existing non-empty folder is replaced only if `is_ours` recognises
+// it as such a result, so that files of other programs are never removed.
 class AtomicFolder {
   public:
-    // Throws Error{output}.
+    // Throws Error{output} if the folder holds other files or cannot be created.
     AtomicFolder(std::filesystem::path final_path, bool (*is_ours)(const std::filesystem::path&));
-    ~AtomicFolder();  // removes the temporary folder with all that is in it unless committed
+    ~AtomicFolder();  // removes the temporary folder and its contents unless committed
     AtomicFolder(const AtomicFolder&) = delete;
     AtomicFolder& operator=(const AtomicFolder&) = delete;
 
+    // Path of the folder to write files to.
     const std::filesystem::path& temporary() const { return temporary_; }
 
-    // Flushes all that is in it and renames; the old folder gives way in the same moment where the file system can do
-    // that. Throws Error{output}.
+    // Flushes all files and renames the folder. The exchange with the old folder is atomic if the file system supports
+    // it. Throws Error{output}.
     void commit();
 
   private:
@@ -57,27 +60,31 @@ class AtomicFolder {
     std::filesystem::path final_;
     std::filesystem::path temporary_;
     UnfinishedName unfinished_{temporary_};
-    bool made_folder_ = false;  // which final_ lies in
+    bool made_folder_ = false;  // of the parent of final_
 };
 
-// A file, or a folder with the names in it, is on the disk. False: the file system has no such thing as flushing it,
-// which some network drives say of folders. Throws Error{output}.
+// Flushes the file, or the folder with the names in it, to disk. Returns false if the file system cannot flush it; some
+// network drives cannot flush folders. Throws Error{output}.
 bool make_durable(const std::filesystem::path& path);
 
-// The folder that `path` goes into, where only the last part of its name is missing: a disk that is not mounted, or a
-// name that is misspelt, does not become a folder of the root disk. Whether it was missing. Throws Error{output}.
+// Creates the parent folder of `path` if only the last part of its name is missing. Deeper paths are refused, so that
+// an unmounted disk or a typing error does not create folders on the root disk. Returns whether the folder was missing.
+// Throws Error{output}.
 bool make_folder_for(const std::filesystem::path& path);
 
-// The same, however many parts are missing: for folders of the program's own.
+// Creates all missing parent folders of `path`. Intended for folders that belong to the program itself. Throws
+// Error{output}.
 void make_folders_for(const std::filesystem::path& path);
 
-// Whether make_folder_for() would: the same Error, and nothing is made.
+// Throws the Error{output} that make_folder_for() would throw for a missing grandparent folder, without creating
+// anything.
 void check_folder_for(const std::filesystem::path& path);
 
-// A small file, whole or not at all; as AtomicFile::commit(). Throws Error{output}.
+// Writes a small text file atomically. Returns and throws as AtomicFile::commit().
 bool write_text(const std::filesystem::path& path, std::string_view text);
 
-// Before long work: throws what writing `path` would throw at its end. Leaves nothing.
+// Checks before long work that `path` can be written: creates and removes a temporary file. Throws the Error{output}
+// that AtomicFile would throw.
 void check_can_be_written(const std::filesystem::path& path);
 
 }  // namespace echolux

@@ -1,4 +1,3 @@
-// Calibration vectors: see calibration_file.h.
 #include "engine/io/calibration_file.h"
 
 #include <fmt/format.h>
@@ -23,7 +22,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "raw numbers are read as they lie in the file");
 
-constexpr std::uintmax_t max_bytes = 256 << 20;  // two numbers of each of some million A-scans, as text
+constexpr std::uintmax_t max_bytes = 256 << 20;  // as text: two numbers for each of several million A-scans
 
 std::string read_all(const std::filesystem::path& path, const std::string& where) {
     return whole_file(path, max_bytes, "is too large for a calibration file", "check the name", where);
@@ -36,6 +35,7 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
+// Returns the number if it is the whole text. std::from_chars() refuses a leading plus sign.
 std::optional<double> number_in(std::string_view text) {
     if (text.starts_with('+')) text.remove_prefix(1);
     double number = 0;
@@ -44,7 +44,7 @@ std::optional<double> number_in(std::string_view text) {
     return number;
 }
 
-// Of the last `count` columns of a line, in their order.
+// Returns the last `count` columns of a line, in order.
 std::vector<std::string_view> last_columns(std::string_view line, std::int64_t count) {
     std::vector<std::string_view> columns;
     while (std::ssize(columns) < count) {
@@ -56,6 +56,7 @@ std::vector<std::string_view> last_columns(std::string_view line, std::int64_t c
     return columns;
 }
 
+// Replaces non-ASCII bytes for messages.
 std::string in_ascii(std::string_view text) {
     std::string ascii(text);
     std::ranges::replace_if(
@@ -63,7 +64,7 @@ std::string in_ascii(std::string_view text) {
     return ascii;
 }
 
-// Bytes of a binary file would say nothing, and confuse the terminal they are printed on.
+// Binary bytes in a message would be useless and could confuse the terminal.
 void refuse_what_is_no_text(std::string_view text, const std::string& where) {
     const auto is_of_text = [](unsigned char c) { return (c >= ' ' && c != 0x7f) || (c >= '\t' && c <= '\r'); };
     if (std::ranges::all_of(text, is_of_text)) return;
@@ -77,6 +78,7 @@ std::vector<double> numbers_in_text(std::string_view text, std::int64_t columns,
     if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
     refuse_what_is_no_text(text, path.string() + ", " + key);
     std::vector<double> numbers;
+    // The first line may be a heading; a later line without numbers is an error.
     bool heading_allowed = true;
     for (std::int64_t line_number = 1; !text.empty(); ++line_number) {
         const std::size_t end = std::min(text.find('\n'), text.size());
@@ -117,7 +119,7 @@ std::vector<double> numbers_in_bytes(const std::string& bytes, const std::string
     return {raw.begin(), raw.end()};
 }
 
-// By which a file is known again.
+// Returns the first line of a text file of this kind. is_own_calibration() recognises files by it.
 std::string heading_of(CalibrationKind kind) {
     const auto name = [kind] {
         switch (kind) {

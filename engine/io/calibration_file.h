@@ -1,5 +1,6 @@
-// Vectors that calibrate a scan, from files: one number a line, or a few (CSV: the last columns, '#' starts a comment,
-// one heading line may stand first), or raw little-endian f32/f64 in *.f32 and *.f64.
+// Calibration vectors of a scan. Text files (CSV) hold one number or a few columns per line, of which the last columns
+// are read. '#' starts a comment, and the first line may be a heading. Files named *.f32 and *.f64 hold raw
+// little-endian numbers.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +12,17 @@ namespace echolux {
 
 enum class CalibrationKind { spectrum, noise_floor, k_map, dispersion };
 
-// Writes what read_calibration() reads back bit for bit; the kind and `comment` (one line) stand first. Throws
-// Error{output}.
+// Writes a vector that read_calibration() reads back bit for bit, for *.f32 after rounding to float. Text files start
+// with the kind and `comment` (one line). Throws Error{output}.
 void write_calibration(const std::filesystem::path& path, CalibrationKind kind, const std::vector<double>& values,
                        const std::string& comment);
 
-// Whether write_calibration() wrote the file as this kind. Bare numbers (*.f32, *.f64) cannot tell.
+// Returns whether write_calibration() wrote the file as this kind. Always false for raw numbers (*.f32, *.f64).
 bool is_own_calibration(const std::filesystem::path& path, CalibrationKind kind);
 
-// `key` names the setting in messages. `length` 0: any whole number of rows. Numbers come row by row. Throws
-// Error{bad_file} naming file, line and key: missing, unreadable, not finite, wrong length.
+// Reads a vector, or a table of `columns` row by row. `length` is the expected count of numbers; 0 accepts any number
+// of complete rows. `key` names the setting in messages. Throws Error{bad_file}, naming file, line and key, if the file
+// is missing, unreadable, contains non-finite numbers or has the wrong length.
 std::vector<double> read_calibration(const std::filesystem::path& path, std::int64_t length, const std::string& key,
                                      std::int64_t columns = 1);
 

@@ -8,9 +8,10 @@
 namespace echolux {
 namespace {
 
-constexpr std::size_t max_at_a_time = 1 << 30;  // zlib counts in 32 bits
+constexpr std::size_t max_at_a_time = 1 << 30;  // zlib counts bytes in 32 bits
 
-// Runs `step` (deflate or inflate) until it says Z_STREAM_END or stops moving.
+// Calls `step` (deflate or inflate) until it returns Z_STREAM_END (true), fails or makes no progress (false). The spans
+// may be larger than 4 GiB.
 template <class Step>
 bool run(z_stream& stream, std::span<const std::byte> in, std::span<std::byte> out, const Step& step) {
     std::size_t read = 0, written = 0;
@@ -29,6 +30,7 @@ bool run(z_stream& stream, std::span<const std::byte> in, std::span<std::byte> o
     }
 }
 
+// Values that zlib adds to the window bits: write a gzip frame; detect either frame.
 constexpr int gzip = 16, either = 32;
 
 }  // namespace
@@ -47,7 +49,7 @@ std::vector<std::byte> deflated(std::span<const std::byte> bytes, DeflateFrame f
 std::optional<std::vector<std::byte>> inflated(std::span<const std::byte> packed, std::size_t size) {
     z_stream stream{};
     if (inflateInit2(&stream, 15 + either) != Z_OK) throw std::bad_alloc();
-    std::vector<std::byte> bytes(size + 1);  // one more: to see that there is no more
+    std::vector<std::byte> bytes(size + 1);  // one extra byte detects data beyond `size`
     const bool ended = run(stream, packed, bytes, [](z_stream& s, bool) { return inflate(&s, Z_NO_FLUSH); });
     const bool whole = ended && stream.total_out == size;
     inflateEnd(&stream);

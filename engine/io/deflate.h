@@ -1,4 +1,4 @@
-// Bytes packed and unpacked in memory by deflate, framed as zlib (TIFF, Zarr) or gzip (Zarr) do.
+// Deflate compression in memory, framed as zlib (TIFF, Zarr) or gzip (Zarr).
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@ namespace echolux {
 
 enum class DeflateFrame { zlib, gzip };
 
-// Throws std::bad_alloc only.
+// Compresses `bytes`. `level` is zlib's: 0 to 9, or -1 for its default. Throws only std::bad_alloc.
 std::vector<std::byte> deflated(std::span<const std::byte> bytes, DeflateFrame frame, int level);
 
-// Either frame. Exactly `size` bytes; nothing: damaged, or another size.
+// Decompresses data in either frame. Returns std::nullopt if the data is damaged or does not have exactly `size` bytes.
 std::optional<std::vector<std::byte>> inflated(std::span<const std::byte> packed, std::size_t size);
 
 }  // namespace echolux

@@ -1,4 +1,4 @@
-// Direct writes: see direct_file.h.
+// Implements direct_file.h.
 #include "engine/io/direct_file.h"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t page = 4096;  // a multiple of what disks ask for
+constexpr std::int64_t page = 4096;  // a multiple of the alignment that disks require
 constexpr std::int64_t staging_bytes = 1 << 20;
 
 std::int64_t page_begin(std::int64_t place) {
@@ -80,7 +80,9 @@ void DirectFile::write(std::int64_t place, std::span<const std::byte> bytes) {
     end_ = place + static_cast<std::int64_t>(bytes.size());
 }
 
-// The staging buffer begins at byte `at` of the file, a page boundary, and holds `staged` bytes.
+// Writes whole pages. Page-aligned memory goes to the disk directly, everything else through the staging buffer. The
+// buffer starts at byte `at` of the file, a page boundary, and holds `staged` bytes. The last page is padded with zeros
+// and kept in last_page_, so that the next write can complete it.
 void DirectFile::write_pages(std::int64_t place, std::span<const std::byte> bytes) {
     const std::int64_t end = place + static_cast<std::int64_t>(bytes.size());
     std::int64_t at = page_begin(place);
@@ -101,7 +103,7 @@ void DirectFile::write_pages(std::int64_t place, std::span<const std::byte> byte
             bytes = bytes.subspan(static_cast<std::size_t>(direct));
             continue;
         }
-        const bool in_phase = in_page(bytes.data()) == staged % page;  // from the next page on nothing is staged
+        const bool in_phase = in_page(bytes.data()) == staged % page;  // after this page, memory and file are aligned
         const std::int64_t full = in_phase ? page : staging_bytes;
         const std::int64_t taken = std::min(left, full - staged);
         std::memcpy(staging_.data + staged, bytes.data(), static_cast<std::size_t>(taken));
@@ -129,6 +131,7 @@ void DirectFile::write_all(std::int64_t place, std::span<const std::byte> bytes)
             write_through_cache();
             continue;
         }
+        // A write of zero bytes means that the disk is full.
         if (written == 0) errno = ENOSPC;
         if (written <= 0) fail("cannot be written");
         bytes = bytes.subspan(static_cast<std::size_t>(written));
@@ -136,7 +139,7 @@ void DirectFile::write_all(std::int64_t place, std::span<const std::byte> bytes)
     }
 }
 
-// Some file systems accept O_DIRECT and refuse the writes.
+// Some file systems accept O_DIRECT but reject the writes with EINVAL.
 void DirectFile::write_through_cache() {
     is_direct_ = false;
     if (fcntl(descriptor_, F_SETFL, 0) != 0) fail("cannot be written");
@@ -146,7 +149,8 @@ bool DirectFile::reserve(std::int64_t end) {
     if (end <= reserved_) return true;
     struct statvfs disk {};
     if (fstatvfs(descriptor_, &disk) != 0) return false;
-    const std::uint64_t free_blocks = disk.f_bavail;  // file systems that run out take what there is before they say so
+    const std::uint64_t free_blocks = disk.f_bavail;  // some file systems fill up before they report an error, so leave
+                                                      // half free
     if (static_cast<std::uint64_t>(end - reserved_) > free_blocks / 2 * disk.f_frsize) return false;
     if (fallocate(descriptor_, FALLOC_FL_KEEP_SIZE, reserved_, end - reserved_) != 0) return false;
     reserved_ = end;

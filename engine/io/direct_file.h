@@ -1,7 +1,7 @@
-// Writing at the speed of the disk: past the page cache (O_DIRECT) where the file system can, so that gigabytes a
-// second neither fill the memory nor stop when the kernel decides to write them all at once. Direct writes are whole
-// pages from aligned memory: blocks that are not go through a staging buffer, and the last page is written filled up
-// with zeros, then again when there is more of it.
+// Writes at disk speed, bypassing the page cache (O_DIRECT) if the file system supports it. Then gigabytes per second
+// do not fill the memory and do not stall when the kernel flushes dirty pages. Direct writes need whole pages in aligned
+// memory. Other blocks go through a staging buffer. The last page is padded with zeros and rewritten when more data
+// follows.
 #pragma once
 
 #include <filesystem>
@@ -14,9 +14,9 @@ namespace echolux {
 
 class DirectFile final : public DurableFile {
   public:
-    enum class Caching { none, system };  // none: direct writes, or `system` where they are not to be had
+    enum class Caching { none, system };  // none: direct writes, falling back to `system` if unsupported
 
-    // A new file. Throws Error{output}: cannot be created; already exists.
+    // Creates a new file. Throws Error{output} if it already exists or cannot be created.
     DirectFile(const std::filesystem::path& path, Caching caching);
     ~DirectFile() override;
     DirectFile(const DirectFile&) = delete;
@@ -27,6 +27,7 @@ class DirectFile final : public DurableFile {
     void sync() override;
     void end_at(std::int64_t size) override;
 
+    // Whether writes bypass the page cache. Becomes false if the file system rejects direct writes.
     bool is_direct() const { return is_direct_; }
 
   private:
@@ -38,10 +39,10 @@ class DirectFile final : public DurableFile {
     std::string path_;
     int descriptor_ = -1;
     bool is_direct_ = false;
-    std::int64_t end_ = 0;       // of the last write that succeeded
-    std::int64_t reserved_ = 0;  // room was asked for up to here
-    BlockMemory staging_;        // of direct writes
-    BlockMemory last_page_;      // as it lies in the file; where end_ is within a page
+    std::int64_t end_ = 0;       // end of the last successful write
+    std::int64_t reserved_ = 0;  // disk space is allocated up to here
+    BlockMemory staging_;        // for direct writes
+    BlockMemory last_page_;      // content of the last page, if end_ is within a page
 };
 
 }  // namespace echolux

@@ -1,5 +1,5 @@
-// A file that grows while an experiment runs, and of which one knows at any time how much a power cut would leave.
-// An interface, so that tests can put a full, a slow or a forgetful disk in the place of a real one.
+// A file that grows during an experiment, with a known amount of data that survives a power cut. It is an interface so
+// that tests can simulate full, slow or failing disks.
 #pragma once
 
 #include <cstddef>
@@ -12,19 +12,19 @@ class DurableFile {
   public:
     virtual ~DurableFile() = default;
 
-    // Puts `bytes` at `place`, which is not before the end of the last write that succeeded; what is left out between
-    // reads as zeros. They survive the end of this program when it returns, and a power cut from the next sync() on.
-    // Throws Error{output}; the file may then hold some of them, and still takes further writes.
+    // Writes `bytes` at byte `place`, which must not be before the end of the last successful write. Gaps read as
+    // zeros. The data survives the end of this program as soon as the call returns, and a power cut after the next
+    // sync(). Throws Error{output}; the file may then contain part of the data and still accepts further writes.
     virtual void write(std::int64_t place, std::span<const std::byte> bytes) = 0;
 
-    // Asks for room up to `end` without making the file longer. False: that would leave less free than it takes, or
-    // room cannot be asked for.
+    // Allocates disk space up to byte `end` without changing the file's length. Returns false if the allocation is
+    // unsupported, or if it would leave less free space than it takes.
     virtual bool reserve(std::int64_t end) = 0;
 
-    // All that was written is on the disk. Throws Error{output}.
+    // Flushes all written data to disk. Throws Error{output}.
     virtual void sync() = 0;
 
-    // Makes the file `size` bytes long, and gives room beyond that back. Throws Error{output}.
+    // Sets the length to `size` bytes and releases disk space beyond it. Throws Error{output}.
     virtual void end_at(std::int64_t size) = 0;
 };
 

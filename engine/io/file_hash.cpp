@@ -10,6 +10,7 @@
 namespace echolux {
 namespace {
 
+// Returns false if the file cannot be opened.
 bool add_file(Fingerprint& print, const std::filesystem::path& path) {
     std::ifstream file = regular_stream(path);
     if (!file) return false;
@@ -21,6 +22,7 @@ bool add_file(Fingerprint& print, const std::filesystem::path& path) {
     return true;
 }
 
+// Returns the regular files in all subfolders, sorted, so that the fingerprint does not depend on the file system.
 std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder) {
     std::vector<std::filesystem::path> files;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {

@@ -1,4 +1,4 @@
-// Short fingerprints of files and pictures, so that a result says what it was made of.
+// Short fingerprints of files and pictures, recorded in results to identify their inputs.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace echolux {
 
-// 64-bit FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo) of bytes that come piece by piece.
+// Incremental 64-bit FNV-1a hash (G. Fowler, L. C. Noll, K.-P. Vo).
 class Fingerprint {
   public:
     void add(std::span<const std::byte> bytes);
@@ -19,8 +19,8 @@ class Fingerprint {
     std::uint64_t hash_ = 0xcbf29ce484222325u;
 };
 
-// Of the file's bytes; of a folder: of the names and sizes of the files below it, which may be very many bytes.
-// "missing" when it cannot be read.
+// Returns the fingerprint of a file's bytes. For a folder it covers only names and sizes of the files in it, because
+// their contents may be too large to read. Returns "missing" if the path cannot be read.
 std::string file_hash(const std::filesystem::path& path);
 
 }  // namespace echolux

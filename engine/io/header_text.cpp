@@ -20,6 +20,7 @@ struct Unit {
     double factor;
 };
 
+// Returns 0 for an unknown unit.
 double factor_of(std::string_view name, std::span<const Unit> units) {
     for (const Unit& unit : units) {
         if (unit.name == name) return unit.factor;
@@ -29,6 +30,7 @@ double factor_of(std::string_view name, std::span<const Unit> units) {
 
 }  // namespace
 
+// The buffer has at most the file's size, whatever `max` is.
 std::string start_of_file(const std::filesystem::path& path, std::size_t max) {
     std::error_code problem;
     const std::uintmax_t size = std::filesystem::file_size(path, problem);

@@ -1,5 +1,5 @@
-// Headers made of lines of text: the beginning of a file, its lines, and the words and numbers in them. NRRD, MetaImage
-// and .npy begin like that.
+// Parsing of text headers (NRRD, MetaImage, .npy): the beginning of a file, its lines, and the words and numbers in
+// them.
 #pragma once
 
 #include <cstdint>
@@ -11,27 +11,28 @@
 
 namespace echolux {
 
-// At most `most` bytes. Throws Error{bad_file}: cannot be opened.
+// Returns up to `max` bytes from the beginning of a file. Throws Error{bad_file} if it cannot be opened.
 std::string start_of_file(const std::filesystem::path& path, std::size_t max = 4 << 20);
 
-// Of a value that stands on one line: \n is a line break, \\ a backslash.
+// Decodes the escapes of a one-line value: \n for a line break, \\ for a backslash.
 std::string with_line_breaks(std::string_view line);
 
+// Returns `text` without white space at both ends.
 std::string_view trimmed(std::string_view text);
 
-// What stands between white space and any of `separators`.
+// Splits `text` at runs of any of `separators`.
 std::vector<std::string> words_of(std::string_view text, std::string_view separators = " \t\r");
 
-// Words that are no numbers (nan, none) become NaN.
+// Splits `text` and converts each word. Words that are not numbers (nan, none) become NaN.
 std::vector<double> numbers_of(std::string_view text, std::string_view separators = " \t\r");
 
-// A size along an axis: at least 1. Throws Error{bad_file} naming `where`.
+// Parses a size along an axis, which is at least 1. Throws Error{bad_file} naming `where`.
 std::int64_t size_of(const std::string& word, const std::string& where);
 
-// Millimetres in one "um", "mm", ...; 0: unknown.
+// Returns the length of the unit ("um", "mm", ...) in millimetres; 0 if unknown.
 double millimetres_in(std::string_view unit);
 
-// Seconds in one "s", "ms", ...; 0: unknown.
+// Returns the duration of the unit ("s", "ms", ...) in seconds; 0 if unknown.
 double seconds_in(std::string_view unit);
 
 }  // namespace echolux

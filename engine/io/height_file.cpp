@@ -30,6 +30,7 @@ void check_size(std::int64_t columns, std::int64_t rows, std::int64_t a_scans, s
     refuse(fmt::format("{} x {} heights do not fit {} x {} A-scans", columns, rows, a_scans, b_scans), where);
 }
 
+// Appends the numbers of a line to `heights` and returns their count.
 std::int64_t read_line(std::string_view line, std::vector<float>& heights, const std::string& where) {
     std::int64_t count = 0;
     for (std::size_t at = line.find_first_not_of(separators); at != std::string_view::npos;
@@ -71,7 +72,7 @@ std::vector<float> read_picture(const std::filesystem::path& path, std::int64_t 
     const VolumeGrid& grid = picture.grid;
     if (grid.depth != 1 && grid.b_scans != 1) refuse("holds a volume, not a map", path.string());
     if (grid.type == VoxelType::complex64) refuse("holds complex numbers", path.string());
-    // Memory has the rows of a single slice fastest, and those are the B-scans then.
+    // In memory, the rows of a single slice vary fastest; they are the B-scans of the map.
     const bool rows_are_b_scans = grid.b_scans == 1;
     const std::int64_t rows = rows_are_b_scans ? grid.depth : grid.b_scans;
     check_size(grid.a_scans, rows, a_scans, b_scans, path.string());

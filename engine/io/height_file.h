@@ -1,6 +1,6 @@
-// Height maps from files: depths in micrometres from zero delay, one for each A-scan. CSV: a line for each B-scan with
-// a number for each A-scan, split by commas, semicolons or blanks, '#' starts a comment. Volume files (NRRD, TIFF,
-// ...): columns are A-scans, rows (or slices, where there is one row) B-scans.
+// Height maps: one depth per A-scan, in micrometres from zero delay. CSV files have one line per B-scan and one number
+// per A-scan, separated by commas, semicolons or blanks; '#' starts a comment. In volume files (NRRD, TIFF, ...),
+// columns are A-scans and rows are B-scans; if there is only one row, slices are B-scans.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace echolux {
 
-// [b_scan][a_scan]. Throws Error{bad_file} naming the file and line: missing, unreadable, a number that is not finite,
-// or not of this size.
+// Reads a map as [b_scan][a_scan]. Throws Error{bad_file}, naming file and line, if it is missing, unreadable, of
+// another size, or contains a non-finite number.
 std::vector<float> read_heights(const std::filesystem::path& path, std::int64_t a_scans, std::int64_t b_scans);
 
 }  // namespace echolux

@@ -25,7 +25,7 @@
 namespace echolux {
 namespace {
 
-// The row of a format that is a part: `fill` names what reads and writes it, and is not looked at without it.
+// Builds the row of an optional part. `fill` sets its reader and writer, and is not compiled without the part.
 template <Part part>
 ImageFormat of_part(ImageFormat row, auto fill) {
     row.part = part;
@@ -106,7 +106,7 @@ std::vector<ImageFormat> all_formats() {
 }
 
 std::string lower_case_name(const std::filesystem::path& path) {
-    const std::filesystem::path named = path.has_filename() ? path : path.parent_path();  // "folder/"
+    const std::filesystem::path named = path.has_filename() ? path : path.parent_path();  // for "folder/"
     return lower_case(named.filename().string());
 }
 
@@ -130,6 +130,7 @@ const ImageFormat* image_format_of(const std::filesystem::path& path) {
         }
     }
     std::error_code problem;
+    // No ending matches: check the contents of an existing file or folder.
     if (found != nullptr || !std::filesystem::exists(file, problem)) return found;
     for (const ImageFormat& format : image_formats()) {
         if (format.owns != nullptr && format.owns(file)) return &format;

@@ -1,5 +1,5 @@
-// The table of image formats: what a file name says, what a format can hold, who reads it and who writes it. A format
-// joins by one row in image_format.cpp; everything above (volume_file.h, `convert`, `info`, series) follows the table.
+// Table of image formats: their file names, capabilities, readers and writers. To add a format, add a row in
+// image_format.cpp; volume_file.h, `convert`, `info` and series use the table.
 #pragma once
 
 #include <filesystem>
@@ -13,53 +13,57 @@
 
 namespace echolux {
 
-enum class Compression { automatic, none, gzip, zstd, blosc };  // automatic: what the format does best
+enum class Compression { automatic, none, gzip, zstd, blosc };  // automatic: the first in ImageFormat::compressions
 
-// What the writer may choose where a format leaves a choice.
+// Options of a writer.
 struct ImageStorage {
     Compression compression = Compression::automatic;
-    std::string ome_version{};  // of OME-Zarr alone: 0.4 (Zarr 2) or 0.5 (Zarr 3); empty: 0.4
+    std::string ome_version{};  // OME-Zarr only: 0.4 (Zarr 2) or 0.5 (Zarr 3); empty: 0.4
 };
 
 struct ImageFormat {
-    std::string name{};                    // for people: "NRRD"
+    std::string name{};                    // display name: "NRRD"
     std::vector<std::string> endings{};    // of file names, in lower case: ".nii.gz"; the first is recommended
-    std::vector<std::string> unwritten{};  // endings among them that are only read
-    bool holds_complex = false;            // all hold u8, u16, i16 and f32
-    bool holds_time = false;               // several time points in one file
+    std::vector<std::string> unwritten{};  // read-only endings, a subset of `endings`
+    bool holds_complex = false;            // all formats hold u8, u16, i16 and f32
+    bool holds_time = false;               // supports several time points in one file
     bool is_folder = false;
-    bool has_versions = false;                                 // that may be chosen: storage.ome_version
-    std::vector<Compression> compressions{Compression::none};  // that can be asked for; the first is the automatic one
+    bool has_versions = false;                                 // storage.ome_version selects one
+    std::vector<Compression> compressions{Compression::none};  // supported ones; the first is used for `automatic`
 
-    // For pictures without an ending of their own (a folder of DICOM files): whether `path`, which exists and whose
-    // ending no other format claims, is one. Repeats at little. Null: the ending decides.
+    // Detects pictures without a specific ending, such as a folder of DICOM files. `path` exists and its ending
+    // belongs to no other format. Must be cheap. Null: only the ending counts.
     bool (*owns)(const std::filesystem::path& path) = nullptr;
 
-    std::optional<Part> part{};  // without which nothing of it is read or written, though its name is known
+    std::optional<Part> part{};  // optional part of the build that reads and writes the format; the name is known
+                                 // without it
 
-    // Reads the header. Throws Error{bad_file, bad_setting, out_of_memory}. Null: its part is not in this build.
+    // Opens the file and reads its header. Throws Error{bad_file, bad_setting, out_of_memory}. Null: the part is not in
+    // this build.
     std::unique_ptr<ImageReader> (*open)(const std::filesystem::path& path) = nullptr;
 
-    // Writes to `path`, which keeps the ending; errors name `where`. Null: only read. Throws Error{output, bad_setting,
-    // out_of_memory}.
+    // Creates the file at `path`, whose ending is that of the final name; errors name `where`. Null: the format is
+    // read-only. Throws Error{output, bad_setting, out_of_memory}.
     std::unique_ptr<ImageWriter> (*create)(const std::filesystem::path& path, const ImageHeader& header,
                                            const ImageStorage& storage, const std::string& where) = nullptr;
 };
 
+// Returns the table. Thread-safe.
 const std::vector<ImageFormat>& image_formats();
 
-// By the longest ending that fits, in upper or lower case, else by owns(). Null: of no format.
+// Finds the format by the longest matching ending, ignoring case, else by owns(). Returns null if no format matches.
 const ImageFormat* image_format_of(const std::filesystem::path& path);
 
-// The same, to read or write it. Throws Error{bad_setting}: of no format, or of one that is not part of this build.
+// Returns the format for reading or writing. Throws Error{bad_setting} if no format matches or if it is not part of
+// this build.
 const ImageFormat& format_of(const std::filesystem::path& path);
 
-const char* name_of(Compression compression);  // as people write it
+const char* name_of(Compression compression);  // "gzip", as in settings
 
-// Endings that can be written, the recommended one of each format first; `that` chooses among the formats.
+// Returns the endings that can be written, each format's recommended one first. `that` filters the formats.
 std::vector<std::string> written_endings(bool (*that)(const ImageFormat&) = nullptr);
 
-// The same as ".nrrd, .nii, ...", for messages.
+// Returns written_endings() as ".nrrd, .nii, ..." for messages.
 std::string endings_written(bool (*that)(const ImageFormat&) = nullptr);
 
 }  // namespace echolux

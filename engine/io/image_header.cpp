@@ -1,4 +1,3 @@
-// Voxel types and plausibility of image files: see image_header.h.
 #include "engine/io/image_header.h"
 
 #include <fmt/format.h>
@@ -78,6 +77,7 @@ StoredType stored_as(VoxelType type) {
 }
 
 void swap_byte_order(StoredType type, std::span<std::byte> stored) {
+    // A complex number consists of two floats, which are swapped separately.
     const auto part = static_cast<std::size_t>(type == StoredType::complex64 ? 4 : bytes_of(type));
     if (part == 1) return;
     for (std::size_t i = 0; i + part <= stored.size(); i += part) std::ranges::reverse(stored.subspan(i, part));
@@ -105,7 +105,7 @@ double claimed_bytes(const ImageHeader& header, StoredType type) {
 void check_claim(const ImageHeader& header, StoredType type, std::int64_t voxel_bytes, bool compressed,
                  const std::filesystem::path& path) {
     const double claimed = claimed_bytes(header, type);
-    constexpr double best_deflate = 1032;  // no compressed byte holds more
+    constexpr double best_deflate = 1032;  // maximum compression ratio of deflate
     if (claimed <= static_cast<double>(voxel_bytes) * (compressed ? best_deflate : 1)) return;
     throw Error(ErrorCode::bad_file,
                 fmt::format("ends too early: {:.0f} bytes of voxels are described, {}{} follow the header", claimed,

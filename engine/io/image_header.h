@@ -1,5 +1,5 @@
-// What image files say of their voxels, in their own language (columns, rows, slices; millimetres), and voxel types
-// that occur in files but not in Echolux. volume_file turns this into ours.
+// Image description as in files (columns, rows, slices; millimetres), and voxel types that occur only in files.
+// volume_file.h converts it to the axes of volumes.
 #pragma once
 
 #include <array>
@@ -17,46 +17,47 @@ namespace echolux {
 
 struct ImageHeader {
     std::array<std::int64_t, 3> size{1, 1, 1};  // columns, rows, slices
-    std::array<double, 3> spacing_mm{1, 1, 1};  // 0: unknown
+    std::array<double, 3> spacing_mm{1, 1, 1};  // per axis; 0: unknown
     std::array<double, 3> origin_mm{};
-    bool has_unit = true;  // false: the spacings are bare numbers
+    bool has_unit = true;  // false: the spacings have no unit
     VoxelType type = VoxelType::f32;
-    double scale = 1;  // value = code * scale + offset, where the format knows of it
+    double scale = 1;  // value = code * scale + offset; 1 and 0 if the format has no scaling
     double offset = 0;
-    std::int64_t time_points = 1;              // that the file holds
-    double time_step_s = 0;                    // between them; 0: unknown
-    std::vector<double> times_s;               // of each; empty: evenly spaced from 0
-    std::map<std::string, std::string> texts;  // each on one line
+    std::int64_t time_points = 1;              // number of volumes in the file
+    double time_step_s = 0;                    // interval between time points; 0: unknown
+    std::vector<double> times_s;               // time of each; empty: evenly spaced from 0
+    std::map<std::string, std::string> texts;  // each a single line
 
     std::int64_t voxels() const { return size[0] * size[1] * size[2]; }
     std::int64_t bytes() const { return voxels() * bytes_of(type); }
     std::int64_t slice_bytes() const { return size[0] * size[1] * bytes_of(type); }
 
-    // For formats that cannot leave a spacing out.
+    // Returns 1 if the spacing is unknown, for formats that require a spacing.
     double spacing_or_one(std::size_t axis) const { return spacing_mm[axis] > 0 ? spacing_mm[axis] : 1; }
 };
 
 enum class StoredType { u8, i8, u16, i16, u32, i32, u64, i64, f16, f32, f64, complex64 };
 
+// Returns the size of one voxel in bytes.
 std::int64_t bytes_of(StoredType type);
 
-// i8 becomes i16, integers and reals of more bytes become f32.
+// Returns the type that voxels are converted to: i8 becomes i16, wider integers and f64 become f32.
 VoxelType voxel_type(StoredType type);
 
-// How a voxel type lies in files. Of f32 for those that no file holds.
+// Returns the file type for a voxel type; f32 for types that files cannot hold.
 StoredType stored_as(VoxelType type);
 
-// Turns the bytes of each number round: from the other byte order to this machine's.
+// Reverses the bytes of each number. The two parts of a complex number are swapped separately.
 void swap_byte_order(StoredType type, std::span<std::byte> stored);
 
-// Voxels as they lie in a file, in this machine's byte order, converted to voxel_type(type).
+// Converts voxels of a file, already in this machine's byte order, to voxel_type(type).
 std::vector<std::byte> converted(StoredType type, std::vector<std::byte> stored);
 
-// Of all time points as they lie in a file; in double, so that no header can make it overflow.
+// Returns the size of all time points in the file, as double so that no header can cause an overflow.
 double claimed_bytes(const ImageHeader& header, StoredType type);
 
-// Throws Error{bad_file} before anything is allocated: the header describes more voxels than `voxel_bytes` of file,
-// which deflate may have made smaller, can hold.
+// Checks the header against the file size before memory is allocated. Throws Error{bad_file} if it describes more
+// voxels than `voxel_bytes` of the file can hold, taking compression into account.
 void check_claim(const ImageHeader& header, StoredType type, std::int64_t voxel_bytes, bool compressed,
                  const std::filesystem::path& path);
 

@@ -1,5 +1,5 @@
-// How voxels come out of image files and go into them: each format has one reader and one writer behind these two
-// faces. Files speak their own language (ImageHeader: columns, rows, slices); volume_file turns that into ours.
+// Interfaces to read and write the voxels of image files; each format implements one reader and one writer. Axes are
+// those of files (ImageHeader: columns, rows, slices). volume_file.h converts them.
 #pragma once
 
 #include <cstddef>
@@ -13,46 +13,47 @@
 
 namespace echolux {
 
-// Part of a picture, in voxels: along columns, rows, slices.
+// Part of a picture in voxels.
 struct ImageBox {
     Interval columns, rows, slices;
 };
 
-// One thread at a time. Everything throws Error{bad_file} naming the file and what is wrong with it, and
-// Error{out_of_memory}; after a time point that cannot be read, others can be.
+// Reads one image file. Use it from one thread at a time. All functions throw Error{bad_file}, naming the file and the
+// problem, or Error{out_of_memory}. After an unreadable time point, others can still be read.
 class ImageReader {
   public:
     virtual ~ImageReader() = default;
 
+    // Header of level 0.
     virtual const ImageHeader& header() const = 0;
 
-    // The voxels of slices of a time point, counted from 0: columns fastest, as header().type says. Read soonest in
-    // their order.
+    // Returns the voxels of slices of a time point (from 0), columns fastest, of type header().type. Reading slices in
+    // ascending order is fastest.
     virtual std::vector<std::byte> read(std::int64_t time_point, Interval slices) = 0;
 
-    // Slices that are stored together: as many at a time, from a multiple of that on, cost least to read.
+    // Number of slices stored together. Reading that many from a multiple of it is fastest.
     virtual std::int64_t slices_together() const { return 1; }
 
-    // The same picture, each level coarser than the one before; level 0 is header(). Most formats have one.
+    // Returns the header of each resolution level, from fine to coarse; level 0 is header(). Most formats have only
+    // one.
     virtual std::vector<ImageHeader> levels() const { return {header()}; }
 
-    // Whether boxes are read at a cost that goes with their size: pages of a volume larger than memory can be.
+    // Whether the cost of reading a box is proportional to its size, so that volumes larger than memory can be paged.
     virtual bool reads_boxes() const { return false; }
 
-    // Packed voxels of a box. Only where reads_boxes().
+    // Returns the voxels of a box without gaps. Call only if reads_boxes().
     virtual std::vector<std::byte> read_box(std::int64_t time_point, std::size_t level, const ImageBox& box);
 };
 
-// Everything throws Error{output} naming the file that was asked for.
+// Writes one image file. All functions throw Error{output} naming the destination file.
 class ImageWriter {
   public:
-    virtual ~ImageWriter() = default;  // without finish(): nothing useful is left, and whoever made it removes it
+    virtual ~ImageWriter() = default;  // without finish(), the file is useless and its creator removes it
 
-    // The next whole slices: those of the first time point in their order, then of the second, ... Columns fastest, as
-    // the header's type says.
+    // Appends whole slices of type header.type, columns fastest: first those of time point 0, then of time point 1, ...
     virtual void write(std::span<const std::byte> slices) = 0;
 
-    // All slices were written: what the format says at the end.
+    // Completes the file after all slices were written.
     virtual void finish() = 0;
 };
 

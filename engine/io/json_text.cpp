@@ -11,12 +11,13 @@ namespace {
 
 constexpr int deepest = 64;
 
+// Returns the deepest nesting of brackets outside strings, without parsing.
 int depth_of(std::string_view text) {
     int depth = 0, most = 0;
     bool is_text = false;
     for (std::size_t i = 0; i < text.size(); ++i) {
         if (is_text && text[i] == '\\')
-            ++i;  // whatever follows is not the end
+            ++i;  // skip the escaped character
         else if (text[i] == '"')
             is_text = !is_text;
         else if (!is_text && (text[i] == '[' || text[i] == '{'))

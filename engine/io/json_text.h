@@ -1,5 +1,5 @@
-// The one place where JSON of others is read. What is nested deeper than any of the files that we know is refused
-// before it is parsed: trees are copied and released by functions that call themselves, and a stack has an end.
+// Parsing of JSON from files of other programs. Input nested deeper than any supported file is rejected before parsing,
+// because the JSON library copies and destroys trees recursively and could overflow the stack.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -8,7 +8,7 @@
 
 namespace echolux {
 
-// Throws Error{bad_file} naming `where`: no JSON, or nested more than 64 deep.
+// Parses `text`. Throws Error{bad_file} naming `where` if it is not JSON, or is nested more than 64 levels deep.
 nlohmann::json parsed_json(std::string_view text, const std::string& where, const std::string& remedy);
 
 }  // namespace echolux

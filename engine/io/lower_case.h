@@ -1,4 +1,4 @@
-// Names of files and keys whose case does not matter.
+// Case-insensitive names of files and keys. ASCII only.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ inline std::string lower_case(std::string text) {
     return text;
 }
 
-// ".png" of "scan.PNG".
+// Returns the extension: ".png" for "scan.PNG".
 inline std::string lower_ending(const std::filesystem::path& path) {
     return lower_case(path.extension().string());
 }

@@ -19,7 +19,7 @@ struct TypeName {
     std::string_view name;
     StoredType type;
 };
-// Of those of the same type the first is written.
+// The first entry of each type is used for writing.
 constexpr TypeName type_names[] = {
     {"MET_UCHAR", StoredType::u8},       {"MET_CHAR", StoredType::i8},   {"MET_SHORT", StoredType::i16},
     {"MET_USHORT", StoredType::u16},     {"MET_INT", StoredType::i32},   {"MET_UINT", StoredType::u32},
@@ -30,11 +30,11 @@ constexpr TypeName type_names[] = {
 // ---- reading --------------------------------------------------------------------------------------------------------
 
 struct MetaHeader {
-    std::map<std::string, std::string> fields;  // "Key = value" lines
-    std::size_t bytes = 0;                      // to the end of the last line, which is ElementDataFile
+    std::map<std::string, std::string> fields;  // lines "Key = value"
+    std::size_t bytes = 0;                      // up to the end of the ElementDataFile line, which is the last
     std::string where;
 
-    // By any of several names.
+    // Returns the value of the first name that is present, or "".
     std::string field(std::initializer_list<const char*> names) const {
         for (const char* name : names) {
             const auto found = fields.find(name);
@@ -98,18 +98,19 @@ void set_geometry(const MetaHeader& header, ImageHeader& image) {
         const std::int64_t size = size_of(sizes[i], header.where);
         if (i > 3 && size > 1) header.refuse("has more than four dimensions");
         const bool has_spacing = i < spacings.size() && std::isfinite(spacings[i]) && spacings[i] != 0;
-        if (i == 3) image.time_points = size;  // the unit of its spacing is not known
+        if (i == 3) image.time_points = size;  // in an unknown unit, so the spacing is ignored
         if (i > 2) continue;
         image.size[i] = size;
         if (has_spacing) image.spacing_mm[i] = std::abs(spacings[i]) * millimetres;
         if (i < origin.size() && std::isfinite(origin[i])) image.origin_mm[i] = origin[i] * millimetres;
     }
-    // Without a word on units, spacings other than 1 are millimetres.
+    // Without DistanceUnits, spacings other than 1 are taken as millimetres.
     image.has_unit =
         millimetres_in(unit) > 0 || std::ranges::any_of(image.spacing_mm, [](double spacing) { return spacing != 1; });
 }
 
-// "RAI": columns run from the right, rows from the front, slices from the feet.
+// Letters name the side on which an axis starts: "RAI" means columns from the right, rows from the front, slices from
+// the feet.
 void set_orientation(const MetaHeader& header, ImageHeader& image) {
     const std::string from = header.field({"AnatomicalOrientation"});
     if (from.size() != 3) return;
@@ -131,6 +132,7 @@ void set_place(const MetaHeader& header, const std::filesystem::path& path, RawL
     layout.begin = apart ? 0 : static_cast<std::int64_t>(header.bytes);
     const auto skip = numbers_of(header.field({"HeaderSize"}));
     if (skip.size() == 1 && skip[0] > 0 && skip[0] < 1e9) layout.begin += static_cast<std::int64_t>(skip[0]);
+    // HeaderSize = -1: the voxels are the last bytes of the file.
     if (skip.size() == 1 && skip[0] == -1) layout.begin = begin_of_last_bytes(layout);
 }
 

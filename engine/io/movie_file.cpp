@@ -18,10 +18,10 @@
 namespace echolux {
 namespace {
 
-// What a file with such an ending holds: first what is usual.
+// Codecs of a file type, the default first.
 struct Container {
     std::string_view ending;
-    const char* name;  // FFmpeg's
+    const char* name;  // FFmpeg's name
     std::vector<MovieCodec> codecs;
 };
 
@@ -44,7 +44,7 @@ std::string_view name_of(MovieCodec codec) {
     return names.at(static_cast<std::size_t>(codec));
 }
 
-// A folder is one for a series of PNG files.
+// A folder receives a series of PNG files. Returns null if the ending is unknown.
 const Container* container_of(const std::filesystem::path& path) {
     std::error_code none;
     std::string ending = lower_ending(path);
@@ -81,6 +81,7 @@ void check_format(const std::filesystem::path& path, const MovieFormat& format) 
     if (format.max_pictures < 1) refuse("a movie needs at least one picture", "");
     if (format.has_alpha && !can_be_transparent(format.codec))
         refuse(fmt::format("{} has no transparency", name_of(format.codec)), "name it .mov, .webp or frame_%04d.png");
+    // GIF stores delays in hundredths of a second, and players slow down delays of less than 2.
     if (format.codec == MovieCodec::gif && format.rate.per_s() > 50)
         refuse("GIF allows at most 50 pictures per second", "choose a lower rate, or another format");
     if (format.crf >= 0 && !needs_even_size(format.codec))
@@ -120,6 +121,7 @@ FrameRate parsed_frame_rate(const std::string& text, const std::string& where) {
     const std::size_t point = view.find('.');
     if (point == view.npos) return frame_rate(whole(view), 1, where);
     const std::string_view decimals = view.substr(point + 1);
+    // More decimals could exceed the limits of frame_rate().
     if (decimals.size() > 6) refuse();
     std::int64_t scale = 1;
     for (std::size_t i = 0; i < decimals.size(); ++i) scale *= 10;

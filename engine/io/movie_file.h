@@ -1,6 +1,6 @@
-// Movies in files: pictures that come one by one are encoded as they come, at an exact rate. H.264, H.265, AV1, VP9,
-// ProRes 4444, GIF and WebP are made by the FFmpeg of the user's system, series of PNG files by libpng alone. A movie
-// that is ended early, or that a full disk ends, is a whole movie of what was done until then.
+// Movie files. Pictures are encoded as they arrive, at an exact frame rate. FFmpeg, loaded from the user's system,
+// encodes H.264, H.265, AV1, VP9, ProRes 4444, GIF and WebP; series of PNG files need only libpng. A movie that ends
+// early, for instance on a full disk, is still a valid movie of the pictures up to that point.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace echolux {
 
 enum class MovieCodec { automatic, h264, h265, av1, vp9, prores, gif, webp, png };
 
-// Pictures a second as a fraction: 30000/1001 is exact, 29.97 is 2997/100.
+// Pictures per second as an exact fraction: 30000/1001 for NTSC, 2997/100 for 29.97.
 struct FrameRate {
     std::int64_t pictures = 30;
     std::int64_t seconds = 1;
@@ -23,58 +23,61 @@ struct FrameRate {
     double per_s() const { return static_cast<double>(pictures) / static_cast<double>(seconds); }
 };
 
-// In lowest terms. Throws Error{bad_setting} for what is not above 0 or has parts beyond 1e6.
+// Returns the rate in lowest terms. Throws Error{bad_setting} if a part is not between 1 and 1e6.
 FrameRate frame_rate(std::int64_t pictures, std::int64_t seconds, const std::string& where);
 
-// "25", "29.97", "30000/1001". Throws Error{bad_setting} naming `where`.
+// Parses "25", "29.97" or "30000/1001". Throws Error{bad_setting} naming `where`.
 FrameRate parsed_frame_rate(const std::string& text, const std::string& where);
 
-// A text that every movie of ours carries: the version of the program.
+// Key of the text with the program version, which each of our movies carries.
 inline constexpr const char* movie_program_key = "movie.program";
 
 struct MovieFormat {
-    MovieCodec codec = MovieCodec::automatic;  // what is usual for the name's ending
+    MovieCodec codec = MovieCodec::automatic;  // automatic: the default of the file type
     std::int64_t width = 0;
     std::int64_t height = 0;
     FrameRate rate;
-    std::int64_t max_pictures = 0;   // that will ever be added
-    std::int64_t first_picture = 0;  // number of the first file of a series
-    bool has_alpha = false;          // pictures have transparent parts
-    double crf = -1;                 // of H.264, H.265, AV1, VP9; lower is better; -1: fine, see docs/movies.md
-    bool may_use_hardware = true;    // encoders of the graphics card, where there are some
-    std::map<std::string, std::string> text{};  // kept where the file has room: view, recipe, program version
+    std::int64_t max_pictures = 0;              // upper limit of pictures to be added
+    std::int64_t first_picture = 0;             // number of the first file of a series
+    bool has_alpha = false;                     // whether pictures have transparent parts
+    double crf = -1;                            // quality of H.264, H.265, AV1, VP9; lower is better; -1: default, see
+                                                // docs/movies.md
+    bool may_use_hardware = true;               // allows hardware encoders of the graphics card
+    std::map<std::string, std::string> text{};  // metadata, stored if the format supports it: view, recipe, program
+                                                // version
 };
 
-// Whether the name is one of a movie: .mp4 .mkv .webm .mov .gif .webp, a series frame_%04d.png, or a folder for one.
+// Returns whether the name is that of a movie: .mp4 .mkv .webm .mov .gif .webp, a series frame_%04d.png, or a folder
+// for a series.
 bool is_movie_name(const std::filesystem::path& path);
 
-// What `wanted` means for the name. Throws Error{bad_setting} for a name that is no movie's, and for a codec that such
-// a file does not hold.
+// Resolves `wanted` for a file name. Throws Error{bad_setting} if the name is not that of a movie, or if that file type
+// cannot hold the codec.
 MovieCodec movie_codec(const std::filesystem::path& path, MovieCodec wanted);
 
-// Codecs with colours at half resolution take even widths and heights only.
+// Returns whether the codec stores colours at half resolution and therefore needs an even width and height.
 bool needs_even_size(MovieCodec codec);
 bool can_be_transparent(MovieCodec codec);
 
-// One thread at a time.
+// Encodes one movie. Use it from one thread at a time.
 class MovieWriter {
   public:
-    virtual ~MovieWriter() = default;  // without finish(): nothing is left of a file, and of a series what was added
+    virtual ~MovieWriter() = default;  // without finish(): removes an incomplete file, keeps the pictures of a series
 
-    virtual std::string encoder() const = 0;  // "libx264"
+    virtual std::string encoder() const = 0;  // name of the encoder: "libx264"
 
-    // The next picture: RGBA, straight alpha, row by row from the top; `text` goes with it where it is a file of its
-    // own. Throws Error{output}: the disk is full, ...
+    // Adds a picture: RGBA with straight alpha, row by row from the top. `text` is stored with it in a series. Throws
+    // Error{output}, for instance if the disk is full.
     virtual void add(std::span<const std::uint8_t> rgba, const std::map<std::string, std::string>& text = {}) = 0;
 
-    // The movie is whole under its name, also after add() has failed. Nothing where there is no picture in it.
+    // Completes the file and gives it its name, even after add() has failed. Leaves no file if it holds no picture.
     virtual void finish() = 0;
 
-    virtual std::int64_t pictures() const = 0;  // that are in the file, as far as is known
+    virtual std::int64_t pictures() const = 0;  // pictures known to be in the file
 };
 
-// Throws Error{bad_setting} for what the format cannot be, Error{device} where FFmpeg is missing, Error{output} where
-// nothing can be written there.
+// Creates a movie. Throws Error{bad_setting} if the format is impossible, Error{device} if FFmpeg is missing, and
+// Error{output} if the path is not writable.
 std::unique_ptr<MovieWriter> create_movie(const std::filesystem::path& path, const MovieFormat& format);
 
 }  // namespace echolux

@@ -11,7 +11,7 @@ namespace {
 
 using Path = std::filesystem::path;
 
-// With links followed as far as there is something.
+// Follows symbolic links as far as the path exists.
 Path resolved(const Path& path) {
     std::error_code problem;
     const Path absolute = std::filesystem::absolute(path, problem);

@@ -1,5 +1,6 @@
-// Files that the header of another program names. A header may come from anybody, and whoever converts it hands on what
-// it names: so it names what lies beside or below it, links followed, unless the user says where else data may lie.
+// Access to files that a header names. A header from an unknown source could name any file, and converting it would
+// leak that file's content. So headers may only name files beside or below themselves, after following links, and files
+// in folders that the user allows.
 #pragma once
 
 #include <filesystem>
@@ -7,19 +8,20 @@
 
 namespace echolux {
 
-// Folders, separated by colons, below which headers may name files besides their own.
+// Environment variable: further folders for data files, separated by colons.
 inline constexpr const char* data_folders_variable = "ECHOLUX_DATA_FOLDERS";
 
-// Whether `path`, links followed, lies in `folder` or below it.
+// Returns whether `path`, with links resolved, is `folder` or is below it.
 bool lies_below(const std::filesystem::path& folder, const std::filesystem::path& path);
 
-// The same, or below a folder of the user's.
+// Returns whether `path` is below `folder` or below a folder that the user allows.
 bool may_be_named(const std::filesystem::path& folder, const std::filesystem::path& path);
 
-// The regular file that `header` names. Throws Error{bad_file} naming both: it is none, or lies elsewhere.
+// Returns the path of the regular file `name` that `header` refers to. Throws Error{bad_file} naming both if it is not
+// a regular file or is in a folder that is not allowed.
 std::filesystem::path named_file(const std::filesystem::path& header, const std::string& name);
 
-// The same of a folder that holds what is to be read, for stores of many files. Throws Error{bad_file}.
+// Checks that `path`, a part of the multi-file store `folder`, may be read. Throws Error{bad_file}.
 void require_within(const std::filesystem::path& folder, const std::filesystem::path& path);
 
 }  // namespace echolux

@@ -10,7 +10,7 @@ bool is_digit(char c) {
     return std::isdigit(static_cast<unsigned char>(c)) != 0;
 }
 
-// The digits at the beginning.
+// Returns the leading digits.
 std::string_view number_in_front(std::string_view text) {
     const auto end = std::ranges::find_if_not(text, is_digit) - text.begin();
     return text.substr(0, static_cast<std::size_t>(end));
@@ -32,6 +32,7 @@ bool is_before_naturally(std::string_view a, std::string_view b) {
             continue;
         }
         const std::string_view m = without_zeros(first), n = without_zeros(second);
+        // Without leading zeros, the longer number is larger. This works for any number of digits.
         if (m != n) return m.size() != n.size() ? m.size() < n.size() : m < n;
         a.remove_prefix(first.size()), b.remove_prefix(second.size());
     }

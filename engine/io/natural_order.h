@@ -1,4 +1,4 @@
-// Names in the order in which people count: scan2 before scan10.
+// Natural order of names: scan2 before scan10.
 #pragma once
 
 #include <filesystem>
@@ -6,9 +6,10 @@
 
 namespace echolux {
 
+// Returns whether `a` comes before `b`. Runs of digits compare as numbers.
 bool is_before_naturally(std::string_view a, std::string_view b);
 
-// By their last names.
+// Compares only the last components of the paths.
 inline bool is_before_naturally_named(const std::filesystem::path& a, const std::filesystem::path& b) {
     return is_before_naturally(a.filename().string(), b.filename().string());
 }

@@ -19,13 +19,13 @@ namespace echolux {
 namespace {
 
 constexpr std::size_t header_bytes = 348;
-constexpr std::size_t voxels_start = 352;    // after the extension flag
-constexpr std::size_t max_side = 32767;      // sizes are 16-bit
-constexpr std::int32_t comment_code = 6;     // of an extension
-constexpr std::int64_t max_start = 1 << 24;  // of the voxels; the place is stored as a float
+constexpr std::size_t voxels_start = 352;    // header and extension flag
+constexpr std::size_t max_side = 32767;      // limit of 16-bit sizes
+constexpr std::int32_t comment_code = 6;     // extension code "comment"
+constexpr std::int64_t max_start = 1 << 24;  // limit of the voxel offset, which is stored as a float
 constexpr int units_mm = 2, units_s = 8;
 
-// Places of header fields in bytes.
+// Byte offsets of header fields.
 constexpr std::size_t at_dim = 40, at_datatype = 70, at_bitpix = 72, at_pixdim = 76, at_vox_offset = 108,
                       at_slope = 112, at_intercept = 116, at_units = 123, at_description = 148, at_qform = 252,
                       at_sform = 254, at_quaternion_d = 264, at_q_offset = 268, at_srow = 280, at_magic = 344;
@@ -39,7 +39,7 @@ constexpr Datatype datatypes[] = {{2, StoredType::u8},     {4, StoredType::i16},
                                   {256, StoredType::i8},   {512, StoredType::u16},      {768, StoredType::u32},
                                   {1024, StoredType::i64}, {1280, StoredType::u64}};
 
-// The fixed part of a file, in either byte order.
+// The fixed-size header, in either byte order.
 class Fields {
   public:
     std::array<std::byte, voxels_start> bytes{};
@@ -61,7 +61,7 @@ class Fields {
     }
 };
 
-// .nii.gz, in upper or lower case.
+// Returns true for .nii.gz, in any case.
 bool is_packed(const std::filesystem::path& path) {
     return path.extension().string().size() == std::string_view(".gz").size();
 }
@@ -89,7 +89,7 @@ StoredType stored_type(const Fields& fields, const std::string& where) {
                 "only gray and complex64 volumes can be read; convert colours to gray");
 }
 
-// 0: unknown.
+// Returns the time step; 0 if unknown.
 double seconds(const Fields& fields) {
     const int unit = std::to_integer<int>(fields.bytes[at_units]) & 0x38;
     const double one = unit == 8 ? 1 : unit == 16 ? 1e-3 : unit == 24 ? 1e-6 : 0;
@@ -97,6 +97,7 @@ double seconds(const Fields& fields) {
     return std::isfinite(step) && step > 0 ? step : 0;
 }
 
+// Returns the length of the header's unit in millimetres. Without a unit, millimetres are assumed.
 double millimetres(const Fields& fields) {
     switch (std::to_integer<int>(fields.bytes[at_units]) & 7) {
         case 1: return 1000;
@@ -126,11 +127,11 @@ ImageHeader read_header(const Fields& fields, const std::string& where) {
         if (std::isfinite(spacing) && spacing > 0) header.spacing_mm[i] = spacing;
     }
     header.has_unit = (std::to_integer<int>(fields.bytes[at_units]) & 7) != 0;
-    const double origin = -fields.get<float>(at_srow, 7);  // of rows; they run along -y
+    const double origin = -fields.get<float>(at_srow, 7);  // of rows, which run along -y
     if (std::isfinite(origin)) header.origin_mm[1] = origin;
     const double slope = fields.get<float>(at_slope);
     const double intercept = fields.get<float>(at_intercept);
-    if (slope != 0 && std::isfinite(slope) && std::isfinite(intercept)) {  // 0: not scaled
+    if (slope != 0 && std::isfinite(slope) && std::isfinite(intercept)) {  // a slope of 0 means no scaling
         header.scale = slope;
         header.offset = intercept;
     }
@@ -139,8 +140,8 @@ ImageHeader read_header(const Fields& fields, const std::string& where) {
     return header;
 }
 
-// Where columns, rows and slices run to; x and y of NIfTI run to the right and the front, ours to the left and the
-// back.
+// Returns the directions of columns, rows and slices in LPS coordinates. NIfTI's x and y run to the right and the front
+// (RAS), so both are negated. Uses the affine matrix (sform) if present, else the quaternion (qform).
 std::optional<PatientAxes> patient_axes(const Fields& fields) {
     PatientAxes axes{};
     const auto set = [&axes](std::size_t axis, std::size_t world, double value) {
@@ -155,7 +156,7 @@ std::optional<PatientAxes> patient_axes(const Fields& fields) {
     const double b = fields.get<float>(at_quaternion_d - 8), c = fields.get<float>(at_quaternion_d - 4),
                  d = fields.get<float>(at_quaternion_d);
     const double a = std::sqrt(std::max(0.0, 1 - b * b - c * c - d * d));
-    const double third = fields.get<float>(at_pixdim) < 0 ? -1 : 1;  // slices may run against the right hand
+    const double third = fields.get<float>(at_pixdim) < 0 ? -1 : 1;  // qfac: -1 for left-handed axes
     const double turned[3][3] = {{a * a + b * b - c * c - d * d, 2 * (b * c - a * d), 2 * (b * d + a * c)},
                                  {2 * (b * c + a * d), a * a + c * c - b * b - d * d, 2 * (c * d - a * b)},
                                  {2 * (b * d - a * c), 2 * (c * d + a * b), a * a + d * d - b * b - c * c}};
@@ -173,7 +174,7 @@ void read_lines(const std::string& comment, std::map<std::string, std::string>& 
     }
 }
 
-// What lies between the header and the voxels: our texts, or anything else.
+// Reads the extension between the header and the voxels: our texts, if it is a comment.
 void read_extensions(StoredBytes& file, const Fields& fields, std::int64_t bytes, ImageHeader& header) {
     std::string extensions(static_cast<std::size_t>(bytes), '\0');
     file.read(header_bytes, std::as_writable_bytes(std::span(extensions)));
@@ -190,7 +191,7 @@ void read_extensions(StoredBytes& file, const Fields& fields, std::int64_t bytes
 std::int64_t voxels_place(const Fields& fields, const std::string& where) {
     const double start = fields.get<float>(at_vox_offset);
     const bool in_file = start >= static_cast<double>(voxels_start) && start <= static_cast<double>(max_start);
-    if (!in_file) {  // also when it is no number
+    if (!in_file) {  // also if NaN
         throw Error(ErrorCode::bad_file, fmt::format("places its voxels at byte {}", start), where);
     }
     return static_cast<std::int64_t>(start);
@@ -205,7 +206,8 @@ std::int16_t datatype_code(VoxelType type) {
     return 0;
 }
 
-// Flag, size, code and text of one comment, padded to a multiple of 16 after the flag; just the flag without texts.
+// Returns flag, size, code and text of one comment extension, padded to a multiple of 16 bytes after the flag. Without
+// texts it is only the flag.
 std::string extension_for(const ImageHeader& header) {
     std::string comment;
     for (const auto& [key, text] : header.texts) {
@@ -237,7 +239,7 @@ void put_geometry(const ImageHeader& header, Fields& fields) {
     }
     fields.put<std::int16_t>(at_qform, 1);
     fields.put<std::int16_t>(at_sform, 1);
-    fields.put<float>(at_quaternion_d, 1);  // half a turn about z: (-1, -1, 1)
+    fields.put<float>(at_quaternion_d, 1);  // half a turn about z: directions (-1, -1, 1)
     if (series) fields.put(at_dim, static_cast<std::int16_t>(header.time_points), 4);
     if (series) fields.put(at_pixdim, header.time_step_s > 0 ? static_cast<float>(header.time_step_s) : 1.0f, 4);
     const bool has_time = series && header.time_step_s > 0;

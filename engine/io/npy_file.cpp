@@ -15,10 +15,10 @@ namespace {
 constexpr std::string_view magic = "\x93NUMPY";
 
 struct TypeName {
-    std::string_view name;  // without the sign of the byte order
+    std::string_view name;  // without the byte-order character
     StoredType type;
 };
-// Of those of the same type the first is written.
+// The first entry of each type is used for writing.
 constexpr TypeName type_names[] = {{"u1", StoredType::u8},       {"b1", StoredType::u8},  {"i1", StoredType::i8},
                                    {"u2", StoredType::u16},      {"i2", StoredType::i16}, {"u4", StoredType::u32},
                                    {"i4", StoredType::i32},      {"u8", StoredType::u64}, {"i8", StoredType::i64},
@@ -33,7 +33,7 @@ struct NpyHeader {
     std::string dictionary;  // "{'descr': '<u2', 'fortran_order': False, 'shape': (3, 5, 7), }"
     std::int64_t bytes = 0;
 
-    // What follows "'key':".
+    // Returns the text after "'key':".
     std::string_view value(std::string_view key) const {
         const std::size_t at = dictionary.find(fmt::format("'{}'", key));
         const std::size_t colon = dictionary.find(':', at);
@@ -80,7 +80,7 @@ void set_shape(const NpyHeader& header, const std::filesystem::path& path, RawLa
     }
     const bool fortran = header.value("fortran_order").starts_with("True");
     const auto axes = static_cast<int>(sizes.size());
-    for (int axis = 0; axis < axes; ++axis) {  // from the columns on
+    for (int axis = 0; axis < axes; ++axis) {  // from columns to time
         const std::int64_t size = size_of(sizes[static_cast<std::size_t>(axes - 1 - axis)], path.string());
         if (axis == 3) layout.header.time_points = size;
         if (axis < 3) layout.header.size[static_cast<std::size_t>(axis)] = size;
@@ -109,7 +109,7 @@ std::unique_ptr<ImageWriter> create_npy(const std::filesystem::path& path, const
     std::string text = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}{}, {}, {}), }}",
                                    bytes_of(header.type) == 1 ? '|' : '<', entry->name, time, header.size[2],
                                    header.size[1], header.size[0]);
-    constexpr std::size_t fixed = 10, step = 64;  // the header's bytes are a multiple of that
+    constexpr std::size_t fixed = 10, step = 64;  // the header's size must be a multiple of `step`
     text.resize((fixed + text.size() + 1 + step - 1) / step * step - fixed, ' ');
     text.back() = '\n';
     const std::string length{static_cast<char>(text.size() & 0xff), static_cast<char>(text.size() >> 8)};

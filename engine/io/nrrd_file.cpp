@@ -22,7 +22,7 @@ struct TypeName {
     std::string_view name;
     StoredType type;
 };
-// Of those of the same type the first is written.
+// The first entry of each type is used for writing.
 constexpr TypeName type_names[] = {{"unsigned char", StoredType::u8}, {"uchar", StoredType::u8},
                                    {"uint8", StoredType::u8},         {"uint8_t", StoredType::u8},
                                    {"signed char", StoredType::i8},   {"int8", StoredType::i8},
@@ -42,7 +42,7 @@ constexpr TypeName type_names[] = {{"unsigned char", StoredType::u8}, {"uchar", 
                                    {"uint64_t", StoredType::u64},     {"float", StoredType::f32},
                                    {"double", StoredType::f64}};
 
-// In values of keys, line breaks and backslashes are written as \n and \\.
+// Escapes backslashes, as NRRD requires in values. Values contain no line breaks.
 std::string escaped(const std::string& text) {
     std::string line;
     for (const char c : text) line += c == '\\' ? std::string("\\\\") : std::string(1, c);
@@ -51,7 +51,7 @@ std::string escaped(const std::string& text) {
 
 // ---- reading --------------------------------------------------------------------------------------------------------
 
-// A header as it stands in the file.
+// Raw header of a file.
 struct NrrdHeader {
     std::map<std::string, std::string> fields;
     std::map<std::string, std::string> texts;
@@ -77,8 +77,10 @@ void add_line(std::string_view line, NrrdHeader& header) {
         header.texts[name] = with_line_breaks(line.substr(colon + 2));
         return;
     }
-    std::erase_if(name, [](char c) { return c == ' ' || c == '_' || c == '-'; });  // "data file" is also "datafile"
+    std::erase_if(name, [](char c) { return c == ' ' || c == '_' || c == '-'; });  // "data file" and "datafile" are the
+                                                                                   // same field
     name = lower_case(name);
+    // "centers" is the old name of the field.
     if (name == "centers") name = "centerings";
     header.fields[name] = trimmed(line.substr(colon + 1));
 }
@@ -99,6 +101,7 @@ NrrdHeader parsed_header(const std::filesystem::path& path) {
         complete = line.empty();
         add_line(line, header);
     }
+    // A detached header may end without an empty line.
     const bool apart = !header.field("datafile").empty();
     if (!complete && !apart) header.refuse("is not an NRRD file, or ends within its header", "copy the file again");
     return header;
@@ -118,7 +121,7 @@ struct Axis {
     std::string unit;
 };
 
-// "(0.01,0,0) none (0,0,1)": the length of each.
+// Returns the length of each vector in "(0.01,0,0) none (0,0,1)"; NaN for "none".
 std::vector<double> lengths_of(std::string text) {
     std::vector<double> lengths;
     for (std::size_t at = 0; at < text.size();) {
@@ -133,7 +136,7 @@ std::vector<double> lengths_of(std::string text) {
     return lengths;
 }
 
-// Of "(1,0,0) (0,1,0) (0,0,1)", beside which may stand none.
+// Returns the vectors in "(1,0,0) (0,1,0) (0,0,1)", skipping "none".
 std::vector<std::array<double, 3>> vectors_of(const std::string& text) {
     std::vector<std::array<double, 3>> vectors;
     for (std::size_t begin = 0; (begin = text.find('(', begin)) != std::string::npos;) {
@@ -145,7 +148,8 @@ std::vector<std::array<double, 3>> vectors_of(const std::string& text) {
     return vectors;
 }
 
-// Spaces are named by where their axes run to: "right-anterior-superior" or RAS. Others know nothing of patients.
+// The name of a space gives the directions of its axes: "right-anterior-superior" or "RAS". Other spaces are not
+// related to a patient.
 void set_orientation(const NrrdHeader& header, ImageHeader& image) {
     const std::string space = header.field("space");
     const auto vectors = vectors_of(header.field("spacedirections"));
@@ -196,7 +200,7 @@ std::vector<Axis> axes_of(const NrrdHeader& header) {
     return axes;
 }
 
-// Two floats a voxel: the first axis goes.
+// Two floats per voxel: removes the first axis and changes the voxel type to complex.
 bool take_complex(std::vector<Axis>& axes, RawLayout& layout) {
     if (axes.front().kind != "complex" || axes.front().size != 2 || layout.stored != StoredType::f32) return false;
     layout.stored = StoredType::complex64;
@@ -215,6 +219,7 @@ void set_geometry(const NrrdHeader& header, const std::vector<Axis>& axes, RawLa
         const bool is_space = axis.kind.empty() || axis.kind == "domain" || axis.kind == "space" ||
                               axis.kind == "???" || axis.kind == "none";
         const bool again = is_time && std::ranges::count(order, 3) > 0;
+        // Extra axes of size 1 are ignored.
         if (axis.size == 1 && (again || (!is_time && !is_space))) continue;
         if (again) header.refuse("has more than four dimensions");
         if (!is_time && !is_space) {
@@ -235,10 +240,10 @@ void set_geometry(const NrrdHeader& header, const std::vector<Axis>& axes, RawLa
         ++next;
     }
     for (int axis = 0; axis < 4; ++axis) {
-        if (std::ranges::count(order, axis) == 0) order.push_back(axis);  // of size 1: anywhere
+        if (std::ranges::count(order, axis) == 0) order.push_back(axis);  // axes of size 1 fit anywhere
     }
     std::ranges::copy(order, layout.order.begin());
-    // Without a word on units, spacings other than 1 are millimetres.
+    // Without space units, spacings other than 1 are taken as millimetres.
     image.has_unit = space_units.empty() ? std::ranges::any_of(image.spacing_mm, [](double mm) { return mm != 1; })
                                          : millimetres > 0;
     const auto origin = numbers_of(header.field("spaceorigin"), "(,) \t");
@@ -247,7 +252,8 @@ void set_geometry(const NrrdHeader& header, const std::vector<Axis>& axes, RawLa
     }
 }
 
-// Where the voxels lie: behind the header, or in another file after some lines and bytes.
+// Determines the position of the voxels: after the header, or in another file after some lines and bytes. A byte skip
+// of -1 means the last bytes of the file.
 void set_place(const NrrdHeader& header, const std::filesystem::path& path, RawLayout& layout) {
     const std::string encoding = header.field("encoding");
     layout.packed = encoding == "gzip" || encoding == "gz";

@@ -1,5 +1,5 @@
-// NRRD (teem.sourceforge.net/nrrd/format.html): raw or packed by gzip, header and voxels in one file or in two. Written
-// with the voxels in the same file; time is the last axis; texts are key/value pairs.
+// NRRD (teem.sourceforge.net/nrrd/format.html). Reads raw or gzip-compressed voxels after the header or in a separate
+// file. Writes a single file, with time as the last axis and texts as key/value pairs.
 #pragma once
 
 #include <filesystem>
@@ -10,8 +10,10 @@
 
 namespace echolux {
 
+// See ImageFormat::open.
 std::unique_ptr<ImageReader> open_nrrd(const std::filesystem::path& path);
 
+// See ImageFormat::create.
 std::unique_ptr<ImageWriter> create_nrrd(const std::filesystem::path& path, const ImageHeader& header,
                                          const ImageStorage& storage, const std::string& where);
 

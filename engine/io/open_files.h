@@ -1,13 +1,12 @@
-// Where no more files can be opened: that is no fault of the file that was to be opened next, and is told as what it
-// is.
+// Reports exhausted file descriptors as such, instead of blaming the file that could not be opened.
 #pragma once
 
 #include <string>
 
 namespace echolux {
 
-// Throws Error{device} naming `where` if `problem`, an errno, says that this process or the system has too many files
-// open.
+// Throws Error{device} naming `where` if `problem`, an errno, means that this process or the system has too many open
+// files. Otherwise does nothing.
 void check_open_files(int problem, const std::string& where);
 
 }  // namespace echolux

@@ -8,7 +8,7 @@
 namespace echolux {
 namespace {
 
-// Of the axis that a direction is nearest to.
+// Returns the letter of the side that a direction points to most; '?' for a zero or non-finite direction.
 char letter_of(const std::array<double, 3>& direction) {
     constexpr std::array<std::array<char, 2>, 3> letters{{{'L', 'R'}, {'P', 'A'}, {'S', 'I'}}};
     std::size_t nearest = 0;
@@ -41,7 +41,8 @@ void add_orientation(ImageHeader& image, const PatientAxes& axes) {
 std::string opposite_side(char letter) {
     constexpr std::string_view pairs = "LRPASI";
     const std::size_t at = pairs.find(letter);
-    return at == std::string_view::npos ? "" : std::string(1, pairs[at ^ 1]);
+    return at == std::string_view::npos ? "" : std::string(1, pairs[at ^ 1]);  // neighbours in `pairs` differ in the
+                                                                               // lowest bit
 }
 
 }  // namespace echolux

@@ -1,5 +1,5 @@
-// Which way a patient lies in a volume: letters as radiology has them, towards the left (L) or right (R), the back
-// (P: posterior) or front (A: anterior), the head (S: superior) or feet (I: inferior).
+// Orientation of the patient in a volume, in the letters of radiology: left (L), right (R), back (P: posterior), front
+// (A: anterior), head (S: superior), feet (I: inferior).
 #pragma once
 
 #include <array>
@@ -9,18 +9,19 @@
 
 namespace echolux {
 
-// Where columns, rows and slices of a file run to, in the patient's coordinates: x to the left, y to the back, z to the
-// head (LPS, as DICOM has them). Any length.
+// Directions of columns, rows and slices of a file in the patient's coordinates: x to the left, y to the back, z to the
+// head (LPS, as in DICOM). The vectors may have any length.
 using PatientAxes = std::array<std::array<double, 3>, 3>;
 
-// One letter each for growing depth (rows), A-scans (columns), B-scans (slices): "PLS". Empty: an axis has no
-// direction, or two run the same way.
+// Returns the directions of increasing depth (rows), A-scans (columns) and B-scans (slices) as letters, e.g. "PLS".
+// Returns "" if an axis has no direction or two axes are parallel.
 std::string orientation_of(const PatientAxes& axes);
 
-// Notes it as provenance of a foreign file under "orientation"; files of ours know nothing of patients.
+// Records the orientation of a foreign file as its provenance text "orientation". Does nothing for our own files, which
+// have no patient coordinates.
 void add_orientation(ImageHeader& image, const PatientAxes& axes);
 
-// "L" of "R"; "" of all else.
+// Returns the opposite letter: "L" for 'R'. Returns "" for other characters.
 std::string opposite_side(char letter);
 
 }  // namespace echolux

@@ -1,4 +1,4 @@
-// A binary file written piece by piece that appears under its name only when it is complete.
+// A binary file that is written in pieces and appears under its name only when complete.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ class OutputFile {
     explicit OutputFile(const std::filesystem::path& path);  // throws Error{output}
 
     void write(std::span<const std::byte> bytes);  // throws Error{output}: disk full, no permission
-    void close();                                  // all is on its way to the disk
-    void commit();                                 // closes, renames
+    void close();                                  // passes all data to the operating system
+    void commit();                                 // closes and renames the file
 
   private:
     [[noreturn]] void fail() const;

@@ -18,10 +18,10 @@ using Path = std::filesystem::path;
 Path resolved(const Path& path) {
     std::error_code problem;
     const Path whole = std::filesystem::weakly_canonical(std::filesystem::absolute(path, problem), problem);
-    return whole.has_filename() ? whole : whole.parent_path();  // "folder/"
+    return whole.has_filename() ? whole : whole.parent_path();  // for "folder/"
 }
 
-// Under whatever name: by links and symbolic links too.
+// Also compares inodes, to detect hard links and symbolic links.
 bool are_same(const Path& a, const Path& b) {
     std::error_code missing;
     return std::filesystem::equivalent(a, b, missing) || resolved(a) == resolved(b);
@@ -34,15 +34,15 @@ bool lies_in(const Path& path, const Path& folder) {
     return inner != outer && std::ranges::mismatch(outer, inner).in1 == outer.end();
 }
 
-// A file that is in the folder of a series or picture is a part of it; a new one is not. What replaces a folder
-// replaces all that is in it.
+// Overwriting an existing file inside the folder of an input series would change that series; a new file there is
+// harmless. Replacing a folder would remove the inputs inside it.
 bool would_harm(const Path& output, const Path& input) {
     std::error_code problem;
     if (are_same(output, input)) return true;
     return std::filesystem::exists(output, problem) && (lies_in(output, input) || lies_in(input, output));
 }
 
-// What is named as something else would not be found again, or be opened as that.
+// A file with another ending would not be recognised, or opened as another format.
 void refuse_other_endings(const Output& output) {
     if (output.endings.empty() || std::ranges::count(output.endings, lower_ending(output.path)) > 0) return;
     if (output.path.empty())

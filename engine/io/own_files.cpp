@@ -17,7 +17,7 @@
 namespace echolux {
 namespace {
 
-// Whatever cannot be read is not ours.
+// Unreadable files are not ours.
 template <class Look>
 bool holds_true(const Look& look) {
     try {
@@ -27,7 +27,7 @@ bool holds_true(const Look& look) {
     }
 }
 
-// Bytes `begin` to `begin + count` of a regular file, or what there is of them.
+// Returns up to `count` bytes of a regular file from byte `begin`; fewer at its end.
 std::string part_of(const std::filesystem::path& path, std::uintmax_t begin, std::uintmax_t count) {
     std::ifstream file = regular_stream(path);
     if (!file) return {};

@@ -1,5 +1,5 @@
-// How a file tells that this program made it: by what each format keeps of that. Formats that keep nothing (NumPy's,
-// GIF, WebP, bare numbers) tell nothing. None of these throws.
+// Recognises files that this program made, by metadata in each format. Formats without metadata (.npy, GIF, WebP, raw
+// numbers) are not recognised. No function here throws.
 #pragma once
 
 #include <filesystem>
@@ -7,19 +7,19 @@
 
 namespace echolux {
 
-// A volume with the texts that every volume of ours has.
+// Returns whether this is a volume with the texts that all our volumes have.
 bool is_own_volume(const std::filesystem::path& path);
 
-// PNG or TIFF with the fingerprint that every picture of ours has.
+// Returns whether the file is a PNG or TIFF with the fingerprint that each of our pictures has.
 bool is_own_picture(const std::filesystem::path& path);
 
-// A movie, or the first picture of a series of them.
+// Returns whether the file is one of our movies, or a series whose first picture is ours.
 bool is_own_movie(const std::filesystem::path& path);
 
-// For texts, which say in their first line what they are.
+// Returns whether the file starts with `text`. Our text files identify themselves in the first line.
 bool begins_with(const std::filesystem::path& path, std::string_view text);
 
-// `text`, in capitals or not, within the first or the last 256 KiB, where formats keep what they say of themselves.
+// Returns whether `text` occurs, ignoring case, in the first or last 256 KiB, where formats store metadata.
 bool holds_near_an_end(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace echolux

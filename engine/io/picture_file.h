@@ -1,5 +1,5 @@
-// Pictures into files, row by row, so that none has to fit into memory: PNG and TIFF, 8 or 16 bits a channel. Each
-// carries texts, and the fingerprint of its pixels, by which two pictures are compared without decoding them.
+// Writes pictures row by row, so that they need not fit into memory: PNG and TIFF, 8 or 16 bits per channel. Each file
+// carries texts and a fingerprint of its pixels, which compares pictures without decoding them.
 #pragma once
 
 #include <cstddef>
@@ -14,39 +14,39 @@
 
 namespace echolux {
 
-// Names of texts that pictures carry. A TIFF has room for these alone, a PNG for any.
-inline constexpr const char* text_program = "echolux";  // the version
-inline constexpr const char* text_session = "session";  // how it was made, as TOML
-inline constexpr const char* text_pixels = "pixels";    // fingerprint: every picture that a PictureWriter wrote has it
+// Keys of texts in pictures. TIFF files hold only these, PNG files any.
+inline constexpr const char* text_program = "echolux";  // program version
+inline constexpr const char* text_session = "session";  // how the picture was made, as TOML
+inline constexpr const char* text_pixels = "pixels";    // fingerprint; PictureWriter always writes it
 
 using PictureTexts = std::map<std::string, std::string>;
 
 struct PictureShape {
     std::int64_t width = 0;
     std::int64_t height = 0;
-    int channels = 4;  // 1 gray, 3 RGB, 4 RGBA with straight alpha
-    int bits = 8;      // of a channel: 8 or 16
+    int channels = 4;  // 1: gray, 3: RGB, 4: RGBA with straight alpha
+    int bits = 8;      // per channel: 8 or 16
 
     std::int64_t row_bytes() const { return width * channels * bits / 8; }
 };
 
-// Everything throws Error{output} naming the file.
+// Writes one picture. All functions throw Error{output} naming the file.
 class PictureWriter {
   public:
     explicit PictureWriter(const PictureShape& shape) : shape_(shape) {}
-    virtual ~PictureWriter() = default;  // without finish(): no file is left
+    virtual ~PictureWriter() = default;  // without finish(), no file is left
     PictureWriter(const PictureWriter&) = delete;
     PictureWriter& operator=(const PictureWriter&) = delete;
 
     const PictureShape& shape() const { return shape_; }
 
-    // The next whole rows from the top; 16 bits in the machine's byte order.
+    // Appends whole rows from the top. Samples of 16 bits have the machine's byte order.
     void write(std::span<const std::byte> rows) {
         pixels_.add(rows);
         put(rows);
     }
 
-    // All rows were written: the file appears under its name. Returns the fingerprint of the pixels.
+    // Completes the file after all rows were written, and gives it its name. Returns the fingerprint of the pixels.
     std::string finish() {
         end(pixels_.text());
         return pixels_.text();
@@ -60,21 +60,22 @@ class PictureWriter {
     Fingerprint pixels_;
 };
 
-// Whether the name ends in .png, .tif or .tiff, in upper or lower case.
+// Returns whether the name ends in .png, .tif or .tiff, ignoring case.
 bool is_picture_name(const std::filesystem::path& path);
 
-// Before work begins. Throws Error{bad_setting} for a name of neither kind, and Error{output}.
+// Checks a name before work begins. Throws Error{bad_setting} for other endings, and Error{output} if the file is not
+// writable.
 void check_picture_output(const std::filesystem::path& path);
 
-// Throws Error{bad_setting} for a name of neither kind, or a shape that no picture has; Error{output}.
+// Creates a picture. Throws Error{bad_setting} for other endings or an invalid shape, and Error{output}.
 std::unique_ptr<PictureWriter> create_picture(const std::filesystem::path& path, const PictureShape& shape,
                                               const PictureTexts& texts);
 
-// The texts of a picture, without reading its pixels; of a TIFF those that are named above. Throws Error{bad_file}: is
-// neither, or is damaged before all texts are found.
+// Returns the texts of a picture without reading its pixels; for TIFF only the keys above. Throws Error{bad_file} if
+// the file is of another type or is damaged before its texts end.
 PictureTexts picture_texts(const std::filesystem::path& path);
 
-// Whether it is a picture that carries a session. False for whatever cannot be read.
+// Returns whether the file is a picture with a session. Returns false for unreadable files.
 bool has_session(const std::filesystem::path& path);
 
 }  // namespace echolux

@@ -13,6 +13,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
+// Appends a big-endian number.
 void put_number(Bytes& to, std::uint32_t number) {
     for (const int shift : {24, 16, 8, 0}) to.push_back(static_cast<std::byte>(number >> shift & 0xFF));
 }
@@ -26,7 +27,7 @@ void put_chunk(Bytes& to, const char* type, std::span<const std::byte> content) 
     put_number(to, static_cast<std::uint32_t>(crc32(0, checked, static_cast<uInt>(to.size() - begin))));
 }
 
-// Each byte less that of the pixel above (filter 2 of the format): what is drawn has long runs of zeros then.
+// Subtracts the pixel above from each byte (PNG filter 2), which turns most of a rendered picture into zeros.
 void filter_row(const std::uint8_t* row, const std::uint8_t* above, std::int64_t width, int channels,
                 std::uint8_t* to) {
     *to++ = 2;
@@ -37,8 +38,8 @@ void filter_row(const std::uint8_t* row, const std::uint8_t* above, std::int64_t
     }
 }
 
-// Strips are packed at the same time, each on its own, and stand one after the other (RFC 1951: a stream may be flushed
-// to a byte's border). zlib's frame needs the sum of all.
+// Strips are compressed in parallel, each as a separate part of one deflate stream: a full flush ends a part at a byte
+// boundary (RFC 1951). The checksums of the strips are combined for the zlib frame.
 struct Strip {
     std::vector<std::uint8_t> filtered;
     Bytes packed;
@@ -82,6 +83,7 @@ std::vector<std::byte> png_bytes(std::span<const std::uint8_t> rgba, std::int64_
         }
         strip.is_packed = pack(strip, level, end == height);
     });
+    // zlib header: window of 32 KiB, fastest compression.
     Bytes body{std::byte{0x78}, std::byte{0x01}};
     uLong sum = 1;
     for (const Strip& strip : strips) {
@@ -98,7 +100,7 @@ std::vector<std::byte> png_bytes(std::span<const std::uint8_t> rgba, std::int64_
     Bytes header;
     put_number(header, static_cast<std::uint32_t>(width));
     put_number(header, static_cast<std::uint32_t>(height));
-    const int colours = alpha == Alpha::kept ? 6 : 2;  // RGBA, RGB
+    const int colours = alpha == Alpha::kept ? 6 : 2;  // colour type: RGBA, RGB
     for (const int byte : {8, colours, 0, 0, 0}) header.push_back(static_cast<std::byte>(byte));
     put_chunk(png, "IHDR", header);
     put_chunk(png, "IDAT", body);

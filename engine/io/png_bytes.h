@@ -1,4 +1,4 @@
-// A PNG in memory, soon made rather than small: for pictures that somebody waits for over a line.
+// Fast PNG encoding in memory, for pictures that a network client is waiting for. Speed is preferred over size.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,10 @@
 
 namespace echolux {
 
-enum class Alpha { dropped, kept };  // dropped: RGB, every pixel is solid
+enum class Alpha { dropped, kept };  // dropped: writes RGB
 
-// RGBA in, row by row from the top. `level`: 1 soon, 9 small. Throws Error{bad_setting, out_of_memory}.
+// Encodes RGBA pixels, row by row from the top. `level` is zlib's: 1 is fast, 9 is small. Uses all threads. Throws
+// Error{bad_setting, out_of_memory}.
 std::vector<std::byte> png_bytes(std::span<const std::uint8_t> rgba, std::int64_t width, std::int64_t height,
                                  Alpha alpha, int level = 1);
 

@@ -1,4 +1,3 @@
-// The chunks of PNG files: see png_chunks.h.
 #include "engine/io/png_chunks.h"
 
 #include <png.h>
@@ -13,7 +12,7 @@
 namespace echolux {
 namespace {
 
-// The chunks of a file, one after the other.
+// Iterates over the chunks of a file.
 class PngChunks {
   public:
     explicit PngChunks(const std::filesystem::path& path) : stream_(open_file(path)), where_(path.string()) {
@@ -23,7 +22,7 @@ class PngChunks {
         }
     }
 
-    // Throws where one is longer than what is left of the file.
+    // Throws if a chunk is longer than the rest of the file.
     void check() {
         while (next()) {
         }
@@ -44,7 +43,7 @@ class PngChunks {
         return static_cast<bool>(stream_.read(reinterpret_cast<char*>(into), static_cast<std::streamsize>(bytes)));
     }
 
-    // False: this was the last one.
+    // Advances to the next chunk and returns false after the last one, IEND.
     bool next() {
         if (type_ == "IEND") return false;
         std::array<unsigned char, 8> head{};
@@ -59,6 +58,7 @@ class PngChunks {
         return true;
     }
 
+    // Returns the content of the current chunk; "" if it is too long. Throws if its checksum is wrong.
     std::string content() {
         if (length_ > max_text) return {};
         std::string text(length_, '\0');
@@ -70,7 +70,8 @@ class PngChunks {
         throw Error(ErrorCode::bad_file, "a text in it is damaged", where_, "copy the file again");
     }
 
-    // Keyword, zero, text; for iTXt between the two whether and how it is compressed, language and translated keyword.
+    // Parses keyword, zero byte, text. iTXt has compression flag and method, language and translated keyword in
+    // between; compressed texts are ignored.
     void take(const std::string& chunk, PictureTexts& texts) const {
         const std::size_t key = chunk.find('\0');
         if (key == std::string::npos) return;
@@ -89,7 +90,7 @@ class PngChunks {
     std::string where_;
     std::string type_;
     std::uint32_t length_ = 0;
-    std::streamoff begin_ = 8;  // of the next chunk
+    std::streamoff begin_ = 8;  // position of the next chunk
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// PNG files chunk by chunk, without decoding pixels.
+// Reads PNG files chunk by chunk without decoding pixels.
 #pragma once
 
 #include <filesystem>
@@ -7,11 +7,12 @@
 
 namespace echolux {
 
-// libpng takes memory for as many bytes as a chunk claims: this makes sure beforehand that they are there. Throws
-// Error{bad_file} naming the file: not there, no PNG file, shorter than its chunks claim.
+// Checks that no chunk claims more bytes than the file has, because libpng allocates whatever a chunk claims. Throws
+// Error{bad_file} naming the file if it is missing, is not a PNG file or is too short.
 void check_png_chunks(const std::filesystem::path& path);
 
-// Texts of tEXt and uncompressed iTXt chunks of at most 16 MiB. Throws as check_png_chunks(), and for damaged texts.
+// Returns the texts of tEXt and uncompressed iTXt chunks of up to 16 MiB. Throws as check_png_chunks(), and if a text
+// is damaged.
 PictureTexts png_texts(const std::filesystem::path& path);
 
 }  // namespace echolux

@@ -1,4 +1,5 @@
-// PNG pictures through libpng. It reports errors by longjmp, so that the functions that call it own nothing.
+// PNG pictures through libpng. It reports errors by longjmp(), which skips destructors, so the functions that call it
+// (encode_*, decode_*) have no local objects with destructors.
 #include "engine/io/png_file.h"
 
 #include <fmt/format.h>
@@ -18,9 +19,10 @@
 namespace echolux {
 namespace {
 
+// Indexed by the number of channels.
 constexpr int colour_types[] = {0, PNG_COLOR_TYPE_GRAY, 0, PNG_COLOR_TYPE_RGB, PNG_COLOR_TYPE_RGBA};
 
-// An open file and libpng's two structs, released together. The message of a failure is kept here.
+// Owns an open file and libpng's two structs, and stores the message of a failure.
 struct Codec {
     std::FILE* file = nullptr;
     png_structp png = nullptr;
@@ -69,7 +71,7 @@ std::vector<png_text> text_chunks(const PictureTexts& texts) {
         const bool ascii = std::ranges::all_of(value, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
         png_text chunk{};
         chunk.compression = ascii ? PNG_TEXT_COMPRESSION_NONE : PNG_ITXT_COMPRESSION_NONE;
-        chunk.key = const_cast<char*>(key.c_str());  // libpng copies, its types come from before const
+        chunk.key = const_cast<char*>(key.c_str());  // libpng copies the strings; its types lack const
         chunk.text = const_cast<char*>(value.c_str());
         chunk.text_length = value.size();
         chunks.push_back(chunk);
@@ -85,7 +87,7 @@ bool encode_header(Codec& codec, const PictureShape& shape, const std::vector<pn
                  PNG_FILTER_TYPE_DEFAULT);
     if (!texts.empty()) png_set_text(codec.png, codec.chunks, texts.data(), static_cast<int>(texts.size()));
     png_write_info(codec.png, codec.chunks);
-    if (shape.bits == 16) png_set_swap(codec.png);  // a PNG's bytes are big-endian
+    if (shape.bits == 16) png_set_swap(codec.png);  // PNG samples are big-endian
     return true;
 }
 
@@ -97,7 +99,7 @@ bool encode_rows(Codec& codec, const std::byte* rows, std::int64_t count, std::i
     return true;
 }
 
-// `texts` are those that were not known at the beginning.
+// `texts` are those that became known while writing the pixels.
 bool encode_end(Codec& codec, const std::vector<png_text>& texts) {
     if (setjmp(png_jmpbuf(codec.png)) != 0) return false;
     png_set_text(codec.png, codec.chunks, texts.data(), static_cast<int>(texts.size()));
@@ -110,7 +112,7 @@ bool decode_header(Codec& codec) {
     png_init_io(codec.png, codec.file);
     png_read_info(codec.png, codec.chunks);
     const int color = png_get_color_type(codec.png, codec.chunks);
-    png_set_expand(codec.png);  // palettes, less than 8 bits, transparent colours
+    png_set_expand(codec.png);  // palettes, fewer than 8 bits, transparent colours
     png_set_strip_16(codec.png);
     if (color == PNG_COLOR_TYPE_GRAY_ALPHA) png_set_gray_to_rgb(codec.png);
     png_set_interlace_handling(codec.png);
@@ -196,9 +198,10 @@ Picture read_png(const std::filesystem::path& path) {
     picture.height = png_get_image_height(codec.png, codec.chunks);
     picture.channels = png_get_channels(codec.png, codec.chunks);
     const std::int64_t row_bytes = picture.width * picture.channels;
-    constexpr double best_deflate = 1032;  // no compressed byte holds more
+    constexpr double best_deflate = 1032;  // maximum compression ratio of deflate
     const double claimed = static_cast<double>(row_bytes) * static_cast<double>(picture.height);
-    if (claimed / 8 > best_deflate * static_cast<double>(std::filesystem::file_size(path))) {  // 1-bit gray grows by 8
+    if (claimed / 8 > best_deflate * static_cast<double>(std::filesystem::file_size(path))) {  // 1-bit gray expands by
+                                                                                               // a factor of 8
         throw Error(ErrorCode::bad_file,
                     fmt::format("claims {} x {} pixels, more than its bytes can hold", picture.width, picture.height),
                     path.string());

@@ -7,16 +7,18 @@
 namespace echolux {
 namespace {
 
+// Smaller B-scans and files are not searched for headers.
 constexpr std::int64_t min_lines = 8, min_frames = 2;
 constexpr std::array<std::int64_t, 9> usual_offsets{0, 32, 64, 128, 256, 512, 1024, 2048, 4096};
 
+// Headers of 8 to 4096 bytes: a power of two, or a multiple of 4 up to 512.
 bool is_usual(std::int64_t header_bytes) {
     constexpr std::int64_t longest = 4096;
     const bool is_power = (header_bytes & (header_bytes - 1)) == 0;
     return header_bytes >= 8 && header_bytes <= longest && (is_power || (header_bytes <= 512 && header_bytes % 4 == 0));
 }
 
-// Mean of some lines from sample `first` on; empty: they are not there.
+// Returns the mean of four lines from sample `first`; empty if they exceed the samples.
 std::vector<double> mean_lines(const std::vector<float>& samples, std::int64_t first, std::int64_t line) {
     constexpr std::int64_t lines = 4;
     if (first < 0 || first + lines * line > std::ssize(samples)) return {};
@@ -27,6 +29,7 @@ std::vector<double> mean_lines(const std::vector<float>& samples, std::int64_t f
     return mean;
 }
 
+// Returns Pearson's correlation; 0 if one of the vectors is constant.
 double correlation(const std::vector<double>& a, const std::vector<double>& b) {
     const auto n = static_cast<double>(a.size());
     double ma = 0, mb = 0, aa = 0, bb = 0, ab = 0;
@@ -42,7 +45,7 @@ double correlation(const std::vector<double>& a, const std::vector<double>& b) {
     return aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : 0;
 }
 
-// Headers say mostly the same in every frame, which parts of lines do not.
+// Headers are largely identical in all frames, parts of lines are not.
 bool repeats_headers(const std::vector<float>& samples, std::int64_t sample_bytes, std::int64_t line,
                      const RawFrames& frames) {
     const std::int64_t header = frames.header_bytes / sample_bytes, frame = header + frames.lines * line;
@@ -55,17 +58,19 @@ bool repeats_headers(const std::vector<float>& samples, std::int64_t sample_byte
     return 2 * equal > all;
 }
 
-// How well lines at many places of many frames lie on those of the first frame.
+// Returns the mean correlation of lines at several positions of many frames with the first line of the file.
 double alignment(const std::vector<float>& samples, std::int64_t sample_bytes, std::int64_t line,
                  const RawFrames& frames) {
-    constexpr std::int64_t max_frames = 48, places = 8;  // in each: two headers of half a line look like none
+    constexpr std::int64_t max_frames = 48, places = 8;  // several positions: a header of half a line, twice, is a
+                                                         // whole line and would be missed
     const std::int64_t frame = (frames.header_bytes / sample_bytes) + frames.lines * line;
     const std::int64_t start = (frames.offset_bytes + frames.header_bytes) / sample_bytes;
     const std::vector<double> reference = mean_lines(samples, start, line);
     if (reference.empty()) return 0;
     const std::int64_t whole = std::min(frames.frames, (std::ssize(samples) - start) / frame);
     double sum = 0, count = 0;
-    const std::int64_t step = whole / max_frames | 1;  // odd: every second frame would miss headers of half a line
+    const std::int64_t step = whole / max_frames | 1;  // odd, because every second frame would miss headers of half a
+                                                       // line
     for (std::int64_t f = 0; f < whole; f += step) {
         for (std::int64_t place = 0; place <= places; ++place) {
             const std::int64_t l = place * (frames.lines - 4) / places;

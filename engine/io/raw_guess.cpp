@@ -17,10 +17,10 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t max_bytes = 16 << 20;  // that are looked at
+constexpr std::int64_t max_bytes = 16 << 20;  // read from the beginning of the file
 constexpr std::int64_t min_bytes = 16 << 10;
-constexpr std::int64_t min_samples = 128, max_samples = 16384;  // of a line
-constexpr double min_likeness = 0.2;                            // below it lines have nothing in common
+constexpr std::int64_t min_samples = 128, max_samples = 16384;  // per line
+constexpr double min_likeness = 0.2;                            // below this, lines are unrelated
 constexpr std::int64_t longest_header = 1 << 16;                // bytes
 
 struct Bytes {
@@ -41,26 +41,27 @@ Bytes read_first(const std::filesystem::path& path) {
     return bytes;
 }
 
-// A way to read the file: its samples, and how well they go together.
+// One interpretation of the bytes: the samples and their smoothness.
 struct Reading {
     SampleFormat format;
     ByteOrder order = ByteOrder::little;
     std::vector<float> samples{};
-    double smoothness = 0;  // correlation of neighbours
+    double smoothness = 0;  // correlation of neighbouring samples
 };
 
+// A candidate for the length of a line.
 struct Width {
     std::int64_t samples = 0;
-    std::int64_t header_bytes = 0;  // before the first line, or that and whole lines
-    double likeness = 0;            // of neighbouring lines
-    double fine = 0;                // of what changes from sample to sample in them
+    std::int64_t header_bytes = 0;  // before the first line, modulo whole lines
+    double likeness = 0;            // correlation of neighbouring lines
+    double fine = 0;                // correlation of their high-frequency parts
     double penalty = 0;
 
     double score() const { return likeness + std::max(0.0, fine) - penalty; }
 };
 
-// Integers of four bytes look like reals that nothing measures, and the other way round.
-// Where next to nothing is negative, what is are headers, not samples with a sign.
+// Rejects unlikely formats. 32-bit integers read as floats have implausible magnitudes. Signed 16-bit samples with
+// almost no negative value are unsigned; the few negative ones are headers.
 bool is_plausible(const Reading& reading) {
     if (reading.format == SampleFormat::i16) {
         const auto negative = std::ranges::count_if(reading.samples, [](float value) { return value < 0; });
@@ -87,8 +88,9 @@ Reading reading_of(const Bytes& bytes, SampleFormat format, ByteOrder order) {
     return reading;
 }
 
-// A format that is read with too many bytes a sample sees every second sample and is as smooth; with too few it sees
-// high and low bytes in turn. So the one with the fewest bytes that is smooth is right.
+// Sorts the interpretations and returns the best two. With too many bytes per sample, only every second sample is read,
+// which is just as smooth; with too few, low and high bytes alternate. So the smooth format with the fewest bytes is
+// correct.
 std::vector<Reading> readings_of(const Bytes& bytes) {
     std::vector<Reading> readings;
     for (const SampleFormat format : {SampleFormat::u8, SampleFormat::packed12, SampleFormat::u16, SampleFormat::i16,
@@ -99,13 +101,13 @@ std::vector<Reading> readings_of(const Bytes& bytes) {
     }
     const bool may_be_real = std::ranges::any_of(
         readings, [](const Reading& reading) { return reading.format == SampleFormat::f32 && reading.smoothness > 0; });
-    if (may_be_real) {  // the bits of reals, read as integers, are as smooth
+    if (may_be_real) {  // floats read as integers are just as smooth
         std::erase_if(readings, [](const Reading& reading) { return reading.format == SampleFormat::u32; });
     }
     const double best = std::ranges::max(readings, {}, &Reading::smoothness).smoothness;
     const auto rank = [&](const Reading& reading) {
         const bool is_smooth = reading.smoothness > 0.7 * best;
-        // Signed and unsigned take as many bytes: the smoother one is right.
+        // Of formats with the same size (signed and unsigned), the smoother one is correct.
         const auto bits = static_cast<double>(sample_bits(reading.format));
         return std::pair(!is_smooth, is_smooth ? bits - reading.smoothness : -reading.smoothness);
     };
@@ -114,7 +116,7 @@ std::vector<Reading> readings_of(const Bytes& bytes) {
     return readings;
 }
 
-// Enough of them to compare lines by, beyond what may be a header.
+// Returns up to 2^20 samples from the middle, beyond a possible header.
 std::vector<float> middle_of(const std::vector<float>& samples) {
     constexpr std::size_t enough = 1 << 20;
     const std::size_t first = std::min<std::size_t>(longest_header / 2, samples.size() / 8);
@@ -123,7 +125,7 @@ std::vector<float> middle_of(const std::vector<float>& samples) {
     return {begin, begin + static_cast<std::ptrdiff_t>(count)};
 }
 
-// Headers are mostly powers of two long; of what is left over of them beyond whole lines.
+// Headers are usually powers of two long. `left_over` is the part of the header beyond whole lines.
 bool is_usual_header(std::int64_t left_over, std::int64_t line_bytes) {
     for (std::int64_t header = 32; header <= longest_header; header *= 2) {
         if (header % line_bytes == left_over) return true;
@@ -131,8 +133,8 @@ bool is_usual_header(std::int64_t left_over, std::int64_t line_bytes) {
     return false;
 }
 
-// How much of an unknown header it takes to make lines fit into the file; nothing: too much to be believed, unless
-// there are headers before each B-scan.
+// Returns the penalty for an unknown header of `left_over` bytes plus whole lines. Returns std::nullopt if such a
+// header is implausible, unless each B-scan has one.
 std::optional<double> header_penalty(std::int64_t samples, std::int64_t left_over, std::int64_t line_bytes) {
     if (left_over == 0) return 0;
     if (is_usual_header(left_over, line_bytes)) return 0.005;
@@ -140,7 +142,7 @@ std::optional<double> header_penalty(std::int64_t samples, std::int64_t left_ove
     return {};
 }
 
-// What changes from sample to sample: fringes, and the pattern of the pixels.
+// Returns the second differences, which emphasise fringes and pixel patterns.
 std::vector<float> edges_of(const std::vector<float>& samples) {
     std::vector<float> edges;
     for (std::size_t i = 2; i < samples.size(); ++i) {
@@ -149,7 +151,7 @@ std::vector<float> edges_of(const std::vector<float>& samples) {
     return edges;
 }
 
-// Of each line with the next.
+// Measures how similar each line is to the next.
 class Likeness {
   public:
     explicit Likeness(const std::vector<float>& samples) : plain_(samples), fine_(edges_of(samples)) {}
@@ -162,7 +164,8 @@ class Likeness {
     Autocorrelation plain_, fine_;
 };
 
-// Whole multiples of the width are almost as alike, by chance more: the shortest of these is it.
+// Multiples of the width correlate almost as well, sometimes better by chance. Prefers the shortest divisor that is
+// about as good.
 Width shortest_like(const std::vector<Width>& widths, const Width& best) {
     const auto is_as_good = [&](const Width& width) {
         return best.samples % width.samples == 0 && 1 - width.likeness <= 1.3 * (1 - best.likeness) + 1e-3 &&
@@ -172,6 +175,7 @@ Width shortest_like(const std::vector<Width>& widths, const Width& best) {
     return found == widths.end() ? best : *found;
 }
 
+// Returns up to three widths, none a multiple of another.
 std::vector<Width> best_widths(std::vector<Width> widths) {
     std::vector<Width> best;
     while (!widths.empty() && best.size() < 3) {
@@ -182,8 +186,8 @@ std::vector<Width> best_widths(std::vector<Width> widths) {
     return best;
 }
 
-// What the file may be made of: lines alone, or lines of B-scans with a header before each. The latter fit by many
-// numbers: the best are found by a part of the samples.
+// Candidates for plain lines and for lines in B-scans with headers. So many widths fit the latter that they are first
+// ranked on a part of the samples.
 struct Candidates {
     std::vector<Width> alone, framed;
 };
@@ -213,7 +217,7 @@ Candidates candidates_of(const Bytes& bytes, const Reading& reading) {
     return best;
 }
 
-// Lines at the beginning that are unlike all others belong to the header.
+// Counts lines at the beginning that differ from all others; they belong to the header.
 std::int64_t whole_header_lines(const LineFeatures& features) {
     const std::int64_t max = std::min<std::int64_t>(features.lines() / 4, 32);
     std::int64_t lines = 0;
@@ -222,12 +226,13 @@ std::int64_t whole_header_lines(const LineFeatures& features) {
     return lines;
 }
 
+// A candidate for the lines per B-scan.
 struct Shape {
     std::int64_t a_scans;
     double score;
 };
 
-// Lines of neighbouring B-scans are alike where they are one B-scan apart; where nothing tells, B-scans are square.
+// Lines one B-scan apart are similar. Without such a pattern, square B-scans are preferred.
 std::vector<Shape> shapes_of(const LineFeatures& features, std::int64_t lines) {
     constexpr std::int64_t min_lines = 8;
     std::vector<Shape> shapes;
@@ -239,7 +244,7 @@ std::vector<Shape> shapes_of(const LineFeatures& features, std::int64_t lines) {
     }
     if (shapes.empty()) return {{lines, 0}};
     std::ranges::stable_sort(shapes, std::greater{}, &Shape::score);
-    const Shape best = shapes.front();  // two B-scans apart lines are almost as alike
+    const Shape best = shapes.front();  // lines two B-scans apart are almost as similar
     const auto is_as_good = [&](const Shape& shape) {
         return best.a_scans % shape.a_scans == 0 && shape.score >= best.score - 0.1 * std::abs(best.score);
     };
@@ -250,7 +255,7 @@ std::vector<Shape> shapes_of(const LineFeatures& features, std::int64_t lines) {
     return shapes;
 }
 
-// With headers before each B-scan.
+// Returns a guess with headers before each B-scan, if there are such headers.
 std::optional<RawGuess> framed_guess(const Reading& reading, const Width& width, const FrameSizes& sizes) {
     const std::int64_t bits = sample_bits(reading.format);
     if (bits % 8 != 0) return {};

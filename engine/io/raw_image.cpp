@@ -13,6 +13,7 @@
 namespace echolux {
 namespace {
 
+// Reads the axes in the file's order, directly from the file.
 class RawImageReader : public ImageReader {
   public:
     explicit RawImageReader(const RawLayout& layout)
@@ -35,7 +36,7 @@ class RawImageReader : public ImageReader {
     StoredBytes bytes_;
 };
 
-// Another order of axes: what is wanted is gathered from the whole.
+// Reads other axis orders: loads the whole file at the first read and gathers slices from memory.
 class GatheringReader : public ImageReader {
   public:
     GatheringReader(const RawLayout& layout, const std::filesystem::path& path) : layout_(layout) {
@@ -85,17 +86,17 @@ class GatheringReader : public ImageReader {
     std::vector<std::byte> whole_;
 };
 
-// zlib writes plain files through the same calls as packed ones.
+// zlib writes uncompressed files through the same calls.
 class RawImageWriter : public ImageWriter {
   public:
     RawImageWriter(const std::filesystem::path& path, const std::string& beginning, Packed packed,
                    const std::string& where)
         : where_(where) {
-        open(path, packed == Packed::all ? "wb1" : "wbT");  // 1: the quickest; T: as it is
+        open(path, packed == Packed::all ? "wb1" : "wbT");  // 1: fastest compression; T: no compression
         write(std::as_bytes(std::span(beginning)));
         if (packed != Packed::voxels) return;
         finish();
-        open(path, "ab1");  // what follows is packed
+        open(path, "ab1");  // compresses the voxels that follow
     }
     void write(std::span<const std::byte> slices) override {
         while (!slices.empty()) {

@@ -8,7 +8,7 @@
 namespace echolux {
 namespace {
 
-// Sums in eight lanes, which the compiler puts side by side.
+// Eight partial sums allow the compiler to vectorise the loop.
 double dot(const float* a, const float* b, std::size_t count) {
     std::array<double, 8> lanes{};
     const std::size_t whole = count - count % lanes.size();
@@ -23,7 +23,7 @@ double dot(const float* a, const float* b, std::size_t count) {
     return sum;
 }
 
-// To mean 0 and variance 1; values that are all the same become 0. Elements `stride` apart from `first`.
+// Scales the elements `stride` apart from `first` to mean 0 and variance 1. Constant values become 0.
 void normalise(std::vector<float>& values, std::size_t first = 0, std::size_t stride = 1) {
     double sum = 0, squares = 0, count = 0;
     for (std::size_t i = first; i < values.size(); i += stride, ++count) sum += static_cast<double>(values[i]);
@@ -37,7 +37,8 @@ void normalise(std::vector<float>& values, std::size_t first = 0, std::size_t st
     }
 }
 
-// Log power of the differences of neighbours, then of neighbouring pairs, and so on: octaves of depth, deepest first.
+// Appends the log power of differences of neighbours, then of neighbouring pairs, and so on (a Haar transform). These
+// are octaves of depth, the deepest first.
 void add_octaves(std::vector<float> line, std::vector<float>& features) {
     constexpr std::size_t min = 8;
     for (std::size_t count = line.size() / 2; count >= min; count /= 2) {

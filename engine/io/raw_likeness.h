@@ -1,4 +1,4 @@
-// How alike neighbours are in a row of samples: the measures by which the shape of raw spectra is found.
+// Similarity measures for rows of samples, used to guess the layout of raw spectra.
 #pragma once
 
 #include <cstdint>
@@ -6,27 +6,28 @@
 
 namespace echolux {
 
-// Correlation, -1 to 1, of samples that lie `lag` apart.
+// Correlation (-1 to 1) of samples `lag` apart.
 class Autocorrelation {
   public:
     explicit Autocorrelation(const std::vector<float>& samples);
 
-    double at(std::int64_t lag) const;  // 0 where fewer than a few pairs are left
+    double at(std::int64_t lag) const;  // 0 if fewer than 64 pairs remain
 
   private:
-    std::vector<float> samples_;  // of mean 0 and variance 1
+    std::vector<float> samples_;  // normalised to mean 0 and variance 1
 };
 
-// What sets one line of spectra apart from the others, whatever its phase: the power in each octave of depth, its mean
-// over all lines taken away. [lines][features], both normalised so that a mean product is a correlation.
+// Features of each line that do not depend on the phase of its fringes: power per octave of depth, after subtracting
+// the mean line. [lines][features], normalised so that a mean product is a correlation.
 class LineFeatures {
   public:
+    // Divides `samples` from index `first` into lines of length `line`.
     LineFeatures(const std::vector<float>& samples, std::int64_t first, std::int64_t line);
 
     std::int64_t lines() const { return lines_; }
-    double correlation(std::int64_t lag) const;  // of lines that lie so many apart
+    double correlation(std::int64_t lag) const;  // of lines `lag` apart
 
-    // Correlation of one line with the mean of all, samples themselves.
+    // Returns the correlation of the samples of a line with the mean line.
     double likeness_to_mean(std::int64_t line) const;
 
   private:

@@ -16,6 +16,7 @@ std::string or_path(const std::string& where, const std::filesystem::path& path)
 
 }  // namespace
 
+// Does not open other kinds of files, because opening a FIFO blocks.
 std::ifstream regular_stream(const std::filesystem::path& path) {
     std::ifstream stream;
     std::error_code problem;

@@ -1,5 +1,5 @@
-// Files that are read because somebody, or another file, names them: regular ones alone. A FIFO would be waited for, a
-// device has no end, and what stands in a folder or a socket is nothing to us.
+// Opens files named by a user or by another file. Only regular files are accepted: a FIFO could block forever, and a
+// device has no end.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,21 @@
 
 namespace echolux {
 
-// Throws Error{bad_file} naming `where` (empty: the path): not there, no regular file, not readable; Error{device}: too
-// many files are open.
+// Opens the file. Errors name `where`, or the path if it is empty. Throws Error{bad_file} if it is missing, not regular
+// or not readable, and Error{device} if too many files are open.
 std::ifstream open_file(const std::filesystem::path& path, const std::string& where = {});
 
-// In a state of failure where it cannot be read, for whoever has words of its own or takes what is missing for nothing.
+// Opens the file, and returns a failed stream if that is impossible. For callers with their own error message, and for
+// optional files.
 std::ifstream regular_stream(const std::filesystem::path& path);
 
-// All of it, where that is at most `max` bytes; else `too_large` says what it is not ("is no TOML file of at most 1
-// MiB").
+// Returns the whole file. Throws Error{bad_file} with the text `too_large` ("is not a TOML file of at most 1 MiB") if
+// it exceeds `max` bytes.
 std::string whole_file(const std::filesystem::path& path, std::uintmax_t max, const std::string& too_large,
                        const std::string& remedy = {}, const std::string& where = {});
 
-// A line of at most `max` bytes, without its line feed. False: the end. Throws Error{bad_file}: a longer one.
+// Reads one line of up to `max` bytes, without its line feed. Returns false at the end. Throws Error{bad_file} if the
+// line is longer.
 bool read_line(std::istream& stream, std::string& line, std::size_t max, const std::string& where);
 
 }  // namespace echolux

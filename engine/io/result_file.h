@@ -1,5 +1,5 @@
-// A file that is written from its beginning to its end, with places in it filled in later; every fault becomes an
-// Error{output} that names the result the user asked for.
+// A file that is written sequentially, with positions that can be overwritten later. All errors are Error{output} and
+// name the result that the user requested.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +13,18 @@ namespace echolux {
 
 class ResultFile {
   public:
+    // Creates the file. `where` is the name in error messages.
     ResultFile(const std::filesystem::path& path, std::string where);
 
-    std::int64_t place() const { return place_; }  // where the next byte goes
+    std::int64_t place() const { return place_; }  // offset of the next byte
 
     void write(std::span<const std::byte> bytes);
     void write(const std::string& bytes) { write(std::as_bytes(std::span(bytes))); }
 
-    // Over what was written there.
+    // Overwrites bytes that were written before.
     void write_at(std::int64_t place, std::span<const std::byte> bytes);
 
-    // Whatever waits in memory is written.
+    // Flushes and closes the file.
     void finish();
 
   private:

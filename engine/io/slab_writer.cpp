@@ -22,7 +22,7 @@ void SlabWriter::write(std::span<const std::byte> slices) {
         const auto part = slices.first(static_cast<std::size_t>(taken * slice_bytes));
         slices = slices.subspan(part.size());
         next_ += taken;
-        if (taken == wanted) {  // a whole slab at once needs no copy
+        if (taken == wanted) {  // no copy is needed for a complete slab
             put_slab(time_point, {begin, begin + wanted}, part);
             continue;
         }

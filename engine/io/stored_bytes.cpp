@@ -1,4 +1,3 @@
-// zlib: see stored_bytes.h.
 #include "engine/io/stored_bytes.h"
 
 #include <zlib.h>
@@ -13,7 +12,7 @@
 
 namespace echolux {
 
-// Unpacks a stream from its beginning to its end.
+// Decompresses a stream sequentially.
 class Inflater {
   public:
     explicit Inflater(std::ifstream& in) : in_(in) {
@@ -26,10 +25,10 @@ class Inflater {
 
     std::int64_t place() const { return place_; }
 
-    // False: damaged, or it ends before that.
+    // Returns false if the data is damaged or ends too early.
     bool read(std::span<std::byte> out) {
         while (!out.empty()) {
-            const std::size_t piece = std::min<std::size_t>(out.size(), 1 << 30);  // zlib counts in 32 bits
+            const std::size_t piece = std::min<std::size_t>(out.size(), 1 << 30);  // zlib counts bytes in 32 bits
             stream_.next_out = reinterpret_cast<Bytef*>(out.data());
             stream_.avail_out = static_cast<uInt>(piece);
             if (!advance()) return false;
@@ -40,6 +39,7 @@ class Inflater {
         return true;
     }
 
+    // Decompresses and discards bytes up to `place`.
     bool skip_to(std::int64_t place) {
         constexpr std::int64_t max = 1 << 18;
         std::vector<std::byte> ignored(static_cast<std::size_t>(std::clamp<std::int64_t>(place - place_, 0, max)));
@@ -50,7 +50,7 @@ class Inflater {
         return true;
     }
 
-    // Whether what is left unpacks to the end without fault.
+    // Decompresses the rest and returns whether it is undamaged.
     bool ends_well() {
         std::array<std::byte, 4096> rest{};
         while (!ended_) {
@@ -62,7 +62,7 @@ class Inflater {
     }
 
   private:
-    // Unpacks some; false at the end and after a fault.
+    // Decompresses some bytes. Returns false at the end and after an error.
     bool advance() {
         const uInt before = stream_.avail_out;
         while (ready_ && !ended_ && stream_.avail_out == before) {
@@ -84,7 +84,7 @@ class Inflater {
         return stream_.avail_in > 0;
     }
 
-    // gzip files may consist of several, one behind the other; anything else behind the end is padding.
+    // gzip files may consist of several members. Other data after the end is padding.
     bool next_member() {
         if (stream_.avail_in == 0 && !refill()) return false;
         constexpr Bytef gzip_begins_with = 0x1f;
@@ -131,7 +131,7 @@ void StoredBytes::check_end() {
 }
 
 void StoredBytes::fail() {
-    inflater_.reset();  // what is packed cannot be read on after a fault
+    inflater_.reset();  // a damaged stream cannot be continued
     throw Error(ErrorCode::bad_file, "ends within its voxels, or is damaged", path_.string(), "copy the file again");
 }
 

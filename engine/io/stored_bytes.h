@@ -1,5 +1,5 @@
-// The bytes of a file from some place on, as they are or unpacked (deflate with a gzip or zlib frame): what NRRD,
-// MetaImage, NIfTI and .npy have in common behind their headers.
+// Bytes of a file from a given offset, raw or decompressed (deflate in a gzip or zlib frame). Shared by NRRD,
+// MetaImage, NIfTI and .npy.
 #pragma once
 
 #include <cstddef>
@@ -13,22 +13,24 @@ namespace echolux {
 
 class Inflater;
 
+// Use it from one thread at a time.
 class StoredBytes {
   public:
-    // `begin` is the first byte in the file. Throws Error{bad_file}.
+    // `begin` is an offset in the file. Throws Error{bad_file}.
     StoredBytes(std::filesystem::path path, std::int64_t begin, bool packed);
     ~StoredBytes();
     StoredBytes(const StoredBytes&) = delete;
     StoredBytes& operator=(const StoredBytes&) = delete;
 
-    // Fills `out` with the bytes from `place` on, counted from `begin` and unpacked. What is packed is read soonest in
-    // its order: whatever lies before is unpacked too. Throws Error{bad_file}: it ends too early, or is damaged.
+    // Fills `out` with bytes from offset `place`, which counts decompressed bytes from `begin`. Compressed data is
+    // fastest in ascending order, since going back decompresses from the start. Throws Error{bad_file} if the data ends
+    // too early or is damaged.
     void read(std::int64_t place, std::span<std::byte> out);
 
-    // Of what is packed, the check sum behind the last byte. To be called after the last read. Throws Error{bad_file}.
+    // Verifies the checksum at the end of compressed data. Call it after the last read. Throws Error{bad_file}.
     void check_end();
 
-    std::int64_t file_bytes() const { return file_bytes_; }  // from `begin` to the end, as they lie in the file
+    std::int64_t file_bytes() const { return file_bytes_; }  // from `begin` to the end of the file, compressed
 
   private:
     [[noreturn]] void fail();
@@ -38,7 +40,7 @@ class StoredBytes {
     std::int64_t file_bytes_ = 0;
     std::ifstream stream_;
     bool packed_;
-    std::unique_ptr<Inflater> inflater_;  // of what is packed, once it is read
+    std::unique_ptr<Inflater> inflater_;  // created by the first read of compressed data
 };
 
 }  // namespace echolux

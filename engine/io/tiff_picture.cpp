@@ -19,14 +19,14 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "files are written as numbers lie in memory");
 
-constexpr std::uint16_t ascii = 2, short_number = 3, long_number = 4;  // types of fields
+constexpr std::uint16_t ascii = 2, short_number = 3, long_number = 4;  // field types
 constexpr std::uint16_t tag_description = 270, tag_software = 305, tag_image_id = 32781;
-constexpr std::int64_t strip_bytes = 1 << 20;  // before compression; at least a row
-constexpr std::uint32_t max_text = 1 << 24;    // bytes of a text that is ours
+constexpr std::int64_t strip_bytes = 1 << 20;  // before compression; at least one row
+constexpr std::uint32_t max_text = 1 << 24;    // longest text that is read, in bytes
 constexpr const char* program_name = "Echolux ";
 constexpr const char* session_begins = "# A session of Echolux";
 
-// One entry of the directory and what it holds.
+// A directory entry and its values.
 struct Tag {
     std::uint16_t number;
     std::uint16_t type;
@@ -52,7 +52,8 @@ Tag text(std::uint16_t number, const std::string& value) {
     return tag_of(number, ascii, std::vector<char>(value.c_str(), value.c_str() + value.size() + 1));
 }
 
-// Each channel becomes its difference to the same one of the pixel on the left.
+// Replaces each sample by its difference to the same channel of the left neighbour. Runs from right to left to work in
+// place.
 template <class T>
 void take_differences(std::span<std::byte> row, std::size_t channels) {
     for (std::size_t i = row.size() / sizeof(T); i-- > channels;) {
@@ -69,7 +70,8 @@ class TiffPictureWriter : public PictureWriter {
     TiffPictureWriter(const std::filesystem::path& path, const PictureShape& shape, const PictureTexts& texts)
         : PictureWriter(shape), path_(path), texts_(texts), file_(path), stream_(file_.temporary(), std::ios::binary),
           rows_per_strip_(std::max<std::int64_t>(1, strip_bytes / shape.row_bytes())) {
-        constexpr std::array<char, 8> header{'I', 'I', 42, 0, 0, 0, 0, 0};  // the directory's place comes at the end
+        constexpr std::array<char, 8> header{'I', 'I', 42, 0, 0, 0, 0, 0};  // the directory's offset is filled in by
+                                                                            // end()
         stream_.write(header.data(), header.size());
         check();
     }
@@ -120,9 +122,9 @@ class TiffPictureWriter : public PictureWriter {
     std::vector<Tag> tags(const std::string& fingerprint) const {
         const auto channels = static_cast<std::size_t>(shape().channels);
         const auto number = [](std::int64_t value) { return std::vector{static_cast<std::uint32_t>(value)}; };
-        const std::uint16_t photometric = shape().channels == 1 ? 1 : 2;  // black is zero, or RGB
+        const std::uint16_t photometric = shape().channels == 1 ? 1 : 2;  // gray with black as zero, or RGB
         const auto text_of = [&](const char* name) { return texts_.contains(name) ? texts_.at(name) : std::string(); };
-        std::vector<Tag> tags;  // in ascending order
+        std::vector<Tag> tags;  // TIFF requires ascending order
         tags.push_back(longs(256, number(shape().width)));
         tags.push_back(longs(257, number(shape().height)));
         tags.push_back(shorts(258, std::vector(channels, static_cast<std::uint16_t>(shape().bits))));
@@ -133,15 +135,15 @@ class TiffPictureWriter : public PictureWriter {
         tags.push_back(shorts(277, {static_cast<std::uint16_t>(channels)}));
         tags.push_back(longs(278, number(rows_per_strip_)));
         tags.push_back(longs(279, sizes_));
-        tags.push_back(shorts(284, {1}));  // channels of a pixel side by side
+        tags.push_back(shorts(284, {1}));  // interleaved channels
         tags.push_back(text(tag_software, program_name + text_of(text_program)));
-        tags.push_back(shorts(317, {2}));                     // horizontal differences
+        tags.push_back(shorts(317, {2}));                     // predictor: horizontal differences
         if (channels == 4) tags.push_back(shorts(338, {2}));  // straight alpha
         tags.push_back(text(tag_image_id, fingerprint));
         return tags;
     }
 
-    // Contents that are too long for their entry first, then the entries. Returns where those are.
+    // Writes values that do not fit into their entry, then the entries. Returns the offset of the directory.
     std::uint32_t write_directory(std::vector<Tag> tags) {
         for (Tag& tag : tags) {
             if (tag.content.size() > 4) {
@@ -170,7 +172,7 @@ class TiffPictureWriter : public PictureWriter {
         stream_.write(reinterpret_cast<const char*>(&value), sizeof value);
     }
 
-    // Where the next byte comes to lie, made even, as the format wants it.
+    // Returns the offset of the next byte, padded to an even number as TIFF requires.
     std::uint32_t place() {
         if (stream_.tellp() % 2 != 0) stream_.put('\0');
         const std::streamoff at = stream_.tellp();
@@ -191,10 +193,10 @@ class TiffPictureWriter : public PictureWriter {
     std::int64_t rows_per_strip_;
     std::vector<std::byte> strip_;
     std::vector<Bytef> deflated_;
-    std::vector<std::uint32_t> places_, sizes_;  // of the strips
+    std::vector<std::uint32_t> places_, sizes_;  // per strip
 };
 
-// The texts of the first page of a little-endian file: others are not ours.
+// Reads the texts of the first page of a little-endian file. Our pictures are always little-endian.
 class TiffTexts {
   public:
     explicit TiffTexts(const std::filesystem::path& path) : stream_(regular_stream(path)), where_(path.string()) {
@@ -214,7 +216,7 @@ class TiffTexts {
         for (std::uint64_t i = 0; i < entries; ++i) {
             const std::uint64_t at = directory + 2 + 12 * i;
             const auto tag = number<std::uint16_t>(at);
-            if (tag <= last) break;  // they ascend: none comes twice
+            if (tag <= last) break;  // tags must ascend; this also rejects duplicates
             last = tag;
             read_entry(tag, at, texts);
         }

@@ -9,18 +9,19 @@
 namespace echolux {
 namespace {
 
+// The same path may be registered twice.
 struct Names {
     std::mutex mutex;
     std::multiset<std::filesystem::path> paths;
 };
 
-// Never destroyed: names are given up until the very end.
+// Never destroyed, because names are released until the very end of the program.
 Names& names() {
     static Names* const all = new Names;
     return *all;
 }
 
-// Whoever writes into a folder may make files in it until it is gone.
+// Retries, because other threads may still create files in the folder.
 void remove_for_good(const std::filesystem::path& path) {
     constexpr int attempts = 100;
     std::error_code problem;
@@ -35,7 +36,7 @@ void remove_for_good(const std::filesystem::path& path) {
 UnfinishedName::UnfinishedName(std::filesystem::path path) : path_(std::move(path)) {
     std::error_code problem;
     const std::filesystem::path whole = std::filesystem::absolute(path_, problem);
-    if (!problem) path_ = whole;  // wherever the program stands when it ends
+    if (!problem) path_ = whole;  // independent of later changes of the working directory
     const std::scoped_lock lock(names().mutex);
     names().paths.insert(path_);
 }
@@ -46,7 +47,7 @@ UnfinishedName::~UnfinishedName() {
 }
 
 void end_without_unfinished_files(int exit_code) {
-    names().mutex.lock();  // for ever
+    names().mutex.lock();  // never unlocked
     for (const std::filesystem::path& path : names().paths) remove_for_good(path);
     _exit(exit_code);
 }

@@ -1,12 +1,12 @@
-// Which temporary names stand on the disk, for a program that has to end at once: results that are being written are
-// removed then, as their owners would have done.
+// Registry of temporary files, so that a program that must exit immediately can remove incomplete results.
 #pragma once
 
 #include <filesystem>
 
 namespace echolux {
 
-// From the moment a temporary file or folder is made until it is removed or has its final name.
+// Registers a temporary path. It exists from creation of the file or folder until it is removed or renamed.
+// Thread-safe.
 class UnfinishedName {
   public:
     explicit UnfinishedName(std::filesystem::path path);
@@ -18,8 +18,8 @@ class UnfinishedName {
     std::filesystem::path path_;
 };
 
-// Removes everything that has such a name and ends the program without another word; whoever would make one meanwhile
-// waits for the end. From any thread that was not interrupted by a signal.
+// Removes all registered files and folders and ends the program with _exit(). Threads that register another name block
+// until the end. Must not be called from a signal handler.
 [[noreturn]] void end_without_unfinished_files(int exit_code);
 
 }  // namespace echolux

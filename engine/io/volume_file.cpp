@@ -19,7 +19,7 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t piece_bytes = 16 << 20;  // that is transposed at a time
+constexpr std::int64_t piece_bytes = 16 << 20;  // size of pieces for transposing
 
 bool ends_with_one_of(const std::filesystem::path& path, const std::vector<std::string>& endings) {
     const std::string name = lower_case(path.filename().string());
@@ -50,7 +50,7 @@ bool is_compressed(const ImageFormat& format, const ImageStorage& storage, const
     return chosen != Compression::none || ends_with_one_of(path, {".gz"});
 }
 
-// Fails early and quietly where some libraries would write for minutes and then complain.
+// Fails before the write begins. Some libraries would only report the error after minutes of writing.
 void check_free_space(const std::filesystem::path& place, double bytes, const std::filesystem::path& path) {
     std::error_code problem;
     const std::filesystem::space_info space = std::filesystem::space(place, problem);
@@ -71,7 +71,7 @@ bool is_volume_folder(const std::filesystem::path& path) {
     }
 }
 
-// Where a result grows before it gets its name.
+// Temporary path of a result: a file or a folder.
 class Unfinished {
   public:
     Unfinished(const std::filesystem::path& path, bool is_folder) {
@@ -94,7 +94,7 @@ class Unfinished {
     std::optional<AtomicFolder> folder_;
 };
 
-// Formats that may leave voxels out can claim any size: no product of sides may leave 64 bits.
+// Sparse formats can claim any size. Limits the product of all sizes so that it fits into 64 bits.
 void check_size(const ImageHeader& header, const std::filesystem::path& path) {
     constexpr double max = 0x1p60;
     const bool has_sides = std::ranges::all_of(header.size, [](std::int64_t side) { return side >= 1; });

@@ -1,5 +1,5 @@
-// Volumes in files, in our own language: VolumeGrid, depth fastest. Files are oriented for people: columns = A-scans,
-// rows = depth downwards, slices = B-scans. The turn happens here, slice by slice, for all formats of image_format.h.
+// Volumes in files, as VolumeGrid with depth fastest. Files use the orientation of images: columns are A-scans, rows
+// are depth (downwards), slices are B-scans. This file transposes slice by slice for all formats of image_format.h.
 #pragma once
 
 #include <cstddef>
@@ -18,45 +18,47 @@
 
 namespace echolux {
 
+// A volume in memory.
 struct Volume {
     VolumeGrid grid;
     std::vector<std::byte> voxels;                  // grid.bytes()
-    std::map<std::string, std::string> provenance;  // kept where the format has room: recipe, program version, ...
+    std::map<std::string, std::string> provenance;  // recipe, program version, ...; stored if the format supports it
 };
 
-// Whether the name is one of a volume (.nrrd, .nii.gz, .ome.zarr, ..., in upper or lower case), or what stands there is
-// known as one without an ending of its own.
+// Returns whether the name has the ending of a volume (.nrrd, .nii.gz, .ome.zarr, ..., ignoring case), or an existing
+// path is recognised by its contents.
 bool is_volume_name(const std::filesystem::path& path);
 
-// Whether a volume can be written: the format goes by the name. Throws Error{bad_setting} for another name, and for a
-// voxel type the format cannot hold.
+// Checks that the name selects a format that can store voxels of this type. Throws Error{bad_setting}.
 void check_volume_name(const std::filesystem::path& path, VoxelType type);
 
-// The same, and whether something can be written there. Throws also Error{output}; leaves nothing but the folder.
+// As check_volume_name(), and checks that the path is writable. Throws also Error{output}. Leaves nothing behind.
 void check_volume_output(const std::filesystem::path& path, VoxelType type);
 
-// Whether a series can be written: as check_volume_name(), and the format holds several time points.
+// As check_volume_name(), and checks that the format supports several time points.
 void check_series_name(const std::filesystem::path& path, VoxelType type);
 
-// Whether one file or folder of that name can hold several time points. Throws Error{bad_setting}: no name of a volume.
+// Returns whether a file or folder of that name can hold several time points. Throws Error{bad_setting} if the name has
+// no known ending.
 bool holds_time_points(const std::filesystem::path& path);
 
-// What a file says of all its time points.
+// Description of all time points of a file.
 struct SeriesHeader {
-    VolumeGrid grid{};  // of each
+    VolumeGrid grid{};  // same for all time points
     std::int64_t time_points = 1;
-    double step_s = 0;              // between them; 0: unknown
-    std::vector<double> times_s{};  // of each; empty: evenly spaced from 0
+    double step_s = 0;              // interval between time points; 0: unknown
+    std::vector<double> times_s{};  // time of each; empty: evenly spaced from 0
     std::map<std::string, std::string> provenance{};
 };
 
-// Part of a volume, in voxels.
+// Part of a volume in voxels.
 struct VolumeBox {
     Interval depth, a_scans, b_scans;
 };
 
-// The volumes of a file or folder, one for each time point. Read soonest in their order; one thread at a time. Throws
-// Error{bad_file, bad_setting (name), out_of_memory}; after a time point that cannot be read, others can be.
+// Reads the volumes of a file or folder, one per time point. Ascending order is fastest. Use it from one thread at a
+// time. Throws Error{bad_file, bad_setting (name), out_of_memory}. After an unreadable time point, others can still be
+// read.
 class SeriesFile {
   public:
     explicit SeriesFile(const std::filesystem::path& path);
@@ -66,22 +68,23 @@ class SeriesFile {
     std::int64_t time_points() const { return header_.time_points; }
     double step_s() const { return header_.step_s; }
 
-    // Counted from 0. Of a series, provenance "time_points" says which one this is.
+    // Reads one time point, counted from 0. For a series, provenance "time_points" records which one.
     Volume read(std::int64_t time_point);
 
-    // Some whole B-scans of a time point: their voxels, depth fastest.
+    // Reads whole B-scans of a time point: voxels with depth fastest.
     std::vector<std::byte> read(std::int64_t time_point, Interval b_scans);
 
-    // How many B-scans at a time cost least to read one after the other, from 0 on.
+    // Returns the number of B-scans that is fastest for sequential reading from 0.
     std::int64_t b_scans_together() const;
 
-    // The same volume ever coarser; level 0 is header().grid. Most formats have one level.
+    // Returns the resolution levels from fine to coarse; level 0 is header().grid. Most formats have one.
     const std::vector<VolumeGrid>& levels() const { return levels_; }
 
-    // Whether boxes are read at a cost that goes with their size.
+    // Whether the cost of reading a box is proportional to its size.
     bool reads_boxes() const;
 
-    // Packed voxels of a box, depth fastest. Throws Error{bad_setting} unless reads_boxes(), and for a box outside.
+    // Returns the voxels of a box without gaps, depth fastest. Throws Error{bad_setting} unless reads_boxes(), and for
+    // a box outside the volume.
     std::vector<std::byte> read_box(std::int64_t time_point, std::size_t level, const VolumeBox& box);
 
   private:
@@ -91,18 +94,18 @@ class SeriesFile {
     std::vector<VolumeGrid> levels_;
 };
 
-// A file that is written B-scan by B-scan, so that a series never has to fit into memory. It appears under its name
-// when it is complete; without finish() nothing is left behind. Throws Error{output} naming the file (disk full, no
-// permission), Error{bad_setting} as check_volume_name() does, Error{out_of_memory}.
+// Writes B-scan by B-scan, so that a series need not fit into memory. The file appears under its name when complete;
+// without finish() nothing is left behind. Throws Error{output} naming the file (disk full, no permission),
+// Error{bad_setting} as check_volume_name(), Error{out_of_memory}.
 class SeriesWriter {
   public:
     SeriesWriter(const std::filesystem::path& path, SeriesHeader header, const ImageStorage& storage = {});
     ~SeriesWriter();
 
-    // The next whole B-scans, depth fastest: those of the first time point in their order, then of the second, ...
+    // Appends whole B-scans, depth fastest: first those of time point 0, then of time point 1, ...
     void write(std::span<const std::byte> b_scans);
 
-    // All were written. Throws Error{output} when B-scans are missing.
+    // Completes the file. Throws Error{output} if B-scans are missing.
     void finish();
 
   private:
@@ -110,11 +113,11 @@ class SeriesWriter {
     std::unique_ptr<Parts> parts_;
 };
 
-// Any file that is a volume, whoever wrote it; of a series the first time point.
+// Reads one volume in any supported format; of a series, the first time point.
 Volume read_volume(const std::filesystem::path& path);
 
-// One volume at once. Spacing that is unknown is written as 1 with the unit left out. Where `progress` stops it,
-// nothing is left behind.
+// Writes one volume. Unknown spacings are written as 1 without a unit. If `progress` cancels the work, nothing is left
+// behind.
 void write_volume(const std::filesystem::path& path, const Volume& volume);
 void write_volume(const std::filesystem::path& path, const Volume& volume, Progress& progress);
 

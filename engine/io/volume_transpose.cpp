@@ -18,11 +18,11 @@ const std::string prefix = "echolux_";  // of our keys in files
 const std::string provenance_prefix = prefix + "provenance_";
 const std::string spacing_known_key = prefix + "spacing_known";
 
-constexpr std::array<std::size_t, 3> file_axis{1, 0, 2};  // of depth, A-scan, B-scan
+constexpr std::array<std::size_t, 3> file_axis{1, 0, 2};  // file axes of depth, A-scan, B-scan
 
 // ---- texts ----------------------------------------------------------------------------------------------------------
 
-// Line breaks would end a value in most headers, so that texts stand on one line in all of them.
+// Escapes line breaks, because a value is one line in most headers.
 std::string on_one_line(const std::string& text) {
     std::string line;
     for (const char c : text) {
@@ -37,7 +37,7 @@ std::string on_one_line(const std::string& text) {
     return line;
 }
 
-// One letter for each spacing that is known: depth, A-scan, B-scan; "-" for none.
+// Lists the known spacings, one letter per axis: depth, A-scan, B-scan; "-" if none is known.
 constexpr std::array<char, 3> axis_letters{'d', 'a', 'b'};
 
 std::string known_spacings(const VolumeGrid& grid) {
@@ -55,7 +55,7 @@ std::map<std::string, std::string> texts_for(const SeriesHeader& series) {
         if (!text.empty()) texts[key] = on_one_line(text);  // MetaImage has no empty values
     };
     add("description", "Echolux " + grid.quantity + ", " + grid.unit);
-    add(spacing_known_key, known_spacings(grid));  // in all files of ours
+    add(spacing_known_key, known_spacings(grid));  // present in each of our files, see has_own_texts()
     add(prefix + "scale", fmt::format("{}", grid.scale));
     add(prefix + "offset", fmt::format("{}", grid.offset));
     add(prefix + "quantity", grid.quantity);
@@ -68,7 +68,7 @@ std::map<std::string, std::string> texts_for(const SeriesHeader& series) {
     return texts;
 }
 
-// What our texts say; nothing where they are silent.
+// Access to our texts in a header. Missing texts yield std::nullopt, defaults or empty lists.
 class OurTexts {
   public:
     explicit OurTexts(const ImageHeader& image) : texts_(image.texts) {}
@@ -109,10 +109,9 @@ class OurTexts {
     const std::map<std::string, std::string>& texts_;
 };
 
-// ---- transposing
-// -------------------------------------------------------------------------------------------------------
+// ---- transposing ----------------------------------------------------------------------------------------------------
 
-// In tiles that fit the cache.
+// Works in tiles that fit into the cache.
 template <class Voxel>
 void transpose_slice(const std::byte* in, std::byte* out, std::int64_t rows, std::int64_t columns) {
     constexpr std::int64_t tile = 32;
@@ -128,7 +127,7 @@ void transpose_slice(const std::byte* in, std::byte* out, std::int64_t rows, std
     }
 }
 
-// Others do not say which spacings they know: all of them where there is a unit.
+// Foreign files do not list their known spacings: with a unit, all are assumed to be known.
 std::array<double, 3> spacings_um(const ImageHeader& image, const OurTexts& ours) {
     const std::string known = ours.text("spacing_known").value_or(image.has_unit ? "dab" : "-");
     std::array<double, 3> spacings{};
@@ -166,8 +165,9 @@ SeriesHeader series_header(const ImageHeader& image) {
     grid.b_scans = image.size[2];
     grid.type = image.type;
     grid.spacing_um = spacings_um(image, ours);
-    const bool has_depth = ours.text("spacing_known") && grid.spacing_um[0] > 0;  // others count from anywhere
-    const double origin_um = image.origin_mm[1] * 1000;                           // 0 in formats without one
+    const bool has_depth = ours.text("spacing_known") && grid.spacing_um[0] > 0;  // the origin of foreign files is
+                                                                                  // arbitrary
+    const double origin_um = image.origin_mm[1] * 1000;                           // 0 in formats without an origin
     if (has_depth) grid.first_depth_um = origin_um != 0 ? origin_um : ours.number("first_depth_um", 0);
     grid.scale = ours.number("scale", image.scale);
     grid.offset = ours.number("offset", image.offset);

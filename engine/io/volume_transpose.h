@@ -1,6 +1,6 @@
-// Between the language of files (columns = A-scans, rows = depth, slices = B-scans; millimetres; texts) and ours
-// (VolumeGrid: depth fastest; micrometres). The only place that knows both. What a format has no field for (unit, which
-// spacings are known, provenance) travels in texts with a key of ours.
+// Conversion between image headers (columns = A-scans, rows = depth, slices = B-scans; millimetres; texts) and
+// VolumeGrid (depth fastest; micrometres). This is the only place that knows both. Properties without a field in the
+// format (unit, known spacings, provenance) are stored as texts with keys that start with "echolux_".
 #pragma once
 
 #include <cstddef>
@@ -13,20 +13,23 @@
 
 namespace echolux {
 
+// Returns the header to write for a series.
 ImageHeader image_header(const SeriesHeader& series);
 
+// Returns the description of the series in a file.
 SeriesHeader series_header(const ImageHeader& image);
 
-// Whether an image has the texts that image_header() gives to all of ours.
+// Returns whether the image has the texts that image_header() adds to each of our files.
 bool has_own_texts(const ImageHeader& image);
 
-// A text of a foreign file that becomes provenance; empty ones are left out.
+// Adds a text of a foreign file to the provenance. Empty texts are ignored.
 void add_provenance(ImageHeader& image, const std::string& key, const std::string& text);
 
-// Of a coarser level: only size, spacing and origin differ from those of level 0.
+// Returns the grid of a coarser level. It differs from level 0 only in size, spacing and origin.
 VolumeGrid level_grid(const ImageHeader& level, const SeriesHeader& series);
 
-// out[column][row] = in[row][column] for each slice. Both hold the same whole slices; they must not overlap.
+// Computes out[column][row] = in[row][column] for each slice. Both spans hold the same number of whole slices and must
+// not overlap.
 void transpose(std::span<const std::byte> in, std::span<std::byte> out, VoxelType type, std::int64_t rows,
                std::int64_t columns);
 

@@ -1,4 +1,4 @@
-// Voxels of any real type as values.
+// Access to the voxels of a volume as numbers.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace echolux {
 
-// Calls use(pointer to the first voxel, as its C++ type). Complex volumes have no real values: the caller rules them
-// out. Throws Error{bad_setting} for f16, which only the renderer reads.
+// Calls use(pointer to the first voxel, as its C++ type). The caller must exclude complex volumes. Throws
+// Error{bad_setting} for f16, which only the renderer supports.
 template <class Use>
 void with_voxels(const Volume& volume, const Use& use) {
     const std::byte* voxels = volume.voxels.data();
@@ -26,7 +26,7 @@ void with_voxels(const Volume& volume, const Use& use) {
     }
 }
 
-// The least and the greatest code; what is no number is neither. Infinite the other way round where there is none.
+// Returns the smallest and largest code, ignoring NaN. Returns {infinity, -infinity} if all voxels are NaN.
 inline std::pair<double, double> min_and_max(const Volume& volume) {
     double min = std::numeric_limits<double>::infinity(), max = -min;
     with_voxels(volume, [&](const auto* voxels) {
