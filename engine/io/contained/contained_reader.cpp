@@ -10,7 +10,8 @@
 namespace echolux {
 namespace {
 
-// What memory is made for: the process that says it may have been taken over since it was asked first.
+// Compares the properties that buffer sizes depend on. A restarted process might report different ones, because the
+// file may have taken control of it.
 bool has_same_voxels(const ImageHeader& a, const ImageHeader& b) {
     return a.size == b.size && a.type == b.type && a.time_points == b.time_points;
 }
@@ -64,6 +65,7 @@ class ContainedReader final : public ImageReader {
         }
     };
 
+    // Timeout of an answer, from the sizes of the file and the voxels.
     double longest_s(std::int64_t bytes) const {
         return static_cast<double>(what_.longest_s) +
                (static_cast<double>(file_bytes_) + static_cast<double>(bytes)) / slowest_reading;
@@ -95,11 +97,12 @@ class ContainedReader final : public ImageReader {
         }
     }
 
-    // The piece behind one, of the same length, in the next time point where this one is at its end.
+    // Returns the piece after `one`, of the same length, if necessary in the next time point. Returns std::nullopt at
+    // the end.
     std::optional<Wanted> after(const Wanted& one) const {
         const std::int64_t count = one.slices.end - one.slices.begin, all = header().size[2];
-        constexpr std::int64_t most_ahead = 64
-                                            << 20;  // bytes; whoever reads more at once has work of its own meanwhile
+        // Larger pieces are not read ahead: their callers do other work between reads.
+        constexpr std::int64_t most_ahead = 64 << 20;  // bytes
         if (count * header().slice_bytes() > most_ahead) return std::nullopt;
         if (one.slices.end < all)
             return Wanted{one.time_point, {one.slices.end, std::min(one.slices.end + count, all)}};
@@ -107,12 +110,14 @@ class ContainedReader final : public ImageReader {
         return std::nullopt;
     }
 
-    // What goes wrong is told when that piece is wanted.
+    // Requests the next piece in advance. Errors are reported when that piece is read.
     void ask_ahead(const std::optional<Wanted>& next, std::int64_t place) {
-        if (!next || !process_->can_go_on()) return;  // another process has not what this one has in its memory
+        if (!next || !process_->can_go_on())
+            return;  // a new process would lack the voxels that are already in shared
+                     // memory
         const std::int64_t place_of_this = place_;
         try {
-            ask_for(*next, place);  // it has no more bytes than this one
+            ask_for(*next, place);  // not larger than the current piece
             ahead_ = next;
         } catch (const Error&) {
             place_ = place_of_this;
@@ -129,7 +134,7 @@ class ContainedReader final : public ImageReader {
         place_ = place;
     }
 
-    // A process that ended in the midst of a file, or has worked for long, gets a successor.
+    // Sends a request. Replaces the process if it has ended or is close to its time limit.
     void ask(const ReadOrder& order, std::int64_t memory) {
         if (!process_ || !process_->can_go_on()) {
             const std::vector<ImageHeader> before = levels_;
@@ -151,7 +156,7 @@ class ContainedReader final : public ImageReader {
         return {begin, begin + bytes};
     }
 
-    // What was read and is not wanted; what went wrong with it is told when it is wanted.
+    // Discards a piece that was read in advance. Its errors are ignored until the piece is read again.
     void drop_ahead() {
         if (!ahead_) return;
         const Wanted unwanted = *std::exchange(ahead_, std::nullopt);
@@ -168,9 +173,9 @@ class ContainedReader final : public ImageReader {
     std::vector<ImageHeader> levels_;
     std::int64_t slices_together_ = 1;
     bool reads_boxes_ = false;
-    std::optional<Wanted> ahead_;  // asked for, not yet answered
+    std::optional<Wanted> ahead_;  // requested, not yet answered
     Wanted last_;
-    std::int64_t place_ = 0;  // in the memory, of what was asked for last
+    std::int64_t place_ = 0;  // offset of the last requested voxels in shared memory
 };
 
 }  // namespace

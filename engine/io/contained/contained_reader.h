@@ -1,5 +1,5 @@
-// Files that are read in a process of their own, looking like any other reader. While the program works on some slices,
-// the process reads the next ones, so that files that are read in their order cost no more than here.
+// Reads files in a separate process behind the usual ImageReader interface. While the program works on some slices, the
+// process reads the next ones, so that sequential reading is as fast as in this process.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,22 @@
 
 namespace echolux {
 
+// A file and the limits for reading it.
 struct ContainedFile {
-    std::string kind;                     // engine/reader/readers.cpp lists them
+    std::string kind;                     // see engine/reader/readers.cpp
     std::filesystem::path path;           // for messages
-    std::string part{};                   // of the file, for kinds that have some
-    std::vector<std::int64_t> numbers{};  // what else the kind needs
-    std::int64_t max_bytes = 0;           // of memory, beside what the process has before it reads
-    std::int64_t longest_s = 20;          // of one answer, beside what the sizes of file and voxels add
+    std::string part{};                   // part of the file, for kinds that have parts
+    std::vector<std::int64_t> numbers{};  // further parameters of the kind
+    std::int64_t max_bytes = 0;           // memory limit, in addition to what the process has before reading
+    std::int64_t longest_s = 20;          // timeout per answer, in addition to the time for the sizes of file and
+                                          // voxels
 };
 
-// Reads the header. Throws Error{bad_file, bad_setting, out_of_memory, device (no reader process)}.
+// Starts the process and reads the header. Throws Error{bad_file, bad_setting, out_of_memory, device (no reader
+// process)}.
 std::unique_ptr<ImageReader> open_contained(ContainedFile what, Descriptor file);
 
-// The file at what.path, which must be a regular one.
+// Opens what.path, which must be a regular file.
 std::unique_ptr<ImageReader> open_contained(ContainedFile what);
 
 }  // namespace echolux

@@ -1,4 +1,4 @@
-// A file descriptor that closes itself; negative: none.
+// A file descriptor that closes itself; negative if empty.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,7 @@ class Descriptor {
 
     int number() const { return number_; }
     explicit operator bool() const { return number_ >= 0; }
+    // Returns the descriptor without closing it.
     int release() { return std::exchange(number_, -1); }
     void close();
 
@@ -28,14 +29,14 @@ class Descriptor {
     int number_ = -1;
 };
 
-// A regular file, to be read: no FIFO, device or folder, and none is waited for. Throws Error{bad_file}; Error{device}:
-// too many files are open.
+// Opens a regular file for reading, without blocking on FIFOs, devices or folders. Throws Error{bad_file}, or
+// Error{device} if too many files are open.
 Descriptor open_regular(const std::filesystem::path& path);
 
-// In bytes; 0: it cannot be said.
+// Returns the size in bytes, or 0 if it cannot be determined.
 std::int64_t size_of(const Descriptor& file);
 
-// A file in memory that can be handed to another process; what is put there takes the place of all before. Throw
+// Creates an unnamed file in memory that can be passed to another process. put() replaces its whole content. Both throw
 // Error{out_of_memory}.
 Descriptor file_in_memory();
 void put(const Descriptor& file, std::span<const char> bytes);

@@ -1,4 +1,4 @@
-// Starting, asking and ending reader processes: see reader_process.h.
+// Starts, queries and ends reader processes: implements reader_process.h.
 #include "engine/io/contained/reader_process.h"
 
 #include <fcntl.h>
@@ -30,9 +30,9 @@ namespace echolux {
 namespace {
 
 constexpr const char* program_name = "echolux-reader";
-constexpr double max_work_s = 900;  // of one process, waited for: well below longest_work_s
+constexpr double max_work_s = 900;  // of waiting per process; well below longest_work_s
 
-// `where`: a file, or what the system says.
+// `where` is a path or the system's error message.
 [[noreturn]] void refuse_start(const std::string& what, const std::string& where) {
     throw Error(
         ErrorCode::device, what, where,
@@ -40,7 +40,7 @@ constexpr double max_work_s = 900;  // of one process, waited for: well below lo
         "ECHOLUX_READER");
 }
 
-// What the loader and the sanitizers need; nothing that may be a secret.
+// Passes only variables that the loader and the sanitizers need; others may contain secrets.
 std::vector<char*> environment() {
     std::vector<char*> kept;
     for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
@@ -53,7 +53,7 @@ std::vector<char*> environment() {
     return kept;
 }
 
-// Where a file descriptor is to be found after the program has started.
+// File descriptors of the new process.
 struct Actions {
     Actions() { posix_spawn_file_actions_init(&list); }
     ~Actions() { posix_spawn_file_actions_destroy(&list); }
@@ -63,21 +63,22 @@ struct Actions {
     posix_spawn_file_actions_t list{};
 };
 
-// The system refused what starting needs; `errno` says why.
+// Reports a failed system call during startup; `errno` has the reason.
 [[noreturn]] void refuse_means(const std::string& what, const std::string& file) {
     const int problem = errno;
     check_open_files(problem, file);
     refuse_start(fmt::format("{}: {}", what, std::strerror(problem)), file);
 }
 
-// Beyond those that the other program will have, so that none is overwritten on the way.
+// Duplicates a descriptor to a number above those of the new process, so that dup2 does not overwrite it.
 Descriptor moved_up(int number, const std::string& file) {
     Descriptor copy(fcntl(number, F_DUPFD_CLOEXEC, reader_file + 1));
     if (!copy) refuse_means("cannot be handed to a reader process", file);
     return copy;
 }
 
-// To be read, whatever else `number` may be used for: then by another opening, since a copy may do the same.
+// Returns a read-only descriptor of the same file. A duplicate would share the access mode, so a writable file is
+// reopened.
 Descriptor for_reading_alone(int number, const std::string& file) {
     if ((fcntl(number, F_GETFL) & O_ACCMODE) == O_RDONLY) return moved_up(number, file);
     const Descriptor opened(open(fmt::format("/proc/self/fd/{}", number).c_str(), O_RDONLY | O_CLOEXEC));
@@ -85,22 +86,21 @@ Descriptor for_reading_alone(int number, const std::string& file) {
     return moved_up(opened.number(), file);
 }
 
-// The library or program that this code is part of, as the kernel knows it: names that a program or a library was
-// started with may be whatever whoever started it says, and count from a folder that is not the current one any more.
-// Empty: it cannot be told.
+// Returns the path of the library or program that contains this code, as known to the kernel. argv[0] and loader names
+// are under the control of the starting process, and may be relative to another folder. Returns "" if unknown.
 std::filesystem::path own_file() {
     const auto here = reinterpret_cast<std::uintptr_t>(&own_file);
     std::ifstream maps = regular_stream("/proc/self/maps");
     for (std::string line; std::getline(maps, line);) {
         std::uintptr_t begin = 0, end = 0;
-        int path = 0;  // behind the addresses: permissions, offset, device, inode
+        int path = 0;  // after the addresses: permissions, offset, device, inode
         if (std::sscanf(line.c_str(), "%zx-%zx %*s %*s %*s %*s %n", &begin, &end, &path) != 2) continue;
         if (begin <= here && here < end) return line.substr(static_cast<std::size_t>(path));
     }
     return {};
 }
 
-// "crashed (Aborted)".
+// Describes an exit status: "crashed (Aborted)".
 std::string words_of(int status) {
     if (!WIFSIGNALED(status)) return "ended without a word";
     switch (WTERMSIG(status)) {
@@ -123,7 +123,7 @@ std::filesystem::path reader_program_for(const std::filesystem::path& file) {
     const std::filesystem::path folder = file.parent_path();
     if (!folder.is_absolute()) refuse_start("where this program lies cannot be told", "set ECHOLUX_READER");
     std::error_code problem;
-    for (const char* place : {"", "../bin", "../../bin"}) {  // of lib and of lib/x86_64-linux-gnu
+    for (const char* place : {"", "../bin", "../../bin"}) {  // for lib and lib/x86_64-linux-gnu
         const std::filesystem::path program = (folder / place / program_name).lexically_normal();
         if (std::filesystem::is_regular_file(program, problem)) return program;
     }
@@ -205,11 +205,11 @@ std::string ReaderProcess::answer(Says expected, double longest_s) {
     fail(longest_s, false);
 }
 
-// The process has ended, or ends now; what is wrong is told by how.
+// Ends the process and reports the reason from its exit status.
 void ReaderProcess::fail(double longest_s, bool is_late) {
     std::string what = fmt::format("did not come to an end within {:.0f} s", longest_s);
     if (!is_late) {
-        socket_.close();  // a process that only said nonsense sees that nobody listens, and ends
+        socket_.close();  // a process that sent invalid data sees the closed socket and exits
         int status = 0;
         pid_t ended = 0;
         const auto until = WireClock::now() + std::chrono::seconds(2);

@@ -1,10 +1,10 @@
-// A process of its own that reads one file with a library that was not written for hostile files: engine/reader/. What
-// goes wrong there goes wrong there: it has a bound on memory and time, can open no file, reach no network and start
-// nothing.
+// A separate process (program `echolux-reader`, see engine/reader/) that reads one file with a library that is not
+// hardened against hostile files. Failures stay in that process: its memory and time are limited, and it cannot open
+// files, use the network or start programs.
 //
-// It is a program of its own (`echolux-reader`) and not a copy of this one. A fork of a process with threads stops
-// those that hold locks in the midst of it; it doubles page tables of many GiB; and while files are written without the
-// cache of the system (O_DIRECT), as the recorder does, it can make them wrong (open(2), BUGS).
+// It is a separate program instead of a fork of this one, for three reasons. After a fork of a process with threads,
+// locks may stay locked. Forking copies page tables of many GiB. And it can corrupt files that are written with
+// O_DIRECT, as the recorder does (open(2), BUGS).
 #pragma once
 
 #include <cstdint>
@@ -17,31 +17,34 @@
 
 namespace echolux {
 
+// Use it from one thread at a time.
 class ReaderProcess {
   public:
-    // Reads `file`, and can do nothing else with it; what it is about says `order`. Throws Error{device}: the program
-    // is not there or does not start.
+    // Starts a process that can only read `file`, described by `order`. Throws Error{device} if the program is missing
+    // or does not start.
     ReaderProcess(const OpenOrder& order, const Descriptor& file);
     ~ReaderProcess();
     ReaderProcess(const ReaderProcess&) = delete;
     ReaderProcess& operator=(const ReaderProcess&) = delete;
 
-    // Turns to what `file` holds now: other files of a series need no process of their own.
+    // Rereads `file` after its content was replaced, so that the files of a series share one process.
     void open_again(const OpenOrder& order);
 
-    // Asks; the answer is to be waited for before the next is asked.
+    // Sends a request. Call answer() before the next request.
     void ask(const Frame& frame);
 
-    // Throws the Error that happened there; Error{bad_file} naming order.path, after which the process is gone: it
-    // crashed, hung, wanted too much memory, or tried what it may not.
+    // Waits for the answer, at most `longest_s` seconds. Throws the Error that occurred in the process. Throws
+    // Error{bad_file} naming order.path if the process crashed, hung, exceeded its memory or made a forbidden system
+    // call; then the process has ended.
     std::string answer(Says expected, double longest_s);
 
-    // Memory that both see, at least so much from its beginning. What the process writes there is bytes, nothing more.
+    // Returns shared memory of at least `bytes` bytes. Treat its content as untrusted.
     std::span<const std::byte> memory(std::int64_t bytes);
 
+    // Whether the process has ended.
     bool is_over() const { return process_ < 0; }
 
-    // False: it is over, or has worked for so long that another one is to take its place: longest_work_s is near.
+    // Returns false if the process has ended, or must be replaced because it has worked for almost longest_work_s.
     bool can_go_on() const;
 
   private:
@@ -54,15 +57,15 @@ class ReaderProcess {
     int process_ = -1;
     std::byte* memory_ = nullptr;
     std::int64_t memory_bytes_ = 0;
-    int file_;
-    double worked_s_ = 0;  // at most: so long it was waited for
+    int file_;             // owned by the caller
+    double worked_s_ = 0;  // upper bound: time spent waiting for answers
 };
 
-// The program that reads: of ECHOLUX_READER, else beside the program or library that this code is part of, or in the
-// folder bin of its installation. Throws Error{device} where there is none.
+// Returns the path of the reader program: from ECHOLUX_READER, else beside the program or library that contains this
+// code, or in the bin folder of its installation. Throws Error{device} if it is missing.
 std::filesystem::path reader_program();
 
-// Of the program or library `file`. Never looks into the current folder.
+// As reader_program(), for the program or library `file`. Never searches the current folder.
 std::filesystem::path reader_program_for(const std::filesystem::path& file);
 
 }  // namespace echolux

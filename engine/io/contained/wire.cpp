@@ -25,7 +25,7 @@ bool send_all(int socket, const char* bytes, std::size_t count) {
     return true;
 }
 
-// False: the time is up.
+// Waits for data until a deadline. Returns false on timeout.
 bool has_come(int socket, const std::optional<WireClock::time_point>& until) {
     while (until) {
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(*until - WireClock::now()).count();
@@ -50,7 +50,7 @@ bool receive_all(int socket, char* bytes, std::size_t count, const std::optional
     return true;
 }
 
-// What goes to a terminal; a reader process may have been taken over by the file.
+// Makes text safe for a terminal, because a compromised reader process may have sent it.
 std::string printable(std::string text) {
     constexpr std::size_t longest = 4096;
     text.resize(std::min(text.size(), longest));
@@ -215,7 +215,7 @@ std::optional<std::string> receive_frame(int socket, std::optional<WireClock::ti
     if (!receive_all(socket, reinterpret_cast<char*>(&length), sizeof length, until) || length > longest_frame)
         return {};
     std::string bytes;
-    constexpr std::uint64_t piece = 1 << 20;  // so that a length alone takes no memory
+    constexpr std::uint64_t piece = 1 << 20;  // allocate in pieces: a claimed length must not allocate memory
     while (bytes.size() < length) {
         const std::size_t before = bytes.size();
         bytes.resize(std::min<std::uint64_t>(length, before + piece));
