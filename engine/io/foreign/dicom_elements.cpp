@@ -1,4 +1,3 @@
-// Walking along the elements of a DICOM file: see dicom_elements.h.
 #include "engine/io/foreign/dicom_elements.h"
 
 #include <fmt/format.h>
@@ -17,13 +16,14 @@ namespace {
 
 constexpr std::int64_t unknown_length = -1;
 constexpr std::uint32_t item = 0xFFFEE000, item_end = 0xFFFEE00D, sequence_end = 0xFFFEE0DD;
-constexpr std::uint32_t shared_groups = 0x52009229, frame_groups = 0x52009230;  // of multi-frame files
+constexpr std::uint32_t shared_groups = 0x52009229, frame_groups = 0x52009230;  // functional groups of multi-frame
+                                                                                // files
 
 bool is_voxels(std::uint32_t tag) {
     return tag == 0x7FE00008 || tag == 0x7FE00009 || tag == 0x7FE00010;
 }
 
-// Value representations whose length has four bytes, after two that are reserved.
+// Value representations with two reserved bytes and a 4-byte length.
 bool is_long(std::string_view kind) {
     constexpr std::array<std::string_view, 14> kinds{"OB", "OD", "OF", "OL", "OV", "OW", "SQ",
                                                      "SV", "UC", "UN", "UR", "UT", "UV", "OX"};
@@ -43,7 +43,7 @@ DicomElements::DicomElements(FileBytes& file) : file_(file) {
     big_endian_ = transfer_syntax_ == "1.2.840.10008.1.2.2";
 }
 
-// Group 2 comes first and is always explicit and little-endian.
+// The meta header (group 2) is first, and is always explicit little-endian.
 void DicomElements::read_meta() {
     while (place_ + 8 <= file_.size() && file_.number<std::uint16_t>(place_) == 2) {
         const DicomElement element = read_element();
@@ -89,11 +89,11 @@ void DicomElements::leave_ended_levels() {
     while (!levels_.empty() && levels_.back().end >= 0 && place_ >= levels_.back().end) levels_.pop_back();
 }
 
-// Whether it is a sequence or an item to go into.
+// Enters a sequence or item if needed and returns whether it did.
 bool DicomElements::enters(const DicomElement& element) {
     const bool is_of_frames = element.tag == shared_groups || element.tag == frame_groups ||
                               (!levels_.empty() && levels_.back().is_of_frames);
-    // What says of each frame how it lies, how far its pixels are apart, how to scale its values.
+    // Sequences with the position, spacing and value scaling of each frame.
     constexpr std::array<std::uint32_t, 5> wanted{shared_groups, frame_groups, 0x00289110, 0x00209113, 0x00289145};
     const bool is_orientation = element.tag == 0x00209116;
     const bool is_wanted = std::ranges::find(wanted, element.tag) != wanted.end() || is_orientation;
@@ -137,8 +137,9 @@ std::string DicomElements::text(const DicomElement& element) {
     constexpr std::int64_t longest = 1024;
     std::string text = file_.text(element.place, std::min(std::max<std::int64_t>(element.bytes, 0), longest));
     std::ranges::replace_if(
-        text, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');  // texts of odd lengths end with a zero
-    text.resize(text.find_last_not_of(' ') + 1);                                 // nothing but spaces: none are left
+        text, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');  // texts of odd length end with a zero
+                                                                                 // byte
+    text.resize(text.find_last_not_of(' ') + 1);                                 // npos + 1 is 0: removes everything
     text.erase(0, text.find_first_not_of(' '));
     return text;
 }

@@ -1,5 +1,5 @@
-// The elements of a DICOM file in their order (PS3.5, section 7): tag, kind, length, value. Sequences are gone into
-// where they are of unknown length or say what each frame is like; others are passed over.
+// Iterates over the elements of a DICOM file (PS3.5, section 7): tag, kind, length, value. Enters sequences that have
+// unknown length or describe frames, and skips all others.
 #pragma once
 
 #include <cstdint>
@@ -11,34 +11,35 @@
 
 namespace echolux {
 
+// Position of an element.
 struct DicomElement {
     std::uint32_t tag = 0;   // 0xGGGGEEEE
-    std::int64_t place = 0;  // of its value
-    std::int64_t bytes = 0;  // -1: not known, it ends with a delimiter
-    bool is_at_top = true;   // in no sequence but those of the frames
+    std::int64_t place = 0;  // offset of the value
+    std::int64_t bytes = 0;  // -1: unknown, ends with a delimiter
+    bool is_at_top = true;   // not in a sequence, or in one that describes frames
 };
 
 class DicomElements {
   public:
-    // Throws Error{bad_file}: is no DICOM file.
+    // Reads the meta header. Throws Error{bad_file} if the file is not a DICOM file.
     explicit DicomElements(FileBytes& file);
 
     const std::string& transfer_syntax() const { return transfer_syntax_; }
     bool big_endian() const { return big_endian_; }
 
-    // Nothing: the end. The voxels are the last that is given. Throws Error{bad_file}.
+    // Returns the next element, or std::nullopt at the end. The voxels are the last element. Throws Error{bad_file}.
     std::optional<DicomElement> next();
 
-    // Of numbers in binary: US, SS, UL, ... of two or four bytes.
+    // Returns a binary number of two or four bytes: US, SS, UL, ...
     std::int64_t number(const DicomElement& element);
 
-    // Trimmed; several values stand with backslashes between them.
+    // Returns the trimmed text. Backslashes separate multiple values.
     std::string text(const DicomElement& element);
-    std::vector<double> numbers(const DicomElement& element);  // of a text of decimal numbers
+    std::vector<double> numbers(const DicomElement& element);  // of a text with decimal numbers
 
   private:
     struct Level {
-        std::int64_t end = 0;  // -1: with a delimiter
+        std::int64_t end = 0;  // -1: ends with a delimiter
         bool is_of_frames = false;
     };
 

@@ -1,4 +1,4 @@
-// What a DICOM file says of its picture: see dicom_header.h. Tags are those of PS3.6.
+// Parses the headers of DICOM files. Tags are those of PS3.6.
 #include "engine/io/foreign/dicom_header.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@
 namespace echolux {
 namespace {
 
-// Numbers as the file gives them, before they are looked at.
+// Unchecked numbers from the file.
 struct Claims {
     std::int64_t samples = 1, frames = 1, bits = 0, bits_stored = 0, high_bit = 0;
     bool is_signed = false;
@@ -26,7 +26,7 @@ struct Claims {
     std::uint32_t voxel_tag = 0;
     double slope = 1, intercept = 0, thickness_mm = 0, between_mm = 0;
     std::vector<Vector3> positions;
-    std::vector<std::array<double, 2>> scalings;  // of each frame: slope, intercept
+    std::vector<std::array<double, 2>> scalings;  // per frame: slope, intercept
 };
 
 class Reader {
@@ -90,11 +90,11 @@ class Reader {
 
     double first(const DicomElement& element) {
         const std::vector<double> numbers = elements_.numbers(element);
-        constexpr double max = 1e15;  // beyond it nothing is meant
+        constexpr double max = 1e15;  // limits nonsensical values
         return numbers.empty() ? 0 : std::clamp(numbers.front(), -max, max);
     }
 
-    // Follows its intercept.
+    // In the file, the slope follows its intercept.
     void take_slope(double slope) {
         if (!claims_.scalings.empty() && slope != 0) claims_.scalings.back()[0] = slope;
     }
@@ -115,7 +115,7 @@ class Reader {
     }
 
     void check() {
-        if (claims_.voxel_tag == 0 || header_.rows < 1 || header_.columns < 1) return;  // no picture
+        if (claims_.voxel_tag == 0 || header_.rows < 1 || header_.columns < 1) return;  // not a picture
         constexpr std::int64_t max_side = 65535;
         if (header_.rows > max_side || header_.columns > max_side)
             file_.fail("is damaged: it claims more than 65535 rows or columns");
@@ -126,7 +126,7 @@ class Reader {
         const double claimed = static_cast<double>(header_.rows * header_.columns) *
                                static_cast<double>(bytes_of(header_.stored)) * static_cast<double>(claims_.frames);
         constexpr double best_deflate = 1032;
-        constexpr std::int64_t item_bytes = 8;  // at least, for each frame that is packed
+        constexpr std::int64_t item_bytes = 8;  // minimum size of an item; a compressed frame needs one
         const double held = static_cast<double>(header_.voxel_bytes) * (header_.packed ? best_deflate : 1);
         const bool has_items = !header_.packed || claims_.frames <= header_.voxel_bytes / item_bytes;
         if (claims_.frames < 1 || claimed > held || !has_items) {
@@ -153,13 +153,14 @@ class Reader {
         } else {
             file_.fail(fmt::format("has voxels of {}", counted(claims_.bits, "bits")), "8, 16 and 32 bits can be read");
         }
+        // `usual` means that the stored bits are invalid, so that all bits are used.
         const bool usual = claims_.bits_stored < 1 || claims_.bits_stored > claims_.bits ||
                            claims_.high_bit < claims_.bits_stored - 1 || claims_.high_bit >= claims_.bits;
         header_.bits_stored = static_cast<int>(usual ? claims_.bits : claims_.bits_stored);
         header_.high_bit = static_cast<int>(usual ? claims_.bits - 1 : claims_.high_bit);
     }
 
-    // What is said once holds for all of them.
+    // A single position or scaling applies to all frames.
     void describe_frames() {
         const auto count = static_cast<std::size_t>(claims_.frames);
         header_.frames.resize(count);

@@ -1,5 +1,5 @@
-// The items that hold packed frames (PS3.5, A.4): an index, then fragments. A frame's own header says its size once
-// more: SOF of JPEG and JPEG-LS (ITU-T T.81), SIZ of JPEG 2000 (ITU-T T.800).
+// Items with compressed frames (PS3.5, A.4): an index, then fragments. Each frame has its own header with its size: SOF
+// in JPEG and JPEG-LS (ITU-T T.81), SIZ in JPEG 2000 (ITU-T T.800).
 #include <fmt/format.h>
 
 #include "engine/io/foreign/dicom_items.h"
@@ -19,7 +19,7 @@ class Items {
         std::vector<DicomItem> items;
         std::int64_t place = header_.voxels_at;
         for (bool is_index = true;; is_index = false) {
-            constexpr std::uint32_t item = 0xE000FFFE, end = 0xE0DDFFFE;  // as they lie in the file
+            constexpr std::uint32_t item = 0xE000FFFE, end = 0xE0DDFFFE;  // as stored, in little-endian order
             const auto tag = file_.number<std::uint32_t>(place);
             const std::int64_t bytes = file_.number<std::uint32_t>(place + 4);
             place += 8;
@@ -33,26 +33,28 @@ class Items {
     }
 
   private:
+    // Reads a big-endian number.
     std::int64_t big(std::int64_t place, int bytes) {
         std::int64_t value = 0;
         for (int i = 0; i < bytes; ++i) value = value << 8 | file_.number<std::uint8_t>(place + i);
         return value;
     }
 
-    // Fragments that go on from the one before begin with nothing that is known.
+    // Checks the frame header. Continuation fragments start with other bytes and are accepted.
     void check_fragment(std::int64_t place, std::int64_t end) {
         const std::int64_t start = big(place, 4);
         if (start == 0xFF4FFF51) check_sizes(place + 8, end);
         if (start >> 16 == 0xFFD8) check_jpeg(place + 2, end);
     }
 
-    // SIZ: width and height of the grid, its origin, the tiles'.
+    // Checks SIZ: width and height of the grid, its origin, those of the tiles, number of components.
     void check_sizes(std::int64_t place, std::int64_t end) {
         if (place + 34 > end) file_.fail("has a damaged frame");
         compare(big(place, 4) - big(place + 8, 4), big(place + 4, 4) - big(place + 12, 4));
         if (big(place + 32, 2) != 1) file_.fail("has a frame in colours");
     }
 
+    // Finds the SOF marker and checks its sizes.
     void check_jpeg(std::int64_t place, std::int64_t end) {
         while (place + 9 < end && big(place, 1) == 0xFF) {
             const std::int64_t marker = big(place + 1, 1);
@@ -88,7 +90,7 @@ std::vector<DicomItem> dicom_items(const DicomHeader& header) {
 std::vector<std::byte> unpack_dicom(const DicomHeader& header, std::shared_ptr<void>& codec) {
     const std::vector<DicomItem> items = dicom_items(header);
     const auto frames = static_cast<std::int64_t>(header.frames.size());
-    constexpr std::int64_t copies = 3;  // packed, unpacked, taken over
+    constexpr std::int64_t copies = 3;  // compressed, decompressed, result
     require_memory(copies * header.columns * header.rows * frames * bytes_of(header.stored), header.path.string(),
                    "unpack it with another program first");
     const bool by_run_lengths = header.transfer_syntax == "1.2.840.10008.1.2.5";

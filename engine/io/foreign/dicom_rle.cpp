@@ -1,5 +1,5 @@
-// Run lengths (PS3.5, annex G): a frame is an item with up to 15 segments, one for each byte of a voxel from the
-// highest on, packed like Macintosh PackBits. Unpacked by hand: GDCM divides by what a frame claims.
+// Run-length encoding (PS3.5, annex G). A frame is an item with up to 15 segments, one per byte of a voxel from the
+// highest, encoded like Macintosh PackBits. Not decoded by GDCM, which divides by numbers in the frame.
 #include <algorithm>
 
 #include "engine/io/foreign/dicom_items.h"
@@ -13,7 +13,7 @@ class RunLengths {
     explicit RunLengths(const DicomHeader& header)
         : file_(header.path), voxel_bytes_(bytes_of(header.stored)), voxels_(header.columns * header.rows) {}
 
-    // One frame, lowest bytes first.
+    // Decodes one frame into little-endian voxels.
     void unpack(const DicomItem& item, std::span<std::byte> out) {
         const std::vector<std::byte> packed = file_.bytes(item.place, item.bytes);
         constexpr std::size_t header_bytes = 64;
@@ -33,6 +33,7 @@ class RunLengths {
     }
 
   private:
+    // Reads a little-endian 32-bit number.
     static std::int64_t word(const std::vector<std::byte>& bytes, std::int64_t place) {
         std::int64_t value = 0;
         for (std::int64_t i = 3; i >= 0; --i)
@@ -40,7 +41,7 @@ class RunLengths {
         return value;
     }
 
-    // `out` begins with the plane's byte of the first voxel.
+    // Decodes one byte of each voxel. `out` starts at that byte of the first voxel.
     void unpack_plane(std::span<const std::byte> packed, std::span<std::byte> out) const {
         std::int64_t done = 0;
         const auto put = [&](std::byte byte) { out[static_cast<std::size_t>(done++ * voxel_bytes_)] = byte; };
@@ -48,7 +49,7 @@ class RunLengths {
             if (packed.empty()) fail();
             const auto code = static_cast<std::int8_t>(packed.front());
             packed = packed.subspan(1);
-            if (code == -128) continue;  // means nothing
+            if (code == -128) continue;  // no operation
             const std::int64_t count = code >= 0 ? code + 1 : 1 - code;
             const std::size_t used = code >= 0 ? static_cast<std::size_t>(count) : 1;
             if (count > voxels_ - done || used > packed.size()) fail();
@@ -61,7 +62,7 @@ class RunLengths {
 
     FileBytes file_;
     std::int64_t voxel_bytes_;
-    std::int64_t voxels_;  // of a frame
+    std::int64_t voxels_;  // per frame
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The slices of DICOM series: see dicom_series.h.
+// Sorts the frames of DICOM files into slices and time points, and reads them.
 #include "engine/io/foreign/dicom_series.h"
 
 #include <fmt/format.h>
@@ -25,8 +25,8 @@ namespace echolux {
 namespace {
 
 struct Slice {
-    std::size_t file = 0;   // among those of the series
-    std::size_t frame = 0;  // of the file
+    std::size_t file = 0;   // index in the series
+    std::size_t frame = 0;  // index in the file
     double height_mm = 0;   // along the normal of the slices
     DicomFrame meaning;
 };
@@ -58,7 +58,8 @@ std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder)
     return files;
 }
 
-// Those of one series that are alike in shape and type; series come with pictures of other shapes, to find one's way.
+// Groups files by series, shape and type. Series often contain overview pictures of other shapes. The largest group is
+// first.
 std::vector<Series> series_in(const std::filesystem::path& folder) {
     std::map<std::tuple<std::string, std::int64_t, std::int64_t, StoredType>, Series> found;
     std::optional<Error> unreadable;
@@ -67,7 +68,7 @@ std::vector<Series> series_in(const std::filesystem::path& folder) {
             DicomHeader header = read_dicom_header(file);
             if (header.frames.empty()) continue;
             found[{header.series, header.columns, header.rows, header.stored}].push_back(std::move(header));
-        } catch (const Error& error) {  // a photograph or a report beside the series
+        } catch (const Error& error) {  // a photograph or a report in the same folder
             if (!unreadable) unreadable = error;
         }
     }
@@ -93,7 +94,7 @@ bool is_named(const Series& series, const std::string& name) {
            (name.size() >= 6 && first.series.starts_with(name));
 }
 
-// The one that is named, else the largest. `note` says which others there are.
+// Returns the series called `name`, by default the largest. `note` describes the choice and the other series.
 Series chosen_series(const std::filesystem::path& folder, const std::string& name, std::string& note) {
     std::vector<Series> all = series_in(folder);
     std::string names;
@@ -134,7 +135,7 @@ class DicomSeries final : public ImageReader {
     }
 
   private:
-    // Ordered by height, what lies at one height by time.
+    // Sorts slices by height, and slices at the same height by time.
     void collect_slices() {
         const Vector3 normal = normal_of(series_.front());
         bool all_placed = true;
@@ -162,13 +163,15 @@ class DicomSeries final : public ImageReader {
         });
     }
 
-    // Heights that are written with few digits are one, as far as slices do not lie as close: those of OCT do.
+    // Returns the tolerance for equal heights. Positions may be rounded to few digits, but must remain distinct for the
+    // closely spaced slices of OCT.
     double one_height_mm() const {
         constexpr double digits = 2e-3, closest = 1e-5;
         const double pitch = series_.front().slice_pitch_mm;
         return pitch > 0 ? std::min(digits, pitch / 4) : closest;
     }
 
+    // Groups equal heights. If each has the same number of slices, that number is the count of time points.
     void find_times() {
         std::vector<std::int64_t> counts;
         for (auto begin = slices_.begin(); begin != slices_.end();) {
@@ -195,7 +198,7 @@ class DicomSeries final : public ImageReader {
         header_.time_step_s = header_.time_points > 1 ? first.frame_time_s : 0;
         measure_slices();
         describe_values();
-        if (slices_.front().meaning.has_position)  // before our own notes, which would mark the volume as ours
+        if (slices_.front().meaning.has_position)  // before our own texts, which would mark the volume as ours
             add_orientation(header_, {first.along_row, first.along_column, normal_of(first)});
         add_provenance(header_, "series", note);
         add_provenance(header_, "manufacturer", first.manufacturer);
@@ -203,7 +206,8 @@ class DicomSeries final : public ImageReader {
         if (first.is_inverted) add_provenance(header_, "gray_scale", "inverted: large values are meant to be dark");
     }
 
-    // The mean, as positions are rounded; where a slice is missing, the median, which it does not change.
+    // Uses the mean distance, since positions are rounded. If a slice is missing, uses the median, which is not
+    // affected.
     void measure_slices() {
         if (heights_mm_.size() < 2) return;
         std::vector<double> steps;
@@ -219,7 +223,7 @@ class DicomSeries final : public ImageReader {
         }
     }
 
-    // Where slices have scales of their own, values are made here.
+    // If slices have different scalings, voxels are converted to scaled floats.
     void describe_values() {
         const DicomFrame& first = slices_.front().meaning;
         has_own_scales_ = std::ranges::any_of(slices_, [&](const Slice& slice) {
@@ -251,7 +255,7 @@ class DicomSeries final : public ImageReader {
         return {unpacked_.begin() + at, unpacked_.begin() + at + frame_bytes};
     }
 
-    // The others may hold drawings on top of the picture.
+    // Extracts the used bits. The others may contain overlays.
     static void take_used_bits(const DicomHeader& header, std::vector<std::byte>& stored) {
         switch (header.stored) {
             case StoredType::u8: return take_bits<std::uint8_t>(header, stored);
@@ -303,11 +307,11 @@ class DicomSeries final : public ImageReader {
     Series series_;
     std::string where_;
     std::vector<Slice> slices_;       // [slice][time point]
-    std::vector<double> heights_mm_;  // of the slices; empty: not known
+    std::vector<double> heights_mm_;  // per slice; empty if unknown
     ImageHeader header_;
     bool has_own_scales_ = false;
-    std::shared_ptr<void> codec_;      // of packed frames
-    std::vector<std::byte> unpacked_;  // all frames of one file
+    std::shared_ptr<void> codec_;      // for compressed frames
+    std::vector<std::byte> unpacked_;  // all frames of the last file
     std::size_t unpacked_file_ = 0;
 };
 
@@ -318,6 +322,7 @@ bool is_dicom_series(const std::filesystem::path& path) {
     if (!std::filesystem::is_directory(path, problem)) return is_dicom(path);
     constexpr int enough = 16;
     int looked_at = 0;
+    // Limits the cost for folders with many other files.
     for (const auto& entry : std::filesystem::directory_iterator(path, problem)) {
         if (is_dicom(entry.path())) return true;
         if (++looked_at == enough) return false;

@@ -1,6 +1,6 @@
-// DICOM files and folders as volumes: the slices of a series in the order of their positions in the patient; positions
-// that occur several times are time points. Of several series in a folder the largest is taken, or the one that is
-// named by its number, the beginning of its UID or its description: FOLDER:3.
+// DICOM files and folders as volumes. Slices are sorted by their position in the patient; repeated positions are time
+// points. In a folder with several series, the largest is used, or the one named after a colon by its number, its
+// description or the beginning of its UID: FOLDER:3.
 #pragma once
 
 #include <filesystem>
@@ -10,10 +10,11 @@
 
 namespace echolux {
 
-// Whether it is a folder with DICOM files, or a DICOM file without an ending. Repeats at a few files.
+// Returns whether the path is a folder with DICOM files or a DICOM file with another ending. Checks only a few files.
 bool is_dicom_series(const std::filesystem::path& path);
 
-// Throws Error{bad_file, bad_setting (no such series; a codec that is not part of this build), out_of_memory}.
+// Opens the series. Throws Error{bad_file, bad_setting (unknown series; a codec is not part of this build),
+// out_of_memory}.
 std::unique_ptr<ImageReader> open_dicom(const std::filesystem::path& path);
 
 }  // namespace echolux

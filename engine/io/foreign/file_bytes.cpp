@@ -1,4 +1,3 @@
-// Bytes of a file by their places: see file_bytes.h.
 #include "engine/io/foreign/file_bytes.h"
 
 #include <fmt/format.h>
@@ -35,6 +34,7 @@ void FileBytes::read_unbuffered(std::int64_t place, std::span<std::byte> out) {
     if (!stream_) fail("cannot be read", "copy the file again");
 }
 
+// Reads a larger window for small requests, because parsers read many neighbouring numbers.
 void FileBytes::read(std::int64_t place, std::span<std::byte> out) {
     constexpr std::int64_t window_bytes = 1 << 14;
     const auto count = static_cast<std::int64_t>(out.size());

@@ -1,5 +1,5 @@
-// Bytes of a file by their places, for formats whose numbers say where other numbers are: nothing is read, and no
-// memory taken, beyond the end of the file. A window of it is kept, so that small neighbours cost one read.
+// Random access to the bytes of a file, for formats with offsets in their headers. Never reads or allocates beyond the
+// end of the file. Caches a window, so that small neighbouring reads cost one system call.
 #pragma once
 
 #include <bit>
@@ -16,15 +16,16 @@ namespace echolux {
 
 static_assert(std::endian::native == std::endian::little, "numbers are read as they lie in most files");
 
+// Use it from one thread at a time.
 class FileBytes {
   public:
-    // Throws Error{bad_file}: not there, no file, not readable.
+    // Throws Error{bad_file} if the file is missing, not regular or not readable.
     explicit FileBytes(const std::filesystem::path& path);
 
     std::int64_t size() const { return size_; }
     const std::string& where() const { return where_; }
 
-    // All throw Error{bad_file} where the file ends before, also for places and counts that are negative.
+    // Read `count` bytes from offset `place`. Throw Error{bad_file} if they exceed the file or are negative.
     void read(std::int64_t place, std::span<std::byte> out);
     std::vector<std::byte> bytes(std::int64_t place, std::int64_t count);
     std::string text(std::int64_t place, std::int64_t count);

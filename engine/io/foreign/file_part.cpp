@@ -1,4 +1,3 @@
-// Names of parts of files: see file_part.h.
 #include "engine/io/foreign/file_part.h"
 
 namespace echolux {

@@ -1,4 +1,4 @@
-// Some files hold several pictures, of which one is named behind a colon: scans.mat:volume, dicom_folder:3.
+// Selection of one of several pictures in a file, after a colon: scans.mat:volume, dicom_folder:3.
 #pragma once
 
 #include <filesystem>
@@ -8,10 +8,10 @@ namespace echolux {
 
 struct FilePart {
     std::filesystem::path file;
-    std::string part;  // empty: none is named
+    std::string part;  // empty if not given
 };
 
-// A path that exists as it stands names no part, whatever colons it has.
+// Splits the path at its last colon. A path that exists as written has no part, even if it contains colons.
 FilePart file_part(const std::filesystem::path& path);
 
 }  // namespace echolux

@@ -1,5 +1,5 @@
-// PNG slices through libpng: see gray_png.h. It reports errors by longjmp, so that the functions that call it own
-// nothing.
+// PNG slices through libpng. It reports errors by longjmp(), which skips destructors, so the functions that call it
+// have no local objects with destructors.
 #include "engine/io/foreign/gray_png.h"
 
 #include <fmt/format.h>
@@ -76,9 +76,9 @@ GrayPicture sizes_of(Decoder& decoder, const std::filesystem::path& path) {
     picture.pixel_bytes = png_get_bit_depth(decoder.png, decoder.chunks) == 16 ? 2 : 1;
     std::error_code problem;
     const auto packed = static_cast<double>(std::filesystem::file_size(path, problem));
-    constexpr double best_deflate = 1032;  // no compressed byte holds more
+    constexpr double best_deflate = 1032;  // maximum compression ratio of deflate
     const double claimed = static_cast<double>(picture.width) * static_cast<double>(picture.height);
-    if (problem || claimed / 8 > packed * best_deflate) {  // pixels of one bit
+    if (problem || claimed / 8 > packed * best_deflate) {  // 1-bit pixels
         throw Error(ErrorCode::bad_file,
                     fmt::format("claims {} x {} pixels, which its bytes cannot hold", picture.width, picture.height),
                     path.string(), "copy the file again");

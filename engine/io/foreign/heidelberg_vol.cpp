@@ -1,4 +1,3 @@
-// Heidelberg .vol files: see heidelberg_vol.h.
 #include "engine/io/foreign/heidelberg_vol.h"
 
 #include <fmt/format.h>
@@ -17,12 +16,12 @@ namespace {
 constexpr std::int64_t header_bytes = 2048;
 constexpr std::int64_t max_side = 1 << 20;
 
-// Places in the header: a_scans, b_scans and so on as i32, lengths in mm as f64.
+// Byte offsets in the header. Counts are i32, lengths in mm are f64.
 constexpr std::int64_t at_a_scans = 12, at_b_scans = 16, at_depth = 20, at_a_pitch = 24, at_b_pitch = 32,
                        at_depth_pitch = 40, at_fundus_width = 48, at_fundus_height = 52, at_eye = 84, at_time = 88,
                        at_pattern = 96, at_b_scan_header = 100;
 
-// 100 ns since 1601 (Windows) as ISO 8601; empty: none.
+// Converts a Windows time (100 ns since 1601) to ISO 8601. Returns "" for implausible times.
 std::string time_text(std::uint64_t ticks) {
     constexpr std::uint64_t ticks_a_second = 10'000'000, from_1601_to_1970 = 11'644'473'600, year_2200 = 18'900'000'000;
     const std::uint64_t seconds = ticks / ticks_a_second;
@@ -45,7 +44,7 @@ class HeidelbergVol final : public ImageReader {
         header_.size = {side(at_a_scans, "A-scans"), side(at_depth, "depth rows"), side(at_b_scans, "B-scans")};
         header_.spacing_mm = {pitch(at_a_pitch), pitch(at_depth_pitch), pitch(at_b_pitch)};
         header_.type = VoxelType::f32;
-        header_.texts["echolux_quantity"] = "reflectivity";  // shown by its fourth root (render/presets.cpp)
+        header_.texts["echolux_quantity"] = "reflectivity";  // displayed as its fourth root (render/presets.cpp)
         add_texts();
         lay_out(path);
     }
@@ -61,6 +60,7 @@ class HeidelbergVol final : public ImageReader {
                        bytes.subspan(static_cast<std::size_t>((slice - slices.begin) * slice_bytes),
                                      static_cast<std::size_t>(slice_bytes)));
         }
+        // Invalid voxels are stored as FLT_MAX.
         constexpr float max = std::numeric_limits<float>::max();
         std::ranges::replace_if(
             voxels, [](float value) { return !(std::abs(value) < max); }, std::numeric_limits<float>::quiet_NaN());
@@ -108,7 +108,7 @@ class HeidelbergVol final : public ImageReader {
         add_provenance(header_, "b_scans_end_mm", ends_of_b_scans());
     }
 
-    // Of the first and the last B-scan, on the fundus: "x y to x y; x y to x y".
+    // Returns the ends of the first and last B-scan on the fundus: "x y to x y; x y to x y".
     std::string ends_of_b_scans() {
         constexpr std::int64_t at_start = 16;
         if (b_scan_header_bytes_ < at_start + 32) return {};
@@ -126,8 +126,8 @@ class HeidelbergVol final : public ImageReader {
     FileBytes file_;
     ImageHeader header_;
     std::int64_t b_scan_header_bytes_ = 0;
-    std::int64_t first_ = 0;   // byte of the first B-scan's header
-    std::int64_t stride_ = 0;  // bytes from one B-scan to the next
+    std::int64_t first_ = 0;   // offset of the first B-scan's header
+    std::int64_t stride_ = 0;  // bytes per B-scan with its header
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
-// MATLAB .mat files of versions 5 to 7: elements, each a tag {type, bytes} and what it tags; a variable is an element
-// of elements: flags, sizes, name, real part, imaginary part. Version 7 packs each variable as a zlib stream.
+// MATLAB .mat files of versions 5 to 7. They consist of elements, each a tag {type, bytes} and its content. A variable
+// is an element that contains elements: flags, sizes, name, real part, imaginary part. Version 7 compresses each
+// variable as a zlib stream.
 #include <fmt/format.h>
 
 #include <array>
@@ -17,7 +18,7 @@ namespace {
 constexpr std::uint32_t type_matrix = 14, type_packed = 15;
 constexpr std::int64_t header_bytes = 128, tag_bytes = 8;
 
-// Numbers as they lie in the file: MATLAB stores whole numbers in as few bytes as they need, whatever their class.
+// Number types in the file. MATLAB stores integers in the smallest sufficient type, whatever the class of the array.
 constexpr std::array<std::pair<std::uint32_t, StoredType>, 10> number_types{{{1, StoredType::i8},
                                                                              {2, StoredType::u8},
                                                                              {3, StoredType::i16},
@@ -31,12 +32,12 @@ constexpr std::array<std::pair<std::uint32_t, StoredType>, 10> number_types{{{1,
 
 struct Element {
     std::uint32_t type = 0;
-    std::int64_t place = 0;  // of what it tags
+    std::int64_t place = 0;  // offset of the content
     std::int64_t bytes = 0;
-    std::int64_t end = 0;  // where the next one begins
+    std::int64_t end = 0;  // offset of the next element
 };
 
-// The elements of one variable, unpacked as far as they are read. Places count from the variable's tag.
+// Reads the elements of one variable, decompressing as needed. Offsets count from the variable's tag.
 class Elements {
   public:
     Elements(const std::filesystem::path& file, std::int64_t place, bool packed)
@@ -45,7 +46,7 @@ class Elements {
     Element at(std::int64_t place) {
         Element element;
         const auto word = number<std::uint32_t>(place);
-        const bool is_small = word >> 16 != 0;  // what is tagged stands within the tag
+        const bool is_small = word >> 16 != 0;  // small element: the content is inside the tag
         element.type = is_small ? word & 0xFFFF : word;
         element.bytes = is_small ? word >> 16 : number<std::uint32_t>(place + 4);
         if (is_small && element.bytes > 4) fail();
@@ -78,7 +79,7 @@ class Elements {
     StoredBytes bytes_;
 };
 
-// The real or imaginary part of `array` at a place: all its numbers must be there.
+// Returns type and position of the real or imaginary part of `array`. Fails unless it contains all numbers.
 std::pair<StoredType, Element> number_part(Elements& elements, std::int64_t place, const MatlabArray& array) {
     const Element part = elements.at(place);
     for (const auto& [code, type] : number_types) {
@@ -90,16 +91,16 @@ std::pair<StoredType, Element> number_part(Elements& elements, std::int64_t plac
     elements.fail();
 }
 
-// Of an array of numbers: what it is, and where its real part begins.
+// An array of numbers.
 struct Found {
     MatlabArray array;
-    std::int64_t parts = 0;
+    std::int64_t parts = 0;  // offset of the real part
 };
 
 std::optional<Found> find_array(Elements& elements) {
     if (elements.at(0).type != type_matrix) return std::nullopt;
     const Element flags = elements.at(tag_bytes);
-    if (flags.bytes != 8) return std::nullopt;  // of a kind that is not documented
+    if (flags.bytes != 8) return std::nullopt;  // an undocumented kind
     const auto flag_bits = elements.number<std::uint32_t>(flags.place);
     constexpr std::uint32_t first_number_class = 6, last_number_class = 15, complex_flag = 0x800;
     const std::uint32_t array_class = flag_bits & 0xFF;
@@ -148,7 +149,7 @@ std::vector<MatlabArray> arrays_in(const std::filesystem::path& path) {
     return arrays;
 }
 
-// Of one part of a variable, unpacked by a stream of its own: both parts of complex slices are read side by side.
+// One part of a variable with its own decompressor, so that both parts of complex slices can be read alternately.
 struct Part {
     std::unique_ptr<Elements> elements;
     StoredType type = StoredType::f64;

@@ -1,5 +1,5 @@
-// MATLAB .mat files of version 7.3 are HDF5 files in which the first dimension of an array runs fastest, as in MATLAB:
-// to the reader of HDF5 files depth looks like columns, so rows and columns change places here.
+// MATLAB .mat files of version 7.3 are HDF5 files in MATLAB's order, with the first dimension fastest. The HDF5 reader
+// takes depth as columns, so rows and columns are exchanged here.
 #include <utility>
 
 #include "engine/io/foreign/matlab_array.h"

@@ -1,4 +1,4 @@
-// What both kinds of .mat files say of a variable, and how one is chosen.
+// Description of a variable, shared by both kinds of .mat files, and its selection.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,21 @@ namespace echolux {
 
 struct MatlabArray {
     std::string name;
-    std::vector<std::int64_t> sizes;  // the first runs fastest
+    std::vector<std::int64_t> sizes;  // the first dimension is the fastest
     StoredType type = StoredType::f64;
     bool is_complex = false;
-    std::int64_t place = 0;  // of the variable in a file of version 5
+    std::int64_t place = 0;  // offset of the variable in files of version 5
 
-    bool is_picture() const;     // two to four dimensions, none of them empty
-    ImageHeader header() const;  // of a picture
+    bool is_picture() const;     // two to four dimensions, none empty
+    ImageHeader header() const;  // only for pictures
     StoredType whole_type() const { return is_complex ? StoredType::complex64 : type; }
 };
 
-// By its name, else the largest. Throws Error{bad_file, bad_setting} naming what there is.
+// Returns the array called `name`, by default the largest. Throws Error{bad_file, bad_setting}, listing the arrays.
 const MatlabArray& chosen_array(const std::vector<MatlabArray>& arrays, const std::string& name,
                                 const std::filesystem::path& file);
 
+// Open a variable; an empty name selects the largest. Throw as chosen_array().
 std::unique_ptr<ImageReader> open_matlab5(const std::filesystem::path& file, const std::string& variable);
 std::unique_ptr<ImageReader> open_matlab73(const std::filesystem::path& file, const std::string& variable);
 

@@ -1,4 +1,4 @@
-// Which kind of .mat file it is, and which of its variables the volume: see matlab_file.h.
+// Detects the version of a .mat file and selects the variable with the volume.
 #include "engine/io/foreign/matlab_file.h"
 
 #include <fmt/format.h>
@@ -56,7 +56,7 @@ const MatlabArray& chosen_array(const std::vector<MatlabArray>& arrays, const st
 std::unique_ptr<ImageReader> open_matlab(const std::filesystem::path& path) {
     const auto [file, variable] = file_part(path);
     FileBytes bytes(file);
-    constexpr std::int64_t hdf5_place = 512;
+    constexpr std::int64_t hdf5_place = 512;  // MATLAB writes its text header before the HDF5 data
     constexpr std::string_view hdf5_magic = "\x89HDF\r\n\x1a\n";
     const auto starts_at = [&](std::int64_t place) {
         return bytes.size() >= place + 8 && bytes.text(place, 8) == hdf5_magic;

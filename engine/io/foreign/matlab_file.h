@@ -1,8 +1,7 @@
-// MATLAB .mat files: versions 5 to 7 (MAT-File Format, The MathWorks) and 7.3 (HDF5). The largest real or complex array
-// of three or four dimensions is the volume, or FILE.mat:VARIABLE; of two where there is no other. Rows are depth,
-// columns A-scans, the third dimension B-scans, the fourth time points; there are no spacings. Version 5 is read by
-// hand: what a file claims is compared with what it holds before anything is allocated, and slices are read as they are
-// needed.
+// MATLAB .mat files of versions 5 to 7 (MAT-File Format, The MathWorks) and 7.3 (HDF5). The volume is the largest real
+// or complex array of three or four dimensions, of two if there is no other, or the one named as FILE.mat:VARIABLE.
+// Rows are depth, columns A-scans, the third dimension B-scans, the fourth time points. There are no spacings. Version
+// 5 is parsed here: sizes are checked against the file before memory is allocated, and slices are read on demand.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +11,8 @@
 
 namespace echolux {
 
-// Throws Error{bad_file, bad_setting (no such variable; 7.3 not part of this build), out_of_memory}.
+// Opens the volume. Throws Error{bad_file, bad_setting (unknown variable; 7.3 is not part of this build),
+// out_of_memory}.
 std::unique_ptr<ImageReader> open_matlab(const std::filesystem::path& path);
 
 }  // namespace echolux

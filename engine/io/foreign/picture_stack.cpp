@@ -1,4 +1,4 @@
-// Folders of pictures: see picture_stack.h.
+// Reads folders of pictures as slices.
 #include "engine/io/foreign/picture_stack.h"
 
 #include <fmt/format.h>
@@ -59,11 +59,11 @@ bool has_one_page(const Path& tiff) {
     try {
         return open_tiff(tiff)->header().size[2] == 1;
     } catch (const Error&) {
-        return true;  // the error comes when it is opened
+        return true;  // opening it will report the error
     }
 }
 
-// PNGs first: TIFFs beside them are taken for something else.
+// Returns PNG files if there are any; TIFF files beside them have another purpose.
 std::vector<Path> slices_in(const Path& folder) {
     Listing listing = listing_of(folder);
     if (listing.has_volumes) return {};

@@ -1,5 +1,5 @@
-// A folder of pictures (PNG, or TIFF with one page each) as one volume: the pictures are its slices, in the natural
-// order of their names. A folder with other volumes in it is a series of them instead.
+// A folder of pictures (PNG, or TIFF with one page each) as one volume. The pictures are slices in natural order of
+// their names. A folder that also contains volumes is a series of them instead.
 #pragma once
 
 #include <filesystem>
@@ -9,10 +9,10 @@
 
 namespace echolux {
 
-// Whether a folder holds pictures and no volumes. Repeats at names, and at the first TIFF.
+// Returns whether a folder contains pictures and no volumes. Reads only names and the first TIFF.
 bool is_picture_stack(const std::filesystem::path& folder);
 
-// Throws Error{bad_file}: a picture differs from the first in size or type, or is damaged.
+// Opens the volume. Throws Error{bad_file} if a picture is damaged or differs from the first in size or type.
 std::unique_ptr<ImageReader> open_picture_stack(const std::filesystem::path& folder);
 
 }  // namespace echolux

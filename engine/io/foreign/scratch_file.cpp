@@ -1,5 +1,5 @@
-// Temporary files: see scratch_file.h. They stand in a folder of their own, which nobody else can have made or may
-// read.
+// Each temporary file has its own folder with a random name, which only this user can read and which cannot exist
+// before.
 #include "engine/io/foreign/scratch_file.h"
 
 #include <fmt/format.h>

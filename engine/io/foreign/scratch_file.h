@@ -14,7 +14,8 @@ namespace echolux {
 
 class ScratchFile {
   public:
-    // Errors name `where`. Throws Error{output}: cannot be made, or no room for `bytes`.
+    // Creates the file. Errors name `where`. Throws Error{output} if it cannot be created or if `bytes` bytes do not
+    // fit on the disk.
     ScratchFile(std::int64_t bytes, std::string where);
     ~ScratchFile();
     ScratchFile(const ScratchFile&) = delete;
@@ -23,7 +24,7 @@ class ScratchFile {
     const std::filesystem::path& path() const { return path_; }
 
     void append(std::span<const std::byte> bytes);  // throws Error{output}
-    void close();                                   // all was appended; throws Error{output}
+    void close();                                   // flushes after the last append(); throws Error{output}
 
   private:
     [[noreturn]] void fail(const std::string& what) const;

@@ -1,5 +1,5 @@
-// GDCM allocates whatever any element of a file claims, so it never sees the file: it gets a new one in memory with
-// nothing but what it needs to unpack the voxels, all of it checked.
+// GDCM allocates by the sizes claimed in a file. So it never reads the original file, but a new one in memory that
+// contains only the checked elements needed to decompress the voxels.
 #include "engine/io/foreign/gdcm/dicom_codec.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace echolux {
 namespace {
 
-// Elements in explicit little-endian encoding, in the order of their tags.
+// Writes elements in explicit little-endian encoding. Add them in ascending order of tags.
 class DicomText {
   public:
     DicomText() : bytes_(std::string(128, '\0') + "DICM") {}
@@ -38,7 +38,7 @@ class DicomText {
         bytes_ += "OB";
         put(0, 2);
         put(0xFFFFFFFF, 4);
-        add_item("");  // an index that says nothing
+        add_item("");  // empty index
     }
 
     void add_item(const std::string& item) {
@@ -97,16 +97,16 @@ bool is_known(std::string_view syntax) {
     return syntax.starts_with(jpeg) && std::ranges::count(known, syntax.substr(jpeg.size())) > 0;
 }
 
-// Some copies of the file and of its voxels.
+// Memory limit: several copies of the file and its voxels.
 std::int64_t max_memory_for(const PackedFrames& packed, std::size_t file_bytes) {
-    constexpr std::int64_t some = 512 << 20, copies = 4;  // some: also the stacks of threads
+    constexpr std::int64_t some = 512 << 20, copies = 4;  // includes the stacks of threads
     return some + copies * (static_cast<std::int64_t>(file_bytes) + packed.header().bytes());
 }
 
 }  // namespace
 
 struct DicomCodec::Parts {
-    // Asks the process that is there, unless the frames need more memory than it may take.
+    // Reuses the process unless the frames need more memory than its limit.
     void open(const OpenOrder& order) {
         if (process && process->can_go_on() && order.max_bytes <= max_bytes) return process->open_again(order);
         max_bytes = order.max_bytes;

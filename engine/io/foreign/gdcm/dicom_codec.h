@@ -1,5 +1,5 @@
-// Packed DICOM voxels through GDCM, in a reader process that the files of a series share: starting one takes longer
-// than most frames.
+// Decompresses DICOM voxels with GDCM in a reader process. The files of a series share one, because starting it takes
+// longer than most frames.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ class DicomCodec {
     DicomCodec(const DicomCodec&) = delete;
     DicomCodec& operator=(const DicomCodec&) = delete;
 
-    // JPEG, JPEG-LS and JPEG 2000: all frames, as DicomHeader says they are stored. Throws Error{bad_file,
-    // out_of_memory, device (no reader process)}.
+    // Decompresses all frames (JPEG, JPEG-LS or JPEG 2000) to header.stored. Throws Error{bad_file, out_of_memory,
+    // device (no reader process)}.
     std::vector<std::byte> unpack(const DicomHeader& header, const std::vector<DicomItem>& items);
 
   private:

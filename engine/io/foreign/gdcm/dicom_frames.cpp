@@ -24,12 +24,12 @@ std::string whole(int descriptor) {
     return bytes;
 }
 
-// All of them are unpacked with the first that is asked for.
+// Decompresses all frames with the first request.
 class DicomFrames final : public ImageReader {
   public:
     DicomFrames(int descriptor, const std::filesystem::path& path, const PackedFrames& packed)
         : header_(packed.header()), file_(whole(descriptor)), where_(path.string()), syntax_(packed.transfer_syntax) {
-        gdcm::Trace::WarningOff();  // errors are told by what it returns
+        gdcm::Trace::WarningOff();  // errors are reported by return values
         gdcm::Trace::ErrorOff();
         gdcm::Trace::DebugOff();
     }

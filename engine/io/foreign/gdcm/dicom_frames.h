@@ -1,5 +1,5 @@
-// The only door to GDCM. It runs in a reader process alone, since its codecs were not written for hostile files:
-// DicomCodec of dicom_codec.h starts one.
+// The only code that uses GDCM. It runs only in a reader process, because GDCM's codecs are not hardened against
+// hostile files. DicomCodec (dicom_codec.h) starts that process.
 #pragma once
 
 #include <array>
@@ -13,17 +13,21 @@
 
 namespace echolux {
 
-// Frames as they are packed, and as they are to come out of it.
+// Shape of the decompressed frames and their encoding.
 struct PackedFrames {
     std::int64_t columns = 0, rows = 0, voxel_bytes = 0, frames = 0;
     std::string transfer_syntax;
 
     ImageHeader header() const;  // a column a byte: what they mean is for others
-    std::vector<std::int64_t> numbers() const { return {columns, rows, voxel_bytes, frames}; }
+    std::vector<std::int64_t> numbers() const {
+        return {columns, rows, voxel_bytes, frames};
+    }  // treats each byte as a
+       // voxel; the caller
+       // interprets them
     static PackedFrames of(const std::vector<std::int64_t>& numbers, const std::string& transfer_syntax);
 };
 
-// `descriptor` holds a DICOM file with nothing but what it takes to unpack them.
+// `descriptor` is a DICOM file with only the elements needed for decompression.
 std::unique_ptr<ImageReader> read_dicom_frames(int descriptor, const std::filesystem::path& path,
                                                const PackedFrames& packed);
 

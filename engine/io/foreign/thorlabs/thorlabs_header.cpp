@@ -1,4 +1,4 @@
-// Header.xml of Thorlabs archives: see thorlabs_header.h. Sizes are looked at where they are used.
+// Parses Header.xml of Thorlabs archives. Sizes are checked by the code that uses them.
 #include "engine/io/foreign/thorlabs/thorlabs_header.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::int64_t whole(const char* text, std::int64_t otherwise) {
     return problem == std::errc() ? value : otherwise;
 }
 
-double real(const char* text) {  // 0 for what is none
+double real(const char* text) {  // 0 if it is not a number
     double value = 0;
     const std::string_view digits(text);
     const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
@@ -61,7 +61,7 @@ ThorlabsFile file_of(const pugi::xml_node& node) {
     return file;
 }
 
-// The first of that name, wherever versions of the program put it.
+// Returns the first text with this name at any level, because its position depends on the software version.
 const char* text_named(const pugi::xml_document& document, std::string_view name) {
     return document.find_node([name](const pugi::xml_node& node) { return node.name() == name; }).child_value();
 }

@@ -1,4 +1,4 @@
-// Depth runs fastest in the archive's picture, so slices are transposed.
+// Depth is fastest in the archive, so slices are transposed.
 #include "engine/io/foreign/thorlabs/thorlabs_picture.h"
 
 #include <algorithm>

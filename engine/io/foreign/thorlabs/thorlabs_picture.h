@@ -1,5 +1,5 @@
-// The instrument's own picture in Thorlabs .oct archives (ThorImage; data/Intensity.data, f32 in dB) as a volume.
-// Layout as Thorlabs' own MATLAB reader takes it.
+// The picture that the instrument stored in a Thorlabs .oct archive (ThorImage; data/Intensity.data, f32 in dB) as a
+// volume. The layout follows Thorlabs' MATLAB reader.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,8 @@
 
 namespace echolux {
 
-// Throws Error{bad_file}; where there are only spectra, it says how to reconstruct them.
+// Opens the picture. Throws Error{bad_file}; for archives with only spectra, the message explains how to reconstruct
+// them.
 std::unique_ptr<ImageReader> open_thorlabs(const std::filesystem::path& path);
 
 }  // namespace echolux

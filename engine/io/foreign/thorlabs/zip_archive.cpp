@@ -1,5 +1,5 @@
-// ZIP archives through libzip: see zip_archive.h. What the directory claims is compared with the packed bytes before
-// anything is unpacked: deflate makes at most 1032 bytes of one, so that no bomb goes off.
+// ZIP archives through libzip. Claimed sizes are checked against the compressed size before decompression: deflate
+// expands by at most 1032, which rules out decompression bombs.
 #include "engine/io/foreign/thorlabs/zip_archive.h"
 
 #include <fmt/format.h>
@@ -25,6 +25,7 @@ std::string with_slashes(std::string name) {
     return name;
 }
 
+// Returns whether a name could be outside the archive's folder.
 bool leads_out(const std::string& name) {
     const std::filesystem::path path(name);
     return path.is_absolute() || name.find(':') != std::string::npos || std::ranges::count(path, "..") > 0;
@@ -32,7 +33,7 @@ bool leads_out(const std::string& name) {
 
 struct Entry {
     std::uint64_t index = 0;
-    std::uint64_t bytes = 0;  // unpacked
+    std::uint64_t bytes = 0;  // decompressed
     std::uint64_t packed_bytes = 0;
 };
 
@@ -137,7 +138,7 @@ void ZipMember::read_next(std::span<std::byte> out) {
         out = out.subspan(static_cast<std::size_t>(got));
     }
     if (place_ < size_) return;
-    std::byte beyond{};  // reading on compares the check sum
+    std::byte beyond{};  // reading beyond the end verifies the checksum
     if (zip_fread(stream_->file.get(), &beyond, 1) != 0)
         archive_->fail(name_ + " in it is damaged", "copy the file again");
 }

@@ -1,5 +1,5 @@
-// Files in a ZIP archive, read piece by piece; none is ever written under the name it has inside. Names are compared
-// with slashes, whichever way the archive writes them. The only door to libzip.
+// Reads files of a ZIP archive in pieces. Files are never extracted to disk under their own names. Names use slashes,
+// even if the archive has backslashes. The only code that uses libzip.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,11 @@
 
 namespace echolux {
 
+// Use an archive and its members from one thread at a time.
 class ZipArchive {
   public:
-    // Throws Error{bad_file}: no archive, damaged, or with names that lead out of a folder, or twice the same.
+    // Opens the archive. Throws Error{bad_file} if it is damaged, is not an archive, has names outside its folder, or
+    // duplicate names.
     explicit ZipArchive(const std::filesystem::path& path);
     ~ZipArchive();
     ZipArchive(const ZipArchive&) = delete;
@@ -22,10 +24,12 @@ class ZipArchive {
 
     bool holds(const std::string& name) const;
 
-    // Unpacked, as the archive says. Throws Error{bad_file}: not there, or a size that the packed bytes cannot hold.
+    // Returns the decompressed size. Throws Error{bad_file} if the file is missing or its size is impossible for the
+    // compressed data.
     std::int64_t size_of(const std::string& name) const;
 
-    // All of a small file. Throws Error{bad_file}: damaged (its check sum is compared), or larger than `max` bytes.
+    // Returns a whole file. Throws Error{bad_file} if it is damaged (the checksum is verified) or larger than `max`
+    // bytes.
     std::vector<std::byte> read(const std::string& name, std::int64_t max) const;
 
   private:
@@ -34,7 +38,7 @@ class ZipArchive {
     std::shared_ptr<const Parts> parts_;
 };
 
-// One file in an archive, by places: read soonest in their order, whatever lies before is unpacked too.
+// One file in an archive. Ascending order is fastest, since going back decompresses from the start.
 class ZipMember {
   public:
     ZipMember(const ZipArchive& archive, std::string name);
@@ -44,7 +48,8 @@ class ZipMember {
 
     std::int64_t size() const { return size_; }
 
-    // Throws Error{bad_file}: damaged, or ends too early. The check sum is compared when the last byte is read.
+    // Reads bytes from offset `place`. Throws Error{bad_file} if the file is damaged or too short. The checksum is
+    // verified with the last byte.
     void read(std::int64_t place, std::span<std::byte> out);
 
   private:
@@ -55,7 +60,7 @@ class ZipMember {
     std::shared_ptr<const ZipArchive::Parts> archive_;
     std::string name_;
     std::int64_t size_ = 0;
-    std::int64_t place_ = 0;  // of the next byte
+    std::int64_t place_ = 0;  // offset of the next byte
     std::unique_ptr<Stream> stream_;
 };
 
