@@ -1,4 +1,4 @@
-// HDF5 files are read in a process of their own: see hdf5_file.h.
+// Reads HDF5 files in a separate process.
 #include <algorithm>
 
 #include "engine/io/contained/contained_reader.h"
@@ -7,7 +7,7 @@
 namespace echolux {
 namespace {
 
-// Chunks may be packed by deflate, 1032 : 1 at best; one has to fit, as packed and as it is.
+// Memory limit: one chunk, which may expand by up to 1032 (deflate), both compressed and decompressed.
 std::int64_t max_memory_for(const std::filesystem::path& path) {
     constexpr std::int64_t some = 256 << 20, best_packing = 1032, max = 16LL << 30;
     std::error_code missing;

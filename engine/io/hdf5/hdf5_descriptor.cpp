@@ -1,4 +1,4 @@
-// A driver of the library's virtual file layer that reads: see hdf5_descriptor.h.
+// A read-only driver for the library's virtual file layer.
 #include "engine/io/hdf5/hdf5_descriptor.h"
 
 #include <sys/stat.h>
@@ -16,13 +16,14 @@
 namespace echolux::hdf5 {
 namespace {
 
-int next_descriptor = -1;  // of the one file that is still to be opened
+int next_descriptor = -1;  // passed from access_to() to open_next()
 
+// The library casts between H5FD_t and the driver's struct.
 struct OpenFile {
-    H5FD_t common{};  // the library's; first
+    H5FD_t common{};  // must be the first member
     int descriptor = -1;
     haddr_t size = 0;  // of the file
-    haddr_t end = 0;   // of what the library counts as allocated
+    haddr_t end = 0;   // end of the space that the library regards as allocated
 };
 
 OpenFile& ours(H5FD_t* file) {
@@ -50,7 +51,7 @@ herr_t read_at(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t place, std::size_t bytes
         const ssize_t got = pread(ours(file).descriptor, to, bytes, static_cast<off_t>(place));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return -1;
-        if (got == 0) {  // beyond the end there are zeros, as for every driver
+        if (got == 0) {  // drivers return zeros beyond the end
             std::memset(to, 0, bytes);
             return 0;
         }
@@ -66,7 +67,7 @@ const H5FD_class_t& driver() {
         H5FD_class_t one{};
 #if H5_VERSION_GE(1, 13, 0)
         one.version = H5FD_CLASS_VERSION;
-        one.value = static_cast<H5FD_class_value_t>(601);  // any beyond those of the library
+        one.value = static_cast<H5FD_class_value_t>(601);  // beyond the library's own values
 #endif
         one.name = "echolux descriptor";
         one.maxaddr = (haddr_t{1} << 62) - 1;

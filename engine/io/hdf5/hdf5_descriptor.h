@@ -1,11 +1,12 @@
-// HDF5 over a file that is open already: a reader process can open none, neither this one nor those that it refers to.
+// HDF5 on an open file descriptor. A reader process cannot open files, including files that an HDF5 file refers to.
 #pragma once
 
 #include "engine/io/hdf5/hdf5_handles.h"
 
 namespace echolux::hdf5 {
 
-// For H5Fopen(), which opens the file at `descriptor` whatever name it is given, and no other. Of one file a process.
+// Returns access properties with which H5Fopen() opens the file at `descriptor`, whatever its name argument. Supports
+// one file per process.
 Handle access_to(int descriptor);
 
 }  // namespace echolux::hdf5

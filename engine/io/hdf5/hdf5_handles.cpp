@@ -10,7 +10,8 @@ std::string member_name(hid_t type, unsigned index) {
     return text;
 }
 
-// Two floats "r" and "i", as h5py has it, or as they are named in a file: members are found by their names.
+// Returns a compound of two floats named "r" and "i" (h5py's convention), or named as in the file, because the library
+// matches members by name.
 Handle complex_type(hid_t in_file) {
     Handle type(H5Tcreate(H5T_COMPOUND, 8), H5Tclose);
     H5Tinsert(type, in_file < 0 ? "r" : member_name(in_file, 0).c_str(), 0, H5T_NATIVE_FLOAT);
@@ -27,10 +28,10 @@ bool is_complex(hid_t type) {
 
 std::unique_lock<std::recursive_mutex> locked() {
     static std::recursive_mutex mutex;
-    // Files that could not be closed (a full disk) make the library's own cleaning up at exit crash.
+    // The library's cleanup at exit crashes if a file could not be closed (full disk).
     [[maybe_unused]] static const herr_t no_cleaning_up = H5dont_atexit();
     std::unique_lock lock(mutex);
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // errors come as exceptions, whichever thread this is
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // errors become exceptions; this setting is per thread
     return lock;
 }
 

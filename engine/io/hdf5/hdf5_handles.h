@@ -1,5 +1,5 @@
-// What reading and writing HDF5 files share: handles that close themselves, the lock of the library, types of numbers.
-// Included by hdf5_reader.cpp and hdf5_writer.cpp alone.
+// Shared by reading and writing HDF5: owning handles, the library's lock, number types. Included only by the files in
+// this folder.
 #pragma once
 
 #include <hdf5.h>
@@ -16,10 +16,10 @@ namespace echolux::hdf5 {
 constexpr const char* dataset_name = "/volume";
 constexpr const char* times_name = "/times_s";
 
-// The library serves one thread at a time: every call of ours holds this.
+// Returns the lock for calls of the library, which supports one thread at a time. Recursive.
 std::unique_lock<std::recursive_mutex> locked();
 
-// Closes what it holds; negative: nothing.
+// Closes its object; negative if empty.
 class Handle {
   public:
     using Close = herr_t (*)(hid_t);
@@ -37,6 +37,7 @@ class Handle {
     operator hid_t() const { return id_; }
     explicit operator bool() const { return id_ >= 0; }
 
+    // Returns false if the library could not close the object.
     bool close() {
         if (id_ < 0) return true;
         const auto lock = locked();
@@ -48,13 +49,13 @@ class Handle {
     Close close_ = nullptr;
 };
 
-// What the library says of its last fault.
+// Returns the library's description of the last error.
 std::string reason();
 
-// Numbers of `type` as this machine has them; those of complex ones are named as in the file.
+// Returns the type in this machine's memory. Members of complex numbers have the same names as in the type `in_file`.
 Handle memory_type(StoredType type, hid_t in_file = -1);
 
-// Nothing: no numbers that a voxel can be.
+// Returns std::nullopt if the type cannot be that of voxels.
 std::optional<StoredType> stored_type(hid_t type);
 
 }  // namespace echolux::hdf5

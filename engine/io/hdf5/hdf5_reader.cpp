@@ -1,5 +1,5 @@
-// Reading HDF5: see hdf5_reader.h. Nothing but the file itself is read: no external link, no raw data in other files,
-// no filter from a plugin.
+// Reads HDF5. Only the file itself is read: external links, raw data in other files and filter plugins are not
+// supported.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -21,7 +21,7 @@ using hdf5::Handle;
 struct Extent {
     std::vector<hsize_t> sizes;
 
-    // [time][slice][row][column], further dimensions of size 1 left out.
+    // Returns sizes as [time][slice][row][column]. Leading dimensions must have size 1.
     static std::optional<Extent> of(hid_t dataset) {
         const Handle space(H5Dget_space(dataset), H5Sclose);
         const int rank = H5Sget_simple_extent_ndims(space);
@@ -104,7 +104,7 @@ class Hdf5Reader : public ImageReader {
     }
 
   private:
-    // The one that is wanted; ours; the largest array of numbers.
+    // Returns the requested dataset, else /volume, else the largest array of numbers.
     std::string name_of_voxels(const std::string& wanted) const {
         std::string best;
         double max = 0;
@@ -155,7 +155,8 @@ class Hdf5Reader : public ImageReader {
         check_chunks(list, file_bytes_);
     }
 
-    // Each takes some bytes of the file's index; the library takes its time for each, there or not, and memory for one.
+    // Checks the number and size of chunks. Each chunk needs some bytes in the file's index, the library spends time on
+    // each, and it allocates one at a time.
     void check_chunks(hid_t list, std::int64_t file_bytes) const {
         if (H5Pget_layout(list) != H5D_CHUNKED) return;
         std::vector<hsize_t> sides(extent_.sizes.size(), 1);
@@ -188,7 +189,7 @@ class Hdf5Reader : public ImageReader {
     void read_attributes() {
         const std::vector<double> sizes_um = numbers("element_size_um"), origin_um = numbers("origin_um");
         header_.has_unit = sizes_um.size() == 3;
-        for (std::size_t i = 0; i < 3; ++i) {  // they stand as [slice, row, column]
+        for (std::size_t i = 0; i < 3; ++i) {  // order: [slice, row, column]
             const bool known = header_.has_unit && std::isfinite(sizes_um[2 - i]) && sizes_um[2 - i] > 0;
             header_.spacing_mm[i] = known ? sizes_um[2 - i] / 1000 : 0;
             if (origin_um.size() == 3 && std::isfinite(origin_um[2 - i]))
@@ -205,7 +206,7 @@ class Hdf5Reader : public ImageReader {
         H5Aiterate2(dataset_, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, keep, &header_.texts);
     }
 
-    // Texts of fixed length, as we write them.
+    // Reads attributes with text of fixed length, as written by us.
     static void read_text(hid_t object, const char* name, std::map<std::string, std::string>& texts) {
         const Handle attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
         const Handle type(H5Aget_type(attribute), H5Tclose);
@@ -223,6 +224,7 @@ class Hdf5Reader : public ImageReader {
         if (H5Sget_simple_extent_npoints(space) != header_.time_points) return;
         std::vector<double> values(static_cast<std::size_t>(header_.time_points));
         if (H5Dread(times, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) return;
+        // Evenly spaced times are already described by time_step_s.
         bool even = true;
         for (std::size_t i = 0; i < values.size(); ++i) {
             even = even && values[i] == static_cast<double>(i) * header_.time_step_s;

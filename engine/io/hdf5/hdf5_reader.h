@@ -1,5 +1,5 @@
-// The reader of HDF5 files itself. It runs in a reader process alone, since the library was not written for hostile
-// files: open_hdf5() of hdf5_file.h starts one.
+// Reads HDF5 files. It runs only in a reader process, because the library is not hardened against hostile files.
+// open_hdf5() (hdf5_file.h) starts that process.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 
 namespace echolux {
 
-// Of an open file; `path` is for messages, `part` the dataset, empty: ours, else the largest.
+// Reads an open file. `path` is for messages. `part` is the dataset; if empty, /volume, else the largest.
 std::unique_ptr<ImageReader> read_hdf5(int descriptor, const std::filesystem::path& path, const std::string& part);
 
 }  // namespace echolux

@@ -1,4 +1,4 @@
-// Writing HDF5: see hdf5_file.h.
+// Writes HDF5 in chunks, each compressed and with a checksum.
 #include <algorithm>
 
 #include "compute/error.h"
@@ -19,7 +19,8 @@ class Hdf5Writer : public SlabWriter {
         : SlabWriter(header, chunk_slices, where), where_(where), series_(header.time_points > 1) {
         const auto lock = hdf5::locked();
         const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-        H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);  // attributes beyond 64 KiB, read everywhere
+        H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);  // allows attributes larger than 64 KiB, and is
+                                                                       // widely readable
         file_ = Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose);
         if (!file_) fail();
         create_dataset(packed);
@@ -46,6 +47,7 @@ class Hdf5Writer : public SlabWriter {
     }
 
   private:
+    // The order is [time][slice][row][column], without time for a single volume.
     std::vector<hsize_t> extent(std::int64_t time, std::int64_t slices, std::int64_t rows, std::int64_t columns) const {
         std::vector<hsize_t> sizes;
         if (series_) sizes.push_back(static_cast<hsize_t>(time));
@@ -65,7 +67,7 @@ class Hdf5Writer : public SlabWriter {
         constexpr unsigned quick = 1;
         if (packed) H5Pset_shuffle(list);
         if (packed) H5Pset_deflate(list, quick);
-        H5Pset_fletcher32(list);  // check sums
+        H5Pset_fletcher32(list);  // checksum per chunk
         const Handle type = hdf5::memory_type(stored_as(header_.type));
         dataset_ = Handle(H5Dcreate2(file_, hdf5::dataset_name, type, space, H5P_DEFAULT, list, H5P_DEFAULT), H5Dclose);
         if (!dataset_) fail();
