@@ -7,7 +7,7 @@
 namespace echolux {
 namespace {
 
-constexpr int bits = 6;  // of red, green and blue that tell bins apart
+constexpr int bits = 6;  // per channel of a histogram bin
 constexpr std::size_t bin_count = std::size_t{1} << (3 * bits);
 constexpr std::uint8_t opaque_from = 128;
 
@@ -18,13 +18,13 @@ std::uint32_t bin_of(int r, int g, int b) {
     return static_cast<std::uint32_t>(((r >> drop) << (2 * bits)) | ((g >> drop) << bits) | (b >> drop));
 }
 
-// A colour that occurs, and how often.
+// A colour and its frequency.
 struct Weighted {
     Colour colour;
     double weight;
 };
 
-// Colours that will become one.
+// A set of colours that is replaced by their mean.
 struct Box {
     Box(Weighted* from, Weighted* to) : begin(from), end(to) {
         Colour squares{};
@@ -45,11 +45,11 @@ struct Box {
     Weighted *begin, *end;
     Colour mean{};
     double weight = 0;
-    double spread = 0;  // sum of squares around the mean, along the channel where it is largest
-    std::size_t widest = 0;
+    double spread = 0;       // largest of the channels' sums of squared deviations from the mean
+    std::size_t widest = 0;  // channel with that spread
 };
 
-// At the mean of the widest channel, so that neither side is empty.
+// Splits a box at the mean of its widest channel. Neither part is empty.
 std::pair<Box, Box> cut(const Box& box) {
     Weighted* middle = std::partition(
         box.begin, box.end, [&](const Weighted& colour) { return colour.colour[box.widest] < box.mean[box.widest]; });
@@ -57,6 +57,7 @@ std::pair<Box, Box> cut(const Box& box) {
     return {Box(box.begin, middle), Box(middle, box.end)};
 }
 
+// Splits the box with the largest spread until there are `max` boxes or each has one colour.
 std::vector<Box> boxes_of(std::vector<Weighted>& colours, std::size_t max) {
     std::vector<Box> boxes;
     if (colours.empty()) return boxes;
@@ -71,7 +72,7 @@ std::vector<Box> boxes_of(std::vector<Weighted>& colours, std::size_t max) {
     return boxes;
 }
 
-// What is added to a pixel before its bin is looked for: Bayer's pattern of 8 x 8, from -1/2 to 1/2 bin.
+// Returns the offset to add to a pixel before quantising: Bayer's 8 x 8 pattern, from -1/2 to 1/2 bin.
 int dither(std::int64_t x, std::int64_t y) {
     std::int64_t code = 0;
     for (int bit = 0; bit < 3; ++bit) {

@@ -1,5 +1,6 @@
-// A picture in 256 colours of its own, for GIF: median cut (P. Heckbert, SIGGRAPH 1982), always of the box whose
-// colours vary most, and ordered dithering, whose pattern stays in place from picture to picture.
+// Reduces pictures to 256 colours for GIF. The palette of each picture is found by median cut (P. Heckbert, SIGGRAPH
+// 1982), always splitting the box with the largest variance. Ordered dithering keeps the pattern fixed between
+// pictures.
 #pragma once
 
 #include <array>
@@ -14,15 +15,16 @@ struct Palette {
     std::array<std::uint32_t, 256> colours{};  // 0xAARRGGBB
 };
 
+// Reuses its buffers between pictures. Use it from one thread at a time.
 class Palettes {
   public:
-    // Of `rgba`, `width` pixels a row: the colours, and at `codes` the number of each pixel's, rows `stride` bytes
-    // apart. Where `has_alpha`, pixels that are more transparent than not have the last colour, which is nothing.
+    // Returns the palette of `rgba` (`width` pixels per row) and writes the index of each pixel to `codes`, whose rows
+    // are `stride` bytes apart. With `has_alpha`, the last colour is transparent; pixels with alpha below 128 get it.
     Palette quantise(std::span<const std::uint8_t> rgba, std::int64_t width, bool has_alpha, std::uint8_t* codes,
                      std::ptrdiff_t stride);
 
   private:
-    // Pixels of nearly the same colour.
+    // Histogram bin of similar colours.
     struct Bin {
         std::uint32_t count = 0;
         std::array<std::uint32_t, 3> sum{};
@@ -32,7 +34,7 @@ class Palettes {
     std::uint8_t nearest(const Palette& palette, std::size_t colours, std::uint32_t bin);
 
     std::vector<Bin> bins_;
-    std::vector<std::int16_t> nearest_;  // of each bin; -1: not looked for yet
+    std::vector<std::int16_t> nearest_;  // palette index per bin; -1: not determined
 };
 
 }  // namespace echolux

@@ -1,4 +1,4 @@
-// A movie as a series of PNG files, each whole in itself: for editing programs, with transparency.
+// Movies as a series of PNG files, for editing software. Supports transparency.
 #pragma once
 
 #include <filesystem>
@@ -9,21 +9,23 @@
 
 namespace echolux {
 
-// The names of the files: "frame_%04d.png" counts from frame_0000.png; a folder gets files of that name.
+// File names of a series. "frame_%04d.png" starts with frame_0000.png. For a folder, files in it have these names.
 struct SeriesName {
-    // Throws Error{bad_setting} for a *.png without a place for the number, or with two.
+    // Throws Error{bad_setting} if a *.png name does not contain exactly one placeholder for the number.
     explicit SeriesName(const std::filesystem::path& path);
 
+    // Returns the path of one picture.
     std::filesystem::path of(std::int64_t number) const;
 
     std::filesystem::path folder;
-    std::string before, after;  // the number
-    int digits = 4;             // at least
+    std::string before, after;  // around the number
+    int digits = 4;             // minimum number of digits
 };
 
 class PngSeries : public MovieWriter {
   public:
-    // Throws Error{output} for a longer series of that name, whose rest would seem to belong to this one.
+    // Throws Error{output} if a longer series of that name exists, since its remaining files would appear to belong to
+    // this one.
     PngSeries(const std::filesystem::path& path, const MovieFormat& format);
 
     std::string encoder() const override { return "PNG"; }

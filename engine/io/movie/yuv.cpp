@@ -8,15 +8,16 @@
 namespace echolux {
 namespace {
 
+// Luma coefficients of BT.709.
 constexpr double red = 0.2126, blue = 0.0722, green = 1 - red - blue;
 
-// Weights of red, green, blue of one sample.
+// Weights of red, green and blue.
 using Weights = std::array<double, 3>;
 constexpr Weights luma{red, green, blue};
 constexpr Weights blueness{-red / (2 - 2 * blue), -green / (2 - 2 * blue), 0.5};
 constexpr Weights redness{0.5, -green / (2 - 2 * red), -blue / (2 - 2 * red)};
 
-// The same in whole numbers: sum of weight * value, rounded, divided by 2^16.
+// The same weights in fixed point with 16 fractional bits, rounded.
 struct WholeWeights {
     std::int32_t r, g, b, offset;
 
@@ -28,7 +29,7 @@ struct WholeWeights {
         return static_cast<std::uint8_t>((r * red_sum + g * green_sum + b * blue_sum + offset) >> 16);
     }
 
-    // Full range: half a step beyond the last code is possible.
+    // Clamps, because in full range the result can exceed 255 by rounding.
     constexpr std::uint8_t whole_of(std::int32_t red_sum, std::int32_t green_sum, std::int32_t blue_sum) const {
         const std::int32_t code = (r * red_sum + g * green_sum + b * blue_sum + offset) >> 16;
         return static_cast<std::uint8_t>(code < 0 ? 0 : code > 255 ? 255 : code);
@@ -42,14 +43,14 @@ struct WholeWeights {
 
 constexpr double luma_range = 219.0 / 255, chroma_range = 224.0 / 255;
 constexpr WholeWeights whole_luma(luma, luma_range, 16);
-constexpr WholeWeights whole_blueness(blueness, chroma_range / 8, 128);  // of sums of eight pixels
+constexpr WholeWeights whole_blueness(blueness, chroma_range / 8, 128);  // for sums over weights of eight
 constexpr WholeWeights whole_redness(redness, chroma_range / 8, 128);
 
 void luma_row(const std::uint8_t* rgba, std::int64_t width, std::uint8_t* y) {
     for (std::int64_t x = 0; x < width; ++x, rgba += 4) y[x] = whole_luma.of(rgba[0], rgba[1], rgba[2]);
 }
 
-// Weights 1 2 1 around every other column, over two rows.
+// Weights 1 2 1 around every other column, summed over two rows.
 void chroma_row(const std::uint8_t* upper, const std::uint8_t* lower, std::int64_t width, std::uint8_t* u,
                 std::uint8_t* v, std::ptrdiff_t step) {
     for (std::int64_t x = 0; x < width; x += 2, u += step, v += step) {
@@ -64,12 +65,14 @@ void chroma_row(const std::uint8_t* upper, const std::uint8_t* lower, std::int64
     }
 }
 
+// JFIF (BT.601).
 constexpr Weights jpeg_luma{0.299, 0.587, 0.114};
 constexpr WholeWeights whole_jpeg_luma(jpeg_luma, 1, 0);
-constexpr WholeWeights whole_jpeg_blueness({-0.299 / 1.772, -0.587 / 1.772, 0.5}, 1.0 / 4, 128);  // of four pixels
+constexpr WholeWeights whole_jpeg_blueness({-0.299 / 1.772, -0.587 / 1.772, 0.5}, 1.0 / 4, 128);  // for sums of four
+                                                                                                  // pixels
 constexpr WholeWeights whole_jpeg_redness({0.5, -0.587 / 1.402, -0.114 / 1.402}, 1.0 / 4, 128);
 
-// Two rows at once.
+// Converts two rows.
 void jpeg_rows(const std::uint8_t* upper, const std::uint8_t* lower, std::int64_t width, std::uint8_t* y,
                std::ptrdiff_t y_stride, std::uint8_t* u, std::uint8_t* v) {
     for (std::int64_t x = 0; x < width; ++x) {
@@ -123,6 +126,7 @@ void to_yuva444(std::span<const std::uint8_t> rgba, std::int64_t width, std::int
         };
         const std::uint8_t* pixel = rgba.data() + row * width * 4;
         for (std::int64_t x = 0; x < width; ++x, pixel += 4) {
+            // 10-bit limited range: luma from 64 to 940, chroma from 64 to 960.
             row_of(planes.y)[x] = code(weighted(luma, pixel), 876, 64);
             row_of(planes.u)[x] = code(weighted(blueness, pixel), 896, 512);
             row_of(planes.v)[x] = code(weighted(redness, pixel), 896, 512);

@@ -28,6 +28,7 @@ struct CloseFile {
 };
 using File = std::unique_ptr<AVFormatContext, CloseFile>;
 
+// Encodes pictures and muxes them into one file.
 class Encoder : public MovieWriter {
   public:
     Encoder(const std::filesystem::path& path, const char* container, const MovieFormat& format)
@@ -38,7 +39,7 @@ class Encoder : public MovieWriter {
     }
 
     std::string encoder() const override { return coder_->codec->name; }
-    // A WebP animation is one packet, which is there or not.
+    // A WebP animation is a single packet, so packets are only counted after a failure.
     std::int64_t pictures() const override { return failure_ == 0 ? added_ : packets_; }
 
     void add(std::span<const std::uint8_t> rgba, const std::map<std::string, std::string>&) override {
@@ -53,7 +54,8 @@ class Encoder : public MovieWriter {
         encode(uploaded());
     }
 
-    // After a failure the file's index still tells of what was written before: room was kept for it.
+    // After a failure, the index of the pictures up to that point can still be stored, because space was reserved for
+    // it.
     void finish() override {
         if (std::exchange(is_ended_, true)) return;
         const int earlier = failure_;
@@ -85,7 +87,7 @@ class Encoder : public MovieWriter {
     void flush() {
         try {
             encode(nullptr);
-        } catch (const Error&) {  // noted
+        } catch (const Error&) {  // stored in failure_
         }
     }
 
@@ -93,12 +95,13 @@ class Encoder : public MovieWriter {
         AVFormatContext* made = nullptr;
         check(ffmpeg().avformat_alloc_output_context2(&made, nullptr, container, finished_.temporary().c_str()));
         file_.reset(made);
-        file_->flags |= AVFMT_FLAG_BITEXACT | AVFMT_FLAG_FLUSH_PACKETS;  // same bits each time; failures at once
+        file_->flags |= AVFMT_FLAG_BITEXACT | AVFMT_FLAG_FLUSH_PACKETS;  // reproducible files; report write errors
+                                                                         // immediately
         for (const auto& [key, value] : format_.text)
             ffmpeg().av_dict_set(&file_->metadata, key.c_str(), value.c_str(), 0);
     }
 
-    // The first encoder that this FFmpeg and this machine have.
+    // Opens the first encoder that FFmpeg supports and that works on this machine.
     void choose_coder() {
         std::string tried;
         for (const EncoderChoice& choice : encoders_for(format_)) {
@@ -130,8 +133,10 @@ class Encoder : public MovieWriter {
         coder_->time_base = {static_cast<int>(format_.rate.seconds), static_cast<int>(format_.rate.pictures)};
         coder_->framerate = {coder_->time_base.den, coder_->time_base.num};
         coder_->sample_aspect_ratio = {1, 1};
-        coder_->gop_size = static_cast<int>(std::max(12.0, std::round(2 * format_.rate.per_s())));  // jumps to 2 s
-        coder_->thread_count = 0;  // as many as there are cores
+        coder_->gop_size = static_cast<int>(std::max(12.0, std::round(2 * format_.rate.per_s())));  // key frames at
+                                                                                                    // least every 2 s,
+                                                                                                    // for seeking
+        coder_->thread_count = 0;  // one thread per core
         coder_->flags |= AV_CODEC_FLAG_BITEXACT;
         if ((file_->oformat->flags & AVFMT_GLOBALHEADER) != 0) coder_->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
         if (format_.codec == MovieCodec::gif || format_.codec == MovieCodec::webp) return;
@@ -166,18 +171,19 @@ class Encoder : public MovieWriter {
         Dictionary options;
         const std::string name = container;
         if (name == "mp4" || name == "mov") {
-            // Room for the index before the pictures: players begin at once, and a full disk has it already.
+            // Reserves space for the index before the pictures. Players can start without reading the whole file, and
+            // the index still fits when the disk is full.
             std::int64_t bytes = 16384 + 64 * format_.max_pictures;
             for (const auto& [key, value] : format_.text) bytes += std::ssize(key) + std::ssize(value) + 64;
             options.set("moov_size", std::to_string(bytes));
             options.set("movflags", "use_metadata_tags+write_colr");
         }
-        if (name == "gif" || name == "webp") options.set("loop", "0");  // for ever
+        if (name == "gif" || name == "webp") options.set("loop", "0");  // repeat forever
         check(ffmpeg().avio_open(&file_->pb, finished_.temporary().c_str(), AVIO_FLAG_WRITE));
         check(ffmpeg().avformat_write_header(file_.get(), &options.entries));
     }
 
-    // In the way in which the encoder wants its pixels. It may still hold what was given to it before.
+    // Converts the pixels to the encoder's format. Copies the frame first if the encoder still holds a reference to it.
     void fill(std::span<const std::uint8_t> rgba) {
         check(ffmpeg().av_frame_make_writable(picture_.get()));
         AVFrame& to = *picture_;
@@ -216,7 +222,7 @@ class Encoder : public MovieWriter {
                    {plane(0), plane(1), plane(2), plane(3), picture_->linesize[0]});
     }
 
-    // The picture where the encoder reads it: on the graphics card where it works there.
+    // Returns the picture in the memory that the encoder reads, on the graphics card if it runs there.
     AVFrame* uploaded() {
         if (!coder_->hw_frames_ctx) return picture_.get();
         on_card_.reset(ffmpeg().av_frame_alloc());
@@ -226,7 +232,7 @@ class Encoder : public MovieWriter {
         return on_card_.get();
     }
 
-    // nullptr: no more come, what is still inside comes out.
+    // Encodes a picture and writes the finished packets. nullptr flushes the encoder.
     void encode(const AVFrame* picture) {
         check(ffmpeg().avcodec_send_frame(coder_.get(), picture));
         for (;;) {
@@ -252,7 +258,7 @@ class Encoder : public MovieWriter {
     Palettes palettes_;
     std::int64_t added_ = 0;
     std::int64_t packets_ = 0;
-    int failure_ = 0;  // the first
+    int failure_ = 0;  // first error code
     bool is_ended_ = false;
 };
 
@@ -260,7 +266,7 @@ class Encoder : public MovieWriter {
 
 std::unique_ptr<MovieWriter> make_encoder(const std::filesystem::path& path, const char* container,
                                           const MovieFormat& format) {
-    ffmpeg();  // missing: known before anything is made
+    ffmpeg();  // throws before any file is created if FFmpeg is missing
     return std::make_unique<Encoder>(path, container, format);
 }
 

@@ -1,4 +1,4 @@
-// Movies that FFmpeg encodes.
+// Encodes movies with FFmpeg.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +8,8 @@
 
 namespace echolux {
 
-// `container` is FFmpeg's name of the file's format; `format` has been checked and its codec chosen. Throws
-// Error{device, bad_setting, output}.
+// Creates a movie. `container` is FFmpeg's name of the file format. `format` must be valid and its codec resolved.
+// Throws Error{device, bad_setting, output}.
 std::unique_ptr<MovieWriter> make_encoder(const std::filesystem::path& path, const char* container,
                                           const MovieFormat& format);
 

@@ -7,11 +7,12 @@
 namespace echolux {
 namespace {
 
+// Quality as CRF; `fine` is the default.
 std::string crf_or(const MovieFormat& format, double fine) {
     return fmt::format("{:g}", format.crf >= 0 ? format.crf : fine);
 }
 
-// Encoders of graphics cards take the same figure as a constant quantiser, which is a whole number.
+// Hardware encoders use the CRF as a constant quantiser, which must be an integer.
 std::string qp_or(const MovieFormat& format, double fine) {
     return fmt::format("{:.0f}", format.crf >= 0 ? format.crf : fine);
 }
@@ -43,7 +44,7 @@ std::vector<EncoderChoice> encoders_for(const MovieFormat& format) {
             break;
         case MovieCodec::av1:
             add_hardware(choices, format, "av1_nvenc", "av1_vaapi", 40);
-            if (std::min(format.width, format.height) >= 64)  // it makes no smaller ones
+            if (std::min(format.width, format.height) >= 64)  // SVT-AV1's minimum size
                 choices.push_back({"libsvtav1", yuv, {{"preset", "8"}, {"crf", crf_or(format, 6)}}});
             choices.push_back(
                 {"libaom-av1", yuv, {{"cpu-used", "6"}, {"row-mt", "1"}, {"crf", crf_or(format, 8)}, {"b", "0"}}});

@@ -1,5 +1,4 @@
-// Which of FFmpeg's encoders make a codec, in the order in which they are tried, and how each is told to make movies
-// whose decoded pictures are hard to tell from the originals (above 40 dB).
+// FFmpeg's encoders per codec, in order of preference, with options for visually lossless movies (PSNR above 40 dB).
 #pragma once
 
 #include <string>
@@ -13,12 +12,14 @@ namespace echolux {
 
 struct EncoderChoice {
     const char* name;
-    AVPixelFormat pixels;  // that it is given
+    AVPixelFormat pixels;  // format of its input
     std::vector<std::pair<std::string, std::string>> options;
 
+    // Whether it runs on the GPU through VA-API, which needs uploaded frames.
     bool is_on_vaapi() const { return pixels == AV_PIX_FMT_VAAPI; }
 };
 
+// Returns the encoders for a resolved codec; empty for codecs without FFmpeg.
 std::vector<EncoderChoice> encoders_for(const MovieFormat& format);
 
 }  // namespace echolux

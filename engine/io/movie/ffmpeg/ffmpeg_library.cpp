@@ -18,7 +18,7 @@ namespace {
                             LIBAVFORMAT_VERSION_MAJOR - 54, LIBAVCODEC_VERSION_MAJOR, LIBAVFORMAT_VERSION_MAJOR));
 }
 
-// Open to the end of the program: encoders keep threads and devices that outlive any owner.
+// Never closed: encoders have threads and devices that may outlive their owners.
 void* opened(const char* name, int major) {
     const std::string file = fmt::format("lib{}.so.{}", name, major);
     const char* folder = std::getenv("ECHOLUX_FFMPEG");
@@ -29,7 +29,7 @@ void* opened(const char* name, int major) {
 }
 
 Ffmpeg loaded() {
-    // In this order: each needs those before it.
+    // Each library depends on those above it.
     void* avutil = opened("avutil", LIBAVUTIL_VERSION_MAJOR);
     void* avcodec = opened("avcodec", LIBAVCODEC_VERSION_MAJOR);
     void* avformat = opened("avformat", LIBAVFORMAT_VERSION_MAJOR);
@@ -42,14 +42,14 @@ Ffmpeg loaded() {
 #define ECHOLUX_FIND(library, function) find(library, table.function, #function);
     ECHOLUX_FFMPEG_FUNCTIONS(ECHOLUX_FIND)
 #undef ECHOLUX_FIND
-    table.av_log_set_level(AV_LOG_QUIET);  // what goes wrong is told by us
+    table.av_log_set_level(AV_LOG_QUIET);  // errors are reported as exceptions
     return table;
 }
 
 }  // namespace
 
 const Ffmpeg& ffmpeg() {
-    static const Ffmpeg table = loaded();  // after a failure, tried again
+    static const Ffmpeg table = loaded();  // retried after an exception
     return table;
 }
 

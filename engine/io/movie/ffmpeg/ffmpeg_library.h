@@ -1,5 +1,5 @@
-// The functions of FFmpeg that movies need. It is not linked: the packages of Debian and others are GPL, which programs
-// that carry NVIDIA's libraries may not be, so that the user's own FFmpeg is opened when the first movie is made.
+// Table of the FFmpeg functions needed for movies. FFmpeg is loaded at run time and not linked. Packages such as
+// Debian's are GPL, which must not be distributed together with NVIDIA's libraries. So the user's own FFmpeg is used.
 #pragma once
 
 extern "C" {
@@ -11,7 +11,7 @@ extern "C" {
 
 namespace echolux {
 
-// Library, function.
+// F(library, function)
 #define ECHOLUX_FFMPEG_FUNCTIONS(F)             \
     F(avutil, av_buffer_ref)                    \
     F(avutil, av_buffer_unref)                  \
@@ -54,8 +54,9 @@ struct Ffmpeg {
 #undef ECHOLUX_DECLARE
 };
 
-// Of the version whose headers the program was built with: in the folder that ECHOLUX_FFMPEG names, else the system's.
-// Throws Error{device} naming the packages.
+// Returns the functions, loading FFmpeg at the first call. It must have the version of the headers used to build this
+// program. Searches the folder in ECHOLUX_FFMPEG if set, else the system's libraries. Thread-safe. Throws Error{device}
+// naming the packages to install.
 const Ffmpeg& ffmpeg();
 
 }  // namespace echolux

@@ -1,4 +1,4 @@
-// FFmpeg's objects, each let go by the function that takes a pointer to its pointer.
+// Owning pointers for FFmpeg's objects, released by functions that take a pointer to the pointer.
 #pragma once
 
 #include <array>
@@ -18,6 +18,7 @@ using Frame = std::unique_ptr<AVFrame, Release<AVFrame, &Ffmpeg::av_frame_free>>
 using Packet = std::unique_ptr<AVPacket, Release<AVPacket, &Ffmpeg::av_packet_free>>;
 using Buffer = std::unique_ptr<AVBufferRef, Release<AVBufferRef, &Ffmpeg::av_buffer_unref>>;
 
+// Options and metadata.
 struct Dictionary {
     Dictionary() = default;
     ~Dictionary() { ffmpeg().av_dict_free(&entries); }
@@ -30,13 +31,14 @@ struct Dictionary {
     AVDictionary* entries = nullptr;
 };
 
+// Returns FFmpeg's description of an error code.
 inline std::string told(int failure) {
     std::array<char, AV_ERROR_MAX_STRING_SIZE> text{};
     ffmpeg().av_strerror(failure, text.data(), text.size());
     return text.data();
 }
 
-// RGB as BT.709 in limited range, which every player assumes of a picture that is tagged so.
+// Tags the stream as BT.709 in limited range, which players assume for video.
 inline void tag_as_video(AVCodecContext& coder) {
     coder.color_range = AVCOL_RANGE_MPEG;
     coder.color_primaries = AVCOL_PRI_BT709;
@@ -44,7 +46,7 @@ inline void tag_as_video(AVCodecContext& coder) {
     coder.colorspace = AVCOL_SPC_BT709;
 }
 
-// A picture of the coder's size and colours, without pixels where no memory is left for them.
+// Allocates a picture of the coder's size and colours. `result` is negative if its pixels could not be allocated.
 inline Frame made_picture(const AVCodecContext& coder, AVPixelFormat pixels, int& result) {
     Frame frame(ffmpeg().av_frame_alloc());
     frame->format = pixels;

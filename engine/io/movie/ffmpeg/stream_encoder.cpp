@@ -26,7 +26,7 @@ std::string by_level(int level, const std::array<int, stream_levels>& values) {
     return std::to_string(values.at(static_cast<std::size_t>(std::clamp(level, 0, stream_levels - 1))));
 }
 
-// Nothing waits for a later picture: no B-frames, no lookahead, slices instead of frames in flight.
+// Settings for low latency: no B-frames, no lookahead, threads per slice instead of per frame.
 std::vector<Choice> choices_for(const StreamFormat& format) {
     constexpr AVPixelFormat yuv = AV_PIX_FMT_YUV420P;
     const std::string h264 = by_level(format.level, {20, 26, 32, 38}), vpx = by_level(format.level, {8, 20, 32, 45}),
@@ -81,7 +81,8 @@ std::vector<Choice> choices_for(const StreamFormat& format) {
     return choices;
 }
 
-// Profile, constraints and level of the first sequence parameter set (Recommendation ITU-T H.264, 7.3.2.1.1).
+// Returns the codec string from profile, constraints and level of the first sequence parameter set (Recommendation
+// ITU-T H.264, 7.3.2.1.1).
 std::string h264_text(std::span<const std::byte> stream) {
     for (std::size_t i = 0; i + 6 < stream.size(); ++i) {
         const auto at = [&](std::size_t offset) { return std::to_integer<unsigned>(stream[i + offset]); };
@@ -139,7 +140,7 @@ class FfmpegStream : public StreamEncoder {
         coder_->pix_fmt = choice.pixels;
         coder_->time_base = {1, 60};
         coder_->framerate = {60, 1};
-        coder_->gop_size = 1 << 14;  // whoever needs one asks for it
+        coder_->gop_size = 1 << 14;  // key frames only on request
         coder_->max_b_frames = 0;
         constexpr int most_threads = 8;
         coder_->thread_count = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, most_threads);
@@ -159,7 +160,7 @@ class FfmpegStream : public StreamEncoder {
     }
 
     void set_jpeg() {
-        constexpr std::array<int, stream_levels> steps{2, 5, 10, 18};  // of quantization, in FFmpeg's scale of 2 to 31
+        constexpr std::array<int, stream_levels> steps{2, 5, 10, 18};  // quantiser in FFmpeg's scale of 2 to 31
         coder_->color_range = AVCOL_RANGE_JPEG;
         coder_->flags |= AV_CODEC_FLAG_QSCALE;
         coder_->global_quality = FF_QP2LAMBDA * steps.at(static_cast<std::size_t>(format_.level));
@@ -197,7 +198,7 @@ std::vector<StreamCodec> ffmpeg_stream_codecs() {
         try {
             make_ffmpeg_stream({codec, 640, 480});
             found.push_back(codec);
-        } catch (const Error&) {  // the next one then
+        } catch (const Error&) {  // try the next codec
         }
     }
     return found;

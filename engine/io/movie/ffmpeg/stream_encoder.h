@@ -1,4 +1,4 @@
-// Pictures that FFmpeg encodes one by one: see engine/io/video_stream.h.
+// Encodes single pictures with FFmpeg; see engine/io/video_stream.h.
 #pragma once
 
 #include <memory>
@@ -8,9 +8,9 @@
 
 namespace echolux {
 
-// `format` has been checked. Throws Error{device}.
+// `format` must be valid. Throws Error{device}.
 std::unique_ptr<StreamEncoder> make_ffmpeg_stream(const StreamFormat& format);
 
-std::vector<StreamCodec> ffmpeg_stream_codecs();  // empty where there is no FFmpeg
+std::vector<StreamCodec> ffmpeg_stream_codecs();  // empty without FFmpeg
 
 }  // namespace echolux
