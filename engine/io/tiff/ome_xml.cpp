@@ -1,4 +1,4 @@
-// pugixml: see ome_xml.h. It knows no entities beyond the five of XML, so that none can grow.
+// OME-XML through pugixml, which expands only the five predefined entities of XML, so that input cannot grow.
 #include "engine/io/tiff/ome_xml.h"
 
 #include <cmath>
@@ -44,7 +44,7 @@ void add_pixels(const ImageHeader& header, pugi::xml_node& image) {
     pixels.append_attribute("BigEndian") = false;
     for (std::size_t i = 0; i < 3; ++i) {
         pixels.append_attribute(size_names[i]) = static_cast<long long>(header.size[i]);
-        // Micrometres are what is meant without a unit.
+        // OME assumes micrometres without a unit.
         if (header.spacing_mm[i] > 0) pixels.append_attribute(spacing_names[i]) = header.spacing_mm[i] * 1000;
     }
     pixels.append_attribute("SizeC") = 1;
@@ -82,13 +82,14 @@ void read_times(const pugi::xml_node& pixels, ImageHeader& header, std::int64_t 
     const std::string unit = pixels.attribute("TimeIncrementUnit").as_string("s");
     const double step = pixels.attribute("TimeIncrement").as_double() * seconds_in(unit);
     if (std::isfinite(step) && step > 0) header.time_step_s = step;
-    std::map<std::int64_t, double> times;  // of the first plane of each time point that says one
+    std::map<std::int64_t, double> times;  // of the first plane per time point that has a time
     for (const pugi::xml_node& plane : pixels.children("Plane")) {
         const double factor = seconds_in(plane.attribute("DeltaTUnit").as_string("s"));
         const double time = plane.attribute("DeltaT").as_double(std::nan("")) * factor;
         if (std::isfinite(time)) times.emplace(plane.attribute("TheT").as_llong(), time);
     }
     bool even = true;
+    // Evenly spaced times are already described by time_step_s.
     for (const auto& [t, time] : times) {
         even = even && std::abs(time - static_cast<double>(t) * header.time_step_s) <= 1e-9 * std::abs(time);
     }
@@ -114,7 +115,7 @@ std::string ome_xml(const ImageHeader& header) {
     image.append_child("AnnotationRef").append_attribute("ID") = "Annotation:0";
     add_texts(header, root);
     std::ostringstream text;
-    text.exceptions(std::ios::badbit);  // a stream keeps it to itself when memory runs out
+    text.exceptions(std::ios::badbit);  // a stream does not report exhausted memory by default
     text << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>";
     document.save(text, "", pugi::format_raw | pugi::format_no_declaration);
     return text.str();

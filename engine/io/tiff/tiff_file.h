@@ -1,5 +1,5 @@
-// TIFF with a page a slice, read through libtiff and described as OME-TIFF, ImageJ or tifffile do; written as OME-TIFF:
-// one strip a page, raw or deflated, BigTIFF where 4 GiB are not enough, the description in the first page.
+// TIFF with one page per slice. Reads the descriptions of OME-TIFF, ImageJ and tifffile. Writes OME-TIFF with one raw
+// or deflated strip per page, as BigTIFF if 4 GiB are not enough, and the description in the first page.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,13 @@
 
 namespace echolux {
 
-constexpr std::int64_t max_tiff_pages = 100'000;  // libtiff looks for each among all before it: seconds
+constexpr std::int64_t max_tiff_pages = 100'000;  // limit because libtiff searches directories linearly, which takes
+                                                  // seconds
 
+// See ImageFormat::open.
 std::unique_ptr<ImageReader> open_tiff(const std::filesystem::path& path);
 
+// See ImageFormat::create.
 std::unique_ptr<ImageWriter> create_tiff(const std::filesystem::path& path, const ImageHeader& header,
                                          const ImageStorage& storage, const std::string& where);
 

@@ -1,5 +1,5 @@
-// libtiff: see tiff_file.h. All pages are looked at first: they must be alike, and their places are kept, because
-// libtiff finds a page by walking from the first one.
+// Reads TIFF through libtiff. All pages are scanned first, because they must be alike, and because libtiff finds a page
+// only by walking from the first one. The offsets of their directories are kept.
 #include <fmt/format.h>
 #include <tiffio.h>
 
@@ -25,7 +25,7 @@ struct CloseTiff {
 };
 using TiffHandle = std::unique_ptr<TIFF, CloseTiff>;
 
-// What makes pages alike.
+// Properties that all pages must share.
 struct PageShape {
     std::uint32_t columns = 0, rows = 0;
     std::uint16_t bits = 1, format = SAMPLEFORMAT_UINT, samples = 1;
@@ -33,7 +33,7 @@ struct PageShape {
     bool operator==(const PageShape&) const = default;
 };
 
-// libtiff's own words; the last one counts.
+// Stores libtiff's message; a later one replaces it.
 int keep_message(TIFF*, void* message, const char*, const char* format, va_list arguments) {
     std::array<char, 256> text{};
     std::vsnprintf(text.data(), text.size(), format, arguments);
@@ -45,7 +45,7 @@ int ignore_warning(TIFF*, void*, const char*, const char*, va_list) {
     return 1;
 }
 
-// Simple ones, and those that other programs read from strangers all day.
+// Codecs that are simple or widely used on untrusted data.
 constexpr std::array<int, 6> sturdy_codecs{COMPRESSION_NONE,    COMPRESSION_LZW,           COMPRESSION_PACKBITS,
                                            COMPRESSION_DEFLATE, COMPRESSION_ADOBE_DEFLATE, COMPRESSION_ZSTD};
 
@@ -61,7 +61,7 @@ class TiffReader final : public ImageReader {
         header_.spacing_mm = {};
         read_resolution();
         order_pages();
-        // The tightest packing that TIFF has, of zeros by zstd, beats deflate some twenty times.
+        // Zstd on zeros, the best compression in TIFF, is about twenty times better than deflate.
         constexpr std::int64_t tightest = 20;
         check_claim(header_, stored_type(), is_packed_ ? file_bytes * tightest : file_bytes, is_packed_, path_);
     }
@@ -80,19 +80,20 @@ class TiffReader final : public ImageReader {
         return converted(stored_type(), std::move(stored));
     }
 
-    // Whether all pages are packed by codecs that bear whatever they are given.
+    // Whether all pages use codecs that are safe for untrusted data.
     bool is_sturdy() const { return is_sturdy_; }
 
   private:
     void open(Descriptor file) {
         TIFFOpenOptions* options = TIFFOpenOptionsAlloc();
-        constexpr tmsize_t max = tmsize_t{1} << 31;  // of one allocation for directories, strips, tiles
+        constexpr tmsize_t max = tmsize_t{1} << 31;  // per allocation for directories, strips or tiles
         TIFFOpenOptionsSetMaxSingleMemAlloc(options, max);
         TIFFOpenOptionsSetErrorHandlerExtR(options, keep_message, &message_);
         TIFFOpenOptionsSetWarningHandlerExtR(options, ignore_warning, nullptr);
-        tiff_.reset(TIFFFdOpenExt(file.number(), path_.c_str(), "rm", options));  // m: not mapped, a file may shrink
+        tiff_.reset(TIFFFdOpenExt(file.number(), path_.c_str(), "rm", options));  // m: no memory mapping, as the file
+                                                                                  // may shrink
         TIFFOpenOptionsFree(options);
-        if (tiff_) file.release();  // closed with it
+        if (tiff_) file.release();  // libtiff closes it
         if (!tiff_) refuse("is not a TIFF file, or is damaged: " + message_);
     }
 
@@ -168,7 +169,7 @@ class TiffReader final : public ImageReader {
         }
     }
 
-    // Of what the description says, only what fits the pages is taken.
+    // Applies the description if it matches the number of pages.
     void order_pages() {
         const std::string text = description();
         std::optional<PageOrder> order = read_ome_xml(text, header_, path_.string());
@@ -188,7 +189,7 @@ class TiffReader final : public ImageReader {
         header_.time_points = order->time_points;
     }
 
-    // "ImageJ=1.53\nimages=6\nslices=3\nframes=2\nspacing=0.5\nunit=micron\nfinterval=0.1"
+    // Example: "ImageJ=1.53\nimages=6\nslices=3\nframes=2\nspacing=0.5\nunit=micron\nfinterval=0.1"
     std::optional<PageOrder> read_imagej(const std::string& text) {
         if (!text.starts_with("ImageJ=")) return std::nullopt;
         std::map<std::string, std::string> fields;
@@ -205,7 +206,8 @@ class TiffReader final : public ImageReader {
         std::uint16_t unit = RESUNIT_INCH;
         TIFFGetFieldDefaulted(tiff_.get(), TIFFTAG_RESOLUTIONUNIT, &unit);
         const std::array<int, 2> tags{TIFFTAG_XRESOLUTION, TIFFTAG_YRESOLUTION};
-        for (std::size_t axis = 0; axis < 2 && unit == RESUNIT_NONE; ++axis) {  // pixels in one `unit`
+        for (std::size_t axis = 0; axis < 2 && unit == RESUNIT_NONE; ++axis) {  // the resolution is in pixels per
+                                                                                // `unit`
             float resolution = 0;
             TIFFGetField(tiff_.get(), static_cast<std::uint32_t>(tags[axis]), &resolution);
             if (resolution > 0) header_.spacing_mm[axis] = millimetres / static_cast<double>(resolution);
@@ -217,7 +219,7 @@ class TiffReader final : public ImageReader {
         return PageOrder{static_cast<std::int64_t>(number("slices", static_cast<double>(each))), frames};
     }
 
-    // tifffile: {"shape": [2, 3, 5, 6]}
+    // Example of tifffile's description: {"shape": [2, 3, 5, 6]}
     std::optional<PageOrder> read_shape(const std::string& text) const {
         constexpr std::string_view begins = "{\"shape\": [";
         if (!text.starts_with(begins)) return std::nullopt;
@@ -290,7 +292,7 @@ class TiffReader final : public ImageReader {
     std::string message_;
     TiffHandle tiff_;
     PageShape shape_;
-    std::vector<std::uint64_t> places_;  // of the pages' directories
+    std::vector<std::uint64_t> places_;  // offsets of the pages' directories
     bool is_packed_ = false, is_sturdy_ = true;
     PageOrder order_;
     ImageHeader header_;
@@ -305,6 +307,7 @@ std::unique_ptr<ImageReader> read_tiff(int descriptor, const std::filesystem::pa
 std::unique_ptr<ImageReader> open_tiff(const std::filesystem::path& path) {
     auto reader = std::make_unique<TiffReader>(open_regular(path), path);
     if (reader->is_sturdy()) return reader;
+    // Memory limit of the reader process, in addition to several pages.
     constexpr std::int64_t some = 512 << 20;
     const std::int64_t page_bytes = reader->header().slice_bytes();
     return open_contained({.kind = "tiff", .path = path, .max_bytes = some + 8 * page_bytes});

@@ -1,5 +1,5 @@
-// The reader of TIFF files itself. What is packed by a codec that was not written for hostile files is read by it in a
-// reader process, everything else here: open_tiff() of tiff_file.h decides.
+// Reads TIFF files. Codecs that are not hardened against hostile files run in a reader process, all others in this
+// process; open_tiff() (tiff_file.h) decides.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace echolux {
 
-// Of an open file; `path` is for messages.
+// Reads an open file and closes the descriptor. `path` is for messages.
 std::unique_ptr<ImageReader> read_tiff(int descriptor, const std::filesystem::path& path);
 
 }  // namespace echolux

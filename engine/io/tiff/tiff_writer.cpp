@@ -1,5 +1,5 @@
-// TIFF 6.0 and BigTIFF by hand: libtiff looks through all pages before it adds one. Each page is its voxels and then
-// its directory, so that a page is written once and never looked at again.
+// Writes TIFF 6.0 and BigTIFF without libtiff, which scans all pages before it appends one. Each page is written once,
+// its voxels before its directory.
 #include <fmt/format.h>
 
 #include <array>
@@ -18,18 +18,19 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "files are written as numbers lie in memory");
 
+// Field types.
 enum class Field : std::uint16_t { text = 2, u16 = 3, u32 = 4, fraction = 5, u64 = 16 };
 
 class TiffWriter : public ImageWriter {
   public:
     TiffWriter(const std::filesystem::path& path, const ImageHeader& header, bool packed, const std::string& where)
         : file_(path, where), header_(header), packed_(packed) {
-        constexpr double max = 4.29e9, page = 400;  // bytes of a classic file, and of a directory with room to spare
+        constexpr double max = 4.29e9, page = 400;  // bytes of a classic file; generous size of a directory
         const double pages = static_cast<double>(header.size[2] * header.time_points);
         big_ = claimed_bytes(header, StoredType::u8) * static_cast<double>(bytes_of(header.type)) + pages * page > max;
-        put<std::uint16_t>(0x4949);  // "II": little end first
+        put<std::uint16_t>(0x4949);  // "II": little-endian
         put<std::uint16_t>(big_ ? 43 : 42);
-        if (big_) put<std::uint32_t>(8);  // bytes of a place
+        if (big_) put<std::uint32_t>(8);  // size of offsets in bytes
         next_directory_ = file_.place();
         put_place(0);
     }
@@ -46,7 +47,7 @@ class TiffWriter : public ImageWriter {
         std::uint16_t tag;
         Field type;
         std::uint64_t count;
-        std::uint64_t value;  // or the place of more
+        std::uint64_t value;  // or the offset of several values
     };
 
     template <class Number>
@@ -77,7 +78,7 @@ class TiffWriter : public ImageWriter {
         write_directory(place, strip.size());
     }
 
-    // A directory of entries in the order of their tags.
+    // Entries must be in ascending order of tags.
     void write_directory(std::uint64_t strip, std::uint64_t strip_bytes) {
         std::vector<Entry> entries;
         const auto add = [&](std::uint16_t tag, Field type, std::uint64_t value) {
@@ -117,7 +118,7 @@ class TiffWriter : public ImageWriter {
         is_first_ = false;
     }
 
-    // Pixels an inch as a fraction of two 32-bit numbers.
+    // Stores pixels per inch as a fraction of two 32-bit numbers.
     void add_resolution(std::vector<Entry>& entries, std::uint16_t tag, double spacing_mm) {
         const double an_inch = 25.4 / spacing_mm;
         double below = 1;
@@ -138,7 +139,7 @@ class TiffWriter : public ImageWriter {
             put(entry.tag);
             put(entry.type);
             put_place(entry.count);
-            put_place(entry.value);  // small numbers stand at its beginning
+            put_place(entry.value);  // small values are left-aligned
         }
         const auto as_bytes = std::as_bytes(std::span(&place, 1));
         file_.write_at(next_directory_, as_bytes.first(big_ ? 8 : 4));
@@ -151,7 +152,7 @@ class TiffWriter : public ImageWriter {
     bool packed_;
     bool big_ = false;
     bool is_first_ = true;
-    std::int64_t next_directory_ = 0;  // where the place of the next directory goes
+    std::int64_t next_directory_ = 0;  // where to write the offset of the next directory
 };
 
 }  // namespace
