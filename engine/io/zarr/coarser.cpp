@@ -17,7 +17,7 @@ Number rounded(double mean) {
     }
 }
 
-// `parts` numbers a voxel; `second` may be empty.
+// Computes one coarse slice from two fine ones; `second` may be empty. Voxels consist of `parts` numbers.
 template <class Number>
 std::vector<std::byte> halved(std::span<const std::byte> first, std::span<const std::byte> second,
                               const std::array<std::int64_t, 3>& fine, const std::array<std::int64_t, 3>& coarse,

@@ -1,5 +1,5 @@
-// A volume at half its resolution, slice by slice: each voxel is the mean of the 2 x 2 x 2 below it (of fewer at the
-// edges). Value = code * scale + offset is linear, so the mean of codes is the code of the mean; integers are rounded,
+// Halves the resolution of a volume, slice by slice. Each voxel is the mean of 2 x 2 x 2 voxels, fewer at the edges.
+// value = code * scale + offset is linear, so the mean of the codes is the code of the mean. Integers are rounded,
 // halves upwards.
 #pragma once
 
@@ -16,18 +16,18 @@ namespace echolux::zarr {
 
 class Coarser {
   public:
-    // columns, rows, slices
+    // `size`: columns, rows, slices.
     Coarser(std::array<std::int64_t, 3> size, VoxelType type);
 
-    const std::array<std::int64_t, 3>& size() const { return coarse_; }  // halves, rounded up
+    const std::array<std::int64_t, 3>& size() const { return coarse_; }  // half of the size, rounded up
 
-    // The next slice; after every second, and after the last of a volume, the coarser one.
+    // Adds the next slice. Returns a coarse slice after every second one, and after the last one of each volume.
     std::optional<std::vector<std::byte>> add(std::span<const std::byte> slice);
 
   private:
     std::array<std::int64_t, 3> size_, coarse_;
     VoxelType type_;
-    std::int64_t next_ = 0;  // slice of the volume
+    std::int64_t next_ = 0;  // next slice of the volume
     std::vector<std::byte> before_;
 };
 

@@ -1,4 +1,4 @@
-// c-blosc, zstd and zlib: see codecs.h.
+// Codecs through c-blosc, zstd and zlib.
 #include "engine/io/zarr/codecs.h"
 
 #include <blosc.h>
@@ -17,7 +17,7 @@
 namespace echolux::zarr {
 namespace {
 
-// CRC-32C (Castagnoli; RFC 3720, appendix B.4), the check sum of Zarr 3's codec crc32c.
+// Table for CRC-32C (Castagnoli; RFC 3720, appendix B.4), the checksum of Zarr 3's codec crc32c.
 constexpr std::array<std::uint32_t, 256> crc_remainders() {
     constexpr std::uint32_t reversed_polynomial = 0x82f63b78;
     std::array<std::uint32_t, 256> table{};
@@ -40,7 +40,7 @@ std::uint32_t crc32c(std::span<const std::byte> bytes) {
 using nlohmann::json;
 using Bytes = std::vector<std::byte>;
 
-constexpr int level = 3;  // of zstd, also within blosc: quick, and close to the best for noisy voxels
+constexpr int level = 3;  // of zstd, also within blosc: fast, and close to the best ratio for noisy voxels
 
 [[noreturn]] void refuse(const std::string& what, const std::string& where, const std::string& remedy = {}) {
     throw Error(ErrorCode::bad_file, what, where, remedy);
@@ -71,7 +71,7 @@ Bytes packed_by_blosc(std::span<const std::byte> bytes, std::size_t number_bytes
     const int shuffle = number_bytes > 1 ? BLOSC_SHUFFLE : BLOSC_NOSHUFFLE;
     const int done = blosc_compress_ctx(level, shuffle, number_bytes, bytes.size(), bytes.data(), out.data(),
                                         out.size(), BLOSC_ZSTD_COMPNAME, 0, 1);
-    if (done <= 0) throw std::bad_alloc();  // the only way it can fail
+    if (done <= 0) throw std::bad_alloc();  // the only possible failure
     out.resize(static_cast<std::size_t>(done));
     return out;
 }
@@ -124,7 +124,7 @@ std::optional<Bytes> without_crc(std::span<const std::byte> bytes) {
                                                         : std::nullopt;
 }
 
-// What lies before codec `next` unpacks to: `size`, and a check sum behind each crc32c on the way.
+// Returns the size of the data that codec `next` decodes to: `size`, plus the checksums of earlier crc32c codecs.
 std::size_t size_before(const Codecs& codecs, std::size_t next, std::size_t size) {
     for (std::size_t i = 0; i < next; ++i) {
         if (codecs.chain[i].kind == Codec::Kind::crc32c) size += 4;
@@ -177,7 +177,7 @@ Codecs chosen_codecs(Compression compression, int zarr_format) {
         case Compression::gzip: codecs.chain = {{Codec::Kind::deflate, true}}; break;
         case Compression::none: break;
     }
-    // zstd and gzip carry a check sum of their own; Zarr 2 has none for the others.
+    // zstd and gzip have their own checksum. Zarr 2 has none for the others.
     const bool has_none = compression == Compression::none || compression == Compression::blosc;
     if (has_none && zarr_format == 3) codecs.chain.push_back({Codec::Kind::crc32c});
     return codecs;

@@ -1,4 +1,4 @@
-// Reading OME-Zarr: see ome_zarr.h. A bare array of Zarr is a picture of one level without units.
+// Reads OME-Zarr. A plain Zarr array is a picture of one level without units.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 using zarr::ZarrArray;
 
-// Where an axis of ours lies among those of the array; -1: nowhere.
+// Position of our axes among those of the array; -1 if absent.
 struct Axes {
     std::array<int, 4> place{-1, -1, -1, -1};  // columns, rows, slices, time points
     std::array<double, 4> unit{};              // in millimetres and seconds; 0: unknown
@@ -90,6 +90,7 @@ class OmeZarrReader : public ImageReader {
         return node && node->value("node_type", "") == "array";
     }
 
+    // A plain array has no axis names; the last axes are taken as time points, slices, rows, columns.
     void open_array() {
         const ZarrArray array(path_, path_);
         axes_.count = array.sizes().size();
@@ -115,7 +116,7 @@ class OmeZarrReader : public ImageReader {
             const std::string name = axis.is_string() ? axis.get<std::string>() : axis.value("name", "");
             const std::string unit = axis.is_string() ? "" : axis.value("unit", "");
             const std::size_t ours = std::string("xyzt").find(name);
-            if (name.size() != 1 || ours == std::string::npos) continue;  // a channel, say
+            if (name.size() != 1 || ours == std::string::npos) continue;  // for instance a channel
             axes_.place[ours] = static_cast<int>(i);
             axes_.unit[ours] = ours == 3 ? seconds_in(unit) : millimetres_in(unit);
         }
@@ -141,7 +142,7 @@ class OmeZarrReader : public ImageReader {
             refuse("has levels of different numbers of time points");
     }
 
-    // Scales and translations one after the other; units that are not known leave the spacing unknown.
+    // Applies scales and translations in order. Without a known unit, the spacing stays unknown (0).
     void set_geometry(const json* steps, ImageHeader& header) const {
         if (steps == nullptr || !steps->is_array()) return;
         for (const json& step : *steps) {

@@ -1,5 +1,5 @@
-// Writing OME-Zarr: see ome_zarr.h. Slices go into all levels at once: a level hands pairs of its slices, halved, to
-// the next coarser one. Chunks of a layer are packed on all cores.
+// Writes OME-Zarr. All levels are written at the same time: each level combines pairs of its slices and passes them to
+// the next coarser level. The chunks of a layer are compressed in parallel.
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -22,7 +22,7 @@ using zarr::Codecs;
 
 constexpr std::int64_t chunk_side = 64;
 
-// What holds for all levels.
+// Properties shared by all levels.
 struct Store {
     std::filesystem::path path;
     std::string where;
@@ -45,7 +45,7 @@ struct Store {
         out.finish();
     }
 
-    // [t] z y x
+    // Returns a list in the order [t] z y x.
     template <class T>
     json by_axis(T time, const std::array<T, 3>& columns_rows_slices) const {
         json list = json::array();
@@ -66,7 +66,7 @@ const char* type_name(VoxelType type, int zarr_format) {
     }
 }
 
-// One level: the array in the folder of its number, and all coarser ones.
+// One level: an array in the folder named by its number. Owns the next coarser level.
 class Level : public SlabWriter {
   public:
     Level(const Store& store, const ImageHeader& header, int number)
@@ -114,7 +114,7 @@ class Level : public SlabWriter {
         return folder / std::to_string(layer) / std::to_string(row);
     }
 
-    // A chunk is always whole: what lies outside of the picture is zero.
+    // Chunks always have full size; voxels outside the picture are zero.
     std::vector<std::byte> cut(std::span<const std::byte> slab, std::int64_t slices, std::int64_t row,
                                std::int64_t column) const {
         const std::int64_t voxel = bytes_of(header_.type);
@@ -172,7 +172,7 @@ class OmeZarrWriter : public ImageWriter {
 
     void write(std::span<const std::byte> slices) override { finest_.write(slices); }
 
-    // The group comes last: without it the folder is no picture.
+    // The group's metadata is written last; without it, the folder is not a picture.
     void finish() override {
         const json ours = our_texts();
         if (store_.zarr_format == 2) {
@@ -206,11 +206,11 @@ class OmeZarrWriter : public ImageWriter {
         json picture{{"axes", axes}, {"datasets", datasets}, {"type", "mean"}};
         const auto name = header_.texts.find("description");
         if (name != header_.texts.end()) picture["name"] = name->second;
-        if (store_.zarr_format == 2) picture["version"] = version_;  // of 0.5 it stands beside "multiscales"
+        if (store_.zarr_format == 2) picture["version"] = version_;  // in 0.5 it is next to "multiscales"
         return picture;
     }
 
-    // A voxel of a coarser level lies in the middle of those it is made of.
+    // A coarse voxel is at the centre of the voxels that it was computed from.
     json transformations(const std::array<double, 3>& factor) const {
         std::array<double, 3> scale{}, origin{};
         for (std::size_t i = 0; i < 3; ++i) {

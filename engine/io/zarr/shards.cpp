@@ -15,8 +15,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t entry_bytes = 16, crc_bytes = 4;
-constexpr std::size_t max_chunks = std::size_t{1} << 22;  // of a shard: an index of 64 MiB
-constexpr std::uint64_t absent = std::numeric_limits<std::uint64_t>::max();
+constexpr std::size_t max_chunks = std::size_t{1} << 22;                     // per shard: an index of 64 MiB
+constexpr std::uint64_t absent = std::numeric_limits<std::uint64_t>::max();  // marks a missing chunk
 
 [[noreturn]] void refuse_shards(const std::string& what, const std::string& where) {
     throw Error(ErrorCode::bad_file, what, where, "copy the folder again");

@@ -1,5 +1,5 @@
-// Shards of Zarr 3 (codec sharding_indexed): files of many chunks, found through an index at their start or end that
-// holds offset and length of each (zarr-specs.readthedocs.io).
+// Shards of Zarr 3 (codec sharding_indexed): files with many chunks and an index at their start or end with the offset
+// and length of each chunk (zarr-specs.readthedocs.io).
 #pragma once
 
 #include <cstdint>
@@ -14,22 +14,24 @@
 
 namespace echolux::zarr {
 
-// The settings of the codec sharding_indexed where an array's metadata has it; null: it has none.
+// Returns the settings of the codec sharding_indexed in an array's metadata, or null if it is not used.
 const nlohmann::json* sharding_of(const nlohmann::json& array);
 
+// Caches the index of the last shard. Use it from one thread at a time.
 class Shards {
   public:
-    // `settings` of the codec, `shard` the sizes of a shard. Throws Error{bad_file} naming `where`: chunks that do not
-    // divide a shard, or a kind of index that is not known.
+    // `settings` are those of the codec, `shard` the size of a shard in voxels. Throws Error{bad_file} naming `where`
+    // if chunks do not divide a shard, or if the kind of index is unsupported.
     Shards(const nlohmann::json& settings, const std::vector<std::int64_t>& shard, const std::string& where);
 
+    // Size of a chunk in voxels.
     const std::vector<std::int64_t>& chunk() const { return chunk_; }
 
-    // Of the chunk at `index`, in chunks of the array.
+    // Returns the index of the shard that contains the chunk at `index`.
     std::vector<std::int64_t> shard_of(const std::vector<std::int64_t>& index) const;
 
-    // Its bytes as they are packed; nothing: neither file nor chunk is there. Throws Error{bad_file}: the index is
-    // damaged, or names what lies outside of the file or is longer than `max`.
+    // Returns the encoded chunk, or std::nullopt if the file or the chunk is missing. Throws Error{bad_file} if the
+    // index is damaged, points outside the file, or claims more than `max` bytes.
     std::optional<std::string> read(const std::filesystem::path& file, const std::vector<std::int64_t>& index,
                                     std::uintmax_t max) const;
 
@@ -39,11 +41,11 @@ class Shards {
     std::size_t place_in_shard(const std::vector<std::int64_t>& index) const;
     void read_index(const std::filesystem::path& file, std::uintmax_t file_bytes) const;
 
-    std::vector<std::int64_t> chunk_, chunks_;  // voxels of a chunk, chunks of a shard
-    std::size_t count_ = 1;                     // chunks of a shard
+    std::vector<std::int64_t> chunk_, chunks_;  // voxels per chunk, chunks per shard, for each axis
+    std::size_t count_ = 1;                     // chunks per shard
     Codecs index_codecs_;
     bool index_at_start_ = false;
-    mutable std::filesystem::path known_;  // whose index this is
+    mutable std::filesystem::path known_;  // file that places_ belongs to
     mutable std::vector<Place> places_;
 };
 

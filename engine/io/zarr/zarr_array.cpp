@@ -23,7 +23,7 @@ using nlohmann::json;
 using Bytes = std::vector<std::byte>;
 
 struct TypeName {
-    const char* zarr2;  // without the sign of the byte order
+    const char* zarr2;  // without the byte-order character
     const char* zarr3;
     StoredType type;
 };
@@ -35,6 +35,7 @@ constexpr TypeName type_names[] = {
     {"c8", "complex64", StoredType::complex64}};
 
 // Sizes; 0 for what is none: a real beyond all integers must not be converted.
+// Returns integers, with 0 for anything else. Floats beyond 2^53 must not be converted.
 std::vector<std::int64_t> whole_numbers(const json& list) {
     std::vector<std::int64_t> numbers;
     for (const json& entry : list) {
@@ -45,7 +46,7 @@ std::vector<std::int64_t> whole_numbers(const json& list) {
     return numbers;
 }
 
-// The value of every number of a voxel. Halves and complex voxels are filled with zeros.
+// Returns one voxel of fill values, clamped to the type's range. For f16 and complex voxels it is zero.
 Bytes fill_of(const json& array, StoredType type) {
     Bytes voxel(static_cast<std::size_t>(bytes_of(type)));
     const auto found = array.find("fill_value");
@@ -86,7 +87,7 @@ Bytes fill_of(const json& array, StoredType type) {
     return voxel;
 }
 
-// Next index in [begin, end) of each axis, the last axis fastest; false after the last.
+// Advances `index` within `ranges`, the last axis fastest. Returns false after the last index.
 bool advance(std::vector<std::int64_t>& index, const std::vector<Interval>& ranges) {
     for (std::size_t axis = index.size(); axis-- > 0;) {
         if (++index[axis] < ranges[axis].end) return true;
@@ -95,7 +96,7 @@ bool advance(std::vector<std::int64_t>& index, const std::vector<Interval>& rang
     return false;
 }
 
-// Bytes from one voxel to the next along each axis.
+// Returns the distance of neighbouring voxels along each axis, in bytes.
 std::vector<std::int64_t> strides(const std::vector<std::int64_t>& sizes, std::int64_t voxel, bool first_fastest) {
     std::vector<std::int64_t> steps(sizes.size());
     std::int64_t step = voxel;
@@ -199,12 +200,12 @@ void ZarrArray::check_sizes() const {
                        std::ranges::all_of(sizes_, in_range) && std::ranges::all_of(chunk_, in_range);
     double bytes = static_cast<double>(bytes_of(stored_));
     for (const std::int64_t size : chunk_) bytes *= static_cast<double>(size);
-    constexpr double max_bytes = 2147483647;  // blosc counts in int
+    constexpr double max_bytes = 2147483647;  // blosc's limit: sizes are int
     if (!sound || bytes > max_bytes) refuse("has impossible sizes of array or chunks", "copy the folder again");
     double chunks = 1;
     for (std::size_t i = 0; i < sizes_.size(); ++i)
         chunks *= std::ceil(static_cast<double>(sizes_[i]) / static_cast<double>(chunk_[i]));
-    constexpr double many = 1e6, tiny = 4096;  // looking for each file would take hours
+    constexpr double many = 1e6, tiny = 4096;  // opening each file would take hours
     if (chunks > many && bytes < tiny) refuse("has millions of tiny chunks", "write it with larger ones");
     if (separator_ != "/" && separator_ != ".") refuse("separates the numbers of its chunks by \"" + separator_ + "\"");
 }
@@ -220,7 +221,7 @@ std::filesystem::path ZarrArray::place_of(const std::vector<std::int64_t>& index
     return folder_ / (key_begins_.empty() ? numbers : key_begins_ + separator_ + numbers);
 }
 
-// Chunks lie in few folders, of which each is looked at once.
+// Checks that no link leads out of the store. Chunks are in few folders, so only the last folder is remembered.
 void ZarrArray::require_in_store(const std::filesystem::path& chunk) const {
     std::error_code problem;
     if (std::filesystem::is_symlink(chunk, problem)) require_within(store_, chunk);
@@ -232,7 +233,7 @@ void ZarrArray::require_in_store(const std::filesystem::path& chunk) const {
 std::optional<std::vector<std::byte>> ZarrArray::read_chunk(const std::vector<std::int64_t>& index) const {
     const std::filesystem::path place = place_of(shards_ ? shards_->shard_of(index) : index);
     require_in_store(place);
-    // The tightest packing, of zeros by zstd, is some thirty thousandfold.
+    // Zstd on zeros, the best compression, reaches a factor of about 30,000.
     constexpr std::size_t tightest = 40000, overhead = 1 << 16;
     const std::uintmax_t max = chunk_bytes() * 2 + overhead;
     const auto file = shards_ ? shards_->read(place, index, max) : file_if_there(place, max);
@@ -261,7 +262,7 @@ std::vector<std::byte> ZarrArray::read(const std::vector<Interval>& box) const {
     std::vector<std::int64_t> index = begins_of(chunks);
     do {
         const auto chunk = read_chunk(index);
-        std::vector<Interval> part;  // of the box that lies in this chunk
+        std::vector<Interval> part;  // part of the box in this chunk
         std::vector<std::int64_t> chunk_begin;
         for (std::size_t i = 0; i < box.size(); ++i) {
             chunk_begin.push_back(index[i] * chunk_[i]);
@@ -269,7 +270,7 @@ std::vector<std::byte> ZarrArray::read(const std::vector<Interval>& box) const {
         }
         const std::size_t last = box.size() - 1;
         const std::int64_t run = part[last].end - part[last].begin;
-        part[last].end = part[last].begin + 1;  // runs along the last axis are copied at once
+        part[last].end = part[last].begin + 1;  // rows along the last axis are copied at once
         std::vector<std::int64_t> at = begins_of(part);
         do {
             std::byte* to = out.data() + offset(at, box_begin, out_steps);

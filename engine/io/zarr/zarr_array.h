@@ -1,5 +1,5 @@
-// One array of Zarr 2 (.zarray) or Zarr 3 (zarr.json): a grid of chunks, each a file of its own or a part of a shard; a
-// chunk that is not there is made of the fill value.
+// An array of Zarr 2 (.zarray) or Zarr 3 (zarr.json): a grid of chunks, each in its own file or in a shard. Missing
+// chunks have the fill value.
 #pragma once
 
 #include <array>
@@ -18,20 +18,24 @@
 
 namespace echolux::zarr {
 
-// A file of metadata. Nothing: there is none. Throws Error{bad_file}: too large, or no JSON.
+// Reads metadata. Returns std::nullopt if the file does not exist. Throws Error{bad_file} if it is too large or is not
+// JSON.
 std::optional<nlohmann::json> read_json(const std::filesystem::path& path);
 
+// Use it from one thread at a time.
 class ZarrArray {
   public:
-    // An array in the store `store`, out of which nothing may lead. Throws Error{bad_file} naming the folder: no array,
-    // of a kind that is not known, or sizes that cannot be.
+    // Opens the array in `folder`, which is part of `store`; links must not lead out of the store. Throws
+    // Error{bad_file} naming the folder if it holds no array, or an array with an unsupported type or invalid sizes.
     ZarrArray(std::filesystem::path folder, std::filesystem::path store);
 
     const std::vector<std::int64_t>& sizes() const { return sizes_; }
+    // Size of a chunk in voxels.
     const std::vector<std::int64_t>& chunk() const { return chunk_; }
     StoredType stored() const { return stored_; }
 
-    // A box, one interval an axis, packed, last axis fastest; as the voxels are stored, in this machine's byte order.
+    // Reads a box, given by one interval per axis. Returns voxels without gaps, the last axis fastest, of type stored()
+    // in this machine's byte order.
     std::vector<std::byte> read(const std::vector<Interval>& box) const;
 
   private:
@@ -45,15 +49,15 @@ class ZarrArray {
     [[noreturn]] void refuse(const std::string& what, const std::string& remedy = {}) const;
 
     std::filesystem::path folder_, store_;
-    mutable std::filesystem::path known_folder_;  // of chunks, that lies in the store
+    mutable std::filesystem::path known_folder_;  // last chunk folder that was found to be inside the store
     std::vector<std::int64_t> sizes_, chunk_;
     StoredType stored_ = StoredType::u8;
     Codecs codecs_;
     std::optional<Shards> shards_;
     std::string separator_ = "/";
-    std::string key_begins_;           // "c" of Zarr 3
+    std::string key_begins_;           // "c" in Zarr 3
     bool first_axis_fastest_ = false;  // within a chunk
-    std::vector<std::byte> fill_;      // one voxel
+    std::vector<std::byte> fill_;      // of one voxel
 };
 
 }  // namespace echolux::zarr
