@@ -7,7 +7,7 @@
 
 namespace echolux {
 
-// Returns whether this is a volume with the texts that all our volumes have.
+// Returns whether this is one of our volumes, recognised by its texts.
 bool is_own_volume(const std::filesystem::path& path);
 
 // Returns whether the file is a PNG or TIFF with the fingerprint that each of our pictures has.

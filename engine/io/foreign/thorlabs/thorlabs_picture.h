@@ -1,5 +1,5 @@
-// The picture that the instrument stored in a Thorlabs .oct archive (ThorImage; data/Intensity.data, f32 in dB) as a
-// volume. The layout follows Thorlabs' MATLAB reader.
+// The picture that the instrument stored in a Thorlabs .oct archive (ThorImage; data/Intensity.data, f32 in dB), read
+// as one volume. The layout follows Thorlabs' MATLAB reader.
 #pragma once
 
 #include <filesystem>

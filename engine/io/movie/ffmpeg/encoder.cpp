@@ -133,9 +133,7 @@ class Encoder : public MovieWriter {
         coder_->time_base = {static_cast<int>(format_.rate.seconds), static_cast<int>(format_.rate.pictures)};
         coder_->framerate = {coder_->time_base.den, coder_->time_base.num};
         coder_->sample_aspect_ratio = {1, 1};
-        coder_->gop_size = static_cast<int>(std::max(12.0, std::round(2 * format_.rate.per_s())));  // key frames at
-                                                                                                    // least every 2 s,
-                                                                                                    // for seeking
+        coder_->gop_size = static_cast<int>(std::max(12.0, std::round(2 * format_.rate.per_s())));  // 2 s
         coder_->thread_count = 0;  // one thread per core
         coder_->flags |= AV_CODEC_FLAG_BITEXACT;
         if ((file_->oformat->flags & AVFMT_GLOBALHEADER) != 0) coder_->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
