@@ -1,4 +1,4 @@
-// Which settings name files or folders, and which of their values do: a word of a setting ("surface") names none.
+// Recognises settings that name files or folders. Some of these also accept words ("surface") that do not name a file.
 #pragma once
 
 #include <filesystem>
@@ -8,11 +8,12 @@
 
 namespace echolux {
 
+// Returns whether values of the field can be file names.
 inline bool names_files(const FieldText& field) {
     return field.control.path != PathKind::none;
 }
 
-// `folder`: where the name is looked for.
+// Returns whether `value` names a file and is not a word. Relative names are looked up in `folder`.
 inline bool is_file_name(const FieldText& field, const std::string& value, const std::filesystem::path& folder) {
     if (!names_files(field) || value.empty()) return false;
     std::error_code problem;

@@ -13,7 +13,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "headers are copied as they lie in memory");
 
-constexpr std::size_t checked_bytes = 28;  // of the header: all but the checksum
+constexpr std::size_t checked_bytes = 28;  // all of the header except the checksum
 
 }  // namespace
 
@@ -21,6 +21,7 @@ std::uint32_t crc32(std::span<const std::byte> bytes, std::uint32_t crc) {
     return static_cast<std::uint32_t>(::crc32_z(crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
+// Smaller pieces than this are not worth a thread.
 std::uint32_t crc32_of_many(std::span<const std::byte> bytes) {
     constexpr std::size_t fewest = std::size_t{1} << 18;
     std::array<std::uint32_t, 64> crcs{};

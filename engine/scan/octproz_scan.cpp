@@ -1,4 +1,3 @@
-// OCTproZ recordings: see octproz_scan.h.
 #include "engine/scan/octproz_scan.h"
 
 #include <fmt/format.h>
@@ -28,7 +27,7 @@ bool is_file(const Path& path) {
     return std::filesystem::is_regular_file(path, problem);
 }
 
-// Key and value of each line, whatever group it stands in: which one depends on the acquisition system.
+// Returns key and value of each line. Groups are ignored, because the group name depends on the acquisition system.
 Keys keys_of(const Path& settings) {
     FileBytes file(settings);
     std::istringstream lines(file.text(0, std::min(file.size(), max_settings_bytes)));
@@ -46,7 +45,7 @@ bool are_octproz(const Keys& keys) {
     return keys.contains("bit_depth") && keys.contains("width") && keys.contains("height") && keys.contains("depth");
 }
 
-// NAME of NAME_raw.raw, NAME.raw, NAME_meta.txt, ...
+// Returns the common part NAME of NAME_raw.raw, NAME.raw, NAME_meta.txt, ...
 std::string common_name(const Path& path) {
     std::string name = path.stem().string();
     for (const char* ending : {"_raw", "_meta"}) {
@@ -55,7 +54,7 @@ std::string common_name(const Path& path) {
     return name;
 }
 
-// Empty: there is none.
+// Returns "" if there is none.
 Path settings_beside(const Path& raw) {
     for (const char* ending : {"_meta.txt", "_meta.ini", ".ini", "_settings.ini"}) {
         const Path settings = raw.parent_path() / (common_name(raw) + ending);
@@ -72,6 +71,7 @@ Path raw_beside(const Path& settings) {
     return {};
 }
 
+// Returns the settings file for either file, or "".
 Path settings_of(const Path& path) {
     const std::string ending = path.extension().string();
     if (ending == ".raw") return settings_beside(path);
@@ -82,6 +82,7 @@ class Description {
   public:
     Description(const Path& settings, Keys keys) : settings_(settings), keys_(std::move(keys)) {}
 
+    // Returns 0 if the key is missing.
     double real(const char* key) const {
         const auto found = keys_.find(key);
         if (found == keys_.end()) return 0;
@@ -118,10 +119,10 @@ class Description {
 void describe_samples(const Description& says, Scan& scan) {
     const std::int64_t bits = says.whole("bit_depth", 32);
     scan.format.sample_format = bits <= 8 ? SampleFormat::u8 : bits <= 16 ? SampleFormat::u16 : SampleFormat::u32;
-    if (says.is_set("bitshift")) scan.format.shift = 4;  // of the program: 12 bits in the high end of 16
+    if (says.is_set("bitshift")) scan.format.shift = 4;  // as in OCTproZ: 12 bits in the high end of 16
 }
 
-// How many volumes there are, the file says.
+// The number of volumes follows from the file size.
 void describe_geometry(const Description& says, std::int64_t file_bytes, Scan& scan) {
     constexpr std::int64_t max = 1 << 20;
     ScanGeometry& geometry = scan.geometry;
@@ -135,10 +136,10 @@ void describe_geometry(const Description& says, std::int64_t file_bytes, Scan& s
     geometry.volumes = std::max<std::int64_t>(recorded / geometry.b_scans, 1);
     geometry.bidirectional = says.is_set("flip_bscans");
     scan.file.trailer_bytes = std::max<std::int64_t>(
-        0, file_bytes - geometry.volumes * geometry.b_scans * frame_bytes);  // of a volume that was cut off
+        0, file_bytes - geometry.volumes * geometry.b_scans * frame_bytes);  // of an incomplete volume
 }
 
-// Both polynomials are of i / (n - 1), in samples and in radians.
+// Both polynomials have the argument i / (n - 1). Their values are in samples and in radians.
 void describe_calibration(const Description& says, Scan& scan) {
     if (says.is_set("resampling") && !says.is_set("custom_resampling")) {
         for (const char* key : {"resampling_c0", "resampling_c1", "resampling_c2", "resampling_c3"}) {

@@ -1,7 +1,6 @@
-// Raw spectra recorded by OCTproZ: NAME_raw.raw, and beside it a copy of the program's settings (INI). Known are the
-// keys of the acquisition (bit_depth, width = samples, height = A-scans, depth = B-scans of a buffer,
-// buffers_per_volume) whatever group they stand in, and those of [processing] that say how spectra were resampled,
-// which B-scans are flipped and how samples are shifted.
+// Raw spectra recorded by OCTproZ: NAME_raw.raw with a copy of the program's settings (INI) beside it. Supported keys,
+// in any group: bit_depth, width = samples, height = A-scans, depth = B-scans per buffer, buffers_per_volume. Also
+// those of [processing] for resampling, dispersion, flipped B-scans and bit shift.
 #pragma once
 
 #include <filesystem>
@@ -10,10 +9,10 @@ namespace echolux {
 
 struct Scan;
 
-// Whether it is such a settings file, or a .raw file beside one.
+// Returns whether the path is such a settings file, or a .raw file with one beside it.
 bool is_octproz_scan(const std::filesystem::path& path);
 
-// Either of the two. Throws Error{bad_file}.
+// Fills file, format, geometry and calibration. `path` is either of the two files. Throws Error{bad_file}.
 void describe_octproz(const std::filesystem::path& path, Scan& scan);
 
 }  // namespace echolux

@@ -1,4 +1,4 @@
-// Where voxels come from, kept with them in files: what it takes to make them again.
+// Origin of voxels, stored with them in files so that they can be reproduced.
 #pragma once
 
 #include <map>
@@ -8,8 +8,8 @@
 
 namespace echolux {
 
-// Program, backend, source, every setting that is not at its default, hashes of calibration files. Throws
-// Error{bad_file}: one of these is gone.
+// Returns program version, backend, source, all settings that differ from their defaults, and hashes of calibration
+// files, by key. A missing calibration file has the hash "missing".
 std::map<std::string, std::string> provenance_of(const Scan& scan, const std::string& backend);
 
 }  // namespace echolux

@@ -65,7 +65,7 @@ void RawBytes::open_all(const std::vector<std::filesystem::path>& paths) {
     files_.reserve(paths.size());
     for (const std::filesystem::path& path : paths) {
         File& file = files_.emplace_back(File{path.string()});
-        file.descriptor = open(file.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe must not block here
+        file.descriptor = open(file.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // opening a pipe must not block
         if (file.descriptor < 0) {
             throw Error(ErrorCode::bad_file, fmt::format("cannot be opened: {}", std::strerror(errno)), file.path);
         }

@@ -1,5 +1,5 @@
-// The raw bytes of a scan, in one file or in stripes in several. pread with 64-bit offsets instead of a stream: no
-// state between reads, no copy in between.
+// The raw bytes of a scan, in one file or striped over several. Uses pread with 64-bit offsets instead of a stream, so
+// that reads share no state and need no extra copy.
 #pragma once
 
 #include <cstddef>
@@ -14,21 +14,22 @@
 
 namespace echolux {
 
+// Reads are thread-safe.
 class RawBytes {
   public:
-    // Opens all files of the scan's spectra. Throws Error{bad_file} naming the one that is missing or no file.
+    // Opens all files of the spectra. Throws Error{bad_file} naming a missing or irregular file.
     explicit RawBytes(const Scan& scan);
     ~RawBytes();
     RawBytes(const RawBytes&) = delete;
     RawBytes& operator=(const RawBytes&) = delete;
 
-    // Now: of stripes, up to the first byte that is missing.
+    // Returns the current size in bytes; for stripes, up to the first missing byte.
     std::int64_t size() const;
 
-    // For people: the file that the first byte that is missing would be in.
+    // Returns the name of the file that would contain the first missing byte, for messages.
     std::string file_that_ends() const;
 
-    // Throws Error{bad_file} naming the file that ends early or cannot be read.
+    // Fills `out` from byte `place`. Throws Error{bad_file} naming a file that ends early or cannot be read.
     void read(std::int64_t place, std::span<std::byte> out) const;
 
   private:
@@ -46,13 +47,13 @@ class RawBytes {
     std::vector<File> files_;
 };
 
-// check_file_size() of all of them. Where they end early, the file is named that does.
+// As check_file_size(). If the spectra end early, the error names the file that is too short.
 void check_size(const Scan& scan, const SpectraLayout& layout, const RawBytes& raw);
 
-// All files of the scan's spectra, in their order.
+// Returns all files of the spectra in order.
 std::vector<std::filesystem::path> raw_files(const Scan& scan);
 
-// As file_hash(), the same however they lie; "missing" when they cannot be read.
+// As file_hash(), independent of striping. Returns "missing" if the files cannot be read.
 std::string raw_hash(const Scan& scan);
 
 }  // namespace echolux

@@ -8,8 +8,8 @@
 
 namespace echolux {
 
-// Costs of the shipped ones: processor time of 2048 samples on one core, beside that of a plain reconstruction without
-// dispersion.
+// The costs in the shipped recipes are processor times for 2048 samples on one core, relative to a plain reconstruction
+// without dispersion.
 template <>
 const std::vector<Field<NamedRecipe>>& describe<NamedRecipe>() {
     static const std::vector<Field<NamedRecipe>> fields{

@@ -1,5 +1,5 @@
-// Recipes: settings that belong together, under a name, and what they are for. Files that came with the program
-// (assets/recipes) and a user's own: [about], then sections as a scan's file has them.
+// Recipes: named sets of settings for a purpose. They are TOML files with a section [about], followed by sections of
+// scan files. Some are shipped with the program (assets/recipes); users can add their own.
 #pragma once
 
 #include <string>
@@ -11,16 +11,16 @@
 namespace echolux {
 
 struct NamedRecipe {
-    std::string method;                    // how it works and what it costs: a line
-    std::string use;                       // when to use it: a line
-    std::vector<std::string> assignments;  // "recipe.method=defr", in the order of the file
+    std::string method;                    // how it works and what it costs, in one line
+    std::string use;                       // when to use it, in one line
+    std::vector<std::string> assignments;  // "recipe.method=defr", in file order
 };
 
-// Throws Error{bad_file, bad_setting} naming file and key for what no scan could take.
+// Reads a recipe. Throws Error{bad_file, bad_setting}, naming file and key, if it contains invalid settings.
 NamedRecipe recipe_of(const Asset& asset);
 
-// The assignments of a user's own recipe, else of the shipped one, or of the file where `name` ends as one (.toml).
-// Throws as recipe_of(), and Error{bad_setting} naming the nearest and all of them for a name that there is not.
+// Returns the assignments of a recipe. `name` is that of the user's own or of a shipped recipe, or a path that ends in
+// .toml. Throws as recipe_of(), and Error{bad_setting} for an unknown name, suggesting the nearest or listing all.
 std::vector<std::string> assignments_of_recipe(std::string_view name);
 
 }  // namespace echolux

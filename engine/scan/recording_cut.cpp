@@ -1,4 +1,4 @@
-// Recordings that were cut off: what of them is whole.
+// Opens recordings that were cut off: finds the last whole block from the index.
 #include <algorithm>
 #include <deque>
 #include <span>
@@ -13,8 +13,9 @@
 namespace echolux {
 namespace {
 
-// Follows the rows of an index. Rows of blocks that were on the disk when a later row was written are taken at their
-// word; the bytes of the others, at most those of the last second, may not have come through a power cut.
+// Processes the rows of an index. Each row states how many bytes were durable when it was written. Blocks within that
+// limit are accepted without a check. The others, at most those of the last second, may have been damaged by a power
+// cut, so their checksums are verified.
 class WholeBlocks {
   public:
     explicit WholeBlocks(Scan& scan) : layout_(scan), notes_(scan.recording), raw_(scan), size_(raw_.size()) {
@@ -24,7 +25,7 @@ class WholeBlocks {
         notes_.interruptions = 0;
     }
 
-    // False: nothing behind this row counts.
+    // Returns false if this row and all later ones must be ignored.
     bool take(const IndexRow& row) {
         while (!doubtful_.empty() && doubtful_.front().end() <= row.durable_bytes) accept_first();
         if (!fits(row)) return false;
@@ -75,7 +76,7 @@ class WholeBlocks {
             crc = crc32(some, crc);
         }
         return crc == row.crc32;
-    } catch (const Error&) {  // it cannot be read to its end
+    } catch (const Error&) {  // unreadable
         return false;
     }
 
@@ -85,7 +86,7 @@ class WholeBlocks {
     std::int64_t size_;
     std::deque<IndexRow> doubtful_;
     RecordingEnd end_;
-    std::int64_t next_position_ = 0;  // of a B-scan, behind the rows that were accepted
+    std::int64_t next_position_ = 0;  // B-scan position after the accepted rows
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ constexpr std::string_view heading_before_interruptions =
     "sequence,volume,first_b_scan,b_scans,byte_offset,bytes,time_s,arrived_utc,lost_before,missing,crc32,"
     "durable_bytes\n";
 
-// Takes one column after the other from a line.
+// Parses the columns of a line one by one.
 class Columns {
   public:
     explicit Columns(std::string_view line) : rest_(line) {}
@@ -57,7 +57,7 @@ class Columns {
     bool is_right_ = true;
 };
 
-// Whether the bytes lie where a file can have some.
+// Returns whether the byte range is possible in a file.
 bool has_end(const IndexRow& row) {
     constexpr std::int64_t max = std::numeric_limits<std::int64_t>::max();
     return row.byte_offset >= 0 && row.bytes >= 0 && row.bytes <= max - row.byte_offset;
@@ -90,7 +90,7 @@ std::optional<IndexRow> index_row(std::string_view line) {
     columns.take(row.missing);
     columns.take(row.crc32, 16);
     columns.take(row.durable_bytes);
-    if (!columns.at_end()) columns.take(row.interruptions);  // older recordings say nothing of it
+    if (!columns.at_end()) columns.take(row.interruptions);  // missing in older recordings
     if (!columns.all_taken() || !has_end(row)) return {};
     return row;
 }
@@ -104,8 +104,8 @@ void read_index(const std::filesystem::path& path, const std::function<bool(cons
         (line + "\n" != heading && line + "\n" != heading_before_interruptions)) {
         throw Error(ErrorCode::bad_file, "is not the index of a recording", path.string(), "check recording.index");
     }
-    while (read_line(stream, line, longest, path.string()) &&
-           !stream.eof()) {  // the last line is whole only with its line feed
+    // A last line without line feed is incomplete.
+    while (read_line(stream, line, longest, path.string()) && !stream.eof()) {
         const std::optional<IndexRow> row = index_row(line);
         if (!row || !take(*row)) return;
     }

@@ -32,8 +32,8 @@ void describe_end(Scan& scan, const RecordingEnd& end, std::int64_t file_bytes) 
     if (end.volumes == 0) {
         scan.geometry.volumes = 1;
         scan.geometry.b_scans = end.b_scans;
-        scan.geometry.flyback_frames = 0;                                           // they come after the last B-scan
-        if (!has_raster(scan.geometry)) scan.geometry.protocol = Protocol::raster;  // others have all their B-scans
+        scan.geometry.flyback_frames = 0;                                           // follow the last B-scan
+        if (!has_raster(scan.geometry)) scan.geometry.protocol = Protocol::raster;  // others need all their B-scans
     }
     scan.file.trailer_bytes = 0;
     scan.file.trailer_bytes =

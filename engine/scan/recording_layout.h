@@ -1,5 +1,5 @@
-// Which bytes of a recording belong to which block: a function of the block's volume and B-scans alone, so that a block
-// that is missing leaves a hole and nothing behind it shifts.
+// Byte range of each block in a recording. It depends only on the block's volume and B-scans, so a missing block leaves
+// a hole and does not shift later blocks.
 #pragma once
 
 #include <cstdint>
@@ -9,27 +9,29 @@
 
 namespace echolux {
 
+// Range of bytes in the raw file.
 struct BytePlace {
     std::int64_t begin = 0;
     std::int64_t bytes = 0;
-    std::int64_t flyback_bytes = 0;  // of them, at the end: flyback frames, which not every source sends
+    std::int64_t flyback_bytes = 0;  // final bytes for flyback frames, which some sources do not send
 
     std::int64_t end() const { return begin + bytes; }
     bool takes(std::int64_t count) const { return count == bytes || count == bytes - flyback_bytes; }
 };
 
+// Computes byte ranges from the layout of a scan.
 class RecordingLayout {
   public:
-    // Of a scan as it stands in a recording's TOML. Throws as spectra_layout().
+    // `scan` is described by the recording's TOML file. Throws as spectra_layout().
     explicit RecordingLayout(const Scan& scan);
 
-    // B-scan positions [first, first + b_scans) of `volume`; the flyback frames have their place behind the last of
-    // them. Nothing: no such B-scans.
+    // Returns the range of B-scan positions [first, first + b_scans) of `volume`. It includes the flyback frames after
+    // the last position. Returns std::nullopt if there are no such B-scans.
     std::optional<BytePlace> place_of(std::int64_t volume, std::int64_t first, std::int64_t b_scans) const;
 
     std::int64_t b_scans() const { return b_scans_; }
 
-    // Of a B-scan, counted from the first one of the file.
+    // Returns the position of a B-scan counted from the beginning of the file.
     std::int64_t position_of(std::int64_t volume, std::int64_t b_scan) const { return volume * b_scans_ + b_scan; }
     std::int64_t frame_offset_bytes() const { return layout_.frame_offset_bytes; }
     std::int64_t frame_stride() const { return layout_.frame_stride(); }
@@ -40,27 +42,27 @@ class RecordingLayout {
     std::int64_t b_repeats_;
 };
 
-// Where a recording ends: `volumes` whole ones, then a volume of which only the first B-scans are there.
+// End of a recording: `volumes` complete volumes, followed by the first B-scans of another one.
 struct RecordingEnd {
     std::int64_t volumes = 0;
-    std::int64_t b_scans = 0;  // of the volume after them
+    std::int64_t b_scans = 0;  // of the incomplete volume
 
     static RecordingEnd after(std::int64_t volume, std::int64_t next_b_scan, std::int64_t b_scans_a_volume);
     bool is_empty() const { return volumes == 0 && b_scans == 0; }
 };
 
-// Makes `scan` describe what there is of a raw file of `file_bytes`: its whole volumes, the rest as a trailer. Where no
-// volume is whole, the B-scans that are there are the volume.
+// Changes `scan` to describe a raw file of `file_bytes` with this end: complete volumes, with the rest as a trailer. If
+// no volume is complete, the existing B-scans become the volume.
 void describe_end(Scan& scan, const RecordingEnd& end, std::int64_t file_bytes);
 
-// Makes `scan`, of a recording that was cut off (the program killed, a power cut, a full disk), end with its last whole
-// block: sets volumes, or B-scans where no volume is whole, and the notes. Rows of the index that say more than was
-// known to be on the disk are checked against the bytes. Throws Error{bad_file}: index missing; not one whole block.
+// Limits `scan`, a recording that was cut off (killed program, power cut, full disk), to its last whole block. Sets
+// volumes (or B-scans if no volume is complete) and the notes. Blocks beyond the size known to be on disk are verified
+// by their checksums. Throws Error{bad_file} if the index is missing or no block is whole.
 void end_at_last_whole_block(Scan& scan);
 
-// Of a recording in stripes: whether its first blocks, with a stripe of every file if these are not too large, are
-// those of its index. Nothing is checked without one. Throws Error{bad_file}: files belong to different recordings, or
-// are named in another order than they were written.
+// Checks that the stripes of a recording belong together, by comparing its first blocks with the index. Covers a stripe
+// of each file unless stripes are very large. Does nothing without an index. Throws Error{bad_file} if files belong to
+// different recordings or are named in the wrong order.
 void check_stripes(const Scan& scan);
 
 }  // namespace echolux

@@ -1,4 +1,3 @@
-// Opening and writing scans: see scan.h.
 #include "engine/scan/scan.h"
 
 #include <fmt/format.h>
@@ -85,7 +84,7 @@ const std::vector<Field<CalibrationFiles>>& describe<CalibrationFiles>() {
 
 namespace {
 
-// The error names the scan that names the file: names in it are relative to where it lies.
+// The error names the scan, because file names are relative to its folder.
 void require_calibration_file(const Scan& scan, const std::filesystem::path& file, const char* key) {
     std::error_code problem;
     if (std::filesystem::exists(file, problem)) return;
@@ -114,7 +113,7 @@ void load_calibration(Scan& scan) {
                     "keep the one that is right; the others are dropped by nothing after the equals sign: "
                     "calibration.wavelengths=");
     }
-    if (k_maps == 1) calibration.k_positions.clear();  // of a self-describing format
+    if (k_maps == 1) calibration.k_positions.clear();  // replaces those of a self-describing format
     const std::filesystem::path folder = scan.path.parent_path();
     const auto load = [&](const std::string& file, std::vector<double>& numbers, const char* key, std::int64_t length,
                           std::int64_t columns = 1) {
@@ -141,7 +140,7 @@ void load_calibration(Scan& scan) {
 
 namespace {
 
-// Scans that need no TOML.
+// Formats that need no TOML file.
 struct ForeignScan {
     bool (*owns)(const std::filesystem::path& path);
     void (*describe)(const std::filesystem::path& path, Scan& scan);
@@ -161,14 +160,14 @@ constexpr std::array<ForeignScan, 4> foreign_scans{{{is_sd01raw2, describe_sd01r
                                                     {is_octproz_scan, describe_octproz},
                                                     {is_unp, describe_unp}}};
 
-// Null: none.
+// Returns null for other formats.
 const ForeignScan* foreign_scan(const std::filesystem::path& path) {
     const auto found =
         std::ranges::find_if(foreign_scans, [&](const ForeignScan& format) { return format.owns(path); });
     return found == foreign_scans.end() ? nullptr : &*found;
 }
 
-// A picture or a volume given for a scan is a likely mistake, and the parser's words would not help.
+// Users may pass a picture or a volume by mistake. A parser error would not help them.
 void refuse_results(const std::filesystem::path& path) {
     std::error_code problem;
     const std::filesystem::file_status status = std::filesystem::status(path, problem);
@@ -178,7 +177,7 @@ void refuse_results(const std::filesystem::path& path) {
     constexpr std::array volumes{
         std::string_view("NRRD"),     std::string_view("ObjectType"),
         std::string_view("II*"),      std::string_view("MM\0*", 4),
-        std::string_view("\x1f\x8b"), std::string_view("\x5c\x01\0\0", 4)};  // 348: the header size of NIfTI
+        std::string_view("\x1f\x8b"), std::string_view("\x5c\x01\0\0", 4)};  // 348: header size of NIfTI
     std::array<char, 16> start{};
     regular_stream(path).read(start.data(), start.size());
     const std::string_view bytes(start.data(), start.size());
@@ -193,7 +192,7 @@ void refuse_results(const std::filesystem::path& path) {
     }
 }
 
-// A line such as [scan].
+// Returns whether a line begins with a bracket, such as [scan].
 bool has_section(std::string_view text) {
     for (std::size_t at = text.find('['); at != text.npos; at = text.find('[', at + 1)) {
         const std::size_t line = text.find_last_of('\n', at) + 1;  // npos + 1 is 0
@@ -202,7 +201,7 @@ bool has_section(std::string_view text) {
     return false;
 }
 
-// Nor would they of what is no text at all, or a text of another kind.
+// Explains inputs that are not text, or text of another kind, for the same reason.
 void refuse_what_is_no_text(const std::filesystem::path& path) {
     std::error_code problem;
     if (std::filesystem::is_directory(path, problem)) {
@@ -230,7 +229,7 @@ void refuse_what_is_no_text(const std::filesystem::path& path) {
                 "for raw spectra, `guess` proposes a description");
 }
 
-// How a recording was looked at is for those who show it.
+// Ignores the sections [view] and [transfer], which only the display uses.
 void read_scan_toml(Settings& settings, const std::filesystem::path& path) {
     std::vector<TomlEntry> entries = toml_entries(path);
     std::erase_if(entries, [](const TomlEntry& entry) {
@@ -239,7 +238,7 @@ void read_scan_toml(Settings& settings, const std::filesystem::path& path) {
     settings.take(entries);
 }
 
-// `which`: a part of them.
+// `which` describes the part of a striped file in messages.
 std::filesystem::path located(const Scan& scan, const std::string& name, const std::string& where,
                               const std::string& which) {
     const auto path = std::filesystem::absolute(scan.path.parent_path() / name).lexically_normal();

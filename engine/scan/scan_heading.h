@@ -1,4 +1,4 @@
-// The first line of every scan TOML that this program writes: by it they are known again.
+// First line of each scan TOML file written by this program, used to recognise our own files.
 #pragma once
 
 namespace echolux {

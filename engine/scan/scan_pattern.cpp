@@ -11,13 +11,14 @@
 namespace echolux {
 namespace {
 
+// Assumed field size along an axis with unknown spacing.
 constexpr double unknown_field_um = 1000;
 
 double extent(double spacing_um, std::int64_t count) {
     return spacing_um > 0 ? spacing_um * static_cast<double>(count) : unknown_field_um;
 }
 
-// Of point `index` of `count` points that share `size` evenly.
+// Returns the centred coordinate of point `index` of `count` evenly spaced points.
 double centred(double index, std::int64_t count, double size) {
     return (index - static_cast<double>(count - 1) / 2) * (size / static_cast<double>(count));
 }
@@ -32,7 +33,7 @@ ScanPlane along_y(const ScanGeometry& geometry, const FieldSize& size, double x_
     return {{x_um, -end}, {x_um, end}};
 }
 
-// The A-scan at which the beam is at each line of a B-scan, by a curve from 0 to 1.
+// Returns the A-scan position of each line of a B-scan, from a curve with values 0 to 1.
 template <class Curve>
 std::vector<double> spread(std::int64_t lines, std::int64_t a_scans, const Curve& curve) {
     std::vector<double> places;
@@ -40,6 +41,7 @@ std::vector<double> spread(std::int64_t lines, std::int64_t a_scans, const Curve
     return places;
 }
 
+// A-scan position of each line, for the motion of the fast axis.
 std::vector<double> fast_axis_places(const ScanGeometry& g, std::span<const double> curve) {
     const std::int64_t lines = g.lines_per_b_scan();
     if (g.fast_axis == FastAxis::uniform || g.a_scans == 1) {
@@ -157,10 +159,10 @@ PatternLine ScanPattern::at(std::int64_t frame, std::int64_t line) const {
     return {point(frame / geometry_.b_repeats, a_scan_of(frame, line)), frame, line, false};
 }
 
-// Half a period of a cosine: without a jump of the speed, which mirrors could not follow.
+// The beam returns along half a period of a cosine, because mirrors cannot follow jumps in velocity.
 FieldPoint ScanPattern::on_the_way(std::int64_t frame, std::int64_t line) const {
     const std::int64_t last_frame = geometry_.frames_per_volume() - 1;
-    const std::int64_t left = std::min(frame, last_frame);  // the frame that the beam comes from
+    const std::int64_t left = std::min(frame, last_frame);  // frame that the beam comes from
     const std::int64_t next = left == last_frame ? 0 : left + 1;
     const std::int64_t lines = geometry_.lines_per_b_scan();
     const std::int64_t done = (frame - left) * lines_per_frame_ + line - lines + 1;

@@ -1,8 +1,11 @@
-// Where the beam is at each line of a volume: B-scans side by side (raster), two at right angles (cross), three side by
-// side and one across (four slices); M. Sylwestrzak et al., JBO 17(10), 2012; and rasters by which motion in depth is
-// told from the tissue's slope: after a few B-scans across (raster_cross), or with B-scans along y (raster_y), one of
-// each making a pair (M. F. Kraus et al., Biomed. Opt. Express 3(6), 2012). Simulator, galvanometers and display take
-// it from here. Micrometres from the centre of the field: x along the A-scans of a raster's B-scans, y across them.
+// Beam position at each line of a volume, shared by simulator, galvanometers and display. Coordinates are micrometres
+// from the centre of the field: x along the A-scans of raster B-scans, y across them. Protocols:
+// - raster: parallel B-scans along x.
+// - raster_y: parallel B-scans along y. Paired with a raster, it separates axial motion from the tissue's slope
+//   (M. F. Kraus et al., Biomed. Opt. Express 3(6), 2012).
+// - raster_cross: some B-scans along y before the raster, for the same purpose.
+// - cross: two perpendicular B-scans.
+// - four_slices: three parallel B-scans and one across (M. Sylwestrzak et al., JBO 17(10), 2012).
 #pragma once
 
 #include <cstdint>
@@ -14,16 +17,16 @@
 
 namespace echolux {
 
-// Of the field: so many A-scans (or B-scans) of a spacing side by side.
+// Size of the field: number of A-scans (or B-scans) times their spacing.
 struct FieldSize {
     double x_um = 0;
     double y_um = 0;
 };
 
-// From the spacings; an unknown one counts as that of a field of one millimetre.
+// Returns the size from the spacings. An unknown spacing is chosen so that the field is 1 mm wide.
 FieldSize field_size(const ScanGeometry& geometry);
 
-// Lines of the field along x and y: a raster's A-scans and B-scans.
+// Number of lines along x and y: a raster's A-scans and B-scans.
 struct FieldLines {
     std::int64_t x = 0;
     std::int64_t y = 0;
@@ -37,43 +40,45 @@ struct FieldPoint {
     bool operator==(const FieldPoint&) const = default;
 };
 
-// Where the A-scans of one B-scan position lie: evenly from `first` to `last`.
+// Positions of one B-scan's A-scans: evenly spaced from `first` to `last`.
 struct ScanPlane {
     FieldPoint first;
     FieldPoint last;
 };
 
-// One for each B-scan position of a volume.
+// Returns one plane per B-scan position of a volume.
 std::vector<ScanPlane> scan_planes(const ScanGeometry& geometry, const FieldSize& size);
 std::vector<ScanPlane> scan_planes(const ScanGeometry& geometry);
 
-// Whether some of the B-scans lie side by side as the protocol says: not those of cross and four_slices, nor of a
-// raster_cross that has no more than its crosses.
+// Returns whether B-scans form a raster. False for cross and four_slices, and for a raster_cross without B-scans
+// besides its crosses.
 bool has_raster(const ScanGeometry& geometry);
 
-// Throws Error{bad_setting} naming `where` and scan.b_scans: cross has 2, four_slices 4; fewer where a recording was
-// cut; raster_cross more than its crosses.
+// Throws Error{bad_setting}, naming `where` and scan.b_scans, if the protocol does not allow this number of B-scans:
+// cross has up to 2 and four_slices up to 4 (fewer in cut recordings), raster_cross more than its crosses.
 void check_protocol(const ScanGeometry& geometry, const std::string& where);
 
 struct PatternLine {
     FieldPoint beam;
-    std::int64_t frame = 0;   // acquired B-scan of the volume, flyback frames included
-    std::int64_t line = 0;    // of the frame, flyback lines included
-    bool is_flyback = false;  // on a smooth way to the next line that is none, or to the next volume
+    std::int64_t frame = 0;   // acquired B-scan of the volume, including flyback frames
+    std::int64_t line = 0;    // within the frame, including flyback lines
+    bool is_flyback = false;  // on a smooth path to the next line that is used, or to the next volume
 };
 
+// Computes beam positions on demand.
 class ScanPattern {
   public:
-    // `fast_axis`: Calibration::fast_axis, for FastAxis::file. Throws Error{bad_setting}.
+    // `fast_axis` is Calibration::fast_axis, needed for FastAxis::file. Throws Error{bad_setting}.
     ScanPattern(const ScanGeometry& geometry, const FieldSize& size, std::span<const double> fast_axis = {});
 
-    std::int64_t frames() const { return frames_; }                    // acquired B-scans of a volume
-    std::int64_t lines_per_frame() const { return lines_per_frame_; }  // of all of them
+    std::int64_t frames() const { return frames_; }                    // acquired B-scans per volume, including flyback
+    std::int64_t lines_per_frame() const { return lines_per_frame_; }  // including flyback
     std::int64_t lines() const { return frames_ * lines_per_frame_; }
 
+    // Returns the beam position at one line.
     PatternLine at(std::int64_t frame, std::int64_t line) const;
 
-    // Of a B-scan position; `a_scan` counts from 0, also between A-scans.
+    // Returns the point of an A-scan of a B-scan position. `a_scan` counts from 0 and may be fractional.
     FieldPoint point(std::int64_t b_scan, double a_scan) const;
 
   private:
@@ -82,12 +87,12 @@ class ScanPattern {
 
     ScanGeometry geometry_;
     std::vector<ScanPlane> planes_;
-    std::vector<double> a_scans_;  // of each line of a frame that runs forwards
+    std::vector<double> a_scans_;  // per line of a forward frame
     std::int64_t frames_ = 0;
     std::int64_t lines_per_frame_ = 0;
 };
 
-// All lines of a volume in the order in which they are acquired.
+// Returns all lines of a volume in acquisition order.
 std::vector<PatternLine> scan_pattern(const ScanGeometry& geometry, const FieldSize& size,
                                       std::span<const double> fast_axis = {});
 

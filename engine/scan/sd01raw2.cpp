@@ -1,4 +1,4 @@
-// SD01RAW2 files: see sd01raw2.h. The layout was read off recorded files.
+// Reads SD01RAW2 files. The layout was determined from recorded files.
 #include "engine/scan/sd01raw2.h"
 
 #include <fmt/format.h>
@@ -49,7 +49,7 @@ std::vector<T> numbers_at(std::ifstream& stream, std::int64_t place, std::int64_
     return numbers;
 }
 
-// Counts are averaged exactly: sums of at most 65535 u16 lines fit the mantissa.
+// The mean is exact, since sums of up to 65535 u16 lines fit into the mantissa.
 std::vector<double> mean_line(const std::vector<std::uint16_t>& lines, std::int64_t count, std::int64_t samples) {
     std::vector<double> mean(static_cast<std::size_t>(samples));
     for (std::size_t i = 0; i < lines.size(); ++i) mean[i % mean.size()] += lines[i];
@@ -57,9 +57,9 @@ std::vector<double> mean_line(const std::vector<std::uint16_t>& lines, std::int6
     return mean;
 }
 
-// The file says where on the uniform k grid each sample lies; a k map says at which sample each point of the grid does.
-// (Taken the other way round, what looks like dispersion grows with depth: -8 rad at bin 30, -95 at bin 200 of a
-// silicone phantom; this way it is 3 to 4 rad everywhere, and the map is the one published for the instrument.)
+// The file stores the position of each sample on the uniform k grid; a k map is the inverse. (Without inversion, the
+// apparent dispersion grows with depth: -8 rad at bin 30, -95 at bin 200 of a silicone phantom. With it, it is 3 to 4
+// rad everywhere, and the map agrees with the one published for the instrument.)
 std::vector<double> sample_positions(std::vector<double> on_grid) {
     std::vector<double> sample = counted(std::ssize(on_grid));
     if (on_grid.front() > on_grid.back()) {

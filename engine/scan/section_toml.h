@@ -1,4 +1,4 @@
-// A section of settings as TOML with every key of it: what provenance, pictures and sessions keep of a struct.
+// A section of settings as TOML with all keys, for provenance, pictures and sessions.
 #pragma once
 
 #include <string>

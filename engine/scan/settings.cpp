@@ -1,4 +1,3 @@
-// Settings: see settings.h.
 #include "engine/scan/settings.h"
 
 #include <algorithm>
@@ -17,7 +16,7 @@ std::string_view section_of(std::string_view key) {
 
 namespace {
 
-constexpr std::uintmax_t longest_toml = 1 << 20;  // bytes; whatever is longer was not written by hand
+constexpr std::uintmax_t longest_toml = 1 << 20;  // bytes; longer files were not written by hand
 
 std::string remedy_for(const std::string& nearest) {
     return nearest.empty() ? "" : "did you mean \"" + nearest + "\"?";
@@ -87,16 +86,16 @@ std::vector<TomlEntry> keys_of(const toml::table& root, const std::string& file)
     return entries;
 }
 
-// "": a key without a section.
+// Returns "" for a key without a section.
 std::string_view section_or_none(std::string_view key) {
     return key.find('.') == std::string_view::npos ? "" : section_of(key);
 }
 
 std::string_view name_of(std::string_view key) {
-    return key.substr(key.find('.') + 1);
-}  // npos + 1 is 0
+    return key.substr(key.find('.') + 1);  // npos + 1 is 0
+}
 
-// "[tubes] has depth, x, swing"; empty: too many to be read.
+// Lists the keys: "[tubes] has depth, x, swing". Returns "" if there are too many to read.
 std::string all_of(std::string_view section, const std::vector<std::string_view>& names) {
     constexpr std::size_t readable = 24;
     if (names.size() > readable) return {};
@@ -160,7 +159,7 @@ std::vector<TomlEntry> toml_entries_of(const AssetKind& kind, const Asset& asset
 
 namespace {
 
-// `known`: the sections of all fields, which follow each other.
+// `known` lists the section of each field. Fields of a section are adjacent.
 [[noreturn]] void refuse_section(const std::string& section, std::vector<std::string_view> known,
                                  const std::string& place) {
     const std::string nearest = nearest_name(section, known);
@@ -176,8 +175,8 @@ namespace {
 
 BoundField& Settings::find(std::string_view key, std::string_view where) {
     std::vector<std::string_view> sections;
-    std::vector<std::string_view> names;  // of the key's section
-    std::string elsewhere;                // a field of that name in another section
+    std::vector<std::string_view> names;  // of fields in the key's section
+    std::string elsewhere;                // a field with that name in another section
     for (BoundField& field : fields_) {
         if (field.key() == key) return field;
         sections.push_back(field.section);
@@ -185,7 +184,7 @@ BoundField& Settings::find(std::string_view key, std::string_view where) {
         if (field.name == name_of(key) && elsewhere.empty()) elsewhere = field.key();
     }
     const std::string place = std::string(where) + ", " + std::string(key);
-    if (names.empty()) {  // of a section that is misspelt, before those of others
+    if (names.empty()) {  // prefer the same name in a section with a similar name
         const std::string there = nearest_name(section_or_none(key), sections) + "." + std::string(name_of(key));
         const auto is_it = [&](const BoundField& field) { return field.key() == there; };
         if (std::ranges::any_of(fields_, is_it)) elsewhere = there;
@@ -215,7 +214,7 @@ void Settings::set_assignment(std::string_view assignment) {
 }
 
 void Settings::take(const std::vector<TomlEntry>& entries) {
-    std::vector<std::pair<const BoundField*, Value>> values;  // set only when all are right
+    std::vector<std::pair<const BoundField*, Value>> values;  // applied only if all are valid
     for (const TomlEntry& entry : entries) {
         const BoundField& field = find(entry.name, entry.where);
         values.emplace_back(&field, checked(field, field.default_value, entry.value, entry.where + ", " + entry.name));

@@ -1,5 +1,5 @@
-// Paths like "recipe.window" to the described fields of bound structs: set from texts and TOML, listed, written.
-// Settings learns structs by binding them; it declares no parameter itself.
+// Access to described fields of bound structs by keys like "recipe.window": set from text and TOML, list, write. The
+// settings are declared by the structs themselves.
 #pragma once
 
 #include <filesystem>
@@ -16,45 +16,47 @@ namespace echolux {
 
 using Values = std::map<std::string, Value>;  // by key, e.g. "recipe.window"
 
-// "recipe" of "recipe.window", and of "recipe".
+// Returns the section: "recipe" for "recipe.window" and for "recipe".
 std::string_view section_of(std::string_view key);
 
-// "recipe.window=hann", as command lines have it.
+// Returns an assignment as on a command line: "recipe.window=hann".
 std::string assignment_of(const std::string& key, const Value& value);
 
+// A field of a bound struct.
 struct BoundField : FieldText {
     std::string section;
     Value default_value;
     std::function<Value()> get;
-    std::function<void(const Value&)> set;  // of a checked value
+    std::function<void(const Value&)> set;  // takes a checked value
 
     std::string key() const { return section + "." + std::string(name); }
 };
 
-// A key of a TOML file that is not yet bound to a struct.
+// A key of a TOML file that is not yet assigned to a struct.
 struct TomlEntry {
     std::string name;  // within its table, or "section.name"
     Value value;
-    std::string where;  // file, line and key
+    std::string where;  // file, line and key, for messages
 };
 
-// The tables [[name]] of a file, in its order. Nothing else may stand in it. Throws as Settings::read_toml().
+// Returns the tables [[name]] of a file, in order. Other content is an error. Throws as Settings::read_toml().
 std::vector<std::vector<TomlEntry>> toml_tables(const std::filesystem::path& path, const std::string& name);
-// The same of a text, which `where` names.
+// Parses `text`; errors name `where`.
 std::vector<std::vector<TomlEntry>> toml_tables(std::string_view text, const std::string& where,
                                                 const std::string& name);
 
-// All keys of a file or text in its order, which `where` names. Throws as Settings::read_toml() for what is no TOML.
+// Returns all keys of a file or text, in order. Throws as Settings::read_toml() for invalid TOML.
 std::vector<TomlEntry> toml_entries(const std::filesystem::path& path);
 std::vector<TomlEntry> toml_entries(std::string_view text, const std::string& where);
 
-// Those of a shipped file or of the user's in its place.
+// Returns the keys of an asset: the user's own file, else the shipped one.
 std::vector<TomlEntry> toml_entries_of(const AssetKind& kind, const Asset& asset);
 
+// Not thread-safe.
 class Settings {
   public:
-    // Makes the fields of `object`, which must outlive the settings, known under `section`. Several structs may share
-    // one.
+    // Makes the fields of `object`, which must outlive the settings, available under `section`. Several structs may
+    // share a section.
     template <class S>
     void bind(const std::string& section, S& object) {
         const S defaults{};
@@ -66,20 +68,22 @@ class Settings {
 
     const std::vector<BoundField>& fields() const { return fields_; }
 
-    // Throws Error{bad_setting}: unknown key (with the nearest one), wrong type, out of range.
+    // Sets a field from text. Throws Error{bad_setting} for an unknown key (suggesting the nearest), a wrong type or a
+    // value out of range.
     void set(std::string_view key, std::string_view text, std::string_view where = "command line");
 
-    // "recipe.window=hann".
+    // Sets a field from "recipe.window=hann".
     void set_assignment(std::string_view assignment);
 
-    // All of them or none; `name` is the whole key. Throws Error{bad_setting} as set().
+    // Sets all entries or none. TomlEntry::name is the whole key. Throws Error{bad_setting} as set().
     void take(const std::vector<TomlEntry>& entries);
 
-    // Every key of the file must be known. Throws Error{bad_file} for a missing or malformed file (with line and
-    // column), Error{bad_setting} naming file and key otherwise.
+    // Sets fields from a file; all its keys must be known. Throws Error{bad_file} for a missing or malformed file (with
+    // line and column), otherwise Error{bad_setting} naming file and key.
     void read_toml(const std::filesystem::path& path);
 
-    // One table a section, in the order of binding; only what differs from its default unless `all`.
+    // Returns TOML with one table per section, in the order of binding. Only fields that differ from their default,
+    // unless `all`.
     std::string toml(bool all = false) const;
     std::string toml_where(const std::function<bool(const BoundField&)>& is_kept) const;
 

@@ -1,4 +1,3 @@
-// Checks before reading: see spectra_layout.h.
 #include "engine/scan/spectra_layout.h"
 
 #include <fmt/format.h>
@@ -10,7 +9,7 @@
 namespace echolux {
 namespace {
 
-// Sizes multiply and add up here so that nothing can overflow unseen.
+// Integer arithmetic with overflow checks.
 class Bytes {
   public:
     explicit Bytes(const std::string& where) : where_(where) {}
@@ -41,7 +40,7 @@ void check_positive(std::int64_t number, const char* key, const std::string& whe
     throw Error(ErrorCode::bad_setting, "is missing or 0", where + ", scan." + key, "give a number of at least 1");
 }
 
-// How many samples a spectrum would have if all else of the description is right; 0: no number fits.
+// Returns the number of samples per spectrum that fits the file size if everything else is correct; 0 if there is none.
 std::int64_t fitting_samples(const SpectraLayout& layout, const ScanGeometry& geometry, std::int64_t size) {
     const std::int64_t lines = layout.frames * geometry.lines_per_frame();
     const std::int64_t bytes =

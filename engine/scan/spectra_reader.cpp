@@ -1,4 +1,4 @@
-// Streaming raw spectra.
+// Streams raw spectra. Without gaps between frames, a request is a single read.
 #include <fmt/format.h>
 
 #include "compute/counted.h"

@@ -1,4 +1,4 @@
-// Stripes that do not belong together: see recording_layout.h.
+// Detects stripes that do not belong together.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,10 +14,10 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t max_checked_bytes = 128 << 20;  // more would delay the opening
+constexpr std::int64_t max_checked_bytes = 128 << 20;  // more would delay opening
 
-// None where that is no index. The first rows with bytes that were on the disk for sure: of the last second of a
-// recording that was cut off blocks may be damaged without anybody's fault.
+// Returns the first rows with bytes that were certainly on disk. In a recording that was cut off, blocks of the last
+// second may be damaged even if the stripes match. Returns nothing if the file is not an index.
 std::vector<IndexRow> first_durable_rows(const Scan& scan, std::int64_t wanted_bytes) try {
     std::vector<IndexRow> rows;
     std::int64_t bytes = 0, durable = 0;
@@ -37,7 +37,7 @@ std::vector<IndexRow> first_durable_rows(const Scan& scan, std::int64_t wanted_b
 }
 
 bool holds(const RawBytes& raw, std::int64_t size, const IndexRow& row) {
-    if (row.end() > size) return true;  // that is told by the sizes
+    if (row.end() > size) return true;  // reported by the size check
     std::vector<std::byte> bytes(static_cast<std::size_t>(row.bytes));
     raw.read(row.byte_offset, bytes);
     return crc32_of_many(bytes) == row.crc32;

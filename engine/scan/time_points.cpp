@@ -16,7 +16,7 @@
 namespace echolux {
 namespace {
 
-// Of a format that reads whole B-scans.
+// Crops a box for formats that read only whole B-scans.
 std::vector<std::byte> cropped(SeriesFile& file, std::int64_t time_point, const VolumeBox& box) {
     const VolumeGrid& grid = file.header().grid;
     const auto lies_in = [](const Interval& part, std::int64_t size) {
@@ -47,7 +47,8 @@ std::vector<std::byte> cropped(SeriesFile& file, std::int64_t time_point, const 
     return voxels;
 }
 
-// Linear in the product of the lengths, whatever the pattern: after a *, the last one alone is tried again.
+// Matches wildcards in time proportional to the product of the lengths for any pattern: on a mismatch, only the last *
+// is extended.
 bool fits(std::string_view pattern, std::string_view name) {
     constexpr auto none = std::string_view::npos;
     std::size_t p = 0, n = 0, star = none, from = 0;
@@ -112,7 +113,7 @@ bool is_pattern(const std::filesystem::path& path) {
     return path.filename().string().find_first_of("*?") != std::string::npos && !std::filesystem::exists(path, problem);
 }
 
-// A file that cannot be opened does not hide the others: what they have in common is taken from the first that can be.
+// Unreadable files do not hide the others; common properties are taken from the first readable file.
 TimePoints::TimePoints(const std::filesystem::path& path, bool may_differ)
     : name_((path.has_filename() ? path : path.parent_path()).filename().string()), files_(volumes_of(path)) {
     std::exception_ptr problem;
@@ -131,7 +132,7 @@ TimePoints::TimePoints(const std::filesystem::path& path, bool may_differ)
         require_alike(step, file->header().grid, may_differ);
     }
     if (!first_) std::rethrow_exception(problem);
-    std::erase_if(open_, [this](const OpenFile& open) { return open.step != first_step_; });  // looked into, not read
+    std::erase_if(open_, [this](const OpenFile& open) { return open.step != first_step_; });  // only headers were read
     if (files_.size() == 1) files_.clear();
 }
 
@@ -160,7 +161,7 @@ VolumeGrid TimePoints::grid(std::int64_t step) const {
     const std::scoped_lock lock(mutex_);
     try {
         return file_of(step)->header().grid;
-    } catch (const Error&) {  // told where it is read
+    } catch (const Error&) {  // reported when it is read
         return first_->header().grid;
     }
 }
@@ -174,7 +175,7 @@ std::map<std::string, std::string> TimePoints::provenance(const Interval& steps)
         try {
             all.push_back(file_of(step)->header().provenance);
         } catch (const Error&) {
-            all.emplace_back();  // told where it is read
+            all.emplace_back();  // reported when it is read
         }
         for (const auto& [key, value] : all.back()) keys.insert(key);
     }
@@ -196,7 +197,7 @@ double TimePoints::step_s() const {
     return files_.empty() ? first_->step_s() : 0;
 }
 
-// The mutex is held.
+// The caller holds the mutex.
 std::shared_ptr<SeriesFile> TimePoints::file_of(std::int64_t step) const {
     if (files_.empty()) return first_;
     const auto found = std::ranges::find(open_, step, &OpenFile::step);

@@ -1,5 +1,5 @@
-// Where the time points of a series lie: in one file or folder of a format that holds several, or one file each: all
-// volumes of a folder, or those whose names fit a pattern (scan_*.nrrd), in the order in which people count.
+// The time points of a series. They are in one file or folder of a format that supports several, or in one file each:
+// all volumes of a folder, or those whose names match a pattern (scan_*.nrrd), in natural order.
 #pragma once
 
 #include <filesystem>
@@ -14,54 +14,56 @@
 
 namespace echolux {
 
-// Whether the last part of a path stands for several files: it holds * (any text) or ? (any letter), and no file has
-// that very name.
+// Returns whether the last component of a path is a pattern: it contains * (any text) or ? (any character), and no such
+// file exists.
 bool is_pattern(const std::filesystem::path& path);
 
-// The files of a pattern or a folder, in the order in which people count; of another path itself. Throws
-// Error{bad_file}: there are none.
+// Returns the files of a pattern or folder in natural order, or the path itself for other paths. Throws Error{bad_file}
+// if there are none.
 std::vector<std::filesystem::path> volumes_of(const std::filesystem::path& path);
 
-// Of who named a folder: the scan in it, where there is one, as of a recording.
+// Returns a remedy for a folder given by mistake: suggests the scan in it if there is one, as in a recording's folder.
 std::string remedy_for_folder(const std::filesystem::path& folder, const std::string& otherwise);
 
-// From any thread; reads wait for each other. Files that can be opened have volumes of one size and one kind of voxels:
-// others are no series. Throws Error{bad_file, bad_setting, out_of_memory}.
+// Thread-safe; reads are serialised. All readable files must have the same size and voxel type. Throws Error{bad_file,
+// bad_setting, out_of_memory}.
 class TimePoints {
   public:
-    // `may_differ`: numbers of B-scans may, until require_one_size().
+    // `may_differ` allows different numbers of B-scans until require_one_size().
     explicit TimePoints(const std::filesystem::path& path, bool may_differ = false);
     ~TimePoints();
 
     std::int64_t count() const;
-    double step_s() const;  // 0: unknown
+    double step_s() const;  // 0 if unknown
     std::string name() const { return name_; }
 
-    // As the file of the first one says.
+    // Grid of the first readable file.
     const VolumeGrid& grid() const { return first_->header().grid; }
     VolumeGrid grid(std::int64_t step) const;
 
-    // Throws Error{bad_file} where numbers of B-scans differ.
+    // Throws Error{bad_file} if numbers of B-scans differ.
     void require_one_size() const;
 
-    // From the start of the series; evenly spaced where the file does not say, 0 where it does not know.
+    // Returns the time since the start of the series: as stored in the file, else evenly spaced, else 0.
     double time_s(std::int64_t step) const;
 
+    // Reads one time point.
     Volume read(std::int64_t step) const;
 
-    // Packed voxels of a box, depth fastest, at the least cost that the format allows: by chunks, by whole B-scans.
-    // Levels above 0 need reads_boxes(). Throws Error{bad_setting} for a box outside.
+    // Returns the voxels of a box without gaps, depth fastest, in the cheapest way for the format: by chunks or whole
+    // B-scans. Levels above 0 require reads_boxes(). Throws Error{bad_setting} for a box outside the volume.
     std::vector<std::byte> read_part(std::int64_t step, std::size_t level, const VolumeBox& box) const;
 
-    // What the files of these say of themselves: once where they agree, else of each in its order, "a.toml; b.toml".
+    // Returns the provenance of these steps. Values that differ between files are joined in order: "a.toml; b.toml".
     std::map<std::string, std::string> provenance(const Interval& steps) const;
 
-    // The same in parts: levels ever coarser, the first is the whole; boxes at a cost that goes with their size.
+    // Access to parts: resolution levels, of which the first is the whole volume, and boxes at a cost proportional to
+    // their size.
     bool reads_boxes() const { return first_->reads_boxes(); }
     std::vector<VolumeGrid> levels(std::int64_t step) const;
     std::vector<std::byte> read_box(std::int64_t step, std::size_t level, const VolumeBox& box) const;
 
-    static constexpr std::size_t max_open = 3;  // files: of the shown step, of the coming one, and of a look elsewhere
+    static constexpr std::size_t max_open = 3;  // open files: shown step, next step, and one for another use
 
   private:
     struct OpenFile {
@@ -74,11 +76,11 @@ class TimePoints {
     std::int64_t within_file(std::int64_t step) const { return files_.empty() ? step : 0; }
 
     std::string name_;
-    std::vector<std::filesystem::path> files_;  // one each; empty: all are in the first
-    std::int64_t first_step_ = 0;               // that can be opened
-    mutable std::mutex mutex_;                  // of what follows
+    std::vector<std::filesystem::path> files_;  // one per time point; empty: all are in one file
+    std::int64_t first_step_ = 0;               // first that can be opened
+    mutable std::mutex mutex_;                  // protects the members below
     std::shared_ptr<SeriesFile> first_;
-    mutable std::vector<OpenFile> open_;  // where each has a file: the one that was used last goes first
+    mutable std::vector<OpenFile> open_;  // most recently used first
 };
 
 }  // namespace echolux

@@ -9,8 +9,8 @@ namespace {
 
 constexpr int deepest = 16;
 
-// Steps over texts and comments, and counts how deep brackets and dotted keys (a.b.c) go. A guess on the safe side:
-// what is no TOML is told by the parser.
+// Skips strings and comments, and counts the depth of brackets and dotted keys (a.b.c). It may overestimate; invalid
+// TOML is reported by the parser.
 class Nesting {
   public:
     explicit Nesting(std::string_view text) : text_(text) {}
@@ -36,21 +36,21 @@ class Nesting {
 
     void skip_to(std::string_view end) { at_ = std::min(text_.find(end, at_), text_.size()); }
 
-    // "...", '...', and over several lines with three of them.
+    // Skips "...", '...' and their multi-line forms with three quotes.
     void skip_text(char quote) {
         const std::string three(3, quote);
         const bool is_long = text_.substr(at_, 3) == three;
         const std::string_view end = is_long ? std::string_view(three) : std::string_view(three).substr(0, 1);
         at_ += end.size();
         while (at_ < text_.size() && text_.substr(at_, end.size()) != end) {
-            if (!is_long && text_[at_] == '\n') return;  // it has no end
+            if (!is_long && text_[at_] == '\n') return;  // unterminated
             at_ += quote == '"' && text_[at_] == '\\' ? 2 : 1;
         }
         at_ = std::min(at_ + end.size(), text_.size());
         if (is_long) skip_quotes_before_the_end(quote);
     }
 
-    // Up to two more belong to a text over several lines: """a quote: """".
+    // A multi-line string may end with up to two additional quotes: """a quote: """".
     void skip_quotes_before_the_end(char quote) {
         for (int more = 0; more < 2 && at_ < text_.size() && text_[at_] == quote; ++more) ++at_;
     }

@@ -1,5 +1,5 @@
-// The one place where TOML is read: parsed, or refused in the words of the parser. What is nested deeper than anything
-// that people write is refused before: trees are released by functions that call themselves, and a stack has an end.
+// The only place that parses TOML. Text nested deeper than anything written by hand is rejected first, because the
+// parser destroys trees recursively and could overflow the stack.
 #pragma once
 
 #include <toml++/toml.h>
@@ -8,7 +8,7 @@
 
 namespace echolux {
 
-// Throws Error{bad_file} naming `where`, line and column.
+// Parses `text`. Throws Error{bad_file}, with the parser's message, naming `where`, line and column.
 toml::table parsed_toml(std::string_view text, const std::string& where);
 
 }  // namespace echolux

@@ -1,4 +1,5 @@
-// The attributes that matter, found by their names: the files have one element of each kind, and no entities.
+// Finds attributes by name with a text search. This suffices, because the files have one element of each kind and no
+// entities.
 #include "engine/scan/unp_scan.h"
 
 #include <fmt/format.h>
@@ -18,7 +19,7 @@ namespace {
 
 constexpr std::string_view sizes_element = "<Volume_Size";
 
-// The beginning of the file; empty: it cannot be read.
+// Returns the beginning of the file, or "" if it is unreadable.
 std::string text_of(const std::filesystem::path& xml) {
     std::string text(64 << 10, '\0');
     std::ifstream stream = regular_stream(xml);
@@ -27,7 +28,7 @@ std::string text_of(const std::filesystem::path& xml) {
     return text;
 }
 
-// Of `name="12"` in the element that begins so; 0: it is not there, or no whole number.
+// Returns the value of `name="12"` in the first such element. Returns 0 if it is missing or is not a positive integer.
 std::int64_t attribute(std::string_view text, std::string_view element, std::string_view name) {
     const std::size_t begin = text.find(element);
     if (begin == text.npos) return 0;
@@ -56,7 +57,7 @@ bool is_unp(const std::filesystem::path& path) {
            text_of(xml_of_unp(path)).find(sizes_element) != std::string::npos;
 }
 
-// Frames may be counted with their repeats or without: the size of the file tells.
+// The number of frames may or may not include repeats, depending on the program; this follows from the file size.
 void describe_unp(const std::filesystem::path& path, Scan& scan) {
     const std::filesystem::path xml = xml_of_unp(path);
     const std::string text = text_of(xml);

@@ -1,5 +1,5 @@
-// Raw spectra of adaptive-optics OCT instruments: NAME.unp, u16 and nothing else, with NAME.xml beside it that says how
-// many samples, A-scans, B-scans and repeats there are.
+// Raw spectra of adaptive-optics OCT instruments: NAME.unp with only u16 samples, and NAME.xml with the numbers of
+// samples, A-scans, B-scans and repeats.
 #pragma once
 
 #include <filesystem>
@@ -8,13 +8,13 @@ namespace echolux {
 
 struct Scan;
 
-// Whether it is NAME.unp with a NAME.xml of that kind beside it.
+// Returns whether the path is NAME.unp with such a NAME.xml beside it.
 bool is_unp(const std::filesystem::path& path);
 
-// Fills file and geometry. Throws Error{bad_file} where sizes are missing in the XML file, or do not fit the file.
+// Fills file and geometry. Throws Error{bad_file} if the XML file lacks sizes or they do not match the file.
 void describe_unp(const std::filesystem::path& path, Scan& scan);
 
-// The XML file beside it.
+// Returns the path of the XML file.
 std::filesystem::path xml_of_unp(const std::filesystem::path& path);
 
 }  // namespace echolux

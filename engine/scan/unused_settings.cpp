@@ -14,7 +14,7 @@
 namespace echolux {
 namespace {
 
-// A key, or "defr." for all of a section; what decides whether it counts, and whether it does.
+// A key, or "defr." for a whole section, with the key that enables it and its condition.
 struct Use {
     std::string_view key, decided_by;
     bool (*is_used)(const Scan& scan);

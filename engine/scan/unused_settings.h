@@ -1,5 +1,5 @@
-// Settings that were given and change nothing, because what they belong to was not chosen: tau without compressive
-// sensing, the width of a window that is not in use.
+// Detects settings without effect, because the feature that they belong to is not selected: tau without compressive
+// sensing, or the width of an unselected window.
 #pragma once
 
 #include <span>
@@ -11,10 +11,11 @@ namespace echolux {
 
 struct Scan;
 
-// Whether a setting changes anything as the others are.
+// Returns whether a setting has an effect, given the others.
 bool has_effect(const Scan& scan, std::string_view key);
 
-// A line for each: "defr.iterations has no effect: recipe.method is plain". `assignments` as open_scan() takes them.
+// Returns a message per unused setting: "defr.iterations has no effect: recipe.method is plain". `assignments` are
+// those of open_scan().
 std::vector<std::string> unused_settings(const Scan& scan, std::span<const std::string> assignments);
 
 }  // namespace echolux

@@ -1,6 +1,6 @@
-// Each B-scan is a file of u16 or i16 lines; the first lines are of the reference alone (apodisation). Chirp says at
-// which k each sample lies, in units of the uniform grid; offset errors and the apodisation spectrum are in electrons,
-// of which a count is BinaryToElectronCountScaling.
+// Each B-scan has its own file of u16 or i16 lines, of which the first contain only the reference (apodisation). Chirp
+// is the k position of each sample in units of the uniform grid. Offset errors and the apodisation spectrum are in
+// electrons; BinaryToElectronCountScaling is the number of electrons per count.
 #include "engine/scan/thorlabs/thorlabs_spectra.h"
 
 #include <fmt/format.h>
@@ -24,8 +24,8 @@ std::string spectra_name(std::int64_t number) {
     return fmt::format("data/Spectral{}.data", number);
 }
 
-struct Frames {                       // B-scans as they were acquired
-    std::int64_t first = 0, end = 0;  // numbers in their names
+struct Frames {                       // acquired B-scans
+    std::int64_t first = 0, end = 0;  // range of numbers in their names
     ThorlabsFile shape;
 };
 
@@ -50,7 +50,7 @@ class ThorlabsSpectra {
                a.bytes_per_value == b.bytes_per_value;
     }
 
-    // Some versions keep the reference alone in number 0.
+    // In some versions, file 0 contains only the reference.
     Frames find_frames() const {
         const ThorlabsFile* shape = header_.file(spectra_name(0));
         if (shape == nullptr) {
@@ -90,7 +90,7 @@ class ThorlabsSpectra {
             fail("has signed samples that are not 16 bits");
     }
 
-    // More lines and B-scans than the picture has were averaged to it.
+    // If there are more lines and B-scans than in the picture, they were averaged.
     void describe_geometry() {
         ScanGeometry& geometry = scan_.geometry;
         const ThorlabsFile& file = frames_.shape;
@@ -127,7 +127,7 @@ class ThorlabsSpectra {
         scan_.unpacked = unpacked;
     }
 
-    // [samples] of f32; empty where there is none.
+    // Reads f32 values, one per sample. Returns an empty list if the file is missing.
     std::vector<double> reals(const std::string& name) const {
         if (!archive_.holds(name)) return {};
         const std::int64_t samples = frames_.shape.depth;
@@ -141,6 +141,7 @@ class ThorlabsSpectra {
         return {values.begin(), values.end()};
     }
 
+    // Converts values in electrons to counts.
     std::vector<double> counts(const std::string& name) const {
         std::vector<double> values = reals(name);
         for (double& value : values) value /= header_.electrons_per_count;
@@ -164,7 +165,7 @@ class ThorlabsSpectra {
         check_k_positions(calibration.k_positions, samples, where_ + ", data/Chirp.data");
     }
 
-    // Of the first B-scan, their mean.
+    // Returns the mean of the reference lines of the first B-scan.
     std::vector<double> reference_lines() const {
         const ThorlabsFile& file = frames_.shape;
         const std::int64_t count = file.reference_end - file.reference_begin;
@@ -179,8 +180,8 @@ class ThorlabsSpectra {
         return mean;
     }
 
-    // Where on the samples each point of the uniform grid lies, linear between samples; `chirp` says where on the grid
-    // each sample lies.
+    // Inverts the chirp by linear interpolation: from the grid position of each sample to the sample position of each
+    // grid point.
     std::vector<double> inverse(const std::vector<double>& chirp) const {
         if (chirp.size() < 2) return {};
         if (std::ranges::adjacent_find(chirp, std::greater_equal{}) != chirp.end()) {

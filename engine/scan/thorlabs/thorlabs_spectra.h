@@ -1,5 +1,5 @@
-// Raw spectra in Thorlabs .oct archives (ThorImage; data/Spectral0.data, ...) as a scan. Layout as Thorlabs' own MATLAB
-// reader takes it.
+// Raw spectra in Thorlabs .oct archives (ThorImage; data/Spectral0.data, ...) as one scan. The layout follows Thorlabs'
+// MATLAB reader.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +8,8 @@ namespace echolux {
 
 struct Scan;
 
-// The spectra, unpacked into a file that is removed with the last copy of `scan`. Calibration: chirp -> k positions,
-// offset errors -> dark, lines of the reference alone -> background. Throws Error{bad_file, output (no room)}.
+// Decompresses the spectra to a file that is removed with the last copy of `scan`. Calibration: chirp -> k positions,
+// offset errors -> dark, reference lines -> background. Throws Error{bad_file, output (disk full)}.
 void describe_thorlabs(const std::filesystem::path& path, Scan& scan);
 
 }  // namespace echolux
