@@ -34,7 +34,6 @@ constexpr TypeName type_names[] = {
     {"f2", "float16", StoredType::f16},        {"f4", "float32", StoredType::f32}, {"f8", "float64", StoredType::f64},
     {"c8", "complex64", StoredType::complex64}};
 
-// Sizes; 0 for what is none: a real beyond all integers must not be converted.
 // Returns integers, with 0 for anything else. Floats beyond 2^53 must not be converted.
 std::vector<std::int64_t> whole_numbers(const json& list) {
     std::vector<std::int64_t> numbers;
