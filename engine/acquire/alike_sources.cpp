@@ -10,7 +10,7 @@
 namespace echolux {
 namespace {
 
-// A block of another is read with what is known of the first.
+// The properties of the first source are used for the blocks of all.
 void require_alike(const Source& first, const Source& other) {
     const auto refuse = [&](std::string_view what, const char* remedy = "set both instruments to the same scan") {
         throw Error(ErrorCode::bad_setting, fmt::format("differs from {} in {}", first.name(), what), other.name(),

@@ -1,4 +1,4 @@
-// Instruments that record the same volumes together have to send B-scans of the same kind.
+// Checks instruments that record the same volumes together: their B-scans must have the same layout and calibration.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace echolux {
 
-// Throws Error{bad_setting} naming what they differ in.
+// Throws Error{bad_setting} naming the first property that differs.
 void require_alike(const std::vector<std::unique_ptr<Source>>& parts);
 
 }  // namespace echolux

@@ -9,10 +9,10 @@ namespace {
 
 constexpr double max_bytes = 16 << 20;
 constexpr double max_s = 1.0 / 60;
-constexpr std::int64_t few_blocks = 4;     // however little memory there is
-constexpr std::int64_t usual_blocks = 16;  // however small volumes are
+constexpr std::int64_t few_blocks = 4;     // minimum, however little memory is free
+constexpr std::int64_t usual_blocks = 16;  // minimum if there is enough memory, for small volumes
 
-// Real numbers: sizes may be any. At least 1.
+// As double, since sizes are unchecked. Returns 1 or more.
 double position_lines(const ScanGeometry& geometry) {
     return std::max(static_cast<double>(geometry.lines_per_frame()) * static_cast<double>(geometry.b_repeats), 1.0);
 }

@@ -1,20 +1,21 @@
-// How spectra are cut into blocks, and how many of these may be in use at a time, where the settings leave it open:
-// small enough that nobody waits long for one, and so many that the last volume can be kept while others come.
+// Default block size and pool size. Blocks are small for low latency; the pool is large enough to keep the last volume
+// while others arrive.
 #pragma once
 
 #include "engine/acquire/source.h"
 
 namespace echolux {
 
-constexpr std::int64_t volumes_in_use = 4;  // kept, worked on, waiting, arriving
+constexpr std::int64_t volumes_in_use = 4;  // kept, processed, queued, arriving
 
-// Both take scans that have not been validated yet.
+// Both functions accept scans that have not been validated.
 
-// B-scan positions of a block, at most those of a volume: at most 16 MiB and, where the line rate is known, a sixtieth
-// of a second, but at least one. `line_rate_hz` 0: unknown.
+// Returns the number of B-scan positions per block, up to those of a volume. The default is limited to 16 MiB and, if
+// the line rate is known, 1/60 s. `line_rate_hz` is 0 if unknown.
 std::int64_t block_size(const SourceSettings& settings, const Scan& scan, double line_rate_hz);
 
-// Blocks of that size: those of `volumes_in_use` volumes and a few more, in at most half of the memory that is free.
+// Returns the number of blocks of that size: enough for `volumes_in_use` volumes and a few more, within half of the
+// free memory.
 std::int64_t pool_size(const SourceSettings& settings, const Scan& scan, std::int64_t block_b_scans);
 
 }  // namespace echolux

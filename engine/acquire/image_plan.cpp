@@ -11,16 +11,16 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t max_parts = 64;  // images of an acquired B-scan
+constexpr std::int64_t max_parts = 64;  // images per acquired B-scan
 
-// The height of images that are whole blocks; 0: the camera has no such images.
+// Returns the height of images that are whole blocks, or 0 if the camera does not support it.
 std::int64_t block_image(const ScanGeometry& geometry, std::int64_t b_scans, const ImageHeights& heights) {
     const std::int64_t frames = b_scans * geometry.b_repeats;
     const std::int64_t lines = frames * geometry.lines_per_frame();
     return geometry.flyback_frames % frames == 0 && heights.allow(lines) ? lines : 0;
 }
 
-// The height of images that are an acquired B-scan, or the largest even part of one; 0: none.
+// Returns the height of images that are one acquired B-scan or its largest equal part; 0 if there is none.
 std::int64_t part_image(const ScanGeometry& geometry, const ImageHeights& heights) {
     const std::int64_t frame = geometry.lines_per_frame();
     for (std::int64_t parts = 1; parts <= max_parts && frame / parts >= heights.low; ++parts) {
@@ -29,7 +29,7 @@ std::int64_t part_image(const ScanGeometry& geometry, const ImageHeights& height
     return 0;
 }
 
-// Even parts of a volume: those of at most `wanted` positions, the largest first, then the others.
+// Returns the divisors of a volume: first those up to `wanted` positions, in descending order, then larger ones.
 std::vector<std::int64_t> block_sizes(std::int64_t b_scans, std::int64_t wanted) {
     std::vector<std::int64_t> sizes;
     for (std::int64_t size = std::clamp<std::int64_t>(wanted, 1, b_scans); size >= 1; --size) {
@@ -67,14 +67,14 @@ ImagePlace place_of(std::int64_t image, const ImagePlan& plan) {
 }
 
 std::int64_t FrameNumbers::number(std::uint64_t id) {
-    constexpr std::uint64_t max = 65535;  // of ids of 16 bits, which leave out 0
+    constexpr std::uint64_t max = 65535;  // ids of 16 bits skip 0
     if (!has_begun_) {
         has_begun_ = true;
         last_id_ = id;
         return last_ = 0;
     }
     auto since = static_cast<std::int64_t>(id - last_id_);
-    if (id >= 1 && id <= max && last_id_ >= 1 && last_id_ <= max) {  // the shorter way round
+    if (id >= 1 && id <= max && last_id_ >= 1 && last_id_ <= max) {  // choose the shorter way around
         constexpr auto round = static_cast<std::int64_t>(max);
         if (since < -round / 2) since += round;
         if (since > round / 2) since -= round;

@@ -1,5 +1,5 @@
-// How the lines of a scan come in the images of a line camera. Best, an image holds whole B-scan positions: then its
-// memory is the block. Where the camera's images cannot be that tall, several are put together to a block.
+// Mapping from the lines of a scan to images of a line camera. Ideally, an image holds whole B-scan positions and its
+// memory is that of a block. If images cannot be that tall, several images form a block.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace echolux {
 
-// Image heights that a camera can be set to: low, low + step ... high.
+// Possible image heights of a camera: low, low + step ... high.
 struct ImageHeights {
     std::int64_t low = 1;
     std::int64_t high = 1;
@@ -18,32 +18,33 @@ struct ImageHeights {
     bool allow(std::int64_t lines) const { return lines >= low && lines <= high && (lines - low) % step == 0; }
 };
 
+// Division of a volume into blocks and images.
 struct ImagePlan {
-    std::int64_t lines = 0;             // of an image
-    std::int64_t block_b_scans = 0;     // B-scan positions of a block
+    std::int64_t lines = 0;             // per image
+    std::int64_t block_b_scans = 0;     // B-scan positions per block
     std::int64_t images_per_block = 1;  // 1: images are blocks
     std::int64_t blocks_per_volume = 0;
-    std::int64_t images_per_volume = 0;  // those of the flyback included
+    std::int64_t images_per_volume = 0;  // including flyback
 };
 
-// Blocks divide a volume evenly. They have `wanted_b_scans` positions, or the next smaller number that fits, or, where
-// only that spares copying, a larger one. Throws Error{bad_setting} naming `camera` where no height fits the scan.
+// Divides volumes evenly into blocks of `wanted_b_scans` positions, or of the next smaller number that fits. Uses a
+// larger number if only that avoids copying. Throws Error{bad_setting} naming `camera` if no image height fits the
+// scan.
 ImagePlan plan_images(const ScanGeometry& geometry, std::int64_t wanted_b_scans, const ImageHeights& heights,
                       const std::string& camera);
 
-// Where an image belongs, by its number since the start.
+// Position of an image, from its number since the start.
 struct ImagePlace {
     std::int64_t volume = 0;
-    std::int64_t block = 0;  // of the volume; blocks_per_volume and more: flyback
+    std::int64_t block = 0;  // of the volume; from blocks_per_volume: flyback
     std::int64_t image = 0;  // of the block
 };
 ImagePlace place_of(std::int64_t image, const ImagePlan& plan);
 
-// Numbers of images without end, from frame ids of 16 bits, which jump from 65535 to 1, or of 64.
+// Extends frame ids of 16 bits (which wrap from 65535 to 1) or 64 bits to continuous numbers.
 class FrameNumbers {
   public:
-    // The number of the image with this id; the first one has number 0. An id that is not new gives a number that is
-    // not new.
+    // Returns the number of the image with this id, starting with 0. An old id returns an old number.
     std::int64_t number(std::uint64_t id);
 
   private:

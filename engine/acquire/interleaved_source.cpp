@@ -14,9 +14,9 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t misfit_volumes = 2, min_misfits = 16;  // blocks in a row: more than an instrument loses
+constexpr std::int64_t misfit_volumes = 2, min_misfits = 16;  // consecutive blocks: more than an instrument loses
 
-// What is known of single lines would have to be taken apart and put together.
+// Per-line calibration would have to be split and merged.
 void require_plain_lines(const Source& part) {
     const Scan& scan = part.scan();
     const auto refuse = [&](const char* what, const char* remedy) {
@@ -77,13 +77,13 @@ Arrival InterleavedSource::next_of_all(Clock::time_point until) {
     return arrival;
 }
 
-// By its place, since instruments may count what they lose or not.
+// Computed from the position, because some instruments count lost blocks and some do not.
 std::uint64_t InterleavedSource::number_of(const Part& part) const {
     const Block& block = *part.waits;
     return static_cast<std::uint64_t>(block.volume * blocks_ + block.first_b_scan / block_b_scans());
 }
 
-// Whether there was anything.
+// Drops blocks that other instruments have lost. Returns whether there were any.
 bool InterleavedSource::drop_what_others_lost() {
     const auto number = [this](const Part& part) { return number_of(part); };
     const Part& newest = *std::ranges::max_element(parts_, {}, number);
@@ -98,7 +98,7 @@ bool InterleavedSource::drop_what_others_lost() {
     return dropped;
 }
 
-// The first whose block has not the lines that it should have; nullptr: none.
+// Returns the first part whose block does not have the expected lines, or null.
 const InterleavedSource::Part* InterleavedSource::cut_short() const {
     const std::int64_t b_scans = parts_.front().waits->b_scans;
     const std::int64_t frames = b_scans * scan_.geometry.b_repeats;
@@ -131,7 +131,7 @@ Arrival InterleavedSource::together() {
         block.bytes = block.b_scans * scan_.geometry.b_repeats * of_all_.frame_stride();
         block.frames = {0, of_all_.frame_stride()};
         block.memory = memory->kind;
-        block.near_gpu = {};  // where the others' lines were, says nothing of this memory
+        block.near_gpu = {};  // describes the parts' memory, not this one
         block.keeper = std::move(memory->keeper);
         arrival = {Arrival::Kind::block, std::move(block)};
     }

@@ -1,6 +1,6 @@
-// Several instruments that take turns line by line, as one source: of two, one has A-scans 0, 2, 4 … of each B-scan,
-// the other 1, 3, 5 …. Blocks of the same B-scans are copied together, line by line, so that all of it crosses the
-// host's memory once more; where whole blocks can take turns, JoinedSource copies nothing.
+// Several instruments that alternate line by line, as one source: of two, one records A-scans 0, 2, 4 ... of each
+// B-scan, the other 1, 3, 5 .... The lines of corresponding blocks are copied into one block, which costs an additional
+// pass through host memory. If instruments can alternate by blocks, JoinedSource avoids the copy.
 #pragma once
 
 #include <memory>
@@ -14,9 +14,9 @@ namespace echolux {
 
 class InterleavedSource : public SeveralSources {
   public:
-    // At least two, which send B-scans of the same kind in blocks of the same size, without repeated lines. A B-scan of
-    // all together has that many times the lines of each. Headers of B-scans are left out. Throws Error{bad_setting}
-    // naming what they differ in, or what does not go together.
+    // Needs two or more sources with identical B-scans and block sizes, and without repeated lines. Combined B-scans
+    // have the lines of all sources. B-scan headers are dropped. Throws Error{bad_setting} naming the difference or the
+    // unsupported property.
     InterleavedSource(std::vector<std::unique_ptr<Source>> parts, const SourceSettings& settings, MemoryKind memory);
 
     std::int64_t pool_blocks() const override { return pool_blocks_; }
@@ -24,9 +24,9 @@ class InterleavedSource : public SeveralSources {
     void start() override;
 
   private:
-    // The next block of which every instrument has sent its lines into the host's memory: one that any of them has lost
-    // is lost, and so is one for which there is no memory. Throws Error{device} when the blocks of one have not fitted
-    // those of the others for some volumes: its numbers are wrong, and would be for good.
+    // Returns the next block that all instruments have delivered in host memory. A block is lost if one of them has
+    // lost it or if there is no memory. Throws Error{device} if blocks of one instrument have not matched the others
+    // for some volumes, which means that its counter is wrong permanently.
     Arrival next_of_all(Clock::time_point until) override;
     std::uint64_t number_of(const Part& part) const;
     bool drop_what_others_lost();
@@ -37,8 +37,8 @@ class InterleavedSource : public SeveralSources {
 
     SpectraLayout of_part_, of_all_;
     std::int64_t pool_blocks_;
-    std::int64_t blocks_;       // of a volume
-    std::int64_t misfits_ = 0;  // blocks in a row that did not fit those of the others
+    std::int64_t blocks_;       // per volume
+    std::int64_t misfits_ = 0;  // consecutive blocks that did not match
     BlockPool pool_;
 };
 

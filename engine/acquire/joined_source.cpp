@@ -42,8 +42,9 @@ void JoinedSource::start() {
     SeveralSources::start();
 }
 
-// Block k of part i is block k x parts + i of all; the last one of a volume may be shorter, for all of them alike. Its
-// number follows from its place, since instruments may count what they lose or not.
+// Converts block k of part i to block k * parts + i of the whole. The last block of a volume may be shorter, for all
+// parts alike. The sequence number follows from the position, because some instruments count lost blocks and some do
+// not.
 Block JoinedSource::as_one(Block block, std::size_t part) const {
     const auto count = static_cast<std::int64_t>(parts_.size()), index = static_cast<std::int64_t>(part);
     const std::int64_t own = block.volume * blocks_ + block.first_b_scan / block_b_scans();
@@ -61,7 +62,7 @@ Arrival JoinedSource::next_of_all(Clock::time_point until) {
         if (std::optional<Arrival> other = anything_but_a_block(part, until)) return *std::move(other);
         part.waits = as_one(*std::move(part.waits), turn);
     }
-    if (part.waits->sequence > next_) {  // lost: the next instrument has its turn
+    if (part.waits->sequence > next_) {  // lost: continue with the next instrument
         ++next_;
         return {};
     }

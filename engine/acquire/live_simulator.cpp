@@ -1,6 +1,6 @@
-// The simulator as a live source: simulating while displaying would take the processor from both, so some volumes are
-// made once, or taken from an earlier recording, and sent over and over. Blood moves from volume to volume, and leaps
-// where the first one comes again.
+// The simulator as a live source. Simulating while displaying would slow down both, so a few volumes are simulated once
+// or taken from an earlier recording, and are sent repeatedly. Blood flow is continuous between volumes, and jumps
+// where the first volume follows the last.
 #include <algorithm>
 #include <cstring>
 #include <sstream>
@@ -33,17 +33,17 @@ class LiveSimulator : public PacedSource {
     Simulation simulation_;
 };
 
-// Small enough to be ready in a few seconds on two cores.
+// Small enough to simulate within a few seconds on two cores.
 Simulation live_defaults() {
     return {.a_scans = 96, .b_scans = 64, .volumes = 4};
 }
 
-// The sections simulation and scan mean the same here: what is simulated.
+// The prefixes simulation and scan are equivalent.
 bool is_of_scan(std::string_view assignment) {
     return assignment.starts_with("simulation.") || assignment.starts_with("scan.");
 }
 
-// What the scene is best seen with, then what is asked for.
+// Returns the scene's recommended settings, followed by the user's.
 std::vector<std::string> assignments_of(const SourceWanted& wanted, const std::string& scene) {
     std::vector<std::string> all;
     std::istringstream words(scene.empty() ? "" : scene_named(scene).scene.live);
@@ -74,7 +74,7 @@ void set_processing(Scan& scan, const std::vector<std::string>& assignments) {
     }
 }
 
-// The lines of B-scans, put behind the place of each one's header.
+// Copies lines of B-scans after the space for their headers.
 void expose(Instrument& instrument, std::int64_t volume, std::int64_t first_frame, std::span<std::byte> block,
             Progress& progress) {
     const std::int64_t frame_samples = instrument.pattern().lines_per_frame() * instrument.simulation().samples;
@@ -90,7 +90,8 @@ void expose(Instrument& instrument, std::int64_t volume, std::int64_t first_fram
 
 std::unique_ptr<Source> simulated(const SourceWanted& wanted, const std::string& scene,
                                   std::shared_ptr<PacingClock> clock) {
-    const auto shared = std::make_shared<Instrument>(simulation_of(wanted, scene));  // with who makes volumes later
+    const auto shared = std::make_shared<Instrument>(simulation_of(wanted, scene));  // shared with the thread that
+                                                                                     // simulates later volumes
     Instrument& instrument = *shared;
     const Simulation& s = instrument.simulation();
     Scan scan = instrument.scan();
@@ -110,7 +111,8 @@ std::unique_ptr<Source> simulated(const SourceWanted& wanted, const std::string&
     const auto load = [shared, made_first, heard = &progress](std::int64_t volume, std::int64_t first, std::int64_t,
                                                               std::span<std::byte> block) {
         SilentProgress nobody_hears;
-        Progress& hears = volume < made_first ? *heard : nobody_hears;  // who hears is gone later
+        Progress& hears = volume < made_first ? *heard : nobody_hears;  // the caller's progress object may not exist
+                                                                        // later
         expose(*shared, volume, first * shared->simulation().b_repeats, block, hears);
     };
     auto feed = std::make_unique<StoredVolumes>(scan, pacing.block_b_scans, wanted.memory, load, wanted.begins_early);

@@ -11,11 +11,11 @@
 namespace echolux {
 namespace {
 
-constexpr int preferred = 1;  // as <linux/mempolicy.h> has it
+constexpr int preferred = 1;  // MPOL_PREFERRED in <linux/mempolicy.h>
 constexpr int max_nodes = 1024;
-constexpr unsigned long nodes_told = max_nodes + 1;  // the kernel counts from one
+constexpr unsigned long nodes_told = max_nodes + 1;  // the kernel expects one more
 
-// The first line; "" where there is none.
+// Returns the first line, or "" if there is none.
 std::string line_of(const std::filesystem::path& path) {
     std::ifstream file = regular_stream(path);
     std::string line;
@@ -25,7 +25,7 @@ std::string line_of(const std::filesystem::path& path) {
 
 }  // namespace
 
-// A list such as "0-1,3".
+// Parses a list such as "0-1,3".
 std::vector<int> memory_nodes(const std::filesystem::path& system) {
     const std::string list = line_of(system / "devices/system/node/has_memory");
     std::vector<int> nodes;

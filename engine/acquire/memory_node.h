@@ -1,5 +1,5 @@
-// Hosts whose memory lies in several nodes (NUMA): a GPU fetches faster from the node that it is attached to. The
-// kernel tells nodes and devices in /sys, and places what a thread allocates where the thread wishes.
+// Memory placement on hosts with several memory nodes (NUMA), where a GPU reads faster from the node that it is
+// attached to. Linux lists nodes and devices in /sys and supports a placement policy per thread.
 #pragma once
 
 #include <array>
@@ -11,25 +11,25 @@
 
 namespace echolux {
 
-// Numbers of the nodes that have memory, as `system` says; {0} where it says nothing.
+// Returns the numbers of the nodes with memory, as listed in `system`; {0} if that is unknown.
 std::vector<int> memory_nodes(const std::filesystem::path& system = "/sys");
 
-// Of the device at this PCI address, "0000:17:00.0". Nothing: it is not known.
+// Returns the node of the device at this PCI address ("0000:17:00.0"), or std::nullopt if unknown.
 std::optional<int> memory_node_of(const std::string& pci_address, const std::filesystem::path& system = "/sys");
 
-// As long as this lives, what this thread allocates, and threads that it starts for as long as they live, comes from
-// `node` as far as there is room. Pinned memory counts: its pages are taken when it is allocated.
+// While it exists, memory allocated by this thread comes from `node` if there is room. Threads started by this thread
+// inherit the policy permanently. It applies to pinned memory, whose pages are allocated immediately.
 class OnMemoryNode {
   public:
-    explicit OnMemoryNode(std::optional<int> node);  // nothing: wherever it comes from
+    explicit OnMemoryNode(std::optional<int> node);  // std::nullopt: no preference
     ~OnMemoryNode();
     OnMemoryNode(const OnMemoryNode&) = delete;
     OnMemoryNode& operator=(const OnMemoryNode&) = delete;
 
-    bool is_in_force() const { return is_in_force_; }  // false: no node, or the system does not allow it
+    bool is_in_force() const { return is_in_force_; }  // false: no node, or not permitted by the system
 
   private:
-    using Nodes = std::array<std::uint64_t, 16>;  // a bit for each that a kernel can have
+    using Nodes = std::array<std::uint64_t, 16>;  // one bit per possible node
 
     bool is_in_force_ = false;
     int mode_before_ = 0;

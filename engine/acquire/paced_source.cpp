@@ -9,7 +9,8 @@
 namespace echolux {
 namespace {
 
-constexpr double max_late_s = 1;  // what begins later, behind a slow disk, is left out until the schedule is met
+constexpr double max_late_s = 1;  // blocks that start later, because of a slow disk, are dropped until the schedule is
+                                  // met again
 
 }  // namespace
 
@@ -53,7 +54,7 @@ void PacedSource::start() {
 }
 
 void PacedSource::stop() noexcept {
-    sending_ = {};  // asks it to stop and joins
+    sending_ = {};  // requests a stop and joins
     const std::lock_guard lock(mutex_);
     ready_.clear();
     finished_ = true;
@@ -81,7 +82,7 @@ Arrival PacedSource::next(std::chrono::milliseconds patience) {
     return end;
 }
 
-// Of block `number` since the start.
+// `number` counts blocks since the start.
 BlockContent PacedSource::content(std::int64_t number) const {
     BlockContent content;
     content.volume = number / blocks_per_volume_;

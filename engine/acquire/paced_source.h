@@ -1,6 +1,6 @@
-// A source whose blocks are sent by the clock, as an instrument would: each one is due when its last line has been
-// acquired, on a schedule that does not drift, and a block for which there is no memory when its first line comes is
-// lost. Simulator and replay differ in where the blocks' bytes come from.
+// A source that sends blocks on a schedule, like an instrument. A block is due when its last line has been acquired,
+// and the schedule does not drift. A block is lost if no buffer is free when its first line is due, or if the disk is
+// more than 1 s late. Simulator and replay differ only in their BlockFeed.
 #pragma once
 
 #include <atomic>
@@ -20,46 +20,50 @@
 
 namespace echolux {
 
-// What a block holds.
+// Position of a block in the stream.
 struct BlockContent {
-    std::int64_t volume = 0;  // counted from the start, however often the scan begins anew
+    std::int64_t volume = 0;  // since the start, continuing when a replay loops
     std::int64_t first_b_scan = 0;
     std::int64_t b_scans = 0;
-    std::int64_t first_frame = 0;  // acquired B-scans since the start, flyback frames included
-    std::int64_t frame_lines = 0;  // of each, flyback included
+    std::int64_t first_frame = 0;  // acquired B-scans since the start, including flyback frames
+    std::int64_t frame_lines = 0;  // lines per frame, including flyback
     double line_rate_hz = 0;
 
-    // When the first line of acquired B-scan `frame` of the block comes, from the start.
+    // Returns the time of the first line of acquired B-scan `frame` of the block, in seconds since the start.
     double time_s(std::int64_t frame = 0) const {
         return static_cast<double>((first_frame + frame) * frame_lines) / line_rate_hz;
     }
 };
 
+// Provides the data of blocks.
 class BlockFeed {
   public:
     virtual ~BlockFeed() = default;
 
-    // Volumes count from zero again.
+    // Restarts the count of volumes at zero.
     virtual void begin() {}
 
-    // Memory that holds it: frames as the scan describes them, with the flyback frames behind a volume's last B-scan.
-    // Nothing when all memory is in use. Called by one thread. Throws Error{bad_file, out_of_memory}.
+    // Returns memory with the block: frames as the scan describes them, and flyback frames after the last B-scan of a
+    // volume. Returns std::nullopt if all memory is in use. Called by one thread. Throws Error{bad_file,
+    // out_of_memory}.
     virtual std::optional<BlockMemory> fill(const BlockContent& content) = 0;
 };
 
+// Speed and size of a paced stream.
 struct Pacing {
     double line_rate_hz = 0;
     std::int64_t block_b_scans = 1;
-    std::int64_t pool_blocks = 1;  // in use at a time
-    std::int64_t volumes = 0;      // after which the source ends; 0: never
+    std::int64_t pool_blocks = 1;  // max number in use at a time
+    std::int64_t volumes = 0;      // after which the source ends; 0: endless
 };
 
-// As block_size.h says where `settings` leave it open. Throws Error{bad_setting} when no line rate is known.
+// Returns the pacing for these settings, with the defaults of block_size.h. Throws Error{bad_setting} if the line rate
+// is unknown.
 Pacing paced(const SourceSettings& settings, const Scan& scan, double line_rate_hz);
 
 class PacedSource : public Source {
   public:
-    // `scan`: one volume or more, laid out as its blocks are.
+    // `scan` has one or more volumes, with the layout of the blocks.
     PacedSource(std::string name, Scan scan, const SourceCapabilities& capabilities, const Pacing& pacing,
                 std::unique_ptr<BlockFeed> feed, std::shared_ptr<PacingClock> clock = steady_pacing_clock());
     ~PacedSource() override;
@@ -92,10 +96,10 @@ class PacedSource : public Source {
     std::shared_ptr<PacingClock> clock_;
     std::shared_ptr<std::atomic<std::int64_t>> in_use_ = std::make_shared<std::atomic<std::int64_t>>(0);
 
-    std::mutex mutex_;  // of what follows
+    std::mutex mutex_;  // protects the members below
     std::condition_variable changed_;
     std::deque<Block> ready_;
-    std::int64_t lost_ = 0;  // since the block that was sent last
+    std::int64_t lost_ = 0;  // since the last block that was sent
     bool finished_ = true;
     std::exception_ptr problem_;
     std::jthread sending_;

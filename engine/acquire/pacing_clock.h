@@ -1,4 +1,4 @@
-// The clock that paces simulated and replayed sources. Tests put in one that they turn by hand.
+// Clock for simulated and replayed sources. Tests substitute a clock that they advance themselves.
 #pragma once
 
 #include <memory>
@@ -10,13 +10,13 @@ class PacingClock {
   public:
     virtual ~PacingClock() = default;
 
-    virtual double now_s() = 0;  // from any beginning
+    virtual double now_s() = 0;  // origin is arbitrary
 
-    // Until `time_s`, at once if that is past. False: stopped.
+    // Sleeps until `time_s`; returns at once if it has passed. Returns false if stopped.
     virtual bool sleep_until(double time_s, const std::stop_token& stop) = 0;
 };
 
-// The machine's steady clock.
+// Returns a clock based on the machine's steady clock.
 std::shared_ptr<PacingClock> steady_pacing_clock();
 
 }  // namespace echolux

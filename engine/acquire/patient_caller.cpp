@@ -10,7 +10,7 @@ namespace echolux {
 struct PatientCaller::Shared {
     std::mutex mutex;
     std::condition_variable changed;
-    std::function<void()> work;  // of the call that begins
+    std::function<void()> work;  // call that is about to begin
     bool is_under_way = false;
     bool ends = false;
 };
@@ -33,7 +33,7 @@ void PatientCaller::run(const std::shared_ptr<Shared>& shared) {
         auto work = std::exchange(shared->work, nullptr);
         lock.unlock();
         work();
-        work = nullptr;  // what it held is given up before anybody hears of the end
+        work = nullptr;  // release its resources before the end is signalled
         lock.lock();
         shared->is_under_way = false;
         shared->changed.notify_all();

@@ -1,5 +1,5 @@
-// Calls into code that may never come back: they are made on a thread of their own, one at a time, and whoever calls
-// waits as long as he likes. A thread that hangs is left behind with all that its call uses.
+// Calls code that may never return. Calls run one at a time on a separate thread, and the caller waits with a timeout.
+// A thread that hangs is abandoned with everything that its call uses.
 #pragma once
 
 #include <chrono>
@@ -11,15 +11,16 @@ namespace echolux {
 class PatientCaller {
   public:
     PatientCaller();
-    // Does not wait for a call under way: the thread ends when that comes back, if it ever does.
+    // Does not wait for a call in progress; its thread ends when the call returns.
     ~PatientCaller();
     PatientCaller(const PatientCaller&) = delete;
     PatientCaller& operator=(const PatientCaller&) = delete;
 
-    // Begins a call; `work` holds all that it uses, and throws nothing. Only while none is under way.
+    // Starts a call. `work` must own everything that it uses and must not throw. Call only while no other call is in
+    // progress.
     void begin(std::function<void()> work);
 
-    // Whether the call has come back by then.
+    // Returns whether the call has returned within `patience`.
     bool wait(std::chrono::milliseconds patience);
 
     bool is_under_way() const;
@@ -28,7 +29,7 @@ class PatientCaller {
     struct Shared;
     static void run(const std::shared_ptr<Shared>& shared);
 
-    std::shared_ptr<Shared> shared_;  // with the thread
+    std::shared_ptr<Shared> shared_;  // shared with the thread
 };
 
 }  // namespace echolux

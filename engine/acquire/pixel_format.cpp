@@ -11,21 +11,21 @@ unsigned at(const std::byte* bytes, std::int64_t i) {
     return static_cast<unsigned>(bytes[i]);
 }
 
-// Mono12Packed: the outer bytes hold the upper eight bits of two pixels, the middle one their lower four.
+// Mono12Packed: the outer bytes hold the upper eight bits of two pixels, the middle byte their lower four bits.
 std::uint16_t gev_packed12(const std::byte* image, std::int64_t index) {
     const std::byte* pair = image + index / 2 * 3;
     const bool odd = index % 2 == 1;
     return static_cast<std::uint16_t>(at(pair, odd ? 2 : 0) << 4 | (at(pair, 1) >> (odd ? 4 : 0) & 15));
 }
 
-// Mono10Packed: the same, with two lower bits.
+// Mono10Packed: like Mono12Packed, with two lower bits.
 std::uint16_t gev_packed10(const std::byte* image, std::int64_t index) {
     const std::byte* pair = image + index / 2 * 3;
     const bool odd = index % 2 == 1;
     return static_cast<std::uint16_t>(at(pair, odd ? 2 : 0) << 2 | (at(pair, 1) >> (odd ? 4 : 0) & 3));
 }
 
-// Mono10p: pixels follow one another bit by bit, the least significant first.
+// Mono10p: pixels are packed bit by bit, lowest bit first.
 std::uint16_t packed10(const std::byte* image, std::int64_t index) {
     const std::byte* first = image + index * 10 / 8;
     const auto both = at(first, 0) | at(first, 1) << 8;

@@ -36,7 +36,8 @@ Arrival PlacedSource::next(std::chrono::milliseconds patience) {
     return arrival;
 }
 
-// They belong to everybody, and shall not allocate there for ever because they were first needed here.
+// These threads are shared by the whole program. Starting them first prevents them from inheriting the placement
+// policy.
 void PlacedSource::start_threads_of_loops() {
     parallel_for(0, 4 * std::int64_t{thread_count()}, [](std::int64_t) {});
 }

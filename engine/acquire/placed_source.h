@@ -1,6 +1,6 @@
-// A source whose blocks lie in the memory that a GPU fetches from fastest, on hosts with several memory nodes: whatever
-// it allocates while it is opened, started and asked for blocks is taken from that node, and its blocks say whose it
-// is.
+// A source with blocks in the memory node that is closest to a GPU, on hosts with several nodes. All memory that the
+// wrapped source allocates while it is opened, started or asked for blocks comes from that node. Blocks are labelled
+// with the GPU.
 #pragma once
 
 #include <memory>
@@ -13,19 +13,19 @@
 
 namespace echolux {
 
-// Where blocks for a GPU should lie.
+// Placement of blocks for a GPU.
 struct NearGpu {
     DeviceId gpu{};
-    std::optional<int> node;  // nothing: there is no choice
-    std::string remark;       // for people: "near GPU 1 on memory node 1", or why there is no choice
+    std::optional<int> node;  // std::nullopt: no choice
+    std::string remark;       // for users: "near GPU 1 on memory node 1", or why there is no choice
 };
 
-// GPU `number` of `gpus`, counted on from the first one again where there are fewer. Throws Error{device} without any.
+// Returns the placement near GPU `number` of `gpus`, modulo their count. Throws Error{device} if there is none.
 NearGpu near_gpu(std::int64_t number, const GpuSurvey& gpus, const std::filesystem::path& system = "/sys");
 
 class PlacedSource : public Source {
   public:
-    // Opened by `open` on the node of `where`. Throws what that throws.
+    // Calls `open` on the node of `where`. Passes on its exceptions.
     template <class Open>
     PlacedSource(NearGpu where, const Open& open) : where_(std::move(where)) {
         start_threads_of_loops();

@@ -18,7 +18,7 @@ Plugin::Plugin(const std::filesystem::path& path) {
     const auto refuse = [&](const std::string& problem, const char* remedy) {
         throw Error(ErrorCode::bad_file, problem, "plugin " + path.string(), remedy);
     };
-    // A path with a slash: dlopen would look for a bare name among the system's libraries.
+    // Absolute, because dlopen searches the system's libraries for names without a slash.
     library_.reset(dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL));
     if (!library_) refuse(dlerror(), "check the path, and with ldd that the libraries it needs are installed");
     const auto entry =

@@ -1,4 +1,4 @@
-// A plugin's shared library (plugins/echolux_source.h): loaded, its version and functions checked.
+// A plugin's shared library (plugins/echolux_source.h). Checks its version and functions.
 #pragma once
 
 #include <filesystem>
@@ -11,10 +11,11 @@ namespace echolux {
 
 class Plugin {
   public:
-    // Throws Error{bad_file}: no library, not a plugin, of another version, functions missing.
+    // Loads the library. Throws Error{bad_file} if it is not a library or not a plugin, has another version, or lacks
+    // functions.
     explicit Plugin(const std::filesystem::path& path);
 
-    const echolux_source& calls() const { return calls_; }  // those beyond what the plugin knows are null
+    const echolux_source& calls() const { return calls_; }  // functions that the plugin does not know are null
     const std::string& name() const { return name_; }
 
   private:

@@ -21,14 +21,14 @@ using std::chrono::steady_clock;
 constexpr int max_lines_shown = 100;
 constexpr std::size_t longest_line = 500;
 
-// Until a plugin is said to hang. Instruments are found, and start, in their own time.
+// Timeouts after which a plugin is considered to hang. Finding and starting an instrument may take long.
 constexpr milliseconds longest_open = 60s, longest_start = 20s, longest_call = 5s;
-constexpr milliseconds longest_end = 1s;      // of stop and close, for which somebody waits who wants to be gone
-constexpr milliseconds comes_back_in = 20ms;  // next(), beyond its patience
+constexpr milliseconds longest_end = 1s;      // for stop and close, when the user wants to quit
+constexpr milliseconds comes_back_in = 20ms;  // tolerance of next() beyond its patience
 
 }  // namespace
 
-// All that a call uses. Of the thread that makes calls while one is under way.
+// Everything that a call uses. While a call is in progress, it belongs to the calling thread.
 struct PluginDevice::Opened {
     explicit Opened(const std::filesystem::path& path) : plugin(path) {
         host.struct_size = sizeof host;
@@ -47,7 +47,7 @@ struct PluginDevice::Opened {
     int result = ECHOLUX_OK;
     std::vector<std::shared_ptr<const void>> kept;
 
-    std::mutex mutex;  // of what follows
+    std::mutex mutex;  // protects the members below
     std::string last_error;
     int lines_shown = 0;
 };
@@ -63,7 +63,7 @@ PluginDevice::PluginDevice(const std::filesystem::path& path, const std::string&
 }
 
 PluginDevice::~PluginDevice() {
-    if (caller_.is_under_way() && !caller_.wait(longest_end)) return;  // what hangs is not closed
+    if (caller_.is_under_way() && !caller_.wait(longest_end)) return;  // do not close a device that hangs
     caller_.begin([opened = opened_] {
         if (opened->device != nullptr) opened->plugin.calls().close(opened->device);
     });
@@ -100,7 +100,7 @@ void PluginDevice::call(const char* function, milliseconds longest, const Call& 
     check(opened_->result);
 }
 
-// One that hung and has come back was not stopped.
+// A call that hung and returned later did not stop the device.
 void PluginDevice::start() {
     if (is_started_ && !stop()) fail_as_hanging();
     call("start", longest_start, [](Opened& opened) { return opened.plugin.calls().start(opened.device); });
@@ -109,7 +109,7 @@ void PluginDevice::start() {
 
 bool PluginDevice::stop() noexcept {
     if (!caller_.wait(longest_end)) return false;
-    next_is_open_ = false;  // what it brings is of the run that ends
+    next_is_open_ = false;  // its block belongs to the run that ends
     begin("stop", [opened = opened_] { opened->plugin.calls().stop(opened->device); });
     is_started_ = !caller_.wait(longest_end);
     return !is_started_;
@@ -195,7 +195,7 @@ void PluginDevice::Opened::hear(void* context, int level, const char* text) {
     static_cast<Opened*>(context)->keep_log(level, line);
 }
 
-// Errors become an Error with the call that fails; the others are for whoever tries the plugin out.
+// Errors are stored for the failing call; other messages are printed for developers of plugins.
 void PluginDevice::Opened::keep_log(int level, const std::string& line) {
     const std::lock_guard lock(mutex);
     if (level >= ECHOLUX_LOG_ERROR) {

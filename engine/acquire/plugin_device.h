@@ -1,6 +1,6 @@
-// An instrument that a plugin has opened. It is closed when nobody holds it any more: the source that streams from it,
-// and every block whose memory is the plugin's. A plugin that hangs is an error, and is left behind: it keeps what it
-// may still use, but nobody waits for it.
+// An instrument opened by a plugin. It is closed when its last owner is gone: the source, and all blocks in the
+// plugin's memory. A plugin that hangs is reported as an error and abandoned, together with everything it may still
+// use.
 #pragma once
 
 #include <chrono>
@@ -14,29 +14,32 @@
 
 namespace echolux {
 
+// Called by one thread at a time, except release().
 class PluginDevice {
   public:
-    // `stream`: what is wanted, changed to what comes. Throws Error{device}, as all that follows, with what the plugin
-    // logged last as an error.
+    // Opens the device. `stream` is the requested format and is changed to the actual one. This and all other functions
+    // throw Error{device} with the last error that the plugin logged.
     PluginDevice(const std::filesystem::path& path, const std::string& options, echolux_stream& stream);
     ~PluginDevice();
     PluginDevice(const PluginDevice&) = delete;
     PluginDevice& operator=(const PluginDevice&) = delete;
 
     const std::string& name() const;
+    // Whether the plugin has these optional functions.
     bool plays() const;
     bool takes_buffers() const;
     bool takes_back() const;
 
     void start();
 
-    // False: it has not come back, and may go on to use what it was given: keep() that.
+    // Returns false if the call hangs; then pass everything that the plugin may still use to keep().
     bool stop() noexcept;
     void keep(std::shared_ptr<const void> what);
 
     void post(const echolux_buffer& buffer);
 
-    // ECHOLUX_OK, NOTHING_YET or ENDED. A call that takes longer than it should goes on: the next one waits for it.
+    // Returns ECHOLUX_OK, NOTHING_YET or ENDED. If the plugin's function takes too long, it continues in the background
+    // and the next call waits for it.
     int next(std::chrono::microseconds patience, echolux_block& block);
     bool is_in_next() const { return next_is_open_; }
 
@@ -54,16 +57,16 @@ class PluginDevice {
     [[noreturn]] void fail_as_hanging() const;
     void check(int result) const;
 
-    std::shared_ptr<Opened> opened_;  // with the call under way
+    std::shared_ptr<Opened> opened_;  // shared with the call in progress
     PatientCaller caller_;
-    const char* function_ = "";  // that was called last, and when
+    const char* function_ = "";  // last function called, and its time
     std::chrono::steady_clock::time_point since_;
-    bool is_started_ = false;    // and has not been stopped
-    bool next_is_open_ = false;  // next() was called, and what it brought has not been taken
+    bool is_started_ = false;    // and not stopped
+    bool next_is_open_ = false;  // next() was called and its result not yet returned
 };
 
-// The way of the beam over a volume, as a plugin plays it. Throws Error{device} when the plugin refuses,
-// Error{bad_setting} for a scan that has no pattern.
+// Passes the scan pattern of a volume to a plugin. Throws Error{device} if the plugin refuses it, Error{bad_setting} if
+// the scan has no pattern.
 void play_pattern(PluginDevice& device, const Scan& scan);
 
 }  // namespace echolux

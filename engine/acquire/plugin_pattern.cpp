@@ -1,4 +1,4 @@
-// The way of the beam, put into a plugin's words.
+// Converts scan patterns to the plugin interface.
 #include "engine/acquire/plugin_device.h"
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// Spectra from a plugin (plugins/echolux_source.h). Posted buffers are ours and adopted as blocks when they come back;
-// what the plugin lends is given back with the last copy of the block. Everything it says is checked.
+// Spectra from a plugin (plugins/echolux_source.h). Posted buffers are owned here and become blocks when the plugin
+// returns them. Buffers lent by the plugin are returned with the last copy of the block. All data from the plugin is
+// checked.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,12 +25,13 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// What a plugin has lent. Keepers of blocks hold it, so that the device stays open as long as its memory is in use.
+// Buffers lent by the plugin. Keepers of blocks share ownership, so that the device stays open while its memory is in
+// use.
 class Loans {
   public:
     explicit Loans(std::shared_ptr<PluginDevice> device) : device_(std::move(device)) {}
 
-    // False: it is lent already.
+    // Returns false if the buffer is already lent.
     bool take(std::uint64_t token) {
         const std::lock_guard lock(mutex_);
         return tokens_.insert(token).second;
@@ -82,19 +84,19 @@ class PluginSource : public Source {
     echolux_stream stream_{};
     std::shared_ptr<PluginDevice> device_;
     std::shared_ptr<Loans> loans_;
-    std::int64_t position_bytes_ = 0;  // of one B-scan position
-    std::optional<BlockPool> pool_;    // of posted buffers
+    std::int64_t position_bytes_ = 0;  // per B-scan position
+    std::optional<BlockPool> pool_;    // for posted buffers
     std::map<std::uint64_t, BlockMemory> posted_;
     std::uint64_t next_token_ = 0;
 
-    // Since the start.
+    // State since start().
     bool is_running_ = false;
     steady_clock::time_point started_;
-    std::int64_t next_block_ = 0;  // counted over volumes, lost ones included
+    std::int64_t next_block_ = 0;  // counted over volumes, including lost blocks
     std::uint64_t sequence_ = 0;
 };
 
-// "plugin:PATH,OPTIONS"
+// The name has the form "plugin:PATH,OPTIONS".
 PluginSource::PluginSource(const SourceWanted& wanted) {
     const SourceName name(wanted.name);
     if (name.id.empty()) {
@@ -122,7 +124,7 @@ void PluginSource::open(const SourceName& name, Scan& scan, const SourceSettings
     capabilities_.plays_patterns = device_->plays();
 }
 
-// One block first: of so many that nobody has, the bytes of all may be too large a number.
+// Checks one block first, because the size of all could overflow for absurd block counts.
 void PluginSource::make_pool(MemoryKind memory) {
     const std::int64_t bytes = position_bytes_ * stream_.block_b_scans;
     for (const std::int64_t blocks : {std::int64_t{1}, stream_.blocks}) {
@@ -223,7 +225,7 @@ BlockMemory PluginSource::lent(const echolux_block& sent) {
     }
     constexpr MemoryKind kinds[] = {MemoryKind::host, MemoryKind::pinned, MemoryKind::device};
     BlockMemory memory;
-    memory.data = static_cast<std::byte*>(const_cast<void*>(sent.bytes));  // nobody writes to a block
+    memory.data = static_cast<std::byte*>(const_cast<void*>(sent.bytes));  // blocks are never written to
     memory.bytes = sent.size;
     memory.kind = kinds[stream_.memory];
     memory.keeper = {sent.bytes, [loans = loans_, token = sent.token](const void*) { loans->give_back(token); }};
@@ -257,13 +259,13 @@ void PluginSource::check(const echolux_block& sent) const {
 
 void PluginSource::check_leap(std::int64_t from, std::int64_t to, std::int64_t blocks_in_volume) const {
     constexpr std::int64_t max_volumes = std::int64_t{1} << 20;
-    constexpr std::int64_t max_blocks = std::int64_t{1} << 60;  // numbers of blocks stay far from overflow
+    constexpr std::int64_t max_blocks = std::int64_t{1} << 60;  // keeps block numbers far from overflow
     if (std::abs(to - from) <= max_volumes && to < max_blocks / blocks_in_volume) return;
     device_->fail(fmt::format("block {}: volume {} after volume {} is too large a jump, expected at most {}", sequence_,
                               to, from, counted(max_volumes, "volumes")));
 }
 
-// Where the plugin does not count, one block follows the other; a frame trigger goes on to the next volume.
+// If the plugin does not count, blocks are consecutive. The marker VOLUME_STARTS continues with the next volume.
 void PluginSource::place(const echolux_block& sent, Block& block) {
     const std::int64_t b_scans = scan_.geometry.b_scans;
     const std::int64_t in_volume = (b_scans + stream_.block_b_scans - 1) / stream_.block_b_scans;

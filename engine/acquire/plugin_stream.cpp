@@ -30,7 +30,7 @@ class Checks {
                     instrument_, remedy_);
     }
 
-    // As the keys of a scan file are checked, for the fields that are such keys.
+    // Checks the fields that are keys of scan files, by the same rules.
     void as_scan(const Scan& scan) const {
         try {
             check(scan.format, "stream");

@@ -1,4 +1,4 @@
-// Between a scan and what a plugin calls a stream. What a plugin says is never trusted.
+// Conversion between scans and a plugin's stream description. Data from plugins is checked.
 #pragma once
 
 #include "engine/acquire/source.h"
@@ -6,13 +6,13 @@
 
 namespace echolux {
 
-// What scan and settings want; 0 where they do not say.
+// Returns the stream requested by scan and settings, with 0 for unspecified fields.
 echolux_stream wanted_stream(const Scan& scan, const SourceSettings& settings);
 
-// Takes over what an instrument made of it. Throws Error{device} naming `instrument` and the field that cannot be.
+// Applies the instrument's stream to the scan. Throws Error{device} naming `instrument` and an invalid field.
 void accept_stream(const echolux_stream& stream, Scan& scan, const std::string& instrument, const std::string& remedy);
 
-// From one acquired B-scan to the next.
+// Returns the distance between acquired B-scans in bytes.
 std::int64_t frame_stride(const Scan& scan);
 
 }  // namespace echolux

@@ -1,6 +1,6 @@
-// Blocks of spectra over a connection (docs/push.md): one greeting that says what comes, then blocks, each behind a
-// head of its own. All little endian. There is no checksum, which TCP has: lengths and numbers are checked, so that a
-// stream which has lost its place is noticed with the next head.
+// Protocol for blocks of spectra over a connection (docs/push.md): a greeting that describes the stream, then blocks,
+// each after a header. All numbers are little-endian. There is no checksum beyond that of TCP. Lengths and numbers are
+// checked, so a sender that is out of sync is detected at the next header.
 #pragma once
 
 #include <array>
@@ -21,14 +21,14 @@ struct PushGreeting {
 };
 
 struct PushHead {
-    char magic[4];        // "BLCK", or "ENDS": no more will come, and the rest of the head is 0
-    std::uint32_t bytes;  // of `block`
+    char magic[4];        // "BLCK", or "ENDS" for the end of the stream, with zeros in the rest
+    std::uint32_t bytes;  // size of `block`
     echolux_push_block block;
 };
 
 static_assert(sizeof(PushGreeting) == 208 && sizeof(PushHead) == 72);
 
-// Throws Error{device} naming `where`: it is none. What the stream says is not checked.
+// Parses a greeting without checking the stream. Throws Error{device} naming `where` if it is invalid.
 echolux_push_stream parsed_greeting(std::span<const std::byte, sizeof(PushGreeting)> bytes, const std::string& where);
 
 struct ParsedHead {
@@ -36,7 +36,7 @@ struct ParsedHead {
     echolux_push_block block{};
 };
 
-// Throws Error{device}.
+// Parses a header. Throws Error{device}.
 ParsedHead parsed_head(std::span<const std::byte, sizeof(PushHead)> bytes, const std::string& where);
 
 }  // namespace echolux

@@ -11,7 +11,7 @@
 namespace echolux {
 namespace {
 
-// Of one B-scan position, without gaps between its B-scans.
+// Returns the size of a B-scan position without gaps between its B-scans.
 std::int64_t packed_bytes(const Scan& scan) {
     return scan.geometry.lines_per_b_scan() * scan.geometry.b_repeats * line_bytes(scan.format, scan.geometry);
 }
@@ -90,12 +90,12 @@ Block PushedSource::copied(const Block& block) {
     copy.frames = {};
     copy.memory = memory.kind;
     copy.order = {};
-    copy.arrived = std::chrono::steady_clock::now();  // next() says when that is
+    copy.arrived = std::chrono::steady_clock::now();  // next() computes time stamps from it
     copy.keeper = memory.keeper;
     return copy;
 }
 
-// At most twice what they take: few sizes, so that memory goes round among blocks of different sizes too.
+// Rounds the capacity up to a power of two. Few capacities allow blocks of different sizes to share memory.
 BlockMemory PushedSource::memory_for(std::int64_t b_scans) {
     const auto rounded = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(b_scans)));
     const std::int64_t room = std::min(rounded, block_b_scans_);

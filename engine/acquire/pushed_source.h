@@ -1,5 +1,4 @@
-// A source whose blocks somebody else hands over: a program that drives its instrument itself. It can wait: whoever
-// pushes finds no room until what came before is taken.
+// A source for programs that control their own instrument and push blocks. Pushing blocks while there is no room.
 #pragma once
 
 #include <chrono>
@@ -17,7 +16,7 @@ namespace echolux {
 
 class PushedSource : public Source {
   public:
-    // As `scan` describes them, of at most `block_b_scans` positions; 0: any number.
+    // Accepts blocks of `scan` with up to `block_b_scans` positions; 0: any number.
     PushedSource(Scan scan, std::int64_t block_b_scans);
 
     const Scan& scan() const override { return scan_; }
@@ -25,19 +24,19 @@ class PushedSource : public Source {
     const SourceCapabilities& capabilities() const override { return capabilities_; }
     std::string name() const override { return "blocks that are pushed"; }
 
-    // What was pushed while it was stopped comes first; so does an end.
+    // Blocks pushed before the start are delivered first, followed by an end if there was one.
     void start() override;
     Arrival next(std::chrono::milliseconds patience) override;
-    void stop() noexcept override;  // leaves out what waits, and forgets an end
+    void stop() noexcept override;  // discards queued blocks and a pending end
 
     // ---- any thread
 
-    // A copy of `block`, which lies in host memory and is there already; volumes and sequence are counted here. A
-    // volume's worth of B-scans may wait. False: no room within `patience`. Throws Error{bad_setting}: it is not of the
-    // scan, or after end().
+    // Copies `block`, which must be complete in host memory. Volumes and sequence numbers are assigned here. The queue
+    // holds one volume. Returns false if there is no room within `patience`. Throws Error{bad_setting} if the block
+    // does not fit the scan or after end().
     bool push(const Block& block, std::chrono::milliseconds patience);
 
-    // No more will be pushed.
+    // Signals that no more blocks will be pushed.
     void end();
 
   private:
@@ -48,9 +47,9 @@ class PushedSource : public Source {
     std::int64_t block_b_scans_;
     SourceCapabilities capabilities_{.sends_when_asked = true};
 
-    std::mutex mutex_;  // of what follows
+    std::mutex mutex_;  // protects the members below
     std::condition_variable came_, taken_;
-    std::map<std::int64_t, BlockPool> pools_;  // by the B-scan positions that their blocks have room for
+    std::map<std::int64_t, BlockPool> pools_;  // by capacity in B-scan positions
     std::deque<Block> waiting_;
     std::int64_t waiting_b_scans_ = 0;
     std::uint64_t sequence_ = 0;

@@ -19,7 +19,7 @@ namespace {
 constexpr const char* remedy = "correct what the acquisition program says of its spectra, see docs/push.md";
 constexpr std::int64_t max_slots = 4096;
 
-// The names of formats and layouts have one order in all three.
+// Enumerations have the same values in all three interfaces.
 static_assert(ECHOLUX_PUSH_U8 == static_cast<int>(ECHOLUX_U8) && ECHOLUX_PUSH_U16 == static_cast<int>(ECHOLUX_U16) &&
               ECHOLUX_PUSH_U32 == static_cast<int>(ECHOLUX_U32) && ECHOLUX_PUSH_I16 == static_cast<int>(ECHOLUX_I16) &&
               ECHOLUX_PUSH_F32 == static_cast<int>(ECHOLUX_F32) &&

@@ -1,5 +1,5 @@
-// What an acquisition program that pushes its spectra says of them (plugins/echolux_push.h), in shared memory or over
-// the network: as a scan, and each block in its place. Nothing that it says is trusted.
+// Converts the stream of an acquisition program (plugins/echolux_push.h), through shared memory or the network, to a
+// scan and blocks. All its data is checked.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 
 namespace echolux {
 
-// Whether two producers send the same: one may go on where the other was.
+// Returns whether two producers send the same format, so that one can continue for the other.
 bool is_alike(const echolux_push_stream& one, const echolux_push_stream& other);
 
-// Of the instrument, as it may be printed; "" where it has none.
+// Returns the instrument's name in printable form; "" if it has none.
 std::string name_of(const echolux_push_stream& stream);
 
 class PushedStream {
@@ -31,21 +31,21 @@ class PushedStream {
     std::int64_t pool_blocks() const { return pool_blocks_; }
     std::int64_t block_bytes() const { return position_bytes_ * stream_.block_b_scans; }
 
-    // For the next block; nothing: all of it is held.
+    // Returns memory for the next block, or std::nullopt if all is in use.
     std::optional<BlockMemory> room() { return pool_.take_below(pool_blocks_); }
 
-    // A producer that sends something else than this cannot go on. Throws Error{device}.
+    // Throws Error{device} if a new producer's stream differs from this one.
     void require_alike(const echolux_push_stream& other) const;
 
-    // A start: volumes, losses and time count from the next volume that begins.
+    // Restarts the stream: volumes, losses and time count from the next volume that begins.
     void begin() {
         first_.reset();
         left_out_.reset();
     }
 
-    // Throws Error{device} for numbers that cannot be. What its sequence leaves out is lost.
+    // Throws Error{device} if the numbers are invalid. Gaps in the sequence are lost blocks.
     void check(const echolux_push_block& sent) const;
-    // Nothing: its volume had begun before the start.
+    // Returns std::nullopt if the block's volume began before the start.
     std::optional<Block> placed(const echolux_push_block& sent, const BlockMemory& memory);
 
   private:
@@ -59,7 +59,7 @@ class PushedStream {
     BlockPool pool_;
 
     std::optional<echolux_push_block> first_, last_;  // since the start
-    std::optional<std::int64_t> left_out_;            // the volume that had begun before
+    std::optional<std::int64_t> left_out_;            // volume that began before the start
     std::uint64_t sequence_ = 0;
 };
 

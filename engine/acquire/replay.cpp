@@ -1,5 +1,5 @@
-// Replay of a scan on disk at the rate of its lines. Blocks are what lies in the file, headers and flyback included;
-// each is read while its lines would be acquired, so reading is a block ahead of the consumer.
+// Replays scans from disk at its line rate. Blocks have the layout of the file, with headers and flyback. Each block
+// is read during the time in which its lines would be acquired, one block ahead of the consumer.
 #include "engine/acquire/paced_source.h"
 #include "engine/acquire/source_kinds.h"
 #include "engine/block_pool.h"
@@ -35,7 +35,7 @@ std::unique_ptr<Source> open_replay(const SourceWanted& wanted, std::shared_ptr<
     const double wanted_hz = wanted.settings.line_rate_hz;
     const double own_hz = scan.geometry.line_rate_hz;
     Pacing pacing = paced(wanted.settings, scan, wanted_hz > 0 ? wanted_hz : own_hz);
-    if (own_hz == 0) scan.geometry.line_rate_hz = pacing.line_rate_hz;  // what was recorded faster stays as it was
+    if (own_hz == 0) scan.geometry.line_rate_hz = pacing.line_rate_hz;  // keep the recorded rate if there is one
     if (!wanted.settings.loop) pacing.volumes = scan.geometry.volumes;
     auto feed = std::make_unique<RecordedVolumes>(scan, pacing.block_b_scans, wanted.memory);
     const SourceCapabilities capabilities{.sets_line_rate = true};

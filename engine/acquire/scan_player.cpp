@@ -9,9 +9,9 @@
 namespace echolux {
 namespace {
 
-constexpr std::size_t max_remembered = 256;  // volumes sent; a picture is a few behind
+constexpr std::size_t max_remembered = 256;  // volumes sent; the display is only a few behind
 constexpr std::size_t max_problems = 100;
-constexpr std::int64_t more_blocks = 4;  // that are read, worked on, or looked at
+constexpr std::int64_t more_blocks = 4;  // being read, processed or displayed
 
 std::int64_t blocks_of_two_volumes(const Scan& scan, std::int64_t block_b_scans) {
     return 2 * ((scan.geometry.b_scans + block_b_scans - 1) / block_b_scans) + more_blocks;
@@ -104,7 +104,7 @@ void ScanPlayer::begin() {
     stream_.emplace(reader_, pool_, volume, 0, scan_.geometry.b_scans, block_b_scans_);
 }
 
-// As if all volumes had come one after the other.
+// Numbers blocks as if all volumes had been sent in order.
 Block ScanPlayer::numbered(Block block) {
     const ScanGeometry& geometry = scan_.geometry;
     block.volume = number_;

@@ -1,6 +1,6 @@
-// A recorded scan as a source that sends the volume that somebody wants to see: the newest wish wins, a volume that is
-// begun is sent whole, and nothing is sent faster than it is worked on. So a scan on disk is shown by the same session
-// as an instrument, and settings that change work on what is shown.
+// A recorded scan as a source that sends the volume that the user wants to see. The newest request wins, a volume that
+// has begun is sent completely, and data is sent only as fast as it is processed. So recorded scans and live
+// instruments share the same session, and changed settings apply to the displayed volume.
 #pragma once
 
 #include <condition_variable>
@@ -18,12 +18,12 @@
 
 namespace echolux {
 
-// From one volume of a scan to the next as they were recorded; 0: unknown.
+// Returns the time between recorded volumes; 0 if unknown.
 double volume_seconds(const Scan& scan);
 
 class ScanPlayer : public Source {
   public:
-    // Blocks of at most `block_b_scans`; 0: as block_size.h says. Throws Error{bad_file}.
+    // Blocks have up to `block_b_scans` positions; 0: default of block_size.h. Throws Error{bad_file}.
     ScanPlayer(Scan scan, MemoryKind memory, std::int64_t block_b_scans = 0);
 
     const Scan& scan() const override { return scan_; }
@@ -32,7 +32,7 @@ class ScanPlayer : public Source {
     const SourceCapabilities& capabilities() const override { return capabilities_; }
     std::string name() const override { return scan_.path.filename().string(); }
 
-    // Sends the volume that was wanted last, or the first.
+    // Sends the last requested volume, by default the first.
     void start() override;
     Arrival next(std::chrono::milliseconds patience) override;
     void stop() noexcept override;
@@ -41,20 +41,20 @@ class ScanPlayer : public Source {
 
     // ---- any thread
 
-    // This volume of the scan next, also where it was sent already. Throws nothing; kept inside the scan.
+    // Requests this volume, even if it was sent before. The number is clamped to the scan.
     void show(std::int64_t volume);
 
-    // Which volume of the scan a volume of the session is; nothing: sent too long ago.
+    // Returns the volume of the scan for a volume number of the session, or std::nullopt if it was sent long ago.
     std::optional<std::int64_t> shown_by(std::int64_t number) const;
 
-    // Whether the last try to read it failed: nobody need wait for it.
+    // Returns whether the last attempt to read it failed, so that it will not arrive.
     bool has_failed(std::int64_t volume) const;
 
-    // What could not be read: its volume is not shown.
+    // Returns and clears the errors of volumes that could not be read.
     std::vector<std::string> take_problems();
 
   private:
-    // Blocks that somebody holds, counted beyond the life of this.
+    // Count of blocks in use. Outlives this object.
     struct Use {
         std::mutex mutex;
         std::condition_variable changed;
@@ -67,22 +67,22 @@ class ScanPlayer : public Source {
     Scan scan_;
     std::int64_t block_b_scans_;
     std::int64_t max_in_use_;
-    bool keeps_volumes_;  // there is memory for the volume that is shown and one that comes
+    bool keeps_volumes_;  // memory suffices for the displayed volume and the next one
     SourceCapabilities capabilities_{.sends_when_asked = true};
     SpectraReader reader_;
     BlockPool pool_;
-    std::optional<BlockStream> stream_;  // of the volume under way; goes before what it reads with
-    std::int64_t number_ = -1;           // of that
+    std::optional<BlockStream> stream_;  // of the current volume; destroyed before reader_ and pool_
+    std::int64_t number_ = -1;           // of the current volume
     std::uint64_t sequence_ = 0;
-    std::int64_t lines_ = 0;  // sent
+    std::int64_t lines_ = 0;  // lines sent
 
-    std::shared_ptr<Use> use_ = std::make_shared<Use>();  // its mutex is of what follows too
-    std::int64_t shown_ = 0;                              // that was wanted last
+    std::shared_ptr<Use> use_ = std::make_shared<Use>();  // its mutex also protects the members below
+    std::int64_t shown_ = 0;                              // last requested volume
     bool is_wanted_ = false;                              // and not begun
     bool runs_ = false;
-    std::deque<std::pair<std::int64_t, std::int64_t>> sent_;  // numbers of the session and of the scan, lately
+    std::deque<std::pair<std::int64_t, std::int64_t>> sent_;  // recent volumes: numbers in the session and in the scan
     std::vector<std::string> problems_;
-    std::int64_t failed_ = -1;  // the volume that could not be read last
+    std::int64_t failed_ = -1;  // last volume that could not be read
 };
 
 }  // namespace echolux

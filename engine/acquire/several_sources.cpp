@@ -54,7 +54,7 @@ Arrival SeveralSources::next(std::chrono::milliseconds patience) {
         Arrival arrival = next_of_all(Clock::now() + patience);
         if (arrival.kind == Arrival::Kind::ended) stop();
         return arrival;
-    } catch (...) {  // without one of them there are no volumes
+    } catch (...) {  // volumes need all of them
         stop();
         throw;
     }

@@ -1,4 +1,4 @@
-// Several instruments as one source: what is the same however their spectra are put together.
+// Base class of sources that combine several instruments.
 #pragma once
 
 #include <chrono>
@@ -17,16 +17,17 @@ class SeveralSources : public Source {
     const Scan& scan() const override { return scan_; }
     std::int64_t block_b_scans() const override { return parts_.front().source->block_b_scans(); }
 
-    // No settings, which each instrument has for itself. That nothing comes is trouble if it is for one of them.
+    // Has no adjustable settings, since each instrument has its own. Silence is normal only if it is for all
+    // instruments.
     const SourceCapabilities& capabilities() const override { return capabilities_; }
     std::string name() const override;     // "A + B"
-    double line_rate_hz() const override;  // of all together
+    double line_rate_hz() const override;  // sum of all
     std::vector<std::filesystem::path> played_files() const override;
 
-    // All of them; none runs where one refuses.
+    // Starts all instruments, or none if one fails.
     void start() override;
 
-    // When one of them has ended, all have; where one fails, all are stopped.
+    // Ends when one instrument ends. If one fails, all are stopped.
     Arrival next(std::chrono::milliseconds patience) override;
     void stop() noexcept override;
 
@@ -35,16 +36,17 @@ class SeveralSources : public Source {
 
     struct Part {
         std::unique_ptr<Source> source;
-        std::optional<Block> waits;  // for those of the others, or for its turn
+        std::optional<Block> waits;  // for the other instruments, or for its turn
     };
 
-    // At least one. `scan_of_all` may refuse them.
+    // Needs one or more sources. `scan_of_all` combines their scans and may throw.
     SeveralSources(std::vector<std::unique_ptr<Source>> parts,
                    Scan (*scan_of_all)(const std::vector<std::unique_ptr<Source>>&));
 
     virtual Arrival next_of_all(Clock::time_point until) = 0;
 
-    // Nothing: a block of `part` waits.
+    // Waits for a block of `part`. Returns std::nullopt once there is one in part.waits, otherwise what happened
+    // instead.
     static std::optional<Arrival> anything_but_a_block(Part& part, Clock::time_point until);
 
     std::vector<Part> parts_;

@@ -18,7 +18,7 @@ namespace echolux {
 namespace {
 
 constexpr std::uint64_t page = 4096;
-constexpr std::uint64_t max_slot_bytes = std::uint64_t{1} << 40;  // no product below overflows
+constexpr std::uint64_t max_slot_bytes = std::uint64_t{1} << 40;  // prevents overflow in all products
 
 [[noreturn]] void refuse(const std::string& where, const std::string& problem) {
     throw Error(ErrorCode::device, problem, where, "see docs/push.md");

@@ -1,5 +1,5 @@
-// A ring of blocks in shared memory, as a viewer sees it (plugins/echolux_push.h): it only reads. Sizes are taken from
-// it once, checked against the memory that is there, and never asked for again.
+// A viewer's read-only access to a ring of blocks in shared memory (plugins/echolux_push.h). The ring's sizes are read
+// once and checked against the size of the memory.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@
 
 namespace echolux {
 
-// Memory with a ring in it, whoever wrote it.
+// A ring in memory from an untrusted producer.
 class RingView {
   public:
-    // `where` names it in errors. Throws Error{device}: it is no ring of this version, or not a whole one.
+    // `where` names it in errors. Throws Error{device} if it is not a complete ring of this version.
     RingView(std::span<const std::byte> memory, const std::string& where);
 
     const echolux_push_stream& stream() const { return stream_; }
@@ -28,7 +28,7 @@ class RingView {
     std::uint64_t published() const;
     bool has_ended() const;
 
-    // ECHOLUX_PUSH_TAKEN, NOT_YET, OVERTAKEN or WRONG.
+    // Copies one block. Returns ECHOLUX_PUSH_TAKEN, NOT_YET, OVERTAKEN or WRONG.
     int take(std::uint64_t sequence, echolux_push_block& block, std::span<std::byte> to) const;
 
   private:
@@ -38,9 +38,10 @@ class RingView {
     std::int64_t pid_;
 };
 
+// The shared memory of a ring.
 class SharedRing {
   public:
-    // Throws Error{device}: there is none of that name, nobody produces it any more, or it is not one.
+    // Throws Error{device} if there is no such ring, its producer is gone, or its memory is invalid.
     explicit SharedRing(const std::string& name);
     ~SharedRing();
     SharedRing(const SharedRing&) = delete;
@@ -48,7 +49,7 @@ class SharedRing {
 
     const RingView& view() const { return *view_; }
 
-    // Its producer runs, and the name still means this ring.
+    // Whether its producer runs, and whether the name still refers to this ring.
     bool is_produced() const;
     bool is_current() const;
 
@@ -59,7 +60,7 @@ class SharedRing {
     std::unique_ptr<RingView> view_;
 };
 
-// Names of rings whose producer runs.
+// Returns the names of rings with a running producer.
 std::vector<std::string> shared_rings();
 
 }  // namespace echolux

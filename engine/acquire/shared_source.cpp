@@ -1,6 +1,6 @@
-// Spectra that another program puts into shared memory (plugins/echolux_push.h). Blocks are copied out of the ring as
-// soon as they are there: its producer never waits, so that what is displayed or recorded later would be overwritten
-// under the reader's hands if it were lent. A block that was overwritten while it was copied is lost, never used.
+// Spectra from another program in shared memory (plugins/echolux_push.h). Blocks are copied out of the ring
+// immediately: the producer never waits, so blocks that are displayed or recorded later would be overwritten in the
+// ring. A block that was overwritten during the copy counts as lost.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,9 +20,9 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
-constexpr auto look_again = 300us;  // for a block: nobody can wake a viewer without waiting for it
-constexpr auto look_around = 50ms;  // for a producer
-constexpr auto look_at_it = 20ms;   // whether a producer is still there
+constexpr auto look_again = 300us;  // poll interval for blocks, because the ring has no wake-up mechanism
+constexpr auto look_around = 50ms;  // poll interval for a producer
+constexpr auto look_at_it = 20ms;   // interval for checking that the producer still runs
 
 class SharedSource : public Source {
   public:
@@ -64,7 +64,7 @@ class SharedSource : public Source {
             const bool has_ended = looks && ring_->view().has_ended();
             const bool is_gone = looks && !ring_->is_produced();
             if (std::optional<Block> block = taken()) return {Arrival::Kind::block, std::move(*block)};
-            // In this order: what was published before it ended has been taken.
+            // Check the ring's end before its block count, so that all published blocks are delivered.
             if (has_ended && next_ >= ring_->view().published()) return ended();
             if (is_gone && next_ >= ring_->view().published()) fail_as_gone();
             const auto now = steady_clock::now();
@@ -75,7 +75,7 @@ class SharedSource : public Source {
     }
 
   private:
-    // Of a ring that a producer says is large enough.
+    // Checks the slot size that the producer claims.
     void require_room() const {
         if (static_cast<std::uint64_t>(stream_.block_bytes()) <= ring_->view().slot_bytes()) return;
         throw Error(ErrorCode::device,
@@ -95,14 +95,14 @@ class SharedSource : public Source {
                     "start it again: the session goes on then");
     }
 
-    // Nothing: none is there, or there is no memory for it, and it stays in the ring.
+    // Returns std::nullopt if there is no block. Without free memory the block stays in the ring.
     std::optional<Block> taken() {
         const RingView& ring = ring_->view();
         for (;;) {
             const std::uint64_t published = ring.published();
             if (next_ >= published) return std::nullopt;
-            // The oldest slot may be overwritten already; a few more are left out, or the next copy would be overtaken
-            // too.
+            // The oldest slot may be in the process of being overwritten. Skip a few more, or the next copy would be
+            // overtaken too.
             if (published - next_ >= ring.slots()) next_ = published - ring.slots() + 1 + ring.slots() / 4;
             std::optional<BlockMemory> memory = stream_.room();
             if (!memory) return std::nullopt;
@@ -113,7 +113,7 @@ class SharedSource : public Source {
                     ++next_;
                     if (std::optional<Block> block = stream_.placed(sent, *memory)) return block;
                     continue;
-                case ECHOLUX_PUSH_OVERTAKEN: ++next_; continue;  // missing in the sequence: counted
+                case ECHOLUX_PUSH_OVERTAKEN: ++next_; continue;  // counted by the gap in the sequence
                 case ECHOLUX_PUSH_NOT_YET: return std::nullopt;
                 default: break;
             }
@@ -133,7 +133,7 @@ class SharedSource : public Source {
     bool is_running_ = false;
 };
 
-// Tells that it waits, once it does.
+// Reports waiting as progress.
 class Waiting {
   public:
     Waiting(Progress* progress, const std::string& name) : progress_(progress) {
@@ -143,7 +143,7 @@ class Waiting {
         if (progress_ == nullptr) return;
         try {
             progress_->end();
-        } catch (const std::exception&) {  // nobody is told any more
+        } catch (const std::exception&) {  // ignored in the destructor
         }
     }
     void go_on() {

@@ -78,9 +78,10 @@ bool puts_together(const std::string& kind) {
     return kind == "join" || kind == "interleave";
 }
 
-constexpr std::int64_t interleaved_pool_blocks = 16;  // of each instrument, until the others' lines are there
+constexpr std::int64_t interleaved_pool_blocks = 16;  // per instrument, until the lines of the others arrive
 
-// What each instrument is asked for. Lines that are interleaved are only copied from its blocks, soon and by the CPU.
+// Adapts settings for the parts. Blocks with interleaved lines are only copied by the CPU, so they need no pinned
+// memory and no large pool.
 SourceWanted wanted_of_each(SourceWanted wanted, bool interleaved) {
     if (interleaved) {
         wanted.memory = MemoryKind::host;
@@ -89,7 +90,7 @@ SourceWanted wanted_of_each(SourceWanted wanted, bool interleaved) {
     return wanted;
 }
 
-// Each is opened by itself, near the next GPU where they are to be near one.
+// Opens each instrument; with near_gpu, each near the next GPU.
 std::unique_ptr<Source> open_together(const SourceWanted& wanted, const std::string& kind) {
     const std::vector<std::string> names = sources_in(wanted.name);
     if (names.size() < 2) {
@@ -146,7 +147,7 @@ std::unique_ptr<Source> open_source(const SourceWanted& wanted) {
     constexpr std::array<std::string_view, 8> kinds{"sim", "replay", "genicam", "plugin",
                                                     "shm", "tcp",    "join",    "interleave"};
     const std::string nearest = nearest_name(kind, kinds);
-    const bool is_known = nearest == kind;  // and the file is missing
+    const bool is_known = nearest == kind;  // and its argument is missing
     throw Error(ErrorCode::bad_setting, fmt::format("expected {}, got \"{}\"", source_names, wanted.name), "source",
                 is_known || nearest.empty() ? "" : "did you mean " + nearest + "?");
 }

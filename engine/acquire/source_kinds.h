@@ -1,4 +1,4 @@
-// The kinds of sources that open_source() chooses among, each in files of its own.
+// Constructors of the source kinds, called by open_source().
 #pragma once
 
 #include <chrono>
@@ -11,17 +11,18 @@
 
 namespace echolux {
 
-// "KIND:ID,OPTIONS" taken apart; what is not there is "".
+// Splits "KIND:ID,OPTIONS"; missing parts are "".
 struct SourceName {
     explicit SourceName(const std::string& name);
 
     std::string kind;
-    std::string rest;     // all behind the colon: a scene or a file
-    std::string id;       // of a camera or plugin: `rest` up to its first comma
-    std::string options;  // behind that
+    std::string rest;     // everything after the colon: a scene or a file
+    std::string id;       // of a camera or plugin: up to the first comma
+    std::string options;  // after that comma
 };
 
-// `wanted.name` as given: "sim", "sim:FILE", "replay:FILE", "genicam:ID", "plugin:PATH". Errors as open_source().
+// `wanted.name` is the full name: "sim", "sim:FILE", "replay:FILE", "genicam:ID", "plugin:PATH". Errors as
+// open_source().
 std::unique_ptr<Source> open_simulator(const SourceWanted& wanted,
                                        std::shared_ptr<PacingClock> clock = steady_pacing_clock());
 std::unique_ptr<Source> open_replay(const SourceWanted& wanted,
@@ -29,13 +30,13 @@ std::unique_ptr<Source> open_replay(const SourceWanted& wanted,
 std::unique_ptr<Source> open_genicam(const SourceWanted& wanted);
 std::unique_ptr<Source> open_plugin(const SourceWanted& wanted);
 
-// "shm:NAME", "tcp://HOST:PORT": wait at most `patience` for a producer.
+// "shm:NAME" and "tcp://HOST:PORT" wait up to `patience` for a producer.
 constexpr std::chrono::seconds wait_for_producer{30};
 std::unique_ptr<Source> open_shared_memory(const SourceWanted& wanted,
                                            std::chrono::milliseconds patience = wait_for_producer);
 std::unique_ptr<Source> open_tcp(const SourceWanted& wanted, std::chrono::milliseconds patience = wait_for_producer);
 
-// One line for each camera that answers; never an error.
+// Returns one line per responding camera. Does not fail.
 std::vector<std::string> genicam_cameras();
 
 }  // namespace echolux

@@ -14,7 +14,7 @@ namespace echolux {
 
 namespace {
 
-// As long as the work took, so that half of the time is left to those who look already.
+// Sleeps as long as the work took, to leave half of the processor time to the display.
 void leave_time(std::chrono::steady_clock::duration worked, const std::stop_token& stop) {
     constexpr std::chrono::milliseconds moment{5};
     const auto end = std::chrono::steady_clock::now() + worked;
@@ -52,7 +52,7 @@ StoredVolumes::StoredVolumes(const Scan& scan, std::int64_t block_b_scans, Memor
     others_ = std::jthread([this, load](const std::stop_token& stop) {
         try {
             load_others(load, stop);
-        } catch (const std::exception&) {  // the first goes on standing in for them
+        } catch (const std::exception&) {  // the first volume keeps replacing the others
         }
     });
 }
@@ -75,7 +75,7 @@ void StoredVolumes::load_others(const Load& load, const std::stop_token& stop) {
     }
 }
 
-// As soon as nobody holds the block. False: it is to stop.
+// Waits until the block is not in use and replaces its content. Returns false if stopped.
 bool StoredVolumes::replace(Stored& stored, std::span<const std::byte> bytes, const std::stop_token& stop) {
     constexpr std::chrono::milliseconds pause{2};
     while (!stop.stop_requested()) {

@@ -1,6 +1,6 @@
-// Volumes in memory, block by block, that are sent over and over without a copy: a block is sent again when nobody
-// holds it any more, after its frame headers have been stamped anew. Where the first picture is to come soon, the first
-// volume stands in for the others until a thread has made them.
+// Volumes in memory that are sent repeatedly without copying. A block is sent again when its last user has released it,
+// with new frame headers. For a quick start, the first volume is used in place of the others until a thread has
+// simulated them.
 #pragma once
 
 #include <cstdint>
@@ -19,24 +19,24 @@ namespace echolux {
 
 class StoredVolumes : public BlockFeed {
   public:
-    // Fills a block with B-scan positions [first, first + count) of a volume as the scan's file would hold them; called
-    // for one block after the other. Headers are left alone.
+    // Fills one block with B-scan positions [first, first + count) of a volume in the layout of the scan's file,
+    // without headers. Called sequentially.
     using Load = std::function<void(std::int64_t volume, std::int64_t first, std::int64_t count, std::span<std::byte>)>;
 
-    // All volumes of the scan, several times where they are so few that all could be in use. `begins_early`: only the
-    // first is loaded now, the others by a thread. Throws Error{bad_setting} when the frames have no place for a
-    // header, Error{out_of_memory}, and what `load` throws.
+    // Stores all volumes of the scan, several times if there are so few that all could be in use. With `begins_early`,
+    // only the first is loaded here, the others by a thread. Throws Error{bad_setting} if frames have no space for a
+    // header, Error{out_of_memory}, and exceptions of `load`.
     StoredVolumes(const Scan& scan, std::int64_t block_b_scans, MemoryKind memory, const Load& load,
                   bool begins_early = false);
 
-    // Goes on where it was: blocks from before may still be held.
+    // Continues at the current volume, because earlier blocks may still be in use.
     void begin() override { first_ = next_; }
 
     std::optional<BlockMemory> fill(const BlockContent& content) override;
 
   private:
     struct Stored {
-        std::unique_ptr<BlockPool> memory;  // of this one block
+        std::unique_ptr<BlockPool> memory;  // pool with a single block
         std::int64_t bytes = 0;
         std::vector<std::uint32_t> frame_crcs;
     };
@@ -52,11 +52,11 @@ class StoredVolumes : public BlockFeed {
     SpectraLayout layout_;
     FrameStamp stamp_;
     std::int64_t block_b_scans_;
-    std::mutex mutex_;  // of the bytes and sums of blocks, while others take the place of the first
+    std::mutex mutex_;  // protects bytes and checksums of blocks while they are replaced
     std::vector<std::vector<Stored>> volumes_;
     std::int64_t first_ = 0;  // stored volume that is sent as volume 0
-    std::int64_t next_ = 0;   // the one after that which was sent last
-    std::jthread others_;     // goes first
+    std::int64_t next_ = 0;   // stored volume after the last one that was sent
+    std::jthread others_;     // destroyed first
 };
 
 }  // namespace echolux

@@ -1,6 +1,7 @@
-// Spectra over the network: this side listens, an acquisition program connects and sends blocks (engine/acquire/
-// push_wire.h). A thread receives as fast as blocks come, whether they are wanted or not: nothing old waits in the
-// network when a session starts, and a session that cannot keep up loses blocks here, where they are counted.
+// Spectra over the network. This side listens; an acquisition program connects and sends blocks
+// (engine/acquire/push_wire.h). A thread receives blocks as fast as they arrive, even if no session runs. So no
+// outdated data waits in the network when a session starts, and a session that is too slow loses blocks here, where
+// they are counted.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,11 +29,11 @@ using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
 constexpr auto at_a_time = 50ms;
-constexpr auto greets_within = 5s;    // after it has connected
-constexpr auto goes_on_within = 20s;  // in the middle of a block
+constexpr auto greets_within = 5s;    // after connecting
+constexpr auto goes_on_within = 20s;  // max silence within a block
 constexpr std::int64_t max_block_bytes = std::int64_t{1} << 32;
 
-// All of `to`. False: `stop`, or it was closed before the first byte. Throws Error{device}.
+// Fills `to`. Returns false if stopped, or if the connection was closed before the first byte. Throws Error{device}.
 bool received(TcpConnection& from, std::span<std::byte> to, std::chrono::milliseconds patience, bool may_wait,
               const std::stop_token& stop, const std::string& where) {
     std::size_t done = 0;
@@ -59,7 +60,7 @@ struct Greeted {
     echolux_push_stream stream;
 };
 
-// The next program that connects and says what it sends; who says something else is told nothing and left.
+// Accepts the next program with a valid greeting. Others are disconnected without an answer.
 std::optional<Greeted> greeted(TcpListener& listener, const std::stop_token& stop, const std::string& where,
                                std::string& problem) {
     std::optional<TcpConnection> came = listener.accept(at_a_time);
@@ -135,7 +136,7 @@ class TcpSource : public Source {
     }
 
   private:
-    // Of one program after the other.
+    // Thread function: serves one program after another.
     void receive(Greeted first, const std::stop_token& stop) {
         std::optional<Greeted> now = std::move(first);
         while (!stop.stop_requested()) {
@@ -175,7 +176,7 @@ class TcpSource : public Source {
         }
     }
 
-    // Until there are no more. True: the sender says so; false: it has gone.
+    // Receives blocks until the end. Returns true if the sender has signalled the end, false if it has disconnected.
     bool receive_blocks(TcpConnection& from, const std::stop_token& stop) {
         std::array<std::byte, sizeof(PushHead)> bytes;
         while (received(from, bytes, goes_on_within, true, stop, where_)) {
@@ -206,7 +207,7 @@ class TcpSource : public Source {
         return true;
     }
 
-    // Nobody wants it, or there is no memory for it: it is missing in the sequence then, and counted.
+    // Discards the block without a session or free memory. It is counted by the gap in the sequence.
     bool skipped(TcpConnection& from, std::uint64_t bytes, const std::stop_token& stop) {
         while (bytes > 0) {
             const std::span<std::byte> part(waste_.data(), std::min<std::uint64_t>(bytes, waste_.size()));
@@ -219,18 +220,18 @@ class TcpSource : public Source {
     std::string where_;
     SourceCapabilities capabilities_;
     TcpListener listener_;
-    std::mutex mutex_;  // of what follows
+    std::mutex mutex_;  // protects the members below
     PushedStream stream_;
     std::string peer_;
     std::condition_variable changed_;
     std::deque<Block> ready_;
-    std::string rejected_;  // who connected last and was left, and why
+    std::string rejected_;  // why the last program was disconnected
     std::exception_ptr problem_;
     bool is_connected_ = false;
     bool is_running_ = false;
     bool ends_ = false;
-    std::vector<std::byte> waste_;  // of the thread
-    std::jthread receiving_;        // goes first
+    std::vector<std::byte> waste_;  // used only by the thread
+    std::jthread receiving_;        // destroyed first
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ ImageBuffers::~ImageBuffers() {
     for (ArvBuffer* buffer : buffers_) g_object_unref(buffer);
 }
 
-// A stream takes a reference to each buffer and drops it when it ends; ours stays.
+// A stream takes a reference to each buffer and drops it at its end. Our own reference remains.
 void ImageBuffers::attach(ArvStream* stream) {
     const std::lock_guard lock(mutex_);
     stream_ = stream;

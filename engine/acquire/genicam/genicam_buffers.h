@@ -1,6 +1,5 @@
-// The memory that a camera's images are written to: ours, page aligned and pinned where a GPU fetches from it, lent to
-// Aravis. An image that somebody holds comes back by itself; one that comes back while nothing streams waits for the
-// next start.
+// Buffers for a camera's images, page-aligned and pinned if a GPU reads them. They are owned here and passed to Aravis.
+// An image returns to the stream when its last user releases it, or stays here until the next start if nothing streams.
 #pragma once
 
 #include <arv.h>
@@ -14,9 +13,10 @@
 
 namespace echolux {
 
+// Thread-safe.
 class ImageBuffers : public std::enable_shared_from_this<ImageBuffers> {
   public:
-    // Throws Error{out_of_memory}.
+    // Allocates `count` buffers. Throws Error{out_of_memory}.
     ImageBuffers(std::int64_t count, std::int64_t bytes, MemoryKind wanted);
     ~ImageBuffers();
     ImageBuffers(const ImageBuffers&) = delete;
@@ -24,11 +24,11 @@ class ImageBuffers : public std::enable_shared_from_this<ImageBuffers> {
 
     MemoryKind memory() const { return memory_.front().kind; }
 
-    // All images that nobody holds are queued. `stream` must stay until detach().
+    // Queues all buffers that are not in use. `stream` must exist until detach().
     void attach(ArvStream* stream);
     void detach();
 
-    // What the stream has filled is used again at once, or when the keeper's last copy is gone.
+    // Returns a filled buffer to the stream: at once, or when the last copy of the returned pointer is destroyed.
     void give_back(ArvBuffer* buffer);
     std::shared_ptr<const void> keep(ArvBuffer* buffer);
 

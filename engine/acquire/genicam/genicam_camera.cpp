@@ -10,8 +10,8 @@
 namespace echolux {
 namespace {
 
-// For packets that the kernel keeps until Aravis takes them: some milliseconds of a fast camera. Linux gives less where
-// net.core.rmem_max says so.
+// Socket buffer for packets that Aravis has not read yet: some milliseconds of a fast camera. Linux may limit it
+// (net.core.rmem_max).
 constexpr std::int64_t min_socket_bytes = std::int64_t{4} << 20;
 constexpr std::int64_t max_socket_bytes = std::int64_t{256} << 20;
 
@@ -30,7 +30,7 @@ const GenicamCamera::LineRate GenicamCamera::line_rates[] = {
     {"AcquisitionFrameRateAbs", "AcquisitionFrameRateEnable", true},
 };
 
-// Calls Aravis with a place for its error and turns that into ours.
+// Calls an Aravis function with an error argument and converts its error to an exception.
 template <class Call>
 auto GenicamCamera::ask(const char* what, Call call) const {
     GError* error = nullptr;
@@ -81,7 +81,7 @@ GenicamCamera::~GenicamCamera() {
                                          nullptr, &lost_);
 }
 
-// Stays as the camera was set where that can hold spectra.
+// Keeps the camera's format if it supports spectra.
 void GenicamCamera::choose_pixel_format() {
     const char* now =
         ask("reading PixelFormat", [&](GError** e) { return arv_camera_get_pixel_format_as_string(camera_.get(), e); });
@@ -111,7 +111,7 @@ void GenicamCamera::set_integer(const char* feature, std::int64_t value) {
     const auto read = [&] {
         return ask(feature, [&](GError** e) { return arv_camera_get_integer(camera_.get(), feature, e); });
     };
-    if (read() == value) return;  // some cameras refuse to be told what they do already
+    if (read() == value) return;  // some cameras reject setting a value that is already set
     ask(feature, [&](GError** e) { return arv_camera_set_integer(camera_.get(), feature, value, e); });
     if (const std::int64_t now = read(); now != value) {
         throw Error(ErrorCode::bad_setting, fmt::format("requested {}, but the camera uses {}", value, now),
@@ -179,7 +179,7 @@ std::int64_t GenicamCamera::payload_bytes() const {
     return ask("reading PayloadSize", [&](GError** e) { return arv_camera_get_payload(camera_.get(), e); });
 }
 
-// A camera that this machine imitates is found through any network card, where a packet socket would wait in vain.
+// A camera emulated on this machine may be found through any network card, but packet sockets receive nothing from it.
 void GenicamCamera::listen_where_packets_come() {
     ArvDevice* device = arv_camera_get_device(camera_.get());
     if (!ARV_IS_GV_DEVICE(device)) return;

@@ -1,6 +1,5 @@
-// A GenICam camera (GigE Vision, USB3 Vision) as a line camera, through the Aravis library: connected, set up,
-// streaming. The features are those of the GenICam Standard Features Naming Convention; older cameras append "Abs" to
-// some.
+// A GenICam camera (GigE Vision, USB3 Vision) used like a line camera through the Aravis library. Features follow the
+// GenICam Standard Features Naming Convention; older cameras append "Abs" to some names.
 #pragma once
 
 #include <arv.h>
@@ -21,11 +20,12 @@ struct ReleaseObject {
 template <class T>
 using AravisObject = std::unique_ptr<T, ReleaseObject>;
 
+// Use it from one thread at a time.
 class GenicamCamera {
   public:
-    // `id` as Aravis knows it: vendor-model-serial, a part of it, an address; empty: the first camera found.
-    // `features`: assignments and commands separated by spaces, "TriggerMode=On Gain=2". Throws Error{device,
-    // bad_setting} naming camera and feature, as all that follows.
+    // Connects to a camera. `id` is that of Aravis: vendor-model-serial, a part of it, or an address; empty: the first
+    // camera found. `features` are assignments and commands separated by spaces: "TriggerMode=On Gain=2". This and all
+    // other functions throw Error{device, bad_setting} naming camera and feature.
     GenicamCamera(const std::string& id, const std::string& features);
     ~GenicamCamera();
     GenicamCamera(const GenicamCamera&) = delete;
@@ -36,6 +36,7 @@ class GenicamCamera {
 
     std::int64_t width() const;
     ImageHeights heights() const;
+    // Whether these settings can be changed.
     bool sets_width() const;
     bool sets_line_rate() const { return line_rate_ != nullptr; }
     bool sets_exposure() const;
@@ -43,18 +44,19 @@ class GenicamCamera {
     void set_width(std::int64_t pixels);
     void set_height(std::int64_t lines);
     void set_exposure(double us);
+    // Lines per second. Some cameras only set the rate of images, so the lines per image are needed.
     void set_line_rate(double hz, std::int64_t image_lines);
-    double line_rate(std::int64_t image_lines) const;  // 0: unknown
+    double line_rate(std::int64_t image_lines) const;  // 0 if unknown
 
-    std::int64_t payload_bytes() const;  // of an image as sent
-    AravisObject<ArvStream> stream();    // stops with its last reference
+    std::int64_t payload_bytes() const;  // size of an image as sent
+    AravisObject<ArvStream> stream();    // stops when released
     void start();
     void stop() noexcept;
 
-    bool is_lost() const { return lost_; }  // it does not answer any more
+    bool is_lost() const { return lost_; }  // no longer responds
 
   private:
-    struct LineRate;  // the feature that sets it
+    struct LineRate;  // feature that sets the line rate
 
     template <class Call>
     auto ask(const char* what, Call call) const;

@@ -11,7 +11,7 @@
 namespace echolux {
 namespace {
 
-// Samples and their format are the camera's to say; where the scan names a number of samples, the camera is set to it.
+// The camera determines the pixel format. It also determines the samples per line, unless the scan specifies them.
 void agree_on_lines(GenicamCamera& camera, Scan& scan) {
     camera.pixel_format().describe_to(scan.format);
     scan.file = {};
@@ -27,7 +27,7 @@ void agree_on_lines(GenicamCamera& camera, Scan& scan) {
     scan.geometry.samples = width / scan.format.channels;
 }
 
-// What the camera is set to, or was told to be by the scan; 0: its own, which may depend on its images.
+// Returns the line rate from the settings or the scan. 0: the camera's own rate, which may depend on the image height.
 double wanted_line_rate_hz(const SourceSettings& settings, const ScanGeometry& geometry) {
     return settings.line_rate_hz > 0 ? settings.line_rate_hz : geometry.line_rate_hz;
 }

@@ -1,6 +1,6 @@
-// Spectra from a line camera (GenICam). An image is a block where the camera's images can be as tall as that;
-// otherwise, and where the pixel format has to be unpacked, images are copied together. Every image has its place in
-// its volume by its frame id, so that a lost one shifts nothing.
+// Spectra from a GenICam line camera. If possible, images are used as blocks without copying. Otherwise, if images
+// cannot be that tall or the pixel format must be unpacked, images are copied into blocks. The frame id determines each
+// image's position in the volume, so a lost image does not shift later ones.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,10 +21,10 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr std::int64_t images_in_flight = 8;  // where they are copied: for the two blocks at hand, at least so many
-constexpr std::int64_t max_incomplete = 100;  // images in a row: more than a disturbance
-constexpr std::int64_t max_late = 16;         // images in a row: more than a network exchanges
-constexpr milliseconds look_around{50};       // while nothing comes: is the camera still there?
+constexpr std::int64_t images_in_flight = 8;  // min number of buffers if images are copied
+constexpr std::int64_t max_incomplete = 100;  // consecutive images: more than a brief disturbance
+constexpr std::int64_t max_late = 16;         // consecutive images: more than a network reorders
+constexpr milliseconds look_around{50};       // interval for checking the connection while no image arrives
 
 class GenicamSource : public Source {
   public:
@@ -41,7 +41,7 @@ class GenicamSource : public Source {
     void stop() noexcept override;
 
   private:
-    // A block that images are copied into.
+    // A block that is being assembled from images.
     struct Partial {
         BlockMemory memory;
         std::int64_t number = 0;
@@ -60,19 +60,19 @@ class GenicamSource : public Source {
     [[noreturn]] void fail(const std::string& problem, const char* remedy);
 
     SourceWanted wanted_;
-    std::unique_ptr<GenicamCamera> camera_;  // none: it was lost
+    std::unique_ptr<GenicamCamera> camera_;  // null after the connection was lost
     std::string name_;
     GenicamSetup setup_;
     std::shared_ptr<ImageBuffers> buffers_;
-    BlockPool pool_;  // for blocks that images are copied into
+    BlockPool pool_;  // for blocks assembled from images
     AravisObject<ArvStream> stream_;
 
-    // Since the start.
+    // State since start().
     FrameNumbers numbers_;
     std::int64_t next_image_ = 0;
-    std::int64_t incomplete_ = 0;  // images, the last ones
-    std::int64_t late_ = 0;        // the same
-    std::int64_t next_block_ = 0;  // lost ones included
+    std::int64_t incomplete_ = 0;  // consecutive incomplete images
+    std::int64_t late_ = 0;        // consecutive images with an old frame id
+    std::int64_t next_block_ = 0;  // including lost blocks
     std::uint64_t sequence_ = 0;
     std::optional<std::uint64_t> first_ns_;
     std::optional<Partial> partial_;
@@ -87,7 +87,7 @@ GenicamSource::GenicamSource(const SourceWanted& wanted)
     buffers_ = std::make_shared<ImageBuffers>(images, setup_.payload_bytes, adopted ? wanted.memory : MemoryKind::host);
 }
 
-// "genicam:ID,FEATURE=VALUE ..."
+// The name has the form "genicam:ID,FEATURE=VALUE ...".
 std::unique_ptr<GenicamCamera> GenicamSource::connected() const {
     const SourceName name(wanted_.name);
     return std::make_unique<GenicamCamera>(name.id, name.options);
@@ -145,8 +145,8 @@ Arrival GenicamSource::next(milliseconds patience) {
     }
 }
 
-// Takes the image over: it becomes a block, or goes back to the camera. An image with packets missing is left out; the
-// frame ids of those that follow tell that. Where none follows, the network cannot carry the images.
+// Takes over an image and either makes it a block or returns it to the camera. Images with missing packets are dropped;
+// the gap in frame ids reveals the loss. If all images are incomplete, the network is too slow and the source fails.
 std::optional<Block> GenicamSource::take(ArvBuffer* image) {
     std::shared_ptr<const void> keeper = buffers_->keep(image);
     if (arv_buffer_get_status(image) != ARV_BUFFER_STATUS_SUCCESS) {
@@ -198,7 +198,7 @@ std::optional<Block> GenicamSource::copied(ArvBuffer* image, const ImagePlace& p
     const std::int64_t number = number_of(place);
     if (partial_ && (partial_->number != number || partial_->images != place.image)) partial_.reset();
     if (!partial_) {
-        if (place.image != 0) return std::nullopt;  // its beginning is lost
+        if (place.image != 0) return std::nullopt;  // the first image of the block was lost
         const std::optional<BlockMemory> memory = pool_.take_below(setup_.pool_blocks);
         if (!memory) return std::nullopt;
         partial_ = Partial{*memory, number, 0, time_s};
@@ -238,7 +238,7 @@ std::int64_t GenicamSource::number_of(const ImagePlace& place) const {
     return place.volume * setup_.plan.blocks_per_volume + place.block;
 }
 
-// By the camera's clock; by ours for a camera that has none.
+// Uses the camera's clock, or the host's if the camera has none.
 double GenicamSource::seconds(ArvBuffer* image) {
     std::uint64_t ns = arv_buffer_get_timestamp(image);
     if (ns == 0) ns = arv_buffer_get_system_timestamp(image);
