@@ -35,32 +35,108 @@ constexpr std::uint32_t architecture = AUDIT_ARCH_AARCH64;
 #error "reader processes know the system calls of x86-64 and of 64-bit ARM"
 #endif
 
-// Memory, time, the end: what needs neither a file nor anybody else.
-// clang-format off
+// Memory, time and exit: calls without effect on files or other processes.
 constexpr int harmless[] = {
-    SYS_read, SYS_pread64, SYS_lseek, SYS_fstat, SYS_close, SYS_munmap, SYS_mremap, SYS_brk,
-    SYS_madvise, SYS_futex, SYS_exit, SYS_exit_group, SYS_rt_sigaction, SYS_rt_sigreturn, SYS_rt_sigprocmask,
-    SYS_sigaltstack, SYS_getpid, SYS_gettid, SYS_clock_gettime, SYS_clock_nanosleep, SYS_nanosleep, SYS_gettimeofday,
-    SYS_getrandom, SYS_sched_yield, SYS_setitimer, SYS_getrusage, SYS_sysinfo, SYS_uname, SYS_restart_syscall,
-    SYS_sched_getaffinity, SYS_set_robust_list, SYS_rseq, SYS_membarrier,
+    SYS_read,
+    SYS_pread64,
+    SYS_lseek,
+    SYS_fstat,
+    SYS_close,
+    SYS_munmap,
+    SYS_mremap,
+    SYS_brk,
+    SYS_madvise,
+    SYS_futex,
+    SYS_exit,
+    SYS_exit_group,
+    SYS_rt_sigaction,
+    SYS_rt_sigreturn,
+    SYS_rt_sigprocmask,
+    SYS_sigaltstack,
+    SYS_getpid,
+    SYS_gettid,
+    SYS_clock_gettime,
+    SYS_clock_nanosleep,
+    SYS_nanosleep,
+    SYS_gettimeofday,
+    SYS_getrandom,
+    SYS_sched_yield,
+    SYS_setitimer,
+    SYS_getrusage,
+    SYS_sysinfo,
+    SYS_uname,
+    SYS_restart_syscall,
+    SYS_sched_getaffinity,
+    SYS_set_robust_list,
+    SYS_rseq,
+    SYS_membarrier,
 #ifdef SYS_alarm
-    SYS_alarm, SYS_time,
+    SYS_alarm,
+    SYS_time,
 #endif
 };
 // clang-format on
 
-// What no reader tries by accident: it ends, and says which it was. Everything else just fails (EPERM).
-// clang-format off
+// Calls that no benign reader makes: the process reports the call and exits. All others fail with EPERM.
 constexpr int telling[] = {
-    SYS_execve, SYS_execveat, SYS_kill, SYS_tkill, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev,
-    SYS_socket, SYS_socketpair, SYS_connect, SYS_bind, SYS_listen, SYS_accept, SYS_accept4, SYS_sendmsg, SYS_sendmmsg,
-    SYS_unlinkat, SYS_renameat, SYS_renameat2, SYS_mkdirat, SYS_linkat, SYS_symlinkat, SYS_mknodat, SYS_fchmodat,
-    SYS_fchownat, SYS_truncate, SYS_ftruncate, SYS_fchmod, SYS_fchown, SYS_mount, SYS_umount2, SYS_chroot,
-    SYS_pivot_root, SYS_unshare, SYS_setns, SYS_bpf, SYS_io_uring_setup, SYS_userfaultfd, SYS_memfd_create,
-    SYS_init_module, SYS_openat2, SYS_setuid, SYS_setgid, SYS_seccomp, SYS_pwrite64,
+    SYS_execve,
+    SYS_execveat,
+    SYS_kill,
+    SYS_tkill,
+    SYS_ptrace,
+    SYS_process_vm_readv,
+    SYS_process_vm_writev,
+    SYS_socket,
+    SYS_socketpair,
+    SYS_connect,
+    SYS_bind,
+    SYS_listen,
+    SYS_accept,
+    SYS_accept4,
+    SYS_sendmsg,
+    SYS_sendmmsg,
+    SYS_unlinkat,
+    SYS_renameat,
+    SYS_renameat2,
+    SYS_mkdirat,
+    SYS_linkat,
+    SYS_symlinkat,
+    SYS_mknodat,
+    SYS_fchmodat,
+    SYS_fchownat,
+    SYS_truncate,
+    SYS_ftruncate,
+    SYS_fchmod,
+    SYS_fchown,
+    SYS_mount,
+    SYS_umount2,
+    SYS_chroot,
+    SYS_pivot_root,
+    SYS_unshare,
+    SYS_setns,
+    SYS_bpf,
+    SYS_io_uring_setup,
+    SYS_userfaultfd,
+    SYS_memfd_create,
+    SYS_init_module,
+    SYS_openat2,
+    SYS_setuid,
+    SYS_setgid,
+    SYS_seccomp,
+    SYS_pwrite64,
 #ifdef SYS_fork
-    SYS_fork, SYS_vfork, SYS_unlink, SYS_rename, SYS_mkdir, SYS_rmdir, SYS_link, SYS_symlink, SYS_creat, SYS_chmod,
-    SYS_chown, SYS_mknod,
+    SYS_fork,
+    SYS_vfork,
+    SYS_unlink,
+    SYS_rename,
+    SYS_mkdir,
+    SYS_rmdir,
+    SYS_link,
+    SYS_symlink,
+    SYS_creat,
+    SYS_chmod,
+    SYS_chown,
+    SYS_mknod,
 #endif
 };
 // clang-format on
@@ -73,7 +149,7 @@ constexpr sock_filter jump(std::uint16_t code, std::uint32_t value, std::uint8_t
     return {code, if_true, if_false, value};
 }
 
-// Little-endian machines alone: the low half of an argument comes first.
+// Assumes a little-endian machine: the low half of an argument is first.
 constexpr std::uint32_t low(int argument) {
     return static_cast<std::uint32_t>(offsetof(seccomp_data, args) + 8 * static_cast<std::size_t>(argument));
 }
@@ -94,34 +170,35 @@ class Filter {
         add({load(offsetof(seccomp_data, arch)), jump(BPF_JMP | BPF_JEQ | BPF_K, architecture, 1, 0),
              give(SECCOMP_RET_KILL_PROCESS), load(offsetof(seccomp_data, nr))});
 #ifdef __x86_64__
-        constexpr std::uint32_t other_numbers = 0x40000000;  // of the x32 interface
+        constexpr std::uint32_t other_numbers = 0x40000000;  // of the x32 ABI
         add({jump(BPF_JMP | BPF_JGE | BPF_K, other_numbers, 0, 1), give(SECCOMP_RET_KILL_PROCESS)});
 #endif
         for (const int call : harmless) on(call, {give(SECCOMP_RET_ALLOW)});
         for (const int call : telling) on(call, {give(SECCOMP_RET_TRAP)});
-        // Memory, but none that can be executed.
+        // Memory, but not executable.
         for (const int call : {SYS_mmap, SYS_mprotect}) {
             on(call, {load(low(2)), jump(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1), give(SECCOMP_RET_TRAP),
                       give(SECCOMP_RET_ALLOW)});
         }
         on(SYS_newfstatat, {give(SECCOMP_RET_TRAP)});  // see answer_fstat()
-        // The socket that is there, to nobody else. What libraries print goes nowhere.
+        // Allows only the existing socket. Output of libraries is discarded.
         on(SYS_write, {load(low(0)), jump(BPF_JMP | BPF_JEQ | BPF_K, reader_socket, 0, 1), give(SECCOMP_RET_ALLOW),
                        jump(BPF_JMP | BPF_JEQ | BPF_K, STDOUT_FILENO, 1, 0),
                        jump(BPF_JMP | BPF_JEQ | BPF_K, STDERR_FILENO, 0, 1), give(refused), give(SECCOMP_RET_TRAP)});
         on(SYS_sendto, {load(low(0)), jump(BPF_JMP | BPF_JEQ | BPF_K, reader_socket, 0, 3), load(low(4)),
                         jump(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1), give(SECCOMP_RET_ALLOW), give(SECCOMP_RET_TRAP)});
-        // Threads, as some codecs have, but no processes. The flags of clone3 cannot be looked at: the C library then
-        // takes the older call.
+        // Allows threads, which some codecs use, but not processes. A filter cannot check the flags of clone3, so it
+        // returns ENOSYS and the C library falls back to clone.
         on(SYS_clone, {load(low(0)), jump(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1), give(SECCOMP_RET_ALLOW),
                        give(SECCOMP_RET_TRAP)});
         on(SYS_clone3, {give(SECCOMP_RET_ERRNO | ENOSYS)});
-        // abort() signals itself.
+        // abort() sends a signal to its own process.
         on(SYS_tgkill, {load(low(0)), jump(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(getpid()), 0, 1),
                         give(SECCOMP_RET_ALLOW), give(SECCOMP_RET_TRAP)});
         on(SYS_fcntl,
            {load(low(1)), jump(BPF_JMP | BPF_JEQ | BPF_K, F_GETFL, 0, 1), give(SECCOMP_RET_ALLOW), give(refused)});
-        // Opening to read fails quietly, as libraries look for files of their own; opening to write does not.
+        // Opening for reading fails quietly, because libraries look for configuration files. Opening for writing is a
+        // violation.
         on(SYS_openat, opening(2));
 #ifdef SYS_open
         on(SYS_open, opening(1));
@@ -154,8 +231,8 @@ class Filter {
     std::vector<sock_filter> code_;
 };
 
-// The C library asks for a file that is open by newfstatat() with an empty path. A filter does not see paths, and with
-// one the call would tell what files there are: it is never made, and fstat() takes its place.
+// The C library implements fstat() as newfstatat() with an empty path. A filter cannot read paths, and with a path the
+// call would reveal which files exist. So the call is trapped and replaced by fstat().
 void answer_fstat(ucontext_t& context) {
     auto& machine = context.uc_mcontext;
 #if defined(__x86_64__)
@@ -174,8 +251,7 @@ void answer_fstat(ucontext_t& context) {
     errno = number;
 }
 
-// Else it says which system call it was, and ends. The frame is put together by hand: nothing but writing may be done
-// here.
+// Reports the forbidden system call and exits. The frame is built by hand, because a signal handler may only write.
 void hear_trap(int, siginfo_t* what, void* context) {
     if (what->si_syscall == SYS_newfstatat) return answer_fstat(*static_cast<ucontext_t*>(context));
     struct [[gnu::packed]] {
@@ -203,7 +279,7 @@ bool limit(decltype(RLIMIT_AS) of, rlim_t soft, rlim_t hard) {
 
 std::string enter_cage(std::int64_t max_bytes, std::int64_t max_work_s) {
     for (const int signal_number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
-        signal(signal_number, SIG_IGN);  // the end is the socket's
+        signal(signal_number, SIG_IGN);  // the process ends when its socket is closed
     signal(SIGALRM, SIG_DFL);
     sigset_t none;
     sigemptyset(&none);
@@ -213,11 +289,11 @@ std::string enter_cage(std::int64_t max_bytes, std::int64_t max_work_s) {
     on_trap.sa_flags = SA_SIGINFO;
     sigaction(SIGSYS, &on_trap, nullptr);
     close_range(reader_file + 1, ~0U, 0);
-    mallopt(M_ARENA_MAX, 1);  // threads take no 128 MiB of addresses each
+    mallopt(M_ARENA_MAX, 1);  // otherwise each thread reserves 128 MiB of address space
     const rlim_t space = address_space_bytes() + static_cast<rlim_t>(max_bytes);
     const auto work_s = static_cast<rlim_t>(max_work_s);
     const bool has_limits = limit(RLIMIT_CORE, 0, 0) && limit(RLIMIT_FSIZE, 0, 0) && limit(RLIMIT_AS, space, space) &&
-                            limit(RLIMIT_CPU, work_s, work_s + 1);  // first a signal that says why
+                            limit(RLIMIT_CPU, work_s, work_s + 1);  // SIGXCPU first, which gives the reason
     if (!has_limits) return std::string("limits cannot be set: ") + std::strerror(errno);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0 || !Filter().install())
         return std::string("this system offers no seccomp filter: ") + std::strerror(errno);

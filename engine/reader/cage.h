@@ -1,6 +1,7 @@
-// What a reader process gives up before it looks at the first byte of a file: memory beyond a bound, files, network,
-// other processes. A list of system calls is all that is left (seccomp, Documentation/userspace-api/seccomp_filter.rst
-// of Linux); voxels leave by memory that is shared already, words by a socket that is open already.
+// Sandbox of a reader process, entered before it reads the first byte of a file. It limits memory and time, and removes
+// access to files, network and other processes. Only a list of system calls remains (seccomp,
+// Documentation/userspace-api/seccomp_filter.rst of Linux). Voxels leave through existing shared memory, messages
+// through an open socket.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +9,8 @@
 
 namespace echolux {
 
-// Whether all of it holds; else what does not, after which nothing may be read. `max_bytes` counts from what the
-// process has now; `max_work_s` is of processor time, in all.
+// Enters the sandbox. Returns "" on success, otherwise the reason; then no file may be read. `max_bytes` is in addition
+// to the current memory; `max_work_s` limits the total processor time.
 std::string enter_cage(std::int64_t max_bytes, std::int64_t max_work_s);
 
 }  // namespace echolux

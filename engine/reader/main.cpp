@@ -1,6 +1,5 @@
-// The program `echolux-reader`: reads one file for Echolux where it can do no harm
-// (engine/io/contained/reader_process.h). Started by Echolux alone, with a socket, shared memory and the file already
-// open.
+// The program `echolux-reader` reads one file for Echolux in a sandbox (engine/io/contained/reader_process.h). Only
+// Echolux starts it, with an open socket, shared memory and the open file.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,7 +13,8 @@ int main(int count, char** arguments) {
     const bool fits = count == 3 && std::strcmp(arguments[1], echolux::version) == 0 &&
                       std::to_string(echolux::reader_protocol) == arguments[2];
     if (fits)
-        std::_Exit(echolux::serve_reader(echolux::reader_of_kind));  // what exits look for is out of reach by then
+        std::_Exit(echolux::serve_reader(echolux::reader_of_kind));  // exit handlers would need resources that the
+                                                                     // sandbox removed
     if (count == 3) {
         echolux::send_frame(echolux::reader_socket,
                             echolux::frame_of(echolux::Error(echolux::ErrorCode::device,

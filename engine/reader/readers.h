@@ -1,4 +1,4 @@
-// The kinds of files that are read in a process of their own.
+// The kinds of files that are read in a separate process.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace echolux {
 
-// Throws Error{bad_file, bad_setting (not part of this build)}.
+// Opens the reader for order.kind. Throws Error{bad_file, bad_setting (not part of this build)}.
 std::unique_ptr<ImageReader> reader_of_kind(const OpenOrder& order);
 
 }  // namespace echolux

@@ -14,7 +14,7 @@
 namespace echolux {
 namespace {
 
-// The memory that both see, as much of it as was asked for last.
+// The shared memory, mapped up to the largest size requested.
 class SharedMemory {
   public:
     std::span<std::byte> at(std::int64_t place, std::int64_t bytes) {
@@ -54,8 +54,8 @@ Frame answer_to(const ReadOrder& order, ImageReader& reader, SharedMemory& memor
     return Frame(Says::done);
 }
 
-// Whatever goes wrong is told. An answer that hangs ends also where the program is gone; a process that does what a
-// hostile file says could forbid that, and has the limit of its cage.
+// Converts exceptions to error frames. An alarm ends answers that hang, even if the program is gone. A compromised
+// process could cancel the alarm, but not the sandbox's limit of processor time.
 Frame answered(const OpenOrder& opened, std::int64_t bytes, const std::function<Frame()>& work) {
     alarm(static_cast<unsigned>(opened.longest_s +
                                 static_cast<std::int64_t>(static_cast<double>(bytes) / slowest_reading)));

@@ -1,5 +1,5 @@
-// What a reader process does: takes one order to open a file, gives up everything else, and answers what is asked of it
-// until nobody listens any more.
+// Main loop of a reader process: receives the order to open a file, enters the sandbox, and answers requests until the
+// socket is closed.
 #pragma once
 
 #include <functional>
@@ -9,10 +9,10 @@
 
 namespace echolux {
 
-// Of the file at the descriptor reader_file.
+// Opens the file at the descriptor reader_file.
 using OpenReader = std::function<std::unique_ptr<ImageReader>(const OpenOrder& order)>;
 
-// The status to end with.
+// Returns the exit status.
 int serve_reader(const OpenReader& open);
 
 }  // namespace echolux
