@@ -43,7 +43,7 @@ bool waits(int descriptor, short events, std::chrono::milliseconds patience) {
     return poll(&one, 1, static_cast<int>(patience.count())) > 0;
 }
 
-// Of either end of a connection.
+// Formats the numeric address of either end.
 std::string peer_text(const sockaddr* address, socklen_t bytes) {
     char host[NI_MAXHOST];
     char port[NI_MAXSERV];
@@ -67,7 +67,7 @@ std::string NetAddress::text() const {
     return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port) : fmt::format("[{}]:{}", host, port);
 }
 
-// Numbers: a name that begins with 127 may belong to anybody.
+// Checks numeric addresses only: a host name that begins with 127 may belong to any machine.
 bool NetAddress::is_this_machine_alone() const {
     in_addr v4{};
     in6_addr v6{};
@@ -96,7 +96,7 @@ TcpHandle::~TcpHandle() {
 
 TcpConnection::TcpConnection(TcpHandle handle, std::string peer) : handle_(std::move(handle)), peer_(std::move(peer)) {
     set(handle_.get(), IPPROTO_TCP, TCP_NODELAY, 1);
-    // A machine that was switched off says nothing any more.
+    // Detects machines that were switched off.
     set(handle_.get(), SOL_SOCKET, SO_KEEPALIVE, 1);
     set(handle_.get(), IPPROTO_TCP, TCP_KEEPIDLE, 10);
     set(handle_.get(), IPPROTO_TCP, TCP_KEEPINTVL, 5);

@@ -1,5 +1,5 @@
-// Connections over TCP, as far as sources and links to other programs need them: nothing waits longer than it was asked
-// to, and nothing listens on other addresses than the one that was named.
+// TCP connections for sources and links to other programs. No function waits longer than requested, and listening is
+// limited to the given address.
 #pragma once
 
 #include <chrono>
@@ -13,17 +13,18 @@
 namespace echolux {
 
 struct NetAddress {
-    std::string host;  // a name, or a number; IPv6 without brackets
+    std::string host;  // name or number; IPv6 without brackets
     std::uint16_t port = 0;
 
     std::string text() const;
-    bool is_this_machine_alone() const;  // who listens there is reached from nowhere else
+    bool is_this_machine_alone() const;  // reachable only from this machine
 };
 
-// "HOST:PORT", "[::1]:PORT", or ":PORT" and "PORT" alone, of this machine only. Throws Error{bad_setting} naming
+// Parses "HOST:PORT" or "[::1]:PORT". ":PORT" and "PORT" alone mean this machine only. Throws Error{bad_setting} naming
 // `where`.
 NetAddress parsed_address(const std::string& text, const std::string& where);
 
+// Owns a socket.
 class TcpHandle {
   public:
     TcpHandle() = default;
@@ -41,18 +42,18 @@ class TcpHandle {
     int descriptor_ = -1;
 };
 
-// One with another program. Any thread, but one at a time in each direction.
+// A connection to another program. May be used by any thread, one at a time per direction.
 class TcpConnection {
   public:
     explicit TcpConnection(TcpHandle handle, std::string peer);
 
-    const std::string& peer() const { return peer_; }  // "192.168.1.7:40312"
+    const std::string& peer() const { return peer_; }  // address of the other side: "192.168.1.7:40312"
 
-    // What has come, at most `to`, waited for at most `patience`. 0: nothing yet; nothing: the other side has closed
-    // it, or it is broken.
+    // Receives up to to.size() bytes, waiting up to `patience`. Returns 0 on timeout, std::nullopt if the connection
+    // was closed or is broken.
     std::optional<std::size_t> receive(std::span<std::byte> to, std::chrono::milliseconds patience);
 
-    // As much as goes without waiting longer. Nothing: it is broken.
+    // Sends as many bytes as possible, waiting up to `patience`. Returns std::nullopt if the connection is broken.
     std::optional<std::size_t> send(std::span<const std::byte> bytes, std::chrono::milliseconds patience);
 
   private:
@@ -60,14 +61,15 @@ class TcpConnection {
     std::string peer_;
 };
 
+// Listens on one address.
 class TcpListener {
   public:
-    // Throws Error{device}: the address is not one of this machine, or another program has it. Port 0: any that is
-    // free.
+    // Throws Error{device} if the address does not belong to this machine or is in use. Port 0 selects a free port.
     TcpListener(const NetAddress& address, const std::string& where);
 
     std::uint16_t port() const { return port_; }
 
+    // Returns the next connection, or std::nullopt on timeout.
     std::optional<TcpConnection> accept(std::chrono::milliseconds patience);
 
   private:
@@ -75,7 +77,7 @@ class TcpListener {
     std::uint16_t port_ = 0;
 };
 
-// Throws Error{device}: nobody answers.
+// Connects to a listening program. Throws Error{device} if it does not answer.
 TcpConnection connect_to(const NetAddress& address, std::chrono::milliseconds patience, const std::string& where);
 
 }  // namespace echolux
