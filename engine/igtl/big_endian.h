@@ -1,4 +1,4 @@
-// Numbers as OpenIGTLink has them: the highest byte first.
+// Big-endian numbers, as in OpenIGTLink.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace echolux::igtl {
 
-// To that order and back.
+// Converts between native and big-endian order.
 template <class T>
 T swapped(T value) {
     std::array<std::byte, sizeof(T)> bytes = std::bit_cast<std::array<std::byte, sizeof(T)>>(value);
@@ -19,7 +19,7 @@ T swapped(T value) {
     return std::bit_cast<T>(bytes);
 }
 
-// `bytes` has them.
+// `bytes` must contain the whole number at offset `at`.
 template <class T>
 T number_at(std::span<const std::byte> bytes, std::size_t at) {
     T value;
@@ -27,7 +27,7 @@ T number_at(std::span<const std::byte> bytes, std::size_t at) {
     return swapped(value);
 }
 
-// Of a field of fixed size: up to its first zero.
+// Returns the text of a fixed-size field, up to its first zero.
 inline std::string text_at(std::span<const std::byte> bytes, std::size_t at, std::size_t room) {
     const std::span<const std::byte> field = bytes.subspan(at, room);
     const std::string text(reinterpret_cast<const char*>(field.data()), field.size());

@@ -9,8 +9,8 @@ namespace {
 
 using Table = std::array<std::array<std::uint64_t, 256>, 8>;
 
-// Table k is of a byte that k others follow, so that eight bytes go at a time: one by one, the sum of a volume takes
-// longer than sending it.
+// Table k is for a byte followed by k others, so that eight bytes are processed per step. Byte by byte, the checksum of
+// a volume would take longer than sending it.
 constexpr Table tables = [] {
     constexpr std::uint64_t polynomial = 0x42F0E1EBA9EA3693;
     Table made{};

@@ -13,11 +13,11 @@ using namespace std::chrono_literals;
 
 constexpr const char* link_place = "OpenIGTLink";
 constexpr auto meets_every = 20ms;
-constexpr auto again_after = 500ms;   // to connect
-constexpr std::size_t max_peers = 4;  // each may hold a volume that is not the newest any more
+constexpr auto again_after = 500ms;   // interval of connection attempts
+constexpr std::size_t max_peers = 4;  // each may hold an outdated volume in memory
 constexpr std::string_view listen_prefix = "listen:";
 
-// What the receiver calls them.
+// Device names that the receiver displays.
 constexpr const char* volume_name = "Echolux";
 constexpr const char* b_scan_name = "Echolux_BScan";
 constexpr const char* pose_name = "Echolux_pose";
@@ -99,7 +99,7 @@ LinkStats Link::stats() const {
     return {connected, counts_.volumes, counts_.left_out, counts_.bytes, counts_.requests, counts_.refused};
 }
 
-// ---- the thread that packs
+// ---- packing thread -------------------------------------------------------------------------------------------------
 
 void Link::pack(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
@@ -122,14 +122,14 @@ void Link::pack(const std::stop_token& stop) {
         try {
             send_last(is_new ? all : newcomers);
             if (is_elsewhere && !is_new) send_last_b_scan(all);
-        } catch (const std::exception&) {  // no memory: the next one may have some
+        } catch (const std::exception&) {  // out of memory: later volumes may succeed
             ++counts_.left_out;
         }
         lock.lock();
     }
 }
 
-// A volume that could not be had leaves the one before: the device that had its voxels was lost, or there is no memory.
+// Keeps the previous volume if this one is unavailable, because its device was lost or memory is exhausted.
 bool Link::take_offered(const OfferedVolume& volume, double unix_s) {
     try {
         const SharedBytes voxels = volume.voxels();
@@ -151,7 +151,7 @@ void Link::send_last_b_scan(std::span<const std::shared_ptr<Peer>> to) const {
     for (const auto& peer : to) peer->offer(Stream::b_scan, b_scan);
 }
 
-// What it means comes before it, so that whoever shows it knows by then.
+// Sends the description before the voxels, so that the receiver can interpret them.
 void Link::send_last(std::span<const std::shared_ptr<Peer>> to) const {
     if (to.empty()) return;
     const SharedBytes note = shared(string({note_name, last_->unix_s}, last_->note));
@@ -164,7 +164,7 @@ void Link::send_last(std::span<const std::shared_ptr<Peer>> to) const {
     for (const auto& peer : to) peer->offer(Stream::volume, last_->image);
 }
 
-// ---- the thread that meets others
+// ---- connecting thread ----------------------------------------------------------------------------------------------
 
 void Link::meet(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
@@ -174,7 +174,7 @@ void Link::meet(const std::stop_token& stop) {
         } else if (stats().connected == 0) {
             try {
                 add(connect_to(wanted_.address, again_after, link_place));
-            } catch (const Error&) {  // not there yet
+            } catch (const Error&) {  // not available yet
                 for (auto waited = 0ms; waited < again_after && !stop.stop_requested(); waited += meets_every)
                     std::this_thread::sleep_for(meets_every);
             }
@@ -184,7 +184,7 @@ void Link::meet(const std::stop_token& stop) {
     }
 }
 
-// Where there is no room, the connection ends here.
+// Without room, the connection is closed by its destructor.
 void Link::add(TcpConnection connection) {
     const std::scoped_lock lock(mutex_);
     if (peers_.size() >= max_peers) {
@@ -202,7 +202,7 @@ void Link::add(TcpConnection connection) {
     changed_.notify_all();
 }
 
-// A peer ends outside of the lock: its thread may be asking for it.
+// Ends peers outside of the lock, because their threads may be waiting for it.
 void Link::let_go() {
     std::vector<std::shared_ptr<Peer>> gone;
     {

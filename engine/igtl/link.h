@@ -1,6 +1,6 @@
-// A link to 3D Slicer and its like: finished volumes and their B-scans go out to all that are connected, at the rate
-// that each of them takes; what they ask for comes in. Whoever has the volumes asks first whether one is wanted, so
-// that none is read back from a GPU for nothing.
+// A link to 3D Slicer and similar programs. Finished volumes and their B-scans are sent to all connected programs, at
+// the rate that each accepts; their requests are passed on. The owner of the volumes first checks is_hungry(), so that
+// volumes are not read back from a GPU needlessly.
 #pragma once
 
 #include <atomic>
@@ -27,67 +27,70 @@ namespace echolux::igtl {
 constexpr std::uint16_t default_port = 18944;
 
 struct LinkWanted {
-    bool listens = true;  // else it connects, and again when the other side was away
+    bool listens = true;  // otherwise connects, and reconnects when the connection was lost
     NetAddress address{"127.0.0.1", default_port};
-    bool may_steer = false;  // whoever is connected: the protocol knows no passwords
+    bool may_steer = false;  // allows any connected program to control this one; the protocol has no passwords
 };
 
-// "PORT": programs of this machine connect; "listen:ADDRESS:PORT": of others too; "HOST:PORT": to a program that
-// listens there. Throws Error{bad_setting} naming `where`.
+// Parses "PORT" (listens for programs of this machine), "listen:ADDRESS:PORT" (also for others) or "HOST:PORT"
+// (connects to a listening program). Throws Error{bad_setting} naming `where`.
 LinkWanted parsed_link(const std::string& text, const std::string& where);
 
-// A volume to be sent.
+// A volume to send.
 struct OfferedVolume {
     VolumeGrid grid;
-    std::string orientation = {};              // as pose_of() takes it
-    std::optional<std::int64_t> number = {};   // of the source
-    std::optional<double> time_s = {};         // since the source's start; nothing: now
-    std::function<SharedBytes()> voxels = {};  // waits for them, on the link's thread; of `grid`, depth fastest
+    std::string orientation = {};              // as in pose_of()
+    std::optional<std::int64_t> number = {};   // number given by the source
+    std::optional<double> time_s = {};         // since the source's start; std::nullopt: now
+    std::function<SharedBytes()> voxels = {};  // called on the link's thread, may block; voxels of `grid`, depth
+                                               // fastest
 };
 
+// Serves connected programs on its own threads.
 class Link {
   public:
-    // Somebody asked for something, on a thread that may not be held up. Answers go to `from`.
+    // Handles a request. Called on a peer's thread, so it must not block. Answers go to `from`.
     using Hear =
         std::function<void(const std::shared_ptr<Peer>& from, const Request& request, std::shared_ptr<void> waiting)>;
 
-    // Throws Error{device}: it cannot listen there.
+    // Throws Error{device} if it cannot listen at the address.
     Link(const LinkWanted& wanted, Hear hear);
     ~Link();
     Link(const Link&) = delete;
     Link& operator=(const Link&) = delete;
 
-    // "127.0.0.1:18944": where it listens, or connects to.
+    // Returns the address where it listens or connects to: "127.0.0.1:18944".
     std::string place() const;
     std::uint16_t port() const { return listener_ ? listener_->port() : wanted_.address.port; }
     const LinkWanted& wanted() const { return wanted_; }
 
     // ---- any thread
 
-    // Somebody is connected who would be sent a volume at once, and none is under way to them.
+    // Returns whether a connected program could receive a volume immediately and none is on its way.
     bool is_hungry() const;
 
-    // Takes the place of one that is not packed yet. Who connects later, beside others, is sent the last one. Throws as
-    // check_image().
+    // Queues the volume, replacing one that is not packed yet. Programs that connect later, while others are connected,
+    // receive the last volume. Throws as check_image().
     void offer(OfferedVolume volume);
 
-    // Why nothing comes: a STATUS to all who are connected. Once, until something else is said.
+    // Sends a STATUS with the reason for missing volumes to all connected programs. Repeated reports are suppressed.
     void tell(const Error& problem);
 
-    // The B-scan that is sent by itself besides; negative: the one in the middle.
+    // Selects the B-scan that is also sent separately. Negative: the middle one.
     void look_at(std::int64_t b_scan);
 
-    // Another number whenever somebody is connected after nobody was: who comes then has not been sent anything.
+    // Returns a number that changes when a program connects after none was connected; such a program has received
+    // nothing.
     std::uint64_t audience() const;
 
     LinkStats stats() const;
 
   private:
-    // What is kept of the last volume, for those who come later and for another B-scan.
+    // The last volume, kept for later programs and for another B-scan.
     struct Packed {
         VolumeGrid grid;
         std::string note;
-        double unix_s;  // when it was acquired
+        double unix_s;  // acquisition time
         Pose pose;
         SharedBytes image;
     };
@@ -104,9 +107,9 @@ class Link {
     Hear hear_;
     std::optional<TcpListener> listener_;
     LinkCounts counts_;
-    std::optional<Packed> last_;  // of the thread that packs
+    std::optional<Packed> last_;  // used only by the packing thread
 
-    mutable std::mutex mutex_;  // of what follows
+    mutable std::mutex mutex_;  // protects the members below
     std::condition_variable changed_;
     std::string told_;
     UnixTimes times_;
@@ -115,12 +118,12 @@ class Link {
     bool is_packing_ = false, forgets_ = false;
     std::uint64_t audience_ = 0;
     std::atomic<std::int64_t> b_scan_ = -1;
-    bool is_elsewhere_ = false;  // another B-scan is looked at than was sent
+    bool is_elsewhere_ = false;  // the selected B-scan has changed
     std::vector<std::shared_ptr<Peer>> peers_;
-    std::vector<std::shared_ptr<Peer>> newcomers_;  // of them, that have not been sent the last volume
+    std::vector<std::shared_ptr<Peer>> newcomers_;  // peers that have not received the last volume
     std::uint64_t next_id_ = 1;
 
-    std::jthread packing_, meeting_;  // go first
+    std::jthread packing_, meeting_;  // destroyed first
 };
 
 }  // namespace echolux::igtl

@@ -1,4 +1,4 @@
-// What went over a link of OpenIGTLink, for reports.
+// Statistics of an OpenIGTLink link.
 #pragma once
 
 #include <cstdint>
@@ -6,12 +6,12 @@
 namespace echolux::igtl {
 
 struct LinkStats {
-    std::int64_t connected = 0;  // now
-    std::int64_t volumes = 0;    // that were sent, counted for each program
-    std::int64_t left_out = 0;   // a newer one was there before they could be sent
-    std::int64_t bytes = 0;      // of all that was sent
-    std::int64_t requests = 0;   //
-    std::int64_t refused = 0;    // lines that were cut, and programs for which there was no room
+    std::int64_t connected = 0;  // current number of programs
+    std::int64_t volumes = 0;    // volumes sent, counted per program
+    std::int64_t left_out = 0;   // replaced by a newer one before they were sent
+    std::int64_t bytes = 0;      // all bytes sent
+    std::int64_t requests = 0;   // requests received
+    std::int64_t refused = 0;    // connections that were closed: invalid messages, or no room
 };
 
 }  // namespace echolux::igtl

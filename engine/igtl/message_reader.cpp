@@ -33,7 +33,7 @@ std::optional<Request::Kind> kind_of(Span header) {
     return std::nullopt;
 }
 
-// Of a body of version 2: without what stands before and behind it.
+// Returns the content of a version 2 body, without extended header and metadata.
 Span content_of(Span body) {
     if (body.size() < extended_header_bytes) refuse("a message ends within its extended header");
     const std::uint64_t before = number_at<std::uint16_t>(body, 0);
@@ -83,7 +83,7 @@ std::vector<Request> MessageReader::read(Span bytes) {
     return requests;
 }
 
-// What is not understood is skipped.
+// Skips unsupported messages without storing them.
 void MessageReader::begin_body() {
     const auto version = number_at<std::uint16_t>(message_, 0);
     const auto size = number_at<std::uint64_t>(message_, size_at);

@@ -1,5 +1,5 @@
-// Takes apart what comes over a line of OpenIGTLink, of all versions of the protocol: strangers may have sent it. Only
-// what is understood here is kept in memory, and only as much of it as a request may have.
+// Parses incoming OpenIGTLink messages of all protocol versions from untrusted senders. Only supported messages are
+// kept in memory, up to the size limit of requests.
 #pragma once
 
 #include <cstddef>
@@ -11,25 +11,27 @@
 namespace echolux::igtl {
 
 constexpr std::size_t header_bytes = 58;
-constexpr std::size_t extended_header_bytes = 12;  // from version 2 on, at the beginning of the body
+constexpr std::size_t extended_header_bytes = 12;  // at the beginning of the body, from version 2
 constexpr std::size_t command_name_bytes = 128;
 constexpr std::size_t max_request_bytes = 1 << 18;
 
+// A supported message.
 struct Request {
     enum class Kind { string, command, status, capability };  // the last two are GET_STATUS and GET_CAPABIL
 
     Kind kind = Kind::string;
     std::uint16_t version = 1;  // of its header
     std::string device;
-    std::uint32_t id = 0;  // of a command
-    std::string name;      // of a command
-    std::string text;      // of a string or a command
+    std::uint32_t id = 0;  // only for commands
+    std::string name;      // only for commands
+    std::string text;      // only for strings and commands
 };
 
+// Not thread-safe.
 class MessageReader {
   public:
-    // What became whole with these bytes, in whatever pieces they come. Throws Error{bad_file} for what is no message:
-    // the line is of no use any more.
+    // Returns the messages completed by these bytes, which may arrive in any pieces. Throws Error{bad_file} for invalid
+    // data; then the connection is unusable.
     std::vector<Request> read(std::span<const std::byte> bytes);
 
   private:
@@ -38,7 +40,7 @@ class MessageReader {
     std::size_t body_bytes() const;
 
     std::vector<std::byte> message_;  // header, then body
-    std::uint64_t skips_ = 0;         // bytes of a message that nobody reads here
+    std::uint64_t skips_ = 0;         // remaining bytes of an unsupported message
 };
 
 }  // namespace echolux::igtl

@@ -14,12 +14,12 @@ namespace echolux::igtl {
 namespace {
 
 constexpr std::size_t image_header_bytes = 72;
-constexpr std::int64_t max_side = 65535;  // sides are 16 bits
+constexpr std::int64_t max_side = 65535;  // sizes are 16 bits
 constexpr std::size_t max_string = 65535;
-constexpr std::uint16_t utf8 = 106;  // as IANA numbers it
+constexpr std::uint16_t utf8 = 106;  // IANA's number
 constexpr const char* protocol = "OpenIGTLink";
 
-// A message under way: room for its header, then the body.
+// Builds a message: reserves space for its header, then appends the body.
 class Packer {
   public:
     explicit Packer(std::size_t body_bytes = 0) {
@@ -35,26 +35,26 @@ class Packer {
     void put_bytes(std::span<const std::byte> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
     void put_text(std::string_view text) { put_bytes(std::as_bytes(std::span(text))); }
 
-    // With zeros up to `room`, at least one.
+    // Pads with at least one zero to `room` bytes.
     void put_field(std::string_view text, std::size_t room) {
         const std::string_view some = text.substr(0, room - 1);
         put_text(some);
         bytes_.resize(bytes_.size() + room - some.size());
     }
-    // Room for voxels.
+    // Appends space for voxels.
     std::span<std::byte> put_room(std::size_t bytes) {
         bytes_.resize(bytes_.size() + bytes);
         return std::span(bytes_).last(bytes);
     }
 
-    // The whole message; nothing else is asked of this afterwards.
+    // Fills in the header and returns the message. The packer is unusable afterwards.
     Bytes message(std::string_view type, const Stamp& stamp, std::uint16_t version = 1);
 
   private:
     Bytes bytes_;
 };
 
-// Seconds, and parts of 2^-32 of one.
+// Returns a 32.32 fixed-point number of seconds.
 std::uint64_t packed_time(double unix_s) {
     const double some = std::max(unix_s, 0.0), whole = std::floor(some);
     return static_cast<std::uint64_t>(whole) << 32 | static_cast<std::uint64_t>((some - whole) * 4294967296.0);
@@ -74,7 +74,7 @@ Bytes Packer::message(std::string_view type, const Stamp& stamp, std::uint16_t v
     return std::move(bytes_);
 }
 
-// 0: there is none.
+// Returns 0 for unsupported types.
 std::uint8_t scalar_type(VoxelType type) {
     switch (type) {
         case VoxelType::u8: return 3;
@@ -85,14 +85,14 @@ std::uint8_t scalar_type(VoxelType type) {
     }
 }
 
-// With the pose of its centre, as the protocol wants it.
+// The pose in the header is that of the volume's centre, as the protocol requires.
 void put_image_header(Packer& packer, const VolumeGrid& grid, const Pose& pose) {
     const std::array<std::int64_t, 3> size{grid.a_scans, grid.depth, grid.b_scans};
     packer.put(std::uint16_t{1});
-    packer.put(std::uint8_t{1});  // number a voxel
+    packer.put(std::uint8_t{1});  // numbers per voxel
     packer.put(scalar_type(grid.type));
-    packer.put(std::uint8_t{2});  // voxels are little endian
-    packer.put(std::uint8_t{1});  // RAS
+    packer.put(std::uint8_t{2});  // voxels are little-endian
+    packer.put(std::uint8_t{1});  // coordinates are RAS
     for (const std::int64_t side : size) packer.put(static_cast<std::uint16_t>(side));
     std::array<double, 3> centre = pose.origin_mm;
     for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -103,7 +103,7 @@ void put_image_header(Packer& packer, const VolumeGrid& grid, const Pose& pose) 
         }
     }
     for (const double at : centre) packer.put(static_cast<float>(at));
-    for (int axis = 0; axis < 3; ++axis) packer.put(std::uint16_t{0});  // the part that is sent: all of it
+    for (int axis = 0; axis < 3; ++axis) packer.put(std::uint16_t{0});  // the transmitted part: everything
     for (const std::int64_t side : size) packer.put(static_cast<std::uint16_t>(side));
 }
 
@@ -208,7 +208,7 @@ Bytes answer_to(const Request& request, double unix_s, std::string_view text) {
     const Stamp stamp{request.device.empty() ? "Echolux" : request.device, unix_s};
     if (request.kind != Request::Kind::command) return string(stamp, text);
     Packer packer;
-    if (request.version >= 2) {  // its header: sizes of itself and of what is said besides, and the message's number
+    if (request.version >= 2) {  // extended header: its size, sizes of metadata, message number
         packer.put(static_cast<std::uint16_t>(extended_header_bytes));
         packer.put(std::uint16_t{0});
         packer.put(std::uint32_t{0});

@@ -15,10 +15,10 @@ using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
 constexpr auto look_around = 5ms;
-constexpr auto takes_within = 20s;                  // some byte, or it is given up
-constexpr std::size_t piece_bytes = 1 << 20;        // between two looks at what comes
-constexpr int max_unanswered = 64;                  // more is read later
-constexpr std::size_t max_answer_bytes = 64 << 20;  // that have not been taken
+constexpr auto takes_within = 20s;                  // disconnected if it accepts no byte for this long
+constexpr std::size_t piece_bytes = 1 << 20;        // sent between checks for incoming data
+constexpr int max_unanswered = 64;                  // further requests are read later
+constexpr std::size_t max_answer_bytes = 64 << 20;  // limit for queued answers
 
 Stamp own_stamp() {
     return {"Echolux", unix_now()};
@@ -73,13 +73,13 @@ void Peer::work(const std::stop_token& stop, const Hear& hear) {
     try {
         took_ = steady_clock::now();
         while (!stop.stop_requested() && send_on()) listen(hear);
-    } catch (const Error& error) {  // it sent what is no message, or is gone
+    } catch (const Error& error) {  // invalid data, or disconnected
         if (error.code() == ErrorCode::bad_file) {
             ++counts_.refused;
             const Bytes why = status(own_stamp(), StatusCode::unknown_instruction, error.line());
             if (!sending_) connection_.send(why, look_around);
         }
-    } catch (const std::exception&) {  // no memory: the others go on
+    } catch (const std::exception&) {  // out of memory: other peers continue
     }
     const std::scoped_lock lock(mutex_);
     is_gone_ = true;
@@ -87,7 +87,7 @@ void Peer::work(const std::stop_token& stop, const Hear& hear) {
     answers_.clear();
 }
 
-// Answers first.
+// Returns the next message to send. Answers have priority.
 SharedBytes Peer::next() {
     const std::scoped_lock lock(mutex_);
     if (!answers_.empty()) {
@@ -113,7 +113,7 @@ bool Peer::sends_something() {
     return sending_ != nullptr;
 }
 
-// A piece of what is under way. False: it is gone, or takes nothing any more.
+// Sends part of the current message. Returns false if the peer is gone or no longer accepts data.
 bool Peer::send_on() {
     if (!sends_something()) return true;
     const std::span<const std::byte> left = std::span(*sending_).subspan(sent_);
@@ -134,7 +134,7 @@ bool Peer::send_on() {
     return true;
 }
 
-// Takes in what came; waits a little for it where there is nothing to send.
+// Receives requests. Waits briefly if there is nothing to send.
 void Peer::listen(const Hear& hear) {
     if (*unanswered_ >= max_unanswered) return std::this_thread::sleep_for(sending_ ? 0ms : look_around);
     std::array<std::byte, 65536> bytes;

@@ -1,5 +1,4 @@
-// What goes with the voxels of a volume that is sent: when it was acquired, as others count time, and what its numbers
-// mean.
+// Data sent with the voxels of a volume: acquisition time since 1970, and the meaning of voxel values.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +9,11 @@
 
 namespace echolux::igtl {
 
-// Of seconds since a source's start, seconds since 1970. Distances are the source's; where it began is taken from the
-// volume that came soonest after it was acquired.
+// Converts seconds since a source's start to seconds since 1970. Intervals follow the source's clock. The start is
+// estimated from the volume with the shortest delay after its acquisition.
 class UnixTimes {
   public:
-    // `now_s`: since 1970. A source that began again, or was halted for a second, is set anew.
+    // `now_s` is the time since 1970. A source that restarted, or paused for more than a second, is synchronised again.
     double of(double time_s, double now_s);
 
   private:
@@ -22,10 +21,11 @@ class UnixTimes {
     double last_s_ = 0;
 };
 
+// Returns the current time in seconds since 1970.
 double unix_now();
 
-// JSON: `volume` and `time_s` where they are known, `quantity`, `unit`, `scale`, `offset`, and `spacing_um` with 0 for
-// what is unknown.
+// Returns JSON with `volume` and `time_s` if known, `quantity`, `unit`, `scale`, `offset`, and `spacing_um` with 0 for
+// unknown spacings.
 std::string note_of(const VolumeGrid& grid, std::optional<std::int64_t> volume, std::optional<double> time_s);
 
 }  // namespace echolux::igtl
