@@ -1,7 +1,7 @@
-/* Pushes raw spectra from an acquisition program into Echolux: a ring of blocks in shared memory that
-   `echolux view --source shm:NAME` looks at. This header is all that it takes: C11 or C++11 with GCC or Clang on Linux,
-   and nothing to link. docs/push.md is the guide, plugins/sample/push.c a working example; over the network:
-   plugins/echolux_push_tcp.h.
+/* Pushes raw spectra from an acquisition program into Echolux, through a ring of blocks in shared memory that
+   `echolux view --source shm:NAME` reads. Only this header is needed: C11 or C++11 with GCC or Clang on Linux,
+   without a library to link. docs/push.md is the guide, plugins/sample/push.c a working example. For the network,
+   see plugins/echolux_push_tcp.h.
 
      echolux_push_stream stream = {.samples = 2048, .a_scans = 512, .b_scans = 512, .sample_format = ECHOLUX_PUSH_U16};
      echolux_push push;
@@ -12,13 +12,14 @@
      }
      echolux_push_close(&push);
 
-   The producer never waits: a block takes the place of the oldest one, whether somebody has looked at it or not.
-   Viewers come, go and crash without its notice: they copy blocks, and write nothing into the memory that is shared.
-   What says whether a block was overwritten while it was copied is the slot's turn: odd while it is written (a
-   seqlock). Who produces holds a lock of the kernel on the memory: it is gone when the process is, however it ended.
+   The producer never waits: each block replaces the oldest one, whether it was read or not. Viewers can start, stop
+   and crash without affecting the producer, because they only copy blocks and never write to the shared memory. The
+   `turn` of a slot shows whether a block was overwritten during a copy: it is odd while the block is written (a
+   seqlock). The producer holds a kernel lock on the memory, which the kernel releases when the process ends for any
+   reason.
 
-   Growth. A change that a viewer of another version would misread gets another ECHOLUX_PUSH_VERSION. Reserved fields
-   are 0. All numbers are little endian. One thread calls the functions. */
+   Compatibility: incompatible changes increase ECHOLUX_PUSH_VERSION. Reserved fields are 0. All numbers are
+   little-endian. Call the functions from one thread at a time. */
 #ifndef ECHOLUX_PUSH_H
 #define ECHOLUX_PUSH_H
 
@@ -48,18 +49,19 @@
 extern "C" {
 #endif
 
-/* For this header alone. */
+/* Internal to this header. */
 #if defined(__SANITIZE_THREAD__) && !defined(__clang__)
-#define ECHOLUX_PUSH_FENCE(order) __sync_synchronize() /* of all, the only one that GCC's thread sanitizer takes */
+#define ECHOLUX_PUSH_FENCE(order) __sync_synchronize() /* the only fence that GCC's thread sanitizer supports */
 #else
 #define ECHOLUX_PUSH_FENCE(order) __atomic_thread_fence(order)
 #endif
 
 #define ECHOLUX_PUSH_VERSION 1
 #define ECHOLUX_PUSH_MAGIC "ECHORING"
-#define ECHOLUX_PUSH_PREFIX "/dev/shm/echolux-push-" /* and the name of the ring */
+#define ECHOLUX_PUSH_PREFIX "/dev/shm/echolux-push-" /* followed by the name of the ring */
 
-/* Samples. PACKED12: two samples in three bytes; little endian: b0 | (b1 & 15) << 8 and b1 >> 4 | b2 << 4. */
+/* Sample formats. PACKED12 stores two samples in three little-endian bytes:
+   b0 | (b1 & 15) << 8 and b1 >> 4 | b2 << 4. */
 enum {
     ECHOLUX_PUSH_U8 = 0,
     ECHOLUX_PUSH_U16 = 1,
@@ -68,54 +70,54 @@ enum {
     ECHOLUX_PUSH_F32 = 4,
     ECHOLUX_PUSH_PACKED12 = 5
 };
-enum { ECHOLUX_PUSH_INTERLEAVED = 0, ECHOLUX_PUSH_PLANAR = 1 }; /* channels: sample by sample; spectrum by spectrum */
-enum { ECHOLUX_PUSH_VOLUME_STARTS = 1 };                        /* marker of a block: it begins a volume */
+enum { ECHOLUX_PUSH_INTERLEAVED = 0, ECHOLUX_PUSH_PLANAR = 1 }; /* channels alternate by sample, or by spectrum */
+enum { ECHOLUX_PUSH_VOLUME_STARTS = 1 };                        /* marker of the first block of a volume */
 enum { ECHOLUX_PUSH_MAKING = 0, ECHOLUX_PUSH_RUNNING = 1, ECHOLUX_PUSH_ENDED = 2 };
 enum { ECHOLUX_PUSH_MAX_SLOTS = 4096 };
 
-/* What comes. 0 is a default wherever it makes sense: 1 channel, 1 repeat, no gap, no flyback, a block for each
-   B-scan, as many slots as hold 64 MiB (from 4 to 64). */
+/* Description of the stream. Zero selects a default where possible: 1 channel, 1 repeat, no gap, no flyback, one
+   B-scan per block, and as many slots as fit into 64 MiB (4 to 64). */
 typedef struct echolux_push_stream {
-    uint32_t struct_size; /* sizeof(echolux_push_stream), filled in by echolux_push_create() */
+    uint32_t struct_size; /* sizeof(echolux_push_stream), set by echolux_push_create() */
     int32_t sample_format;
-    int32_t big_endian; /* samples of more than one byte */
+    int32_t big_endian; /* for samples of more than one byte */
     int32_t shift;      /* right shift of each sample: 4 for 12 bits in the high end of 16 */
     int32_t bits;       /* significant bits after the shift; 0: all */
     int32_t channels;
     int32_t channel_layout;
     int32_t reserved;
-    int64_t samples;            /* of a spectrum, of one channel */
-    int64_t line_bytes;         /* from one line to the next; 0: no gap */
+    int64_t samples;            /* per spectrum and channel */
+    int64_t line_bytes;         /* distance between lines; 0: no gap */
     int64_t frame_offset_bytes; /* header before the first line of each acquired B-scan */
     int64_t a_scans;
     int64_t b_scans;
     int64_t a_repeats;
     int64_t b_repeats;
     int64_t flyback_lines;  /* at the end of each acquired B-scan */
-    int64_t flyback_frames; /* after a volume; not sent */
-    double line_rate_hz;    /* 0: unknown */
-    int64_t block_b_scans;  /* positions of the slow axis in a block; the last of a volume may have fewer */
-    int64_t slots;          /* blocks in the ring */
-    char name[64];          /* of the instrument, for people: UTF-8 with a zero at its end */
+    int64_t flyback_frames; /* after each volume; not sent */
+    double line_rate_hz;    /* 0 if unknown */
+    int64_t block_b_scans;  /* B-scan positions per block; the last block of a volume may have fewer */
+    int64_t slots;          /* number of blocks in the ring */
+    char name[64];          /* display name of the instrument: UTF-8, zero-terminated */
 } echolux_push_stream;
 
-/* Where a block belongs. */
+/* Position and time of a block. */
 typedef struct echolux_push_block {
-    uint64_t sequence;    /* filled in: counts the blocks of this producer */
-    int64_t volume;       /* -1: with first_b_scan, counted on from the block before */
+    uint64_t sequence;    /* set by echolux_push_publish(): number of the block */
+    int64_t volume;       /* -1, also in first_b_scan: follows the previous block */
     int64_t first_b_scan; /* -1 */
-    int64_t b_scans;      /* 0: block_b_scans, or what is left of the volume */
-    uint64_t lost;        /* blocks that the device has lost since the start, all together */
-    double time_s;        /* of the first line, by a clock of the device's; negative: the time since creation */
+    int64_t b_scans;      /* 0 for block_b_scans, or the rest of the volume */
+    uint64_t lost;        /* total number of blocks lost by the device since the start */
+    double time_s;        /* time of the first line by the device's clock; negative: time since creation */
     uint32_t markers;     /* ECHOLUX_PUSH_VOLUME_STARTS */
     uint32_t reserved;
-    uint64_t bytes; /* filled in */
+    uint64_t bytes; /* set by echolux_push_publish() */
 } echolux_push_block;
 
-/* ---- how the memory is laid out ---------------------------------------------------------------------------------- */
+/* ---- memory layout ---------------------------------------------------------------------------------------------- */
 
 typedef struct echolux_push_slot { /* 128 bytes */
-    uint64_t turn;                 /* 2 * sequence + 1 while it is written, 2 * sequence + 2 when it is complete */
+    uint64_t turn;                 /* 2 * sequence + 1 while being written, 2 * sequence + 2 when complete */
     echolux_push_block block;
     uint8_t reserved[128 - 8 - 64];
 } echolux_push_slot;
@@ -126,13 +128,13 @@ typedef struct echolux_push_header { /* the first 4096 bytes */
     uint32_t header_bytes; /* 4096 */
     uint64_t total_bytes;
     uint64_t slots_at;   /* offset of echolux_push_slot[stream.slots] */
-    uint64_t data_at;    /* offset of the blocks; sequence s lies at data_at + s % slots * slot_bytes */
-    uint64_t slot_bytes; /* room of a block, a multiple of 4096 */
-    uint64_t generation; /* another number for each producer: nanoseconds since 1970 when it was created */
-    int64_t pid;         /* of the producer, for people */
+    uint64_t data_at;    /* offset of the blocks; sequence s is at data_at + s % slots * slot_bytes */
+    uint64_t slot_bytes; /* size reserved for a block, a multiple of 4096 */
+    uint64_t generation; /* unique for each producer: nanoseconds since 1970 at creation */
+    int64_t pid;         /* process of the producer, for messages */
     echolux_push_stream stream;
     uint8_t reserved0[512 - 64 - 192];
-    uint64_t published; /* blocks that are complete: the sequence number of the next one */
+    uint64_t published; /* number of complete blocks, which is the sequence number of the next one */
     uint8_t reserved1[56];
     uint32_t state; /* ECHOLUX_PUSH_RUNNING ...; written last */
     uint8_t reserved2[4096 - 580];
@@ -143,49 +145,52 @@ typedef char echolux_push_check_block[sizeof(echolux_push_block) == 64 ? 1 : -1]
 typedef char echolux_push_check_slot[sizeof(echolux_push_slot) == 128 ? 1 : -1];
 typedef char echolux_push_check_header[sizeof(echolux_push_header) == 4096 ? 1 : -1];
 
-/* A producer. Nothing in it is for its user but `problem` and `stream`. */
+/* State of a producer. Users only read `problem` and `stream`. */
 typedef struct echolux_push {
-    echolux_push_stream stream; /* with the defaults filled in */
-    uint64_t block_bytes;       /* of a block of block_b_scans */
-    echolux_push_header* ring;  /* NULL: none */
-    int descriptor;             /* -1: memory of its own, of a sender over TCP */
+    echolux_push_stream stream; /* with defaults filled in */
+    uint64_t block_bytes;       /* size of a block of block_b_scans */
+    echolux_push_header* ring;  /* NULL if not created */
+    int descriptor;             /* -1: private memory of a TCP sender */
     uint64_t sequence;          /* of the next block */
     int64_t next_b_scan;        /* counted over volumes */
     uint64_t lost;
     struct timespec since;
     char path[96];
-    char problem[160]; /* what went wrong, a line in English */
+    char problem[160]; /* error message, one line in English */
 } echolux_push;
 
 /* ---- sizes ------------------------------------------------------------------------------------------------------- */
 
-/* 0: no such format. */
+/* Returns the bits per sample, or 0 for an unknown format. */
 static inline int64_t echolux_push_bits(int32_t sample_format) {
     static const int64_t bits[] = {8, 16, 32, 16, 32, 12};
     return sample_format >= 0 && sample_format <= ECHOLUX_PUSH_PACKED12 ? bits[sample_format] : 0;
 }
 
+/* Returns the distance between lines in bytes. */
 static inline int64_t echolux_push_line_bytes(const echolux_push_stream* stream) {
     if (stream->line_bytes > 0) return stream->line_bytes;
     return (stream->samples * stream->channels * echolux_push_bits(stream->sample_format) + 7) / 8;
 }
 
-/* Of one position of the slow axis: b_repeats acquired B-scans. */
+/* Returns the size of a B-scan position: b_repeats acquired B-scans. */
 static inline int64_t echolux_push_position_bytes(const echolux_push_stream* stream) {
     const int64_t lines = stream->a_scans * stream->a_repeats + stream->flyback_lines;
     return stream->b_repeats * (stream->frame_offset_bytes + lines * echolux_push_line_bytes(stream));
 }
 
+/* Rounds up to whole pages. */
 static inline uint64_t echolux_push_pages(uint64_t bytes) {
     return (bytes + 4095) / 4096 * 4096;
 }
 
+/* Stores an error message and returns -1. */
 static inline int echolux_push_fail(echolux_push* push, const char* problem) {
     snprintf(push->problem, sizeof push->problem, "%s", problem);
     return -1;
 }
 
-/* Fills in the defaults. -1: it cannot be. */
+/* Fills in the defaults and checks the stream. Returns -1 if it is invalid. */
 static inline int echolux_push_settle(echolux_push* push, const echolux_push_stream* wanted) {
     echolux_push_stream* s = &push->stream;
     *s = *wanted;
@@ -207,7 +212,7 @@ static inline int echolux_push_settle(echolux_push* push, const echolux_push_str
         return echolux_push_fail(push, "stream.line_bytes, frame_offset_bytes and flyback_lines: out of range");
     if (s->block_b_scans < 1 || s->block_b_scans > s->b_scans)
         return echolux_push_fail(push, "stream.block_b_scans: expected 1 to b_scans");
-    /* In floating point first: no product of what is allowed leaves it. */
+    /* Check in floating point first, where no product of valid numbers overflows. */
     {
         const double lines = (double)s->a_scans * (double)s->a_repeats + (double)s->flyback_lines;
         const double frame = (double)s->frame_offset_bytes + lines * (double)echolux_push_line_bytes(s);
@@ -229,7 +234,7 @@ static inline uint64_t echolux_push_total_bytes(const echolux_push* push) {
     return 4096 + echolux_push_pages(slots * sizeof(echolux_push_slot)) + slots * echolux_push_pages(push->block_bytes);
 }
 
-/* Into memory that is all zero. */
+/* Initialises a ring in zeroed memory. */
 static inline void echolux_push_lay_out(echolux_push* push, void* memory) {
     echolux_push_header* ring = (echolux_push_header*)memory;
     struct timespec now;
@@ -253,7 +258,7 @@ static inline void echolux_push_lay_out(echolux_push* push, void* memory) {
 
 /* ---- the memory -------------------------------------------------------------------------------------------------- */
 
-/* Whether a process holds the ring open as its producer. -1: it cannot be told. */
+/* Returns whether a process holds the ring's producer lock, or -1 if unknown. */
 static inline int echolux_push_is_produced(int descriptor) {
     struct flock lock;
     memset(&lock, 0, sizeof lock);
@@ -263,6 +268,7 @@ static inline int echolux_push_is_produced(int descriptor) {
     return lock.l_type != F_UNLCK;
 }
 
+/* Takes the producer lock. The kernel releases it when the process ends. */
 static inline int echolux_push_lock(int descriptor) {
     struct flock lock;
     memset(&lock, 0, sizeof lock);
@@ -271,14 +277,14 @@ static inline int echolux_push_lock(int descriptor) {
     return fcntl(descriptor, F_OFD_SETLK, &lock);
 }
 
-/* Whether the name still means this memory. */
+/* Returns whether the name still refers to this memory. */
 static inline int echolux_push_is_current(const char* path, int descriptor) {
     struct stat named, held;
     return stat(path, &named) == 0 && fstat(descriptor, &held) == 0 && named.st_dev == held.st_dev &&
            named.st_ino == held.st_ino;
 }
 
-/* What a producer left that is gone. -1: it is not gone. */
+/* Removes the ring of a producer that has ended. Returns -1 if its producer still runs. */
 static inline int echolux_push_remove_leftover(const char* path) {
     const int old = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     int result = 0;
@@ -292,12 +298,12 @@ static inline int echolux_push_remove_leftover(const char* path) {
     return result;
 }
 
-/* Memory of that name with the lock of its producer, or -1. */
+/* Creates the shared memory and takes the producer lock. Returns its descriptor, or -1. */
 static inline int echolux_push_claim(echolux_push* push) {
     int tries;
     for (tries = 0; tries < 16; ++tries) {
         const int fresh = open(push->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (fresh >= 0) {
+        if (fresh >= 0) { /* another producer was faster */
             if (echolux_push_lock(fresh) == 0 && echolux_push_is_current(push->path, fresh)) return fresh;
             close(fresh); /* another one came between */
             continue;
@@ -320,8 +326,8 @@ static inline int echolux_push_is_name(const char* name) {
     return length >= 1 && length <= 64 && strspn(name, known) == length && name[0] != '.';
 }
 
-/* A ring of that name: letters, digits, '.', '_' and '-'. What an earlier producer left behind is replaced. 0: it is
-   there; -1: push->problem says why not. */
+/* Creates a ring. The name consists of letters, digits, '.', '_' and '-'. Replaces the ring of a producer that has
+   ended. Returns 0, or -1 with a message in push->problem. */
 static inline int echolux_push_create(echolux_push* push, const char* name, const echolux_push_stream* stream) {
     void* memory;
     uint64_t bytes;
@@ -334,7 +340,7 @@ static inline int echolux_push_create(echolux_push* push, const char* name, cons
     push->descriptor = echolux_push_claim(push);
     if (push->descriptor < 0) return -1;
     bytes = echolux_push_total_bytes(push);
-    /* All pages now: where memory is short this fails, and not a write of the acquisition. */
+    /* Allocate all pages now, so that a lack of memory is reported here and not by a crash during acquisition. */
     errno = posix_fallocate(push->descriptor, 0, (off_t)bytes);
     memory = errno != 0 ? MAP_FAILED
                         : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, push->descriptor, 0);
@@ -363,16 +369,16 @@ static inline void* echolux_push_data_of(const echolux_push* push, uint64_t sequ
     return (char*)push->ring + data_at + sequence % slots * echolux_push_pages(push->block_bytes);
 }
 
-/* Memory of the next block, push->block_bytes of it, to be filled at leisure. */
+/* Returns memory for the next block, push->block_bytes bytes, to be filled at any speed. */
 static inline void* echolux_push_begin(echolux_push* push) {
     echolux_push_slot* slot = echolux_push_slot_of(push, push->sequence);
     __atomic_store_n(&slot->turn, 2 * push->sequence + 1, __ATOMIC_RELAXED);
-    ECHOLUX_PUSH_FENCE(__ATOMIC_RELEASE); /* before anything of the block */
+    ECHOLUX_PUSH_FENCE(__ATOMIC_RELEASE); /* before any write to the block */
     return echolux_push_data_of(push, push->sequence);
 }
 
-/* The block is complete. `place` may be NULL: it follows the one before. 0; -1: there is no such place, and the block
-   is not published. */
+/* Publishes the block that was begun. `place` may be NULL: the block follows the previous one. Returns 0, or -1 if
+   the position is invalid and the block was not published. */
 static inline int echolux_push_publish(echolux_push* push, const echolux_push_block* place) {
     const echolux_push_stream* s = &push->stream;
     echolux_push_slot* slot = echolux_push_slot_of(push, push->sequence);
@@ -385,7 +391,7 @@ static inline int echolux_push_publish(echolux_push* push, const echolux_push_bl
     if (place != NULL) block = *place;
     if (block.lost < push->lost) block.lost = push->lost;
     if (block.volume < 0 || block.first_b_scan < 0) {
-        /* As many blocks lie between as were lost. */
+        /* The gap corresponds to the number of lost blocks. */
         const int64_t in_volume = (s->b_scans + s->block_b_scans - 1) / s->block_b_scans;
         int64_t at = push->next_b_scan / s->b_scans * in_volume +
                      (push->next_b_scan % s->b_scans + s->block_b_scans - 1) / s->block_b_scans;
@@ -414,12 +420,12 @@ static inline int echolux_push_publish(echolux_push* push, const echolux_push_bl
     return 0;
 }
 
-/* No more will come: viewers end as at the end of a file. Without it they wait for the next producer. */
+/* Ends the stream: viewers finish as at the end of a file. Without this call they wait for the next producer. */
 static inline void echolux_push_end(echolux_push* push) {
     if (push->ring != NULL) __atomic_store_n(&push->ring->state, (uint32_t)ECHOLUX_PUSH_ENDED, __ATOMIC_RELEASE);
 }
 
-/* The name is free again; viewers keep what they have until they let go of it. */
+/* Releases the name. Viewers keep their mapping until they close it. */
 static inline void echolux_push_close(echolux_push* push) {
     if (push->ring == NULL) return;
     if (push->descriptor >= 0) {
@@ -432,13 +438,13 @@ static inline void echolux_push_close(echolux_push* push) {
     push->descriptor = -1;
 }
 
-/* ---- the other side ---------------------------------------------------------------------------------------------- */
+/* ---- viewer side ------------------------------------------------------------------------------------------------ */
 
 enum { ECHOLUX_PUSH_NOT_YET = 0, ECHOLUX_PUSH_TAKEN = 1, ECHOLUX_PUSH_OVERTAKEN = -1, ECHOLUX_PUSH_WRONG = -2 };
 
-/* Copies block `sequence` from its slot and from `data` to `to`, which has `room`. TAKEN: it is what was published, all
-   of it. OVERTAKEN: another one has taken its place, maybe while it was copied. WRONG: it says that it has no or more
-   bytes than there is room for. */
+/* Copies block `sequence` from its slot and `data` to `to`, which has `room` bytes. Returns TAKEN if the copy is
+   complete, OVERTAKEN if another block has replaced it, possibly during the copy, and WRONG if the block is empty or
+   larger than `room`. */
 static inline int echolux_push_take(const echolux_push_slot* slot, const void* data, uint64_t sequence,
                                     echolux_push_block* block, void* to, uint64_t room) {
     const uint64_t before = __atomic_load_n(&slot->turn, __ATOMIC_ACQUIRE);

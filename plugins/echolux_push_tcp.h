@@ -1,15 +1,15 @@
-/* Pushes raw spectra over the network, to `echolux view --source tcp://ADDRESS:PORT`, which listens: a second header
-   for acquisition programs on another machine than the viewer. As plugins/echolux_push.h, plus POSIX threads
-   (-pthread).
+/* Pushes raw spectra over the network to `echolux view --source tcp://ADDRESS:PORT`, which listens. For acquisition
+   programs on another machine than the viewer. Needs plugins/echolux_push.h and POSIX threads (-pthread).
 
      echolux_push_sender sender;
      if (echolux_push_connect(&sender, "192.168.1.20", "5210", &stream) != 0) fail(sender.push.problem);
      memcpy(echolux_push_begin(&sender.push), spectra, bytes);
      echolux_push_publish(&sender.push, NULL);
-     echolux_push_disconnect(&sender);
+     echolux_push_disconnect(&sender, 1000);
 
-   Blocks go into a ring of this process. A thread sends them, connects, and connects again when the viewer was away:
-   the thread that acquires never waits. What the network cannot take in time is left out, and the viewer counts it. */
+   Blocks are stored in a ring in this process. A thread sends them and reconnects when the viewer was away, so the
+   acquisition thread never waits. Blocks that the network cannot transfer in time are dropped, and the viewer counts
+   them. */
 #ifndef ECHOLUX_PUSH_TCP_H
 #define ECHOLUX_PUSH_TCP_H
 
@@ -29,15 +29,16 @@
 extern "C" {
 #endif
 
+/* State of a sender. */
 typedef struct echolux_push_sender {
     echolux_push push; /* for echolux_push_begin(), _publish() and _end() */
     void* memory;
-    void* block; /* that is sent, taken out of the ring first */
+    void* block; /* copy of the block that is being sent */
     pthread_t thread;
-    uint32_t stops;     /* 1: when all is sent; 2: now */
-    uint32_t connected; /* somebody receives */
-    uint64_t sent;      /* blocks */
-    uint64_t left_out;  /* blocks that were overtaken while somebody received */
+    uint32_t stops;     /* 1: stop when everything is sent; 2: stop now */
+    uint32_t connected; /* whether a viewer receives */
+    uint64_t sent;      /* number of blocks */
+    uint64_t left_out;  /* blocks overwritten before they were sent, while connected */
     char host[256], port[32];
 } echolux_push_sender;
 
@@ -52,7 +53,7 @@ static inline void echolux_push_rest(long microseconds) {
     nanosleep(&rest, NULL);
 }
 
-/* -1: nobody listens. */
+/* Connects to the viewer. Returns the socket, or -1 if nothing listens. */
 static inline int echolux_push_dial(const echolux_push_sender* sender) {
     struct addrinfo wanted, *found = NULL, *one;
     int connection = -1;
@@ -80,7 +81,7 @@ static inline int echolux_push_dial(const echolux_push_sender* sender) {
     return connection;
 }
 
-/* -1: the viewer is gone, or this side has to stop. */
+/* Sends all bytes. Returns -1 if the viewer has disconnected or the sender must stop. */
 static inline int echolux_push_send_all(const echolux_push_sender* sender, int connection, const void* from,
                                         uint64_t bytes) {
     const char* at = (const char*)from;
@@ -100,6 +101,7 @@ static inline int echolux_push_send_all(const echolux_push_sender* sender, int c
     return 0;
 }
 
+/* Sends the description of the stream. */
 static inline int echolux_push_greet(const echolux_push_sender* sender, int connection) {
     struct {
         char magic[8];
@@ -113,7 +115,7 @@ static inline int echolux_push_greet(const echolux_push_sender* sender, int conn
     return echolux_push_send_all(sender, connection, &greeting, sizeof greeting);
 }
 
-/* Until the viewer is gone or this side stops. */
+/* Sends blocks until the viewer disconnects or the sender stops. */
 static inline void echolux_push_send_blocks(echolux_push_sender* sender, int connection) {
     const echolux_push_header* ring = sender->push.ring;
     const uint64_t slots = (uint64_t)sender->push.stream.slots;
@@ -160,6 +162,7 @@ static inline void echolux_push_send_blocks(echolux_push_sender* sender, int con
     }
 }
 
+/* Thread function: connects, sends, reconnects. */
 static inline void* echolux_push_send(void* argument) {
     echolux_push_sender* sender = (echolux_push_sender*)argument;
     while (echolux_push_stops(sender) == 0) {
@@ -176,11 +179,13 @@ static inline void* echolux_push_send(void* argument) {
     return NULL;
 }
 
+/* Returns whether a viewer is connected. */
 static inline int echolux_push_is_connected(const echolux_push_sender* sender) {
     return __atomic_load_n(&sender->connected, __ATOMIC_ACQUIRE) != 0;
 }
 
-/* Never waits: a viewer that is not there yet is looked for until it is. 0; -1: sender->push.problem says why not. */
+/* Starts a sender without waiting: its thread tries to connect until a viewer is available. Returns 0, or -1 with a
+   message in sender->push.problem. */
 static inline int echolux_push_connect(echolux_push_sender* sender, const char* host, const char* port,
                                        const echolux_push_stream* stream) {
     memset(sender, 0, sizeof *sender);
@@ -202,7 +207,7 @@ static inline int echolux_push_connect(echolux_push_sender* sender, const char* 
     return echolux_push_fail(&sender->push, "no memory for the blocks, or no thread");
 }
 
-/* Waits at most `milliseconds` until all is sent that somebody receives. */
+/* Stops the sender. Waits up to `milliseconds` for a connected viewer to receive the remaining blocks. */
 static inline void echolux_push_disconnect(echolux_push_sender* sender, int milliseconds) {
     int i;
     if (sender->push.ring == NULL) return;

@@ -1,14 +1,14 @@
-/* The interface between Echolux and a plugin that brings spectra: the driver of a digitizer, or of a camera that speaks
-   a protocol of its own. A plugin is a shared library with one exported function, echolux_source_plugin(). This header
-   is all that it needs; it is plain C99 and includes nothing of Echolux. docs/plugins.md is the guide, plugins/sample a
-   working example.
+/* The interface between Echolux and a plugin that provides spectra: the driver of a digitizer, or of a camera with
+   its own protocol. A plugin is a shared library with one exported function, echolux_source_plugin(). It needs only
+   this header, which is plain C99 and includes no other part of Echolux. docs/plugins.md is the guide,
+   plugins/sample a working example.
 
-   Threads. Echolux calls everything but release() and close() from one thread at a time. release() comes from any
-   thread, also while another function runs, also after stop(); close() is the last call, from any thread. log() may be
-   called from any thread, until close() returns.
+   Threads: Echolux calls all functions except release() and close() from one thread at a time. release() may be
+   called from any thread, also while another function runs and after stop(). close() is the last call, from any
+   thread. log() may be called from any thread until close() returns.
 
-   Growth. Each struct begins with its size as the side that made it knows it; new fields are appended only. Read or
-   write nothing beyond that size. A field that is 0 means "none", "unknown" or "as you like". */
+   Compatibility: each struct begins with its size as known by the side that created it, and new fields are only
+   appended. Do not access fields beyond that size. A field that is 0 means "none", "unknown" or "default". */
 #ifndef ECHOLUX_SOURCE_H
 #define ECHOLUX_SOURCE_H
 
@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-#define ECHOLUX_SOURCE_VERSION 1 /* changes only where a plugin would have to be compiled anew */
+#define ECHOLUX_SOURCE_VERSION 1 /* changes only if plugins must be recompiled */
 
 #if defined(_WIN32)
 #define ECHOLUX_EXPORT __declspec(dllexport)
@@ -27,26 +27,32 @@ extern "C" {
 #define ECHOLUX_EXPORT __attribute__((visibility("default")))
 #endif
 
-/* What functions return. After ECHOLUX_FAILED, the last error that was logged is shown to the user; next() must not be
-   called again before start(). */
+/* Status codes. After ECHOLUX_FAILED, the last logged error is shown to the user, and next() must not be called
+   again before start(). */
 enum { ECHOLUX_OK = 0, ECHOLUX_NOTHING_YET = 1, ECHOLUX_ENDED = 2, ECHOLUX_FAILED = -1 };
 
+/* Levels of log messages. */
 enum { ECHOLUX_LOG_DEBUG = 0, ECHOLUX_LOG_NOTE = 1, ECHOLUX_LOG_WARNING = 2, ECHOLUX_LOG_ERROR = 3 };
 
-/* Samples. PACKED12: two samples in three bytes; little endian: b0 | (b1 & 15) << 8 and b1 >> 4 | b2 << 4. */
+/* Sample formats. PACKED12 stores two samples in three little-endian bytes:
+   b0 | (b1 & 15) << 8 and b1 >> 4 | b2 << 4. */
 enum { ECHOLUX_U8 = 0, ECHOLUX_U16 = 1, ECHOLUX_U32 = 2, ECHOLUX_I16 = 3, ECHOLUX_F32 = 4, ECHOLUX_PACKED12 = 5 };
 
-enum { ECHOLUX_INTERLEAVED = 0, ECHOLUX_PLANAR = 1 }; /* channels: sample by sample; spectrum by spectrum in a line */
+enum { ECHOLUX_INTERLEAVED = 0, ECHOLUX_PLANAR = 1 }; /* channels alternate by sample, or by spectrum in a line */
 
-/* Whose memory blocks lie in.
-   POSTED: Echolux posts empty buffers of block_bytes, page aligned and pinned where it uses a GPU; next() returns them
+/* Ownership of block memory.
+
+   POSTED: Echolux posts empty buffers of block_bytes, page-aligned and pinned if it uses a GPU. next() returns them
    filled, in any order. Between stop() and start() the plugin owns none.
-   RING: the plugin owns the memory; next() lends it a block at a time, and release() takes it back. */
+
+   RING: the plugin owns the memory. next() lends one block at a time, and release() returns it. */
 enum { ECHOLUX_POSTED = 0, ECHOLUX_RING = 1 };
 
-/* Memory of a RING. DEVICE: of the CUDA device that Echolux uses; its content must be complete when next() returns. */
+/* Memory of a RING. DEVICE is memory of the CUDA device that Echolux uses; its content must be complete when next()
+   returns. */
 enum { ECHOLUX_HOST = 0, ECHOLUX_PINNED = 1, ECHOLUX_DEVICE = 2 };
 
+/* Functions of Echolux that the plugin may call. */
 typedef struct echolux_host {
     uint32_t struct_size;
     uint32_t version; /* ECHOLUX_SOURCE_VERSION of Echolux */
@@ -54,21 +60,22 @@ typedef struct echolux_host {
     void (*log)(void* context, int level, const char* text); /* UTF-8, one line, copied; any thread */
 } echolux_host;
 
-/* The scan, and how blocks come. Echolux fills in what the user's scan file and settings want; open() changes what the
-   device has otherwise. A block holds some positions of the slow axis; each is b_repeats acquired B-scans; each of
-   these is frame_offset_bytes of header, then a_scans * a_repeats lines, then flyback_lines lines. After the last
-   position of a volume the beam returns during flyback_frames acquired B-scans, which are not sent. */
+/* Description of the scan and its blocks. Echolux fills in the requests from the scan file and settings; open()
+   corrects the fields that differ on the device. A block contains positions of the slow axis, each with b_repeats
+   acquired B-scans. An acquired B-scan consists of a header of frame_offset_bytes, a_scans * a_repeats lines, and
+   flyback_lines lines. After the last position of a volume, the beam returns during flyback_frames acquired B-scans,
+   which are not sent. */
 typedef struct echolux_stream {
     uint32_t struct_size;
 
     int32_t sample_format;
-    int32_t big_endian;     /* samples of more than one byte */
+    int32_t big_endian;     /* for samples of more than one byte */
     int32_t shift;          /* right shift of each sample: 4 for 12 bits in the high end of 16 */
     int32_t bits;           /* significant bits after the shift; 0: all */
     int32_t channels;       /* 1 to 64 */
     int32_t channel_layout; /* ECHOLUX_INTERLEAVED, ECHOLUX_PLANAR */
-    int64_t samples;        /* of a spectrum, of one channel */
-    int64_t line_bytes;     /* from one line to the next; 0: no gap */
+    int64_t samples;        /* per spectrum and channel */
+    int64_t line_bytes;     /* distance between lines; 0: no gap */
     int64_t frame_offset_bytes;
 
     int64_t a_scans;
@@ -80,97 +87,100 @@ typedef struct echolux_stream {
     double line_rate_hz;
     double exposure_us;
 
-    int64_t block_b_scans; /* positions in a block; the last block of a volume may have fewer */
-    int64_t blocks;        /* POSTED: buffers that Echolux will post; RING: blocks that can be lent at a time */
+    int64_t block_b_scans; /* positions per block; the last block of a volume may have fewer */
+    int64_t blocks;        /* POSTED: buffers that Echolux posts; RING: blocks that can be lent simultaneously */
     int32_t buffers;       /* ECHOLUX_POSTED, ECHOLUX_RING */
     int32_t memory;        /* of a RING */
 
-    int32_t sets_line_rate; /* 1: line_rate_hz was obeyed, or can be */
+    int32_t sets_line_rate; /* 1: line_rate_hz was applied, or can be */
     int32_t sets_exposure;
     int32_t sets_samples;
 } echolux_stream;
 
-/* POSTED: an empty buffer. */
+/* An empty buffer (POSTED). */
 typedef struct echolux_buffer {
     uint32_t struct_size;
     int32_t memory; /* ECHOLUX_HOST, ECHOLUX_PINNED */
     void* bytes;
     int64_t size;
-    uint64_t token; /* goes into echolux_block */
+    uint64_t token; /* to be returned in echolux_block */
 } echolux_buffer;
 
-/* Where a block belongs: either the plugin counts (volume and first_b_scan), or it leaves both at -1 and Echolux counts
-   on from the block before, lost ones included. Marker VOLUME_STARTS, for devices with a trigger for each volume: the
-   block begins one, whatever was counted. */
+/* A block and its position. Either the plugin counts volume and first_b_scan, or it leaves both at -1 and Echolux
+   continues from the previous block, including lost ones. For devices with a volume trigger, the marker
+   VOLUME_STARTS begins a new volume regardless of the count. */
 enum { ECHOLUX_VOLUME_STARTS = 1 };
 
 typedef struct echolux_block {
-    uint32_t struct_size; /* Echolux fills this in, and the defaults below, before next() */
+    uint32_t struct_size; /* set by Echolux before next(), like the defaults below */
     uint32_t markers;     /* 0 */
-    const void* bytes;    /* first byte; POSTED: the buffer's */
+    const void* bytes;    /* first byte; POSTED: that of the buffer */
     int64_t size;
-    uint64_t token;       /* POSTED: the buffer's; RING: the plugin's own name for it, handed to release() */
+    uint64_t token;       /* POSTED: that of the buffer; RING: chosen by the plugin, passed to release() */
     int64_t volume;       /* -1 */
     int64_t first_b_scan; /* -1 */
     int64_t b_scans;      /* block_b_scans */
-    int64_t lost_before;  /* 0: blocks that the device lost since the block before */
-    double time_s;        /* of the first line since start(), by the device's clock; negative: when next() returned */
+    int64_t lost_before;  /* blocks lost by the device since the previous block; default 0 */
+    double time_s;        /* first line since start(), by the device's clock; negative: when next() returned */
 } echolux_block;
 
-/* The way of the beam during one volume, flyback included, to be repeated without end: one point for each line. x is
-   along the lines of a B-scan, y from B-scan to B-scan, both from the centre of the field. */
+/* Beam path during one volume, including flyback, to be repeated endlessly: one point per line. x is along the lines
+   of a B-scan, y from B-scan to B-scan, both relative to the centre of the field. */
 enum {
     ECHOLUX_MARK_VOLUME = 1,  /* first line of a volume */
     ECHOLUX_MARK_FRAME = 2,   /* first line of an acquired B-scan */
     ECHOLUX_MARK_FLYBACK = 4, /* the beam is returning */
-    ECHOLUX_MARK_SENT = 8     /* the line is part of a block: all but those of the flyback frames */
+    ECHOLUX_MARK_SENT = 8     /* the line is part of a block: all except those of flyback frames */
 };
 
 typedef struct echolux_pattern {
     uint32_t struct_size;
     int64_t points;
-    double points_per_s; /* the line rate; 0: unknown, one for each line that is triggered */
+    double points_per_s; /* the line rate; 0: unknown, one point per triggered line */
     const float* x_um;
     const float* y_um;
     const uint8_t* marks; /* sums of the marks above */
 } echolux_pattern;
 
-typedef struct echolux_device echolux_device; /* the plugin's own */
+typedef struct echolux_device echolux_device; /* defined by the plugin */
 
+/* The plugin's functions. */
 typedef struct echolux_source {
     uint32_t struct_size;
     uint32_t version; /* ECHOLUX_SOURCE_VERSION of the plugin */
-    const char* name; /* for people */
+    const char* name; /* display name */
 
-    /* `options` is the text after the comma in plugin:PATH,OPTIONS. `host` stays until close(). After a failure nothing
-       is left open, and close() is not called. */
+    /* Opens the device. `options` is the text after the comma in plugin:PATH,OPTIONS. `host` is valid until close().
+       After a failure nothing may stay open, and close() is not called. */
     int (*open)(const echolux_host* host, const char* options, echolux_stream* stream, echolux_device** device);
 
-    /* From a stopped device: volumes and time count from zero. */
+    /* Starts a stopped device. Volumes and time count from zero. */
     int (*start)(echolux_device* device);
 
-    /* POSTED only; before start() and while running. The buffer is the plugin's until next() returns it, or stop(). */
+    /* POSTED only; called before start() and while running. The plugin owns the buffer until next() returns it, or
+       until stop(). */
     int (*post)(echolux_device* device, const echolux_buffer* buffer);
 
-    /* Waits for a block, at most `patience_us`. Where no buffer is posted, or all of the ring is lent, blocks are lost:
-       they are counted in lost_before of the next one. */
+    /* Returns the next block, waiting up to `patience_us`. Blocks are lost if no buffer is posted or the whole ring
+       is lent; they are counted in lost_before of the next block. */
     int (*next)(echolux_device* device, int64_t patience_us, echolux_block* block);
 
-    /* RING only: the block is not read any more. */
+    /* RING only: Echolux no longer reads the block. */
     void (*release)(echolux_device* device, uint64_t token);
 
-    /* Writes to no posted buffer once it returns. What was lent stays valid until its release(). */
+    /* Stops the device. It must not write to posted buffers after this call. Lent blocks stay valid until their
+       release(). */
     void (*stop)(echolux_device* device);
 
-    /* After stop(), and after the last release(). */
+    /* Closes the device. Called after stop() and after the last release(). */
     void (*close)(echolux_device* device);
 
-    /* The other half, NULL where the device moves no beam: plays the pattern from the next start() on. Called before
-       start(); the arrays are valid during the call only. */
+    /* Plays the pattern from the next start(). NULL if the device does not move the beam. Called before start(); the
+       arrays are valid only during the call. */
     int (*play)(echolux_device* device, const echolux_pattern* pattern);
 } echolux_source;
 
-/* What a plugin exports. NULL: it does not work with this version of Echolux. The struct is static. */
+/* Exported by the plugin. Returns a static struct, or NULL if the plugin does not support this version of Echolux. */
 ECHOLUX_EXPORT const echolux_source* echolux_source_plugin(uint32_t host_version);
 
 #ifdef __cplusplus

@@ -1,13 +1,13 @@
-/* A sample plugin for Echolux: a digitizer that is not there. It sees the fringes of a tilted mirror, and writes the
-   pattern that the galvanometers would play to a file. Take it as the beginning of a driver of your own.
+/* A sample plugin for Echolux: an imaginary digitizer. It simulates the fringes of a tilted mirror, and writes the
+   pattern for the galvanometers to a file. Use it as a starting point for your own driver.
 
    Options, separated by commas:
-     buffers=ring | posted             whose memory blocks lie in
-     format=u16 | i16 | packed12       twelve bits a sample
-     channels=N                        interleaved, each a quarter of a fringe after the one before
-     volumes=N                         ends after so many; 0: never
-     lose=N                            loses every N-th block, as a device on a slow bus; 0: none
-     pattern=FILE                      where play() writes: x_um,y_um,marks, one line for each point */
+     buffers=ring | posted             ownership of block memory
+     format=u16 | i16 | packed12       12 bits per sample
+     channels=N                        interleaved, each shifted by a quarter of a fringe
+     volumes=N                         ends after N volumes; 0: endless
+     lose=N                            loses every N-th block, like a device on a slow bus; 0: none
+     pattern=FILE                      output of play(): x_um,y_um,marks, one line per point */
 #define _POSIX_C_SOURCE 200809L
 
 #include "../echolux_source.h"
@@ -21,23 +21,24 @@
 
 enum { HEADER_BYTES = 16, MOST_SLOTS = 4096, TEXT = 512 };
 
-/* A block's memory: of the ring, or a buffer that was posted. */
+/* Memory of a block: part of the ring, or a posted buffer. */
 typedef struct slot {
     char* bytes;
     uint64_t token;
     int is_free;
 } slot;
 
+/* State of the device, called echolux_device in the interface. */
 struct echolux_device {
     const echolux_host* host;
     echolux_stream stream;
     long long volumes, lose;
     char pattern_file[TEXT];
 
-    char* frame; /* one acquired B-scan, header included: all look the same */
+    char* frame; /* one acquired B-scan with header: all are identical */
     int64_t frame_bytes;
 
-    pthread_mutex_t mutex; /* of the slots: release() comes from any thread */
+    pthread_mutex_t mutex; /* protects the slots: release() comes from any thread */
     slot slots[MOST_SLOTS];
     char* ring;
 
@@ -57,9 +58,9 @@ static double now_s(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* ---- options ------------------------------------------------------------------------------------------------------
- */
+/* ---- options ---------------------------------------------------------------------------------------------------- */
 
+/* Returns 0 for an unknown key or an invalid value. */
 static int set_option(echolux_device* device, const char* key, const char* value) {
     static const char* const formats[] = {"u16", "i16", "packed12"};
     static const int32_t codes[] = {ECHOLUX_U16, ECHOLUX_I16, ECHOLUX_PACKED12};
@@ -103,9 +104,9 @@ static int set_options(echolux_device* device, const char* options) {
     return 1;
 }
 
-/* ---- what the digitizer sees --------------------------------------------------------------------------------------
- */
+/* ---- simulated spectra ------------------------------------------------------------------------------------------ */
 
+/* A tilted mirror: the number of fringes rises from 20 to 60 over the A-scans of a B-scan. */
 static unsigned count_at(const echolux_stream* stream, int64_t line, int64_t sample, int channel) {
     const double pi = 3.14159265358979323846;
     const double fringes = 20 + 40 * (double)(line / stream->a_repeats) / (double)stream->a_scans;
@@ -113,6 +114,7 @@ static unsigned count_at(const echolux_stream* stream, int64_t line, int64_t sam
     return (unsigned)(2048.5 + 1200 * cos(phase));
 }
 
+/* Stores a 12-bit count as sample `index` of a line. */
 static void put(char* line, int32_t format, int64_t index, unsigned count) {
     unsigned char* bytes = (unsigned char*)line;
     if (format == ECHOLUX_PACKED12) {
@@ -130,6 +132,7 @@ static void put(char* line, int32_t format, int64_t index, unsigned count) {
     }
 }
 
+/* Simulates the acquired B-scan that all blocks repeat. */
 static int make_frame(echolux_device* device) {
     const echolux_stream* stream = &device->stream;
     const int64_t lines = stream->a_scans * stream->a_repeats + stream->flyback_lines;
@@ -152,8 +155,7 @@ static int make_frame(echolux_device* device) {
     return 1;
 }
 
-/* ---- the functions that Echolux calls -----------------------------------------------------------------------------
- */
+/* ---- functions of the plugin ------------------------------------------------------------------------------------ */
 
 static int64_t block_bytes(const echolux_device* device, int64_t b_scans) {
     return b_scans * device->stream.b_repeats * device->frame_bytes;
@@ -179,7 +181,7 @@ static int make_ring(echolux_device* device) {
     return 1;
 }
 
-/* A device that cannot take just any scan would correct the stream here; this one only needs to be told enough. */
+/* A device with restrictions would correct the stream here; this one only checks that it is complete. */
 static int complete(echolux_device* device) {
     echolux_stream* stream = &device->stream;
     stream->line_bytes = 0;
@@ -264,7 +266,7 @@ static void release_block(echolux_device* device, uint64_t token) {
     pthread_mutex_unlock(&device->mutex);
 }
 
-/* Waits until `due_s`, but no longer than until `deadline_s`; 0: it is not due yet. */
+/* Waits until `due_s`, or until `deadline_s` if that is earlier. Returns 0 if `due_s` was not reached. */
 static int wait_until(double due_s, double deadline_s) {
     const double wait = (due_s < deadline_s ? due_s : deadline_s) - now_s();
     struct timespec pause;
@@ -281,11 +283,11 @@ static void fill(const echolux_device* device, char* bytes, int64_t b_scans, uin
     for (frame = 0; frame < (uint64_t)(b_scans * device->stream.b_repeats); ++frame, bytes += device->frame_bytes) {
         const uint64_t number = first_frame + frame;
         memcpy(bytes, device->frame, (size_t)device->frame_bytes);
-        memcpy(bytes, &number, sizeof number); /* the header: a running number of acquired B-scans */
+        memcpy(bytes, &number, sizeof number); /* header: number of the acquired B-scan */
     }
 }
 
-/* A block is there when its last line is; this one is timed by the line rate, or comes at once where that is 0. */
+/* A block is due with its last line. The line rate sets the time; without one, blocks are sent immediately. */
 static int next_block(echolux_device* device, int64_t patience_us, echolux_block* block) {
     const echolux_stream* stream = &device->stream;
     const int64_t in_volume = (stream->b_scans + stream->block_b_scans - 1) / stream->block_b_scans;
@@ -305,7 +307,7 @@ static int next_block(echolux_device* device, int64_t patience_us, echolux_block
         if (!wait_until(device->started_s + (double)(end * frame_lines) * line_s, deadline_s))
             return ECHOLUX_NOTHING_YET;
         place = device->lose > 0 && (device->block + 1) % device->lose == 0 ? NULL : free_slot(device);
-        if (place == NULL && device->lose == 0 && line_s == 0) { /* without a clock there is nothing to be late for */
+        if (place == NULL && device->lose == 0 && line_s == 0) { /* without a line rate, blocks cannot be late */
             wait_until(now_s() + 1e-3, deadline_s);
             return ECHOLUX_NOTHING_YET;
         }

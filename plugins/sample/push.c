@@ -1,4 +1,4 @@
-/* An acquisition program that pushes its spectra (docs/push.md): a mirror that moves slowly, in place of a digitizer.
+/* A sample acquisition program that pushes its spectra (docs/push.md). It simulates a slowly moving mirror.
    usage: push NAME [B-SCANS]     then: echolux view --source shm:NAME */
 #include "echolux_push.h"
 
@@ -7,6 +7,7 @@
 
 enum { SAMPLES = 512, A_SCANS = 64, B_SCANS = 16 };
 
+/* Simulates a B-scan of a mirror at `depth`, given in fringes per spectrum. */
 static void acquire(uint16_t* spectra, double depth) {
     int line, k;
     for (line = 0; line < A_SCANS; ++line) {
@@ -19,8 +20,8 @@ static void acquire(uint16_t* spectra, double depth) {
 }
 
 int main(int count, char** arguments) {
-    const struct timespec pause = {0, 6400000}; /* of 64 lines at 10 kHz */
-    const long b_scans = count > 2 ? atol(arguments[2]) : 0; /* 0: until it is stopped */
+    const struct timespec pause = {0, 6400000};              /* duration of 64 lines at 10 kHz */
+    const long b_scans = count > 2 ? atol(arguments[2]) : 0; /* 0 for an endless stream */
     long done;
     echolux_push_stream stream;
     echolux_push push;
