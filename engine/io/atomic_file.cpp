@@ -77,6 +77,7 @@ std::filesystem::path temporary_beside(const std::filesystem::path& path) {
 
 }  // namespace
 
+// Creates the file at once, so that missing permissions are found before the work begins.
 AtomicFile::AtomicFile(std::filesystem::path final_path)
     : final_(std::move(final_path)), temporary_(temporary_beside(final_)) {
     std::error_code missing;

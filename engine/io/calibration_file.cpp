@@ -28,6 +28,7 @@ std::string read_all(const std::filesystem::path& path, const std::string& where
     return whole_file(path, max_bytes, "is too large for a calibration file", "check the name", where);
 }
 
+// Also removes quotes, which spreadsheets write around text.
 std::string_view trimmed(std::string_view text) {
     constexpr std::string_view blanks = " \t\r\"";
     const std::size_t first = text.find_first_not_of(blanks);
@@ -72,6 +73,7 @@ void refuse_what_is_no_text(std::string_view text, const std::string& where) {
                 "write the numbers as text, or as raw floats in a file named *.f32 or *.f64");
 }
 
+// Reads the last columns of each line. Skips a byte order mark, comments and empty lines.
 std::vector<double> numbers_in_text(std::string_view text, std::int64_t columns, const std::filesystem::path& path,
                                     const std::string& key) {
     constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
@@ -101,6 +103,7 @@ std::vector<double> numbers_in_text(std::string_view text, std::int64_t columns,
     return numbers;
 }
 
+// Reads raw numbers of type T.
 template <class T>
 std::vector<double> numbers_in_bytes(const std::string& bytes, const std::string& where) {
     if (bytes.size() % sizeof(T) != 0) {

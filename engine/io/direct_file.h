@@ -1,7 +1,7 @@
 // Writes at disk speed, bypassing the page cache (O_DIRECT) if the file system supports it. Then gigabytes per second
-// do not fill the memory and do not stall when the kernel flushes dirty pages. Direct writes need whole pages in aligned
-// memory. Other blocks go through a staging buffer. The last page is padded with zeros and rewritten when more data
-// follows.
+// do not fill the memory and do not stall when the kernel flushes dirty pages. Direct writes need whole pages in
+// aligned memory. Other blocks go through a staging buffer. The last page is padded with zeros and rewritten when more
+// data follows.
 #pragma once
 
 #include <filesystem>

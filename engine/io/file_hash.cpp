@@ -42,6 +42,7 @@ std::string Fingerprint::text() const {
     return fmt::format("{:016x}", hash_);
 }
 
+// Folders are hashed by a line with relative path and size per file.
 std::string file_hash(const std::filesystem::path& path) {
     std::error_code problem;
     Fingerprint print;

@@ -48,6 +48,7 @@ std::int64_t read_line(std::string_view line, std::vector<float>& heights, const
     return count;
 }
 
+// Reads one line per B-scan; empty lines and comments are ignored.
 std::vector<float> read_csv(const std::filesystem::path& path, std::int64_t a_scans, std::int64_t b_scans) {
     constexpr std::uintmax_t longest_map = 256 << 20;
     std::istringstream file(whole_file(path, longest_map, "is too large for a map of heights"));
@@ -67,6 +68,7 @@ std::vector<float> read_csv(const std::filesystem::path& path, std::int64_t a_sc
     return heights;
 }
 
+// Reads a map from a volume file with one row or one slice. Codes are converted to values by scale and offset.
 std::vector<float> read_picture(const std::filesystem::path& path, std::int64_t a_scans, std::int64_t b_scans) {
     const Volume picture = read_volume(path);
     const VolumeGrid& grid = picture.grid;

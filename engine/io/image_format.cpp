@@ -33,6 +33,7 @@ ImageFormat of_part(ImageFormat row, auto fill) {
     return row;
 }
 
+// The order matters only for owns(), which is tried from the top.
 std::vector<ImageFormat> all_formats() {
     return {
         {.name = "NRRD",
@@ -105,6 +106,7 @@ std::vector<ImageFormat> all_formats() {
     };
 }
 
+// Returns the last component of the path.
 std::string lower_case_name(const std::filesystem::path& path) {
     const std::filesystem::path named = path.has_filename() ? path : path.parent_path();  // for "folder/"
     return lower_case(named.filename().string());

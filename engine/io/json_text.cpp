@@ -9,6 +9,7 @@
 namespace echolux {
 namespace {
 
+// Limit for the nesting of arrays and objects.
 constexpr int deepest = 64;
 
 // Returns the deepest nesting of brackets outside strings, without parsing.

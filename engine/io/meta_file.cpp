@@ -29,6 +29,7 @@ constexpr TypeName type_names[] = {
 
 // ---- reading --------------------------------------------------------------------------------------------------------
 
+// Raw header of a file. Different programs use different names for some fields.
 struct MetaHeader {
     std::map<std::string, std::string> fields;  // lines "Key = value"
     std::size_t bytes = 0;                      // up to the end of the ElementDataFile line, which is the last
@@ -53,6 +54,7 @@ struct MetaHeader {
     }
 };
 
+// Reads lines up to ElementDataFile, after which the voxels begin.
 MetaHeader parsed_header(const std::filesystem::path& path) {
     MetaHeader header;
     header.where = path.string();
@@ -123,6 +125,7 @@ void set_orientation(const MetaHeader& header, ImageHeader& image) {
     add_orientation(image, axes);
 }
 
+// Determines the file and offset of the voxels. LOCAL means after the header.
 void set_place(const MetaHeader& header, const std::filesystem::path& path, RawLayout& layout) {
     if (header.field({"BinaryData"}) == "False") header.refuse("has voxels as text", "save it as binary");
     layout.packed = header.is_true({"CompressedData"});
@@ -146,6 +149,7 @@ std::string type_name(VoxelType type) {
     return "";
 }
 
+// Returns the header, whose last line must be ElementDataFile.
 std::string header_lines(const ImageHeader& header) {
     const std::size_t dimensions = header.time_points > 1 ? 4 : 3;
     std::vector<double> spacing, origin(header.origin_mm.begin(), header.origin_mm.end());

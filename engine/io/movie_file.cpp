@@ -62,6 +62,7 @@ std::string codecs_of(const Container& container) {
     return list;
 }
 
+// Limits the size to 16384 pixels per side.
 void check_size(const std::filesystem::path& path, const MovieFormat& format) {
     constexpr std::int64_t max = 16384;
     const auto [low, high] = std::minmax(format.width, format.height);
@@ -93,6 +94,7 @@ void check_format(const std::filesystem::path& path, const MovieFormat& format) 
 
 }  // namespace
 
+// Reduces the fraction first, so that 30000000/1000000 is accepted.
 FrameRate frame_rate(std::int64_t pictures, std::int64_t seconds, const std::string& where) {
     const std::int64_t divisor = std::max<std::int64_t>(1, std::gcd(pictures, seconds));
     const FrameRate rate{pictures / divisor, seconds / divisor};
@@ -102,6 +104,7 @@ FrameRate frame_rate(std::int64_t pictures, std::int64_t seconds, const std::str
                 "e.g. 30, 29.97 or 30000/1001");
 }
 
+// Decimal rates are converted exactly: 29.97 becomes 2997/100.
 FrameRate parsed_frame_rate(const std::string& text, const std::string& where) {
     const auto refuse = [&] {
         throw Error(ErrorCode::bad_setting, fmt::format("\"{}\" is not a frame rate", text), where,

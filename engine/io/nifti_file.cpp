@@ -164,6 +164,7 @@ std::optional<PatientAxes> patient_axes(const Fields& fields) {
     return axes;
 }
 
+// Parses lines "key = text".
 void read_lines(const std::string& comment, std::map<std::string, std::string>& texts) {
     for (std::size_t start = 0; start < comment.size();) {
         const std::size_t end = std::min(comment.find('\n', start), comment.size());
@@ -188,6 +189,7 @@ void read_extensions(StoredBytes& file, const Fields& fields, std::int64_t bytes
     read_lines(comment.substr(0, comment.find('\0')), header.texts);
 }
 
+// Returns the offset of the voxels, which the header stores as a float.
 std::int64_t voxels_place(const Fields& fields, const std::string& where) {
     const double start = fields.get<float>(at_vox_offset);
     const bool in_file = start >= static_cast<double>(voxels_start) && start <= static_cast<double>(max_start);
@@ -222,6 +224,7 @@ std::string extension_for(const ImageHeader& header) {
     return extension + comment;
 }
 
+// Writes sizes, spacings and the same pose as affine matrix and as quaternion.
 void put_geometry(const ImageHeader& header, Fields& fields) {
     const bool series = header.time_points > 1;
     fields.put<std::int16_t>(at_dim, series ? 4 : 3);

@@ -42,6 +42,7 @@ struct NpyHeader {
     }
 };
 
+// The length of the dictionary has 2 bytes in version 1, 4 bytes in versions 2 and 3.
 NpyHeader parsed_header(const std::filesystem::path& path) {
     const std::string start = start_of_file(path, 1 << 20);
     const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(start[i])); };
@@ -71,6 +72,7 @@ void set_type(const NpyHeader& header, const std::filesystem::path& path, RawLay
            "save integers, float16 to float64 or complex64");
 }
 
+// In Fortran order, the first axis is the fastest; otherwise the last.
 void set_shape(const NpyHeader& header, const std::filesystem::path& path, RawLayout& layout) {
     const std::string_view text = header.value("shape");
     const auto sizes = words_of(text.substr(0, text.find(')')), "(, ");

@@ -68,6 +68,7 @@ struct NrrdHeader {
     }
 };
 
+// Parses a field "name: value" or a text "key:=value".
 void add_line(std::string_view line, NrrdHeader& header) {
     if (line.starts_with('#')) return;
     const std::size_t colon = line.find(':');
@@ -114,6 +115,7 @@ StoredType stored_type(const NrrdHeader& header) {
     header.refuse("has voxels of type \"" + header.field("type") + "\"", "integers and floats can be read");
 }
 
+// Description of one axis, collected from several fields.
 struct Axis {
     std::int64_t size = 1;
     std::string kind;
@@ -166,6 +168,7 @@ void set_orientation(const NrrdHeader& header, ImageHeader& image) {
     add_orientation(image, axes);
 }
 
+// Returns the strings in quotes.
 std::vector<std::string> quoted(const std::string& text) {
     std::vector<std::string> words;
     for (std::size_t begin = 0; (begin = text.find('"', begin)) != std::string::npos;) {
@@ -177,6 +180,7 @@ std::vector<std::string> quoted(const std::string& text) {
     return words;
 }
 
+// Spacings come from "spacings" or from the length of "space directions".
 std::vector<Axis> axes_of(const NrrdHeader& header) {
     std::vector<Axis> axes;
     for (const std::string& word : words_of(header.field("sizes"))) {
@@ -208,6 +212,8 @@ bool take_complex(std::vector<Axis>& axes, RawLayout& layout) {
     return true;
 }
 
+// Assigns the axes to columns, rows, slices and time points in their order. Time is an axis of kind "time" or "list",
+// or the fourth axis.
 void set_geometry(const NrrdHeader& header, const std::vector<Axis>& axes, RawLayout& layout) {
     ImageHeader& image = layout.header;
     const auto space_units = quoted(header.field("spaceunits"));
@@ -293,6 +299,7 @@ std::string type_name(VoxelType type) {
     return "";
 }
 
+// Returns the header with the empty line that ends it.
 std::string header_lines(const ImageHeader& header, bool packed) {
     const bool complex = header.type == VoxelType::complex64;
     const bool series = header.time_points > 1;

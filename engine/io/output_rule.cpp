@@ -27,6 +27,7 @@ bool are_same(const Path& a, const Path& b) {
     return std::filesystem::equivalent(a, b, missing) || resolved(a) == resolved(b);
 }
 
+// Whether `path` is strictly inside `folder`, with links resolved.
 bool lies_in(const Path& path, const Path& folder) {
     std::error_code problem;
     if (!std::filesystem::is_directory(folder, problem)) return false;

@@ -65,6 +65,7 @@ struct Codec {
     static void on_warning(png_structp, png_const_charp) {}
 };
 
+// tEXt chunks hold only Latin-1, so texts beyond ASCII are stored as iTXt (UTF-8). The result refers to `texts`.
 std::vector<png_text> text_chunks(const PictureTexts& texts) {
     std::vector<png_text> chunks;
     for (const auto& [key, value] : texts) {
@@ -135,6 +136,7 @@ bool decode_rows(Codec& codec, png_bytepp rows) {
     throw Error(ErrorCode::bad_file, fmt::format("cannot be read as PNG: {}", codec.message.data()), path.string());
 }
 
+// The fingerprint is known only at the end, so it is stored in a text chunk after the pixels.
 class PngWriter : public PictureWriter {
   public:
     PngWriter(const std::filesystem::path& path, const PictureShape& shape, const PictureTexts& texts)
@@ -189,6 +191,7 @@ void write_png(const std::filesystem::path& path, const Picture& picture) {
     writer->finish();
 }
 
+// Checks chunks and size against the file before libpng and this function allocate memory.
 Picture read_png(const std::filesystem::path& path) {
     check_png_chunks(path);
     Codec codec(path, false);

@@ -106,6 +106,8 @@ std::vector<RawFrames> FrameSizes::with_lines_of(std::int64_t line_bytes) const 
     return found;
 }
 
+// Chooses the division with repeated headers that has the best alignment. It must be better than without
+// headers.
 std::optional<RawFrames> frames_in(const std::vector<float>& samples, std::int64_t sample_bytes, std::int64_t line,
                                    std::int64_t plain_offset_bytes, const FrameSizes& sizes) {
     constexpr double better = 0.01;

@@ -192,6 +192,8 @@ struct Candidates {
     std::vector<Width> alone, framed;
 };
 
+// Evaluates all line lengths. Lengths that fit the file size are candidates for plain lines, all others for frames with
+// headers.
 Candidates candidates_of(const Bytes& bytes, const Reading& reading) {
     constexpr std::size_t part = 1 << 16;
     constexpr std::int64_t longest_framed = 8192;
@@ -303,6 +305,7 @@ void silence_the_impossible(std::vector<float>& values) {
         values, [](float value) { return !(std::abs(value) <= 1e15f); }, 0.0f);
 }
 
+// Tries the two best sample formats. Layouts with frame headers must be clearly better than plain ones.
 std::vector<RawGuess> guess_raw(const std::filesystem::path& path, std::size_t max) {
     const Bytes bytes = read_first(path);
     std::vector<RawGuess> guesses;

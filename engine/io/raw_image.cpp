@@ -137,6 +137,7 @@ std::int64_t begin_of_last_bytes(const RawLayout& layout) {
     return static_cast<std::int64_t>(std::max(0.0, size - claimed_bytes(layout.header, layout.stored)));
 }
 
+// Checks the size claimed by the header before anything is allocated.
 std::unique_ptr<ImageReader> open_raw_image(const RawLayout& layout, const std::filesystem::path& path) {
     const std::int64_t bytes = StoredBytes(layout.voxels, layout.begin, layout.packed).file_bytes();
     check_claim(layout.header, layout.stored, bytes, layout.packed, path);

@@ -97,6 +97,7 @@ class TiffPictureWriter : public PictureWriter {
         file_.commit();
     }
 
+    // Applies the predictor, compresses the strip and remembers its position.
     void write_strip() {
         const auto row_bytes = static_cast<std::size_t>(shape().row_bytes());
         const auto channels = static_cast<std::size_t>(shape().channels);
@@ -119,6 +120,7 @@ class TiffPictureWriter : public PictureWriter {
         strip_.clear();
     }
 
+    // Returns the directory. Tag numbers are those of TIFF 6.0.
     std::vector<Tag> tags(const std::string& fingerprint) const {
         const auto channels = static_cast<std::size_t>(shape().channels);
         const auto number = [](std::int64_t value) { return std::vector{static_cast<std::uint32_t>(value)}; };

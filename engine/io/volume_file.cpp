@@ -26,10 +26,12 @@ bool ends_with_one_of(const std::filesystem::path& path, const std::vector<std::
     return std::ranges::any_of(endings, [&](const std::string& ending) { return name.ends_with(ending); });
 }
 
+// Returns how many B-scans to transpose at a time.
 std::int64_t b_scans_a_piece(const VolumeGrid& grid) {
     return std::max<std::int64_t>(1, piece_bytes / std::max<std::int64_t>(1, grid.b_scan_bytes()));
 }
 
+// Rejects storage options that the format does not support.
 void check_storage(const ImageFormat& format, const ImageStorage& storage, const std::filesystem::path& path) {
     if (!storage.ome_version.empty() && !format.has_versions) {
         throw Error(ErrorCode::bad_setting, format.name + " has no OME version", path.string(),
@@ -153,6 +155,7 @@ void check_series_name(const std::filesystem::path& path, VoxelType type) {
 
 // ---- reading --------------------------------------------------------------------------------------------------------
 
+// Checks the sizes of all levels before they are used.
 SeriesFile::SeriesFile(const std::filesystem::path& path) : path_(path) {
     const ImageFormat& format = format_of(path);
     std::error_code problem;
@@ -179,6 +182,7 @@ std::int64_t SeriesFile::b_scans_together() const {
     return together * std::max<std::int64_t>(1, b_scans_a_piece(header_.grid) / together);
 }
 
+// Reads pieces aligned to the format's slices_together() and transposes each.
 std::vector<std::byte> SeriesFile::read(std::int64_t time_point, Interval b_scans) {
     const VolumeGrid& grid = header_.grid;
     const bool inside = time_point >= 0 && time_point < header_.time_points && b_scans.begin >= 0 &&
@@ -266,6 +270,7 @@ SeriesWriter::SeriesWriter(const std::filesystem::path& path, SeriesHeader heade
 
 SeriesWriter::~SeriesWriter() = default;
 
+// Transposes pieces of limited size, which bounds the additional memory.
 void SeriesWriter::write(std::span<const std::byte> b_scans) {
     const VolumeGrid& grid = parts_->header.grid;
     const std::int64_t slice = grid.b_scan_bytes();

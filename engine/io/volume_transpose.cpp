@@ -48,6 +48,7 @@ std::string known_spacings(const VolumeGrid& grid) {
     return letters.empty() ? "-" : letters;
 }
 
+// Returns the texts that describe what most formats have no fields for.
 std::map<std::string, std::string> texts_for(const SeriesHeader& series) {
     const VolumeGrid& grid = series.grid;
     std::map<std::string, std::string> texts;
@@ -156,6 +157,7 @@ ImageHeader image_header(const SeriesHeader& series) {
     return image;
 }
 
+// Our texts take precedence over fields of the format, which may be less exact.
 SeriesHeader series_header(const ImageHeader& image) {
     const OurTexts ours(image);
     SeriesHeader series;

@@ -13,7 +13,7 @@ inline bool names_files(const FieldText& field) {
     return field.control.path != PathKind::none;
 }
 
-// Returns whether `value` names a file and is not a word. Relative names are looked up in `folder`.
+// Returns whether `value` is the name of a file or folder and not a word. Relative names are looked up in `folder`.
 inline bool is_file_name(const FieldText& field, const std::string& value, const std::filesystem::path& folder) {
     if (!names_files(field) || value.empty()) return false;
     std::error_code problem;

@@ -140,6 +140,8 @@ ReaderProcess::~ReaderProcess() {
     if (memory_ != nullptr) munmap(memory_, static_cast<std::size_t>(memory_bytes_));
 }
 
+// Creates socket and shared memory and starts the program. The memory is sealed against shrinking, since accessing it
+// beyond its end would crash this process.
 void ReaderProcess::start() {
     const std::filesystem::path program = reader_program();
     int ends[2] = {-1, -1};
@@ -182,6 +184,7 @@ void ReaderProcess::ask(const Frame& frame) {
     if (!send_frame(socket_.number(), frame)) fail(0, false);
 }
 
+// Any other frame than the expected one, an error or a violation report counts as a crash.
 std::string ReaderProcess::answer(Says expected, double longest_s) {
     const auto until =
         WireClock::now() + std::chrono::duration_cast<WireClock::duration>(std::chrono::duration<double>(longest_s));
@@ -229,6 +232,7 @@ void ReaderProcess::end() {
     process_ = -1;
 }
 
+// Grows the shared memory if needed. The mapping is read-only in this process.
 std::span<const std::byte> ReaderProcess::memory(std::int64_t bytes) {
     if (bytes > memory_bytes_) {
         const auto wanted = static_cast<std::size_t>(bytes);

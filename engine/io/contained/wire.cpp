@@ -121,6 +121,7 @@ std::string FrameReader::text() {
     return text;
 }
 
+// Limits sizes and enumerations, because the sender is untrusted.
 ImageHeader FrameReader::header() {
     ImageHeader header;
     constexpr std::int64_t longest_side = std::int64_t{1} << 40;

@@ -54,6 +54,7 @@ void DicomElements::read_meta() {
     if (transfer_syntax_.empty()) file_.fail("does not tell how it is encoded", "it has no transfer syntax");
 }
 
+// Reads tag and length. Explicit encodings have the value representation in between; delimiters never do.
 DicomElement DicomElements::read_element() {
     const auto number = [&]<class T>(T, std::int64_t place) {
         const T value = file_.number<T>(place);

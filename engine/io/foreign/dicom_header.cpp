@@ -139,6 +139,7 @@ class Reader {
         describe_frames();
     }
 
+    // Determines the voxel type. Floating-point voxels have their own tags.
     void check_type() {
         if (claims_.voxel_tag == 0x7FE00008 && claims_.bits == 32) {
             header_.stored = StoredType::f32;

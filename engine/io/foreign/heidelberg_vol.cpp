@@ -94,6 +94,7 @@ class HeidelbergVol final : public ImageReader {
         return text;
     }
 
+    // Computes the positions of the B-scans, which follow the fundus image.
     void lay_out(const std::filesystem::path& path) {
         b_scan_header_bytes_ = file_.number<std::int32_t>(at_b_scan_header);
         const std::int64_t width = file_.number<std::int32_t>(at_fundus_width);

@@ -121,6 +121,7 @@ std::optional<Found> find_array(Elements& elements) {
     return found;
 }
 
+// Lists the arrays of numbers in the file. Only the header of each variable is decompressed.
 std::vector<MatlabArray> arrays_in(const std::filesystem::path& path) {
     FileBytes file(path);
     if (file.size() < header_bytes) file.fail("is not a MATLAB file");

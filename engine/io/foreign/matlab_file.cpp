@@ -27,6 +27,7 @@ ImageHeader MatlabArray::header() const {
     return header;
 }
 
+// Arrays of three or four dimensions are preferred over larger matrices.
 const MatlabArray& chosen_array(const std::vector<MatlabArray>& arrays, const std::string& name,
                                 const std::filesystem::path& file) {
     std::string names;

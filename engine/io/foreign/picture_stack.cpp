@@ -111,6 +111,7 @@ class PictureStack final : public ImageReader {
         return header;
     }
 
+    // Throws if a slice differs from the first.
     void compare(const ImageHeader& slice, const Path& file) const {
         if (slice.size[0] == header_.size[0] && slice.size[1] == header_.size[1] && slice.size[2] == 1 &&
             slice.type == header_.type) {

@@ -132,6 +132,8 @@ class Hdf5Reader : public ImageReader {
         return best;
     }
 
+    // Rejects voxels in other files and filters other than deflate, shuffle and Fletcher-32. Determines the chunk
+    // thickness.
     void check_storage() {
         const Handle list(H5Dget_create_plist(dataset_), H5Pclose);
         if (H5Pget_layout(list) == H5D_VIRTUAL || H5Pget_external_count(list) > 0) {
@@ -176,6 +178,7 @@ class Hdf5Reader : public ImageReader {
         }
     }
 
+    // Returns a numeric attribute with up to 16 values; empty if it is missing.
     std::vector<double> numbers(const char* name) const {
         if (H5Aexists(dataset_, name) <= 0) return {};
         const Handle attribute(H5Aopen(dataset_, name, H5P_DEFAULT), H5Aclose);

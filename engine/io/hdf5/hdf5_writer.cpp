@@ -89,6 +89,7 @@ class Hdf5Writer : public SlabWriter {
         if (!attribute || H5Awrite(attribute, type, text.c_str()) < 0) fail();
     }
 
+    // Spacing and origin are stored in micrometres in the order [slice, row, column].
     void put_attributes() {
         std::vector<double> spacing_um, origin_um;
         for (const std::size_t axis : {2u, 1u, 0u}) {

@@ -85,6 +85,7 @@ int dither(std::int64_t x, std::int64_t y) {
 
 }  // namespace
 
+// Builds the histogram of the opaque pixels.
 void Palettes::count(std::span<const std::uint8_t> rgba, bool has_alpha) {
     bins_.assign(bin_count, {});
     for (std::size_t i = 0; i < rgba.size(); i += 4) {
@@ -95,6 +96,7 @@ void Palettes::count(std::span<const std::uint8_t> rgba, bool has_alpha) {
     }
 }
 
+// Returns the palette index closest to the bin's centre. Results are cached per bin.
 std::uint8_t Palettes::nearest(const Palette& palette, std::size_t colours, std::uint32_t bin) {
     if (nearest_[bin] >= 0) return static_cast<std::uint8_t>(nearest_[bin]);
     const auto middle = [&](int shift) { return static_cast<int>(((bin >> shift) & 63) << 2) + 2; };

@@ -10,6 +10,7 @@
 
 namespace echolux {
 
+// Parses the placeholder, which has the form %d or %04d.
 SeriesName::SeriesName(const std::filesystem::path& path) : folder(path), before("frame_"), after(".png") {
     std::error_code none;
     if (!path.has_extension() || std::filesystem::is_directory(path, none)) return;
@@ -36,6 +37,7 @@ std::filesystem::path SeriesName::of(std::int64_t number) const {
     return folder / fmt::format("{}{:0{}}{}", before, number, std::max(1, digits), after);
 }
 
+// A file just beyond this series shows that an older one is longer.
 PngSeries::PngSeries(const std::filesystem::path& path, const MovieFormat& format) : name_(path), format_(format) {
     const std::filesystem::path beyond = name_.of(format.first_picture + format.max_pictures);
     std::error_code none;

@@ -24,6 +24,7 @@ constexpr std::array<const char*, 3> size_names{"SizeX", "SizeY", "SizeZ"};
 constexpr std::array<const char*, 3> spacing_names{"PhysicalSizeX", "PhysicalSizeY", "PhysicalSizeZ"};
 constexpr std::array<const char*, 3> unit_names{"PhysicalSizeXUnit", "PhysicalSizeYUnit", "PhysicalSizeZUnit"};
 
+// Adds one Plane with a time stamp per time point.
 void add_planes(const ImageHeader& header, pugi::xml_node& pixels) {
     for (std::int64_t t = 0; t < header.time_points; ++t) {
         const bool given = !header.times_s.empty();

@@ -156,6 +156,7 @@ class TiffReader final : public ImageReader {
         return std::string(text, strnlen(text, max));
     }
 
+    // Reads the pixel spacing. Resolutions without a unit are ignored.
     void read_resolution() {
         TIFFSetSubDirectory(tiff_.get(), places_.front());
         std::uint16_t unit = RESUNIT_INCH;
@@ -255,6 +256,7 @@ class TiffReader final : public ImageReader {
         return out.empty();
     }
 
+    // Copies tiles to the slice; tiles at the edges extend beyond it.
     bool read_tiles(std::span<std::byte> out) {
         TIFF* tiff = tiff_.get();
         std::uint32_t width = 0, height = 0;

@@ -131,6 +131,7 @@ class TiffWriter : public ImageWriter {
         entries.push_back({tag, Field::fraction, 1, value});
     }
 
+    // Writes the directory and stores its offset in the previous one.
     void put_directory(const std::vector<Entry>& entries) {
         align();
         const auto place = static_cast<std::uint64_t>(file_.place());

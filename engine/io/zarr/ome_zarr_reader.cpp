@@ -123,6 +123,7 @@ class OmeZarrReader : public ImageReader {
         if (axes_.place[0] < 0 || axes_.place[1] < 0) refuse("has no axes x and y");
     }
 
+    // Opens the array of a level, which must have the same axes and type as the first.
     void open_level(const std::string& name) {
         const ZarrArray& array = arrays_.emplace_back(name.empty() ? path_ : path_ / name, path_);
         if (array.sizes().size() != axes_.count || array.stored() != arrays_.front().stored()) {

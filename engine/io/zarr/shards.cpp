@@ -75,6 +75,7 @@ std::size_t Shards::place_in_shard(const std::vector<std::int64_t>& index) const
     return static_cast<std::size_t>(place);
 }
 
+// Reads offset and length of each chunk, unless the file's index is cached.
 void Shards::read_index(const std::filesystem::path& file, std::uintmax_t file_bytes) const {
     if (known_ == file) return;
     const std::size_t size = count_ * entry_bytes, stored = size + crc_bytes * index_codecs_.chain.size();

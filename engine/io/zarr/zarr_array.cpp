@@ -245,6 +245,7 @@ std::optional<std::vector<std::byte>> ZarrArray::read_chunk(const std::vector<st
     return chunk;
 }
 
+// Reads each chunk that intersects the box and copies the common part, row by row.
 std::vector<std::byte> ZarrArray::read(const std::vector<Interval>& box) const {
     const std::int64_t voxel = bytes_of(stored_);
     std::vector<std::int64_t> extent;

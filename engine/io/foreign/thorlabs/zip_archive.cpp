@@ -143,6 +143,7 @@ void ZipMember::read_next(std::span<std::byte> out) {
         archive_->fail(name_ + " in it is damaged", "copy the file again");
 }
 
+// Skips bytes by decompressing them; going back restarts the stream.
 void ZipMember::read(std::int64_t place, std::span<std::byte> out) {
     if (place < 0 || place > size_ || std::ssize(out) > size_ - place) {
         archive_->fail(fmt::format("{} in it ends after {}, more are described", name_, counted(size_, "bytes")),
