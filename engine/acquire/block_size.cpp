@@ -17,6 +17,7 @@ double position_lines(const ScanGeometry& geometry) {
     return std::max(static_cast<double>(geometry.lines_per_frame()) * static_cast<double>(geometry.b_repeats), 1.0);
 }
 
+// Returns the bytes of a B-scan position, including frame headers.
 double position_bytes(const Scan& scan) {
     const double headers =
         static_cast<double>(scan.file.frame_offset_bytes) * static_cast<double>(scan.geometry.b_repeats);

@@ -27,6 +27,7 @@ void require_plain_lines(const Source& part) {
         refuse("calibration of single lines cannot be interleaved", "leave out fast_axis and k_jitter");
 }
 
+// A combined B-scan has the A-scans and flyback lines of all parts, at the sum of their line rates.
 Scan interleaved_scan(const std::vector<std::unique_ptr<Source>>& parts) {
     for (const auto& part : parts) require_plain_lines(*part);
     require_alike(parts);
@@ -61,6 +62,7 @@ void InterleavedSource::start() {
     SeveralSources::start();
 }
 
+// Waits for one block of each part, drops unmatched blocks, and merges the matching ones.
 Arrival InterleavedSource::next_of_all(Clock::time_point until) {
     for (Part& part : parts_) {
         if (std::optional<Arrival> other = anything_but_a_block(part, until)) return *std::move(other);
@@ -114,12 +116,14 @@ const InterleavedSource::Part* InterleavedSource::cut_short() const {
     return found == parts_.end() ? nullptr : &*found;
 }
 
+// Single misfits are normal losses; only a long run is an error.
 void InterleavedSource::count_misfit(const Part& part, const std::string& why) {
     if (++misfits_ < std::max(misfit_volumes * blocks_, min_misfits)) return;
     throw Error(ErrorCode::device, fmt::format("{} of its blocks in a row {}", misfits_, why), part.source->name(),
                 "check what resets its counter or cuts its blocks short");
 }
 
+// Merges the waiting blocks. Without free memory, they are lost.
 Arrival InterleavedSource::together() {
     Arrival arrival;
     if (std::optional<BlockMemory> memory = pool_.take_below(pool_blocks_)) {
@@ -138,6 +142,7 @@ Arrival InterleavedSource::together() {
     return arrival;
 }
 
+// Line i of the combined frame is line i / N of part i mod N.
 void InterleavedSource::copy_lines(std::byte* to) const {
     const auto count = static_cast<std::int64_t>(parts_.size());
     const std::int64_t lines = scan_.geometry.lines_per_frame() / count, bytes = of_all_.line_bytes;

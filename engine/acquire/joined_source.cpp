@@ -9,6 +9,7 @@ namespace echolux {
 
 namespace {
 
+// A combined volume has the B-scans of all parts, at the sum of their line rates.
 Scan joined_scan(const std::vector<std::unique_ptr<Source>>& parts) {
     require_alike(parts);
     const auto count = static_cast<std::int64_t>(parts.size());
@@ -28,6 +29,7 @@ JoinedSource::JoinedSource(std::vector<std::unique_ptr<Source>> parts) : Several
     if (geometry.line_rate_hz > 0) turn_s_ = static_cast<double>(lines) / geometry.line_rate_hz;
 }
 
+// Unlimited if one of the parts is.
 std::int64_t JoinedSource::pool_blocks() const {
     std::int64_t all = 0;
     for (const Part& part : parts_) {
@@ -55,6 +57,7 @@ Block JoinedSource::as_one(Block block, std::size_t part) const {
     return block;
 }
 
+// Asks only the part whose turn it is. A later number than expected means that blocks were lost.
 Arrival JoinedSource::next_of_all(Clock::time_point until) {
     const auto turn = static_cast<std::size_t>(next_ % parts_.size());
     Part& part = parts_[turn];

@@ -52,6 +52,7 @@ std::vector<std::string> assignments_of(const SourceWanted& wanted, const std::s
     return all;
 }
 
+// Applies scene, assignments and line rate to the defaults, in this order.
 Simulation simulation_of(const SourceWanted& wanted, const std::string& scene) {
     Simulation simulation = live_defaults();
     Settings settings;
@@ -65,6 +66,7 @@ Simulation simulation_of(const SourceWanted& wanted, const std::string& scene) {
     return simulation;
 }
 
+// Assignments outside of simulation and scan are calibration and recipe settings.
 void set_processing(Scan& scan, const std::vector<std::string>& assignments) {
     Settings settings;
     settings.bind("calibration", scan.calibration);
@@ -88,6 +90,7 @@ void expose(Instrument& instrument, std::int64_t volume, std::int64_t first_fram
     }
 }
 
+// Simulates volumes of a scene. Background, dark spectrum and wavelengths are those of the simulated instrument.
 std::unique_ptr<Source> simulated(const SourceWanted& wanted, const std::string& scene,
                                   std::shared_ptr<PacingClock> clock) {
     const auto shared = std::make_shared<Instrument>(simulation_of(wanted, scene));  // shared with the thread that
@@ -120,6 +123,7 @@ std::unique_ptr<Source> simulated(const SourceWanted& wanted, const std::string&
     return std::make_unique<LiveSimulator>(s, std::move(scan), pacing, std::move(feed), std::move(clock));
 }
 
+// Loads the volumes from a recording of the simulator.
 std::unique_ptr<Source> simulated_before(const SourceWanted& wanted, const std::string& path,
                                          std::shared_ptr<PacingClock> clock) {
     Scan scan = open_scan(path, wanted.assignments);

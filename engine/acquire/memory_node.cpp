@@ -53,6 +53,7 @@ std::optional<int> memory_node_of(const std::string& pci_address, const std::fil
     return node;
 }
 
+// Uses system calls directly to avoid a dependency on libnuma.
 OnMemoryNode::OnMemoryNode(std::optional<int> node) {
     if (!node || *node < 0 || *node >= max_nodes) return;
     if (syscall(SYS_get_mempolicy, &mode_before_, nodes_before_.data(), nodes_told, nullptr, 0) != 0) return;

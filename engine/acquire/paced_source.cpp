@@ -98,6 +98,8 @@ double PacedSource::end_s(const BlockContent& content) const {
     return content.time_s(content.b_scans * scan_.geometry.b_repeats);
 }
 
+// Thread function. Fills each block when its first line is due and sends it when its last line is due. All times are
+// relative to start_s, so errors do not accumulate.
 void PacedSource::send(double start_s, const std::stop_token& stop) {
     const std::int64_t end = pacing_.volumes * blocks_per_volume_;
     for (std::int64_t number = 0; end == 0 || number < end; ++number) {
@@ -120,6 +122,7 @@ void PacedSource::send(double start_s, const std::stop_token& stop) {
     }
 }
 
+// Returns std::nullopt if pool_blocks are in use or the feed has no memory. The block's keeper decrements the count.
 std::optional<Block> PacedSource::filled(const BlockContent& content) {
     if (in_use_->load(std::memory_order_acquire) >= pacing_.pool_blocks) return std::nullopt;
     std::optional<BlockMemory> memory = feed_->fill(content);

@@ -92,6 +92,7 @@ void PluginDevice::begin(const char* function, std::function<void()> work) {
     caller_.begin(std::move(work));
 }
 
+// Calls a function of the plugin with a timeout and checks its status.
 template <class Call>
 void PluginDevice::call(const char* function, milliseconds longest, const Call& made) {
     if (caller_.is_under_way()) fail_as_hanging();
@@ -123,6 +124,7 @@ void PluginDevice::post(const echolux_buffer& buffer) {
     call("post", longest_call, [buffer](Opened& opened) { return opened.plugin.calls().post(opened.device, &buffer); });
 }
 
+// A call that exceeds its patience stays open; the following calls wait for the same result until longest_call.
 int PluginDevice::next(std::chrono::microseconds patience, echolux_block& block) {
     if (!next_is_open_) {
         opened_->sent = block;
@@ -174,6 +176,7 @@ void PluginDevice::fail_as_hanging() const {
                 "plugin " + name(), "check the device; if this goes on, restart Echolux");
 }
 
+// Converts a status to an exception with the last error that the plugin logged.
 void PluginDevice::check(int result) const {
     if (result == ECHOLUX_OK) return;
     std::string problem;

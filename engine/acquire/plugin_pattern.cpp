@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::int64_t max_points = std::int64_t{1} << 27;  // 1.2 GB
 
+// Flyback frames (from `frames_sent`) are not part of blocks.
 std::uint8_t marks_of(const PatternLine& line, std::int64_t frames_sent) {
     int marks = line.is_flyback ? ECHOLUX_MARK_FLYBACK : 0;
     if (line.line == 0) marks |= ECHOLUX_MARK_FRAME;

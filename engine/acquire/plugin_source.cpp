@@ -176,6 +176,7 @@ Arrival PluginSource::next(milliseconds patience) {
     }
 }
 
+// Posts all free buffers of the pool, so that the device can fill several blocks in advance.
 void PluginSource::post_free_buffers() {
     if (!pool_) return;
     while (std::optional<BlockMemory> memory = pool_->take_below(stream_.blocks)) {
@@ -208,6 +209,7 @@ Block PluginSource::accepted(const echolux_block& sent) {
     return block;
 }
 
+// Identifies a posted buffer by its token. It must be one that the plugin currently owns.
 BlockMemory PluginSource::returned(const echolux_block& sent) {
     auto posted = posted_.extract(sent.token);
     if (posted.empty()) {
@@ -219,6 +221,7 @@ BlockMemory PluginSource::returned(const echolux_block& sent) {
     return posted.mapped();
 }
 
+// Wraps a buffer of the plugin's ring. Destroying the last copy of the keeper calls release().
 BlockMemory PluginSource::lent(const echolux_block& sent) {
     if (!loans_->take(sent.token)) {
         device_->fail(fmt::format("block {}: token {} is already lent", sequence_, sent.token));

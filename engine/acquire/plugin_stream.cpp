@@ -79,6 +79,7 @@ echolux_stream wanted_stream(const Scan& scan, const SourceSettings& settings) {
     return stream;
 }
 
+// Enumerations and sizes are checked before conversion, the resulting scan by the rules of scan files.
 void accept_stream(const echolux_stream& stream, Scan& scan, const std::string& instrument, const std::string& remedy) {
     const Checks checks(instrument, remedy);
     checks.range("sample_format", stream.sample_format, ECHOLUX_U8, ECHOLUX_PACKED12);

@@ -55,6 +55,7 @@ Arrival PushedSource::next(std::chrono::milliseconds patience) {
     return arrival;
 }
 
+// A block always fits into an empty queue.
 bool PushedSource::push(const Block& block, std::chrono::milliseconds patience) {
     check_block(block, scan_.spec(block_b_scans_));
     if (block.memory == MemoryKind::device) {

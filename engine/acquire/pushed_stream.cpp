@@ -105,6 +105,7 @@ void PushedStream::refuse(const echolux_push_block& sent, const std::string& pro
     throw Error(ErrorCode::device, fmt::format("block {}: {}", sent.sequence, problem), where_, remedy);
 }
 
+// Rejects sizes and positions outside of the scan, and numbers that run backwards.
 void PushedStream::check(const echolux_push_block& sent) const {
     constexpr std::int64_t max_volume = std::int64_t{1} << 40;  // far beyond any session, far from overflow
     constexpr std::uint64_t most_lost = std::uint64_t{1} << 40;
@@ -128,6 +129,7 @@ void PushedStream::check(const echolux_push_block& sent) const {
         refuse(sent, fmt::format("the losses run backwards, from {} to {}", last.lost, sent.lost));
 }
 
+// Skips the rest of a volume that began before the start. Then numbers and times are relative to the first block.
 std::optional<Block> PushedStream::placed(const echolux_push_block& sent, const BlockMemory& memory) {
     check(sent);
     if (!first_) {

@@ -73,6 +73,7 @@ std::vector<std::string> ScanPlayer::take_problems() {
     return std::exchange(problems_, {});
 }
 
+// Waits for a request and a free block. Read errors are stored for take_problems() and do not end the source.
 Arrival ScanPlayer::next(std::chrono::milliseconds patience) {
     {
         std::unique_lock lock(use_->mutex);
@@ -94,6 +95,7 @@ Arrival ScanPlayer::next(std::chrono::milliseconds patience) {
     return {};
 }
 
+// Starts reading the last requested volume and records which session volume shows it.
 void ScanPlayer::begin() {
     std::unique_lock lock(use_->mutex);
     const std::int64_t volume = shown_;

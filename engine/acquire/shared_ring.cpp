@@ -26,6 +26,7 @@ constexpr std::uint64_t max_slot_bytes = std::uint64_t{1} << 40;  // prevents ov
 
 }  // namespace
 
+// Copies the header once, because the producer could change it after the checks.
 RingView::RingView(std::span<const std::byte> memory, const std::string& where) : memory_(memory.data()) {
     if (memory.size() < sizeof(echolux_push_header)) refuse(where, "is too short for a ring of blocks");
     echolux_push_header header;
@@ -72,6 +73,7 @@ int RingView::take(std::uint64_t sequence, echolux_push_block& block, std::span<
     return echolux_push_take(slots + sequence % slots_, data, sequence, &block, to.data(), room);
 }
 
+// Opens without following links and without blocking, because other users can create files in /dev/shm.
 SharedRing::SharedRing(const std::string& name) : path_(ECHOLUX_PUSH_PREFIX + name) {
     const std::string where = "shm:" + name;
     if (echolux_push_is_name(name.c_str()) == 0) {

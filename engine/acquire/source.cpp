@@ -74,6 +74,7 @@ SourceName::SourceName(const std::string& name) {
 
 namespace {
 
+// Whether the name consists of several sources.
 bool puts_together(const std::string& kind) {
     return kind == "join" || kind == "interleave";
 }

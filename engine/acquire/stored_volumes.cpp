@@ -57,6 +57,7 @@ StoredVolumes::StoredVolumes(const Scan& scan, std::int64_t block_b_scans, Memor
     });
 }
 
+// Thread function: simulates the other volumes block by block and replaces the copies of the first.
 void StoredVolumes::load_others(const Load& load, const std::stop_token& stop) {
     std::vector<std::byte> bytes;
     for (std::int64_t volume = 1; volume < geometry_.volumes; ++volume) {
@@ -111,12 +112,14 @@ StoredVolumes::Stored StoredVolumes::stored(std::int64_t first, std::int64_t cou
     return stored;
 }
 
+// Computes the checksums of all frames, without their headers.
 void StoredVolumes::sum_up(Stored& stored, std::byte* block) const {
     parallel_for(0, static_cast<std::int64_t>(stored.frame_crcs.size()), [&](std::int64_t frame) {
         stored.frame_crcs[static_cast<std::size_t>(frame)] = crc32(frame_at(block, frame));
     });
 }
 
+// Returns the stored block with new frame headers, or std::nullopt while it is in use.
 std::optional<BlockMemory> StoredVolumes::fill(const BlockContent& content) {
     const auto stored_volumes = static_cast<std::int64_t>(volumes_.size());
     const std::int64_t number = (first_ + content.volume) % stored_volumes;

@@ -191,6 +191,7 @@ class TcpSource : public Source {
         return false;
     }
 
+    // Receives the spectra of a block. Returns false if the connection has ended.
     bool receive_block(TcpConnection& from, const echolux_push_block& sent, const std::stop_token& stop) {
         std::optional<BlockMemory> memory;
         {

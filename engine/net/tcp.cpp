@@ -27,6 +27,7 @@ struct FreeAddresses {
 };
 using Addresses = std::unique_ptr<addrinfo, FreeAddresses>;
 
+// Looks up a host name. May block for as long as the system's resolver does.
 Addresses resolved(const NetAddress& address, const std::string& where) {
     addrinfo wanted{};
     wanted.ai_socktype = SOCK_STREAM;
@@ -57,6 +58,7 @@ void set(int descriptor, int level, int option, int value) {
     setsockopt(descriptor, level, option, &value, sizeof value);
 }
 
+// Whether a non-blocking call failed only because it would block.
 bool would_wait(ssize_t result) {
     return result < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
 }
@@ -144,6 +146,7 @@ std::optional<TcpConnection> TcpListener::accept(std::chrono::milliseconds patie
     return TcpConnection(std::move(came), peer_text(reinterpret_cast<sockaddr*>(&peer), bytes));
 }
 
+// Tries all addresses of the host, each with the full timeout.
 TcpConnection connect_to(const NetAddress& address, std::chrono::milliseconds patience, const std::string& where) {
     const Addresses found = resolved(address, where);
     int problem = ETIMEDOUT;

@@ -154,6 +154,7 @@ constexpr std::uint32_t low(int argument) {
     return static_cast<std::uint32_t>(offsetof(seccomp_data, args) + 8 * static_cast<std::size_t>(argument));
 }
 
+// Loads a 32-bit word of seccomp_data.
 constexpr sock_filter load(std::uint32_t place) {
     return statement(BPF_LD | BPF_W | BPF_ABS, place);
 }
@@ -164,6 +165,8 @@ constexpr sock_filter give(std::uint32_t verdict) {
 
 constexpr std::uint32_t refused = SECCOMP_RET_ERRNO | EPERM;
 
+// Builds the BPF program: a sequence of comparisons of the call number, each followed by its verdict. The default is
+// EPERM.
 class Filter {
   public:
     Filter() {
@@ -216,12 +219,14 @@ class Filter {
         code_.insert(code_.end(), some.begin(), some.end());
     }
 
+    // Appends a verdict for one call.
     void on(long call, const std::vector<sock_filter>& then) {
         add({jump(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0,
                   static_cast<std::uint8_t>(then.size()))});
         add(then);
     }
 
+    // Verdict for open calls; `flags` is the index of the flags argument.
     static std::vector<sock_filter> opening(int flags) {
         constexpr std::uint32_t to_write = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND;
         return {load(low(flags)), jump(BPF_JMP | BPF_JSET | BPF_K, to_write, 0, 1), give(SECCOMP_RET_TRAP),
@@ -264,6 +269,7 @@ void hear_trap(int, siginfo_t* what, void* context) {
     _exit(1);
 }
 
+// Returns the current size of the address space.
 rlim_t address_space_bytes() {
     rlim_t pages = 0;
     std::ifstream("/proc/self/statm") >> pages;

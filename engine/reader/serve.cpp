@@ -34,6 +34,7 @@ class SharedMemory {
     std::size_t bytes_ = 0;
 };
 
+// Builds the answer to an open request: capabilities and headers of all levels.
 Frame header_frame(const ImageReader& reader) {
     const std::vector<ImageHeader> levels = reader.levels();
     Frame frame(Says::header);
@@ -42,6 +43,7 @@ Frame header_frame(const ImageReader& reader) {
     return frame;
 }
 
+// Reads the requested voxels into the shared memory.
 Frame answer_to(const ReadOrder& order, ImageReader& reader, SharedMemory& memory, const std::string& where) {
     const std::vector<std::byte> voxels =
         order.level < 0 ? reader.read(order.time_point, order.box.slices)

@@ -17,6 +17,7 @@ constexpr std::int64_t max_socket_bytes = std::int64_t{256} << 20;
 
 }  // namespace
 
+// A feature that sets the rate. Cameras without a line rate offer the rate of images instead.
 struct GenicamCamera::LineRate {
     const char* feature;
     const char* enable;
@@ -102,11 +103,13 @@ void GenicamCamera::choose_pixel_format() {
                 "these are: " + pixel_format_names());
 }
 
+// Whether the camera implements the feature and currently offers it.
 bool GenicamCamera::has(const char* feature) const {
     return ask("asking for a feature",
                [&](GError** e) { return arv_camera_is_feature_available(camera_.get(), feature, e); });
 }
 
+// Sets a value and verifies it, because cameras may round silently.
 void GenicamCamera::set_integer(const char* feature, std::int64_t value) {
     const auto read = [&] {
         return ask(feature, [&](GError** e) { return arv_camera_get_integer(camera_.get(), feature, e); });
@@ -190,6 +193,7 @@ void GenicamCamera::listen_where_packets_come() {
     if (is_here) arv_camera_gv_set_stream_options(camera_.get(), ARV_GV_STREAM_OPTION_PACKET_SOCKET_DISABLED);
 }
 
+// The socket buffer of a GigE Vision stream holds two images, within limits.
 AravisObject<ArvStream> GenicamCamera::stream() {
     listen_where_packets_come();
     AravisObject<ArvStream> stream(ask("opening its stream", [&](GError** e) {
@@ -208,6 +212,7 @@ void GenicamCamera::start() {
     ask("starting", [&](GError** e) { return arv_camera_start_acquisition(camera_.get(), e); });
 }
 
+// Errors are ignored: the camera may have been disconnected.
 void GenicamCamera::stop() noexcept {
     if (!lost_) arv_camera_stop_acquisition(camera_.get(), nullptr);
 }

@@ -32,6 +32,7 @@ double wanted_line_rate_hz(const SourceSettings& settings, const ScanGeometry& g
     return settings.line_rate_hz > 0 ? settings.line_rate_hz : geometry.line_rate_hz;
 }
 
+// Sets exposure and line rate, and records the line rate that the camera actually uses.
 void agree_on_speed(GenicamCamera& camera, const SourceSettings& settings, ScanGeometry& geometry,
                     std::int64_t image_lines) {
     const auto refuse = [&](const char* what, const char* key) {
@@ -49,6 +50,7 @@ void agree_on_speed(GenicamCamera& camera, const SourceSettings& settings, ScanG
     geometry.line_rate_hz = camera.line_rate(image_lines);
 }
 
+// Returns the bytes per image. A smaller payload than the pixels need indicates compression.
 std::int64_t payload_of(const GenicamCamera& camera, std::int64_t pixels) {
     const std::int64_t needed = pixels * camera.pixel_format().sent_bits / 8;
     const std::int64_t sent = camera.payload_bytes();
@@ -64,6 +66,8 @@ bool GenicamSetup::sends_the_same(const GenicamSetup& other) const {
            plan.block_b_scans == other.plan.block_b_scans && payload_bytes == other.payload_bytes;
 }
 
+// The order matters: the pixel format determines the block size, which determines the image height, which may limit the
+// line rate.
 GenicamSetup set_up(GenicamCamera& camera, const SourceWanted& wanted) {
     GenicamSetup setup;
     setup.scan = describe_scan(wanted.scan, wanted.assignments, [&](Scan& scan) { agree_on_lines(camera, scan); });

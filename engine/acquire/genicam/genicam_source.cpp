@@ -93,6 +93,7 @@ std::unique_ptr<GenicamCamera> GenicamSource::connected() const {
     return std::make_unique<GenicamCamera>(name.id, name.options);
 }
 
+// After a lost connection, the camera is opened again. It must send the same images as before.
 void GenicamSource::reconnect() {
     auto camera = connected();
     if (!set_up(*camera, wanted_).sends_the_same(setup_)) {
@@ -185,6 +186,7 @@ std::optional<Block> GenicamSource::take(ArvBuffer* image) {
     return block(place, memory, time_s);
 }
 
+// Another program may have changed the camera's region or format.
 bool GenicamSource::has_right_shape(ArvBuffer* image) const {
     if (arv_buffer_get_payload_type(image) != ARV_BUFFER_PAYLOAD_TYPE_IMAGE &&
         arv_buffer_get_payload_type(image) != ARV_BUFFER_PAYLOAD_TYPE_EXTENDED_CHUNK_DATA) {
@@ -194,6 +196,8 @@ bool GenicamSource::has_right_shape(ArvBuffer* image) const {
     return lines == setup_.plan.lines && lines * arv_buffer_get_image_width(image) == setup_.image_pixels;
 }
 
+// Appends an image to the current block and returns the block when it is complete. A block with a missing image is
+// dropped.
 std::optional<Block> GenicamSource::copied(ArvBuffer* image, const ImagePlace& place, double time_s) {
     const std::int64_t number = number_of(place);
     if (partial_ && (partial_->number != number || partial_->images != place.image)) partial_.reset();
@@ -234,6 +238,7 @@ Block GenicamSource::block(const ImagePlace& place, const BlockMemory& memory, d
     return block;
 }
 
+// Returns the number of the block since the start, without flyback.
 std::int64_t GenicamSource::number_of(const ImagePlace& place) const {
     return place.volume * setup_.plan.blocks_per_volume + place.block;
 }
