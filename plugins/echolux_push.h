@@ -303,9 +303,9 @@ static inline int echolux_push_claim(echolux_push* push) {
     int tries;
     for (tries = 0; tries < 16; ++tries) {
         const int fresh = open(push->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (fresh >= 0) { /* another producer was faster */
+        if (fresh >= 0) {
             if (echolux_push_lock(fresh) == 0 && echolux_push_is_current(push->path, fresh)) return fresh;
-            close(fresh); /* another one came between */
+            close(fresh); /* another producer was faster */
             continue;
         }
         if (errno != EEXIST) {

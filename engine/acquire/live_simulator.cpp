@@ -93,8 +93,7 @@ void expose(Instrument& instrument, std::int64_t volume, std::int64_t first_fram
 // Simulates volumes of a scene. Background, dark spectrum and wavelengths are those of the simulated instrument.
 std::unique_ptr<Source> simulated(const SourceWanted& wanted, const std::string& scene,
                                   std::shared_ptr<PacingClock> clock) {
-    const auto shared = std::make_shared<Instrument>(simulation_of(wanted, scene));  // shared with the thread that
-                                                                                     // simulates later volumes
+    const auto shared = std::make_shared<Instrument>(simulation_of(wanted, scene));  // also used by the thread
     Instrument& instrument = *shared;
     const Simulation& s = instrument.simulation();
     Scan scan = instrument.scan();
@@ -114,8 +113,8 @@ std::unique_ptr<Source> simulated(const SourceWanted& wanted, const std::string&
     const auto load = [shared, made_first, heard = &progress](std::int64_t volume, std::int64_t first, std::int64_t,
                                                               std::span<std::byte> block) {
         SilentProgress nobody_hears;
-        Progress& hears = volume < made_first ? *heard : nobody_hears;  // the caller's progress object may not exist
-                                                                        // later
+        // The caller's progress object may not exist later.
+        Progress& hears = volume < made_first ? *heard : nobody_hears;
         expose(*shared, volume, first * shared->simulation().b_repeats, block, hears);
     };
     auto feed = std::make_unique<StoredVolumes>(scan, pacing.block_b_scans, wanted.memory, load, wanted.begins_early);

@@ -9,8 +9,8 @@
 namespace echolux {
 namespace {
 
-constexpr double max_late_s = 1;  // blocks that start later, because of a slow disk, are dropped until the schedule is
-                                  // met again
+// Blocks that start later, because of a slow disk, are dropped until the schedule is met again.
+constexpr double max_late_s = 1;
 
 }  // namespace
 

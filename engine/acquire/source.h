@@ -53,8 +53,7 @@ class Source {
 
     // Layout of lines and scan, calibration, and default recipe. Constant after opening.
     virtual const Scan& scan() const = 0;
-    virtual std::int64_t block_b_scans() const = 0;  // B-scan positions per block; the last block of a volume may have
-                                                     // fewer
+    virtual std::int64_t block_b_scans() const = 0;  // B-scan positions per block; a volume's last block may have fewer
     virtual std::int64_t pool_blocks() const { return 0; }  // max number of blocks in use; 0: unlimited
     virtual const SourceCapabilities& capabilities() const = 0;
     virtual std::string name() const = 0;  // for users: "simulator (vessel)", "GenICam Aravis-Fake-GV01"
@@ -93,8 +92,7 @@ struct SourceWanted {
     SourceSettings settings;
     MemoryKind memory = MemoryKind::pinned;  // preferred memory for blocks
     Progress* progress = nullptr;            // of simulating before the first block; may be null
-    bool begins_early = false;               // simulator: start after the first volume and simulate the others in the
-                                             // background
+    bool begins_early = false;               // simulator: start after the first volume, simulate the others later
 };
 
 // Returns the sources combined by `name`, in order; for a single source only its name.

@@ -42,8 +42,7 @@ struct OfferedVolume {
     std::string orientation = {};              // as in pose_of()
     std::optional<std::int64_t> number = {};   // number given by the source
     std::optional<double> time_s = {};         // since the source's start; std::nullopt: now
-    std::function<SharedBytes()> voxels = {};  // called on the link's thread, may block; voxels of `grid`, depth
-                                               // fastest
+    std::function<SharedBytes()> voxels = {};  // called on the link's thread, may block; depth fastest
 };
 
 // Serves connected programs on its own threads.

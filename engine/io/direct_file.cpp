@@ -149,8 +149,8 @@ bool DirectFile::reserve(std::int64_t end) {
     if (end <= reserved_) return true;
     struct statvfs disk {};
     if (fstatvfs(descriptor_, &disk) != 0) return false;
-    const std::uint64_t free_blocks = disk.f_bavail;  // some file systems fill up before they report an error, so leave
-                                                      // half free
+    // Some file systems fill up before they report an error, so leave half free.
+    const std::uint64_t free_blocks = disk.f_bavail;
     if (static_cast<std::uint64_t>(end - reserved_) > free_blocks / 2 * disk.f_frsize) return false;
     if (fallocate(descriptor_, FALLOC_FL_KEEP_SIZE, reserved_, end - reserved_) != 0) return false;
     reserved_ = end;

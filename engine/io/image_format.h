@@ -35,8 +35,7 @@ struct ImageFormat {
     // belongs to no other format. Must be cheap. Null: only the ending counts.
     bool (*owns)(const std::filesystem::path& path) = nullptr;
 
-    std::optional<Part> part{};  // optional part of the build that reads and writes the format; the name is known
-                                 // without it
+    std::optional<Part> part{};  // part of the build with reader and writer; the name is always known
 
     // Opens the file and reads its header. Throws Error{bad_file, bad_setting, out_of_memory}. Null: the part is not in
     // this build.

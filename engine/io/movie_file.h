@@ -37,14 +37,12 @@ struct MovieFormat {
     std::int64_t width = 0;
     std::int64_t height = 0;
     FrameRate rate;
-    std::int64_t max_pictures = 0;              // upper limit of pictures to be added
-    std::int64_t first_picture = 0;             // number of the first file of a series
-    bool has_alpha = false;                     // whether pictures have transparent parts
-    double crf = -1;                            // quality of H.264, H.265, AV1, VP9; lower is better; -1: default, see
-                                                // docs/movies.md
-    bool may_use_hardware = true;               // allows hardware encoders of the graphics card
-    std::map<std::string, std::string> text{};  // metadata, stored if the format supports it: view, recipe, program
-                                                // version
+    std::int64_t max_pictures = 0;   // upper limit of pictures to be added
+    std::int64_t first_picture = 0;  // number of the first file of a series
+    bool has_alpha = false;          // whether pictures have transparent parts
+    double crf = -1;                 // of H.264, H.265, AV1, VP9; lower is better; -1: default (docs/movies.md)
+    bool may_use_hardware = true;    // allows hardware encoders of the graphics card
+    std::map<std::string, std::string> text{};  // metadata if the format supports it: view, recipe, program version
 };
 
 // Returns whether the name is that of a movie: .mp4 .mkv .webm .mov .gif .webp, a series frame_%04d.png, or a folder

@@ -78,8 +78,8 @@ void add_line(std::string_view line, NrrdHeader& header) {
         header.texts[name] = with_line_breaks(line.substr(colon + 2));
         return;
     }
-    std::erase_if(name, [](char c) { return c == ' ' || c == '_' || c == '-'; });  // "data file" and "datafile" are the
-                                                                                   // same field
+    // "data file" and "datafile" are the same field.
+    std::erase_if(name, [](char c) { return c == ' ' || c == '_' || c == '-'; });
     name = lower_case(name);
     // "centers" is the old name of the field.
     if (name == "centers") name = "centerings";

@@ -41,8 +41,8 @@ void add_orientation(ImageHeader& image, const PatientAxes& axes) {
 std::string opposite_side(char letter) {
     constexpr std::string_view pairs = "LRPASI";
     const std::size_t at = pairs.find(letter);
-    return at == std::string_view::npos ? "" : std::string(1, pairs[at ^ 1]);  // neighbours in `pairs` differ in the
-                                                                               // lowest bit
+    // Neighbours in `pairs` differ in the lowest bit.
+    return at == std::string_view::npos ? "" : std::string(1, pairs[at ^ 1]);
 }
 
 }  // namespace echolux

@@ -203,8 +203,8 @@ Picture read_png(const std::filesystem::path& path) {
     const std::int64_t row_bytes = picture.width * picture.channels;
     constexpr double best_deflate = 1032;  // maximum compression ratio of deflate
     const double claimed = static_cast<double>(row_bytes) * static_cast<double>(picture.height);
-    if (claimed / 8 > best_deflate * static_cast<double>(std::filesystem::file_size(path))) {  // 1-bit gray expands by
-                                                                                               // a factor of 8
+    // 1-bit gray expands by a factor of 8.
+    if (claimed / 8 > best_deflate * static_cast<double>(std::filesystem::file_size(path))) {
         throw Error(ErrorCode::bad_file,
                     fmt::format("claims {} x {} pixels, more than its bytes can hold", picture.width, picture.height),
                     path.string());

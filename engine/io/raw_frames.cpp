@@ -61,16 +61,16 @@ bool repeats_headers(const std::vector<float>& samples, std::int64_t sample_byte
 // Returns the mean correlation of lines at several positions of many frames with the first line of the file.
 double alignment(const std::vector<float>& samples, std::int64_t sample_bytes, std::int64_t line,
                  const RawFrames& frames) {
-    constexpr std::int64_t max_frames = 48, places = 8;  // several positions: a header of half a line, twice, is a
-                                                         // whole line and would be missed
+    // Several positions: a header of half a line, twice, is a whole line and would be missed.
+    constexpr std::int64_t max_frames = 48, places = 8;
     const std::int64_t frame = (frames.header_bytes / sample_bytes) + frames.lines * line;
     const std::int64_t start = (frames.offset_bytes + frames.header_bytes) / sample_bytes;
     const std::vector<double> reference = mean_lines(samples, start, line);
     if (reference.empty()) return 0;
     const std::int64_t whole = std::min(frames.frames, (std::ssize(samples) - start) / frame);
     double sum = 0, count = 0;
-    const std::int64_t step = whole / max_frames | 1;  // odd, because every second frame would miss headers of half a
-                                                       // line
+    // Odd, because every second frame would miss headers of half a line.
+    const std::int64_t step = whole / max_frames | 1;
     for (std::int64_t f = 0; f < whole; f += step) {
         for (std::int64_t place = 0; place <= places; ++place) {
             const std::int64_t l = place * (frames.lines - 4) / places;

@@ -21,8 +21,7 @@ struct RawLayout {
     std::int64_t begin = 0;                // offset of the first byte of (compressed) voxels
     bool packed = false;                   // as gzip or zlib
     std::int64_t skipped = 0;              // decompressed bytes before the voxels
-    std::array<int, 4> order{0, 1, 2, 3};  // axes from fastest to slowest; 0: columns, 1: rows, 2: slices, 3: time
-                                           // points
+    std::array<int, 4> order{0, 1, 2, 3};  // from fastest to slowest; 0: columns, 1: rows, 2: slices, 3: time points
 };
 
 // Returns the offset of voxels that are the last bytes of the file.

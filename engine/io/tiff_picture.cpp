@@ -70,8 +70,8 @@ class TiffPictureWriter : public PictureWriter {
     TiffPictureWriter(const std::filesystem::path& path, const PictureShape& shape, const PictureTexts& texts)
         : PictureWriter(shape), path_(path), texts_(texts), file_(path), stream_(file_.temporary(), std::ios::binary),
           rows_per_strip_(std::max<std::int64_t>(1, strip_bytes / shape.row_bytes())) {
-        constexpr std::array<char, 8> header{'I', 'I', 42, 0, 0, 0, 0, 0};  // the directory's offset is filled in by
-                                                                            // end()
+        // The directory's offset is filled in by end().
+        constexpr std::array<char, 8> header{'I', 'I', 42, 0, 0, 0, 0, 0};
         stream_.write(header.data(), header.size());
         check();
     }

@@ -167,9 +167,9 @@ SeriesHeader series_header(const ImageHeader& image) {
     grid.b_scans = image.size[2];
     grid.type = image.type;
     grid.spacing_um = spacings_um(image, ours);
-    const bool has_depth = ours.text("spacing_known") && grid.spacing_um[0] > 0;  // the origin of foreign files is
-                                                                                  // arbitrary
-    const double origin_um = image.origin_mm[1] * 1000;                           // 0 in formats without an origin
+    // The origin of foreign files is arbitrary.
+    const bool has_depth = ours.text("spacing_known") && grid.spacing_um[0] > 0;
+    const double origin_um = image.origin_mm[1] * 1000;  // 0 in formats without an origin
     if (has_depth) grid.first_depth_um = origin_um != 0 ? origin_um : ours.number("first_depth_um", 0);
     grid.scale = ours.number("scale", image.scale);
     grid.offset = ours.number("offset", image.offset);

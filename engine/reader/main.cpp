@@ -13,8 +13,8 @@ int main(int count, char** arguments) {
     const bool fits = count == 3 && std::strcmp(arguments[1], echolux::version) == 0 &&
                       std::to_string(echolux::reader_protocol) == arguments[2];
     if (fits)
-        std::_Exit(echolux::serve_reader(echolux::reader_of_kind));  // exit handlers would need resources that the
-                                                                     // sandbox removed
+        // Exit handlers would need resources that the sandbox removed.
+        std::_Exit(echolux::serve_reader(echolux::reader_of_kind));
     if (count == 3) {
         echolux::send_frame(echolux::reader_socket,
                             echolux::frame_of(echolux::Error(echolux::ErrorCode::device,

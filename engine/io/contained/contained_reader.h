@@ -20,8 +20,7 @@ struct ContainedFile {
     std::string part{};                   // part of the file, for kinds that have parts
     std::vector<std::int64_t> numbers{};  // further parameters of the kind
     std::int64_t max_bytes = 0;           // memory limit, in addition to what the process has before reading
-    std::int64_t longest_s = 20;          // timeout per answer, in addition to the time for the sizes of file and
-                                          // voxels
+    std::int64_t longest_s = 20;          // timeout per answer, in addition to time for the data's size
 };
 
 // Starts the process and reads the header. Throws Error{bad_file, bad_setting, out_of_memory, device (no reader

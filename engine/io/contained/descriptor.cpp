@@ -17,8 +17,8 @@ void Descriptor::close() {
 }
 
 Descriptor open_regular(const std::filesystem::path& path) {
-    Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // O_NONBLOCK: opening a FIFO without a
-                                                                             // writer would block
+    // O_NONBLOCK: opening a FIFO without a writer would block.
+    Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (!file) check_open_files(errno, path.string());
     struct stat status {};
     const bool is_there = file || (errno != ENOENT && errno != ENOTDIR);

@@ -16,8 +16,7 @@ namespace {
 
 constexpr std::int64_t unknown_length = -1;
 constexpr std::uint32_t item = 0xFFFEE000, item_end = 0xFFFEE00D, sequence_end = 0xFFFEE0DD;
-constexpr std::uint32_t shared_groups = 0x52009229, frame_groups = 0x52009230;  // functional groups of multi-frame
-                                                                                // files
+constexpr std::uint32_t shared_groups = 0x52009229, frame_groups = 0x52009230;  // of multi-frame files
 
 bool is_voxels(std::uint32_t tag) {
     return tag == 0x7FE00008 || tag == 0x7FE00009 || tag == 0x7FE00010;
@@ -137,10 +136,10 @@ std::int64_t DicomElements::number(const DicomElement& element) {
 std::string DicomElements::text(const DicomElement& element) {
     constexpr std::int64_t longest = 1024;
     std::string text = file_.text(element.place, std::min(std::max<std::int64_t>(element.bytes, 0), longest));
+    // Texts of odd length end with a zero byte.
     std::ranges::replace_if(
-        text, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');  // texts of odd length end with a zero
-                                                                                 // byte
-    text.resize(text.find_last_not_of(' ') + 1);                                 // npos + 1 is 0: removes everything
+        text, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+    text.resize(text.find_last_not_of(' ') + 1);  // npos + 1 is 0: removes everything
     text.erase(0, text.find_first_not_of(' '));
     return text;
 }

@@ -19,8 +19,8 @@ class Hdf5Writer : public SlabWriter {
         : SlabWriter(header, chunk_slices, where), where_(where), series_(header.time_points > 1) {
         const auto lock = hdf5::locked();
         const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-        H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);  // allows attributes larger than 64 KiB, and is
-                                                                       // widely readable
+        // Allows attributes larger than 64 KiB, and is widely readable.
+        H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
         file_ = Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose);
         if (!file_) fail();
         create_dataset(packed);

@@ -68,8 +68,7 @@ void chroma_row(const std::uint8_t* upper, const std::uint8_t* lower, std::int64
 // JFIF (BT.601).
 constexpr Weights jpeg_luma{0.299, 0.587, 0.114};
 constexpr WholeWeights whole_jpeg_luma(jpeg_luma, 1, 0);
-constexpr WholeWeights whole_jpeg_blueness({-0.299 / 1.772, -0.587 / 1.772, 0.5}, 1.0 / 4, 128);  // for sums of four
-                                                                                                  // pixels
+constexpr WholeWeights whole_jpeg_blueness({-0.299 / 1.772, -0.587 / 1.772, 0.5}, 1.0 / 4, 128);  // of four pixels
 constexpr WholeWeights whole_jpeg_redness({0.5, -0.587 / 1.402, -0.114 / 1.402}, 1.0 / 4, 128);
 
 // Converts two rows.

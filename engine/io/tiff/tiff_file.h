@@ -11,8 +11,8 @@
 
 namespace echolux {
 
-constexpr std::int64_t max_tiff_pages = 100'000;  // limit because libtiff searches directories linearly, which takes
-                                                  // seconds
+// Limited because libtiff searches directories linearly, which takes seconds for this many.
+constexpr std::int64_t max_tiff_pages = 100'000;
 
 // See ImageFormat::open.
 std::unique_ptr<ImageReader> open_tiff(const std::filesystem::path& path);

@@ -90,8 +90,8 @@ class TiffReader final : public ImageReader {
         TIFFOpenOptionsSetMaxSingleMemAlloc(options, max);
         TIFFOpenOptionsSetErrorHandlerExtR(options, keep_message, &message_);
         TIFFOpenOptionsSetWarningHandlerExtR(options, ignore_warning, nullptr);
-        tiff_.reset(TIFFFdOpenExt(file.number(), path_.c_str(), "rm", options));  // m: no memory mapping, as the file
-                                                                                  // may shrink
+        // Mode m disables memory mapping, because the file may shrink.
+        tiff_.reset(TIFFFdOpenExt(file.number(), path_.c_str(), "rm", options));
         TIFFOpenOptionsFree(options);
         if (tiff_) file.release();  // libtiff closes it
         if (!tiff_) refuse("is not a TIFF file, or is damaged: " + message_);
@@ -207,8 +207,8 @@ class TiffReader final : public ImageReader {
         std::uint16_t unit = RESUNIT_INCH;
         TIFFGetFieldDefaulted(tiff_.get(), TIFFTAG_RESOLUTIONUNIT, &unit);
         const std::array<int, 2> tags{TIFFTAG_XRESOLUTION, TIFFTAG_YRESOLUTION};
-        for (std::size_t axis = 0; axis < 2 && unit == RESUNIT_NONE; ++axis) {  // the resolution is in pixels per
-                                                                                // `unit`
+        // The resolution is in pixels per `unit`.
+        for (std::size_t axis = 0; axis < 2 && unit == RESUNIT_NONE; ++axis) {
             float resolution = 0;
             TIFFGetField(tiff_.get(), static_cast<std::uint32_t>(tags[axis]), &resolution);
             if (resolution > 0) header_.spacing_mm[axis] = millimetres / static_cast<double>(resolution);

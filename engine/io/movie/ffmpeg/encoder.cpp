@@ -95,8 +95,8 @@ class Encoder : public MovieWriter {
         AVFormatContext* made = nullptr;
         check(ffmpeg().avformat_alloc_output_context2(&made, nullptr, container, finished_.temporary().c_str()));
         file_.reset(made);
-        file_->flags |= AVFMT_FLAG_BITEXACT | AVFMT_FLAG_FLUSH_PACKETS;  // reproducible files; report write errors
-                                                                         // immediately
+        // Makes files reproducible and reports write errors immediately.
+        file_->flags |= AVFMT_FLAG_BITEXACT | AVFMT_FLAG_FLUSH_PACKETS;
         for (const auto& [key, value] : format_.text)
             ffmpeg().av_dict_set(&file_->metadata, key.c_str(), value.c_str(), 0);
     }
