@@ -112,9 +112,8 @@ class ContainedReader final : public ImageReader {
 
     // Requests the next piece in advance. Errors are reported when that piece is read.
     void ask_ahead(const std::optional<Wanted>& next, std::int64_t place) {
-        if (!next || !process_->can_go_on())
-            // A new process would lack the voxels that are already in shared memory.
-            return;
+        // A new process would lack the voxels that are already in shared memory.
+        if (!next || !process_->can_go_on()) return;
         const std::int64_t place_of_this = place_;
         try {
             ask_for(*next, place);  // not larger than the current piece

@@ -18,7 +18,7 @@ struct PackedFrames {
     std::int64_t columns = 0, rows = 0, voxel_bytes = 0, frames = 0;
     std::string transfer_syntax;
 
-    ImageHeader header() const;  // treats each byte as a voxel; the caller interprets them
+    ImageHeader header() const;  // one voxel per byte; the caller interprets them
     std::vector<std::int64_t> numbers() const { return {columns, rows, voxel_bytes, frames}; }
     static PackedFrames of(const std::vector<std::int64_t>& numbers, const std::string& transfer_syntax);
 };
