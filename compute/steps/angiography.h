@@ -1,5 +1,6 @@
-// What repeated repeats at a voxel say about movement (docs/algorithms.md, Flow): one functor a method. Each is given
-// the repeats in the order of time: `first`, then `next` for every pair, then `value`. Bins are not yet scaled.
+// Angiography methods (docs/algorithms.md, Flow): how repeated A-scans differ at one voxel. Each method is a functor
+// that receives the repeats in temporal order: first() for the first repeat, next() for each pair of consecutive
+// repeats, then value(). Bins are unscaled transform output.
 #pragma once
 
 #include <cmath>
@@ -10,8 +11,8 @@
 
 namespace echolux {
 
-// Variance of the amplitude (Mariampillai et al. 2008), in units of the bins' power. Welford's sums, so that repeats
-// that are the same give zero.
+// Variance of the amplitude (Mariampillai et al. 2008), in units of the bins' power. Uses Welford's update so that
+// identical repeats give exactly zero.
 struct SpeckleVariance {
     float count = 0, mean = 0, sum = 0;
 
@@ -28,7 +29,7 @@ struct SpeckleVariance {
     }
 };
 
-// 1 - mean of a a' / ((a^2 + a'^2) / 2) (Jia et al. 2012).
+// 1 - mean of a a' / ((a^2 + a'^2) / 2) over pairs of amplitudes (Jia et al. 2012).
 struct Decorrelation {
     float sum = 0, pairs = 0;
 
@@ -47,7 +48,8 @@ struct Decorrelation {
     }
 };
 
-// Mean amplitude of the complex difference, bulk motion removed (Wang et al. 2010), in units of the bins' amplitude.
+// Mean amplitude of the complex difference after removal of bulk motion (Wang et al. 2010), in units of the bins'
+// amplitude.
 struct Omag {
     float sum = 0, pairs = 0;
 
@@ -60,8 +62,8 @@ struct Omag {
     ECHOLUX_HD float value() const { return sum / pairs; }
 };
 
-// Variance of the phase steps, bulk motion removed (Fingler et al. 2009), in rad^2: -2 ln |mean direction|, which is
-// the variance of a normal phase and knows no wrapping.
+// Variance of the phase steps after removal of bulk motion (Fingler et al. 2009), in rad^2. Computed as -2 ln |mean
+// direction|, the variance of a normally distributed phase, which needs no unwrapping.
 struct PhaseVariance {
     Phasor sum;
     float pairs = 0;
@@ -81,8 +83,8 @@ struct PhaseVariance {
     }
 };
 
-// Complex differential variance over a depth window (Nam et al. 2014), blind to bulk motion: add the sums over the
-// window of each pair.
+// Complex differential variance over a depth window (Nam et al. 2014), insensitive to bulk motion. Call add() with the
+// window sum of each pair.
 struct ComplexDifferentialVariance {
     float product = 0, power = 0;
 
@@ -96,8 +98,8 @@ struct ComplexDifferentialVariance {
     }
 };
 
-// Sums over a window of two repeats' amplitudes, and what correlation mapping makes of them: 1 - Pearson's coefficient
-// (Jonathan et al. 2011).
+// Window sums of the amplitudes of two repeats for correlation mapping. value() returns 1 - Pearson's coefficient
+// (Jonathan et al. 2011), or 0 if either variance is zero.
 struct CorrelationSums {
     float x = 0, y = 0, xx = 0, yy = 0, xy = 0;
 
@@ -124,8 +126,8 @@ struct CorrelationSums {
     }
 };
 
-// A bin as it would be if the spectrum had been multiplied by a narrow band before the transform: a product there is a
-// convolution here. Beyond the kept bins there is nothing.
+// Filters the depth profile as if the spectrum had been multiplied by a narrow band before the transform: a product
+// there is a convolution here. Bins outside the kept depth count as zero.
 struct BandBin {
     const Phasor* filter;  // [2 reach + 1]
     std::int64_t reach;
@@ -153,7 +155,8 @@ struct Angiogram {
     float power = 0;
 };
 
-// Of one voxel. look(series, i) and bulk(series, pair) give phasors.
+// Computes the angiogram of one voxel. `repeat(series, i)` returns the bin of a repeat, `bulk(series, pair)` the
+// direction of its bulk phase step.
 ECHOLUX_HD_CALLER
 template <class Method, class Look, class Bulk>
 ECHOLUX_HD Angiogram angiogram(const Repeats& repeats, const Look& repeat, const Bulk& bulk) {
@@ -175,7 +178,8 @@ ECHOLUX_HD Angiogram angiogram(const Repeats& repeats, const Look& repeat, const
     return {sum.value / series, sum.power / (series * static_cast<float>(repeats.count))};
 }
 
-// The voxel: the value over `unit` (1, or the noise's power or amplitude), as a half; 0 below the threshold.
+// Encodes an angiogram as a half: value / `unit`, where the unit is 1 or the power or amplitude of the noise. Voxels
+// below the power threshold become 0.
 struct AngiogramCode {
     float min_power = 0;
     float unit = 1;

@@ -1,6 +1,6 @@
-// Attenuation of light from one depth to the next (docs/angiography.md): what a voxel scatters back, over what all
-// below it does, where everywhere the same share of the lost light comes back (K. A. Vermeer et al., Biomed. Opt.
-// Express 5(1), 2014).
+// Attenuation of light per depth step (docs/angiography.md): the intensity that a voxel scatters back, divided by the
+// sum of all deeper intensities. Assumes that the same fraction of the lost light is backscattered everywhere (K. A.
+// Vermeer et al., Biomed. Opt. Express 5(1), 2014).
 #pragma once
 
 #include <cmath>
@@ -9,8 +9,8 @@
 
 namespace echolux {
 
-// Per unit of `row`, of light that comes there and back; `below`: the sum of all deeper intensities. Exact for voxels
-// of any thickness, where the usual intensity / (2 row below) is not.
+// Returns the attenuation per unit of `row`, corrected for the double pass. `below` is the sum of all deeper
+// intensities. Exact for voxels of any thickness, unlike the common approximation intensity / (2 row below).
 struct Attenuation {
     double row = 1;
 
@@ -19,8 +19,8 @@ struct Attenuation {
     }
 };
 
-// Sum of the intensities below some last rows of this sum, had the tissue no end: what falls by `loss` from these rows
-// to as many more.
+// Returns the sum of the intensities below the last rows of an A-scan as if the tissue continued forever: a geometric
+// series that falls by `loss` (natural log) from these rows to the next group of as many rows.
 ECHOLUX_HD inline double sum_below(double of_last_rows, double loss) {
     return of_last_rows / std::expm1(loss);
 }

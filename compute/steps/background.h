@@ -1,5 +1,5 @@
-// The background of a B-scan (docs/algorithms.md 2.2 a-c), from sums that are exact. Both backends get the same bits:
-// every operation is rounded once, in an order that is written down, the fused one spelled out.
+// Background of a B-scan (docs/algorithms.md 2.2 a-c), computed from exact sums. Both backends return the same bits:
+// every operation is rounded once in a fixed order, and the fused multiply-add is explicit.
 #pragma once
 
 #include <cmath>
@@ -9,12 +9,12 @@
 
 namespace echolux {
 
-// Whether each acquired B-scan has a background of its own, found from its lines.
+// Returns whether each acquired B-scan gets its own background, computed from its lines.
 inline bool found_for_each_frame(Background mode) {
     return mode == Background::frame_mean || mode == Background::running || mode == Background::median;
 }
 
-// b <- (1 - alpha) b + alpha mean.
+// Exponential running mean: b <- (1 - alpha) b + alpha mean.
 struct RunningMean {
     double alpha = 1;
 
@@ -24,7 +24,7 @@ struct RunningMean {
     }
 };
 
-// A background in two floats: sample - whole is exact.
+// A background split into two floats, so that sample - whole is exact.
 struct SplitBackground {
     float whole;
     float rest;

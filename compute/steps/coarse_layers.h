@@ -1,6 +1,6 @@
-// Steps to where layers lie coarsely (docs/layers.md): blocks of A-scans, the cut of their mean profiles into layers,
-// and the smooth surface that most of them lie on. Products are not fused with sums where these steps are compiled, so
-// that every processor finds the same bits.
+// Coarse localization of layers (docs/layers.md): average blocks of A-scans, cut their mean profiles into layers, and
+// fit smooth surfaces that ignore outliers. These steps are compiled without fused multiply-add so that all backends
+// return the same bits.
 #pragma once
 
 #include <cmath>
@@ -13,9 +13,10 @@ namespace echolux {
 
 inline constexpr int rows_of_a_bin = 2;
 inline constexpr float signal_over_floor = 3.981f;  // 6 dB
+// Min number of rows with signal.
 inline constexpr int least_signal_rows = 8;
 
-// Blocks of an axis: those of the second half mirror those of the first.
+// Blocks along an axis. Those of the second half mirror those of the first.
 struct BlockAxis {
     std::int64_t size, count;
 
@@ -27,14 +28,14 @@ struct BlockAxis {
     }
     ECHOLUX_HD double centre(std::int64_t i) const { return 0.5 * static_cast<double>(begin(i) + begin(i + 1) - 1); }
 
-    // Between which two blocks a place lies, and its share of the second.
+    // The two blocks on either side of a position, and the weight of the second.
     struct Share {
         std::int64_t first, second;
         double of_second;
     };
     ECHOLUX_HD Share share(std::int64_t at) const {
         const auto place = static_cast<double>(at);
-        std::int64_t first = at * count / size;  // of the block that it lies in, or one beside it
+        std::int64_t first = at * count / size;  // of the block that contains it, or of a neighbour
         first = first > 1 ? first - 2 : 0;
         while (first + 1 < count && centre(first + 1) <= place) ++first;
         const std::int64_t second = first + 1 < count ? first + 1 : count - 1;
@@ -43,7 +44,7 @@ struct BlockAxis {
     }
 };
 
-// Of a map of blocks at a place, between the four around it.
+// Interpolates a block map bilinearly between the four blocks around a position. Returns rows.
 struct BetweenBlocks {
     ECHOLUX_HD float operator()(const float* map, std::int64_t stride, const BlockAxis::Share& a,
                                 const BlockAxis::Share& b) const {
@@ -59,32 +60,33 @@ struct BetweenBlocks {
     }
 };
 
-// A boundary, in bins of a profile.
+// A boundary to search for, in bins of a profile.
 struct ProfileBoundary {
     std::int32_t polarity = 0;  // 1: brighter below, -1: darker below
-    std::int32_t min = 1;       // from the one above, or from the top: at least 1
-    std::int32_t max = 0;       // 0: any
+    std::int32_t min = 1;       // from the previous boundary or from the top, at least 1
+    std::int32_t max = 0;       // 0 for no limit
 
-    // Whether a piece above the boundary at `end` may begin at `begin`.
+    // Returns whether a piece above the boundary at `end` may begin at `begin`.
     ECHOLUX_HD bool may_follow(std::int32_t begin, std::int32_t end) const {
         return end - begin >= min && (max == 0 || end - begin <= max);
     }
 };
 
 // The most likely cut of a profile into pieces of constant brightness, found exactly by dynamic programming over all
-// places of all boundaries: the cost of each boundary at each bin, and where the piece above it begins.
+// positions of all boundaries. Stores the cost of each boundary at each bin and the start of the piece above it.
 struct ProfileCut {
     static constexpr float ruled_out = 1e9f;
-    static constexpr std::int32_t step_reach = 3;  // bins on either side that decide a boundary's polarity
+    static constexpr std::int32_t step_reach = 3;  // bins on either side that determine the polarity of a boundary
 
-    const double* sums;  // of the bins before: [bins + 1]
+    const double* sums;  // [bins + 1], prefix sums of the profile
     std::int32_t bins;
 
+    // Returns the cost of one piece of constant brightness over bins [begin, end).
     ECHOLUX_HD float piece(std::int32_t begin, std::int32_t end) const {
         return PieceCost{}(static_cast<float>(sums[end] - sums[begin]), static_cast<float>(end - begin));
     }
 
-    // Whether the profile steps the other way.
+    // Returns whether the brightness step at this bin contradicts the polarity.
     ECHOLUX_HD bool steps_wrong(int polarity, std::int32_t at) const {
         if (polarity == 0) return false;
         std::int32_t reach = step_reach < at ? step_reach : at;
@@ -93,21 +95,22 @@ struct ProfileCut {
         return polarity * (below - above) <= 0;
     }
 
-    // The cost of the first boundary at `end`.
+    // Returns the cost of the first boundary at `end`.
     ECHOLUX_HD float first(const ProfileBoundary& boundary, std::int32_t end) const {
         if (!boundary.may_follow(0, end) || steps_wrong(boundary.polarity, end)) return ruled_out;
         return piece(0, end);
     }
 
-    // Of another one, `least` being that of all pieces above it with what lies above them.
+    // Returns the cost of a later boundary at `end`. `least` is the minimal cost of the piece above it plus everything
+    // above that piece.
     ECHOLUX_HD float later(const ProfileBoundary& boundary, std::int32_t end, float least) const {
         if (steps_wrong(boundary.polarity, end)) return ruled_out;
         return least < ruled_out ? least : ruled_out;
     }
 };
 
-// A surface of second order, fitted to the neighbours of a place by least squares whose weights fall with the distance
-// from it (P. W. Holland, R. E. Welsch, Commun. Stat. A6, 813, 1977).
+// A quadratic surface fitted to the neighbourhood of a point by iteratively reweighted least squares (P. W. Holland, R.
+// E. Welsch, Commun. Stat. A6, 813, 1977).
 struct RobustSurface {
     static constexpr int terms = 6;  // 1, x, y, x^2, x y, y^2
     static constexpr int iterations = 8;
@@ -116,7 +119,7 @@ struct RobustSurface {
     std::int64_t a_scans, b_scans, reach;
     double limit;
 
-    // Around the place: x along A-scans, y along B-scans, from there.
+    // Coefficients around the fitted point: x along A-scans, y along B-scans.
     struct Fit {
         double of[terms] = {};
 
@@ -138,7 +141,7 @@ struct RobustSurface {
         return surface;
     }
 
-    // What is left of the map there.
+    // Returns the value of the map, or the fitted surface if the value deviates by more than the limit.
     ECHOLUX_HD float without_outlier(std::int64_t b, std::int64_t a) const {
         const float value = map[b * a_scans + a];
         const double surface = fit(b, a).of[0], off = surface - static_cast<double>(value);
@@ -152,7 +155,8 @@ struct RobustSurface {
         double there = 0;
         for (int i = 0; i < terms; ++i) there += surface[i] * place[i];
         const double difference = value - there, off = (difference < 0 ? -difference : difference) / limit;
-        // First all count alike, then by their distance, at last hardly any that is further off than the limit.
+        // Equal weights at first, then inversely proportional to the deviation. The final iterations nearly ignore
+        // values beyond the limit.
         const double weight = iteration == 0               ? 1
                               : iteration < iterations / 2 ? 1 / (off > 0.2 ? off : 0.2)
                                                            : 1 / (1 + off * off * off * off);
@@ -162,8 +166,8 @@ struct RobustSurface {
         }
     }
 
-    // By elimination without exchange: the matrix is positive. Terms that the places cannot tell apart (one row of
-    // B-scans has no y) are 0.
+    // Gaussian elimination without pivoting, because the matrix is positive semidefinite. Terms that the data cannot
+    // determine (y if there is a single row of B-scans) are 0.
     ECHOLUX_HD static void solve(double (*matrix)[terms], double* right, double* solution) {
         constexpr double least_pivot = 1e-6;
         bool is_known[terms] = {};
@@ -186,7 +190,7 @@ struct RobustSurface {
     }
 };
 
-// The median of 3 x 3, of fewer at the ends of a map.
+// Median of 3 x 3 neighbours, or fewer at the borders of a map.
 struct MedianOfNeighbours {
     ECHOLUX_HD float operator()(const float* map, std::int64_t a_scans, std::int64_t b_scans, std::int64_t b,
                                 std::int64_t a) const {

@@ -1,6 +1,6 @@
-// Decorrelation of complex repeats, and what of it is flow (docs/angiography.md): noise makes static tissue decorrelate
-// by the inverse of its SNR (ID-OCTA: L. Huang et al., IEEE TMI 39(9), 2020), and motion that no alignment undoes makes
-// all tissue of a B-scan decorrelate alike (A. Camino et al., Biomed. Opt. Express 8(6), 2017).
+// Decorrelation of complex repeats and its flow component (docs/angiography.md). Noise decorrelates static tissue by
+// the inverse of its SNR (ID-OCTA: L. Huang et al., IEEE TMI 39(9), 2020). Motion that alignment cannot undo
+// decorrelates all tissue of a B-scan equally (A. Camino et al., Biomed. Opt. Express 8(6), 2017).
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace echolux {
 
-// Of one voxel.
+// Decorrelation of one voxel.
 struct NoisyDecorrelation {
     float value = 1;  // 1 - coherence, 0 to 1
-    float noise = 1;  // what noise alone makes of static tissue: its share of the power
+    float noise = 1;  // noise share of the power: decorrelation of static tissue due to noise alone
 };
 
-// Of the mean over a window and all pairs of repeats.
+// Computes the decorrelation from the mean over a window and all pairs of repeats.
 struct DecorrelationOf {
     float noise_power = 1;
 
@@ -28,14 +28,14 @@ struct DecorrelationOf {
     }
 };
 
-// Decorrelation of a whole B-scan: the median, over bright voxels, of what noise does not explain. By counts, which any
-// number of threads may add to.
+// Decorrelation of a whole B-scan: the median over bright voxels of the decorrelation that noise does not explain. Uses
+// a histogram, so the result does not depend on the order in which threads add to it.
 struct BulkDecorrelation {
     static constexpr std::int32_t bins = 512;
-    static constexpr float max_noise = 0.1f;  // 10 dB
-    static constexpr float max_shown = 0.5f;  // more: the B-scan tells nothing of flow
+    static constexpr float max_noise = 0.1f;  // of noise.value: 10 dB SNR
+    static constexpr float max_shown = 0.5f;  // above this the B-scan carries no flow information
 
-    // The bin of a voxel; -1: it does not count.
+    // Returns the histogram bin of a voxel, or -1 for voxels that are too dark.
     ECHOLUX_HD static std::int32_t bin_of(const NoisyDecorrelation& one) {
         if (!(one.noise < max_noise)) return -1;
         const float moved = 1 - (1 - one.value) / (1 - one.noise);
@@ -43,7 +43,8 @@ struct BulkDecorrelation {
         return moved > 0 ? (bin < bins ? bin : bins - 1) : 0;
     }
 
-    // counts: [bins]. Linear within the median's bin; 0 where nothing is bright, or the median lies in the first bin.
+    // Returns the median of a histogram `counts` [bins], interpolated linearly within its bin. Returns 0 if no voxel is
+    // bright or the median is in the first bin.
     ECHOLUX_HD static float median(const std::uint32_t* counts) {
         std::uint64_t all = 0;
         for (std::int32_t i = 0; i < bins; ++i) all += counts[i];
@@ -60,11 +61,11 @@ struct BulkDecorrelation {
     }
 };
 
-// The voxel: decorrelation without that of the B-scan as a whole, as a half; 0 where the power is too low, or where
-// noise and the B-scan explain it: value <= noise + deviations (noise + bulk).
+// Encodes a voxel as a half: its decorrelation minus that of the whole B-scan. 0 if the power is too low, or if noise
+// and bulk motion explain the value: value <= noise + deviations (noise + bulk).
 struct DecorrelationCode {
-    float max_noise = 0.1f;  // more: masked
-    float deviations = 0;    // of static tissue, in parts of noise + bulk; 0: all is shown
+    float max_noise = 0.1f;  // above this, voxels are masked
+    float deviations = 0;    // threshold for static tissue in multiples of noise + bulk; 0 disables it
     float bulk = 0;
 
     ECHOLUX_HD std::uint16_t operator()(const NoisyDecorrelation& one) const {

@@ -1,5 +1,5 @@
-// After the transform (docs/algorithms.md 2.3, 3.13): power, noise floor, quantity, codes. Which product of power, dB
-// and code is fused with a sum is spelled out, so that all kernels make the same bits of a bin.
+// Steps after the transform (docs/algorithms.md 2.3, 3.13): power, noise floor, quantity, codes. Fused multiply-adds
+// for power, dB and codes are explicit so that all kernels return the same bits for a bin.
 #pragma once
 
 #include <bit>
@@ -10,10 +10,10 @@
 
 namespace echolux {
 
-// Least power that is told apart from nothing: -200 dB. Zero and NaN become this.
+// Smallest power distinguished from zero: -200 dB. Zero and NaN map to it.
 inline constexpr float min_power = 1e-20f;
 
-// a b + c, on a GPU rounded once.
+// Returns a b + c. On a GPU the result is rounded once.
 ECHOLUX_HD inline float multiply_add(float a, float b, float c) {
 #ifdef __CUDA_ARCH__
     return __fmaf_rn(a, b, c);
@@ -22,10 +22,12 @@ ECHOLUX_HD inline float multiply_add(float a, float b, float c) {
 #endif
 }
 
+// Power of a complex bin.
 struct Power {
     ECHOLUX_HD float operator()(float re, float im) const { return multiply_add(re, re, im * im); }
 };
 
+// Subtracts the noise floor from the amplitude and returns the power. `floor` is an amplitude.
 struct LessNoiseAmplitude {
     ECHOLUX_HD float operator()(float power, float floor) const {
         const float rest = std::sqrt(power) - floor;
@@ -33,6 +35,7 @@ struct LessNoiseAmplitude {
     }
 };
 
+// Subtracts the power of the noise floor. `floor` is an amplitude.
 struct LessNoisePower {
     ECHOLUX_HD float operator()(float power, float floor) const {
         const float rest = power - floor * floor;
@@ -40,9 +43,10 @@ struct LessNoisePower {
     }
 };
 
-// log2 of a positive normal number, absolute error below 1e-7 (2.4e-7 on a GPU) on [0.7, 1.4], one ulp of the exponent
-// elsewhere. Our own polynomial, because a vectorised loop needs one. A GPU has a unit for numbers near 1, which saves
-// a fortieth of the whole chain's time and moves dB by less than 1e-6.
+// log2 of a positive normal number. The absolute error is below 1e-7 (2.4e-7 on a GPU) on [0.7, 1.4] and one ulp of the
+// exponent elsewhere. The CPU uses a polynomial because vectorized loops cannot call a library function. The GPU uses
+// its special function unit for the fraction, which saves 1/40 of the time of the whole chain and changes dB values by
+// less than 1e-6.
 struct Log2 {
     ECHOLUX_HD float operator()(float x) const {
         constexpr std::int32_t sqrt_half = 0x3f3504f3;
@@ -69,7 +73,7 @@ struct Log2 {
     }
 };
 
-// 10 log10(power) - reference_db.
+// 10 log10(power) - reference_db, with power clamped to min_power.
 struct Decibel {
     float reference_db = 0;
 
@@ -79,15 +83,17 @@ struct Decibel {
     }
 };
 
+// Power on a linear scale. NaN and negative values become 0.
 struct Intensity {
     ECHOLUX_HD float operator()(float power) const { return power > 0 ? power : 0.0f; }
 };
 
+// Square root of the power. NaN and negative values become 0.
 struct Amplitude {
     ECHOLUX_HD float operator()(float power) const { return power > 0 ? std::sqrt(power) : 0.0f; }
 };
 
-// Codes 0..max_code for low..high, nearest code, clamped.
+// Quantizes low..high to codes 0..max_code: rounded to nearest, clamped. NaN becomes 0.
 template <class Code>
 struct Quantised {
     static constexpr float max_code = sizeof(Code) == 1 ? 255.0f : 65535.0f;
@@ -101,15 +107,15 @@ struct Quantised {
     }
 };
 
-// All codes from low to high; where these are one value, code 0.
+// Returns the quantization that spreads all codes over low..high. If low equals high, every value becomes code 0.
 template <class Code>
 ECHOLUX_HD inline Quantised<Code> codes_over(float low, float high) {
     const float width = high - low;
     return {low, width > 0 ? Quantised<Code>::max_code / width : 0.0f};
 }
 
-// Bits of the nearest half-precision number, ties to even; beyond 65504 it stays there, as textures had better hold no
-// infinity. Values are numbers: every quantity before it sees to that.
+// Bits of the nearest half-precision number, ties to even. Values beyond 65504 are clamped, because textures must not
+// contain infinities. The input must not be NaN, which all quantities guarantee.
 struct Half {
     ECHOLUX_HD std::uint16_t operator()(float value) const {
         constexpr std::uint32_t greatest = 0x477fe000u;  // 65504
@@ -122,7 +128,7 @@ struct Half {
             const std::uint32_t rounded = magnitude + 0xfffu + (magnitude >> 13 & 1u);
             return static_cast<std::uint16_t>(sign | (rounded - 0x38000000u) >> 13);
         }
-        // Next to 0.5 the floats lie as far apart as the smallest halves, so the sum rounds to one of those.
+        // Near 0.5, the spacing of floats equals that of subnormal halves, so the sum rounds to one of them.
         const float sum = 0.5f + std::bit_cast<float>(magnitude);
         return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(sum) - 0x3f000000u));
     }

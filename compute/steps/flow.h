@@ -1,5 +1,6 @@
-// Phase steps between repeats at the same place (docs/algorithms.md, Flow): sums of complex products, never of angles
-// (Kasai et al. 1985), and what is made of them. "Power" and bins are as they leave the transform, not yet scaled.
+// Phase steps between repeats at the same position (docs/algorithms.md, Flow) and the quantities derived from them.
+// Averages are sums of complex products, never of angles (Kasai et al. 1985). Power and bins are unscaled transform
+// output.
 #pragma once
 
 #include <cmath>
@@ -11,8 +12,9 @@
 
 namespace echolux {
 
-// [begin, end) of the `width` bins or lines around i that exist: an even width reaches one further back. Phase steps
-// lie half a line after the line that they are named after, so an even window of them is centred on the line.
+// Range [begin, end) of a window of `width` bins or lines around i, clipped to the existing ones. An even width reaches
+// one further back: a phase step is located half a line after the line it is indexed by, so an even window is centred
+// on the line.
 struct WindowSpan {
     std::int64_t begin;
     std::int64_t end;
@@ -24,9 +26,9 @@ struct WindowSpan {
     ECHOLUX_HD std::int64_t size() const { return end - begin; }
 };
 
-// Sums, or means, over pairs of repeats.
+// Sums or means over pairs of repeats.
 struct PhaseStep {
-    Phasor product;   // of the later look and the conjugate of the earlier
+    Phasor product;   // later repeat times the conjugate of the earlier
     float power = 0;  // mean of the two repeats' powers
 
     ECHOLUX_HD void add(const PhaseStep& other) {
@@ -39,11 +41,13 @@ struct PhaseStep {
     }
 };
 
+// Returns the phase step of one pair.
 ECHOLUX_HD inline PhaseStep phase_step(Phasor earlier, Phasor later) {
     return {phase_difference(later, earlier), 0.5f * (power_of(earlier) + power_of(later))};
 }
 
-// Of one pair; `bulk` is the direction of the whole line's step, which is taken away: {1, 0} where there is none.
+// Returns the phase step of one pair after removal of the bulk motion. `bulk` is the direction of the whole line's
+// step, or {1, 0} for none.
 ECHOLUX_HD inline PhaseStep phase_step(Phasor earlier, Phasor later, Phasor bulk) {
     const PhaseStep step = phase_step(earlier, later);
     return {phase_difference(step.product, bulk), step.power};
@@ -55,7 +59,7 @@ ECHOLUX_HD inline PhaseStep phase_step(Phasor earlier, Phasor later, Phasor bulk
 struct BulkSum {
     Phasor product;
     float tissue = 0;  // bins above the noise
-    float still = 0;   // of these, bins that move with the estimate so far
+    float still = 0;   // of these, bins that move with the current estimate
 
     ECHOLUX_HD void add(const BulkSum& other) {
         product.re += other.product.re;
@@ -65,12 +69,12 @@ struct BulkSum {
     }
 };
 
-// What one bin adds to a pass. The first pass has the estimate {0, 0} and takes all tissue; each of the `trimmings`
-// that follow leaves out what moves otherwise than the estimate of the pass before. Weighted by amplitude, as products
-// are.
+// Contribution of one bin to a bulk motion pass. The first pass has the estimate {0, 0} and includes all tissue. Each
+// of the `trimmings` later passes excludes bins that deviate from the previous estimate. Contributions are weighted by
+// amplitude squared because they are complex products.
 struct BulkShare {
     static constexpr int trimmings = 3;
-    static constexpr float cosine_of_most = 0.92106099f;  // 0.4 rad
+    static constexpr float cosine_of_most = 0.92106099f;  // of the max deviation, 0.4 rad
     float min_power = 0;
 
     ECHOLUX_HD BulkSum operator()(Phasor earlier, Phasor later, Phasor estimate) const {
@@ -84,10 +88,11 @@ struct BulkShare {
     }
 };
 
-// The next estimate; of the last pass, what is removed: nothing where less than half of the tissue stands still.
+// Returns the next estimate of the bulk direction.
 ECHOLUX_HD inline Phasor bulk_estimate(const BulkSum& sum) {
     return direction_of(sum.product);
 }
+// Returns the step to remove after the last pass, or {1, 0} if less than half of the tissue is still.
 ECHOLUX_HD inline Phasor bulk_step(const BulkSum& last) {
     const Phasor step = bulk_estimate(last);
     const bool known = 2 * last.still >= last.tissue && (step.re != 0 || step.im != 0);
@@ -96,10 +101,10 @@ ECHOLUX_HD inline Phasor bulk_step(const BulkSum& last) {
 
 // ---- voxels ---------------------------------------------------------------------------------------------------------
 
-// Of the mean over a window: two signed bytes, real part in the lower one, 127 = 1; 0 where nothing is known.
+// Encodes the mean over a window as two signed bytes, real part in the low byte, 127 = 1. 0 if the power is too low.
 struct PhasorCode {
     float min_power = 0;
-    bool negative = false;  // velocities change sign
+    bool negative = false;  // inverts the sign of velocities
 
     ECHOLUX_HD std::uint16_t operator()(const PhaseStep& mean) const {
         const float length = mean.power >= min_power ? 127 * inverse_length(mean.product) : 0.0f;
@@ -107,10 +112,10 @@ struct PhasorCode {
     }
 
   private:
-    // Both parts times their factor, to the nearest whole number.
+    // Multiplies each part by its factor and rounds to the nearest integer.
     ECHOLUX_HD static std::uint16_t bytes(Phasor a, float of_re, float of_im) {
 #ifdef __CUDA_ARCH__
-        constexpr float whole = 12582912.0f;  // 1.5 x 2^23: in a sum with it the lowest byte is the number's
+        constexpr float whole = 12582912.0f;  // 1.5 x 2^23: adding it moves the integer into the lowest byte
         return static_cast<std::uint16_t>(__byte_perm(__float_as_uint(__fmaf_rn(a.re, of_re, whole)),
                                                       __float_as_uint(__fmaf_rn(a.im, of_im, whole)), 0x0040));
 #else
@@ -120,7 +125,7 @@ struct PhasorCode {
     }
 };
 
-// Power of what changed from look to look (two-pulse canceller), in dB above the noise; 0 below it or where masked.
+// Power of the change between repeats (two-pulse canceller), in dB above the noise. 0 below the noise or if masked.
 struct PowerDoppler {
     float min_power = 0;
     float noise_power = 1;
@@ -134,20 +139,20 @@ struct PowerDoppler {
 
 // ---- unwrapping -----------------------------------------------------------------------------------------------------
 
-// Phase of the mean over a window, in rad.
+// Returns the phase of the mean over a window, in rad.
 ECHOLUX_HD inline float phase_of(const PhaseStep& mean, bool negative) {
     return std::atan2(negative ? -mean.product.im : mean.product.im, mean.product.re);
 }
 
-// Whole turns to add to `phase` so that it lies within half a turn of `reference` (Itoh 1982). Along depth the
-// reference is the wrapped phase before, and turns add up; a run of unmasked bins begins beside the unwrapped phase of
-// the line before, where this is known, or with no turns.
+// Returns the number of whole turns to add to `phase` so that it is within half a turn of `reference` (Itoh 1982).
+// Along depth, the reference is the previous wrapped phase and turns accumulate. A run of unmasked bins starts from the
+// unwrapped phase of the previous line if known, otherwise with zero turns.
 ECHOLUX_HD inline std::int32_t turns_towards(float reference, float phase) {
     constexpr float turn = 2 * std::numbers::pi_v<float>;
     return static_cast<std::int32_t>(std::rint((reference - phase) / turn));
 }
 
-// mm/s of a phase and its turns, as a half.
+// Encodes a phase and its turns as a velocity in mm/s, as a half.
 struct VelocityCode {
     float mm_s_per_rad = 1;
 

@@ -1,4 +1,4 @@
-// The steps of an iteration of dispersion-encoded full range (docs/algorithms.md 8), one bin or point at a time.
+// Steps of one iteration of dispersion-encoded full range (docs/algorithms.md 8), for a single bin or point.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,8 @@
 
 namespace echolux {
 
-// Spelled out, so that a bin has the same bits where the strongest is looked for and where it is compared with it.
+// Returns the power of a bin. The fused multiply-add is explicit so that the search for the strongest bin and the later
+// comparison with it see the same bits.
 template <class Real>
 ECHOLUX_HD Real power_of_bin(Real re, Real im) {
 #ifdef __CUDA_ARCH__
@@ -17,7 +18,7 @@ ECHOLUX_HD Real power_of_bin(Real re, Real im) {
 #endif
 }
 
-// Whether a bin of power `power` belongs to a peak, where the strongest has `strongest`.
+// Returns whether a bin of the given power belongs to a peak, relative to the power of the strongest bin.
 template <class Real>
 struct PeakDetector {
     Real least;  // threshold^2 * strongest
@@ -26,14 +27,15 @@ struct PeakDetector {
     ECHOLUX_HD bool operator()(Real power) const { return power >= least; }
 };
 
-// What peaks add to a real spectrum, both images of each: 2 Re(peaks * exp(i theta)), their transform back being
-// `peaks`.
+// Returns the contribution of peaks to a real spectrum, including both images of each peak: 2 Re(peaks * exp(i theta)),
+// where `peaks` is their inverse transform.
 template <class Real>
 ECHOLUX_HD Real shown_by(Real peaks_re, Real peaks_im, Real rotation_re, Real rotation_im) {
     return 2 * (peaks_re * rotation_re - peaks_im * rotation_im);
 }
 
-// Where bin z of the output, counted from the far end before zero delay, lies in a transform of n points.
+// Returns the transform index of output bin z. Output bins are counted from the far end of negative delays, and the
+// transform has n points.
 ECHOLUX_HD inline std::int64_t bin_of_transform(std::int64_t z, std::int64_t n) {
     const std::int64_t shifted = z - n / 2;
     return shifted < 0 ? shifted + n : shifted;

@@ -1,6 +1,6 @@
-// Finding layer boundaries, one step at a time (docs/layers.md): intensities of a layer are exponentially distributed
-// around its mean, so the cost of a voxel of intensity I in a layer of mean p is I / p + ln p; neighbouring A-scans are
-// coupled as semi-global matching couples pixels (Hirschmueller, IEEE TPAMI 30, 2008).
+// Single steps of the search for layer boundaries (docs/layers.md). Intensities in a layer are exponentially
+// distributed around its mean, so a voxel of intensity I in a layer of mean p costs I / p + ln p. Neighbouring A-scans
+// are coupled as in semi-global matching (Hirschmueller, IEEE TPAMI 30, 2008).
 #pragma once
 
 #include <bit>
@@ -11,16 +11,16 @@
 
 namespace echolux {
 
-// Candidates of a boundary in one A-scan: rows around its coarse place.
-inline constexpr int boundary_reach = 10;  // rows to either side
+// Candidates ("labels") of a boundary in one A-scan: rows around its coarse position.
+inline constexpr int boundary_reach = 10;  // rows on either side
 inline constexpr int boundary_labels = 2 * boundary_reach + 1;
-inline constexpr int boundary_lanes = 24;        // labels and what fills up a vector
-inline constexpr float impossible = 1e4f;        // cost of what cannot be, in nats
-inline constexpr int boundary_window_rows = 24;  // that count on either side of a boundary
+inline constexpr int boundary_lanes = 24;        // labels padded to a whole number of vectors
+inline constexpr float impossible = 1e4f;        // cost of an invalid position, in nats
+inline constexpr int boundary_window_rows = 24;  // max rows on either side of a boundary that affect its cost
 
-// ln of a positive normal number, relative error below 3e-7: m = 2^e f with f in sqrt(1/2) .. sqrt(2), ln f = 2 artanh
-// s, s = (f - 1) / (f + 1). Our own, so that every processor finds the same bits: products are not fused with sums
-// where these steps are compiled.
+// ln of a positive normal number, relative error below 3e-7. With m = 2^e f and f in sqrt(1/2) .. sqrt(2), ln f = 2
+// artanh s with s = (f - 1) / (f + 1). Our own implementation, so that all backends return the same bits. These steps
+// are compiled without fused multiply-add.
 struct NaturalLog {
     ECHOLUX_HD float operator()(float m) const {
         constexpr std::int32_t sqrt_half = 0x3f3504f3;
@@ -34,7 +34,7 @@ struct NaturalLog {
     }
 };
 
-// The edges of layers in an A-scan: 0, its boundaries `stride` values apart, its end.
+// Edges of the layers in an A-scan: 0, then its boundaries (`stride` values apart), then the depth.
 struct LayerEdges {
     const std::int32_t* rows;  // of the first boundary
     std::int64_t stride;
@@ -48,7 +48,8 @@ struct LayerEdges {
     }
 };
 
-// Rows that tell how bright the layer between two edges is: those at its edges belong to the point spread.
+// Rows that determine the brightness of the layer between two edges. Rows next to the edges are excluded because the
+// point spread function blurs them.
 struct LayerInside {
     int begin, end;
 
@@ -58,19 +59,20 @@ struct LayerInside {
     }
 };
 
-// n voxels of one layer whose mean is only known from themselves: n ln(mean), up to a constant.
+// Cost of n voxels of one layer whose mean is estimated from the same voxels: n ln(mean), up to a constant.
 struct PieceCost {
     ECHOLUX_HD float operator()(float sum, float count) const { return count * NaturalLog{}(sum / count); }
 };
 
-// Where a boundary may lie in an A-scan: voxels from `first` on belong to the layer above, those before `last` to the
-// layer below.
+// Rows that affect the cost of a boundary in one A-scan. Rows from `first` on belong to the layer above, rows before
+// `last` to the layer below.
 struct BoundaryWindow {
     int first, last;
     float mean_above, mean_below, log_above, log_below;  // natural logarithms
 
-    // Of a boundary at `at` with those above and below it (or the ends of the A-scan) at `over` and `under`, between
-    // layers of these means. Too great a contrast would let the tail of the point spread move boundaries.
+    // Returns the window of a boundary at row `at`. `over` and `under` are its neighbouring boundaries or the ends of
+    // the A-scan, `above` and `below` the means of the two layers. The contrast is limited, because otherwise the tail
+    // of the point spread function would shift boundaries.
     ECHOLUX_HD static BoundaryWindow between(int at, int over, int under, float above, float below) {
         constexpr float most_contrast = 8;
         constexpr int least_rows = 2;
@@ -90,12 +92,13 @@ struct BoundaryWindow {
     }
 };
 
+// Returns whether a voxel was recorded. Unrecorded ones are NaN.
 ECHOLUX_HD inline bool is_recorded(float value) {
     return std::isfinite(value);
 }
 
-// Leaves out of a window what was not recorded above and below the places that the boundary may have; false where one
-// of those places was not recorded itself, so that nothing is known.
+// Shrinks a window to the recorded rows around the candidates. Returns false if a candidate row itself was not
+// recorded, so that the boundary cannot be located.
 ECHOLUX_HD inline bool keeps_recorded(BoundaryWindow& window, int at, const float* line) {
     const auto clamped = [](int value, int low, int high) { return value < low ? low : value < high ? value : high; };
     const int begin = clamped(at - boundary_reach, window.first, window.last),
@@ -111,7 +114,8 @@ ECHOLUX_HD inline bool keeps_recorded(BoundaryWindow& window, int at, const floa
     return true;
 }
 
-// Of a boundary between voxels z - 1 and z; `above` and `below` are the sums of the window's intensities on each side.
+// Cost of a boundary between voxels z - 1 and z. `above` and `below` are the sums of the window's intensities on each
+// side.
 struct BoundaryCost {
     ECHOLUX_HD float operator()(const BoundaryWindow& window, int z, float above, float below) const {
         const auto count_above = static_cast<float>(z - window.first);
@@ -122,7 +126,7 @@ struct BoundaryCost {
     }
 };
 
-// The same at a label, by the sums of what lies before each row of the A-scan, of `depth` rows.
+// Returns the cost of a label. `sums` are prefix sums of the A-scan, which has `depth` rows.
 ECHOLUX_HD inline float boundary_cost(const BoundaryWindow& window, int at, int label, const double* sums, int depth) {
     const auto before = [&](int z) { return sums[z < 0 ? 0 : z < depth ? z : depth]; };
     const int z = at - boundary_reach + label;
@@ -130,15 +134,15 @@ ECHOLUX_HD inline float boundary_cost(const BoundaryWindow& window, int at, int 
                           static_cast<float>(before(window.last) - before(z)));
 }
 
-// How bright it is right above a boundary and right below it, layers that are too thin to tell being skipped.
-inline constexpr int thinnest_layer = 3;  // rows: fewer between two, and what is seen of one may be the other's blur
+// Brightness directly above and below a boundary. Layers too thin to measure are skipped.
+inline constexpr int thinnest_layer = 3;  // rows: thinner layers may only show the blur of their neighbours
 
 struct BoundarySides {
     bool is_told = false;
     float above = 0, below = 0;
 
     ECHOLUX_HD static BoundarySides of(const LayerEdges& edges, int boundary, const float* line) {
-        constexpr int reach = 6;  // rows on either side, at most
+        constexpr int reach = 6;  // max rows on either side
         const int middle = edges(boundary + 1);
         int above_it = boundary, below_it = boundary + 2;
         while (above_it > 0 && middle - edges(above_it) < thinnest_layer) --above_it;
@@ -156,42 +160,46 @@ struct BoundarySides {
         return {true, mean(first, middle), mean(middle, last)};
     }
 
-    // By how many dB it is brighter below. `margin`: far below noise.
+    // Returns the brightness step in dB, positive if brighter below. `margin` is far below the noise and avoids log(0).
     ECHOLUX_HD static float contrast_db(float above, float below, float margin) {
         constexpr float db = 4.34294482f;  // 10 lg e
         return db * NaturalLog{}((below + margin) / (above + margin));
     }
 };
 
-inline constexpr float beyond_boundary_labels = 20;             // nats for what the A-scan before had no candidate for
-inline constexpr int farthest_boundary_rows = boundary_labels;  // from one A-scan to the next; no candidate in common
-inline constexpr int far_apart_boundary_rows = 2;               // between places along A-scans and along B-scans alone
+// nats, for a label without a counterpart in the previous A-scan
+inline constexpr float beyond_boundary_labels = 20;
+// between neighbouring A-scans, beyond which no candidates are shared
+inline constexpr int farthest_boundary_rows = boundary_labels;
+// between the positions found along A-scans and along B-scans
+inline constexpr int far_apart_boundary_rows = 2;
 
-// What a boundary's step from one A-scan to the next costs, in nats. `previous` is the sum of costs along the way at
-// the same depth in the A-scan before; three candidates to either side of it can be read.
+// Cost of moving a boundary from one A-scan to the next, in nats. `previous` points to the accumulated cost at the same
+// depth in the previous A-scan, and three candidates on either side of it must be readable.
 struct SweepStep {
     float smoothness = 1;
 
-    // How many labels on the same depth is in the A-scan before, where the boundary lay that many rows higher: no more
-    // than can be read there.
+    // Returns the label offset that selects the same depth in the previous A-scan, whose boundary was `moved` rows
+    // higher. Clamped to the readable range.
     ECHOLUX_HD static int shift(int moved) {
         constexpr int least = -farthest_boundary_rows, most = farthest_boundary_rows - 3;
         return moved < least ? least : moved > most ? most : moved;
     }
 
-    // There and back, with the A-scan's own cost counted once.
+    // Combines both directions of a sweep, counting the A-scan's own cost once.
     ECHOLUX_HD static float both_ways(float there, float back, float cost) { return (there + back) - cost; }
 
-    // Along A-scans and along B-scans.
+    // Combines the sweeps along A-scans and along B-scans.
     ECHOLUX_HD static float crossed(float along_a, float along_b, float cost) { return along_a + along_b - cost; }
 
-    // Whether a label stands apart from the best one, so that its sum tells how sure that is.
+    // Returns whether a label is far enough from the best one for its cost to measure confidence.
     ECHOLUX_HD static bool is_rival(int label, int best) { return label - best >= 3 || best - label >= 3; }
 
     ECHOLUX_HD static bool are_far_apart(int along_a, int along_b) {
         return along_a - along_b > far_apart_boundary_rows || along_b - along_a > far_apart_boundary_rows;
     }
 
+    // Returns the min cost over the seven reachable labels of the previous A-scan.
     ECHOLUX_HD float operator()(const float* previous) const {
         float best = previous[0];
         for (int step = 1; step <= 3; ++step) {

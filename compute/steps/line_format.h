@@ -1,4 +1,4 @@
-// From the format's settings to the one ReadSample functor that fits, once for a line instead of once for a sample.
+// Selects the ReadSample functor that matches a sample format, once per line rather than per sample.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace echolux {
 
-// Where the lines of a block lie and how their samples are read.
+// Layout of the lines of a block and of their samples.
 class LineFormat {
   public:
     LineFormat() = default;
@@ -19,7 +19,7 @@ class LineFormat {
     ECHOLUX_HD std::int64_t samples() const { return samples_; }
     ECHOLUX_HD std::int64_t line_bytes() const { return line_bytes_; }
 
-    // Calls use(read) with a functor read(line, sample).
+    // Calls use(read), where read(line, sample) returns a sample.
     ECHOLUX_HD_CALLER
     template <class Use>
     ECHOLUX_HD void with_reader(const Use& use) const {

@@ -1,4 +1,4 @@
-// A complex number that host and device loops share, with the few operations that flow needs.
+// A complex number for host and device code, with the few operations that flow needs.
 #pragma once
 
 #include <cmath>
@@ -13,17 +13,18 @@ struct Phasor {
     float im = 0;
 };
 
+// Returns |a|^2.
 ECHOLUX_HD inline float power_of(Phasor a) {
     return Power{}(a.re, a.im);
 }
 
-// a conj(b): the phase of a less that of b.
+// Returns a conj(b), whose phase is that of a minus that of b.
 ECHOLUX_HD inline Phasor phase_difference(Phasor a, Phasor b) {
     return {multiply_add(a.re, b.re, a.im * b.im), multiply_add(a.im, b.re, -(a.re * b.im))};
 }
 
-// Of its length, one over it; of zero a number, so that the product with zero is zero. A GPU has a unit for it; both
-// are good to two units in the last place.
+// Returns 1 / |a|. For zero it returns a finite number, so that the product with zero is zero. The GPU uses its special
+// function unit. Both backends are accurate to two units in the last place.
 ECHOLUX_HD inline float inverse_length(Phasor a) {
     const float power = power_of(a);
 #ifdef __CUDA_ARCH__
@@ -36,7 +37,7 @@ ECHOLUX_HD inline float inverse_length(Phasor a) {
 #endif
 }
 
-// Of length 1; zero stays zero.
+// Returns a scaled to length 1. Zero stays zero.
 ECHOLUX_HD inline Phasor direction_of(Phasor a) {
     const float share = inverse_length(a);
     return {a.re * share, a.im * share};

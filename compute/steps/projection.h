@@ -1,6 +1,6 @@
-// Tails below vessels (docs/angiography.md): light that has passed a vessel trembles with its blood, so that static
-// tissue below seems to flow. What flows itself decorrelates more than all that lies above it (M. Zhang et al., Biomed.
-// Opt. Express 7(3), 2016).
+// Removal of projection artifacts ("tails") below vessels (docs/angiography.md). Light that has passed a vessel
+// fluctuates with its blood, so static tissue below appears to flow. Real flow decorrelates more than everything above
+// it (M. Zhang et al., Biomed. Opt. Express 7(3), 2016).
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace echolux {
 
-// Of one A-scan, smoothed(z) from above. A voxel stays where its value exceeds the greatest of all that lie at least
-// `gap` voxels above: the vessel it belongs to is no deeper than that.
+// Masks one A-scan from the top down. A voxel is kept if its smoothed value exceeds the max of all voxels at least
+// `gap` above it, where `gap` is the max thickness of a vessel.
 struct TailMask {
     std::int64_t gap = 9;
 

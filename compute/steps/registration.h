@@ -1,5 +1,5 @@
-// What registration does to samples, to correlations and to sums of them: features of a B-scan, strips of B-scans, the
-// place of a peak between samples, cubic resampling of power.
+// Registration steps for single samples, correlations and sums: features of a B-scan, strips of B-scans, sub-sample
+// peak positions, cubic resampling of power.
 #pragma once
 
 #include <cmath>
@@ -10,14 +10,16 @@
 
 namespace echolux {
 
-// A strong reflector must not decide alone where a B-scan lies: the logarithm of the power, over a floor.
+// Logarithm of the power plus a floor, so that a single strong reflector does not dominate the registration of a
+// B-scan.
 struct LogFeature {
     float floor = 1;
 
     ECHOLUX_HD float operator()(float power) const { return NaturalLog{}((power > 0 ? power : 0.0f) + floor); }
 };
 
-// The extremum of the parabola through three neighbours, from the middle one; at most half a sample.
+// Returns the offset of the extremum of a parabola through three neighbours from the middle one, limited to half a
+// sample.
 ECHOLUX_HD inline float parabola_peak(float left, float middle, float right) {
     const float curvature = left - 2 * middle + right;
     if (!(curvature < 0)) return 0;
@@ -25,20 +27,21 @@ ECHOLUX_HD inline float parabola_peak(float left, float middle, float right) {
     return place > 0.5f ? 0.5f : place < -0.5f ? -0.5f : place;
 }
 
-// B-scans that follow each other.
+// Consecutive B-scans [first, end).
 struct RowRun {
     std::int64_t first = 0, end = 0;
 
     ECHOLUX_HD std::int64_t count() const { return end - first; }
 };
 
-// Strips of B-scans of a moving volume and their partners in a reference, by the norms of the B-scans: 0, no signal.
+// Pairs strips of B-scans of a moving volume with strips of a reference. A B-scan with norm 0 has no signal.
 struct StripRows {
     const float *moving, *reference;  // norms
     std::int64_t moving_rows, reference_rows;
-    std::int64_t half;  // B-scans of a strip on either side of its middle
+    std::int64_t half;  // B-scans of a strip on either side of its centre
 
-    // The strip about `row`, all of which has a partner `y` B-scans further on; none where there is no such strip.
+    // Returns the strip around `row` if each of its B-scans has a partner `y` B-scans further on, otherwise an empty
+    // run.
     ECHOLUX_HD RowRun of(std::int64_t row, std::int64_t y) const {
         const RowRun run{row > half ? row - half : 0, row + half < moving_rows ? row + half + 1 : moving_rows};
         if (run.first + y < 0 || run.end + y > reference_rows) return {};
@@ -48,20 +51,20 @@ struct StripRows {
         return run;
     }
 
-    // Of one of `count` B-scans of a strip, in its correlation.
+    // Returns the weight of one B-scan in the correlation of a strip of `count` B-scans.
     ECHOLUX_HD float weight(std::int64_t row, std::int64_t y, std::int64_t count) const {
         return 1 / (moving[row] * reference[row + y] * static_cast<float>(count));
     }
 };
 
-// The largest of a map of correlations, `second` being the largest at least two samples away.
+// The max of a correlation map. `second` is the max at least two samples away from it.
 struct CoarsePeak {
     float value = -1, second = -1;
-    float z = 0, x = 0;  // shift, finer than samples
+    float z = 0, x = 0;  // shift, with sub-sample precision
     std::int32_t is_at_border = 0;
 };
 
-// Correlations for all shifts up to some in depth and along A-scans, in the order of their index.
+// Index layout of correlations for all shifts up to a limit in depth and along A-scans.
 struct ShiftMap {
     std::int32_t max_z, max_x;
 
@@ -70,13 +73,13 @@ struct ShiftMap {
     ECHOLUX_HD std::int32_t z(std::int32_t cell) const { return cell % depth() - max_z; }
     ECHOLUX_HD std::int32_t x(std::int32_t cell) const { return cell / depth() - max_x; }
 
-    // Whether two are two samples apart or more.
+    // Returns whether two cells are at least two samples apart.
     ECHOLUX_HD bool is_apart(std::int32_t cell, std::int32_t other) const {
         const std::int32_t along_z = z(cell) - z(other), along_x = x(cell) - x(other);
         return along_z > 1 || along_z < -1 || along_x > 1 || along_x < -1;
     }
 
-    // Of the largest one, at `cell`. `at` gives the correlation of a cell.
+    // Returns the peak at `cell`, the max of the map. `at` returns the correlation of a cell.
     ECHOLUX_HD_CALLER
     template <class At>
     ECHOLUX_HD CoarsePeak peak(const At& at, std::int32_t cell, float value, float second) const {
@@ -93,10 +96,10 @@ struct ShiftMap {
     }
 };
 
-// The correlation of a strip for one shift, of the maps of its B-scans, one after the other.
+// Correlation of a strip for one shift, summed over the maps of its B-scans.
 struct StripMap {
     const float* maps;     // of the first B-scan
-    std::int64_t between;  // the map of one B-scan and that of the next
+    std::int64_t between;  // distance between the maps of consecutive B-scans
     StripRows rows;
     RowRun run;
     std::int64_t y;
@@ -109,7 +112,7 @@ struct StripMap {
     }
 };
 
-// Weights of the samples -1, 0, 1, 2 of a cubic B-spline, `part` of the way from sample 0 to sample 1.
+// Weights of samples -1, 0, 1, 2 of a cubic B-spline at fraction `part` between samples 0 and 1.
 struct CubicWeights {
     float weight[4];
 
@@ -118,13 +121,13 @@ struct CubicWeights {
                  (1 + part * (3 + part * (3 - 3 * part))) / 6, part * part * part / 6} {}
 };
 
-// Values to coefficients of a cubic B-spline, mirrored at both ends, by a filter that goes there and back (M. Unser,
-// IEEE Signal Processing Magazine 16(6), 1999).
+// Recursive filter that converts values to cubic B-spline coefficients: a forward and a backward pass, mirrored at both
+// ends (M. Unser, IEEE Signal Processing Magazine 16(6), 1999).
 struct SplineFilter {
     static constexpr std::int64_t reach = 16;                // pole^16 is 7e-10
     static constexpr double pole = -0.26794919243112270647;  // sqrt(3) - 2
 
-    // Of the first of `count` values, two at least, that `at` gives.
+    // Returns the first value of the forward pass. `at(i)` returns value i, and `count` is at least two.
     ECHOLUX_HD_CALLER
     template <class At>
     ECHOLUX_HD static double first(const At& at, std::int64_t count) {
@@ -136,6 +139,8 @@ struct SplineFilter {
         }
         return sum;
     }
+    // there() is one forward step, turn() starts the backward pass, back() is one backward step, coefficient() scales
+    // the result.
     ECHOLUX_HD static double there(double last, float value) { return static_cast<double>(value) + pole * last; }
     ECHOLUX_HD static double turn(double last, float before) {
         return pole / (pole * pole - 1) * (last + pole * static_cast<double>(before));
@@ -144,7 +149,7 @@ struct SplineFilter {
     ECHOLUX_HD static float coefficient(double last) { return static_cast<float>(6 * last); }
 };
 
-// Samples `shift` before each one along an axis, between others as it may be.
+// Taps that shift samples by `shift` along an axis, with sub-sample precision.
 struct ShiftedTaps {
     std::int64_t whole;
     CubicWeights cubic;
@@ -153,18 +158,18 @@ struct ShiftedTaps {
         : whole(static_cast<std::int64_t>(std::floor(-shift))), cubic(static_cast<float>(-shift - std::floor(-shift))) {
     }
 
-    ECHOLUX_HD bool is_between() const { return cubic.weight[3] > 0; }  // two samples, not on one
+    ECHOLUX_HD bool is_between() const { return cubic.weight[3] > 0; }  // the shift is fractional
 
-    // Whether a sample comes from within the `count` that there are.
+    // Returns whether the source of a sample is within the `count` existing samples.
     ECHOLUX_HD bool is_inside(std::int64_t at, std::int64_t count) const {
         return at + whole >= 0 && at + whole + (is_between() ? 1 : 0) < count;
     }
 
-    // Of the four samples around a place, those that decide: a place on a sample is that sample.
+    // Range of the four taps with nonzero influence: an integer shift copies a single sample.
     ECHOLUX_HD int first_deciding() const { return is_between() ? 0 : 1; }
     ECHOLUX_HD int end_deciding() const { return is_between() ? 4 : 2; }
 
-    // Tap `i` of sample `at`.
+    // Returns the index of tap `i` of sample `at`, mirrored at both ends.
     ECHOLUX_HD std::int64_t tap(std::int64_t at, int i, std::int64_t count) const {
         std::int64_t k = at + whole + i - 1;
         if (k < 0) k = -k;

@@ -1,5 +1,5 @@
-// How repeats of a B-scan are laid over one another before they are compared (docs/angiography.md): fractions of a
-// sample by interpolation around a carrier, coherence that does not see bulk motion, and the phase of that motion.
+// Alignment of repeated B-scans before comparison (docs/angiography.md): sub-sample shifts by interpolation around a
+// carrier, coherence that is insensitive to bulk motion, and the phase of that motion.
 #pragma once
 
 #include <cmath>
@@ -13,19 +13,19 @@
 
 namespace echolux {
 
-// A shift to move by: as good as whole is whole.
+// Rounds a shift that is within 1e-3 samples of an integer.
 ECHOLUX_HD inline double settled(double shift) {
     constexpr double min_fraction = 1e-3;
     const double whole = std::round(shift);
     return std::abs(shift - whole) < min_fraction ? whole : shift;
 }
 
-// Samples [begin, end) of `count` for which a repeat that is moved by `shift` has samples.
+// Samples [begin, end) of `count` that remain valid after a repeat is shifted by `shift`.
 struct KnownSamples {
     std::int64_t begin = 0, end = 0;
 
     ECHOLUX_HD KnownSamples(double shift, std::int64_t count) {
-        constexpr std::int64_t lost_at_edges = 2;  // samples that interpolation spoils
+        constexpr std::int64_t lost_at_edges = 2;  // samples lost to interpolation
         const double by = settled(shift);
         const std::int64_t edge = by == std::round(by) ? 0 : lost_at_edges;
         const std::int64_t first = static_cast<std::int64_t>(std::ceil(-by)) + edge;
@@ -35,12 +35,12 @@ struct KnownSamples {
     }
 };
 
-// Weights that make the sample `by` samples on: a sinc under a Hann window, good to 1 % up to a third of a cycle a
-// sample around the carrier, by whose `turns` the signal falls back from sample to sample (depth bins of a spectrum:
-// half a turn).
+// Interpolation weights for the sample `by` samples ahead: a sinc under a Hann window, accurate to 1 % up to a third of
+// a cycle per sample around the carrier. The phase of the carrier decreases by `turns` per sample (half a turn for the
+// depth bins of a spectrum).
 struct ShiftTaps {
     static constexpr int count = 12;
-    std::int64_t first = 0;  // sample of the first weight, from the sample that is made
+    std::int64_t first = 0;  // index of the first tap, relative to the output sample
     Phasor tap[count];
 
     ShiftTaps() = default;
@@ -62,19 +62,20 @@ struct ShiftTaps {
     }
 };
 
-// Adds tap times value.
+// Adds tap * value.
 ECHOLUX_HD inline void add_product(Phasor& sum, Phasor tap, Phasor value) {
     sum.re += tap.re * value.re - tap.im * value.im;
     sum.im += tap.re * value.im + tap.im * value.re;
 }
 
-// Adds a conj(b).
+// Adds a * conj(b).
 ECHOLUX_HD inline void add_difference(Phasor& sum, Phasor a, Phasor b) {
     sum.re = multiply_add(a.re, b.re, multiply_add(a.im, b.im, sum.re));
     sum.im = multiply_add(a.im, b.re, multiply_add(-a.re, b.im, sum.im));
 }
 
-// The fraction of a sample, from -1 to 1, at which coherence_at(fraction) is greatest: quarters, then parabolas.
+// Returns the fraction of a sample, from -1 to 1, with maximal coherence_at(fraction): steps of a quarter, then
+// parabolas.
 ECHOLUX_HD_CALLER
 template <class CoherenceAt>
 ECHOLUX_HD double best_fraction(const CoherenceAt& coherence_at) {
@@ -95,14 +96,14 @@ ECHOLUX_HD double best_fraction(const CoherenceAt& coherence_at) {
     return best;
 }
 
-// What one bin adds to the bulk phase of an A-scan, given the estimate of the pass before, {0, 0} in the first: tissue
-// that turns otherwise than the estimate flows, and is left out.
+// Contribution of one bin to the bulk phase of an A-scan, given the previous estimate ({0, 0} in the first pass).
+// Tissue that deviates from the estimate is flowing and is excluded.
 struct RepeatPhaseShare {
     static constexpr int passes = 3;
     static constexpr float cosine_of_max = 0.69670671f;  // 0.8 rad
     float min_power = 0;
 
-    // Without branches, so that a loop over bins takes many at once.
+    // Branch-free so that loops over bins vectorize.
     ECHOLUX_HD Phasor operator()(Phasor reference, Phasor other, Phasor estimate) const {
         const Phasor step = phase_difference(other, reference);
         const bool is_tissue = power_of(reference) >= min_power;
@@ -113,7 +114,7 @@ struct RepeatPhaseShare {
     }
 };
 
-// Over which the bulk phase is smoothed along a B-scan.
+// Gaussian smoothing of the bulk phase along a B-scan.
 struct PhaseSmoothing {
     static constexpr std::int64_t reach = 6;  // A-scans on either side
 
@@ -124,12 +125,12 @@ struct PhaseSmoothing {
     }
 };
 
-// How a coarse search sees a B-scan: in half the samples along both axes, powers smoothed twice, then logarithms over a
-// floor, less their mean over the neighbourhood.
+// Preprocessing of a B-scan for the coarse search: downsampled by two along both axes, power smoothed twice, logarithm
+// over a floor, mean of the neighbourhood subtracted.
 struct RepeatFeatures {
-    static constexpr std::int64_t of_speckle = 1, of_background = 6;  // samples on either side of the means
+    static constexpr std::int64_t of_speckle = 1, of_background = 6;  // reach of the means on either side, in samples
 
-    // From the mean power of the first repeat.
+    // Returns the floor of the logarithm, from the mean power of the first repeat.
     ECHOLUX_HD static float floor(float min_power_shown, double mean) {
         constexpr double share = 0.02;
         const auto part = static_cast<float>(share * mean);
@@ -138,7 +139,7 @@ struct RepeatFeatures {
     }
 };
 
-// Bins with signal that an alignment needs.
+// Min number of bins with signal for an alignment.
 inline constexpr std::int64_t min_repeat_tissue = 8;
 
 }  // namespace echolux

@@ -1,5 +1,5 @@
-// Interpolation by a table (docs/algorithms.md 3.1-3.5): a few taps of the spectrum for each point of the uniform k
-// grid, and the prefilter that turns samples into cubic B-spline coefficients.
+// Table-driven interpolation (docs/algorithms.md 3.1-3.5): a few taps of the spectrum per point of the uniform k grid,
+// and the prefilter that converts samples to cubic B-spline coefficients.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,10 @@
 
 namespace echolux {
 
+// Returns point j of the k grid from `taps` samples of a spectrum.
 template <int taps>
 struct Resampled {
+    // [points], first sample of each point.
     const std::int32_t* base;
     const float* weights;  // [points][taps]
 
@@ -22,12 +24,13 @@ struct Resampled {
     }
 };
 
-// c_i = sqrt(3) sum over |d| <= reach of z1^|d| x_(i+d), z1 = sqrt(3) - 2: the two-sided exponential of the recursive
-// filter, cut where it falls below 1e-8. Beyond the ends x goes on point-symmetrically, which is the natural spline.
+// c_i = sqrt(3) sum over |d| <= reach of z1^|d| x_(i+d), z1 = sqrt(3) - 2: the impulse response of the recursive
+// filter, truncated where it falls below 1e-8. Beyond its ends x continues with point symmetry, which yields the
+// natural spline.
 struct SplinePrefilter {
     static constexpr int reach = 14;
 
-    // `x` must be readable from i - reach to i + reach.
+    // Returns coefficient i. `x` must be readable from i - reach to i + reach.
     ECHOLUX_HD float operator()(const float* x, std::int64_t i) const {
         // sqrt(3) * z1^d
         constexpr float taps[reach + 1] = {1.73205081f,    -0.464101615f,    0.124355653f,    -0.0333209968f,

@@ -1,5 +1,5 @@
-// Reads one recorded sample (docs/algorithms.md 2.1): format, byte order, shift, mask, channel stride. A sample that is
-// not a number, or so large that its power would overflow, counts as zero, so that no NaN enters a mean.
+// Reads one recorded sample (docs/algorithms.md 2.1): format, byte order, shift, mask, channel stride. A float sample
+// that is NaN, or so large that its power would overflow, counts as zero, so that no NaN enters a mean.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,7 @@
 
 namespace echolux {
 
+// Integer or float type with the size of a stored sample.
 template <SampleFormat format>
 struct StoredSample;
 template <>
@@ -48,7 +49,7 @@ ECHOLUX_HD inline T swapped_bytes(T value) {
     return value;
 }
 
-// Stride is a type so that the contiguous case stays a plain vector load.
+// The stride is a type, so that contiguous samples compile to plain vector loads.
 struct UnitStride {
     ECHOLUX_HD std::int64_t operator()(std::int64_t p) const { return p; }
 };
@@ -58,7 +59,7 @@ struct ChannelStride {
     ECHOLUX_HD std::int64_t operator()(std::int64_t p) const { return first + p * step; }
 };
 
-// Sample p of the line as an exact integer (or as it is, for f32).
+// Returns sample p of a line as an exact integer (f32 is returned unchanged).
 template <SampleFormat format, ByteOrder order, class Stride>
 struct ReadSample {
     Stride stride;
@@ -83,8 +84,8 @@ struct ReadSample {
     }
 };
 
-// Bytes b0 b1 b2 hold the samples b0 | (b1 & 15) << 8 and b1 >> 4 | b2 << 4 (little), or, as cameras with big-endian
-// packing do, b0 << 4 | b1 >> 4 and (b1 & 15) << 8 | b2.
+// 12-bit packing: bytes b0 b1 b2 hold the samples b0 | (b1 & 15) << 8 and b1 >> 4 | b2 << 4 (little-endian), or b0 << 4
+// | b1 >> 4 and (b1 & 15) << 8 | b2 as in cameras with big-endian packing.
 template <ByteOrder order, class Stride>
 struct ReadSample<SampleFormat::packed12, order, Stride> {
     Stride stride;
@@ -107,11 +108,12 @@ struct ReadSample<SampleFormat::packed12, order, Stride> {
     }
 };
 
-// Sample - background, which comes in two floats: `whole` is an integer, so that the first difference is exact.
+// Subtracts a background given as two floats. `whole` is an integer, so the first difference is exact.
 struct LessBackground {
     template <class Sample>
     ECHOLUX_HD float operator()(Sample sample, float whole, float rest) const {
-        using Exact = std::conditional_t<std::is_same_v<Sample, std::uint32_t>, double, float>;  // holds any sample
+        // represents any sample exactly
+        using Exact = std::conditional_t<std::is_same_v<Sample, std::uint32_t>, double, float>;
         return static_cast<float>(static_cast<Exact>(sample) - static_cast<Exact>(whole)) - rest;
     }
 };

@@ -1,6 +1,6 @@
-// The steps of a sparse search (docs/algorithms.md 9), one depth bin at a time, and the rules that an A-scan follows:
-// its scalars, the same for a thread of the CPU, a block of a GPU and a line of a batch. SpaRSA: S. J. Wright, R. D.
-// Nowak, M. A. T. Figueiredo, IEEE Trans. Signal Process. 57, 2479 (2009).
+// Steps of a sparse search (docs/algorithms.md 9) for one depth bin, and the scalar rules of one A-scan. They are
+// shared by a CPU thread, a GPU block and a line of a batch. SpaRSA: S. J. Wright, R. D. Nowak, M. A. T. Figueiredo,
+// IEEE Trans. Signal Process. 57, 2479 (2009).
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@
 
 namespace echolux {
 
-// A GPU has units for both, good to two units in the last place.
+// Square root. GPUs have special function units for this and for quotient(), accurate to two units in the last place.
 ECHOLUX_HD inline float length_of(float power) {
 #ifdef __CUDA_ARCH__
     float length;
@@ -22,6 +22,7 @@ ECHOLUX_HD inline float length_of(float power) {
 #endif
 }
 
+// Returns a / b, approximately on a GPU.
 ECHOLUX_HD inline float quotient(float a, float b) {
 #ifdef __CUDA_ARCH__
     return __fdividef(a, b);
@@ -30,32 +31,32 @@ ECHOLUX_HD inline float quotient(float a, float b) {
 #endif
 }
 
-// Soft threshold of a complex number: shortens it by `least`, to nothing where it is not longer. This factor does it.
+// Returns the factor of a complex soft threshold, which shortens a number by `least`, or to zero if it is not longer.
 ECHOLUX_HD inline float kept_by_threshold(float length, float least) {
     const float rest = length - least;
     return rest > 0 ? quotient(rest, length) : 0;
 }
 
-// A bin other than the first stands for itself and its mirror image.
+// Weight of a bin in norms. All bins except the first also represent their mirror image.
 ECHOLUX_HD inline float share_of_norm(int bin) {
     return bin == 0 ? 1.0f : 2.0f;
 }
 
-// What a step s does to an A-scan, as sums over its bins and samples. GPUs sum in float, in a fixed order: 20 additions
-// deep on the chip, 40 to 260 in passes, so that a sum is good to about 1e-6.
+// Effect of a step s on an A-scan, as sums over its bins and samples. GPUs sum in float in a fixed order: chains of 20
+// additions on chip and of 40 to 260 in passes, so a sum is accurate to about 1e-6.
 template <class Real>
 struct StepSums {
     Real step = 0;        // |s|^2
     Real seen = 0;        // |A s|^2
-    Real left = 0;        // |A x - y|^2 afterwards
-    Real amplitudes = 0;  // of x, afterwards
+    Real left = 0;        // |A x - y|^2 after the step
+    Real amplitudes = 0;  // of x, after the step
 
     ECHOLUX_HD StepSums operator+(const StepSums& other) const {
         return {step + other.step, seen + other.seen, left + other.left, amplitudes + other.amplitudes};
     }
 };
 
-// One bin of a try: where it goes along the gradient, less the threshold, and how far that is.
+// One bin of a trial step: its new value after the gradient step and threshold, and its change.
 struct TriedBin {
     Phasor next, step;
 
@@ -71,7 +72,7 @@ struct TriedBin {
     }
 };
 
-// What a step changes in a sample.
+// Adds the effect of a step on one sample.
 template <class Real>
 ECHOLUX_HD inline void add_change(float residual, float change, StepSums<Real>& sums) {
     const Real seen = static_cast<Real>(change), left = static_cast<Real>(residual) + seen;
@@ -79,14 +80,17 @@ ECHOLUX_HD inline void add_change(float residual, float change, StepSums<Real>& 
     sums.left += left * left;
 }
 
+// The scalar state of one A-scan's search: the regularization tau, the step length and the acceptance rule.
 template <class Real>
 class SearchRules {
   public:
-    static constexpr int max_tries = 40;  // of one iteration, each half as long as the one before
+    static constexpr int max_tries = 40;  // of one iteration, each half as long as the previous
 
-    // largest: amplitude of the first gradient, a tau from which on nothing is found; energy: |y|^2.
+    // Starts a search. `largest` is the max amplitude of the first gradient: with tau at or above it the result is
+    // zero. `energy` is |y|^2.
     ECHOLUX_HD void begin(const CompressiveRecipe& recipe, Real largest, Real energy) {
-        constexpr Real rounding = static_cast<Real>(1e-6);  // it leaves nothing, however amplitudes are rounded
+        // margin that keeps the result zero despite rounding of amplitudes
+        constexpr Real rounding = static_cast<Real>(1e-6);
         largest_tau_ = largest * (1 + rounding);
         last_tau_ =
             recipe.tau > 0 ? static_cast<Real>(recipe.tau) : static_cast<Real>(recipe.tau_relative) * largest_tau_;
@@ -96,8 +100,8 @@ class SearchRules {
         for (Real& value : values_) value = 0;
     }
 
-    // With continuation, tau falls from 0.8 of the largest geometrically to its last over the first 60 % of the
-    // iterations.
+    // Sets tau of this iteration. With continuation, tau falls geometrically from 0.8 of the largest to its final value
+    // over the first 60 % of the iterations.
     ECHOLUX_HD void begin_iteration(const CompressiveRecipe& recipe, std::int64_t iteration) {
         constexpr Real first = static_cast<Real>(0.8), share = static_cast<Real>(0.6);
         tau_ = last_tau_;
@@ -107,13 +111,14 @@ class SearchRules {
         if (falling > tau_) tau_ = falling;
     }
 
-    // A try goes so far along the gradient, and shortens each bin by so much.
+    // Step length along the gradient, and the soft threshold applied to each bin.
     ECHOLUX_HD float length() const { return static_cast<float>(1 / curvature_); }
     ECHOLUX_HD float threshold() const { return static_cast<float>(tau_ / curvature_); }
 
+    // Returns |A x - y|^2 / 2 + tau * sum of amplitudes.
     ECHOLUX_HD Real objective(const StepSums<Real>& sums) const { return sums.left / 2 + tau_ * sums.amplitudes; }
 
-    // What is not a number is taken too: it gets no better.
+    // Returns whether a trial is accepted. NaN is accepted: retrying cannot help.
     ECHOLUX_HD bool accepts(const CompressiveRecipe& recipe, const StepSums<Real>& sums) const {
         if (recipe.step == StepRule::clamped) return true;
         constexpr Real rounding = static_cast<Real>(1e-6), min_descent = static_cast<Real>(0.01);
@@ -125,11 +130,11 @@ class SearchRules {
         return !(objective(sums) > most * (1 + rounding));
     }
 
-    // The next try is half as long.
+    // Halves the length of the next trial.
     ECHOLUX_HD void shorten() { curvature_ *= 2; }
 
-    // The step is made: the next one goes as far as this one's curvature says (J. Barzilai, J. M. Borwein, IMA J.
-    // Numer. Anal. 8, 141 (1988)), but bounded, or it may run away.
+    // Accepts a step. The next step length follows from the curvature of this one (J. Barzilai, J. M. Borwein, IMA J.
+    // Numer. Anal. 8, 141 (1988)), bounded so that the search cannot diverge.
     ECHOLUX_HD void take(const CompressiveRecipe& recipe, const StepSums<Real>& sums) {
         constexpr Real greatest = static_cast<Real>(1e30);
         const Real least = static_cast<Real>(recipe.min_step);
@@ -143,12 +148,12 @@ class SearchRules {
     }
 
   private:
-    static constexpr int memory = 5;  // values that a safeguarded step is compared with
+    static constexpr int memory = 5;  // past objectives that a safeguarded step is compared with
 
     Real largest_tau_ = 0, last_tau_ = 0, tau_ = 0;
     Real curvature_ = 1;
-    Real left_ = 0, amplitudes_ = 0;  // of the profile so far
-    Real values_[memory] = {};        // of the objective, the latest first
+    Real left_ = 0, amplitudes_ = 0;  // of the current profile
+    Real values_[memory] = {};        // past objectives, most recent first
 };
 
 }  // namespace echolux

@@ -1,5 +1,5 @@
-// Steps of speckle filters (docs/filters.md), all on linear power. Speckle of one look is exponentially distributed
-// around what the tissue reflects, and that is what the likelihoods below are of.
+// Steps of the speckle filters (docs/filters.md), all on linear power. Single-look speckle is exponentially distributed
+// around the reflectivity of the tissue, which defines the likelihoods below.
 #pragma once
 
 #include <bit>
@@ -11,8 +11,9 @@
 
 namespace echolux {
 
-// 2^x for x from -126 to 126, relative error below 1e-7 (2.4e-7 on a GPU, which has a unit for it). Our own polynomial,
-// because a vectorised loop needs one; smaller numbers and NaN become 2^-126, on a GPU nothing.
+// 2^x for x from -126 to 126, relative error below 1e-7 (2.4e-7 on a GPU, which uses its special function unit). The
+// CPU uses a polynomial because vectorized loops cannot call a library function. Smaller numbers and NaN become 2^-126
+// on the CPU; the GPU flushes smaller numbers to 0.
 struct Exp2 {
     ECHOLUX_HD float operator()(float x) const {
 #ifdef __CUDA_ARCH__
@@ -20,7 +21,7 @@ struct Exp2 {
         asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
         return power;
 #else
-        constexpr float least = -126, most = 126, rounds = 12582912;  // 1.5 * 2^23: what is added to it is whole
+        constexpr float least = -126, most = 126, rounds = 12582912;  // 1.5 * 2^23: adding it rounds to an integer
         x = x > least ? x : least;
         x = x < most ? x : most;
         const float whole = (x + rounds) - rounds;
@@ -38,7 +39,7 @@ struct Exp2 {
     }
 };
 
-// log2 of a positive normal number where an error of 2.4e-7 of it will do: a GPU's own.
+// log2 of a positive normal number where an error of 2.4e-7 is acceptable. Uses the GPU's special function unit.
 struct FastLog2 {
     ECHOLUX_HD float operator()(float x) const {
 #ifdef __CUDA_ARCH__
@@ -51,15 +52,15 @@ struct FastLog2 {
     }
 };
 
-// What a voxel's code says of linear power, and which code says it: as the recipe's quantity on a linear scale. In
-// double, so that a GPU finds the same code but where a value lies between two.
+// Converts between voxel codes and linear power, where a code stores the recipe's quantity on a linear scale. Computed
+// in double, so that CPU and GPU return the same code except for ties.
 enum class Stored { db, intensity, amplitude };
 
 struct StoredPower {
     Stored as = Stored::intensity;
     double scale = 1, offset = 0;  // value = code * scale + offset
 
-    // 0 or more; what is no number stays none.
+    // Returns the power of a code, 0 or more. NaN stays NaN.
     ECHOLUX_HD float power(double code) const {
         const double value = code * scale + offset;
         double power = value;
@@ -68,7 +69,7 @@ struct StoredPower {
         return power <= 0 ? 0 : static_cast<float>(power);
     }
 
-    // Not yet rounded to a code.
+    // Returns the code of a power, not yet rounded.
     ECHOLUX_HD double code(float power) const {
         double value = static_cast<double>(power);
         constexpr double least = min_power;
@@ -78,15 +79,15 @@ struct StoredPower {
     }
 };
 
-// A small share of the brightest power, added inside logarithms so that voxels of nothing do not decide. Of large
-// volumes some voxels tell it, `stride` apart.
+// A small fraction of the brightest power, added inside logarithms so that empty voxels do not dominate. Large volumes
+// are sampled at every `stride`-th voxel.
 struct LogMargin {
     static constexpr std::int64_t stride(std::int64_t voxels) {
         constexpr std::int64_t enough = std::int64_t{1} << 20;
         const std::int64_t apart = voxels / enough;
         return (apart < 1 ? 1 : apart) | 1;
     }
-    // Which of `count` powers in rising order counts as bright.
+    // Returns the index of the bright reference among `count` powers in ascending order (99th percentile).
     static constexpr std::int64_t bright(std::int64_t count) {
         return static_cast<std::int64_t>(0.99 * static_cast<double>(count - 1));
     }
@@ -95,19 +96,20 @@ struct LogMargin {
         const double margin = share * static_cast<double>(bright);
         return static_cast<float>(margin < least ? least : margin);
     }
+    // Margin of a volume without signal.
     static constexpr float of_nothing() { return 1e-30f; }
 };
 
-// log2 of the likelihood ratio of two intensities having means of their own or one in common: (a + b)^2 / (4 a b). The
-// logarithms are those of a and b (Deledalle et al., IEEE TIP 18, 2661, 2009).
+// log2 of the likelihood ratio that two intensities have separate means rather than a common one: (a + b)^2 / (4 a b).
+// `log_a` and `log_b` are their base-2 logarithms (Deledalle et al., IEEE TIP 18, 2661, 2009).
 struct SpeckleDistance {
     ECHOLUX_HD float operator()(float a, float b, float log_a, float log_b) const {
         return 2 * Log2{}(a + b) - log_a - log_b - 2;
     }
 };
 
-// log2(1 + x) for x of 0 or more, to 4e-7 of itself: near 0, where 1 + x would round x away, by log2 of f with
-// f = (1 + s) / (1 - s), s = x / (2 + x).
+// log2(1 + x) for x >= 0, relative error 4e-7. Near 0, where 1 + x would lose the digits of x, uses log2 of (1 + s) /
+// (1 - s) with s = x / (2 + x).
 struct Log2OnePlus {
     ECHOLUX_HD float operator()(float x) const {
         constexpr float near = 0.5f, twice_log2_e = 2.88539008f;
@@ -118,8 +120,8 @@ struct Log2OnePlus {
     }
 };
 
-// The same distance, (a + b)^2 / (4 a b) being 1 + (a - b)^2 / (4 a b): nothing cancels. Where many looks were
-// averaged, intensities of one mean are so near each other that only this tells them apart.
+// The same distance written as (a + b)^2 / (4 a b) = 1 + (a - b)^2 / (4 a b), which avoids cancellation. Needed when
+// many looks are averaged, because intensities with equal means then differ very little.
 struct CloseSpeckleDistance {
     ECHOLUX_HD float operator()(float a, float b, float, float) const {
         const float off = a - b;
@@ -127,12 +129,12 @@ struct CloseSpeckleDistance {
     }
 };
 
-// What a voxel counts whose patch is that far away: 1 as long as the distance is what independent speckle of one mean
-// gives, less beyond. Both in log2; `per_h`: looks by h.
+// Weight of a voxel as a function of its patch distance: 1 up to the distance expected from independent speckle with
+// equal means, less beyond. Distances are in log2. `per_h` is the number of looks divided by h.
 struct PatchWeight {
     float expected, per_h;
 
-    // Whether differences are so small that logarithms of the intensities themselves would not tell them.
+    // Returns whether differences are so small that CloseSpeckleDistance is required.
     ECHOLUX_HD bool is_close() const {
         constexpr float most = 256;
         return per_h > most;
@@ -144,9 +146,9 @@ struct PatchWeight {
     }
 };
 
-// The same from sums over the patch, which neighbours share, for weights that are not close: the mean of
-// SpeckleDistance over n voxels is the sum of 2 log2(a + b), less the patches' own sums of log2 a and of log2 b, by n,
-// less 2.
+// The same weight computed from patch sums that neighbours share, for weights that are not close. The mean of
+// SpeckleDistance over n voxels is the sum of 2 log2(a + b) minus the sums of log2 a and log2 b of the two patches,
+// divided by n, minus 2.
 struct PatchLikelihood {
     float per_log, per_sum, beyond;
 
@@ -154,31 +156,32 @@ struct PatchLikelihood {
         return {weight.per_h / voxels, -2 * weight.per_h / voxels, 0.5f * weight.per_h * (2 + weight.expected)};
     }
 
-    // Kept for each voxel: of the sum of log2 over the patch around it.
+    // Returns the value stored per voxel, from the sum of log2 over the patch around it.
     ECHOLUX_HD float of_patch(float logs) const { return logs * per_log + beyond; }
 
-    // Of what lies beyond the volume: its weight is 0.
+    // Value stored for patches outside the volume: their weight is 0.
     ECHOLUX_HD static float nowhere() { return -HUGE_VALF; }
 
-    // `sum`: of log2(a + b) over the patch.
+    // Returns the weight. `sum` is the sum of log2(a + b) over the patch, `own` and `other` the stored values.
     ECHOLUX_HD float operator()(float sum, float own, float other) const {
         const float more = sum * per_sum + (own + other);
         return Exp2{}(more < 0 ? more : 0.0f);
     }
 };
 
-// What a voxel counts that is `distance_square` (in voxels of the spatial sigma) away and `difference_db` brighter.
+// Weight of a voxel at squared distance `distance_square` (in voxels, scaled by the spatial sigma) that is
+// `difference_db` brighter.
 struct BilateralWeight {
-    float per_square, per_db_square;  // log2(e) / 2 by the squares of both sigmas
+    float per_square, per_db_square;  // log2(e) / 2 divided by the squares of the two sigmas
 
     ECHOLUX_HD float operator()(float distance_square, float difference_db) const {
         return Exp2{}(-distance_square * per_square - difference_db * difference_db * per_db_square);
     }
 };
 
-// The median of an odd number of values by forgetful selection: of a little more than half of them the least and the
-// greatest are dropped, the next takes their place, and so on. No branch depends on values, so that lanes of a vector
-// or threads of a warp stay together. Minimum and maximum of T are found by smaller() and greater().
+// Median of an odd number of values by forgetful selection: of slightly more than half of them, drop the min and the
+// max, add the next value, and repeat. No branch depends on the values, so vector lanes and threads of a warp do not
+// diverge. T needs overloads of smaller() and greater().
 ECHOLUX_HD inline float smaller(float a, float b) {
 #ifdef __CUDA_ARCH__
     return fminf(a, b);  // one instruction
@@ -194,11 +197,12 @@ ECHOLUX_HD inline float greater(float a, float b) {
 #endif
 }
 
+// The median of `count` values.
 template <int count>
 struct MedianOf {
     static_assert(count % 2 == 1 && count > 1);
 
-    // `value(i)`: the i-th.
+    // Returns the median of value(0) .. value(count - 1).
     template <class T, class Value>
     ECHOLUX_HD static T of(const Value& value) {
         constexpr int most = count / 2 + 2;
@@ -212,22 +216,22 @@ struct MedianOf {
             kept[size - 2] = value(next);
             --size;
         }
-        drop_ends(kept, size);  // three are left: the middle one is in front
+        drop_ends(kept, size);  // three are left, and the median is first
         return kept[0];
     }
 
   private:
-    // Puts the least at the end of what remains and the greatest behind it; both are then forgotten.
+    // Moves the min to the end of the remaining values and the max after it. The caller then discards both.
     template <class T>
     ECHOLUX_HD static void drop_ends(T* kept, int size) {
         ECHOLUX_UNROLL
-        for (int i = 0; i + 1 < size; ++i) {  // the greatest to the end
+        for (int i = 0; i + 1 < size; ++i) {  // the max to the end
             const T low = smaller(kept[i], kept[i + 1]), high = greater(kept[i], kept[i + 1]);
             kept[i] = low;
             kept[i + 1] = high;
         }
         ECHOLUX_UNROLL
-        for (int i = 0; i + 2 < size; ++i) {  // the least to the last place but one
+        for (int i = 0; i + 2 < size; ++i) {  // the min to the second-to-last position
             const T low = smaller(kept[i], kept[i + 1]), high = greater(kept[i], kept[i + 1]);
             kept[i] = high;
             kept[i + 1] = low;

@@ -1,5 +1,5 @@
-// What becomes of boundaries once sweeps have placed them (docs/layers.md), one A-scan at a time: their order, which
-// are to be believed, and the rows of surfaces.
+// Postprocessing of boundaries after the sweeps (docs/layers.md), one A-scan at a time: enforces their order, rejects
+// unreliable ones and computes the rows of surfaces.
 #pragma once
 
 #include <bit>
@@ -12,22 +12,22 @@
 
 namespace echolux {
 
-inline constexpr float least_weight_of_a_mean = 1e-6f;  // with less a map is not smoothed there
+inline constexpr float least_weight_of_a_mean = 1e-6f;  // positions with less weight are not smoothed
 
-// The row that begins nearest to a place.
+// Returns the row whose start is nearest to a position.
 ECHOLUX_HD inline std::int32_t whole_row(float place) {
     return static_cast<std::int32_t>(std::lround(place));
 }
 
-// Of a boundary that is looked for, in rows.
+// A requested boundary, in rows.
 struct WantedRows {
     float smoothness = 1;
-    float least = 0;  // from the one above
+    float least = 0;  // min distance from the previous boundary
     std::int32_t polarity = 0;
-    std::int32_t is_thin = 0;  // the layer above it may be too thin to tell
+    std::int32_t is_thin = 0;  // the layer above may be too thin to measure
 };
 
-// What a sweep says of a boundary in one A-scan. At the end of its candidates it would go on: it is not there yet.
+// Result of a sweep for a boundary in one A-scan. At the end of its candidates, the boundary needs another pass.
 struct SweptPlace {
     std::int32_t label;
     std::uint8_t is_ambiguous, has_signal;
@@ -37,9 +37,8 @@ struct SweptPlace {
     ECHOLUX_HD Reason reason() const { return is_at_end() || is_ambiguous != 0 ? Reason::ambiguous : Reason::ok; }
 };
 
-// How often boundaries are swept: around the coarse places, then around what was found. Each pass moves them by as many
-// rows as there are candidates to either side, so that steep ones need more; where more do not bring them further,
-// nothing is known of them.
+// Counts the sweeps: first around the coarse positions, then around the results. Each pass moves boundaries by at most
+// the candidate reach, so steep ones need several passes. Boundaries that do not converge are marked as unknown.
 class SweepPasses {
   public:
     static constexpr int least = 2;
@@ -49,10 +48,11 @@ class SweepPasses {
     int done() const { return done_; }
     bool are_settled() const { return done_ >= most || (done_ >= least && is_still_); }
 
-    // `at_ends`: how many places lay at the end of their candidates in this pass.
+    // Ends a pass. `at_ends` is the number of positions at the end of their candidates.
     void end(std::int64_t at_ends) {
-        constexpr double may_stay = 5e-4;    // share of all places that asks for no more passes
-        constexpr double still_moves = 0.9;  // of the pass before: more are left, and another one would not help either
+        constexpr double may_stay = 5e-4;  // share of positions at the ends that needs no further pass
+        // relative to the previous pass: with more left, another pass will not help
+        constexpr double still_moves = 0.9;
         const auto now = static_cast<double>(at_ends);
         is_still_ = now <= may_stay * places_ || (done_ > 0 && now > still_moves * before_);
         before_ = now;
@@ -66,12 +66,12 @@ class SweepPasses {
     int done_ = 0;
 };
 
-// Whether a layer is far likelier to be two, 8 dB or more apart: voxels of an A-scan in linear intensities, `floor` the
-// mean of noise.
+// Detects a layer that is far more likely to be two layers, 8 dB or more apart. `line` holds linear intensities of an
+// A-scan, `floor` is the mean of the noise.
 struct MixedLayer {
     ECHOLUX_HD bool operator()(const float* line, const LayerInside& inside, double floor) const {
         constexpr int least_rows = 6, step = 3;
-        constexpr double unlike = 6.3, sure = 15;  // nats
+        constexpr double unlike = 6.3, sure = 15;  // ratio of 8 dB; nats
         const int count = inside.end - inside.begin;
         if (count < 2 * least_rows) return false;
         double sum = 0, above = 0;
@@ -92,17 +92,17 @@ struct MixedLayer {
     ECHOLUX_HD static double log_of(double mean) { return static_cast<double>(NaturalLog{}(static_cast<float>(mean))); }
 };
 
-// The boundaries of one A-scan, from above; those of each one are `stride` values apart.
+// The boundaries of one A-scan from the top, stored `stride` values apart.
 struct LineOfSurfaces {
     std::int32_t* rows;
-    float* places;  // finer than rows
+    float* places;  // with sub-row precision
     float* quality;
     Reason* reasons;
     std::int64_t stride;
     const WantedRows* wanted;
     int count;
 
-    // Each at least its distance below the one before; how many were moved for that.
+    // Moves boundaries down to their min distance from the previous one. Returns the number moved.
     ECHOLUX_HD int order_rows() const {
         int moved = 0;
         for (int k = 1; k < count; ++k) {
@@ -120,7 +120,7 @@ struct LineOfSurfaces {
         }
     }
 
-    // Where hardly anything speaks for a boundary. `contrast_db`: NaN where it cannot be told.
+    // Marks a boundary with hardly any contrast. `contrast_db` is NaN if it could not be measured.
     ECHOLUX_HD void mark_weak(int k, float contrast_db) const {
         constexpr float least_contrast_db = 1;
         const int polarity = wanted[k].polarity;
@@ -129,7 +129,7 @@ struct LineOfSurfaces {
         if (!(rise >= least_contrast_db) && !is_thin_as_wanted(k)) reasons[k * stride] = Reason::weak_match;
     }
 
-    // Two surfaces with another one between them that neither found: both may lie elsewhere.
+    // Marks two surfaces as ambiguous if a missed surface is between them: both may be misplaced.
     ECHOLUX_HD void mark_mixed(const float* line, int depth, double floor) const {
         const LayerEdges edges{rows, stride, count, depth};
         for (int k = 0; k + 1 < count; ++k) {
@@ -141,7 +141,7 @@ struct LineOfSurfaces {
         }
     }
 
-    // Beside voxels that were never recorded there is no telling where a surface lies.
+    // Marks surfaces next to unrecorded voxels, whose position cannot be determined.
     ECHOLUX_HD void mark_missing(int k, const float* line, int depth) const {
         constexpr int reach = 2;  // rows on either side
         const int at = row(k), first = at > reach ? at - reach : 0, end = at + reach < depth ? at + reach : depth;
@@ -150,9 +150,9 @@ struct LineOfSurfaces {
         }
     }
 
-    // Of boundaries that lie on each other only the one that is surer in the whole volume is there.
+    // Of coinciding boundaries, keeps the one with the higher confidence in the whole volume.
     ECHOLUX_HD void mark_doubled(const double* sureness) const {
-        int kept = count;  // none yet
+        int kept = count;  // none
         for (int k = 0; k < count; ++k) {
             if (!has_place(reasons[k * stride])) continue;
             const bool is_doubled =
@@ -163,9 +163,10 @@ struct LineOfSurfaces {
         }
     }
 
-    // Voxel i reaches from i - 1/2 to i + 1/2: a boundary above it lies at i - 1/2. In place of `places`.
+    // Converts positions to surface rows in place. Voxel i covers i - 1/2 to i + 1/2, so a boundary above it is at i -
+    // 1/2.
     ECHOLUX_HD void finish(bool has_signal, int depth) const {
-        constexpr float parts_of_a_row = 4096;  // what sums of smoothing round is not told
+        constexpr float parts_of_a_row = 4096;  // rounds away differences in the order of smoothing sums
         for (int k = 0; k < count; ++k) {
             const float at = std::round(place(k) * parts_of_a_row) / parts_of_a_row - 0.5f;
             Reason& reason = reasons[k * stride];
@@ -183,7 +184,7 @@ struct LineOfSurfaces {
     ECHOLUX_HD std::int32_t row(int k) const { return rows[k * stride]; }
     ECHOLUX_HD float place(int k) const { return places[k * stride]; }
 
-    // Whether a layer beside the boundary is too thin to tell, and was looked for as such.
+    // Returns whether a layer next to the boundary is too thin to measure and was declared so.
     ECHOLUX_HD bool is_thin_as_wanted(int k) const {
         const auto is_thin = [&](int lower) {
             return wanted[lower].is_thin != 0 && row(lower) - row(lower - 1) < thinnest_layer;
