@@ -14,7 +14,8 @@
 namespace echolux {
 namespace {
 
-// 0 .. 1, both left out, the same for a seed and a number on every machine (splitmix64: G. Steele et al., OOPSLA 2014).
+// Returns a uniform number in (0, 1) that depends only on the seed and the index (splitmix64: G. Steele et al., OOPSLA
+// 2014).
 double chance(std::uint64_t seed, std::uint64_t number) {
     std::uint64_t x = seed * 0x9e3779b97f4a7c15u + (number + 1) * 0xd1b54a32d192ed03u;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -23,11 +24,11 @@ double chance(std::uint64_t seed, std::uint64_t number) {
     return (static_cast<double>(x >> 11) + 0.5) * 0x1p-53;
 }
 
-// How likely a random mask takes each sample, by comparison.
+// Returns the relative probability of each sample in a random mask.
 std::vector<double> likelihoods(const ReconstructionSpec& spec) {
     std::vector<double> weights(index(spec.geometry.samples), 1.0);
     if (spec.compressive.mask == SensingMask::uniform) return weights;
-    constexpr double min = 0.05;  // of the dark ends too some are wanted
+    constexpr double min = 0.05;  // keeps some samples of the dark ends
     const std::vector<double>& dark = spec.calibration.dark;
     for (std::size_t p = 0; p < weights.size(); ++p) {
         weights[p] = std::max(0.0, spec.calibration.background[p] - (dark.empty() ? 0 : dark[p]));
@@ -37,7 +38,7 @@ std::vector<double> likelihoods(const ReconstructionSpec& spec) {
     return weights;
 }
 
-// Those with the largest chance^(1 / likelihood).
+// Returns the samples with the largest chance^(1 / likelihood): weighted sampling without replacement.
 std::vector<std::int32_t> random_samples(const ReconstructionSpec& spec) {
     const std::vector<double> weights = likelihoods(spec);
     const auto seed = static_cast<std::uint64_t>(spec.compressive.seed);
@@ -54,7 +55,7 @@ std::vector<std::int32_t> random_samples(const ReconstructionSpec& spec) {
     return samples;
 }
 
-// What the finer grid is, or the k grid itself.
+// Adds the finer grid, or the k grid itself.
 void add_grid(SensingTables& tables, const ReconstructionSpec& spec) {
     const double scale = std::sqrt(static_cast<double>(tables.length));
     const GridBand band = tables.real ? both_sides(tables.length) : one_side(tables.modes);
@@ -84,9 +85,9 @@ std::complex<double> SensingTables::element(std::size_t p, std::int64_t m) const
     return std::conj(turns[p]) * std::polar(1 / std::sqrt(n), angle);
 }
 
-// The large sieve: points of a circle that are all delta of a turn apart see at most (M + 1 / delta) of the norm of M
-// neighbouring orders (H. L. Montgomery, Bull. Amer. Math. Soc. 84, 547 (1978)). Without turns these are the orders of
-// both sides; with turns a sample is the real part of one side's, of twice the norm.
+// Bound from the large sieve: points on a circle at least delta of a turn apart capture at most (M + 1 / delta) times
+// the norm of M consecutive orders (H. L. Montgomery, Bull. Amer. Math. Soc. 84, 547 (1978)). Without phase factors
+// these are the orders of both sides. With them, a sample is the real part of one side's orders with twice the norm.
 double SensingTables::max_curvature() const {
     const double n = static_cast<double>(length);
     std::vector<double> on_circle;
@@ -99,7 +100,7 @@ double SensingTables::max_curvature() const {
 
 int enough_tries(const SensingTables& tables, const CompressiveRecipe& recipe) {
     if (recipe.step == StepRule::clamped) return 1;
-    const double min = std::min(1.0, recipe.min_step);  // a search begins with 1
+    const double min = std::min(1.0, recipe.min_step);  // the initial curvature is 1
     const double doublings = std::ceil(std::log2(tables.max_curvature() / min));
     return 1 + static_cast<int>(std::clamp(doublings, 0.0, SearchRules<double>::max_tries - 1.0));
 }

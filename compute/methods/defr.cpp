@@ -10,7 +10,7 @@
 namespace echolux {
 namespace {
 
-// The largest amplitude of the transform of `values`.
+// Returns the largest amplitude of the transform of `values`.
 double highest_bin(const std::vector<std::complex<double>>& values) {
     Fft transform(Fft::Kind::complex_forward, std::ssize(values));
     std::ranges::copy(values, transform.complex_in());
@@ -20,7 +20,7 @@ double highest_bin(const std::vector<std::complex<double>>& values) {
     return static_cast<double>(std::abs(std::ranges::max(bins, {}, magnitude)));
 }
 
-// The spectrum of the source behind the window, or the window where no background is known.
+// Returns the windowed source spectrum, or the window alone if there is no background.
 std::vector<double> windowed_source(const ReconstructionSpec& spec, const KGrid& grid,
                                     const std::vector<double>& window) {
     if (spec.calibration.background.empty()) return window;
@@ -43,8 +43,8 @@ DefrTables defr_tables(const ReconstructionSpec& spec) {
     for (const double phase : theta) tables.rotation.push_back(std::polar(1.0, phase));
 
     const std::vector<double> source = windowed_source(spec, grid, tables.window);
-    std::vector<std::complex<double>> false_image(source.size());  // mirrored in depth, which changes no amplitude
-    double true_image = 0;                                         // all in phase, at zero delay
+    std::vector<std::complex<double>> false_image(source.size());  // mirrored in depth, which preserves amplitudes
+    double true_image = 0;                                         // all points in phase at zero delay
     for (std::size_t j = 0; j < source.size(); ++j) {
         false_image[j] = source[j] * std::polar(1.0, 2 * theta[j]);
         true_image += source[j];

@@ -1,6 +1,6 @@
-// Dispersion-encoded full range (docs/algorithms.md 8; B. Hofer et al., Opt. Express 17, 7 (2009) and 18, 4898 (2010)):
-// a real spectrum shows each reflector on both sides of zero delay, but only one of the two is sharp once the
-// dispersion is compensated for. The sharp ones are found and their false images taken away, again and again.
+// Dispersion-encoded full range (docs/algorithms.md 8; B. Hofer et al., Opt. Express 17, 7 (2009) and 18, 4898 (2010)).
+// A real spectrum shows each reflector on both sides of zero delay, but after dispersion compensation only the true
+// image is sharp. The method repeatedly finds the sharp images and subtracts their blurred mirror images.
 #pragma once
 
 #include <complex>
@@ -11,16 +11,16 @@
 namespace echolux {
 
 struct DefrTables {
-    std::vector<double> window;                  // [points], or shaping: real
+    std::vector<double> window;                  // [points], window or shaping, real
     std::vector<std::complex<double>> rotation;  // [points], exp(i theta)
-    double gamma = 0;  // how high the false image of a peak can be, as a part of the peak; 1: there is no dispersion
-    double threshold = 0;  // of amplitudes that are found, as a part of the strongest
+    double gamma = 0;      // max amplitude of the mirror image relative to its peak; 1 without dispersion
+    double threshold = 0;  // min amplitude of detected peaks, relative to the strongest
 };
 
-// Above this, false images hardly go away.
+// Gamma above which mirror images are hardly suppressed.
 inline constexpr double weak_diversity = 0.6;
 
-// The spec's geometry and calibration are valid.
+// Builds the tables of a spec with valid geometry and calibration.
 DefrTables defr_tables(const ReconstructionSpec& spec);
 
 }  // namespace echolux

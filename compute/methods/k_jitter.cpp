@@ -12,7 +12,8 @@
 namespace echolux {
 namespace {
 
-// 0: the rows fit neither the A-scans nor the B-scans. In double, for a product of settings may be any number.
+// Returns the number of lines per row, or 0 if the number of rows matches neither A-scans nor B-scans. Computed in
+// double, because the product of settings may overflow an integer.
 std::int64_t lines_a_row(const ScanGeometry& geometry, std::int64_t count) {
     const auto rows = static_cast<double>(count), volumes = static_cast<double>(geometry.volumes);
     const double frames = static_cast<double>(geometry.b_scans) * static_cast<double>(geometry.b_repeats);
@@ -31,7 +32,7 @@ KJitter::KJitter(const ScanGeometry& geometry, const Calibration& calibration)
 
 void check_k_jitter(const std::vector<double>& k_jitter, const ScanGeometry& geometry, const std::string& where) {
     if (k_jitter.empty()) return;
-    constexpr double largest_share = 0.1;  // of the samples; more is no jitter, but another k map
+    constexpr double largest_share = 0.1;  // of the samples; larger values indicate a different k map
     const std::int64_t rows = std::ssize(k_jitter) / 2;
     require(k_jitter.size() % 2 == 0, "holds half a row", where, "a row is offset, stretch");
     require(lines_a_row(geometry, rows) != 0,

@@ -1,5 +1,5 @@
-// Swept sources whose k map differs a little from sweep to sweep (calibration.k_jitter, docs/algorithms.md 7.1): of
-// each A-scan, or of each acquired B-scan, how far and how much wider its samples lie on the k grid.
+// Swept sources whose k map varies from sweep to sweep (calibration.k_jitter, docs/algorithms.md 7.1): the offset and
+// stretch of the samples on the k grid, per A-scan or per acquired B-scan.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace echolux {
 
-// Sample p of a line lies at offset + stretch * x_p of the uniform k grid, x_p from the k map.
+// Sample p of a line is at offset + stretch * x_p on the uniform k grid, where x_p is from the k map.
 struct LineMap {
     double offset = 0;
     double stretch = 1;
@@ -20,19 +20,21 @@ struct LineMap {
     ECHOLUX_HD double inverse(double place) const { return (place - offset) / stretch; }
 };
 
-// Wherever the rows lie, on the host or on a GPU.
+// Non-owning view of the rows in host or GPU memory.
 struct KJitterView {
     const LineMap* rows = nullptr;
     std::int64_t count = 0;
+    // Lines per row: 1, or those of an acquired B-scan.
     std::int64_t lines_a_row = 1;
 
-    // `line` counts the lines of a recording in the order of time, flyback left out.
+    // Returns the map of a line. Lines are counted in temporal order over the recording, without flyback.
     ECHOLUX_HD LineMap of(std::int64_t line) const { return rows[line / lines_a_row % count]; }
 };
 
+// Owns the rows of a calibration. Rows repeat if the recording has more lines.
 class KJitter {
   public:
-    // The calibration's k_jitter is valid.
+    // calibration.k_jitter must be valid.
     KJitter(const ScanGeometry& geometry, const Calibration& calibration);
 
     KJitterView view() const { return {rows_.data(), std::ssize(rows_), lines_a_row_}; }
@@ -45,8 +47,8 @@ class KJitter {
     std::int64_t lines_a_row_;
 };
 
-// Rows of two numbers, as many as a volume has A-scans or acquired B-scans (or all volumes together), that leave the
-// spectrum where it was but for a tenth of the samples. Throws Error{bad_setting} naming `where`.
+// Checks rows of two numbers. There must be one row per A-scan or per acquired B-scan, of one volume or of all. No row
+// may move the ends of the spectrum by more than a tenth of the samples. Throws Error{bad_setting} naming `where`.
 void check_k_jitter(const std::vector<double>& k_jitter, const ScanGeometry& geometry, const std::string& where);
 
 }  // namespace echolux

@@ -13,7 +13,8 @@
 namespace echolux {
 namespace {
 
-// A phase of 40 rad along half the spectrum turns by 0.08 rad in a piece: an error of 2e-8.
+// Tabulates the spectral weight at thirds of a grid point. A phase of 40 rad over half the spectrum turns by 0.08 rad
+// per piece, which causes an error of 2e-8.
 CubicPieces<std::complex<float>> weights_of_grid(const ReconstructionSpec& spec) {
     const std::int64_t n = spec.geometry.samples;
     const KGrid grid = k_grid(spec.calibration, n);
@@ -30,12 +31,12 @@ CubicPieces<std::complex<float>> weights_of_grid(const ReconstructionSpec& spec)
 }
 
 CubicPieces<std::complex<float>> turn_of_cycle() {
-    constexpr std::int64_t pieces = 256;  // an error of 2e-10
+    constexpr std::int64_t pieces = 256;  // error 2e-10
     return {0, 1, pieces, [](double cycles) { return std::polar(1.0, -2 * std::numbers::pi * cycles); }};
 }
 
 CubicPieces<float> kernel_of_root(const SpreadingKernel& kernel) {
-    constexpr std::int64_t pieces = 512;  // W = 12, R = 4 bends most: an error of 1e-8 of the kernel's height
+    constexpr std::int64_t pieces = 512;  // the worst case W = 12, R = 4 has an error of 1e-8 of the kernel's height
     const double half_width = static_cast<double>(kernel.width()) / 2;
     return {0, 1, pieces, [&](double s) { return kernel.at(half_width * std::sqrt(1 - s * s)); }};
 }

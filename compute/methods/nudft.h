@@ -1,5 +1,5 @@
-// The exact transform of a spectrum where it was sampled (docs/algorithms.md 4): all linear stages from the sample less
-// its background to the depth bin as one matrix, so nothing is interpolated and only the rows that are kept exist.
+// Exact transform at the recorded sample positions (docs/algorithms.md 4). One matrix combines all linear steps from
+// the background-subtracted sample to the depth bin, so nothing is interpolated and only the kept bins have rows.
 #pragma once
 
 #include <complex>
@@ -10,32 +10,34 @@
 
 namespace echolux {
 
-// bin[z] = sum over p of at(z, p) * (I[p] - b[p]); not divided by the window's sum, as with every method.
+// bin[z] = sum over p of at(z, p) * (I[p] - b[p]). As with every method, not divided by the sum of the window.
 class NudftMatrix {
   public:
-    // The spec is valid.
+    // The spec must be valid.
     explicit NudftMatrix(const ReconstructionSpec& spec);
 
-    std::int64_t depth() const { return depth_; }  // rows: the depth bins kept
+    std::int64_t depth() const { return depth_; }  // rows: kept depth bins
+    // Columns: recorded samples.
     std::int64_t samples() const { return static_cast<std::int64_t>(points_.size()); }
 
+    // Returns one element. z counts kept bins.
     std::complex<double> at(std::int64_t z, std::int64_t p) const;
 
-    // No element is greater.
+    // Returns an upper bound of the magnitude of all elements.
     double largest() const;
 
   private:
     std::int64_t first_bin_;
     std::int64_t depth_;
     double transform_;                           // length, in points of the uniform grid
-    std::vector<double> points_;                 // where each sample lies on the uniform grid
+    std::vector<double> points_;                 // position of each sample on the uniform grid
     std::vector<std::complex<double>> weights_;  // window or shaping, dispersion, share of the grid
 };
 
-// Whether this spec goes through the matrix. Without a k map it does not: the plain transform is exact then.
+// Returns whether a spec uses the matrix. Without a k map it does not, because the plain transform is then exact.
 bool uses_nudft(const ReconstructionSpec& spec);
 
-// Elements of the largest matrix that is accepted: 2 GiB on the CPU.
+// Max number of matrix elements: 2 GiB on the CPU.
 inline constexpr std::int64_t max_nudft_elements = std::int64_t{1} << 28;
 
 }  // namespace echolux

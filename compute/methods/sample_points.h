@@ -1,5 +1,4 @@
-// The recorded samples as points of the k axis, for methods that transform them where they lie
-// (docs/algorithms.md 4).
+// Recorded samples as points on the k axis, for methods that transform them without resampling (docs/algorithms.md 4).
 #pragma once
 
 #include <complex>
@@ -10,14 +9,14 @@
 namespace echolux {
 
 struct SamplePoints {
-    std::vector<double> points;                 // where each sample lies on the uniform grid
+    std::vector<double> points;                 // position of each sample on the uniform grid
     std::vector<std::complex<double>> weights;  // window or shaping, dispersion, share of the grid
 };
 
-// How much of the uniform grid each sample stands for: half the way from its left to its right neighbour.
+// Returns the share of the uniform grid per sample: half the distance between its left and right neighbours.
 std::vector<double> shares_of_grid(const std::vector<double>& points);
 
-// Of a spec that is valid. Samples beyond the grid have no weight.
+// Returns the points of a valid spec. Samples outside the grid get zero weight.
 SamplePoints sample_points(const ReconstructionSpec& spec);
 
 }  // namespace echolux

@@ -10,7 +10,7 @@ namespace echolux {
 
 SamplesByPlace samples_by_place(const std::vector<double>& points) {
     const auto length =
-        static_cast<double>(points.size());  // rows move the ends of a spectrum by a tenth of it at most
+        static_cast<double>(points.size());  // k_jitter moves the ends by at most a tenth of the spectrum
     SamplesByPlace all;
     for (std::size_t p = 0; p < points.size(); ++p) {
         if (points[p] >= -length && points[p] <= 2 * length) all.samples.push_back(static_cast<std::int32_t>(p));

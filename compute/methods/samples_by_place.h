@@ -1,5 +1,6 @@
-// The samples of a spectrum in the order of their places on the k axis, so that those near a point are found without
-// looking at all: what gathers instead of scattering where each line's samples lie elsewhere (docs/algorithms.md 7.1).
+// The samples of a spectrum sorted by their position on the k axis, so that those near a point are found without a
+// search over all samples. Used to gather rather than scatter if samples move from line to line (docs/algorithms.md
+// 7.1).
 #pragma once
 
 #include <cstdint>
@@ -9,16 +10,16 @@
 
 namespace echolux {
 
-// Wherever the tables lie, on the host or on a GPU.
+// Non-owning view of the tables in host or GPU memory.
 struct SamplesByPlaceView {
-    const double* points = nullptr;          // [count], rising
-    const std::int32_t* samples = nullptr;   // [count], which they are
-    const std::int32_t* first_at = nullptr;  // [cells]: the first of `points` at or above first_cell + i
+    const double* points = nullptr;          // [count], ascending
+    const std::int32_t* samples = nullptr;   // [count], sample index of each point
+    const std::int32_t* first_at = nullptr;  // [cells], index of the first point at or above first_cell + i
     std::int64_t count = 0;
     std::int64_t cells = 0;
     std::int64_t first_cell = 0;
 
-    // use(sample, distance) for every sample of a line that has a share in point g of the finer grid, which is
+    // Calls use(sample, distance) for every sample of a line that contributes to point g of the finer grid, which is
     // circular.
     ECHOLUX_HD_CALLER
     template <class Use>
@@ -36,7 +37,7 @@ struct SamplesByPlaceView {
     }
 
   private:
-    // Not above the first sample at or beyond x, whichever way x was rounded.
+    // Returns an index not above the first sample at or beyond x, regardless of how x was rounded.
     ECHOLUX_HD std::int64_t first_near(double x) const {
         const double cell = floor(x) - static_cast<double>(first_cell) - 1;
         if (cell >= static_cast<double>(cells)) return count;
@@ -44,6 +45,7 @@ struct SamplesByPlaceView {
     }
 };
 
+// Owns the tables.
 struct SamplesByPlace {
     std::vector<double> points;
     std::vector<std::int32_t> samples;
@@ -55,8 +57,8 @@ struct SamplesByPlace {
     }
 };
 
-// `points`: where each sample lies on the k grid by the k map. Samples that no row of k_jitter brings onto it are left
-// out.
+// Builds the tables. `points` are the positions of the samples by the k map. Samples that no k_jitter row can bring
+// onto the k grid are omitted.
 SamplesByPlace samples_by_place(const std::vector<double>& points);
 
 }  // namespace echolux

@@ -7,7 +7,7 @@
 namespace echolux {
 namespace {
 
-// Fills the way to the grid from the way from it: the transpose of a sparse matrix, in the order of the samples.
+// Fills the direction to the grid as the transpose of the direction from it, in sample order.
 void transpose(SpreadSamples& spread, std::int64_t grid) {
     const auto point = [&](std::size_t p, std::int64_t l) { return index((spread.first[p] + l) % grid); };
     spread.begin.assign(index(grid + 1), 0);

@@ -12,11 +12,12 @@ double square(double x) {
     return x * x;
 }
 
+// (beta / pi)^2 of the Kaiser-Bessel kernel.
 double kaiser_bessel_square(const NufftRecipe& recipe) {
     return square(static_cast<double>(recipe.width) / recipe.oversampling * (recipe.oversampling - 0.5)) - 0.8;
 }
 
-// beta of exp(beta (sqrt(1 - x^2) - 1)): tuned for R = 2 (A. Barnett, J. Magland, L. af Klinteberg, SIAM J. Sci.
+// beta of exp(beta (sqrt(1 - x^2) - 1)), tuned for R = 2 (A. Barnett, J. Magland, L. af Klinteberg, SIAM J. Sci.
 // Comput. 41, C479 (2019)).
 double exponential_beta(const NufftRecipe& recipe) {
     const auto width = static_cast<double>(recipe.width);
@@ -39,7 +40,7 @@ double shape_of(const NufftRecipe& recipe) {
     return exponential_beta(recipe);
 }
 
-// sinh(sqrt(s)) / sqrt(s), for negative s too.
+// sinh(sqrt(s)) / sqrt(s), also for negative s.
 double sinhc_of_root(double s) {
     const double root = std::sqrt(std::abs(s));
     if (root < 1e-6) return 1;
@@ -68,7 +69,8 @@ double SpreadingKernel::transform(double cycles) const {
         case GridKernel::kaiser_bessel: return sinhc_of_root(square(shape_) - square(pi * width_ * cycles));
         case GridKernel::exponential: break;
     }
-    // No closed form: the trapezoidal rule in the angle, d = W/2 sin(a), which takes the kernel's steep ends apart.
+    // No closed form: integrate with the trapezoidal rule over the angle a, d = W/2 sin(a), which resolves the steep
+    // ends of the kernel.
     constexpr int steps = 200;
     double sum = 0;
     for (int i = -steps; i <= steps; ++i) {
