@@ -20,7 +20,7 @@ void require_monotone(const std::vector<double>& numbers, const std::string& whe
 
 void check_k_positions(const std::vector<double>& positions, std::int64_t samples, const std::string& where) {
     require_monotone(positions, where);
-    const double slack = 0.01 * static_cast<double>(samples);  // real maps leave the spectrum by a little
+    const double slack = 0.01 * static_cast<double>(samples);  // real maps exceed the spectrum slightly
     const double last = static_cast<double>(samples - 1);
     for (const double position : positions) {
         require(position >= -slack && position <= last + slack,

@@ -1,4 +1,4 @@
-// What the settings of a spec come to: defaults resolved, and what follows from them.
+// Effective settings of a spec: resolved defaults and properties derived from them.
 #pragma once
 
 #include <cstdint>
@@ -10,40 +10,42 @@
 
 namespace echolux {
 
-// recipe.background with `automatic` resolved.
+// Returns recipe.background with `automatic` resolved.
 Background chosen_background(const Recipe& recipe, const Calibration& calibration);
 
-// recipe.resample, or none where neither a k map nor its jitter is given.
+// Returns recipe.resample, or none if the calibration has neither a k map nor k jitter.
 Resample chosen_resample(const Recipe& recipe, const Calibration& calibration);
 
-// Whether whole B-scans have to be kept as complex depth bins before voxels can be made.
+// Returns whether whole B-scans must be stored as complex depth bins before voxels can be computed.
 bool needs_whole_b_scans(const Recipe& recipe);
 
-// Whether the level that counts as 0 dB has to be measured before the plan is made (compute/calibrate).
+// Returns whether the 0 dB level must be measured before planning (compute/calibrate).
 bool needs_noise_floor(const Recipe& recipe, const FlowRecipe& flow);
 
-// Whether the codes of each B-scan span its own least to its greatest value.
+// Returns whether the codes of each B-scan span its own min to max.
 bool needs_frame_range(const Recipe& recipe);
 
-// [begin, end) of the depth bins kept, zero-padded ones included.
+// Kept depth bins [begin, end), including those from zero padding.
 struct DepthRange {
     std::int64_t begin = 0;
     std::int64_t end = 0;
 };
 DepthRange kept_depth(const Recipe& recipe, std::int64_t bins);
 
-// B-scans of a volume for each position along the slow axis: several where repeats lie side by side.
+// Returns the number of B-scans per slow-axis position: several if repeats are stored side by side.
 inline std::int64_t slices_per_b_scan(const VolumeGrid& grid, const ScanGeometry& geometry) {
     return grid.b_scans / geometry.b_scans;
 }
 
-// Strictly monotone. Throws Error{bad_setting} naming `where`.
+// Checks that numbers are strictly monotone. Throws Error{bad_setting} naming `where`.
 void require_monotone(const std::vector<double>& numbers, const std::string& where);
 
-// Strictly monotone and, but for 1 % of the samples, inside the spectrum. Throws Error{bad_setting} naming `where`.
+// Checks that positions are strictly monotone and inside the spectrum, with a tolerance of 1 % of the samples. Throws
+// Error{bad_setting} naming `where`.
 void check_k_positions(const std::vector<double>& positions, std::int64_t samples, const std::string& where);
 
-// Strictly monotone, and of light that OCT uses. Throws Error{bad_setting} naming `where`.
+// Checks that wavelengths are strictly monotone and in the range that OCT uses. Throws Error{bad_setting} naming
+// `where`.
 void check_wavelengths(const std::vector<double>& wavelengths_nm, const std::string& where);
 
 }  // namespace echolux

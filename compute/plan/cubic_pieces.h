@@ -1,6 +1,6 @@
-// A smooth function as cubic pieces of equal length, each through four of its values: what is evaluated for every
-// sample of every line costs one look-up and three multiplications. The error is h^4/1944 of the fourth derivative for
-// pieces of length h, and there is no jump between pieces.
+// A smooth function as cubic pieces of equal length, each through four of its values, for functions evaluated for every
+// sample of every line: one look-up and three multiplications. The error is h^4/1944 times the fourth derivative for
+// pieces of length h. The function stays continuous between pieces.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace echolux {
 
-// The pieces wherever they lie, on the host or on a GPU.
+// Non-owning view of the pieces in host or GPU memory.
 template <class Value>
 struct CubicPiecesView {
     const Value* coefficients = nullptr;  // [pieces][4]
@@ -19,7 +19,7 @@ struct CubicPiecesView {
     double begin = 0;
     double pieces_per_unit = 0;
 
-    // Beyond the ends the last piece goes on.
+    // Evaluates the function. Beyond the ends, the end pieces are extrapolated.
     ECHOLUX_HD_CALLER
     ECHOLUX_HD Value operator()(double x) const {
         const double place = (x - begin) * pieces_per_unit;
@@ -31,12 +31,13 @@ struct CubicPiecesView {
     }
 };
 
+// Owns the pieces.
 template <class Value>
 class CubicPieces {
   public:
     CubicPieces() = default;
 
-    // `value_at(double)` gives the function between `begin` and `end`.
+    // Samples the function `value_at(double)` between `begin` and `end`.
     template <class Function>
     CubicPieces(double begin, double end, std::int64_t pieces, const Function& value_at)
         : begin_(begin), pieces_per_unit_(static_cast<double>(pieces) / (end - begin)) {

@@ -7,7 +7,7 @@ namespace echolux {
 
 CubicSpline::CubicSpline(std::span<const double> x, std::span<const double> y)
     : x_(x.begin(), x.end()), y_(y.begin(), y.end()), curvature_(x.size(), 0.0) {
-    // Tridiagonal system for the curvatures, zero at both ends (Thomas algorithm).
+    // Tridiagonal system for the second derivatives, which are zero at both ends (Thomas algorithm).
     const std::size_t n = x_.size();
     std::vector<double> upper(n, 0.0);
     for (std::size_t i = 1; i + 1 < n; ++i) {

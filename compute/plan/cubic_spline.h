@@ -1,4 +1,4 @@
-// Natural cubic spline through (x, y), in double: for tables, not for spectra.
+// Natural cubic spline through points (x, y), in double precision. Used to build tables, not to process spectra.
 #pragma once
 
 #include <span>
@@ -8,10 +8,10 @@ namespace echolux {
 
 class CubicSpline {
   public:
-    // x strictly ascending, at least two points.
+    // x must be strictly ascending and have at least two points.
     CubicSpline(std::span<const double> x, std::span<const double> y);
 
-    double operator()(double x) const;  // extrapolates by the end pieces
+    double operator()(double x) const;  // extrapolates the end pieces
 
   private:
     std::vector<double> x_;

@@ -1,5 +1,5 @@
-// Checking, reading and writing single values of described fields. Messages say what was expected and what came, so
-// that whoever adds the file's name and line has the whole sentence.
+// Checks, parses and prints single values of described fields. Messages state the expected and the actual value, so
+// that callers only need to add the file name and line.
 #include "compute/plan/describe.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::string spelled_number(double number) {
     return {digits.data(), end};
 }
 
-// Whether a number of some sort was given, then its range is worth telling even where it is as good as none.
+// Returns whether the input looks like a number. If so, its range is reported even if it is practically unlimited.
 bool is_number(const std::string& got) {
     return !got.empty() && got.find_first_not_of("+-.0123456789eE") == std::string::npos;
 }
@@ -67,7 +67,8 @@ std::string expectation(const FieldText& field, const Value& like, const std::st
                 std::string(where), near.empty() ? "" : "did you mean \"" + near + "\"?");
 }
 
-// A whole real number as an integer, an integer as a real, a number as a list; nothing when the types do not fit.
+// Converts a real without fraction to an integer, an integer to a real, or a number to a list. Returns nothing if the
+// types are incompatible.
 std::optional<Value> converted(const Value& like, const Value& value) {
     if (like.index() == value.index()) return value;
     const auto* whole = std::get_if<std::int64_t>(&value);
@@ -76,7 +77,7 @@ std::optional<Value> converted(const Value& like, const Value& value) {
     const double number = whole != nullptr ? static_cast<double>(*whole) : *real;
     if (std::holds_alternative<double>(like)) return number;
     if (std::holds_alternative<std::vector<double>>(like)) return std::vector<double>{number};
-    constexpr double exact = 9007199254740992.0;  // 2^53: beyond it not every integer is a double
+    constexpr double exact = 9007199254740992.0;  // 2^53: not every larger integer is representable as a double
     if (std::holds_alternative<std::int64_t>(like) && std::abs(number) <= exact && number == std::trunc(number)) {
         return static_cast<std::int64_t>(number);
     }
@@ -84,7 +85,8 @@ std::optional<Value> converted(const Value& like, const Value& value) {
 }
 
 bool allowed(const FieldText& field, const Value& value) {
-    const auto in_range = [&](double number) { return number >= field.low && number <= field.high; };  // NaN is not
+    // false for NaN
+    const auto in_range = [&](double number) { return number >= field.low && number <= field.high; };
     return std::visit(Overloaded{[](bool) { return true; },
                                  [&](std::int64_t number) { return in_range(static_cast<double>(number)); },
                                  [&](double number) { return in_range(number); },
@@ -150,7 +152,7 @@ std::string quoted(const std::string& text) {
     return quoted + "\"";
 }
 
-std::string with_point(const std::string& digits) {  // TOML tells reals from integers by the point or exponent
+std::string with_point(const std::string& digits) {  // TOML distinguishes reals by a point or exponent
     return digits.find_first_of(".en") == std::string::npos ? digits + ".0" : digits;
 }
 
@@ -158,7 +160,8 @@ char lower(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-// Insertions, deletions, substitutions and swaps of neighbours that turn a into b (optimal string alignment).
+// Returns the edit distance of a and b: insertions, deletions, substitutions and swaps of neighbours (optimal string
+// alignment).
 std::size_t edits(std::string_view a, std::string_view b) {
     std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
     for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
@@ -177,7 +180,7 @@ std::size_t edits(std::string_view a, std::string_view b) {
     return last[b.size()];
 }
 
-// Types of numbers as NumPy and C name them: "uint16" and "uint16_t" are u16.
+// Converts the number types of NumPy and C to our names: "uint16" and "uint16_t" become u16.
 std::string as_we_name_it(std::string_view name) {
     constexpr std::array<std::pair<std::string_view, char>, 3> types{{{"uint", 'u'}, {"int", 'i'}, {"float", 'f'}}};
     if (name.ends_with("_t")) name.remove_suffix(2);
@@ -187,8 +190,8 @@ std::string as_we_name_it(std::string_view name) {
     return {};
 }
 
-// "hann" for "hanning": the longest candidate that the name begins with, or that begins with the name; "simulation" for
-// "simulate": of longer ones the last letter of the shorter may differ.
+// Returns the longest candidate that is a prefix of the name or has it as a prefix ("hann" for "hanning"). For longer
+// words the last letter may differ ("simulation" for "simulate").
 std::string_view longest_common_start(std::string_view name, std::span<const std::string_view> candidates) {
     constexpr std::size_t least = 4, least_stem = 6;
     std::string_view found;
@@ -235,7 +238,7 @@ std::string spelled(const Value& value) {
 }
 
 std::string nearest_name(std::string_view name, std::span<const std::string_view> candidates) {
-    constexpr std::size_t longest = 64;  // of any name we have; a longer one is no slip of the finger
+    constexpr std::size_t longest = 64;  // longer than all our names: not a typo
     if (name.size() > longest) return {};
     if (const std::string ours = as_we_name_it(name); std::ranges::count(candidates, std::string_view(ours)) > 0)
         return ours;

@@ -1,8 +1,7 @@
-// One description for each parameter: name, unit, range, default, help and what a change of it costs. Files, command
-// line, documentation and (later) the window are all made from these descriptions; nothing declares a parameter twice.
+// A single description per parameter: name, unit, range, default, help, and the cost of a change. Files, the command
+// line, documentation and the window are generated from these descriptions; no parameter is declared twice.
 //
-// Beside each parameter struct S stands one specialisation of describe<S>(). The default of a field is its value in
-// S{}.
+// Each parameter struct S has a specialization of describe<S>(). The default of a field is its value in S{}.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +17,17 @@
 
 namespace echolux {
 
-// What has to be redone when the field changes.
+// What must be rebuilt when the field changes.
 enum class Effect {
-    file,   // a fact of the recording: everything
+    file,   // property of the recording: everything
     plan,   // buffers, transforms, volume geometry
-    table,  // host tables only: swapped between blocks
-    view    // the picture only
+    table,  // host tables only, swapped between blocks
+    view    // the display only
 };
 
 using Value = std::variant<bool, std::int64_t, double, std::string, std::vector<double>>;
 
-// Of numbers, both ends included.
+// Inclusive range of numbers.
 struct ValueRange {
     double low = 0;
     double high = 1;
@@ -38,34 +37,34 @@ struct ValueRange {
 
 enum class PathKind { none, file, folder };
 
-// What a control offers beyond type and range. Nothing of it limits what may be set.
+// Hints for user interface controls beyond type and range. They do not limit valid values.
 struct ControlHint {
-    std::optional<double> special_value;      // stands for something else ...
-    std::string_view special_text = "auto";   // ... which reads like this
-    std::optional<ValueRange> soft_range;     // the part of a very wide range that people drag through
-    std::vector<std::int64_t> only;           // whole numbers to choose from; empty: any
-    PathKind path = PathKind::none;           // what a text names
-    std::vector<std::string_view> endings{};  // of such files
+    std::optional<double> special_value;      // has a special meaning ...
+    std::string_view special_text = "auto";   // ... and is displayed as this text
+    std::optional<ValueRange> soft_range;     // practical part of a very wide range, for sliders
+    std::vector<std::int64_t> only;           // permitted integers; empty for any
+    PathKind path = PathKind::none;           // whether a text is a path
+    std::vector<std::string_view> endings{};  // file name extensions
 };
 
-// What can be said of a field without knowing its struct.
+// Description of a field, independent of its struct.
 struct FieldText {
     std::string_view name;
-    std::string_view unit;  // "" : a bare number or a text
+    std::string_view unit;  // empty for plain numbers and texts
     std::string_view help;
     Effect effect = Effect::plan;
-    double low = 0;                         // inclusive range of numbers (of every element for lists)
+    double low = 0;                         // inclusive range of numbers (per element for lists)
     double high = 0;                        //
-    std::vector<std::string_view> choices;  // the names of an enumeration, in its order
+    std::vector<std::string_view> choices;  // enumerator names, in order
     ControlHint control{};
 };
 
 template <class S>
 struct Field : FieldText {
     std::function<Value(const S&)> get;
-    std::function<void(S&, const Value&)> set;  // of a checked value
+    std::function<void(S&, const Value&)> set;  // expects a checked value
 
-    // What controls offer, said behind a builder: number(...).special(0, "auto").soft(0, 50).
+    // Control hints, appended to a builder: number(...).special(0, "auto").soft(0, 50).
     Field special(double value, std::string_view text) && {
         this->control.special_value = value;
         this->control.special_text = text;
@@ -90,23 +89,25 @@ struct Field : FieldText {
     }
 };
 
+// Returns the fields of S in declaration order. Defined by specialization.
 template <class S>
 const std::vector<Field<S>>& describe();
 
-// The value converted to the type of `like` (a whole real number becomes an integer, an integer a real, a single number
-// a list) and checked against range and choices. Throws Error{bad_setting} naming `where`.
+// Returns `value` converted to the type of `like` and checked against range and choices. Conversions: a real number
+// without fraction to an integer, an integer to a real, a single number to a list. Throws Error{bad_setting} naming
+// `where`.
 Value checked(const FieldText& field, const Value& like, const Value& value, std::string_view where);
 
-// The value that `text` spells for a field whose values look like `like`. Throws Error{bad_setting} naming `where`.
+// Parses `text` as a value of the type of `like` and checks it. Throws Error{bad_setting} naming `where`.
 Value parsed(const FieldText& field, const Value& like, std::string_view text, std::string_view where);
 
-// As it would stand in a TOML file: strings quoted, lists in brackets.
+// Returns a value in TOML syntax: strings quoted, lists in brackets.
 std::string spelled(const Value& value);
 
-// The candidate that the misspelt `name` most likely meant, or "" when none is near.
+// Returns the candidate closest to the misspelt `name`, or "" if none is close.
 std::string nearest_name(std::string_view name, std::span<const std::string_view> candidates);
 
-// Throws Error{bad_setting} for the first field of `object` that is outside its range.
+// Checks all fields of `object`. Throws Error{bad_setting} for the first one outside its range.
 template <class S>
 void check(const S& object, std::string_view section) {
     for (const Field<S>& field : describe<S>()) {
@@ -115,7 +116,7 @@ void check(const S& object, std::string_view section) {
     }
 }
 
-// The value of the field called `name`, e.g. the spelling of an enumerator. `name` must exist.
+// Returns the value of the field `name`, which must exist. Enumerators are returned by name.
 template <class S>
 Value value_of(const S& object, std::string_view name) {
     for (const Field<S>& field : describe<S>()) {
@@ -124,7 +125,7 @@ Value value_of(const S& object, std::string_view name) {
     return {};
 }
 
-// The fields of a base of S, as fields of S: a struct that is the sum of its parts describes itself part by part.
+// Appends the fields of base class Part as fields of S, for structs composed of several parts.
 template <class S, class Part>
 void add_part(std::vector<Field<S>>& fields) {
     for (const Field<Part>& field : describe<Part>()) fields.push_back({field, field.get, field.set});
@@ -168,7 +169,7 @@ Field<S> numbers(std::string_view name, std::vector<double> S::*member, double l
     return plain_field<S>({name, unit, help, effect, low, high, {}}, member);
 }
 
-// `names` in the order of the enumerators, which must count from zero.
+// `names` lists the enumerators in order. Their values must count from zero.
 template <class S, class E>
 Field<S> choice(std::string_view name, E S::*member, std::initializer_list<std::string_view> names, Effect effect,
                 std::string_view help) {

@@ -1,4 +1,4 @@
-// Lengths of the stages and the uniform k grid: from wavelengths, positions or a polynomial to where each point lies.
+// Lengths of the processing steps, and the uniform k grid from wavelengths, positions or a polynomial.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -48,7 +48,7 @@ std::vector<double> polynomial_positions(const std::vector<double>& coefficients
     return positions;
 }
 
-// Grid point of each sample: the inverse of `positions`, which rise or fall.
+// Returns the grid point of each sample: the inverse of `positions`, which are monotone.
 std::vector<double> inverse_positions(const std::vector<double>& positions) {
     std::vector<double> point = counted(std::ssize(positions));
     std::vector<double> position = positions;

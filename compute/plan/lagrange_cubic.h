@@ -1,12 +1,12 @@
-// Weights of four samples for a point between them, the cubic through all of them (docs/algorithms.md 3.4): for tables
-// in double precision, and in kernels that make their own.
+// Weights of the cubic through four samples, for a point between the middle two (docs/algorithms.md 3.4). Used in
+// double precision for tables, and in kernels that compute their own weights.
 #pragma once
 
 #include "compute/host_device.h"
 
 namespace echolux {
 
-// Of the samples i - 1 .. i + 2 at i + t.
+// Computes the weights of samples i - 1 .. i + 2 at position i + t.
 template <class Real>
 struct LagrangeCubic {
     ECHOLUX_HD void operator()(Real t, Real (&weights)[4]) const {

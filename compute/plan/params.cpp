@@ -1,10 +1,10 @@
-// The descriptions of every parameter of a scan, its calibration and its recipe.
+// Descriptions of all parameters of a scan, its calibration and its recipe.
 #include "compute/plan/params.h"
 
 namespace echolux {
 namespace {
 
-constexpr std::int64_t max_samples = std::int64_t{1} << 20;  // of one spectrum: no instrument comes near
+constexpr std::int64_t max_samples = std::int64_t{1} << 20;  // per spectrum; no instrument approaches this
 constexpr std::int64_t max_lines = std::int64_t{1} << 24;
 
 }  // namespace

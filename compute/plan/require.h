@@ -1,4 +1,4 @@
-// How checks of a spec refuse: one line that names the key and what would work.
+// Throws Error{bad_setting} unless a condition holds. The error names the key and a remedy.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Interpolation weights of every method, one row of taps for each point of the k grid (docs/algorithms.md 3.1-3.5).
+// Interpolation weights of all methods, one row of taps per point of the k grid (docs/algorithms.md 3.1-3.5).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,7 +13,7 @@
 namespace echolux {
 namespace {
 
-// Weights of the samples i0 - 1 .. i0 + 2 at i0 + t.
+// Returns the weights of samples i0 - 1 .. i0 + 2 at position i0 + t.
 std::array<double, 4> lagrange3(double t) {
     double weights[4];
     LagrangeCubic<double>{}(t, weights);
@@ -34,7 +34,7 @@ std::int64_t floor_within(double position, std::int64_t low, std::int64_t high) 
     return std::clamp(static_cast<std::int64_t>(std::floor(position)), low, high);
 }
 
-// One row of a table: `first` is the sample that weights[0] belongs to; it may leave the spectrum.
+// One row of a table. `first` is the sample of weights[0] and may be outside the spectrum.
 struct Row {
     std::int64_t first;
     std::vector<double> weights;
@@ -59,13 +59,13 @@ Row row_of(Resample method, double position, std::int64_t n) {
             const std::int64_t i0 = floor_within(position, 1, n - 3);
             return {i0 - 1, four_taps(i0, lagrange3(offset(i0))).weights, offset(i0)};
         }
-        // Coefficients start at sample -1, so sample i0 - 1 is coefficient i0.
+        // Coefficients start at sample -1, so sample i0 - 1 has coefficient i0.
         case Resample::spline: return {inner, four_taps(inner, b_spline(offset(inner))).weights};
         default: return {std::llround(position), {1.0}};
     }
 }
 
-// Samples beyond the ends repeat the end sample: their weights are added to its.
+// Repeats the end samples beyond the spectrum by adding the weights of missing samples to theirs.
 Row folded(const Row& row, std::int64_t n) {
     const auto taps = static_cast<std::int64_t>(row.weights.size());
     Row inside{std::clamp<std::int64_t>(row.first, 0, n - taps), std::vector<double>(row.weights.size(), 0.0),
@@ -77,7 +77,7 @@ Row folded(const Row& row, std::int64_t n) {
     return inside;
 }
 
-// Linear between the wavelengths of the neighbouring (up-sampled) samples instead of between their positions.
+// Interpolates linearly in wavelength rather than in position, between neighbouring (up-sampled) samples.
 class WavelengthRows {
   public:
     WavelengthRows(const KGrid& grid, const Calibration& calibration, const Lengths& lengths)
@@ -106,7 +106,7 @@ class WavelengthRows {
     CubicSpline wavelength_at_;
 };
 
-// Where point j of the k grid lies in the padded and up-sampled spectrum.
+// Returns the position of k grid point j in the padded and up-sampled spectrum.
 double position_of(std::int64_t j, Resample method, const KGrid& grid, const Lengths& lengths) {
     const double last = static_cast<double>(lengths.samples - 1);
     const double recorded =

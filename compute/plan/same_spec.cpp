@@ -5,7 +5,7 @@
 namespace echolux {
 namespace {
 
-// All that a calibration has: the compiler counts.
+// Returns all members for comparison. The structured binding fails to compile if a member is missing.
 auto members(const Calibration& calibration) {
     const auto& [background, dark, k_positions, wavelengths, k_polynomial, dispersion, mask, noise_floor, k_jitter,
                  fast_axis, dispersion_holds, depth_pitch, centre_wavelength] = calibration;

@@ -1,5 +1,5 @@
-// Whether one plan serves two specs: found from the descriptions of their parameters, so that a new one counts from the
-// day on which it is described.
+// Compares specs to decide whether one plan serves both. Uses the parameter descriptions, so that new parameters are
+// compared automatically.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,8 @@ bool has_same_settings(const S& a, const S& b) {
 
 bool is_same_calibration(const Calibration& a, const Calibration& b);
 
-// The number of volumes is no part of a plan, except where lines of all volumes are calibrated each by itself.
+// Returns whether one plan serves both specs. The number of volumes is ignored, unless every line of all volumes has
+// its own calibration.
 bool is_same_plan(const ReconstructionSpec& a, const ReconstructionSpec& b);
 
 }  // namespace echolux

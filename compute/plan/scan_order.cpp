@@ -9,7 +9,7 @@
 namespace echolux {
 namespace {
 
-// Where the beam is at each recorded line.
+// Returns the beam position at each recorded line.
 std::vector<double> beam_positions(const ScanGeometry& geometry, const Calibration& calibration) {
     if (geometry.fast_axis == FastAxis::file) return calibration.fast_axis;
     std::vector<double> positions = counted(geometry.a_scans);

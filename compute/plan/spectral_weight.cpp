@@ -1,4 +1,5 @@
-// Window or shaping, times dispersion compensation, as one complex vector on the k grid (docs/algorithms.md 3.8-3.10).
+// Combines the window or shaping with dispersion compensation into one complex vector on the k grid (docs/algorithms.md
+// 3.8-3.10).
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -25,7 +26,7 @@ double cosine_sum(std::initializer_list<double> a, double u) {
     return value;
 }
 
-// The window chosen by `recipe` at u in 0..1 along the spectrum: symmetric, peak 1.
+// Returns the window at u in 0..1 along the spectrum: symmetric with peak 1.
 double window_at(const Recipe& recipe, double u) {
     switch (recipe.window) {
         case Window::rect: return 1;
@@ -46,24 +47,24 @@ double window_at(const Recipe& recipe, double u) {
     return 1;
 }
 
-// The target of spectral shaping at u in 0..1, peak 1.
+// Returns the target of spectral shaping at u in 0..1, with peak 1.
 double target_at(const Recipe& recipe, double u) {
     if (recipe.shaping == Shaping::hann) return 0.5 * (1 - std::cos(2 * pi * u));
     const double x = (u - 0.5) / recipe.shaping_fwhm;
     return std::exp(-4 * std::numbers::ln2 * x * x);
 }
 
-// What the spectrum becomes: the window, or the target of shaping.
+// Returns the final envelope of the spectrum: the window, or the target of shaping.
 double envelope_at(const Recipe& recipe, double u) {
     return recipe.shaping == Shaping::none ? window_at(recipe, u) : target_at(recipe, u);
 }
 
-// Grid points to 0..1; what lies beyond the ends by a fraction of a point counts as the end.
+// Maps grid points to 0..1. Fractions of a point beyond the ends are clamped.
 double share_of(double point, std::int64_t n) {
     return std::clamp(point / static_cast<double>(n - 1), 0.0, 1.0);
 }
 
-// The source spectrum, background - dark, smoothed, at recorded samples 0..n-1.
+// Returns the source spectrum, background - dark, smoothed, at recorded sample positions 0..n-1.
 std::vector<double> source_at(const std::vector<double>& samples, const Recipe& recipe,
                               const Calibration& calibration) {
     const auto n = static_cast<std::int64_t>(calibration.background.size());
@@ -82,7 +83,7 @@ std::vector<double> source_at(const std::vector<double>& samples, const Recipe& 
     return source;
 }
 
-// g = target / max(source, floor), scaled so that the sums of g * source and of the target agree on the grid.
+// Returns g = target / max(source, floor), scaled so that g * source and the target have the same sum on the grid.
 std::vector<double> shaping_weights(const SpectrumPoints& points, const Recipe& recipe, const Calibration& calibration,
                                     const KGrid& grid) {
     const std::int64_t n = std::ssize(grid.positions);
@@ -112,6 +113,7 @@ std::vector<double> amplitude_at(const SpectrumPoints& points, const Recipe& rec
     return amplitude;
 }
 
+// Returns theta = (a2 + a3 kappa) kappa^2 plus the measured phase, with kappa in -1..1 along the grid.
 std::vector<double> phase_at(const std::vector<double>& on_grid, const Recipe& recipe, const Calibration& calibration,
                              const KGrid& grid) {
     constexpr double light_um_per_fs = 0.299792458;

@@ -1,5 +1,5 @@
-// In which unit wavelengths were given: OCT uses light of 0.1 to 20 um, so that nanometres, micrometres and metres tell
-// themselves apart by their size.
+// Detects the unit of wavelengths. OCT uses light of 0.1 to 20 um, so nanometres, micrometres and metres differ by
+// their magnitude.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ struct WavelengthUnit {
 inline constexpr double min_wavelength_nm = 100, max_wavelength_nm = 20'000;
 inline constexpr std::array<WavelengthUnit, 3> wavelength_units{{{"nm", 1}, {"um", 1e3}, {"m", 1e9}}};
 
-// Nothing: in no unit are all of them wavelengths of such light.
+// Returns the unit in which all wavelengths are in the range of OCT, if any.
 std::optional<WavelengthUnit> wavelength_unit_of(std::span<const double> wavelengths);
 
 }  // namespace echolux
