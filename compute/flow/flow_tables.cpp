@@ -20,7 +20,7 @@ bool is_doppler(FlowMethod method) {
     return method == FlowMethod::doppler || method == FlowMethod::power_doppler;
 }
 
-// Doppler wants the shortest interval, angiography the longest.
+// Doppler uses the shortest interval, angiography the longest.
 bool repeats_across_frames(const ReconstructionSpec& spec) {
     return spec.geometry.b_repeats > 1 && (!is_doppler(spec.flow.method) || spec.geometry.a_repeats == 1);
 }
@@ -37,7 +37,7 @@ Repeats repeats_of(const ReconstructionSpec& spec) {
     return {2, 1, 1, 0, 1, geometry.a_scans - 1};
 }
 
-// mm/s that a phase of pi stands for, along the flow where its angle is known; 0: unknown.
+// Returns the velocity in mm/s of a phase of pi, along the flow if its angle is known. 0 if unknown.
 double v_max_mm_s(const ReconstructionSpec& spec) {
     const double interval_s = repeat_interval_s(spec);
     if (interval_s == 0) return 0;
@@ -45,23 +45,24 @@ double v_max_mm_s(const ReconstructionSpec& spec) {
     return axial_um_s / 1000 / std::cos(spec.flow.angle_deg * pi / 180);
 }
 
-// The noise floor is a median (compute/calibrate); power of noise is distributed exponentially, with a mean 1.6 dB
-// above.
+// Returns the mean noise power. The noise floor is a median (compute/calibrate). Noise power is exponentially
+// distributed, with a mean 1.6 dB above its median.
 double mean_noise_power(const Recipe& recipe) {
     return std::pow(10, recipe.noise_floor_db / 10) / std::numbers::ln2;
 }
 
-// Pairs of voxels in the window of complex_decorrelation, as if each were independent: speckle reaches over several
-// voxels, and neighbouring pairs share a repeat. Measured: 8 for a window of 3 x 3 and four repeats.
+// Returns the effective number of independent voxel pairs in the window of complex_decorrelation. It is reduced because
+// speckle extends over several voxels and neighbouring pairs share a repeat. Measured: 8 for a 3 x 3 window and four
+// repeats.
 double independent_pairs(const FlowRecipe& flow, const Repeats& repeats) {
     constexpr double share = 8.0 / 27;
     return share * static_cast<double>(flow.window_depth * flow.window_lines * repeats.pairs());
 }
 
-// Bands side by side, each a Gaussian whose FWHM is the distance to the next. A product with the spectrum is a
-// convolution of the depth bins with the band's transform, which is short.
+// Adds adjacent Gaussian bands whose FWHM equals their spacing. Multiplying the spectrum by a band is a convolution of
+// the depth bins with the band's transform, which is short.
 void add_sub_bands(FlowTables& tables, std::int64_t bands, std::int64_t zero_padding) {
-    constexpr double sigmas = 4.5;  // of the filter in depth: the rest is below 4e-5
+    constexpr double sigmas = 4.5;  // of the filter in depth; the remainder is below 4e-5
     const double sigma = 1 / (static_cast<double>(bands) * std::sqrt(8 * std::numbers::ln2));
     const double sigma_bins = static_cast<double>(zero_padding) / (2 * pi * sigma);
     tables.bands = bands;
@@ -93,7 +94,7 @@ FlowTables flow_tables(const ReconstructionSpec& spec, double weight_sum, DepthR
                           flow.method == FlowMethod::phase_variance;
     tables.unwraps = flow.method == FlowMethod::doppler && flow.unwrap;
     tables.depth_flip = spec.geometry.depth_flip;
-    // On the far side of zero delay the fringe's phase falls where the path grows.
+    // Beyond zero delay, the fringe phase decreases as the path grows.
     tables.negative = spec.geometry.depth_flip != flow.invert;
     const double noise = mean_noise_power(spec.recipe) * weight_sum * weight_sum;
     tables.noise_power = static_cast<float>(noise);
@@ -104,7 +105,7 @@ FlowTables flow_tables(const ReconstructionSpec& spec, double weight_sum, DepthR
     tables.align_depth = flow.align_depth;
     tables.align_lines = flow.align_lines;
     tables.min_match = static_cast<float>(flow.min_match);
-    tables.carrier_turns = 0.5 / static_cast<double>(spec.recipe.zero_padding);  // the middle of the spectrum
+    tables.carrier_turns = 0.5 / static_cast<double>(spec.recipe.zero_padding);  // the centre of the spectrum
     tables.deviations = static_cast<float>(flow.significance * std::sqrt(2 / independent_pairs(flow, tables.repeats)));
     tables.mm_s_per_rad = static_cast<float>(v_max_mm_s(spec) / pi);
     if (flow.method == FlowMethod::decorrelation && flow.sub_bands > 1) {

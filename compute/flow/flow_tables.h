@@ -1,5 +1,5 @@
-// What a runner needs for flow besides its other tables. Made once on the host, so that all backends work with
-// the same numbers (docs/algorithms.md, Flow).
+// Flow data for runners besides the other tables. Built once on the host so that all backends use the same numbers
+// (docs/algorithms.md, Flow).
 #pragma once
 
 #include <cstdint>
@@ -20,39 +20,40 @@ struct FlowTables {
     std::int64_t window_positions = 1;  // Doppler: A-scan positions
     std::int64_t reach = 1;             // correlation: bins and positions on either side
     bool removes_bulk = false;
-    bool aligns = false;           // repeats onto one another
-    std::int64_t align_depth = 0;  // bins, most of a shift
-    std::int64_t align_lines = 0;  // A-scans
+    bool aligns = false;           // align repeats to each other
+    std::int64_t align_depth = 0;  // max shift in bins
+    std::int64_t align_lines = 0;  // max shift in A-scans
     float min_match = 0;
-    double carrier_turns = 0;  // by which a reflector's bins fall back, from bin to bin
-    float deviations = 0;      // of static tissue, in parts of its decorrelation; 0: all is shown
+    double carrier_turns = 0;  // phase decrease of a reflector from bin to bin, in turns
+    float deviations = 0;      // of static tissue, in multiples of its decorrelation; 0 disables the threshold
     bool unwraps = false;
-    bool negative = false;        // velocities change sign
-    bool depth_flip = false;      // rows are written in reverse
-    float noise_power = 1;        // mean, of bins that are not scaled
-    float min_power = 0;          // likewise: less mean power, and nothing is said
-    float unit = 1;               // of an angiogram's values
+    bool negative = false;        // invert the sign of velocities
+    bool depth_flip = false;      // rows are reversed
+    float noise_power = 1;        // mean, for unscaled bins
+    float min_power = 0;          // min mean power for valid results, for unscaled bins
+    float unit = 1;               // divisor of an angiogram's values
     float mm_s_per_rad = 0;       // of velocities
-    std::int64_t bands = 1;       // sub-bands of the spectrum, each a filter along depth
-    std::int64_t band_reach = 0;  // its bins on either side
+    std::int64_t bands = 1;       // sub-bands of the spectrum, each a filter in depth
+    std::int64_t band_reach = 0;  // filter bins on either side
     std::vector<Phasor> filters;  // [bands][2 band_reach + 1]: band(z) = sum over d of filter[reach + d] bin(z - d)
 };
 
-// Repeats without which a method says nothing.
+// Returns the min number of repeats that a method needs.
 constexpr std::int64_t min_compared(FlowMethod method) {
     return method == FlowMethod::phase_variance ? 3 : 2;
 }
 
-// Of a spec that has been validated and has flow.
+// Builds the tables of a validated spec with flow.
 FlowTables flow_tables(const ReconstructionSpec& spec, double weight_sum, DepthRange kept);
 
-// lambda_e: of the centroid of source spectrum times window; 0: unknown.
+// Returns lambda_e, the wavelength at the centroid of source spectrum times window. 0 if unknown.
 double effective_wavelength_um(const ReconstructionSpec& spec);
 
-// Between repeats; 0: unknown.
+// Returns the interval between repeats in s. 0 if unknown.
 double repeat_interval_s(const ReconstructionSpec& spec);
 
-// Throws Error{bad_setting} naming the key that cannot work.
+// Checks the flow settings. Throws Error{bad_setting} naming the invalid key.
+// Returns the grid of the flow volume, or nothing without flow.
 void validate_flow(const ReconstructionSpec& spec);
 
 }  // namespace echolux
