@@ -1,6 +1,5 @@
-// One-dimensional transforms of one length, unnormalised, forward e^(-i). Each object owns its aligned buffers: fill
-// input, execute, read output. Not for use by two threads at a time. FFTW, or kissfft where FFTW's licence does not
-// fit.
+// One-dimensional transforms of a fixed length, unnormalized, forward e^(-i). Each object owns its aligned buffers:
+// fill the input, execute, read the output. Not thread-safe. Uses FFTW, or kissfft if FFTW's licence is not acceptable.
 #pragma once
 
 #include <complex>
@@ -11,12 +10,12 @@ namespace echolux {
 
 enum class FftKind {
     complex_forward,  // n complex -> n complex
-    complex_inverse,  // the same, e^(+i)
+    complex_inverse,  // n complex -> n complex, e^(+i)
     real_forward,     // n real -> n/2 + 1 complex
     real_inverse      // n/2 + 1 complex -> n real; destroys its input
 };
 
-// Of float or of double.
+// Real is float or double.
 template <class Real>
 class BasicFft {
   public:
@@ -24,15 +23,15 @@ class BasicFft {
 
     BasicFft(Kind kind, std::int64_t n) : plan_(planned(kind, n)) {}
 
-    Real* real() { return plan_->real; }                      // the side that is real
+    Real* real() { return plan_->real; }                      // n values; input or output, by kind
     std::complex<Real>* complex_in() { return plan_->in; }    // input of all but real_forward
     std::complex<Real>* complex_out() { return plan_->out; }  // output of all but real_inverse
     void execute() { plan_->execute(); }
 
-    // The library that does the work: "FFTW", "kissfft".
+    // Returns the name of the underlying library: "FFTW" or "kissfft".
     static const char* library();
 
-    // What a library has to give.
+    // Interface implemented for each library.
     struct Plan {
         virtual ~Plan() = default;
         virtual void execute() = 0;

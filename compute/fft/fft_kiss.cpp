@@ -1,4 +1,4 @@
-// Transforms by kissfft, whose licence allows distribution together with NVIDIA's libraries.
+// Transforms by kissfft, whose licence permits distribution together with NVIDIA's libraries.
 #ifndef ECHOLUX_FFTW
 #include <kissfft/kiss_fft.h>
 #include <kissfft/kiss_fftr.h>
@@ -22,7 +22,7 @@ bool is_inverse(FftKind kind) {
     return kind == FftKind::real_inverse || kind == FftKind::complex_inverse;
 }
 
-// Any kind of transform of length n by a complex one, which goes from the plan's `in` to its `out`.
+// Runs any kind of transform of length n through a complex one from the plan's `in` to its `out`.
 template <class Plan>
 void through_complex(FftKind kind, Plan& plan, std::size_t n, auto&& transform) {
     if (kind == FftKind::real_forward) std::copy_n(plan.real, n, plan.in);
@@ -35,7 +35,7 @@ void through_complex(FftKind kind, Plan& plan, std::size_t n, auto&& transform) 
     }
 }
 
-// kissfft's real transforms want an even length; odd ones go through the complex transform.
+// kissfft's real transforms require an even length. Odd lengths use the complex transform.
 class KissPlan : public Fft::Plan {
   public:
     KissPlan(FftKind kind, std::int64_t n)
@@ -83,7 +83,7 @@ class KissPlan : public Fft::Plan {
     kiss_fft_cfg complex_plan_ = nullptr;
 };
 
-// kissfft's C functions know the one precision that they were built for, its C++ template any.
+// kissfft's C functions are compiled for a single precision (float). Its C++ template supports any.
 class KissPlanOfDouble : public BasicFft<double>::Plan {
   public:
     KissPlanOfDouble(FftKind kind, std::size_t n)
