@@ -1,5 +1,5 @@
-// Whether the mean spectrum of a B-scan holds an object: a mirror or a flat interface makes the same fringes in every
-// A-scan, and frame_mean would remove it with the background (97.7 -> 34.7 dB, docs/algorithms.md 2.2).
+// Detects an object in the mean spectrum of a B-scan. A mirror or a flat interface creates the same fringes in every
+// A-scan, so frame_mean would remove it with the background (97.7 -> 34.7 dB, docs/algorithms.md 2.2).
 #include <algorithm>
 #include <complex>
 #include <vector>
@@ -10,10 +10,10 @@
 namespace echolux {
 
 CommonFringe strongest_common_fringe(const ReconstructionSpec& spec, const Block& block) {
-    constexpr double min_above_median = 10;  // 10 dB: quieter depths prove nothing
+    constexpr double min_above_median = 10;  // 10 dB: quieter depths are not significant
     Recipe recipe = spec.recipe;
     recipe.method = Method::plain;
-    recipe.background = Background::rolling;  // takes the slow source spectrum, leaves all fringes
+    recipe.background = Background::rolling;  // removes the smooth source spectrum, keeps all fringes
     recipe.rolling_width = std::min<std::int64_t>(32, spec.geometry.samples / 4);
     recipe.fixed_pattern = FixedPattern::none;
     recipe.average = Average::none;

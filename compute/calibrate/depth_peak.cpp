@@ -8,7 +8,8 @@
 namespace echolux {
 namespace {
 
-// Distance from `top` to where the profile falls below `level`, walking by `step`; negative: it never does.
+// Returns the distance from `top` to where the profile falls below `level`, in direction `step`. Negative if it never
+// does.
 double distance_to(std::span<const double> profile, std::int64_t top, double level, std::int64_t step) {
     for (std::int64_t i = top; i + step >= 0 && i + step < std::ssize(profile); i += step) {
         const double inside = profile[index(i)], outside = profile[index(i + step)];

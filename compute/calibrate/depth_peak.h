@@ -1,4 +1,4 @@
-// The strongest peak of a depth profile, finer than its bins.
+// The strongest peak of a depth profile, with sub-bin precision.
 #pragma once
 
 #include <cstdint>
@@ -6,17 +6,17 @@
 
 namespace echolux {
 
-// Of the profiles in which mirrors are read.
+// Resolution of the profiles in which mirrors are measured.
 inline constexpr std::int64_t points_per_bin = 4;
 
 struct DepthPeak {
-    double bin = 0;     // top of a parabola through the logarithm of the three highest bins
-    double height = 0;  // of that parabola
-    double fwhm = 0;    // bins between the places where the profile crosses half of it; 0: it does not on both sides
+    double bin = 0;     // vertex of a parabola through the logarithm of the three highest bins
+    double height = 0;  // at the vertex
+    double fwhm = 0;    // width at half height in bins; 0 if the profile does not cross it on both sides
 };
 
-// Of profile[begin, end), values >= 0. Where all are zero, or the range is empty, the peak is at `begin` and has no
-// height.
+// Returns the peak of profile[begin, end), values >= 0. If all are zero or the range is empty, the peak is at `begin`
+// with height 0.
 DepthPeak strongest_peak(std::span<const double> profile, std::int64_t begin, std::int64_t end);
 
 }  // namespace echolux

@@ -1,6 +1,6 @@
-// Whether the dispersion of a plan is that of its spectra. A real spectrum shows each reflector on both sides of zero
-// delay: under the right dispersion one of the two is sharp and the other twice as blurred, under half of it, or twice
-// as much, neither is as sharp (docs/algorithms.md 8).
+// Tests whether the dispersion of a plan matches its spectra. A real spectrum shows each reflector on both sides of
+// zero delay. With the correct dispersion one image is sharp and the other is blurred twice as much; with half or twice
+// the dispersion, neither is as sharp (docs/algorithms.md 8).
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -16,8 +16,8 @@
 namespace echolux {
 namespace {
 
-// Some lines of a block as they enter the transform, of power 1, both sides without what is left of the source at zero
-// delay, which is sharp without dispersion; empty: they hold nothing.
+// Returns some lines of a block as they enter the transform, normalized to power 1. Both sides are kept, but not the
+// residual source spectrum at zero delay, which is sharp without dispersion. Empty if the lines are zero.
 SpectraOnGrid sampled_spectra(const ReconstructionSpec& spec, const Block& block) {
     constexpr std::int64_t max_lines = 32;
     const std::vector<float> all = windowed_spectra(spec, block);
@@ -48,7 +48,7 @@ SpectraOnGrid sampled_spectra(const ReconstructionSpec& spec, const Block& block
 }  // namespace
 
 double sharpest_dispersion_factor(const ReconstructionSpec& spec, const Block& block) {
-    constexpr int steps = 20;  // to twice the dispersion
+    constexpr int steps = 20;  // up to twice the dispersion
     constexpr double beyond_chance = 3;
     const SpectraOnGrid spectra = sampled_spectra(spec, block);
     if (spectra.values.empty()) return 1;

@@ -23,7 +23,7 @@ struct Trial {
     double a2 = 0, a3 = 0;
 };
 
-// Asks whether to go on, over all searches of a call.
+// Progress over all searches of a call; checks for cancellation.
 struct Work {
     const GoesOn& goes_on;
     std::int64_t trials = 0;
@@ -37,7 +37,7 @@ struct Work {
     }
 };
 
-// Entropies under trial coefficients, of spectra that already carry the spec's own dispersion.
+// Entropies under trial coefficients, for spectra that already have the spec's own dispersion applied.
 class Sharpness {
   public:
     Sharpness(const ReconstructionSpec& spec, const SpectraOnGrid& spectra, const DispersionSearch& wanted, Work& work)
@@ -56,7 +56,7 @@ class Sharpness {
         return entropy_->of(phasors_of(trials));
     }
 
-    // What the spectra are multiplied by, [trials][points].
+    // Returns the factors for the spectra, [trials][points].
     std::vector<std::complex<float>> phasors_of(const std::vector<Trial>& trials) const {
         std::vector<std::complex<float>> phasors;
         phasors.reserve(trials.size() * fixed_.size());
@@ -73,7 +73,7 @@ class Sharpness {
 
     double at(const Trial& trial) { return at(std::vector<Trial>{trial}).front(); }
 
-    // Along a line of trials, of which those beyond the range are taken at its end.
+    // Evaluates trials along a line. Those beyond the range are clamped to its ends.
     template <class TrialAt>
     ValuesAt along(const TrialAt& trial_at) {
         return [this, trial_at](const std::vector<double>& places) {
@@ -85,11 +85,11 @@ class Sharpness {
 
     double within(double coefficient) const { return std::clamp(coefficient, -range_, range_); }
 
-    // The minimum near `start`, within the range.
+    // Returns the minimum near `start`, within the range.
     Minimum nearby(const Trial& start, double step) {
         return min_nearby(
             [this](double a2, double a3) {
-                constexpr double beyond = 1e9;  // greater than any entropy
+                constexpr double beyond = 1e9;  // larger than any entropy
                 return a2 == within(a2) && a3 == within(a3) ? at(Trial{a2, a3}) : beyond;
             },
             {start.a2, start.a3}, step);
@@ -101,11 +101,11 @@ class Sharpness {
     std::unique_ptr<DepthEntropy> entropy_;
     double range_;
     Work& work_;
-    std::vector<double> turned_;  // phase that the spectra carry already [points]
-    std::vector<double> fixed_;   // phase of what is not searched for [points]
+    std::vector<double> turned_;  // phase already applied to the spectra [points]
+    std::vector<double> fixed_;   // phase of the dispersion that is not searched [points]
 };
 
-// The least of the minima of a2 that are not the one that was found.
+// Returns the smallest local minimum over a2 away from the result.
 std::optional<DispersionRival> rival_of(const DispersionFound& found, Sharpness& sharpness, double range) {
     constexpr int half = 40, min_steps = 3;
     std::vector<Trial> trials;
@@ -148,7 +148,7 @@ DispersionFound search_in(const SpectraOnGrid& spectra, const ReconstructionSpec
     return found;
 }
 
-// Every fourth line, from `first` on, is left out.
+// Returns the spectra without every fourth line, starting with `first`.
 SpectraOnGrid without_a_quarter(const SpectraOnGrid& spectra, std::int64_t first) {
     SpectraOnGrid rest{{}, spectra.points};
     for (std::int64_t l = 0; l < spectra.lines(); ++l) {
@@ -159,7 +159,7 @@ SpectraOnGrid without_a_quarter(const SpectraOnGrid& spectra, std::int64_t first
     return rest;
 }
 
-// Jackknife over quarters of the lines.
+// Estimates standard errors by a jackknife over quarters of the lines.
 void estimate_errors(DispersionFound& found, const SpectraOnGrid& spectra, const ReconstructionSpec& spec,
                      const DispersionSearch& wanted, Work& work) {
     constexpr std::int64_t parts = 4;
@@ -187,7 +187,7 @@ double power_of(const SpectraOnGrid& spectra) {
         [](double sum, std::complex<float> value) { return sum + static_cast<double>(std::norm(value)); });
 }
 
-// Power over depth, in bins.
+// Returns the power of each depth bin.
 std::vector<double> depth_power(const SpectraOnGrid& spectra) {
     const std::int64_t n = spectra.points;
     std::vector<double> power(index(n / 2), 0.0);
@@ -202,7 +202,7 @@ std::vector<double> depth_power(const SpectraOnGrid& spectra) {
     return power;
 }
 
-// Each line times `phasors`, or their conjugates.
+// Multiplies each line by `phasors`, or by their conjugates.
 void turn(SpectraOnGrid& spectra, const std::vector<std::complex<float>>& phasors, bool is_back) {
     for (std::size_t i = 0; i < spectra.values.size(); ++i) {
         const std::complex<float> phasor = phasors[i % phasors.size()];
@@ -210,13 +210,13 @@ void turn(SpectraOnGrid& spectra, const std::vector<std::complex<float>>& phasor
     }
 }
 
-// Where depths before and beyond the middle of the power are sharpest by themselves, in spectra under `phasors`, which
-// are what was found. Nothing: not both are sharp, or a reflector lies in the middle.
+// Returns the best a2 of the depths before and beyond the median of the power, each searched separately. `phasors`
+// apply the result of the whole search. Returns nothing if one of them is not sharp or a reflector is at the median.
 std::optional<std::array<double, 2>> searched_halves(const SpectraOnGrid& spectra,
                                                      const std::vector<std::complex<float>>& phasors,
                                                      const ReconstructionSpec& spec, const DispersionSearch& wanted,
                                                      Work& work) {
-    constexpr std::int64_t apart = 8;  // bins: the slope of the cut
+    constexpr std::int64_t apart = 8;  // bins, the slope of the cut
     constexpr double max_between = 0.15, min_half = 0.2;
     SpectraOnGrid sharp = spectra;
     turn(sharp, phasors, false);
@@ -240,14 +240,14 @@ std::optional<std::array<double, 2>> searched_halves(const SpectraOnGrid& spectr
     return a2;
 }
 
-// Their power is that of `others`: the entropy is of values about 1.
+// Scales the power to that of `others`, because the entropy assumes values near 1.
 void scale_like(const SpectraOnGrid& others, SpectraOnGrid& spectra) {
     const auto scale = static_cast<float>(std::sqrt(power_of(others) / power_of(spectra)));
     for (std::complex<float>& value : spectra.values) value *= scale;
 }
 
-// What two entropies of one image differ by, by chance: about the root of one over the number of values that share the
-// power.
+// Returns the entropy difference of two realizations of one image due to chance: about 1 / sqrt(number of values that
+// share the power).
 double chance(double entropy) {
     return std::exp(-entropy / 2);
 }
@@ -256,7 +256,7 @@ double chance(double entropy) {
 
 DispersionFound searched_dispersion(const ReconstructionSpec& spec, const Block& block, const DispersionSearch& wanted,
                                     const GoesOn& goes_on) {
-    constexpr double something = 1e-6;  // of the power: less is rounding
+    constexpr double something = 1e-6;  // of the power; less is rounding error
     Work work{goes_on};
     const SpectraOnGrid all = isolated_spectra(spec, block, wanted, [&work] { work.begin(0); });
     SpectraOnGrid spectra = all;
@@ -266,7 +266,7 @@ DispersionFound searched_dispersion(const ReconstructionSpec& spec, const Block&
         scale_like(all, spectra);
         found = search_in(spectra, spec, wanted, work);
     }
-    if (fixed_lines == 0 || !has_sharp_depths(found)) {  // a mirror is nothing but a fixed line
+    if (fixed_lines == 0 || !has_sharp_depths(found)) {  // a mirror consists of a fixed line only
         fixed_lines = 0;
         spectra = all;
         found = search_in(spectra, spec, wanted, work);

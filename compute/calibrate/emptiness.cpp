@@ -1,4 +1,4 @@
-// How much of a depth profile a search for few reflectors leaves empty.
+// Measures the share of a depth profile that a sparse search leaves empty.
 #include <algorithm>
 
 #include "compute/calibrate/calibrate.h"

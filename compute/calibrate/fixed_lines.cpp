@@ -13,8 +13,9 @@ namespace {
 using Complex = std::complex<double>;
 using Spectrum = std::vector<Complex>;
 
-constexpr std::int64_t min_lines = 16, max_lines = 256;  // that are looked at
+constexpr std::int64_t min_lines = 16, max_lines = 256;  // lines used
 
+// The spectrum that the lines of a block share up to a phase.
 class SharedSpectrum {
   public:
     explicit SharedSpectrum(const SpectraOnGrid& spectra)
@@ -26,7 +27,7 @@ class SharedSpectrum {
         }
     }
 
-    // Of norm 1, or zero where there is nothing.
+    // Returns it with norm 1, or zero if there is none.
     Spectrum found() const {
         constexpr int powers = 30, weighted_means = 10;
         Spectrum shared(line(0), line(0) + spectra_.points);
@@ -35,7 +36,8 @@ class SharedSpectrum {
         return shared;
     }
 
-    // Whether all lines hold it equally: the fourth moment of their moduli is 1 then, 2 of speckle, more of reflectors.
+    // Returns whether all lines contain it equally. The fourth moment of the moduli is then 1. It is 2 for speckle and
+    // larger for single reflectors.
     bool is_held_by_all(const Spectrum& shared) const {
         constexpr double max_moment = 1.5;
         double second = 0, fourth = 0;
@@ -72,7 +74,7 @@ class SharedSpectrum {
         return sum;
     }
 
-    // A step of the power iteration over lines of norm 1.
+    // One step of power iteration over lines of norm 1.
     Spectrum strongest(const Spectrum& shared) const {
         return mean([&](std::int64_t l) {
             const double norm = norms_[index(l)];
@@ -80,7 +82,7 @@ class SharedSpectrum {
         });
     }
 
-    // Each line weighs by what else it holds, and with no more of the shared spectrum than half of them have.
+    // Weights each line inversely to its remaining power and limits its modulus to the median.
     Spectrum evenly_held(const Spectrum& shared) const {
         std::vector<Complex> parts;
         std::vector<double> moduli;

@@ -1,6 +1,6 @@
-// Fixed lines: reflections of the instrument's own glass, which all A-scans hold at one depth and equally strong, while
-// their phase may drift. What all lines of a block share, up to a phase, is one spectrum, found as the strongest
-// direction of many lines and then by weighted means in which single bright reflectors have little say.
+// Removal of fixed lines: reflections inside the instrument that all A-scans contain at the same depth and strength,
+// although their phase may drift. The spectrum that all lines of a block share up to a phase is the strongest direction
+// of many lines, refined by weighted means that limit the influence of single bright reflectors.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace echolux {
 
-// Takes out up to three; returns how many there were. Fewer than 16 lines share too much by chance: nothing is taken
-// out of them.
+// Removes up to three fixed lines and returns their number. Returns 0 for fewer than 16 lines, which are too similar by
+// chance.
 std::int64_t take_out_fixed_lines(SpectraOnGrid& spectra);
 
 }  // namespace echolux

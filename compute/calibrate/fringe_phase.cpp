@@ -16,8 +16,9 @@ namespace {
 
 using std::numbers::pi;
 
-constexpr std::int64_t first_band_bin = 5;  // what the background left of the source lies below
+constexpr std::int64_t first_band_bin = 5;  // bins below contain the residual source spectrum
 
+// Bins [begin, end) around the peak of a fringe.
 struct Band {
     std::int64_t begin = 0;
     std::int64_t end = 0;
@@ -28,7 +29,7 @@ struct Band {
     }
 };
 
-// Where the strongest of `spectrum` lies, among bins that no residue of the source reaches.
+// Returns the strongest bin of `spectrum`, excluding bins with residual source spectrum.
 std::int64_t strongest_bin(const std::vector<std::complex<float>>& spectrum, const char* name) {
     const std::int64_t half = std::ssize(spectrum) / 2;
     const std::int64_t begin = std::max(first_band_bin, std::ssize(spectrum) / 100);
@@ -64,7 +65,7 @@ FringePhase fringe_phase(std::span<const double> fringe, const char* name) {
     found.bin = static_cast<double>(bin);
     const Band band = band_around(bin, n);
     std::fill_n(transform.complex_in(), n, std::complex<float>());
-    for (std::int64_t b = band.begin; b < band.end; ++b) {  // conjugate in and out: the transform backwards
+    for (std::int64_t b = band.begin; b < band.end; ++b) {  // conjugate before and after: inverse transform
         transform.complex_in()[b] = std::conj(spectrum[index(b)]) * static_cast<float>(band.taper(b));
     }
     transform.execute();

@@ -1,4 +1,4 @@
-// Spectra of some depths alone: transformed as the spec shows them now, cut, transformed back.
+// Isolates depths in spectra: transform with the spec's dispersion, cut, and transform back.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -29,7 +29,7 @@ Range chosen(std::int64_t begin, std::int64_t end, std::int64_t min, std::int64_
     return range;
 }
 
-// 1 at the chosen depths, falling to 0 over some bins around them: what is cut sharply rings.
+// Returns 1 at the selected depths with a smooth slope around them, because a sharp cut would ring.
 std::vector<float> depth_gate(const Range& depths, std::int64_t points) {
     constexpr std::int64_t slope = 8;  // bins
     std::vector<float> gate(index(points), 0.0F);
@@ -42,6 +42,7 @@ std::vector<float> depth_gate(const Range& depths, std::int64_t points) {
     return gate;
 }
 
+// Returns the factors that apply the spec's dispersion compensation.
 std::vector<std::complex<float>> shown_phasors(const ReconstructionSpec& spec, std::int64_t points) {
     std::vector<std::complex<float>> phasors(index(points), 1.0F);
     if (!spec.recipe.dispersion) return phasors;
@@ -51,7 +52,7 @@ std::vector<std::complex<float>> shown_phasors(const ReconstructionSpec& spec, s
     return phasors;
 }
 
-// Of a region that was chosen: wide enough for a blur, and with something in it. `power`: over all depths.
+// Checks that a selected region is wide enough for blur and contains a reflector. `power` covers all depths.
 void require_reflector(const Range& depths, const std::vector<double>& power) {
     constexpr std::int64_t min_depths = 24, bands = 16;
     constexpr double min_above_noise = 1.5;
@@ -71,6 +72,7 @@ void require_reflector(const Range& depths, const std::vector<double>& power) {
             "dispersion search", "choose those of a reflector");
 }
 
+// Scales values to a root mean square of 1.
 void scale_to_one(std::vector<std::complex<float>>& values) {
     double power = 0;
     for (const std::complex<float>& value : values) power += static_cast<double>(std::norm(value));

@@ -7,7 +7,7 @@
 namespace echolux {
 namespace {
 
-// Of a function with one minimum in low .. high.
+// Minimizes a unimodal function in low .. high.
 double golden_section(const std::function<double(double)>& f, double low, double high) {
     constexpr double share = 1 / std::numbers::phi;
     constexpr int steps = 13;
@@ -34,8 +34,8 @@ double golden_section(const std::function<double(double)>& f, double low, double
 }  // namespace
 
 double min_along(const ValuesAt& f, double centre, double range) {
-    constexpr int half = 20;             // points of the grid on either side
-    std::vector<double> places{centre};  // first, so that it wins where all are alike
+    constexpr int half = 20;             // grid points on either side
+    std::vector<double> places{centre};  // first, so that it wins ties
     for (int i = -half; i <= half; ++i) {
         if (i != 0) places.push_back(centre + range * i / half);
     }
@@ -62,7 +62,8 @@ Minimum min_nearby(const std::function<double(double, double)>& f, const std::ar
             std::max(std::abs(worst.place[0] - best.place[0]) + std::abs(middle.place[0] - best.place[0]),
                      std::abs(worst.place[1] - best.place[1]) + std::abs(middle.place[1] - best.place[1]));
         if (size < 1e-4 * step || calls > 120) return best;
-        const auto beyond = [&](double share) {  // of the way from the worst corner through the other two
+        // extrapolates from the worst corner through the centre of the other two
+        const auto beyond = [&](double share) {
             const double x = (best.place[0] + middle.place[0]) / 2, y = (best.place[1] + middle.place[1]) / 2;
             return valued(x + share * (x - worst.place[0]), y + share * (y - worst.place[1]));
         };

@@ -1,5 +1,5 @@
-// Least values of functions without derivatives: along a line by a grid and a golden section, and in a plane by the
-// simplex of J. Nelder and R. Mead (Computer Journal 7, 1965).
+// Derivative-free minimization: along a line by a grid and golden-section search, in a plane by the simplex of J.
+// Nelder and R. Mead (Computer Journal 7, 1965).
 #pragma once
 
 #include <array>
@@ -8,11 +8,11 @@
 
 namespace echolux {
 
-// Values of a function at many places: those that do not depend on each other are asked for at once.
+// Returns the values of a function at several independent points in one call.
 using ValuesAt = std::function<std::vector<double>(const std::vector<double>&)>;
 
-// Of f in centre - range .. centre + range: a grid of 41 points at once, then a golden section between the neighbours
-// of the best. 56 values.
+// Minimizes f in centre - range .. centre + range: a grid of 41 points in one call, then golden-section search between
+// the neighbours of the best point. 56 evaluations.
 double min_along(const ValuesAt& f, double centre, double range);
 
 struct Minimum {
@@ -20,7 +20,7 @@ struct Minimum {
     double value = 0;
 };
 
-// The nearest minimum of f, beginning with steps of `step`; to a ten-thousandth of them, or 120 calls.
+// Returns the nearest minimum of f, starting with steps of `step`. Stops at 1e-4 of the step or after 120 evaluations.
 Minimum min_nearby(const std::function<double(double, double)>& f, const std::array<double, 2>& start, double step);
 
 }  // namespace echolux

@@ -7,6 +7,7 @@
 namespace echolux {
 namespace {
 
+// Returns the spec with uncropped float amplitudes as output.
 ReconstructionSpec for_amplitudes(ReconstructionSpec spec) {
     spec.flow = {};
     spec.calibration.noise_floor.clear();

@@ -1,5 +1,5 @@
-// What many A-scans look like on average, over all depth bins: the noise floor of a recording without sample, and the
-// point spread of a mirror that trembles.
+// Average of many A-scans over all depth bins: the noise floor of a recording without a sample, and the point spread
+// function of a mirror that vibrates.
 #pragma once
 
 #include <cstdint>
@@ -10,27 +10,28 @@
 
 namespace echolux {
 
+// Accumulates amplitude and power over blocks.
 class MeanProfile {
   public:
-    // A-scans come out as the spec's recipe says, but uncropped, as amplitudes in counts and with no noise floor
-    // subtracted. Throws what planning throws.
+    // A-scans follow the spec's recipe but are uncropped amplitudes in counts, without subtraction of a noise floor.
+    // Throws what planning throws.
     explicit MeanProfile(const ReconstructionSpec& spec);
 
-    // A block of the spec, in host memory; blocks of a volume in their order.
+    // Adds the lines of a block in host memory. Blocks of a volume must be in order.
     void add(const Block& block);
 
     std::int64_t lines() const { return lines_; }
     const VolumeGrid& grid() const { return reconstructor_->grid(); }
 
-    // [depth bins], of at least one line.
+    // Averages [depth bins]. Requires at least one line.
     std::vector<double> amplitude() const;        // mean |A|
-    std::vector<double> root_mean_power() const;  // of |A|^2
+    std::vector<double> root_mean_power() const;  // sqrt of the mean |A|^2
 
   private:
     std::vector<double> mean(const std::vector<double>& sum) const;
 
     std::unique_ptr<Reconstructor> reconstructor_;
-    std::vector<float> amplitudes_;  // of a block
+    std::vector<float> amplitudes_;  // of one block
     std::int64_t lines_ = 0;
     std::vector<double> sum_, power_;
 };

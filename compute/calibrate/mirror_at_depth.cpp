@@ -9,7 +9,8 @@
 namespace echolux {
 namespace {
 
-// Uncoupled lines, in air, fine in depth; the mean of a mirror's own lines is never taken away, for it is the mirror.
+// Returns a plan with independent lines, in air, finely sampled in depth. The mean of a mirror's lines is never
+// subtracted, because it is the mirror signal.
 ReconstructionSpec for_mirrors(ReconstructionSpec plan, const std::vector<double>& background) {
     if (!background.empty()) plan.calibration.background = background;
     plan.calibration.fast_axis.clear();
@@ -25,7 +26,7 @@ ReconstructionSpec for_mirrors(ReconstructionSpec plan, const std::vector<double
     return plan;
 }
 
-// The other sign of all dispersion.
+// Inverts the sign of all dispersion.
 ReconstructionSpec turned(ReconstructionSpec plan) {
     for (double& phase : plan.calibration.dispersion_rad) phase = -phase;
     Recipe& recipe = plan.recipe;
@@ -35,6 +36,7 @@ ReconstructionSpec turned(ReconstructionSpec plan) {
     return plan;
 }
 
+// Returns whether the plan compensates any dispersion.
 bool disperses(const ReconstructionSpec& plan) {
     if (!plan.recipe.dispersion) return false;
     const std::vector<double> theta =

@@ -28,7 +28,7 @@ std::vector<double> less(std::vector<double> counts, const std::vector<double>& 
     return counts;
 }
 
-// Square root of the light at each sample, zero at the trimmed ends.
+// Returns the square root of the light at each sample, and zero at the trimmed ends.
 std::vector<double> fit_weights(const std::vector<double>& source, std::int64_t n) {
     std::vector<double> weights(index(n), 0.0);
     const auto trimmed = static_cast<std::int64_t>(trimmed_share * static_cast<double>(n));
@@ -38,18 +38,18 @@ std::vector<double> fit_weights(const std::vector<double>& source, std::int64_t 
     return weights;
 }
 
-// -1 .. 1 along the samples.
+// Returns positions from -1 to 1 along the samples.
 std::vector<double> across(std::int64_t n) {
     std::vector<double> u = counted(n);
     for (double& p : u) p = 2 * p / static_cast<double>(n - 1) - 1;
     return u;
 }
 
-// k of each sample, scaled to -1 .. 1, rising; and the phase that it spans.
+// Scaled k of each sample, ascending from -1 to 1, and the phase range that it covers.
 struct KMap {
     std::vector<double> kappa;
     double span_rad = 0;
-    std::vector<double> residual_rad;  // of the phase from the polynomial [samples]
+    std::vector<double> residual_rad;  // phase minus polynomial [samples]
 };
 
 KMap k_map(std::vector<double> phase, const std::vector<double>& weights) {
@@ -70,7 +70,7 @@ KMap k_map(std::vector<double> phase, const std::vector<double>& weights) {
     return map;
 }
 
-// Sample position of each point of the uniform k grid.
+// Returns the sample position of each point of the uniform k grid.
 std::vector<double> inverse(const KMap& map) {
     const std::int64_t n = std::ssize(map.kappa);
     const CubicSpline sample_at(map.kappa, counted(n));
@@ -110,7 +110,7 @@ double depth_pitch_um(const KMap& map, double displacement_um) {
     return pi * (n - 1) / (k_span_per_um * n);
 }
 
-// How narrow mirror `m` is before and after.
+// Measures the width of mirror `m` before and after calibration.
 void note_point_spreads(MirrorCalibration& found, std::size_t m, const std::vector<double>& fringe, double side,
                         std::int64_t begin) {
     std::vector<double> theta = found.dispersion_rad;
@@ -126,8 +126,9 @@ void note_point_spreads(MirrorCalibration& found, std::size_t m, const std::vect
     found.bin[m] = sharp.bin;
 }
 
-// A fringe is a peak as recorded and stays one; under a Hann window none is narrower than two bins; and both mirrors
-// are as narrow as the source allows. What darkness or the source leaves of a spectrum is none of these.
+// Rejects pairs without fringes. A fringe is a peak in the recorded spectrum and stays one, its width under a Hann
+// window is at least two bins, and both mirrors are similarly narrow. Residuals of darkness or of the source satisfy
+// none of these.
 void require_fringes(const MirrorCalibration& found) {
     constexpr double min_bins = 1.95, max_ratio = 1.5;
     for (const std::size_t m : {0U, 1U}) {
@@ -137,7 +138,7 @@ void require_fringes(const MirrorCalibration& found) {
     }
 }
 
-// With k rising along the samples.
+// Calibrates assuming that k ascends along the samples.
 MirrorCalibration with_rising_k(const MirrorPair& pair) {
     const std::array<std::vector<double>, 2> fringes{less(pair.mirrors[0], pair.background),
                                                      less(pair.mirrors[1], pair.background)};
@@ -167,13 +168,13 @@ MirrorCalibration with_rising_k(const MirrorPair& pair) {
     return found;
 }
 
-// The same with k falling along the samples: the grid is walked the other way round, which turns the phase's sign.
+// Converts the result to k descending along the samples. Reversing the grid inverts the sign of the phase.
 void turn_k(MirrorCalibration& found) {
     std::reverse(found.k_positions.begin(), found.k_positions.end());
     std::reverse(found.dispersion_rad.begin(), found.dispersion_rad.end());
     for (double& theta : found.dispersion_rad) theta = -theta;
     for (double& a2 : found.a2_of_each_rad) a2 = -a2;
-    found.a2_rad = -found.a2_rad;  // a3 changes its sign twice
+    found.a2_rad = -found.a2_rad;  // the sign of a3 changes twice
 }
 
 }  // namespace

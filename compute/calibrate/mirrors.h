@@ -1,6 +1,6 @@
-// The k map, the dispersion and, where lengths are known, the absolute scale of an instrument, from the fringes of one
-// mirror at two depths. What both fringes share besides k (the dispersion of the sample arm) cancels in their
-// difference, or in their sum where the mirror stood on opposite sides of zero delay (docs/algorithms.md 2.4).
+// Calibrates the k map, the dispersion and, if lengths are known, the absolute scale of an instrument from the fringes
+// of one mirror at two depths. Their common phase apart from k (the dispersion of the sample arm) cancels in their
+// difference, or in their sum if the mirror was on opposite sides of zero delay (docs/algorithms.md 2.4).
 #pragma once
 
 #include <array>
@@ -12,53 +12,54 @@
 
 namespace echolux {
 
-// Of zero delay. Two mirrors cannot tell: either assumption gives a map and a dispersion that sharpen both. Only depths
-// elsewhere would be blurred by the wrong one, so whoever moved the mirror has to say (docs/algorithms.md 2.4).
+// Sides of zero delay. Two mirrors cannot determine them: either assumption yields a map and a dispersion that sharpen
+// both mirrors, but the wrong one blurs other depths. The user must state the sides (docs/algorithms.md 2.4).
 enum class MirrorSides { same, opposite };
 
 // Mean spectra in counts [samples].
 struct MirrorPair {
-    std::array<std::vector<double>, 2> mirrors;  // the first on the side where samples will be
-    std::vector<double> background;              // without the mirror
-    std::vector<double> dark;                    // without light; empty: unknown, all light counts alike
+    std::array<std::vector<double>, 2> mirrors;  // the first one on the side of future samples
+    std::vector<double> background;              // recorded without the mirror
+    std::vector<double> dark;                    // recorded without light; if empty, all samples get equal weight
     MirrorSides sides = MirrorSides::same;
-    bool k_falls = false;             // k descends along the samples; mirrors alone cannot tell
+    bool k_falls = false;             // k descends along the samples, which mirrors alone cannot determine
     double displacement_um = 0;       // between the two positions, in air; 0: unknown
-    double centre_wavelength_nm = 0;  // 0: unknown
+    double centre_wavelength_nm = 0;  // 0 if unknown
 };
 
-// What one mirror showed, for a picture of it.
+// Curves of one mirror for plots.
 struct MirrorCurves {
-    std::vector<double> phase_rad;                       // of its fringe at each sample, rising along the samples
-    std::vector<double> as_recorded, mapped, sharpened;  // |A| over depth in counts: as mirror_profile()
+    std::vector<double> phase_rad;                       // of its fringe [samples], ascending
+    std::vector<double> as_recorded, mapped, sharpened;  // |A| over depth in counts, see mirror_profile()
 };
 
 struct MirrorCalibration {
-    std::vector<double> k_positions;     // as Calibration::k_positions [samples]
-    std::vector<double> dispersion_rad;  // theta on the k grid [samples], of the first mirror's side
-    double a2_rad = 0;                   // the same as coefficients
+    std::vector<double> k_positions;     // like Calibration::k_positions [samples]
+    std::vector<double> dispersion_rad;  // theta on the k grid [samples], for the first mirror's side
+    double a2_rad = 0;                   // the same phase as coefficients
     double a3_rad = 0;
-    std::array<double, 2> a2_of_each_rad{};  // as each mirror shows it alone; opposite signs on opposite sides
-    std::array<double, 2> bin{};             // depth of each, with the new map
-    std::array<double, 2> fwhm_before{};     // bins, of |A| under a Hann window, with neither map nor dispersion
-    std::array<double, 2> fwhm_mapped{};     // with the map alone
+    std::array<double, 2> a2_of_each_rad{};  // measured per mirror; opposite signs on opposite sides
+    std::array<double, 2> bin{};             // depth of each mirror with the new map
+    std::array<double, 2> fwhm_before{};     // bins, of |A| under a Hann window, without map and dispersion
+    std::array<double, 2> fwhm_mapped{};     // with the map only
     std::array<double, 2> fwhm{};            // with both
-    double depth_pitch_um = 0;               // as Calibration::depth_pitch_um; 0: no displacement was given
+    double depth_pitch_um = 0;               // like Calibration::depth_pitch_um; 0 without a displacement
     double centre_wavelength_nm = 0;
     std::array<MirrorCurves, 2> curves;
-    std::vector<double> residual_rad;  // of the phase that is k, from the polynomial through it [samples]
-    double trimmed_share = 0;          // of the samples at each end, which had no say
+    std::vector<double> residual_rad;  // deviation of the k phase from its polynomial fit [samples]
+    double trimmed_share = 0;          // share of the samples ignored at each end
 };
 
-// Throws Error{bad_setting} where a mirror shows no fringe, lengths differ, or no strictly monotone map comes out.
+// Calibrates an instrument. Throws Error{bad_setting} if a mirror shows no fringe, lengths differ, or the map is not
+// strictly monotone.
 MirrorCalibration calibrated_by_mirrors(const MirrorPair& pair);
 
-// |A| over depth of `fringe` (counts, no background) under a Hann window, in counts; `points_per_bin` points a bin.
-// `k_positions` empty: samples as they are; `theta_rad` empty: none.
+// Returns |A| over depth of `fringe` (counts, no background) under a Hann window, in counts, `points_per_bin` points
+// per bin. Empty `k_positions` leave the samples unchanged. Empty `theta_rad` means no dispersion.
 std::vector<double> mirror_profile(std::span<const double> fringe, const std::vector<double>& k_positions,
                                    const std::vector<double>& theta_rad);
 
-// The peak of that profile from bin `begin` on, and its FWHM, in bins.
+// Position and FWHM of the profile's peak from bin `begin` on, in bins.
 struct PointSpread {
     double bin = 0;
     double fwhm = 0;

@@ -1,4 +1,4 @@
-// The level that counts as 0 dB: found in the quietest depth band, so that no signal-free region has to be named.
+// Measures the 0 dB level in the quietest depth band, so that users need not name a region without signal.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -24,8 +24,8 @@ double measured_noise_floor_db(const ReconstructionSpec& spec, const Block& bloc
     recipe.quantity = Quantity::db;
     recipe.voxel = VoxelType::f32;
     recipe.levels = Levels::fixed;
-    recipe.noise_floor = NoiseFloor::none;  // what is left of noise after that has no level
-    if (recipe.method == Method::compressive) recipe.method = Method::plain;  // nor is any left of it there
+    recipe.noise_floor = NoiseFloor::none;  // after subtraction, the remaining noise has no level
+    if (recipe.method == Method::compressive) recipe.method = Method::plain;  // sparse results contain no noise
     ReconstructionSpec noisy = spec;
     noisy.defr.residual = true;
     const ProbedBlock probe = probed(noisy, recipe, block);

@@ -9,7 +9,7 @@
 namespace echolux {
 namespace {
 
-// T0(x) .. T_order(x).
+// Returns T0(x) .. T_order(x).
 std::vector<double> basis_at(double x, std::size_t order) {
     std::vector<double> t{1, x};
     while (t.size() <= order) t.push_back(2 * x * t[t.size() - 1] - t[t.size() - 2]);
@@ -17,7 +17,7 @@ std::vector<double> basis_at(double x, std::size_t order) {
     return t;
 }
 
-// Solves rows * unknown = last column, by elimination with the largest pivot.
+// Solves rows * unknown = last column by Gaussian elimination with partial pivoting.
 std::vector<double> solved(std::vector<std::vector<double>> rows) {
     const std::size_t n = rows.size();
     for (std::size_t c = 0; c < n; ++c) {
@@ -66,7 +66,7 @@ double PolynomialFit::operator()(double x) const {
 
 std::vector<double> PolynomialFit::powers() const {
     const std::size_t n = chebyshev_.size();
-    std::vector<std::vector<double>> t(n, std::vector<double>(n, 0.0));  // powers in each Chebyshev polynomial
+    std::vector<std::vector<double>> t(n, std::vector<double>(n, 0.0));  // coefficients of each Chebyshev polynomial
     t[0][0] = 1;
     if (n > 1) t[1][1] = 1;
     for (std::size_t i = 2; i < n; ++i) {

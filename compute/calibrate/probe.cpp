@@ -14,7 +14,7 @@ ProbedBlock probed(const ReconstructionSpec& given, const Recipe& recipe, const 
     ReconstructionSpec spec = given;
     spec.recipe = recipe;
     spec.flow = {};
-    spec.calibration.k_jitter.clear();  // whose lines these are is not known here: the nominal k map will do
+    spec.calibration.k_jitter.clear();  // the block's position in time is unknown here: use the nominal k map
     spec.recipe.depth_begin = 0;
     spec.recipe.depth_end = 0;
     spec.geometry.depth_flip = false;

@@ -1,4 +1,4 @@
-// Reconstructs a block once, with some of the recipe changed, to measure something in it.
+// Reconstructs a single block with a modified recipe, to measure something in it.
 #pragma once
 
 #include <complex>
@@ -16,19 +16,19 @@ struct ProbedBlock {
     std::vector<std::byte> voxels;
 };
 
-// All depth bins of the block's B-scans, as `recipe` says but uncropped.
+// Returns all depth bins of the block's B-scans, following `recipe` but uncropped.
 ProbedBlock probed(const ReconstructionSpec& spec, const Recipe& recipe, const Block& block);
 
-// The real spectra, [lines][samples], whose one-sided bins without zero padding are `bins`, [lines][samples / 2]; times
-// `scale`. The bin between the halves is taken as zero.
+// Returns the real spectra [lines][samples] of one-sided bins without zero padding, `bins` [lines][samples / 2], times
+// `scale`. The bin between the halves is assumed to be zero.
 std::vector<float> spectra_of(std::span<const std::complex<float>> bins, std::int64_t samples, double scale);
 
-// Spectra as they enter the transform, without dispersion compensation: subtracted, resampled, windowed or shaped, on
-// the uniform k grid; [lines of the block as the grid counts them][samples], in counts. (Read back from the complex
-// depth bins, so that there is one way from raw lines to the k grid, not two.)
+// Returns spectra as they enter the transform, without dispersion compensation: background subtracted, resampled,
+// windowed or shaped, on the uniform k grid. Shape [lines of the block, counted like its grid][samples], in counts.
+// Computed back from the complex depth bins, so that there is only one implementation from raw lines to the k grid.
 std::vector<float> windowed_spectra(const ReconstructionSpec& spec, const Block& block);
 
-// First depth row that is not zero delay: autocorrelation terms and the foot of the DC peak come before.
+// Returns the first depth row past zero delay, which holds autocorrelation terms and the foot of the DC peak.
 std::int64_t first_row_past_zero_delay(std::int64_t depth);
 
 }  // namespace echolux

@@ -13,7 +13,7 @@
 namespace echolux {
 namespace {
 
-constexpr double min_peak_db = 13;  // of one line of noise, one in a million reaches that
+constexpr double min_peak_db = 13;  // one line of noise exceeds this with a probability of 1e-6
 
 double decibels(double power) {
     return 10 * std::log10(std::max(power, 1e-30));
@@ -28,12 +28,12 @@ double wide_samples_db(double share) {
     return x > 0 ? decibels(std::pow(std::sin(x) / x, 2)) : 0;
 }
 
-// Of resolution 1; its square is the factor.
+// For resolution 1. The square of the resolution scales the result.
 double finite_resolution_db(double share) {
     return decibels(std::exp(-std::pow(zeta(share), 2) / (2 * std::numbers::ln2)));
 }
 
-// A straight line through levels over finite_resolution_db: its slope is the square of the resolution.
+// Least-squares line through levels over finite_resolution_db. Its slope is the square of the resolution.
 FallOff fitted(std::span<const double> shares, std::span<const double> levels_db, bool has_wide_samples) {
     const auto n = static_cast<double>(shares.size());
     double sx = 0, sy = 0, sxx = 0, sxy = 0;
@@ -64,7 +64,7 @@ void check_depths(std::span<const double> shares) {
             "record each at a depth of its own, and name it once");
 }
 
-constexpr std::int64_t min_bin = 4;  // below lies what a Hann window leaves of the mean
+constexpr std::int64_t min_bin = 4;  // lower bins contain the residual of the mean under a Hann window
 
 struct Points {
     std::int64_t begin = 0, end = 0;
@@ -85,8 +85,9 @@ std::int64_t foot_after(std::span<const double> profile, std::int64_t point) {
     return point;
 }
 
-// The strongest peak whose top lies in the window. Where a slope at the window's beginning is stronger than all, it is
-// the flank of a peak outside: followed to its top, where that stands free of zero delay and `follows`, or left out.
+// Returns the strongest peak with its top inside the window. If the max is a slope at the start of the window, it
+// belongs to a peak outside. That peak is followed to its top if `follows` is set and the top is clear of zero delay;
+// otherwise the slope is excluded.
 DepthPeak standing_peak(std::span<const double> profile, Points within, bool follows) {
     if (within.begin >= within.end) return {};
     const auto strongest = std::max_element(profile.begin() + within.begin, profile.begin() + within.end);
@@ -101,7 +102,7 @@ DepthPeak standing_peak(std::span<const double> profile, Points within, bool fol
     return strongest_peak(profile, foot_after(profile, within.begin), within.end);
 }
 
-// Through all but one.
+// Fits all levels but one.
 FallOff fitted_without(std::size_t left_out, std::vector<double> shares, std::vector<double> levels_db) {
     shares.erase(shares.begin() + static_cast<std::ptrdiff_t>(left_out));
     levels_db.erase(levels_db.begin() + static_cast<std::ptrdiff_t>(left_out));
@@ -110,8 +111,8 @@ FallOff fitted_without(std::size_t left_out, std::vector<double> shares, std::ve
 
 }  // namespace
 
-// The median hears nothing of peaks; over the mean of `lines` exponentially distributed powers it is smaller by this
-// factor (E. B. Wilson and M. M. Hilferty, PNAS 17, 1931).
+// Uses the median, which ignores peaks. For the mean of `lines` exponentially distributed powers, the median is smaller
+// than the mean by this factor (E. B. Wilson and M. M. Hilferty, PNAS 17, 1931).
 double noise_power(std::span<const double> power, double lines, double peak_point, double peak_width) {
     const std::int64_t begin = first_row_past_zero_delay(std::ssize(power));
     const double guard = std::max(0.05 * static_cast<double>(power.size()), 4 * peak_width);

@@ -1,5 +1,5 @@
-// What many raw lines have in common: mean, least and greatest count of each sample, and how many samples reach full
-// scale. Backgrounds, dark spectra and mirrors are means of such surveys.
+// Statistics of many raw lines: mean, min and max count of each sample, and the number of samples at full scale.
+// Backgrounds, dark spectra and mirror spectra are means of such surveys.
 #pragma once
 
 #include <cstddef>
@@ -12,32 +12,33 @@
 
 namespace echolux {
 
-// The greatest count that a sample can hold; nothing: it is a real number, and has no end.
+// Returns the largest count of a sample, or nothing for floating-point samples.
 std::optional<double> full_scale(const RawFormat& format);
 
-// Some consecutive lines of a block in host memory: counted through its acquired B-scans, flyback left out.
+// Consecutive lines of a block in host memory, counted over its acquired B-scans without flyback.
 struct LineRange {
     std::int64_t first = 0;
     std::int64_t count = 0;
 };
 
-// All lines of a block.
+// Returns the number of lines of a block.
 std::int64_t lines_of(const Block& block, const ScanGeometry& geometry);
 
-// Where line `line` of the block begins.
+// Returns a pointer to line `line` of the block.
 const std::byte* line_at(const Block& block, const RawFormat& format, const ScanGeometry& geometry, std::int64_t line);
 
+// Accumulates the statistics.
 class SpectrumSurvey {
   public:
     SpectrumSurvey(const RawFormat& format, const ScanGeometry& geometry);
 
-    // The range must lie in the block, and the block in host memory.
+    // Adds lines. The range must be inside the block, which must be in host memory.
     void add(const Block& block, const LineRange& range);
 
     std::int64_t lines() const { return lines_; }
     std::int64_t clipped() const { return clipped_; }  // samples at full scale
 
-    // Counts [samples], after shift and mask; of at least one line.
+    // Counts [samples], after shift and mask. Requires at least one line.
     std::vector<double> mean() const;
     const std::vector<double>& min() const { return min_; }
     const std::vector<double>& max() const { return max_; }
