@@ -52,7 +52,7 @@ void AngiogramLine::each_voxel(const PositionBins& bins, std::int64_t position) 
     }
 }
 
-// The mean power of a position's repeats; values begin at zero.
+// Adds the mean power of a position's repeats and resets the values to zero.
 void AngiogramLine::add_power(const PositionBins& bins, std::int64_t position) {
     const Repeats& repeats = bins.repeats;
     const float share = 1 / static_cast<float>(repeats.series * repeats.count);

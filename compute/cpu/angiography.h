@@ -1,4 +1,4 @@
-// Angiograms on the CPU, an A-scan at a time (docs/algorithms.md 5.2).
+// Angiography on the CPU, one A-scan at a time (docs/algorithms.md 5.2).
 #pragma once
 
 #include <span>
@@ -15,7 +15,7 @@ class AngiogramLine {
   public:
     explicit AngiogramLine(const FlowTables& tables);
 
-    // Of a recorded A-scan position, [depth]; valid until the next call.
+    // Returns the angiogram of a recorded A-scan position, [depth]. Valid until the next call.
     std::span<const Angiogram> of(const PositionBins& bins, std::int64_t position);
 
   private:
@@ -29,12 +29,12 @@ class AngiogramLine {
 
     const FlowTables& tables_;
     std::vector<Angiogram> found_;
-    std::vector<float> earlier_, later_;  // amplitudes in a sub-band
+    std::vector<float> earlier_, later_;  // amplitudes in one sub-band
     std::vector<Decorrelation> decorrelation_;
-    StepPlanes steps_, over_depth_;  // of one pair
+    StepPlanes steps_, over_depth_;  // of one pair of repeats
     std::vector<float> shares_;
     std::vector<ComplexDifferentialVariance> variance_;
-    std::vector<CorrelationSums> columns_;  // of one pair, over positions
+    std::vector<CorrelationSums> columns_;  // of one pair, summed over positions
 };
 
 }  // namespace echolux::cpu

@@ -10,7 +10,7 @@
 namespace echolux::cpu {
 namespace {
 
-// Groups of lines are summed in registers before they are added to the sums in memory.
+// Groups of lines are summed in registers before they are added to memory.
 constexpr std::int64_t group = 8;
 
 template <class Sample>
@@ -75,7 +75,7 @@ void FrameBackground::find(const Block& block) {
     split(found_.data(), frames * samples);
 }
 
-// Doubles hold sums of integers below 2^53 exactly, which is more than any B-scan reaches.
+// Doubles hold integer sums below 2^53 exactly, more than any B-scan reaches.
 void FrameBackground::find_mean(const std::byte* frame, double* mean) const {
     const std::int64_t samples = lines_.samples();
     const std::int64_t line_bytes = lines_.line_bytes();
@@ -103,7 +103,7 @@ void FrameBackground::find_median(const std::byte* frame, double* median, float*
     });
 }
 
-// In order; starts anew with each volume, so that volumes do not depend on each other.
+// Processes frames in order. Restarts with each volume, so that volumes are independent.
 void FrameBackground::blend(const Block& block, std::int64_t frames) {
     const std::int64_t samples = lines_.samples();
     for (std::int64_t f = 0; f < frames; ++f) {

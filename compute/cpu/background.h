@@ -1,4 +1,4 @@
-// The background of each acquired B-scan (docs/algorithms.md 2.2 a-d), found before its lines are reconstructed. Sums
+// Computes the background of each acquired B-scan (docs/algorithms.md 2.2 a-d) before its lines are reconstructed. Sums
 // are exact integers, so the mean does not depend on order or threads.
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace echolux::cpu {
 
-// [samples] each; their sum is the background. In two parts because one float of 10000 counts is off by up to half a
-// thousandth of a count, as much as the rounding of the whole chain. Sample - whole is exact.
+// [samples] each; the background is their sum. A single float near 10000 counts has an error of up to 5e-4 counts, as
+// much as the rounding of the whole chain. With two, sample - whole is exact.
 struct BackgroundLine {
     const float* whole;
     const float* rest;
@@ -20,17 +20,18 @@ struct BackgroundLine {
 
 class FrameBackground {
   public:
-    // `mode` is none, stored, frame_mean, running, median or rolling (which acts along the line: nothing to find here).
+    // `mode` is none, stored, frame_mean, running, median or rolling. Rolling acts along the line and needs nothing
+    // here.
     FrameBackground(Background mode, const LineFormat& lines, const ScanGeometry& geometry,
                     const Calibration& calibration, double running_alpha, std::int64_t max_frames);
 
-    // The running background goes on from where `before` is.
+    // Continues the running background of `before`.
     void resume_after(const FrameBackground& before) { running_ = before.running_; }
 
-    // Finds the backgrounds of all acquired B-scans of the block.
+    // Computes the backgrounds of all acquired B-scans of a block.
     void find(const Block& block);
 
-    // Of acquired B-scan `frame` counted within the block.
+    // Returns the background of acquired B-scan `frame` of the block.
     BackgroundLine of(std::int64_t frame) const;
 
   private:
@@ -44,9 +45,9 @@ class FrameBackground {
     std::int64_t lines_per_frame_;
     std::int64_t frames_per_b_scan_;
     double running_alpha_;
-    std::vector<float> whole_;     // [frames][samples], or [samples] where all frames share it
-    std::vector<float> rest_;      // likewise
-    std::vector<double> found_;    // [frames][samples], where each frame has its own
+    std::vector<float> whole_;     // [frames][samples], or [samples] if shared by all frames
+    std::vector<float> rest_;      // same shape
+    std::vector<double> found_;    // [frames][samples], if each frame has its own
     std::vector<double> running_;  // [samples]
     std::vector<float> columns_;   // [frames][lines]
 };

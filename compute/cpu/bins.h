@@ -1,4 +1,4 @@
-// The complex depth bins of one slow position, as they were recorded: [b_repeats][a_scans][a_repeats][depth].
+// Complex depth bins of one slow-axis position as recorded: [b_repeats][a_scans][a_repeats][depth].
 #pragma once
 
 #include <complex>
@@ -12,14 +12,14 @@ namespace echolux::cpu {
 struct PositionBins {
     const std::complex<float>* first;
     std::int64_t depth;
-    Repeats repeats;           // those that are compared
-    const Phasor* bulk;        // [a_scans][bulk_stride]: directions of the bulk steps; null: none are removed
-    std::int64_t bulk_stride;  // pairs of repeats that there may be
+    Repeats repeats;           // repeats to compare
+    const Phasor* bulk;        // [a_scans][bulk_stride], directions of the bulk steps; null: none are removed
+    std::int64_t bulk_stride;  // max pairs of repeats
 
     const float* line(std::int64_t i) const { return reinterpret_cast<const float*>(first + i * depth); }
 };
 
-// Bin z of a line.
+// Returns bin z of a line.
 inline Phasor bin(const float* line, std::int64_t z) {
     return {line[2 * z], line[2 * z + 1]};
 }

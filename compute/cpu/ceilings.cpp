@@ -1,4 +1,4 @@
-// The ceilings of a machine without a GPU: what its memory and its bare transforms can do on all threads.
+// CPU limits of a machine: memory and plain transforms on all threads.
 #include "compute/ceilings.h"
 
 #include <algorithm>
@@ -37,12 +37,12 @@ Ceiling memory_copy(const CeilingEffort& effort) {
             rates_of(2.0 * static_cast<double>(bytes), effort, copy)};
 }
 
-// What several links can fetch at most; a copy writes as well.
+// Measures reads only, the limit for several links. A copy writes as well.
 Ceiling memory_read(const CeilingEffort& effort) {
-    constexpr std::int64_t piece = std::int64_t{1} << 17;  // words
+    constexpr std::int64_t piece = std::int64_t{1} << 17;  // in words
     const std::int64_t pieces = std::max<std::int64_t>(1, effort.bytes / 8 / piece);
     const std::vector<std::uint64_t> words(static_cast<std::size_t>(pieces * piece), 1);
-    std::atomic<std::uint64_t> sum = 0;  // so that nothing is left out
+    std::atomic<std::uint64_t> sum = 0;  // prevents the reads from being optimized away
     const auto read = [&] {
         parallel_for(0, pieces, [&](std::int64_t i) {
             const auto begin = words.begin() + i * piece;
@@ -54,9 +54,9 @@ Ceiling memory_read(const CeilingEffort& effort) {
 }
 
 Ceiling transforms(std::int64_t length, const CeilingEffort& effort) {
-    constexpr int each = 64;  // transforms of one piece of work
+    constexpr int each = 64;  // transforms per work item
     const int threads = thread_count();
-    std::vector<std::unique_ptr<Fft>> plans;  // one a piece: an Fft serves one thread
+    std::vector<std::unique_ptr<Fft>> plans;  // one per work item: an Fft is not thread-safe
     for (int i = 0; i < threads * 4; ++i) {
         plans.push_back(std::make_unique<Fft>(Fft::Kind::complex_forward, length));
         for (std::int64_t p = 0; p < length; ++p) plans.back()->complex_in()[p] = {static_cast<float>(p % 17), 0};

@@ -1,4 +1,4 @@
-// Compressive sensing on the CPU: one A-scan at a time.
+// Compressive sensing on the CPU, one A-scan at a time.
 #pragma once
 
 #include <complex>
@@ -13,14 +13,14 @@
 
 namespace echolux::cpu {
 
-// What the threads of a plan share.
+// Tables shared by the threads of a plan.
 struct CompressiveTables {
     explicit CompressiveTables(const ReconstructionSpec& spec);
 
     std::unique_ptr<Sensing> sensing() const;
 
     SensingTables sensing_tables;
-    std::unique_ptr<SensingMatrix> matrix;  // nothing: through a grid
+    std::unique_ptr<SensingMatrix> matrix;  // null when using a grid
     CompressiveRecipe recipe;
 };
 
@@ -36,13 +36,13 @@ class CompressiveLine : public LineMethod {
     const float* spectrum_of(const RawLine& line);
 
     const SensingTables& tables_;
-    std::optional<KLinearLine> k_linear_;  // where samples are those of the k grid
+    std::optional<KLinearLine> k_linear_;  // if samples are those of the k grid
     Subtraction subtract_;
     DepthRange kept_;
     SparseSearch search_;
     std::vector<float> spectrum_;  // [samples]
     std::vector<float> sensed_;
-    std::vector<std::complex<float>> bins_;  // kept
+    std::vector<std::complex<float>> bins_;  // kept depth only
     const std::complex<float>* bins_of_line_;
 };
 

@@ -30,7 +30,7 @@ const std::complex<Real>* FullRangeSearch<Real>::run() {
     return found_.data();
 }
 
-// The dispersion of the true images is compensated for; false images get twice of it.
+// Compensates the dispersion of true images. Mirror images get twice the dispersion.
 template <class Real>
 void FullRangeSearch<Real>::to_depth() {
     std::complex<Real>* in = forward_.complex_in();
@@ -38,7 +38,7 @@ void FullRangeSearch<Real>::to_depth() {
     forward_.execute();
 }
 
-// False: there is nothing.
+// Returns false if nothing is left.
 template <class Real>
 bool FullRangeSearch<Real>::find_peaks() {
     const std::complex<Real>* left = forward_.complex_out();
@@ -59,7 +59,7 @@ template <class Real>
 void FullRangeSearch<Real>::take_away() {
     backward_.execute();
     const std::complex<Real>* peaks = backward_.complex_out();
-    const Real scale = 1 / static_cast<Real>(spectrum_.size());  // neither transform is normalised
+    const Real scale = 1 / static_cast<Real>(spectrum_.size());  // the transforms are not normalized
     for (std::size_t j = 0; j < spectrum_.size(); ++j) {
         spectrum_[j] -= scale * shown_by(peaks[j].real(), peaks[j].imag(), rotation_[j].real(), rotation_[j].imag());
     }

@@ -1,4 +1,4 @@
-// Dispersion-encoded full range on the CPU: one A-scan at a time, all of it in the first caches.
+// Dispersion-encoded full range on the CPU, one A-scan at a time so that all data stays in the L1 and L2 caches.
 #pragma once
 
 #include <complex>
@@ -12,16 +12,16 @@
 
 namespace echolux::cpu {
 
-// The search for the true images of a real spectrum, in a precision.
+// Searches the true images of a real spectrum, in single or double precision.
 template <class Real>
 class FullRangeSearch {
   public:
     FullRangeSearch(const DefrTables& tables, const DefrRecipe& recipe);
 
-    Real* spectrum() { return spectrum_.data(); }  // [points], to be filled in; what is left of it afterwards
+    Real* spectrum() { return spectrum_.data(); }  // [points], the input; holds the residual afterwards
 
-    // The complex depth profile [points] in the order of the transform: bins 0 .. M/2 - 1 lie behind zero delay, the
-    // others before it. Unnormalised, as every method's.
+    // Returns the complex depth profile [points] in transform order: bins 0 .. M/2 - 1 are behind zero delay, the
+    // others before it. Unnormalized, like all methods.
     const std::complex<Real>* run();
 
   private:
@@ -34,13 +34,13 @@ class FullRangeSearch {
     std::vector<std::complex<Real>> rotation_;
     std::vector<Real> spectrum_;
     std::vector<std::complex<Real>> found_;
-    BasicFft<Real> forward_;   // to depth: its output is what is not yet found
-    BasicFft<Real> backward_;  // from depth: its input are the peaks of this iteration
+    BasicFft<Real> forward_;   // to depth; its output is the residual
+    BasicFft<Real> backward_;  // from depth; its input holds the peaks of this iteration
 };
 
 class DefrLine : public LineMethod {
   public:
-    // Bins from `first_bin` on are kept, counted from the far end before zero delay.
+    // Keeps bins from `kept.begin` on, counted from the far end before zero delay.
     DefrLine(const PlainTables& plain, const DefrTables& tables, const DefrRecipe& recipe, const LineFormat& format,
              DepthRange kept);
     ~DefrLine() override;
@@ -55,9 +55,9 @@ class DefrLine : public LineMethod {
     const DefrTables& tables_;
     KLinearLine k_linear_;
     DepthRange kept_;
-    std::unique_ptr<FullRangeSearch<float>> single_;  // one of the two
+    std::unique_ptr<FullRangeSearch<float>> single_;  // one of these two is used
     std::unique_ptr<FullRangeSearch<double>> double_;
-    std::vector<std::complex<float>> bins_;  // kept
+    std::vector<std::complex<float>> bins_;  // kept depth only
     const std::complex<float>* bins_of_line_;
 };
 

@@ -7,7 +7,7 @@
 namespace echolux::cpu {
 namespace {
 
-// One depth bin of a B-scan.
+// One depth bin over the lines of a B-scan.
 struct Column {
     std::complex<float>* first;
     std::int64_t stride;
@@ -28,6 +28,7 @@ std::complex<double> mean_of(const Column& bins, std::int64_t begin, std::int64_
     return sum / static_cast<double>(end - begin);
 }
 
+// Returns the mean of the segment with the smallest variance.
 std::complex<float> min_variant_mean(const Column& bins, std::int64_t lines, std::int64_t segments) {
     std::complex<double> best;
     double min = std::numeric_limits<double>::infinity();

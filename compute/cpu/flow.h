@@ -1,5 +1,5 @@
-// Flow on the CPU (docs/algorithms.md 5): an output A-scan at a time, from the complex depth bins of its slow position.
-// Each worker thread owns one with its buffers.
+// Flow on the CPU (docs/algorithms.md 5): computes one output A-scan at a time from the complex depth bins of its
+// slow-axis position. Each worker thread owns one object with its buffers.
 #pragma once
 
 #include <cstddef>
@@ -21,26 +21,27 @@ class FlowLine {
   public:
     explicit FlowLine(const FlowTables& tables);
 
-    // Directions of the bulk steps between the repeats of a recorded A-scan position, [pairs].
+    // Computes the directions of the bulk steps between the repeats of a recorded A-scan position, [pairs].
     void find_bulk(const PositionBins& bins, std::int64_t position, Phasor* bulk) const;
 
-    // What follows is about these bins: A-scans that follow one another share work.
+    // Selects the bins for the following calls. Consecutive A-scans share work.
     void begin(const PositionBins& bins);
 
-    // The codes of an output A-scan, [depth] of two bytes each.
+    // Stores the codes of an output A-scan, [depth] of two bytes each.
     void store(const RecordedPositions& from, std::byte* target);
 
-    // Its phases in rad, [depth], NaN where masked: what unwrapping begins with.
+    // Returns the wrapped phases of an output A-scan in rad, [depth], NaN if masked. Input of unwrap().
     void phases(const RecordedPositions& from, float* phase);
 
-    // Phases that have been unwrapped, as velocities; 0 where masked.
+    // Stores unwrapped phases as velocities, 0 if masked.
     void store_velocities(const float* phase, std::byte* target);
 
-    // For complex_decorrelation: that of an output A-scan, [depth], and its codes once the B-scan's bulk is known.
+    // For complex_decorrelation: computes the decorrelation of an output A-scan, [depth], and stores its codes once the
+    // bulk decorrelation of the B-scan is known.
     void decorrelations(const RecordedPositions& from, NoisyDecorrelation* found);
     void store_decorrelations(const NoisyDecorrelation* found, const Repeats& compared, float bulk, std::byte* target);
 
-    // An A-scan of which nothing is known.
+    // Stores an A-scan without valid values.
     void store_nothing(std::byte* target);
 
   private:
@@ -53,13 +54,13 @@ class FlowLine {
     PositionBins bins_{};
     PositionSteps steps_;
     StepPlanes over_lines_, mean_;  // of an output A-scan
-    std::vector<float> shares_;     // of each bin's window along depth
+    std::vector<float> shares_;     // weight of each bin in its depth window
     AngiogramLine angiogram_;
     std::vector<Angiogram> mixed_;
     std::vector<std::uint16_t> codes_;
 };
 
-// Adds whole turns to the phases of a B-scan, [a_scans][depth], along depth and seeded from the A-scan before.
+// Adds whole turns to the phases of a B-scan, [a_scans][depth], along depth, starting from the previous A-scan.
 void unwrap(float* phases, std::int64_t a_scans, std::int64_t depth);
 
 }  // namespace echolux::cpu

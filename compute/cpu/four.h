@@ -1,10 +1,10 @@
-// Four floats that the compiler keeps in one register, from and to memory of any alignment.
+// Four floats in one vector register, loaded from and stored to unaligned memory.
 #pragma once
 
 #include <cstring>
 
-// Before a function with a simple loop: a version for machines with AVX-512 is made of it too, with all that it calls,
-// and chosen when the program starts.
+// Put before functions with a simple loop: compiles an additional AVX-512 version, including all callees, selected at
+// program start.
 #if defined(__x86_64__) && defined(__gnu_linux__)
 #define ECHOLUX_WIDER __attribute__((flatten, target_clones("arch=x86-64-v4", "default")))
 #else

@@ -36,7 +36,7 @@ void FourTaps::operator()(const float* spectrum, float* out) const {
     for (j = by_fours(spectrum, out, j); j < points; ++j) out[j] = step(spectrum, j);
 }
 
-// False where a run reaches farther than a window.
+// Returns false if the taps of a run exceed a window.
 bool FourTaps::prepare_sixteens() {
     constexpr std::int64_t run_points = 16;
     const std::int64_t runs = std::ssize(table_.base) / run_points;
@@ -65,7 +65,7 @@ void FourTaps::prepare_eights() {
     }
 }
 
-// The taps of a point are neighbours in memory, so four plain loads and a crosswise sum replace sixteen gathered ones.
+// The taps of a point are adjacent in memory, so four plain loads and a horizontal sum replace sixteen gathers.
 std::int64_t FourTaps::by_fours(const float* spectrum, float* out, std::int64_t from) const {
     const auto points = static_cast<std::int64_t>(table_.base.size());
     const std::int32_t* const base = table_.base.data();
@@ -88,8 +88,8 @@ std::int64_t FourTaps::widest_run() {
     return __builtin_cpu_supports("avx512f") ? 16 : __builtin_cpu_supports("avx2") ? 8 : 4;
 }
 
-// A window of the spectrum lies in two registers, from which the taps of sixteen points are picked. The rounding is
-// named so that no product is fused with a sum.
+// A window of the spectrum fits into two registers, from which the taps of sixteen points are permuted. Explicit
+// rounding prevents fused multiply-adds.
 __attribute__((target("avx512f"))) std::int64_t FourTaps::by_sixteens(const float* spectrum, float* out) const {
     constexpr std::int64_t run_points = 16;
     constexpr int rounding = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
@@ -113,7 +113,7 @@ __attribute__((target("avx512f"))) std::int64_t FourTaps::by_sixteens(const floa
     return runs * run_points;
 }
 
-// As by fours, with point j + 4 in the other half of the register of point j: the sums then come out in order.
+// Like by_fours(), with point j + 4 in the upper half of the register of point j, so that the sums are in order.
 __attribute__((target("avx2"))) std::int64_t FourTaps::by_eights(const float* spectrum, float* out) const {
     constexpr std::int64_t run_points = 8;
     constexpr int even = 0x88, odd = 0xdd;
@@ -126,7 +126,7 @@ __attribute__((target("avx2"))) std::int64_t FourTaps::by_eights(const float* sp
             const __m128 near = _mm_loadu_ps(spectrum + base[i]), far = _mm_loadu_ps(spectrum + base[i + 4]);
             const __m256 samples = _mm256_insertf128_ps(_mm256_castps128_ps256(near), far, 1);
             products[i] = _mm256_mul_ps(samples, _mm256_loadu_ps(weights + 8 * i));
-            asm("" : "+x"(products[i]));  // so that no product is fused with a sum
+            asm("" : "+x"(products[i]));  // prevents fused multiply-adds
         }
         const auto& [a, b, c, d] = products;
         const __m256 ab = _mm256_add_ps(_mm256_shuffle_ps(a, b, even), _mm256_shuffle_ps(a, b, odd));

@@ -1,5 +1,5 @@
-// Resampled<4> along a line, sixteen points at a time where the machine has AVX-512, eight with AVX2, else four. All
-// make the same bits of a point: (w0 x0 + w1 x1) + (w2 x2 + w3 x3).
+// Resampled<4> along a line, vectorized over sixteen points with AVX-512, eight with AVX2, otherwise four. All versions
+// return the same bits: (w0 x0 + w1 x1) + (w2 x2 + w3 x3).
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,14 @@ namespace echolux::cpu {
 
 class FourTaps {
   public:
-    // What may be read of a spectrum from any base on.
+    // Number of floats that must be readable from any base on.
     static constexpr std::int64_t window = 32;
 
-    // `run`: 4, 8 or 16, at most widest_run(); 16 only where the taps of each sixteen points lie within a window.
+    // `run` is 4, 8 or 16 and at most widest_run(). 16 is only used if the taps of each sixteen points fit into a
+    // window.
     explicit FourTaps(const ResampleTable& table, std::int64_t run = widest_run());
 
-    // spectrum: readable for a window from each base on. out: [points].
+    // Resamples `spectrum`, which must be readable for a window from each base on, to `out` [points].
     void operator()(const float* spectrum, float* out) const;
 
     std::int64_t run() const { return run_; }
@@ -32,9 +33,10 @@ class FourTaps {
 
     const ResampleTable& table_;
     std::int64_t run_ = 4;
-    std::vector<std::int32_t> first_;   // of each run of sixteen points, the least base
-    std::vector<std::uint8_t> offset_;  // of each point, from there
-    std::vector<float> weights_;        // of sixteen points: [run][tap][16]; of eight: [run][4][point, point + 4][tap]
+    std::vector<std::int32_t> first_;   // smallest base of each run of sixteen points
+    std::vector<std::uint8_t> offset_;  // of each point, relative to first_
+    // layout for sixteen points: [run][tap][16]; for eight: [run][4][point, point + 4][tap]
+    std::vector<float> weights_;
 };
 
 }  // namespace echolux::cpu

@@ -40,13 +40,13 @@ const float* KLinearLine::operator()(const RawLine& line) {
     return resampled_.data();
 }
 
-// The padding around the recorded samples is zero from the start and never written.
+// The padding around the recorded samples is initialized to zero and never written.
 float* KLinearLine::recorded() {
     float* line = to_conjugate_ ? to_conjugate_->real() : spectrum_.data() + margin;
     return line + tables_.lengths.pad_left;
 }
 
-// Zero padding in the conjugate domain; the Nyquist bin of an even length is shared by both halves
+// Up-samples by zero padding in the conjugate domain. The Nyquist bin of an even length is split between both halves
 // (docs/algorithms.md 2.5).
 void KLinearLine::upsample() {
     const std::int64_t n = tables_.lengths.padded;

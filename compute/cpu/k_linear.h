@@ -1,5 +1,5 @@
-// From a raw line to its points on the uniform k grid: subtract, (up-sample,) resample. What the methods that transform
-// a uniform grid begin with.
+// First steps of all methods that transform a uniform grid: subtract the background of a raw line, up-sample if
+// requested, and resample to the uniform k grid.
 #pragma once
 
 #include <optional>
@@ -17,11 +17,11 @@ class KLinearLine {
   public:
     KLinearLine(const PlainTables& tables, const LineFormat& format);
 
-    // [points]; valid until the next call.
+    // Returns [points]. Valid until the next call.
     const float* operator()(const RawLine& line);
 
   private:
-    float* recorded();  // where the recorded samples go
+    float* recorded();  // input position of the recorded samples
     void upsample();
     void prefilter();
     template <int taps>
@@ -29,10 +29,10 @@ class KLinearLine {
 
     const PlainTables& tables_;
     Subtraction subtract_;
-    std::vector<float> spectrum_;      // margin, (up-sampled) line, margin
-    std::vector<float> coefficients_;  // of the spline, from sample -1 on
+    std::vector<float> spectrum_;      // margin, line (up-sampled if requested), margin
+    std::vector<float> coefficients_;  // spline coefficients, starting at sample -1
     std::vector<float> resampled_;
-    std::optional<FourTaps> four_taps_;  // where a point has four
+    std::optional<FourTaps> four_taps_;  // if there are four taps per point
     std::optional<Fft> to_conjugate_;    // for up-sampling
     std::optional<Fft> from_conjugate_;
 };

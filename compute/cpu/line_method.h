@@ -1,5 +1,5 @@
-// A method on the CPU: a few raw lines in, their complex depth bins out. Each worker thread owns one with its buffers;
-// tables are shared. A line's bins depend on nothing but its samples and its background.
+// Interface of a method on the CPU: converts a few raw lines to complex depth bins. Each worker thread owns one with
+// its buffers; tables are shared. The bins of a line depend only on its samples and background.
 #pragma once
 
 #include <complex>
@@ -14,17 +14,17 @@ namespace echolux::cpu {
 struct RawLine {
     const std::byte* samples;
     BackgroundLine background;
-    std::int64_t number = 0;  // of the recording, in the order of time, flyback left out
+    std::int64_t number = 0;  // in the recording, in temporal order, without flyback
 };
 
 class LineMethod {
   public:
     virtual ~LineMethod() = default;
 
-    // Most lines of one call: more than one where they share the work of reading a table.
+    // Returns the max lines per call. More than one if they share the cost of reading a table.
     virtual std::int64_t lines_at_once() const = 0;
 
-    // The kept depth bins of each line, not yet scaled; valid until the next call.
+    // Returns the kept depth bins of each line, unscaled. Valid until the next call.
     virtual std::span<const std::complex<float>* const> reconstruct(std::span<const RawLine> lines) = 0;
 };
 

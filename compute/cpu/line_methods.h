@@ -1,4 +1,4 @@
-// Which method a spec asks for: the one place of the CPU backend that knows all of them.
+// Creates the method of a spec. The only place of the CPU backend that knows all methods.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace echolux::cpu {
 
-// Makes one for each thread; the tables that they share live as long as this. `plain` must outlive it too.
+// Creates one method per thread. Owns the tables that they share. `plain` must outlive it.
 using LineMethodMaker = std::function<std::unique_ptr<LineMethod>()>;
 
 LineMethodMaker line_methods(const ReconstructionSpec& spec, const PlainTables& plain, const LineFormat& format,

@@ -1,4 +1,4 @@
-// Median as NumPy defines it: the mean of the middle two where the count is even.
+// Median as defined by NumPy: the mean of the middle two for an even count.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 namespace echolux::cpu {
 
-// Reorders `values`.
+// Returns the median. Reorders `values`.
 inline double median_of(float* values, std::int64_t count) {
     float* middle = values + count / 2;
     std::nth_element(values, middle, values + count);

@@ -1,5 +1,5 @@
-// MovedSamples at work on the CPU: the samples of one line, spread over the finer grid from where they lie. Scattered
-// in the order of the samples by the one thread that has the line: the same bits for any number of threads.
+// Spreads the samples of one line from their own positions over the finer grid (MovedSamples). A single thread scatters
+// the samples of a line in order, so the bits do not depend on the number of threads.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace echolux::cpu {
 
-// A Value is float where all weights are real, else complex.
+// Returns the weight of a sample at a point of the k grid. Value is float if all weights are real, otherwise complex.
 template <class Value>
 Value weight_at(const MovedSamples& moved, double point) {
     const std::complex<float> weight = moved.weights(point);

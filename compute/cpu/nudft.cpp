@@ -8,14 +8,14 @@
 namespace echolux::cpu {
 namespace {
 
-// What is held in registers: some lines times one row of a panel.
+// Lines multiplied by one row of a panel in registers.
 constexpr std::int64_t lines_in_registers = 4;
 
-// Samples whose products are added up before they go to the sums in memory. Short runs keep a panel in the first cache,
-// and the rounding of long sums away: what is added is seldom much smaller than what it is added to.
+// Samples accumulated before adding to the sums in memory. Short runs keep a panel in the L1 cache and avoid the
+// rounding error of long sums, because addends are rarely much smaller than the sum.
 constexpr std::int64_t run_of_samples = 128;
 
-// sums[l] += sum over p < count of spectra[l][p] * rows[p]. Unrolled, so that all products stay in registers.
+// sums[l] += sum over p < count of spectra[l][p] * rows[p]. Unrolled so that all products stay in registers.
 void add_products(const NudftPanels::Row* rows, const float* spectra, std::int64_t samples, std::int64_t count,
                   NudftPanels::Row* sums) {
     NudftPanels::Row products[lines_in_registers] = {};

@@ -1,5 +1,5 @@
-// The exact transform on the CPU: a plain matrix product in float, the reference for the quality of all other methods.
-// Several lines go through the matrix together, since reading it costs more than multiplying by it.
+// Exact transform on the CPU: a matrix product in float, the quality reference for all other methods. Several lines are
+// multiplied together, because reading the matrix costs more than the multiplication.
 #pragma once
 
 #include <complex>
@@ -12,7 +12,7 @@
 
 namespace echolux::cpu {
 
-// The matrix in the order in which it is read: panels of twelve depth bins, [panel][sample].
+// The matrix in reading order: panels of twelve depth bins, [panel][sample].
 class NudftPanels {
   public:
     static constexpr std::int64_t bins = 12;

@@ -1,5 +1,5 @@
-// The fast transform of samples where they lie, on the CPU: by tables that all lines share, or, where each line lies
-// elsewhere, by weights that are computed with it.
+// NUFFT on the CPU: with tables shared by all lines or, if each line has its own sample positions, with weights
+// computed per line.
 #pragma once
 
 #include <complex>
@@ -15,7 +15,7 @@ namespace echolux::cpu {
 
 class NufftLine : public LineMethod {
   public:
-    // `moved` null: every line lies as the k map says.
+    // `moved` is null if all lines follow the k map.
     NufftLine(const NufftTables& tables, const MovedSamples* moved, const LineFormat& format,
               std::int64_t rolling_width);
 
@@ -31,7 +31,7 @@ class NufftLine : public LineMethod {
     const MovedSamples* moved_;
     Subtraction subtract_;
     std::vector<float> spectrum_;                // [samples]
-    std::vector<std::complex<float>> weighted_;  // [samples], where weights are complex
+    std::vector<std::complex<float>> weighted_;  // [samples], for complex weights
     Fft transform_;
     std::vector<std::complex<float>> bins_;
     const std::complex<float>* bins_of_line_;

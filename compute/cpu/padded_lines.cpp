@@ -8,7 +8,7 @@
 namespace echolux::cpu {
 namespace {
 
-constexpr std::int64_t together = 8;  // depths
+constexpr std::int64_t together = 8;  // depths processed together
 using Eight = float __attribute__((vector_size(4 * together)));
 
 inline void load(const float* from, Eight& to) {
@@ -19,7 +19,7 @@ inline float sum_of(const Eight& v) {
     return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
 }
 
-// As many as registers hold; where there are fewer, the last one again.
+// Lines processed together in registers. Incomplete groups repeat the last line.
 template <int group>
 struct Group {
     const float* line[group];
@@ -64,7 +64,7 @@ void sum_differences_of(const float* a, const Group<group>& b, std::int64_t stri
     for (int i = 0; i < group; ++i) sums[i] = {sum_of(re[i]), sum_of(im[i])};
 }
 
-// By groups of `group`; what is repeated of the last one is left out.
+// Processes groups of `group` and drops the results of repeated lines.
 template <int group, class Value, class Work>
 void in_groups(std::size_t count, Value* sums, const Work& work) {
     for (std::size_t first = 0; first < count; first += group) {

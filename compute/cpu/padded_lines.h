@@ -1,5 +1,6 @@
-// Lines of floats with zeros around each, so that sums at a lag need no bounds, and such sums over depth, eight depths
-// at a time and so always in the same order. Complex lines have their imaginary parts in the line that follows.
+// Lines of floats with zero padding, so that correlation sums at any lag need no bounds checks, and such sums over
+// depth. Sums process eight depths at a time in a fixed order. The imaginary part of a complex line is stored in the
+// following line.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +19,11 @@ class PaddedLines {
     std::int64_t depth() const { return depth_; }
     std::int64_t stride() const { return stride_; }
 
-    // Depth 0. What is written beyond the depth spoils sums.
+    // Returns depth 0 of a line. Writing beyond the depth corrupts sums.
     float* line(std::int64_t i) { return values_.data() + i * stride_ + first_; }
     const float* line(std::int64_t i) const { return values_.data() + i * stride_ + first_; }
 
-    // Of lines that have real and imaginary parts.
+    // Accessors for lines with real and imaginary parts.
     float* complex_line(std::int64_t i) { return line(2 * i); }
     const float* complex_line(std::int64_t i) const { return line(2 * i); }
     Phasor at(std::int64_t i, std::int64_t z) const { return {line(2 * i)[z], line(2 * i + 1)[z]}; }
@@ -32,13 +33,13 @@ class PaddedLines {
     std::vector<float> values_;
 };
 
-// Of a line.
+// Returns the sum of a line.
 float sum_of(const float* line, std::int64_t depth);
 
-// sums[i]: of a times others[i]. Lines may begin at a lag.
+// Computes sums[i] = sum of a * others[i]. Pointers may be offset by a lag.
 void sum_products(const float* a, std::span<const float* const> others, std::int64_t depth, float* sums);
 
-// The same of complex lines: of others[i] times the conjugate of a. `stride`: to imaginary parts.
+// Computes the same for complex lines: the sum of others[i] * conj(a). `stride` is the distance to imaginary parts.
 void sum_differences(const float* a, std::span<const float* const> others, std::int64_t stride, std::int64_t depth,
                      Phasor* sums);
 

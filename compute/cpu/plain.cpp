@@ -5,7 +5,7 @@
 namespace echolux::cpu {
 namespace {
 
-// out[j] = weight[j] * spectrum[j] for four points at a time. Returns how many points are done.
+// out[j] = weight[j] * spectrum[j], four points at a time. Returns the number of points processed.
 std::int64_t weigh_by_fours(const std::complex<float>* weight, const float* spectrum, std::complex<float>* out,
                             std::int64_t points) {
     const auto* w = reinterpret_cast<const float*>(weight);

@@ -1,5 +1,5 @@
-// The plain method on the CPU: one raw line to complex depth bins. To the k grid, weight, transform.
-// Each worker thread owns one PlainLine with its buffers and transforms; the tables are shared.
+// The plain method on the CPU: converts one raw line to complex depth bins by resampling to the k grid, weighting and
+// transforming. Each worker thread owns one PlainLine with its buffers and transforms; tables are shared.
 #pragma once
 
 #include <complex>
@@ -14,7 +14,7 @@ namespace echolux::cpu {
 
 class PlainLine : public LineMethod {
   public:
-    // Bins from `first_bin` on are kept.
+    // Keeps bins from `first_bin` on.
     PlainLine(const PlainTables& tables, const LineFormat& format, std::int64_t first_bin);
 
     std::int64_t lines_at_once() const override { return 1; }
@@ -26,7 +26,7 @@ class PlainLine : public LineMethod {
     const PlainTables& tables_;
     KLinearLine k_linear_;
     Fft transform_;
-    const std::complex<float>* kept_;  // of the transform's output
+    const std::complex<float>* kept_;  // in the transform's output
 };
 
 }  // namespace echolux::cpu

@@ -84,7 +84,7 @@ void RepeatAligner::split(std::int64_t series) {
     }
 }
 
-// ---- what is done about it ------------------------------------------------------------------------------------------
+// ---- applying the alignment -----------------------------------------------------------------------------------------
 
 void RepeatAligner::move_in_depth(std::int64_t repeat, double by) {
     const ShiftTaps taps(settled(by), tables_.carrier_turns);
@@ -105,7 +105,7 @@ void RepeatAligner::move_in_depth(std::int64_t repeat, double by) {
     }
 }
 
-// Of moved_, whose A-scan p + x lies over the reference's p.
+// Removes the phase of moved_, whose A-scan p + x corresponds to A-scan p of the reference.
 void RepeatAligner::remove_phase(std::int64_t reference, std::int64_t repeat, std::int64_t x) {
     PaddedLines& moved = moved_[index(repeat)];
     find_phase([&](std::int64_t p) { return split_[index(reference)].complex_line(p); },
@@ -114,7 +114,7 @@ void RepeatAligner::remove_phase(std::int64_t reference, std::int64_t repeat, st
         turn_back(moved.complex_line(p), phase_[index(std::clamp<std::int64_t>(p - x, 0, positions_ - 1))]);
 }
 
-// Of a repeat that was laid over, against the one before it: what is compared.
+// Removes the phase of an aligned repeat relative to the previous one, because consecutive repeats are compared.
 void RepeatAligner::follow_phase(std::int64_t before, std::int64_t repeat) {
     PaddedLines& lines = split_[index(repeat)];
     find_phase([&](std::int64_t p) { return split_[index(before)].complex_line(p); },
@@ -177,7 +177,7 @@ void RepeatAligner::lay_over(std::int64_t repeat) {
             const std::int64_t at = x / 2 + taps.first + n;
             if (at < 0 || at >= positions_) continue;
             const float* other = from.line(2 * at + x % 2);
-            const float tap = taps.tap[n].re;  // around zero they are real
+            const float tap = taps.tap[n].re;  // taps without a carrier are real
             for (std::int64_t z = 0; z < depth_; ++z) into[z] += tap * other[z];
         }
     }
@@ -190,7 +190,7 @@ void RepeatAligner::keep_used() {
     }
 }
 
-// `is_moved`: moved_ has what is wanted.
+// `is_moved`: moved_ already holds the moved repeats.
 void RepeatAligner::lay_series(std::int64_t series, std::int64_t reference, bool is_moved) {
     for (const std::int64_t r : used_) {
         if (r == reference) continue;
@@ -204,7 +204,7 @@ void RepeatAligner::lay_series(std::int64_t series, std::int64_t reference, bool
     store_series(series);
 }
 
-// To the bins; what not all of the used ones have becomes 0.
+// Stores the used repeats in the bins. Voxels that one of them lacks become 0.
 void RepeatAligner::store_series(std::int64_t series) const {
     std::int64_t first_x = 0, last_x = positions_, first_z = 0, last_z = depth_;
     for (const std::int64_t r : used_) {
@@ -232,7 +232,7 @@ void RepeatAligner::store_series(std::int64_t series) const {
 void RepeatAligner::report(RepeatReport* reports) const {
     for (std::size_t r = 0; r < shifts_.size(); ++r) {
         const Shift& shift = shifts_[r];
-        const double rows = tables_.depth_flip ? shift.z : 0 - shift.z;  // rows are written in reverse
+        const double rows = tables_.depth_flip ? shift.z : 0 - shift.z;  // rows are reversed
         RepeatReport& one = reports[r];
         one = {};
         one.depth_rows = static_cast<float>(rows);

@@ -1,5 +1,5 @@
-// Lays the repeats of a B-scan over one another, in place, before they are compared (docs/angiography.md). Each worker
-// thread owns one with its buffers.
+// Aligns the repeats of a B-scan in place before they are compared (docs/angiography.md). Each worker thread owns one
+// with its buffers.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace echolux::cpu {
 
-// Samples of `count` for which another signal has one `lag` samples on.
+// Samples of `count` whose counterpart `lag` samples further exists.
 struct Overlap {
     std::int64_t begin, end;
 
@@ -25,18 +25,20 @@ class RepeatAligner {
   public:
     explicit RepeatAligner(const FlowTables& tables);
 
-    // `bins`: of one slow position, as PositionBins has them. Repeats that fit are shifted onto the first that half of
-    // the others fit, and come to lie first, in the order of time; the rest is left out. Voxels that not all of those
-    // have become 0. `reports`: [repeats]. Returned are the repeats that can be compared; a count of 1: none.
+    // Aligns the `bins` of one slow-axis position, laid out as in PositionBins. The reference is the first repeat that
+    // matches half of the others. Matching repeats are shifted onto it and stored first, in temporal order; the others
+    // are excluded. Voxels missing in one of them become 0. Fills `reports` [repeats]. Returns the repeats to compare,
+    // with a count of 1 if there are none.
     Repeats align(std::complex<float>* bins, RepeatReport* reports);
 
   private:
-    static constexpr std::int64_t lag_count = ShiftTaps::count + 1;  // for fractions from -1 to 1
+    static constexpr std::int64_t lag_count = ShiftTaps::count + 1;  // covers fractions from -1 to 1
     static constexpr std::int64_t fine_reach = 2, fine_width = 2 * fine_reach + 1;
 
     struct Shift {
-        double z = 0, x = 0;       // sample (z, x) of the reference lies at (z + this.z, x + this.x) of the repeat
-        std::int64_t whole_x = 0;  // the A-scan nearest to that, whose phase is compared
+        // sample (z, x) of the reference corresponds to (z + this.z, x + this.x) of the repeat
+        double z = 0, x = 0;
+        std::int64_t whole_x = 0;  // nearest A-scan, whose phase is compared
         float match = 0;
         Reason reason = Reason::ok;
     };
@@ -49,7 +51,7 @@ class RepeatAligner {
         LagRange(std::int64_t place, std::int64_t range, std::int64_t count);
         std::int64_t size() const { return last - first + 1; }
     };
-    // Of all A-scans, at a lag.
+    // Accumulates the coherence of all A-scans at a lag.
     struct Coherence {
         double coherent = 0, of_reference = 0, of_repeat = 0;
 
@@ -57,40 +59,42 @@ class RepeatAligner {
     };
 
     float* line(std::int64_t position, std::int64_t series, std::int64_t repeat) const;
-    void split(std::int64_t series);  // all repeats into split_; what is no number becomes 0
+    void split(std::int64_t series);  // all repeats into split_; NaN and infinity become 0
 
-    // Features of half as many samples along both axes, for the coarse search.
+    // Features at half resolution along both axes, for the coarse search.
     void find_features();
     void halve(const PaddedLines& powers, PaddedLines& plane) const;
     void smooth(PaddedLines& plane, std::int64_t reach);  // mean over a square
     void find_overlap_powers(std::int64_t repeat);
-    double overlap_power(std::int64_t repeat, Lag lag) const;  // of what the other one has at -lag
+    double overlap_power(std::int64_t repeat, Lag lag) const;  // of the part that overlaps the other repeat at -lag
 
-    std::int64_t take_as_reference(std::int64_t repeat);  // bins with tissue
+    std::int64_t take_as_reference(std::int64_t repeat);  // returns the number of tissue bins
     Shift shift_of(std::int64_t reference, std::int64_t repeat);
     Lag coarse_lag(std::int64_t reference, std::int64_t repeat);
     Lag fine_lag(std::int64_t repeat, Lag coarse);
     void add_coherences(std::int64_t repeat, std::int64_t position, LagRange deep, LagRange along);
     double tissue_power(std::int64_t position, Overlap deep) const;
 
-    // Sums over depth for each position and lag of `taps` samples around `lag`, along depth or along positions.
+    // Compute sums over depth for each position and each lag of `taps` samples around `lag`, along depth or positions.
     void sum_lags_in_depth(std::int64_t repeat, Lag lag);
     void sum_lags_along(std::int64_t repeat, std::int64_t x);  // of moved_
     double fraction_of(double turns) const;
     double coherence_at(double fraction, double turns) const;  // not divided by lag_power_
 
-    // A repeat into moved_, moved in depth and without the phase of bulk motion against the reference.
+    // Moves a repeat in depth into moved_ and removes its bulk phase relative to the reference.
     void move_in_depth(std::int64_t repeat, double by);
     void remove_phase(std::int64_t reference, std::int64_t repeat, std::int64_t x);
     void lay_over(std::int64_t repeat);  // from moved_ into split_
     void follow_phase(std::int64_t before, std::int64_t repeat);
     template <class Reference, class Other>
-    void find_phase(const Reference& of_reference, const Other& of_other);  // lines of a position; into phase_
-    void smooth_phase();                                                    // of sum_
+    // arguments return the lines of a position; result in phase_
+    void find_phase(const Reference& of_reference, const Other& of_other);
+    void smooth_phase();  // of sum_
     void turn_back(float* line, Phasor phase) const;
 
-    std::int64_t find_shifts(std::int64_t reference);  // into tried_; how many fit, the reference included
-    std::int64_t choose_reference();                   // shifts_ are those against it
+    // into tried_; returns the number of matching repeats including the reference
+    std::int64_t find_shifts(std::int64_t reference);
+    std::int64_t choose_reference();  // leaves the shifts relative to it in shifts_
     void keep_used();
     void lay_series(std::int64_t series, std::int64_t reference, bool is_moved);
     void store_series(std::int64_t series) const;
@@ -99,10 +103,10 @@ class RepeatAligner {
     const FlowTables& tables_;
     std::int64_t positions_, depth_, half_positions_, half_depth_, coarse_z_, coarse_x_;
     std::complex<float>* bins_ = nullptr;
-    std::vector<PaddedLines> split_;   // [repeat][position], of a series
-    std::vector<PaddedLines> powers_;  // likewise
-    std::vector<PaddedLines> moved_;   // likewise, of repeats that were compared with the last reference
-    // Of the reference: zero where there is no tissue, 1 where there is some, power summed over depth.
+    std::vector<PaddedLines> split_;   // [repeat][position], of one series
+    std::vector<PaddedLines> powers_;  // same layout
+    std::vector<PaddedLines> moved_;   // same layout, repeats compared with the last reference
+    // Tissue bins of the reference (zero elsewhere), a mask of 1 for tissue, and the power summed over depth.
     PaddedLines tissue_, is_tissue_;
     std::vector<double> tissue_powers_;
     std::vector<PaddedLines> features_;  // [repeat][half_positions]
@@ -110,16 +114,16 @@ class RepeatAligner {
     std::vector<std::vector<double>> overlap_powers_;            // [repeat][depth lag][half_positions + 1]
     std::array<Coherence, fine_width * fine_width> coherences_;  // [along][deep]
     std::vector<Phasor> lags_;                                   // [position][lag]
-    float lag_power_ = 0;                                        // root of the powers' product, over those sums
+    float lag_power_ = 0;                                        // root of the product of powers, for these sums
     PaddedLines steps_;                                          // of one line
     std::vector<Phasor> phase_, sum_;                            // [position]
-    std::array<float, PhaseSmoothing::reach + 1> smoothing_;     // weights, by distance
-    std::vector<double> correlations_;                           // of lags in depth
-    std::vector<float> products_;                                // likewise, of a line
-    std::vector<const float*> others_;                           // of sums
+    std::array<float, PhaseSmoothing::reach + 1> smoothing_;     // weights by distance
+    std::vector<double> correlations_;                           // for lags in depth
+    std::vector<float> products_;                                // for lags in depth, of one line
+    std::vector<const float*> others_;                           // arguments of sums
     std::vector<Shift> shifts_, tried_;
-    std::int64_t last_tried_ = 0;     // reference, whose repeats are in moved_
-    std::vector<std::int64_t> used_;  // repeats, in the order of time
+    std::int64_t last_tried_ = 0;     // reference whose repeats are in moved_
+    std::vector<std::int64_t> used_;  // repeats in temporal order
 };
 
 }  // namespace echolux::cpu

@@ -1,5 +1,5 @@
-// Where a repeat lies: a coarse search in features of half the resolution, a fine one by coherence, and fractions of a
-// sample.
+// Search for the shift of a repeat: a coarse search in features at half resolution, a fine search by coherence, then
+// fractions of a sample.
 #include <algorithm>
 #include <cmath>
 
@@ -39,7 +39,7 @@ void RepeatAligner::halve(const PaddedLines& powers, PaddedLines& plane) const {
         const float *one = powers.line(2 * x), *other = has_second ? powers.line(2 * x + 1) : one;
         const float share = has_second ? 0.25f : 0.0f;
         float* into = plane.line(x);
-        for (std::int64_t z = 0; z < half_depth_; ++z)  // beyond an odd depth lies a zero
+        for (std::int64_t z = 0; z < half_depth_; ++z)  // an odd depth is followed by a zero
             into[z] = 0.25f * (one[2 * z] + one[2 * z + 1]) + share * (other[2 * z] + other[2 * z + 1]);
     }
 }
@@ -73,8 +73,8 @@ void RepeatAligner::smooth(PaddedLines& plane, std::int64_t reach) {
     }
 }
 
-// Sums over the first A-scans, as many as there may be, of the power of what is left of each where the last samples are
-// cut off, as many as a lag in depth says; the first ones for a lag below zero.
+// Computes prefix sums over A-scans of the feature power within the overlap of each depth lag: without the last samples
+// for a positive lag, without the first for a negative one.
 void RepeatAligner::find_overlap_powers(std::int64_t repeat) {
     double* sums = overlap_powers_[index(repeat)].data();
     const std::int64_t each = half_positions_ + 1;
@@ -105,9 +105,9 @@ double RepeatAligner::overlap_power(std::int64_t repeat, Lag lag) const {
     return std::max(0.0, of_lag[along.end] - of_lag[along.begin]);
 }
 
-// ---- where a repeat lies --------------------------------------------------------------------------------------------
+// ---- shift of a repeat ----------------------------------------------------------------------------------------------
 
-// The first repeat that half of the others fit; where there is none, the one that most fit.
+// Returns the first repeat that matches half of the others, otherwise the one with the most matches.
 std::int64_t RepeatAligner::choose_reference() {
     const std::int64_t count = tables_.repeats.count;
     std::int64_t best = 0, best_used = -1;
@@ -209,7 +209,7 @@ RepeatAligner::Lag RepeatAligner::coarse_lag(std::int64_t reference, std::int64_
             best = {z, x};
         }
     }
-    return at_none >= most ? Lag{} : Lag{2 * best.z, 2 * best.x};  // none where that is as good
+    return at_none >= most ? Lag{} : Lag{2 * best.z, 2 * best.x};  // prefer no shift on a tie
 }
 
 RepeatAligner::LagRange::LagRange(std::int64_t place, std::int64_t range, std::int64_t count) {
@@ -241,8 +241,8 @@ RepeatAligner::Lag RepeatAligner::fine_lag(std::int64_t repeat, Lag coarse) {
     return best;
 }
 
-// The modulus of a product is blind to what turns an A-scan as a whole, so coherences of A-scans may be added whatever
-// their bulk motion.
+// The modulus of a product is insensitive to the phase of a whole A-scan, so coherences of A-scans can be added
+// regardless of their bulk motion.
 void RepeatAligner::add_coherences(std::int64_t repeat, std::int64_t position, LagRange deep, LagRange along) {
     const auto lags = index(deep.size());
     std::array<const float*, fine_width> bins{}, powers{};
@@ -268,7 +268,7 @@ void RepeatAligner::add_coherences(std::int64_t repeat, std::int64_t position, L
     }
 }
 
-// Of the reference's tissue, in a part of the depths.
+// Returns the power of the reference's tissue within a depth range.
 double RepeatAligner::tissue_power(std::int64_t position, Overlap deep) const {
     const float *re = tissue_.complex_line(position), *im = re + tissue_.stride();
     double power = tissue_powers_[index(position)];
@@ -277,7 +277,7 @@ double RepeatAligner::tissue_power(std::int64_t position, Overlap deep) const {
     return power;
 }
 
-// ---- fractions of a sample: interpolation and the sum over depth commute, so that only the latter goes over bins ----
+// ---- fractions of a sample: interpolation and the sum over depth commute, so only the sum iterates over bins --------
 
 void RepeatAligner::sum_lags_in_depth(std::int64_t repeat, Lag lag) {
     std::fill(lags_.begin(), lags_.end(), Phasor{});

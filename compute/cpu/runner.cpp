@@ -18,8 +18,9 @@
 namespace echolux::cpu {
 namespace {
 
-constexpr std::int64_t run_of_flow = 32;   // A-scans that share the steps of their windows
-constexpr std::int64_t run_of_lines = 16;  // long enough that the counter costs nothing, short enough to balance
+constexpr std::int64_t run_of_flow = 32;  // A-scans that share the steps of their windows
+// long enough to make the counter's cost negligible, short enough to balance the load
+constexpr std::int64_t run_of_lines = 16;
 
 void require_no_order(const CallerOrder& order) {
     if (order.kind == CallerOrder::Kind::none) return;
@@ -157,7 +158,8 @@ bool Runner::is_reversed(const Block& block, std::int64_t frame) const {
     return order_.is_reversed(block.first_b_scan * spec_.geometry.b_repeats + frame);
 }
 
-// Where a recorded line of the block goes when every line is kept, and where that comes from: the same both ways.
+// Maps a recorded line of the block to its output position if every line is kept, and back: the mapping is an
+// involution.
 std::int64_t Runner::ordered(const Block& block, std::int64_t line) const {
     const std::int64_t frame = line / shape_.frame_lines, in_frame = line % shape_.frame_lines;
     const std::int64_t repeats = spec_.geometry.a_repeats;
@@ -204,7 +206,7 @@ void Runner::bins_to_voxels(const Block& block, const Places& places) {
     });
 }
 
-// Points worker.lines at the kept lines that become output line `output_line` of the block.
+// Points worker.lines at the inputs of output line `output_line` of the block.
 void Runner::join(Worker& worker, const Block& block, std::int64_t output_line) const {
     worker.lines.clear();
     worker.weights.clear();
@@ -224,7 +226,7 @@ void Runner::join(Worker& worker, const Block& block, std::int64_t output_line) 
     }
 }
 
-// Adds the lines of frame `frame` that make A-scan `a`, each position with all its repeats.
+// Adds the lines of frame `frame` that contribute to A-scan `a`, each position with all its repeats.
 void Runner::join_position(Worker& worker, const Block& block, std::int64_t frame, std::int64_t a, float share) const {
     const RecordedPositions from = order_.positions(a, is_reversed(block, frame), mixes());
     const auto add = [&](std::int64_t position, float weight) {
@@ -261,7 +263,7 @@ void Runner::store_codes(const Worker& worker, std::span<const float> values, Co
     store_peaks(grid_.type, codes, grid_.depth, places.peaks->depths, target(block, places.peaks->place, output_line));
 }
 
-// levels = frame: the codes of each B-scan span its least to its greatest value.
+// levels = frame: the codes of each B-scan span its min to max.
 void Runner::store_frames(const Block& block, const Places& places) {
     const std::int64_t depth = voxel_tables_.depth;
     const std::int64_t slice_values = grid_.a_scans * depth;

@@ -1,8 +1,8 @@
-// Runs a plan on the CPU. Lines are dealt out to one worker a thread; each line depends on nothing but its own samples
-// and its B-scan's background, so the voxels are the same for any number of threads and any block size.
+// Executes a plan on the CPU. Lines are distributed to one worker per thread. Each line depends only on its own samples
+// and the background of its B-scan, so voxels do not depend on the number of threads or the block size.
 //
-// Two ways through a block: straight from line to voxels, or, where whole B-scans are needed (fixed pattern,
-// averaging, an uneven fast axis, flow), by way of complex depth bins kept in memory.
+// There are two paths through a block: directly from line to voxels or, if whole B-scans are required (fixed pattern,
+// averaging, uneven fast axis, flow), through complex depth bins in memory.
 #pragma once
 
 #include <atomic>
@@ -33,21 +33,21 @@ class Runner : public Reconstructor {
     std::string backend() const override;
     void prime(const Block& block) override;
     Completion submit(const Block& block, const Places& places) override;
-    void wait(Completion) override {}  // submit returns when the work is done
+    void wait(Completion) override {}  // submit() is synchronous
     void resume_after(Reconstructor& before) override {
         background_.resume_after(dynamic_cast<const Runner&>(before).background_);
     }
 
   private:
-    // What one thread works with.
+    // State of one thread.
     struct Worker {
         Worker(std::unique_ptr<LineMethod> chosen, const VoxelTables& tables, const BlockShape& shape,
                const std::optional<FlowTables>& flow_tables);
         std::unique_ptr<LineMethod> method;
         VoxelLine voxels;
-        std::vector<RawLine> raw;                       // lines that go through the method together
-        std::vector<float> column;                      // of a B-scan, for the fixed pattern
-        std::vector<const std::complex<float>*> lines;  // that become one output line
+        std::vector<RawLine> raw;                       // lines processed together by the method
+        std::vector<float> column;                      // scratch memory of a B-scan column, for the fixed pattern
+        std::vector<const std::complex<float>*> lines;  // inputs of one output line
         std::vector<float> weights;
         std::optional<FlowLine> flow;
         std::optional<RepeatAligner> aligner;
@@ -55,11 +55,11 @@ class Runner : public Reconstructor {
         JoinedLines joined() const { return {lines, weights}; }
     };
 
-    // body(worker, i) for i in [0, count), in runs of `run` consecutive i.
+    // Calls body(worker, i) for i in [0, count), in runs of `run` consecutive i.
     template <class Body>
     void deal(std::int64_t count, std::int64_t run, const Body& body);
 
-    // use(worker, line, bins) for every line of the block.
+    // Calls use(worker, line, bins) for every line of the block.
     template <class Use>
     void reconstruct_lines(const Block& block, const Use& use);
 
@@ -109,9 +109,9 @@ class Runner : public Reconstructor {
     std::vector<Worker> workers_;
     std::vector<std::complex<float>> bins_;  // [frames][lines][depth]
     std::vector<float> values_;              // [output lines][depth], for levels = frame
-    std::vector<Phasor> bulk_;               // [b_scans][a_scans][pairs of repeats], for flow without bulk motion
+    std::vector<Phasor> bulk_;               // [b_scans][a_scans][pairs of repeats], for removal of bulk motion
     std::vector<float> phases_;              // [b_scans][a_scans][depth], for unwrapped velocities
-    std::vector<Repeats> compared_;          // [b_scans]: the repeats of each position that are compared
+    std::vector<Repeats> compared_;          // [b_scans], the repeats compared at each position
     std::vector<NoisyDecorrelation> decorrelations_;  // [b_scans][a_scans][depth], for complex_decorrelation
     decltype(Stages::bins) on_bins_;
 };

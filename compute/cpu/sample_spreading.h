@@ -1,4 +1,4 @@
-// SpreadSamples at work on the CPU: values of float or complex float.
+// Applies SpreadSamples on the CPU to float or complex float values.
 #pragma once
 
 #include <cstdint>

@@ -44,7 +44,7 @@ class ByMatrix : public Sensing {
     const SensingMatrix& matrix_;
 };
 
-// Without dispersion samples and grid are real: half the work.
+// Without dispersion, samples and grid are real, which halves the work.
 class ByRealGrid : public Sensing {
   public:
     explicit ByRealGrid(const SensingTables& tables)

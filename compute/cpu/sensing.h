@@ -1,5 +1,5 @@
-// Between depth profiles and the samples that a spec uses, on the CPU: the matrix A of compressive sensing and its
-// adjoint, scaled as methods/compressive.h says.
+// Maps depth profiles to the samples that a spec uses and back on the CPU: the matrix A of compressive sensing and its
+// adjoint, scaled as in methods/compressive.h.
 #pragma once
 
 #include <complex>
@@ -10,6 +10,7 @@
 
 namespace echolux::cpu {
 
+// Applies A and its adjoint. `profile` has [modes], `samples` [sensed] elements.
 class Sensing {
   public:
     virtual ~Sensing() = default;
@@ -18,7 +19,7 @@ class Sensing {
     virtual void to_depth(const float* samples, std::complex<float>* profile) = 0;
 };
 
-// The matrix itself where the transform is exact, shared by all threads.
+// The explicit matrix of an exact transform, shared by all threads.
 struct SensingMatrix {
     explicit SensingMatrix(const SensingTables& tables);
 
@@ -26,6 +27,7 @@ struct SensingMatrix {
     std::vector<std::complex<float>> elements;  // [sensed][modes]: conj(turn) exp(-2 pi i m x / N) / sqrt(N)
 };
 
+// Return implementations that refer to their argument, which must outlive them.
 std::unique_ptr<Sensing> sensing_by_matrix(const SensingMatrix& matrix);
 std::unique_ptr<Sensing> sensing_by_grid(const SensingTables& tables);
 

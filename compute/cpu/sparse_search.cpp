@@ -9,7 +9,7 @@
 namespace echolux::cpu {
 namespace {
 
-// std::abs() guards against overflow, which counts never reach, and takes ten times as long.
+// std::abs() guards against overflow, which counts cannot cause, and is ten times slower.
 float length_of(const std::complex<float>& bin) {
     return echolux::length_of(std::norm(bin));
 }
@@ -59,7 +59,7 @@ void SparseSearch::begin() {
     rules_.begin(recipe_, static_cast<double>(largest), energy);
 }
 
-// The profile after a step along the gradient and the threshold: next_, step_, change_.
+// Computes a trial step along the gradient with the threshold: next_, step_, change_.
 StepSums<double> SparseSearch::tried() {
     const float length = rules_.length(), min = rules_.threshold();
     StepSums<double> sums;

@@ -1,6 +1,6 @@
 // Sparse reconstruction by separable approximation (SpaRSA; S. J. Wright, R. D. Nowak, M. A. T. Figueiredo, IEEE Trans.
-// Signal Process. 57, 2479 (2009); docs/algorithms.md 9): the least of |A x - y|^2 / 2 + tau * sum of amplitudes, by
-// a set number of steps. Plain Barzilai-Borwein steps may run away, so that their curvature is bounded from below.
+// Signal Process. 57, 2479 (2009); docs/algorithms.md 9). Minimizes |A x - y|^2 / 2 + tau * sum of amplitudes in a
+// fixed number of steps. Plain Barzilai-Borwein steps may diverge, so their curvature is bounded from below.
 #pragma once
 
 #include <complex>
@@ -17,13 +17,13 @@ class SparseSearch {
     SparseSearch(std::unique_ptr<Sensing> sensing, const CompressiveRecipe& recipe, std::int64_t samples,
                  std::int64_t modes);
 
-    // The depth profile [modes] of the samples used; valid until the next call.
+    // Returns the depth profile [modes] of the used samples. Valid until the next call.
     const std::vector<std::complex<float>>& run(const float* samples);
 
-    // After each iteration of the last run, with the tau of that iteration.
+    // Returns the objective after each iteration of the last run, with the tau of that iteration.
     const std::vector<double>& objectives() const { return objectives_; }
 
-    // Of one iteration of the last run.
+    // Returns the max number of trials of an iteration in the last run.
     int max_tries() const { return max_tries_; }
 
   private:

@@ -13,6 +13,7 @@
 namespace echolux::cpu {
 namespace {
 
+// The format of decoded spectra.
 RawFormat decoded_format() {
     RawFormat format;
     format.sample_format = SampleFormat::f32;
@@ -37,7 +38,7 @@ StagedRunner::StagedRunner(const ReconstructionSpec& spec, std::shared_ptr<const
     counts_.resize(static_cast<std::size_t>(lines * spec.geometry.samples));
 }
 
-// The block behind the stage on spectra.
+// Returns the block after the spectra callback.
 Block StagedRunner::staged(const Block& block) {
     if (!stages_->spectra) return block;
     check_block(block, spec_);

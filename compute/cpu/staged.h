@@ -1,5 +1,5 @@
-// A runner with a caller's stages: spectra are decoded for theirs, voxels are shown to theirs when they are complete.
-// The runner itself calls the one on depth bins, which nobody else sees.
+// A runner with callbacks: decodes spectra for the spectra callback and shows complete voxels to the voxel callback.
+// The inner runner itself calls the callback for depth bins.
 #pragma once
 
 #include <memory>
@@ -28,7 +28,7 @@ class StagedRunner : public Reconstructor {
     ReconstructionSpec spec_;
     std::shared_ptr<const Stages> stages_;
     Runner runner_;
-    std::vector<float> counts_;  // of a block, where a stage wants to see them
+    std::vector<float> counts_;  // of one block, for the spectra callback
 };
 
 }  // namespace echolux::cpu

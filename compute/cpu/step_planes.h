@@ -1,4 +1,4 @@
-// Phase steps of whole lines, one array for each part so that loops over depth vectorise.
+// Phase steps of whole lines, one array per component so that loops over depth vectorize.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ struct StepPlanes {
 
     void clear();
 
-    // Adds the step of each bin from one line to another.
+    // Adds the step of each bin between two lines.
     void add(const float* earlier, const float* later, Phasor bulk);
 
     void add(const StepPlanes& other, float weight);
 
-    // Becomes the sums of `other` over a window along depth, each times its `share`.
+    // Stores the sums of `other` over a depth window, each times its share.
     void sum_along_depth(const StepPlanes& other, std::int64_t width, const std::vector<float>& shares);
 
     PhaseStep at(std::size_t z) const { return {{re[z], im[z]}, power[z]}; }
@@ -27,10 +27,10 @@ struct StepPlanes {
     std::vector<float> re, im, power;  // [depth]
 };
 
-// The sums over the pairs of repeats of an A-scan position, kept for the neighbours whose windows hold it too.
+// Sums over the pairs of repeats at A-scan positions, cached for neighbours whose windows include the same position.
 class PositionSteps {
   public:
-    // `kept` positions that follow one another.
+    // Keeps `kept` consecutive positions.
     PositionSteps(std::int64_t depth, std::int64_t kept);
 
     void begin(const PositionBins& bins);
@@ -39,7 +39,7 @@ class PositionSteps {
   private:
     PositionBins bins_{};
     std::vector<StepPlanes> steps_;
-    std::vector<std::int64_t> held_;  // position of each; -1: none
+    std::vector<std::int64_t> held_;  // position in each slot; -1: empty
 };
 
 }  // namespace echolux::cpu

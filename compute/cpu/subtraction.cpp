@@ -24,14 +24,14 @@ ECHOLUX_WIDER void Subtraction::operator()(const RawLine& line, float* spectrum)
     if (rolling_width_ > 0) subtract_rolling_mean(spectrum);
 }
 
-// The next line of the block comes into the cache while this one is transformed: the machine does not look ahead past
-// the end of a page. Behind the last line there may be nothing, which is no fault.
+// Prefetches the next line of the block while this one is transformed, because hardware prefetchers stop at page
+// boundaries. Prefetching past the last line is harmless.
 void Subtraction::fetch_ahead(const std::byte* line) const {
     constexpr std::int64_t cache_line = 64;
     for (std::int64_t at = 0; at < format_.line_bytes(); at += cache_line) __builtin_prefetch(line + at, 0, 2);
 }
 
-// I[p] - mean(I[p - W + 1 .. p + W]), the window clipped at the ends (docs/algorithms.md 2.2 f).
+// I[p] - mean(I[p - W + 1 .. p + W]), with the window clipped at the ends (docs/algorithms.md 2.2 f).
 void Subtraction::subtract_rolling_mean(float* spectrum) {
     const std::int64_t samples = format_.samples();
     for (std::int64_t p = 0; p < samples; ++p) sums_[index(p + 1)] = sums_[index(p)] + static_cast<double>(spectrum[p]);

@@ -1,4 +1,5 @@
-// The first step of every method on the CPU: a raw line less its background, as floats (docs/algorithms.md 2.1, 2.2).
+// First step of all methods on the CPU: converts a raw line to floats and subtracts its background (docs/algorithms.md
+// 2.1, 2.2).
 #pragma once
 
 #include <cstddef>
@@ -12,10 +13,10 @@ namespace echolux::cpu {
 
 class Subtraction {
   public:
-    // `rolling_width` 0: no rolling background.
+    // `rolling_width` is 0 without a rolling background.
     Subtraction(const LineFormat& format, std::int64_t rolling_width);
 
-    // spectrum: [samples].
+    // Writes [samples] to `spectrum`.
     void operator()(const RawLine& line, float* spectrum);
 
   private:
@@ -24,7 +25,7 @@ class Subtraction {
 
     LineFormat format_;
     std::int64_t rolling_width_;
-    std::vector<double> sums_;  // of the rolling mean
+    std::vector<double> sums_;  // prefix sums, for the rolling mean
 };
 
 }  // namespace echolux::cpu

@@ -59,7 +59,7 @@ void VoxelLine::mean_complex(const JoinedLines& joined) {
     }
 }
 
-// The mean of the powers, but where recipe.average wants that of amplitudes or of the complex bins.
+// Computes the mean power, or the power of the mean amplitude or of the mean complex bin if recipe.average requires it.
 ECHOLUX_WIDER void VoxelLine::power_of(const JoinedLines& joined) {
     const Power power;
     const auto each = [&](const std::complex<float>* line, const auto& use) {

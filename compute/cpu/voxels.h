@@ -1,4 +1,5 @@
-// From complex depth bins to voxels: join repeats, power, noise floor, quantity, codes (docs/algorithms.md 3.13).
+// Converts complex depth bins to voxels: average repeats, power, noise floor, quantity, codes (docs/algorithms.md
+// 3.13).
 #pragma once
 
 #include <complex>
@@ -11,7 +12,7 @@
 
 namespace echolux::cpu {
 
-// The lines that become an output line, each [depth] and not yet scaled, and how much each counts: 1 in all.
+// Lines averaged into an output line, each [depth] and unscaled, and their weights, which sum to 1.
 struct JoinedLines {
     std::span<const std::complex<float>* const> lines;
     std::span<const float> weights;
@@ -21,13 +22,13 @@ class VoxelLine {
   public:
     explicit VoxelLine(const VoxelTables& tables);
 
-    // Values of one output line. Valid until the next call.
+    // Returns the values of one output line. Valid until the next call.
     std::span<const float> values(const JoinedLines& joined);
 
-    // Codes of such values as recipe.voxel wants them.
+    // Stores values as codes of type recipe.voxel.
     void store(std::span<const float> values, CodeRange range, std::byte* target) const;
 
-    // Quantity complex: the mean of the lines, scaled.
+    // For quantity = complex: stores the scaled mean of the lines.
     void store_complex(const JoinedLines& joined, std::byte* target);
 
   private:
