@@ -32,14 +32,14 @@ GpuSurvey look() {
     return {{}, "this build has no CUDA backend"};
 }
 std::unique_ptr<Reconstructor> plan_on_gpu(const ReconstructionSpec&, const BackendChoice&) {
-    throw Error(ErrorCode::device, "this build has no CUDA backend", "cuda");  // no GPU is ever found
+    throw Error(ErrorCode::device, "this build has no CUDA backend", "cuda");  // unreachable: no GPU is found
 }
 bool has_access(const DeviceId&, const DeviceId&) {
     return false;
 }
 #endif
 
-// `left_out`: why some of all are.
+// Plans on the chosen GPUs. `left_out` receives why some of them are not used.
 std::unique_ptr<Reconstructor> plan_on_gpus(const ReconstructionSpec& spec, const BackendChoice& choice,
                                             std::string& left_out) {
     BackendChoice one = choice;
@@ -56,6 +56,7 @@ std::unique_ptr<Reconstructor> plan_on_gpus(const ReconstructionSpec& spec, cons
     return over_devices(spec, std::move(found.devices));
 }
 
+// Returns whether an error is caused by the device rather than by the spec.
 bool is_of_the_device(const Error& problem) {
     return problem.code() == ErrorCode::device || problem.code() == ErrorCode::out_of_memory;
 }

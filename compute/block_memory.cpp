@@ -21,6 +21,7 @@ struct Free {
 };
 
 #ifdef ECHOLUX_CUDA
+// Returns pinned memory, or null if there is no GPU or pinning is refused.
 std::shared_ptr<std::byte> pinned(std::int64_t bytes) {
     if (surveyed_gpus().usable.empty()) return nullptr;
     std::byte* data = cuda::allocate_pinned(bytes);

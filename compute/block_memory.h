@@ -1,4 +1,4 @@
-// Memory for blocks of raw spectra: aligned to pages, and pinned where a GPU will fetch from it.
+// Memory for blocks of raw spectra: page-aligned, and pinned if a GPU will read it.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,11 @@ struct BlockMemory {
     std::byte* data = nullptr;
     std::int64_t bytes = 0;
     MemoryKind kind = MemoryKind::host;
-    std::shared_ptr<const void> keeper;  // frees it with its last copy
+    std::shared_ptr<const void> keeper;  // the last copy frees the memory
 };
 
-// `wanted` pinned becomes host where there is no GPU or pinning is refused. Throws Error{out_of_memory}.
+// Allocates memory of `bytes` bytes. Pinned memory falls back to pageable host memory if there is no GPU or pinning is
+// refused. Throws Error{out_of_memory}.
 BlockMemory block_memory(std::int64_t bytes, MemoryKind wanted = MemoryKind::pinned);
 
 }  // namespace echolux

@@ -1,4 +1,4 @@
-// Work that both a GPU and the CPU can do is done where BackendChoice wants it.
+// Runs work on the GPU or the CPU, as BackendChoice requires.
 #pragma once
 
 #include <functional>
@@ -10,12 +10,11 @@ namespace echolux {
 
 struct ProcessorUsed {
     Backend processor = Backend::cpu;  // or cuda
-    std::string
-        refusal{};  // one line, where a GPU was tried and the CPU did it instead, or took a slow way; else empty
+    std::string refusal{};             // one line if the CPU replaced a GPU or a slower path was used; otherwise empty
 };
 
-// Backend::automatic: on a GPU where one can be used, and on the CPU where it refuses or fails (Error{device,
-// out_of_memory}). Throws what the work throws, and Error{device} where CUDA is demanded and cannot be had.
+// Runs the work. Backend::automatic uses a GPU if there is one, and falls back to the CPU if the GPU refuses or fails
+// (Error{device, out_of_memory}). Throws what the work throws, and Error{device} if CUDA is required but unavailable.
 ProcessorUsed on_gpu_or_cpu(const BackendChoice& choice, const std::function<void()>& on_gpu,
                             const std::function<void()>& on_cpu);
 

@@ -1,5 +1,4 @@
-// Counts in messages: "1 B-scan", "2 B-scans". Every message that counts is made with it, so that none says "1
-// B-scans".
+// Counts for messages: "1 B-scan", "2 B-scans". Use it in every message with a count.
 #pragma once
 
 #include <concepts>
@@ -8,7 +7,7 @@
 
 namespace echolux {
 
-// `things` in the plural, as they are called from two on: "A-scans", "boundaries".
+// Returns the count with its noun. `things` is the plural: "A-scans", "boundaries".
 template <std::integral Count>
 std::string counted(Count count, std::string_view things) {
     std::string text = std::to_string(count) + " ";

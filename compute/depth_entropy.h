@@ -1,5 +1,5 @@
-// How sharp depth profiles are under trial phases: the entropy of the power over depth, pooled over lines. The one part
-// of a dispersion search that costs time, and so what a processor offers; many trials are asked for at once.
+// Sharpness of depth profiles under trial phases: the entropy of the power over depth, pooled over lines. It dominates
+// the cost of a dispersion search, so each backend implements it, and trials are evaluated in batches.
 #pragma once
 
 #include <complex>
@@ -20,23 +20,24 @@ struct SpectraOnGrid {
     std::int64_t lines() const { return std::ssize(values) / points; }
 };
 
+// Evaluates the entropy of a fixed set of spectra.
 class DepthEntropy {
   public:
     virtual ~DepthEntropy() = default;
 
-    // -sum p ln p over all depths and lines, p = |A|^2 / sum |A|^2, of the spectra times each of `phasors`,
-    // [trials][points]. The same for a trial alone and among others. Throws Error{device}.
+    // Returns -sum p ln p over all depths and lines, p = |A|^2 / sum |A|^2, of the spectra times each of `phasors`,
+    // [trials][points]. The result of a trial does not depend on the others. Throws Error{device}.
     virtual std::vector<double> of(std::span<const std::complex<float>> phasors) = 0;
 
     // Backend::cpu or Backend::cuda.
     virtual Backend processor() const = 0;
 };
 
-// On the processor that is asked for; automatic: the GPU where one can be used and has the memory, else the CPU. The
-// spectra's values are about 1. Throws Error{device, out_of_memory}.
+// Returns the implementation on the requested backend. Automatic uses a GPU if there is one with enough memory,
+// otherwise the CPU. Values of the spectra must be near 1. Throws Error{device, out_of_memory}.
 std::unique_ptr<DepthEntropy> depth_entropy(const SpectraOnGrid& spectra, const BackendChoice& choice);
 
-// From sums over bins: of p, and of p ln p.
+// Returns the entropy from the sums over bins of p and of p ln p.
 double entropy_of(double power, double power_with_log);
 
 }  // namespace echolux

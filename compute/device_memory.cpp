@@ -1,4 +1,4 @@
-// What device_memory.h says in a build without CUDA: there is no such memory.
+// Implementation of device_memory.h for builds without CUDA: all GPU functions throw.
 #ifndef ECHOLUX_CUDA
 #include "compute/device_memory.h"
 

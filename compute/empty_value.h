@@ -1,5 +1,5 @@
-// Which of many dB stands for an exact zero, as compressive sensing leaves it almost everywhere: some 200 dB below all
-// else, it would decide every range and mean that is found automatically.
+// Finds the dB value that represents exact zeros, which compressive sensing leaves almost everywhere. It is some 200 dB
+// below all other values and would dominate every automatic range and mean.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace echolux {
 class EmptyValue {
   public:
     void add(double value) {
-        if (!(value == value)) return;  // not a number
+        if (!(value == value)) return;  // NaN
         ++count_;
         greatest_ = std::max(greatest_, value);
         if (value < min_) {
@@ -25,8 +25,8 @@ class EmptyValue {
         ties_ += value == min_;
     }
 
-    // The least value, where one in a hundred has it, twice at least, and a tenth of the whole span separates it from
-    // the next of several others. Noise has neither.
+    // Returns the min value if at least two values and 1 % of all share it, and at least a tenth of the whole span
+    // separates it from the next of several other values. Noise satisfies neither condition.
     std::optional<double> found() const {
         constexpr std::int64_t one_in = 100;
         constexpr double gap = 0.1;
@@ -35,7 +35,7 @@ class EmptyValue {
         return is_shared && is_apart ? std::optional(min_) : std::nullopt;
     }
 
-    // The least of the others, where there is one.
+    // Returns the min of the other values, or infinity if there are none.
     double min_other() const { return next_; }
 
   private:

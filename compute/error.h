@@ -1,5 +1,5 @@
-// The one error type of Echolux. Every error tells what is wrong, where (file, key, A-scan) and what to do about it,
-// so that any front end can show it as a single line.
+// The only error type of Echolux. Every error states the problem, its location (file, key, A-scan) and a remedy, so
+// that any front end can display it as a single line.
 #pragma once
 
 #include <stdexcept>
@@ -8,8 +8,8 @@
 namespace echolux {
 
 enum class ErrorCode {
-    bad_setting,    // a value, a key or a combination that cannot work
-    bad_file,       // a file that is missing, truncated, malformed or of the wrong size
+    bad_setting,    // an invalid value, key or combination
+    bad_file,       // missing, truncated, malformed or of the wrong size
     output,         // a result could not be written
     out_of_memory,  //
     device,         // a compute or graphics device failed or is missing
@@ -22,11 +22,11 @@ class Error : public std::runtime_error {
     Error(ErrorCode code, std::string what, std::string where = {}, std::string remedy = {});
 
     ErrorCode code() const { return code_; }
-    const std::string& problem() const { return problem_; }  // `what` alone
+    const std::string& problem() const { return problem_; }  // `what` without location and remedy
     const std::string& where() const { return where_; }
     const std::string& remedy() const { return remedy_; }
 
-    // "where: what (remedy)": what() returns the same text.
+    // Returns "where: what (remedy)", the same text as what().
     std::string line() const { return std::runtime_error::what(); }
 
   private:

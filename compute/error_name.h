@@ -1,4 +1,4 @@
-// How error codes are spelled for programs: "bad_setting".
+// Names of error codes for programs: "bad_setting".
 #pragma once
 
 #include <string_view>

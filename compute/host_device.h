@@ -1,16 +1,16 @@
-// Steps are single source: one functor, run by the CPU loops and by the CUDA kernels alike.
+// Steps have a single source: functors that run in CPU loops and in CUDA kernels.
 #pragma once
 
 #ifdef __CUDACC__
 #define ECHOLUX_HD __host__ __device__
-// Before a template that calls what it is given: nvcc need not warn that this runs on one side only.
+// Put before templates that call their arguments: suppresses nvcc's warning about calls that exist on one side only.
 #define ECHOLUX_HD_CALLER _Pragma("nv_exec_check_disable")
 #else
 #define ECHOLUX_HD
 #define ECHOLUX_HD_CALLER
 #endif
 
-// Before a loop that kernels need unrolled; the host's compiler does not know the word.
+// Put before loops that kernels must unroll. Empty for the host compiler, which does not know the pragma.
 #ifdef __CUDA_ARCH__
 #define ECHOLUX_UNROLL _Pragma("unroll")
 #else

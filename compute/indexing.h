@@ -1,4 +1,4 @@
-// Small things that the tables share.
+// Index helpers for tables.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,12 @@
 
 namespace echolux {
 
-// Container index of a 64-bit count.
+// Converts a 64-bit count to a container index.
 constexpr std::size_t index(std::int64_t i) {
     return static_cast<std::size_t>(i);
 }
 
-// 0, 1, ... n - 1.
+// Returns 0, 1, ... n - 1.
 inline std::vector<double> counted(std::int64_t n) {
     std::vector<double> values(index(n));
     std::iota(values.begin(), values.end(), 0.0);

@@ -23,7 +23,7 @@ std::unique_ptr<SurfaceSearchOnGpu> surface_search_on_gpu(const float* intensity
 
 std::unique_ptr<BoundarySearch> boundary_search_on_gpu(const std::vector<float>&, const LayerTables&,
                                                        const BackendChoice&) {
-    throw Error(ErrorCode::device, "this build has no CUDA backend", "cuda");  // no GPU is ever found
+    throw Error(ErrorCode::device, "this build has no CUDA backend", "cuda");  // unreachable: no GPU is found
 }
 
 std::unique_ptr<SurfaceSearchOnGpu> surface_search_on_gpu(const float*, const SurfaceTables&, const BackendChoice&) {

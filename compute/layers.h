@@ -1,5 +1,5 @@
-// The costly part of finding surfaces between layers, as a processor offers it: what it costs boundaries to lie around
-// their present places, and where they lie once sweeps have made them smooth. The CPU's, the reference, is in
+// The expensive part of the search for surfaces between layers, as a GPU implements it: the cost of each boundary
+// around its current position, and its position after sweeps have smoothed it. The CPU reference implementation is in
 // engine/layers.
 #pragma once
 
@@ -18,89 +18,95 @@
 namespace echolux {
 
 struct SweptBoundary {
-    std::vector<std::int32_t> labels;        // of each A-scan: that of the least sum of costs
-    std::vector<float> quality;              // by how much the next least sum, three rows off or more, is greater: nats
-    std::vector<std::uint8_t> is_ambiguous;  // along A-scans and along B-scans alone, places lie more than 2 rows apart
+    std::vector<std::int32_t> labels;  // [A-scan], label with the smallest total cost
+    std::vector<float> quality;        // cost difference in nats to the best label at least three rows away
+    // positions along A-scans alone and along B-scans alone differ by more than 2 rows
+    std::vector<std::uint8_t> is_ambiguous;
 };
 
-// [boundary][A-scan]: the row that begins below it.
+// [boundary][A-scan]: the row directly below the boundary.
 using BoundaryRows = std::vector<std::vector<std::int32_t>>;
 
-// Told after each boundary; may throw, which ends the work.
+// Called after each boundary. May throw to cancel.
 using BoundaryDone = std::function<void()>;
 
+// Sweeps boundaries of a volume in GPU memory.
 class BoundarySearch {
   public:
     virtual ~BoundarySearch() = default;
 
-    // Of boundaries around their present places, from above; `steps`: one for each. Throws Error{device}.
+    // Sweeps boundaries around their current rows, from the top. `steps` has one entry per boundary. Throws
+    // Error{device}.
     virtual std::vector<SweptBoundary> swept(const BoundaryRows& rows, std::span<const SweepStep> steps,
                                              const BoundaryDone& done) = 0;
 };
 
-// From which intensities on something is there, with the mean of noise.
+// Intensity levels that count as signal, and the mean of the noise.
 struct SignalLevels {
-    float bright = 0;         // more than noise
-    double least_bright = 0;  // rows of an A-scan
-    float least_mean = 0;     // of a layer
-    float margin = 0;         // that contrasts are told with
-    double floor = 0;         // mean intensity of noise
+    float bright = 0;         // above noise
+    double least_bright = 0;  // min bright rows per A-scan
+    float least_mean = 0;     // min mean of a layer
+    float margin = 0;         // added to intensities in contrasts
+    double floor = 0;         // mean intensity of the noise
 };
 
-// What a search works on.
+// Input of a boundary search.
 struct LayerTables {
     std::array<std::int64_t, 3> size{};    // rows, A-scans, B-scans
     std::vector<std::uint8_t> has_signal;  // of each A-scan
-    std::vector<float> mean_weights;       // how neighbours count in the mean of a layer: the middle, each distance
-    float least_mean = 0;                  // of a layer
+    // weights of neighbours in the mean of a layer: the centre, then each distance
+    std::vector<float> mean_weights;
+    float least_mean = 0;  // min mean of a layer
 };
 
-// `intensity`: [b_scan][a_scan][depth], linear, which is copied. Throws Error{device, out_of_memory}; where there is no
-// GPU that is Error{device}.
+// Copies `intensity`, [b_scan][a_scan][depth], linear, to a GPU and returns the search. Throws Error{device,
+// out_of_memory}, and Error{device} without a GPU.
 std::unique_ptr<BoundarySearch> boundary_search_on_gpu(const std::vector<float>& intensity, const LayerTables& tables,
                                                        const BackendChoice& choice);
 
-// What the whole search for surfaces works by, from profiles to rows.
+// Input of the complete surface search, from profiles to rows.
 struct SurfaceTables {
     std::array<std::int64_t, 3> size{};  // rows, A-scans, B-scans
     BlockAxis along_a{}, along_b{};      // blocks of A-scans whose mean profiles are cut
-    std::vector<ProfileBoundary> cut;    // as they are cut: those that are wanted, and others below
+    std::vector<ProfileBoundary> cut;    // boundaries to cut: the requested ones and others below
     std::vector<WantedRows> wanted;
-    double floor_share = 0;          // of the bins are darker than noise
-    double most_floor = 1e30;        // mean intensity of noise, where it is known
+    double floor_share = 0;          // share of bins darker than the noise
+    double most_floor = 1e30;        // upper limit of the mean noise intensity, if known
     std::int64_t outlier_reach = 0;  // blocks
     double outlier_bins = 0;
-    std::vector<float> block_weights, mean_weights, contrast_weights, jitter_weights;  // the middle, each distance
+    // weights of the centre, then each distance
+    std::vector<float> block_weights, mean_weights, contrast_weights, jitter_weights;
 };
 
-// What the mean profiles of blocks say.
+// Result of cutting the mean profiles of blocks.
 struct BlocksCut {
-    double floor = 0;                                // mean intensity of noise
+    double floor = 0;                                // mean intensity of the noise
     std::vector<std::vector<float>> bins;            // [boundary][block]
     std::vector<std::uint8_t> is_known, has_tissue;  // of each block
 };
 
-// [boundary][A-scan]: see Surface.
+// Surfaces, [boundary][A-scan]. See Surface.
 struct RowsFound {
     std::vector<float> rows, quality;
     std::vector<Reason> reasons;
     std::int64_t moved = 0;
 };
 
-// The whole search, the volume being in the GPU's memory.
+// The complete surface search on a volume in GPU memory.
 class SurfaceSearchOnGpu {
   public:
     virtual ~SurfaceSearchOnGpu() = default;
 
+    // Cuts the mean profiles of blocks.
     virtual BlocksCut cut() = 0;
 
-    // `bins`: of the boundaries that are wanted, known in all blocks; `levels`: see SignalLevels.
+    // Searches the surfaces. `bins` are those of the requested boundaries, known in all blocks.
     virtual RowsFound found(const std::vector<std::vector<float>>& bins, const SignalLevels& levels,
                             const BoundaryDone& done) = 0;
 };
 
-// `intensity`: of the host, or of that GPU's memory. Throws Error{device, out_of_memory}; where there is no GPU that is
-// Error{device}.
+// Starts a search on `intensity` in host memory or in the memory of that GPU. Throws Error{device, out_of_memory}, and
+// Error{device} without a GPU.
 std::unique_ptr<SurfaceSearchOnGpu> surface_search_on_gpu(const float* intensity, const SurfaceTables& tables,
                                                           const BackendChoice& choice);
 

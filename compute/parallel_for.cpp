@@ -18,7 +18,7 @@ namespace {
 
 std::atomic<int> wanted_threads{0};
 #ifndef ECHOLUX_PLAIN_THREADS
-std::atomic<std::shared_ptr<tbb::task_arena>> arena;  // nothing: oneTBB's own
+std::atomic<std::shared_ptr<tbb::task_arena>> arena;  // null: oneTBB's default arena
 #endif
 
 }  // namespace

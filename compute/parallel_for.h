@@ -1,11 +1,11 @@
-// The one way to run a loop on all cores: oneTBB, or plain threads under the thread sanitizer.
+// Runs loops on all cores: with oneTBB, or with plain threads under the thread sanitizer.
 #pragma once
 
 #include <cstdint>
 
 namespace echolux {
 
-// 0: one thread a core. Applies to the loops that start afterwards. Allocates.
+// Sets the number of threads of subsequent loops. 0: one thread per core. Allocates.
 void set_thread_count(int count);
 int thread_count();
 
@@ -14,8 +14,8 @@ void run_parallel(std::int64_t begin, std::int64_t end, void (*call)(const void*
                   const void* body);
 }
 
-// body(i) for every i in [begin, end), each once, on some thread. Returns when all are done; an exception of a body is
-// thrown here. Does not allocate, but for the first loop of a program, which starts the threads.
+// Calls body(i) exactly once for every i in [begin, end), on any thread. Blocks until all calls have returned, and
+// rethrows an exception of a body. Does not allocate, except in the program's first loop, which starts the threads.
 template <class Body>
 void parallel_for(std::int64_t begin, std::int64_t end, const Body& body) {
     detail::run_parallel(

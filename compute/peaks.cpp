@@ -11,7 +11,7 @@
 namespace echolux {
 namespace {
 
-// Halves in the order of their values: the bits of negative ones count down.
+// Orders halves by value. The bits of negative halves are in descending order.
 struct ByHalf {
     bool operator()(std::uint16_t a, std::uint16_t b) const { return key(a) < key(b); }
     static std::uint16_t key(std::uint16_t bits) {

@@ -1,12 +1,12 @@
-// How the voxels of one GPU get to a place on another. A place on the same GPU is written by kernels.
+// How the voxels of one GPU reach a target on another. Kernels write directly to targets on the same GPU.
 #pragma once
 
 namespace echolux {
 
 enum class PeerPath {
-    automatic,    // copied from GPU to GPU, through pinned memory where they have no access to each other
-    copied,       // the same, also where the place is on the same GPU: for tests, and for a GPU that counts twice
-    through_host  // through pinned memory in any case
+    automatic,    // GPU to GPU, or through pinned memory if they have no peer access
+    copied,       // GPU to GPU, even if the target is on the same GPU: for tests, and for a GPU listed twice
+    through_host  // always through pinned memory
 };
 
 }  // namespace echolux

@@ -1,5 +1,5 @@
-// Why there is a value, or none: what every stage that finds something in tissue says of each of its results, so that
-// nothing is ever made up and nothing is left out in silence.
+// Why a result has a value or not. Every tissue analysis attaches a reason to each result, so that no value is invented
+// and no omission is silent.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,19 @@ namespace echolux {
 
 enum class Reason : std::uint8_t {
     ok,
-    no_signal,     // nothing stands out from the noise
-    ambiguous,     // two answers fit about as well
-    weak_match,    // hardly anything speaks for any answer
-    out_of_range,  // it lies at the end of what was recorded or looked at, or beyond
-    too_few,       // fewer results fit than are needed
+    no_signal,     // nothing exceeds the noise
+    ambiguous,     // two answers fit similarly well
+    weak_match,    // weak evidence for any answer
+    out_of_range,  // at the end of the recorded or searched range, or beyond
+    too_few,       // fewer results fit than required
 };
 
-// Whether there is a value.
+// Returns whether there is a value.
 constexpr bool has_place(Reason reason) {
     return reason == Reason::ok || reason == Reason::ambiguous;
 }
 
-// As tables spell it: "no_signal".
+// Returns the name for tables: "no_signal".
 constexpr const char* name_of(Reason reason) {
     switch (reason) {
         case Reason::ok: return "ok";

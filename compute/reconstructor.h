@@ -1,4 +1,4 @@
-// The public face of compute: plan once, then submit blocks of spectra and get voxels written to a place.
+// Public interface of compute: plan once, then submit blocks of spectra, whose voxels are written to a target.
 #pragma once
 
 #include <cstdint>
@@ -17,80 +17,82 @@ namespace echolux {
 
 enum class Backend { automatic, cpu, cuda };
 
-// Identifies submitted work; values grow in order of submission.
+// Identifies submitted work. Values increase in order of submission.
 struct Completion {
     std::uint64_t value = 0;
 };
 
+// Reconstructs the blocks of one spec. Not thread-safe.
 class Reconstructor {
   public:
     virtual ~Reconstructor() = default;
 
-    // One volume as it is written: repeats are joined or lie side by side as recipe.average says.
+    // Returns the grid of one output volume. recipe.average decides whether repeats are averaged or stored side by
+    // side.
     virtual const VolumeGrid& grid() const = 0;
 
-    // Of the flow of the same positions, as large as grid(); nothing where the spec asks for none.
+    // Returns the grid of the flow at the same positions, the same size as grid(). Empty without flow.
     virtual const std::optional<VolumeGrid>& flow_grid() const = 0;
 
-    // Backend::cpu or Backend::cuda.
+    // Returns Backend::cpu or Backend::cuda.
     virtual Backend processor() const = 0;
 
-    // For people: "cpu (2 threads, AVX2)", "cuda (NVIDIA H200)".
+    // Returns a description for users: "cpu (2 threads, AVX2)", "cuda (NVIDIA H200)".
     virtual std::string backend() const = 0;
 
-    // Of structure, as the recipe wishes where there is a way: exact on the CPU.
+    // Returns the precision of the structure: that of the recipe if supported. Always exact on the CPU.
     virtual Precision precision() const { return Precision::exact; }
 
-    // Takes note of a block that is not reconstructed, so that what couples B-scans (running background) is the same
-    // for any part of a scan. Blocks come in sequence order.
+    // Updates the running background from a block that is skipped, so that any part of a scan yields the same result.
+    // Blocks must be in sequence order.
     virtual void prime(const Block& block) = 0;
 
-    // Writes the block's B-scans to `places`. Allocates nothing, but for buffers that only pageable blocks or host
-    // places need: these come with the first of its kind. Throws Error{bad_setting} when block and spec differ,
-    // Error{out_of_memory} where such a buffer is refused.
+    // Writes the B-scans of a block to `places`. Does not allocate, except for buffers required by pageable blocks or
+    // host targets, on first use. Throws Error{bad_setting} if the block does not match the spec, and
+    // Error{out_of_memory} if such a buffer cannot be allocated.
     virtual Completion submit(const Block& block, const Places& places) = 0;
 
-    // Returns when the work is done; throws what went wrong in it.
+    // Blocks until the work is complete. Throws its errors.
     virtual void wait(Completion completion) = 0;
 
-    // Lets go of the blocks whose work is done, without waiting for any: for who has nothing to submit until a block's
-    // memory comes back. Throws what went wrong in that work.
+    // Releases completed blocks without blocking. Call it when waiting for block memory. Throws the errors of completed
+    // work.
     virtual void collect() {}
 
-    // ---- for whoever shares work out to several
+    // ---- used by reconstructors that distribute work over several devices
 
-    // Blocks that are not done yet, without waiting for any.
+    // Returns the number of blocks in progress, without blocking.
     virtual int under_way() const { return 0; }
 
-    // The GPU that it works on; all zero: none, or several.
+    // Returns the GPU in use. All zero for none or several.
     virtual DeviceId device() const { return {}; }
 
-    // What couples blocks (running background) goes on from where `before` is, a reconstructor of the same kind and
-    // spec, which has had the block before the next one. Nothing where blocks are not coupled.
+    // Continues the state that couples blocks (running background) from `before`, a reconstructor of the same kind and
+    // spec that processed the previous block. Does nothing if blocks are independent.
     virtual void resume_after(Reconstructor& before) { static_cast<void>(before); }
 
-    // Of each device; times where BackendChoice::keeps_times asks for them. Nothing where there is one device, the CPU.
+    // Returns the work of each device, with times if BackendChoice::keeps_times is set. Empty for the CPU.
     virtual std::vector<DeviceWork> device_work() const { return {}; }
 
-    // Of an error that was just thrown: whether the next volume can be submitted all the same, since the device that
-    // failed is left out from now on. What was under way is lost.
+    // Returns whether, after an error that was just thrown, the next volume can be submitted because the failed device
+    // has been excluded. Work in progress is lost.
     virtual bool goes_on_after(const Error& error) {
         static_cast<void>(error);
         return false;
     }
 };
 
-// What `spec` would write, without allocating anything. Throws Error{bad_setting} naming the key that cannot work.
+// Returns the grids that `spec` would write, without allocating. Throws Error{bad_setting} naming the invalid key.
 VolumeGrid planned_grid(const ReconstructionSpec& spec);
 std::optional<VolumeGrid> planned_flow_grid(const ReconstructionSpec& spec);
 
-// Memory that holds voxels of `grid` without gaps, from B-scan `first_b_scan` of the volume on.
+// Returns a target of contiguous voxels of `grid`, starting with B-scan `first_b_scan` of the volume.
 inline Place packed_place(void* voxels, const VolumeGrid& grid, std::int64_t first_b_scan = 0,
                           PlaceKind kind = PlaceKind::host_linear) {
     return {kind, voxels, first_b_scan, grid.a_scan_bytes(), grid.b_scan_bytes()};
 }
 
-// Validates everything, builds the tables, allocates. Throws Error{bad_setting, out_of_memory}.
+// Validates the spec, builds the tables and allocates. Throws Error{bad_setting, out_of_memory}.
 std::unique_ptr<Reconstructor> plan_on_cpu(const ReconstructionSpec& spec);
 
 }  // namespace echolux

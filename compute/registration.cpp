@@ -16,7 +16,7 @@ std::shared_ptr<RegistrationOnGpu> registration_on_gpu(const BackendChoice& choi
 #else
 
 std::shared_ptr<RegistrationOnGpu> registration_on_gpu(const BackendChoice&) {
-    throw Error(ErrorCode::device, "this build has no CUDA backend", "cuda");  // no GPU is ever found
+    throw Error(ErrorCode::device, "this build has no CUDA backend", "cuda");  // unreachable: no GPU is found
 }
 
 #endif

@@ -1,5 +1,5 @@
-// What aligning found of a repeat of a B-scan. Sample (depth row, A-scan) of the repeat lies at (row + depth_rows,
-// A-scan + a_scans) of the repeat that the others were aligned to.
+// Alignment result of one repeat of a B-scan. Sample (depth row, A-scan) of the repeat corresponds to (row +
+// depth_rows, A-scan + a_scans) of the reference repeat.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@ namespace echolux {
 struct RepeatReport {
     float depth_rows = 0;
     float a_scans = 0;
-    float match = 0;  // coherence with the reference where there is tissue, 0 to 1
-    // Of the B-scan position: what all of the tissue has, and is taken out; NaN: unknown.
+    float match = 0;  // coherence with the reference in tissue, 0 to 1
+    // Decorrelation common to all tissue of the B-scan position, which is subtracted. NaN if unknown.
     float bulk_decorrelation = std::numeric_limits<float>::quiet_NaN();
-    Reason reason = Reason::ok;  // not ok: the repeat is left out
+    Reason reason = Reason::ok;  // if not ok, the repeat is excluded
 
     bool is_used() const { return reason == Reason::ok; }
 };
 
-// Where reports go: [B-scan positions][b_repeats] in host memory.
+// Target for reports: [B-scan positions][b_repeats] in host memory.
 struct RepeatReports {
     RepeatReport* data = nullptr;
     std::int64_t first_b_scan = 0;

@@ -13,7 +13,7 @@
 namespace echolux {
 namespace {
 
-constexpr std::size_t turns_a_device = 32;  // more than a device works on at a time
+constexpr std::size_t turns_a_device = 32;  // more than the blocks in progress on a device
 
 }  // namespace
 
@@ -38,7 +38,7 @@ std::string SeveralDevices::backend() const {
     return fmt::format("{}", fmt::join(names, " + "));
 }
 
-// What a device does; one that fails while another works is left out.
+// Runs work of a device. A device that fails is excluded if another one still works.
 template <class Work>
 auto SeveralDevices::watched(Device& device, const Work& work) {
     try {
@@ -74,7 +74,7 @@ SeveralDevices::Device& SeveralDevices::next(const Block& block) {
     return *found;
 }
 
-// A copy fails if either device is broken: the one that it reads from is asked first.
+// Continues from `before`. A copy fails if either device is broken, so the source is checked first.
 void SeveralDevices::resume(Device& device, Device& before) {
     try {
         device.reconstructor->resume_after(*before.reconstructor);
@@ -84,7 +84,7 @@ void SeveralDevices::resume(Device& device, Device& before) {
     }
 }
 
-// The device, when it knows what the blocks before have left to the next one.
+// Returns the device after passing it the state that couples blocks.
 SeveralDevices::Device& SeveralDevices::coupled(Device& device) {
     if (is_running_ && newest_ != nullptr && newest_ != &device && newest_->failure.empty()) resume(device, *newest_);
     if (is_running_) newest_ = &device;
@@ -119,7 +119,7 @@ void SeveralDevices::collect() {
     }
 }
 
-// What went wrong is told once, as one device does; what a device had that is left out is lost.
+// Waits for a turn and throws its errors once, like a single device. Work of an excluded device is lost.
 void SeveralDevices::finish(Turn& turn) {
     const Completion completion = std::exchange(turn.completion, {});
     Device& device = devices_[turn.device];

@@ -1,14 +1,16 @@
-// One reconstructor made of several, each on a device of its own. Every block is worked on by one device alone, so that
-// voxels are the bits of one device. A block in host memory goes to the device that has least under way: one that draws
-// pictures besides, or has a slower link, gets fewer by itself; one that fetches it faster gets it with one more under
-// way than the others have. Devices that are idle alike, and blocks that lie in the memory of devices, go round. What
-// couples blocks (the running background) travels from device to device, some kilobytes a block, and not the spectra.
+// Combines several reconstructors, each on its own device, into one. Each block is processed by a single device, so
+// voxels are bit-identical to those of one device.
 //
-// One thread feeds all of them: submitting enqueues and does not wait while a device has room, so blocks have to last
-// longer than that many submissions take the host.
+// A block in host memory goes to the device with the fewest blocks in progress. A device that also renders or has a
+// slower link therefore gets fewer blocks. A device with faster access to the block is preferred by one block. Equally
+// idle devices, and blocks in device memory, take turns. The state that couples blocks (running background), some
+// kilobytes per block, moves between devices; spectra do not.
 //
-// A device that fails is left out from then on, as long as another is there: who submits gets its error once, and may
-// begin anew with the next volume.
+// One thread feeds all devices. Submitting only enqueues while a device has capacity, so processing a block must take
+// longer than one submission per device on the host.
+//
+// A device that fails is excluded if another one still works. The caller gets its error once and may continue with the
+// next volume.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +26,7 @@ namespace echolux {
 
 class SeveralDevices : public Reconstructor {
   public:
-    // At least one, all of this spec.
+    // `devices` must not be empty. All must be planned for this spec.
     SeveralDevices(const ReconstructionSpec& spec, std::vector<std::unique_ptr<Reconstructor>> devices);
     ~SeveralDevices() override;
 
@@ -34,11 +36,11 @@ class SeveralDevices : public Reconstructor {
     Precision precision() const override { return precision_; }
     std::string backend() const override;  // "2 x cuda (NVIDIA H200, fused)"
 
-    // After an error of prime() or submit() nothing of this submit() is under way, and it has taken no turn.
+    // After an error in prime() or submit(), nothing of this submit() is in progress and no completion value is used.
     void prime(const Block& block) override;
 
-    // Blocks in the memory of a GPU have to be in that of the one whose turn it is, and are refused otherwise. Voxels
-    // get to the memory and to textures of any of the GPUs.
+    // Blocks in GPU memory must be in that of the GPU whose turn it is, otherwise they are refused. Voxels can go to
+    // memory and textures of any of the GPUs.
     Completion submit(const Block& block, const Places& places) override;
     void wait(Completion completion) override;
     void collect() override;
@@ -50,11 +52,11 @@ class SeveralDevices : public Reconstructor {
   private:
     struct Device {
         std::unique_ptr<Reconstructor> reconstructor;
-        std::uint64_t blocks = 0;  // that it has had
-        std::string failure;       // why it is left out; "": it works
+        std::uint64_t blocks = 0;  // submitted to it
+        std::string failure;       // why it is excluded; empty if it works
     };
 
-    // What was submitted to whom, under which number there; 0: waited for.
+    // Device and completion of a submission; completion 0 after it was waited for.
     struct Turn {
         std::size_t device = 0;
         Completion completion;
@@ -68,19 +70,19 @@ class SeveralDevices : public Reconstructor {
     Turn& turn_of(std::uint64_t value) { return turns_[static_cast<std::size_t>((value - 1) % turns_.size())]; }
     void finish(Turn& turn);
 
-    bool is_running_;  // blocks are coupled
+    bool is_running_;  // blocks are coupled by a running background
     std::vector<Device> devices_;
     VolumeGrid grid_;
     std::optional<VolumeGrid> flow_grid_;
     Backend processor_;
     Precision precision_;
-    Device* newest_ = nullptr;   // that had the last block, where blocks are coupled; may have failed
-    bool has_left_out_ = false;  // with the error that was thrown last
-    std::vector<Turn> turns_;    // the newest; of older ones the work is done
+    Device* newest_ = nullptr;   // device of the last block if blocks are coupled; may have failed
+    bool has_left_out_ = false;  // by the last error
+    std::vector<Turn> turns_;    // the latest submissions; older ones are complete
     std::uint64_t submitted_ = 0;
 };
 
-// Where there is one device, that one itself.
+// Combines devices. A single device is returned unchanged.
 std::unique_ptr<Reconstructor> over_devices(const ReconstructionSpec& spec,
                                             std::vector<std::unique_ptr<Reconstructor>> devices);
 

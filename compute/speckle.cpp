@@ -23,7 +23,7 @@ std::unique_ptr<SpeckleFilterOnGpu> speckle_filter_on_gpu(const std::array<std::
 
 std::unique_ptr<SpeckleFilterOnGpu> speckle_filter_on_gpu(const std::array<std::int64_t, 3>&, const SpeckleTables&,
                                                           const BackendChoice&) {
-    throw Error(ErrorCode::device, "this build has no CUDA backend", "cuda");  // no GPU is ever found
+    throw Error(ErrorCode::device, "this build has no CUDA backend", "cuda");  // unreachable: no GPU is found
 }
 
 #endif
@@ -38,11 +38,11 @@ std::int64_t bytes_of_filter(const std::array<std::int64_t, 3>& size, const Spec
 #endif
 }
 
-// So many that progress can be told and the work be stopped, and that what they need is there.
+// Returns the number of B-scans per batch, small enough for progress reports, cancellation and the GPU's memory.
 std::int64_t slices_together(const std::array<std::int64_t, 3>& size, const SpeckleTables& tables,
                              const BackendChoice& choice, std::int64_t around) {
     constexpr std::int64_t parts = 8, times_around = 8;
-    constexpr double share = 0.9;  // of what is free: allocations are rounded up
+    constexpr double share = 0.9;  // of free memory: allocations are rounded up
     const std::int64_t slice = size[0] * size[1] * static_cast<std::int64_t>(sizeof(float));
     const std::int64_t of_slice = 2 * slice + bytes_of_filter({size[0], size[1], 1}, tables);
     const auto free = static_cast<std::int64_t>(share * static_cast<double>(free_device_memory(choice.gpu)));
@@ -77,7 +77,7 @@ FilteredOnGpu filtered_on_gpu(const std::vector<float>& power, const std::array<
     FilteredOnGpu filtered{std::vector<float>(power.size()), {}};
     const std::int64_t slice = size[0] * size[1], around = slices_around(tables);
     if (slice * size[2] == 0) {
-        speckle_filter_on_gpu(size, tables, choice);  // says where there is no GPU
+        speckle_filter_on_gpu(size, tables, choice);  // throws without a GPU
         return filtered;
     }
     constexpr auto each = static_cast<std::int64_t>(sizeof(float));

@@ -1,5 +1,5 @@
-// What speckle filters work by, made once from the settings and the volume, so that every processor has the same; and
-// the filters as a GPU offers them. The CPU's, the reference, are in engine/speckle.
+// Parameters of speckle filters, computed once from the settings and the volume so that all backends use the same, and
+// the GPU filters. The CPU reference implementations are in engine/speckle.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace echolux {
 
-// Reaches, in voxels to either side, of the search and of the cubes that are compared, along depth, A-scans, B-scans.
+// Reaches in voxels on either side along depth, A-scans, B-scans: of the search, and of the compared cubes.
 struct NonLocalMeansTables {
     std::array<std::int64_t, 3> search{};
     std::int64_t patch = 0;
@@ -24,37 +24,38 @@ struct NonLocalMeansTables {
 };
 
 struct MedianTables {
-    std::int64_t edge = 3;  // voxels: 3 or 5
+    std::int64_t edge = 3;  // window size, 3 or 5 voxels
     float scale = 1;
 };
 
 struct BilateralTables {
-    std::array<std::vector<float>, 3> smoothing;  // of the guide, along depth, A-scans, B-scans; empty: none
+    std::array<std::vector<float>, 3> smoothing;  // of the guide image, along depth, A-scans, B-scans; empty for none
     std::array<std::int64_t, 3> reach{};
     BilateralWeight weight{};
-    float margin = 0;  // added to power in logarithms
+    float margin = 0;  // added to power before logarithms
 };
 
 using SpeckleTables = std::variant<NonLocalMeansTables, MedianTables, BilateralTables>;
 
-// For volumes of one size that lie in a GPU's memory.
+// A filter for volumes of a fixed size in GPU memory.
 class SpeckleFilterOnGpu {
   public:
     virtual ~SpeckleFilterOnGpu() = default;
 
-    // [b_scan][a_scan][depth], linear power, 0 or more; `out` lies elsewhere. It is there when this returns. Throws
-    // Error{device, out_of_memory}.
+    // Filters linear power, [b_scan][a_scan][depth], 0 or more. `out` must not overlap `power`. Blocks until complete.
+    // Throws Error{device, out_of_memory}.
     virtual void operator()(const float* power, float* out) = 0;
 
-    // Why it takes longer than it could, with the remedy: one line. Empty: it does not.
+    // Returns why the filter is slower than possible, with a remedy, in one line. Empty if it is not.
     virtual std::string why_slow() const = 0;
 };
 
-// `size`: rows, A-scans, B-scans. Throws Error{device, out_of_memory}; where there is no GPU that is Error{device}.
+// Creates a filter. `size`: rows, A-scans, B-scans. Throws Error{device, out_of_memory}, and Error{device} without a
+// GPU.
 std::unique_ptr<SpeckleFilterOnGpu> speckle_filter_on_gpu(const std::array<std::int64_t, 3>& size,
                                                           const SpeckleTables& tables, const BackendChoice& choice);
 
-// Told how many B-scans are done; may throw, which ends the work.
+// Called with the number of completed B-scans. May throw to cancel.
 using SlicesDone = std::function<void(std::int64_t)>;
 
 struct FilteredOnGpu {
@@ -62,12 +63,12 @@ struct FilteredOnGpu {
     std::string why_slow;  // see SpeckleFilterOnGpu
 };
 
-// The same for a volume of the host: some B-scans at a time, with those around them that the filter reaches, as many as
-// the GPU has memory for. Throws Error{device, out_of_memory}, the latter where not even a few find room.
+// Filters host memory in batches of B-scans that fit into GPU memory, each with the surrounding B-scans
+// that the filter needs. Throws Error{device, out_of_memory}, the latter if not even one B-scan fits.
 FilteredOnGpu filtered_on_gpu(const std::vector<float>& power, const std::array<std::int64_t, 3>& size,
                               const SpeckleTables& tables, const BackendChoice& choice, const SlicesDone& done = {});
 
-// B-scans to either side that a filter reaches.
+// Returns the reach of a filter in B-scans on either side.
 std::int64_t slices_around(const SpeckleTables& tables);
 
 }  // namespace echolux

@@ -1,6 +1,6 @@
-// Stages: functions of a caller that see, and may change, what is on its way through the pipeline: spectra, depth bins,
-// voxels. They work in host memory, which only the CPU keeps all of it in; they are called between the steps of a block
-// on the thread that submits it, and what they throw comes out of submit() or prime().
+// Callbacks of a caller that can inspect and modify data in the pipeline: spectra, depth bins, voxels. They need host
+// memory, so they require the CPU backend. They run between the steps of a block on the thread that submits it. Their
+// exceptions propagate from submit() or prime().
 #pragma once
 
 #include <complex>
@@ -15,22 +15,21 @@
 
 namespace echolux {
 
-// The lines of a block, [b_scans][b_repeats][a_scans][a_repeats], as they were recorded: B-scans that ran backwards are
-// backwards.
+// Lines of a block as recorded, [b_scans][b_repeats][a_scans][a_repeats]. Reversed B-scans are not reordered.
 struct StagedLines {
     std::int64_t volume = 0;
     std::int64_t first_b_scan = 0;
     std::int64_t b_scans = 0;
 };
 
-// [lines][samples]: counts of the chosen channel, before anything is subtracted.
+// [lines][samples], counts of the selected channel before any subtraction.
 struct StagedSpectra {
     StagedLines lines;
     float* counts = nullptr;
 };
 
-// [lines][depth]: complex depth bins behind the fixed pattern's removal, before repeats are joined and flow is found.
-// Times `scale` they are counts.
+// [lines][depth], complex depth bins after removal of the fixed pattern, before repeats are averaged and flow is
+// computed. Multiply by `scale` for counts.
 struct StagedBins {
     StagedLines lines;
     std::complex<float>* bins = nullptr;
@@ -38,24 +37,25 @@ struct StagedBins {
     double scale = 1;
 };
 
-// Voxels of the structure where the caller wanted them: B-scans [first, first + count) of its volume.
+// Structure voxels in the caller's target: B-scans [first_b_scan, first_b_scan + b_scans) of the volume.
 struct StagedVoxels {
     std::int64_t volume = 0;
     std::int64_t first_b_scan = 0;
     std::int64_t b_scans = 0;
-    std::byte* voxels = nullptr;  // of the first of these
+    std::byte* voxels = nullptr;  // of the first B-scan
     std::int64_t a_scan_bytes = 0;
     std::int64_t b_scan_bytes = 0;
 };
 
-// Any may be empty.
+// Each may be empty.
 struct Stages {
     std::function<void(const StagedSpectra&)> spectra;
     std::function<void(const StagedBins&)> bins;
     std::function<void(const StagedVoxels&, const VolumeGrid&)> voxels;
 };
 
-// As plan_on_cpu(spec). Spectra that a stage sees go on as f32, which are the same bits where it changes nothing.
+// Like plan_on_cpu(spec), with callbacks. Spectra passed to a callback continue as f32; the results are bit-identical
+// if it changes nothing.
 std::unique_ptr<Reconstructor> plan_on_cpu(const ReconstructionSpec& spec, std::shared_ptr<const Stages> stages);
 
 }  // namespace echolux

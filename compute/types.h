@@ -1,4 +1,4 @@
-// Plain types that every room shares: what a voxel is and how a volume lies in memory.
+// Plain types shared by all rooms: voxel types and the memory layout of volumes.
 #pragma once
 
 #include <array>
@@ -33,7 +33,7 @@ constexpr std::int64_t bytes_of(VoxelType type) {
     return 0;
 }
 
-// Of the 16 bits of an IEEE half.
+// Converts the 16 bits of an IEEE half.
 inline float value_of_half(std::uint16_t bits) {
     const int exponent = bits >> 10 & 0x1F, fraction = bits & 0x3FF;
     const float sign = (bits & 0x8000) != 0 ? -1.0f : 1.0f;
@@ -51,13 +51,13 @@ struct VolumeGrid {
     std::int64_t a_scans = 0;
     std::int64_t b_scans = 0;
     VoxelType type = VoxelType::f32;
-    std::array<double, 3> spacing_um{};  // along depth, A-scans, B-scans; 0: unknown, never invented
-    double first_depth_um = 0;           // of the first depth row, from zero delay; meaningful when spacing_um[0] > 0
+    std::array<double, 3> spacing_um{};  // along depth, A-scans, B-scans; 0: unknown, never guessed
+    double first_depth_um = 0;           // depth of the first row from zero delay; valid if spacing_um[0] > 0
     double scale = 1;                    // value = code * scale + offset
     double offset = 0;
-    std::string quantity;  // as recipe.quantity or flow.method spells it ("db", "doppler" ...); "" for foreign volumes
-    std::string unit;      // of the value: "dB above noise floor", "dB", "counts", ...
-    double v_max = 0;      // of phasors: the axial velocity in mm/s at phase pi; 0: unknown
+    std::string quantity;  // name in recipe.quantity or flow.method ("db", "doppler" ...); empty for foreign volumes
+    std::string unit;      // unit of the value: "dB above noise floor", "dB", "counts", ...
+    double v_max = 0;      // axial velocity in mm/s at phase pi, for phasors; 0: unknown
 
     bool operator==(const VolumeGrid&) const = default;
 

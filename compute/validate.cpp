@@ -57,7 +57,7 @@ void validate_format(const RawFormat& format, const ScanGeometry& geometry) {
 }
 
 void validate_vector(const std::vector<double>& values, std::int64_t wanted, const char* key, const char* counts) {
-    constexpr double largest = 1e12;  // far beyond any count, far from overflow
+    constexpr double largest = 1e12;  // far above any count, far below overflow
     if (values.empty()) return;
     require(std::ssize(values) == wanted,
             fmt::format("{} where {} are expected", counted(values.size(), "values"), wanted), key,
@@ -87,8 +87,8 @@ void validate_centre_wavelength(const Calibration& calibration) {
             fmt::format("give {} to {} nm, or 0 where it is unknown", min_wavelength_nm, max_wavelength_nm));
 }
 
-// From one point of the k grid to the next a phase turns by less than pi: more of it blurs beyond the whole depth
-// range. Phases in files may be wrapped.
+// Returns whether the phase changes by less than pi per point of the k grid. A faster phase blurs beyond the whole
+// depth range. Phases in files may be wrapped.
 bool is_resolved(const std::vector<double>& phase) {
     using std::numbers::pi;
     const auto [low, high] = std::ranges::minmax(phase);
@@ -252,7 +252,7 @@ void validate_compressive(const ReconstructionSpec& spec) {
             fmt::format("a matrix of {} elements is too large", elements), "compressive.transform", "choose nufft");
 }
 
-// Shaping, a variable mask and the search for full range look at the spectrum of the source.
+// Checks the source spectrum for methods that use it: shaping, variable masks and full range.
 void validate_source(const ReconstructionSpec& spec) {
     const bool is_known = !spec.calibration.background.empty();
     const bool looks = (spec.recipe.method == Method::defr && is_known) || spec.recipe.shaping != Shaping::none ||

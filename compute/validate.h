@@ -1,12 +1,11 @@
-// Whether a spec can work; allocates nothing from numbers that it has not checked. It stands above plan/, flow/ and
-// methods/, each of which knows what it can do.
+// Validates specs without allocating based on unchecked numbers. Combines the checks of plan/, flow/ and methods/.
 #pragma once
 
 #include "compute/plan/params.h"
 
 namespace echolux {
 
-// Throws Error{bad_setting} naming the first key that cannot work and what would.
+// Validates a spec. Throws Error{bad_setting} naming the first invalid key and a remedy.
 void validate(const ReconstructionSpec& spec);
 
 }  // namespace echolux

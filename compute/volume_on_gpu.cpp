@@ -12,7 +12,7 @@ std::unique_ptr<VolumeOnGpu> volume_on_gpu([[maybe_unused]] const VolumeOnGpuWan
 #ifdef ECHOLUX_CUDA
     return cuda::volume_on_gpu(wanted, choice);
 #else
-    throw Error(ErrorCode::device, "this build has no CUDA backend", "cuda");  // no GPU is ever found
+    throw Error(ErrorCode::device, "this build has no CUDA backend", "cuda");  // unreachable: no GPU is found
 #endif
 }
 

@@ -12,7 +12,7 @@
 namespace echolux {
 namespace {
 
-// Returns the number of lines per row, or 0 if the number of rows matches neither A-scans nor B-scans. Computed in
+// Returns the number of lines per row, or 0 if the number of rows does not match A-scans or B-scans. Computed in
 // double, because the product of settings may overflow an integer.
 std::int64_t lines_a_row(const ScanGeometry& geometry, std::int64_t count) {
     const auto rows = static_cast<double>(count), volumes = static_cast<double>(geometry.volumes);

@@ -13,7 +13,7 @@ namespace echolux {
 // Returns recipe.background with `automatic` resolved.
 Background chosen_background(const Recipe& recipe, const Calibration& calibration);
 
-// Returns recipe.resample, or none if the calibration has neither a k map nor k jitter.
+// Returns recipe.resample, or none if the calibration has no k map and no k jitter.
 Resample chosen_resample(const Recipe& recipe, const Calibration& calibration);
 
 // Returns whether whole B-scans must be stored as complex depth bins before voxels can be computed.

@@ -17,7 +17,7 @@
 
 namespace echolux {
 
-// What must be rebuilt when the field changes.
+// The part that must be rebuilt when the field changes.
 enum class Effect {
     file,   // property of the recording: everything
     plan,   // buffers, transforms, volume geometry

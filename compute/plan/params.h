@@ -1,4 +1,4 @@
-// Inputs of a reconstruction: how samples are stored (RawFormat), how the scan was acquired (ScanGeometry), what was
+// Inputs of a reconstruction: how samples are stored (RawFormat), how the scan was acquired (ScanGeometry), how it was
 // calibrated (Calibration) and how to reconstruct (Recipe). Descriptions are in params.cpp.
 #pragma once
 
@@ -83,7 +83,7 @@ struct Calibration {
     std::vector<double> fast_axis;  // beam position at each line of a B-scan, any unit, strictly monotone
     PhaseMeaning dispersion_holds = PhaseMeaning::theta;
     double depth_pitch_um = 0;        // per bin in air without zero padding; 0: from wavelengths, or unknown
-    double centre_wavelength_nm = 0;  // 0: from wavelengths, or unknown
+    double centre_wavelength_nm = 0;  // 0 if unknown or taken from the wavelengths
 };
 
 // ---- [recipe] -------------------------------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ struct NufftRecipe {  // for recipe.resample = nufft
 // ---- [defr] ---------------------------------------------------------------------------------------------------------
 
 struct DefrRecipe {                 // for recipe.method = defr
-    std::int64_t iterations = 10;   // 0: dispersion compensation only
+    std::int64_t iterations = 10;   // with 0, dispersion compensation only
     double delta = 0.5;             // each iteration finds peaks above gamma + delta (1 - gamma) of the strongest
     double threshold = 0;           // relative to the strongest peak; replaces that limit if not 0
     bool residual = true;           // add the residual after the last iteration

@@ -44,7 +44,7 @@ struct BlockAxis {
     }
 };
 
-// Interpolates a block map bilinearly between the four blocks around a position. Returns rows.
+// Bilinear interpolation of a block map between the four blocks around a position. Returns rows.
 struct BetweenBlocks {
     ECHOLUX_HD float operator()(const float* map, std::int64_t stride, const BlockAxis::Share& a,
                                 const BlockAxis::Share& b) const {

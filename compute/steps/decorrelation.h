@@ -61,7 +61,7 @@ struct BulkDecorrelation {
     }
 };
 
-// Encodes a voxel as a half: its decorrelation minus that of the whole B-scan. 0 if the power is too low, or if noise
+// Code of a voxel, a half: its decorrelation minus that of the whole B-scan. 0 if the power is too low, or if noise
 // and bulk motion explain the value: value <= noise + deviations (noise + bulk).
 struct DecorrelationCode {
     float max_noise = 0.1f;  // above this, voxels are masked
