@@ -1,6 +1,6 @@
-// Angiography on the GPU (docs/algorithms.md, Flow): a block of threads for each output line, a thread for a depth bin.
-// An estimate says of one recorded A-scan position and one bin how much its repeats differ; bins are read as often as
-// it wants, from the caches.
+// Angiography on the GPU (docs/algorithms.md, Flow): one thread block per output line, one thread per depth bin. An
+// estimate computes the angiogram of one recorded A-scan position and bin. It may read bins repeatedly, because they
+// are cached.
 #include "compute/cuda/flow_work.h"
 #include "compute/cuda/launch.h"
 #include "compute/cuda/memory.h"
@@ -20,7 +20,7 @@ struct RepeatsAt {
     }
 };
 
-// A method that repeats at nothing but the voxel itself.
+// A method that only uses the voxel itself.
 template <class Method>
 struct OfVoxel {
     __device__ Angiogram operator()(const FlowWork& work, std::int64_t slow, std::int64_t position, int z) const {
@@ -29,14 +29,14 @@ struct OfVoxel {
     }
 };
 
-// Only the mean power of the repeats; values are added by who asks.
+// Computes the mean power of the repeats only; the caller adds values.
 struct PowerOnly {
     __device__ void first(Phasor) {}
     __device__ void next(Phasor, Phasor, Phasor) {}
     __device__ float value() const { return 0; }
 };
 
-// Mean of the decorrelations in the sub-bands of the spectrum.
+// Mean decorrelation over the sub-bands of the spectrum.
 struct OfBands {
     const Phasor* filters;
     std::int64_t bands;
@@ -87,7 +87,7 @@ struct OfDepthWindow {
     }
 };
 
-// Correlation mapping over a window along depth and A-scans.
+// Correlation mapping over a window in depth and A-scans.
 struct OfNeighbourhood {
     std::int64_t reach;
 

@@ -1,4 +1,4 @@
-// Kernels of the frame backgrounds: exact sums, medians by counting, the running mean in the order of the frames.
+// Kernels for frame backgrounds: exact sums, medians by counting, and the running mean in frame order.
 #include <type_traits>
 #include <vector>
 
@@ -11,7 +11,7 @@
 
 namespace echolux::cuda {
 
-// What is known of each sample of each frame, in double, and as kernels subtract it.
+// Background of each sample of each frame, in double and in the form that kernels subtract.
 struct FoundBackground {
     double* values;
     float* whole;
@@ -30,18 +30,18 @@ namespace {
 struct Frames {
     const std::byte* raw;
     std::int64_t line_bytes;
-    std::int64_t lines;  // of a frame
+    std::int64_t lines;  // per frame
     std::int64_t samples;
 };
 
 constexpr std::int64_t lines_of_a_chunk = 64;  // summed by one thread
-constexpr std::int64_t group = 8;              // lines of real samples that are summed before they join the sum
-constexpr std::int64_t busy = 16384;           // columns that keep a GPU at work with a thread each
+constexpr std::int64_t group = 8;              // real lines summed before they are added to the total
+constexpr std::int64_t busy = 16384;           // columns that occupy a GPU with one thread each
 
 template <class Read>
 constexpr bool is_real = std::is_same_v<SampleOf<Read>, float>;
 
-// sums[frame][sample], all zero before. A thread has one sample of a chunk of lines.
+// Adds to sums[frame][sample], initially zero. Each thread handles one sample of a chunk of lines.
 template <class Read>
 __global__ void add_integers(Read read, Frames frames, std::int64_t chunks, std::int64_t columns,
                              unsigned long long* sums) {
@@ -56,11 +56,12 @@ __global__ void add_integers(Read read, Frames frames, std::int64_t chunks, std:
     for (std::int64_t l = first; l < end; ++l, line += frames.line_bytes) {
         sum += static_cast<std::int64_t>(read(line, p));
     }
-    atomicAdd(sums + frame * frames.samples + p, static_cast<unsigned long long>(sum));  // modulo 2^64: signs survive
+    // modulo 2^64, so signs are preserved
+    atomicAdd(sums + frame * frames.samples + p, static_cast<unsigned long long>(sum));
 }
 
-// The same of lines of whole words: a thread has both samples of one. Half as many loads, of twice the bytes, and so
-// many threads that a GPU's memory sets the pace.
+// Variant for lines of whole words: each thread handles both samples of a word. Half as many loads of twice the size,
+// so that memory bandwidth is the limit.
 __global__ void add_words(Frames frames, std::int64_t chunks, std::int64_t columns, unsigned long long* sums) {
     static_assert(lines_of_a_chunk <= 65536, "sums of 16 bits fit into 32");
     const std::int64_t chunk = blockIdx.x / columns % chunks, frame = blockIdx.x / columns / chunks;
@@ -79,7 +80,7 @@ __global__ void add_words(Frames frames, std::int64_t chunks, std::int64_t colum
     atomicAdd(sums + frame * frames.samples + 2 * p + 1, static_cast<unsigned long long>(high));
 }
 
-// A thread has one sample of all lines of a frame. Real samples are added in groups, in the CPU's order.
+// Each thread handles one sample of all lines of a frame. Real samples are added in groups, in the CPU's order.
 template <class Read>
 __global__ void means(Read read, Frames frames, std::int64_t count, FoundBackground found) {
     const std::int64_t i = element();
@@ -108,7 +109,7 @@ __global__ void means(Read read, Frames frames, std::int64_t count, FoundBackgro
     }
 }
 
-// In place: the sums become means.
+// Converts sums to means in place.
 __global__ void mean_of_integers(FoundBackground found, std::int64_t count, double lines) {
     const std::int64_t i = element();
     if (i >= count) return;
@@ -125,7 +126,7 @@ __global__ void medians(Read read, Frames frames, std::int64_t count, FoundBackg
                              frames.lines));
 }
 
-// A thread has one sample of all frames, in their order.
+// Each thread handles one sample of all frames, in their order.
 __global__ void blend_frames(double* running, FoundBackground found, std::int64_t samples, std::int64_t frames,
                              double alpha, bool volume_starts) {
     const std::int64_t p = element();
@@ -186,7 +187,7 @@ void FrameBackground::find_mean(cudaStream_t stream, const std::byte* raw, std::
     const Frames of{raw, lines_.line_bytes(), lines_per_frame_, lines_.samples()};
     const std::int64_t count = frames * of.samples;
     const std::int64_t chunks = (of.lines + lines_of_a_chunk - 1) / lines_of_a_chunk;
-    // add(columns, blocks, sums): of blocks that each add a chunk of lines.
+    // Calls add(columns, blocks, sums) with enough blocks to add one chunk of lines each.
     const auto by_chunks = [&](std::int64_t threads_of_a_frame, const auto& add) {
         const std::int64_t columns = blocks_for(threads_of_a_frame);
         checked(cudaMemsetAsync(found_.data(), 0, static_cast<std::size_t>(count) * sizeof(double), stream),
@@ -225,7 +226,7 @@ void FrameBackground::find_median(cudaStream_t stream, const std::byte* raw, std
     checked_launch("find the median spectrum");
 }
 
-// Whoever blends next on either device comes later in the same order of events: nobody overwrites what is copied.
+// Subsequent blends on either device follow in event order, so the copied state is not overwritten.
 void RunningState::take_over(const RunningState& before, int from, int current) {
     checked(cudaStreamWaitEvent(copying_, before.changed), "wait for the block before");
     checked(cudaStreamWaitEvent(copying_, changed), "wait for the block before");
@@ -235,7 +236,7 @@ void RunningState::take_over(const RunningState& before, int from, int current) 
     checked(cudaEventRecord(changed, copying_), "pass on the running background");
 }
 
-// Starts anew with each volume, so that volumes do not depend on each other.
+// Restarts with each volume, so that volumes are independent.
 void FrameBackground::blend(cudaStream_t stream, std::int64_t frames, bool volume_starts) {
     checked(cudaStreamWaitEvent(stream, running_->changed), "wait for the block before");
     blend_frames<<<blocks_for(lines_.samples()), threads_of_a_range, 0, stream>>>(

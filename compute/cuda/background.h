@@ -1,6 +1,7 @@
-// The background of each acquired B-scan on the GPU (docs/algorithms.md 2.2 a-d), found on a worker's stream before its
-// lines are reconstructed. Sums are exact integers, so they do not depend on the order of the threads; the bits are the
-// CPU's. Each worker has its own; what runs on from block to block is in RunningState.
+// Computes the background of each acquired B-scan on the GPU (docs/algorithms.md 2.2 a-d) on a worker's stream before
+// its lines are reconstructed. Sums are exact integers, so they do not depend on the order of threads and are
+// bit-identical to the CPU. Each worker has its own object. State that carries over from block to block is in
+// RunningState.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +13,15 @@
 
 namespace echolux::cuda {
 
-// The running background after the newest block; handed from stream to stream, and from GPU to GPU,
-// in sequence order.
+// The running background after the latest block. It is passed between streams and between GPUs in sequence order.
 struct RunningState {
     explicit RunningState(std::int64_t samples) : mean(zeroed(samples * std::int64_t{sizeof(double)})) {}
 
-    // As `before` on device `from` is after what has been enqueued there so far.
+    // Enqueues a copy of `before` from device `from`, after all work enqueued there.
     void take_over(const RunningState& before, int from, int current);
 
     DeviceBuffer mean;  // double [samples]
-    Event changed;
+    Event changed;      // recorded after each change of `mean`
 
   private:
     Stream copying_;
@@ -31,15 +31,16 @@ struct FoundBackground;
 
 class FrameBackground {
   public:
-    // As compute/cpu/background.h; `running` is needed by that mode alone and lives longer.
+    // Like compute/cpu/background.h. `running` is only needed in that mode and must outlive this object.
     FrameBackground(Background mode, const LineFormat& lines, const ScanGeometry& geometry,
                     const Calibration& calibration, double running_alpha, std::int64_t max_frames,
                     RunningState* running);
 
-    // Enqueues the search for the backgrounds of `frames` acquired B-scans. Blocks of all workers come in sequence
-    // order.
+    // Enqueues the computation of the backgrounds of `frames` acquired B-scans. The blocks of all workers must be in
+    // sequence order.
     void find(cudaStream_t stream, const std::byte* raw, std::int64_t frames, bool volume_starts);
 
+    // Returns the backgrounds for kernels. Valid after the work of find().
     DeviceBackground rows() const;
 
   private:
@@ -53,9 +54,9 @@ class FrameBackground {
     std::int64_t lines_per_frame_;
     double running_alpha_;
     RunningState* running_;
-    DeviceBuffer whole_;  // float [frames][samples], or [samples] where all frames share it
-    DeviceBuffer rest_;   // likewise
-    DeviceBuffer found_;  // double [frames][samples], where each frame has its own; while sums are made: int64
+    DeviceBuffer whole_;  // float [frames][samples], or [samples] if shared by all frames
+    DeviceBuffer rest_;   // same shape
+    DeviceBuffer found_;  // double [frames][samples] if each frame has its own; int64 during summation
 };
 
 }  // namespace echolux::cuda

@@ -8,6 +8,7 @@
 namespace echolux::cuda {
 namespace {
 
+// Returns the device address of mapped pinned memory.
 const std::byte* as_kernels_see(const std::byte* pinned) {
     void* seen = nullptr;
     checked(cudaHostGetDevicePointer(&seen, const_cast<std::byte*>(pinned), 0), "read pinned memory from the GPU");
@@ -32,7 +33,7 @@ const std::byte* BlockInput::bring(cudaStream_t stream, const Block& block, std:
     return copied(stream, first, stride, frames);
 }
 
-// Into pinned memory, by all cores.
+// Copies to pinned memory on all cores.
 const std::byte* BlockInput::staged(const std::byte* first, std::int64_t stride, std::int64_t frames) {
     constexpr std::int64_t piece = std::int64_t{1} << 20;
     staging_.reserve(max_frames_ * frame_bytes_);

@@ -1,7 +1,7 @@
-// Brings a block of raw spectra to where kernels can read it, on a worker's stream: pinned memory is copied beside the
-// work of other streams, or read over the link as it lies; pageable memory goes through a pinned buffer; what is on the
-// GPU stays where it is. Kernels find B-scan after B-scan: where there is something between them it is left out by the
-// copy, which takes no longer for it, and such a block is copied in any case.
+// Provides raw spectra to kernels, on a worker's stream. Pinned memory is copied concurrently with
+// other streams, or read in place over the link. Pageable memory passes through a pinned buffer. GPU memory is used in
+// place. Kernels need contiguous B-scans, so blocks with gaps are always copied; the copy skips the gaps at no extra
+// cost.
 #pragma once
 
 #include "compute/backend.h"
@@ -12,13 +12,13 @@ namespace echolux::cuda {
 
 class BlockInput {
   public:
-    // For blocks of at most `max_frames` acquired B-scans of `frame_bytes` each. What pinned blocks need is allocated
-    // here, what other ones need besides with the first of them. Throws Error{out_of_memory}.
+    // For blocks of up to `max_frames` acquired B-scans of `frame_bytes` each. Allocates the buffers of pinned blocks
+    // here, and those of other blocks on first use. Throws Error{out_of_memory}.
     BlockInput(SpectraPath path, std::int64_t frame_bytes, std::int64_t max_frames);
 
-    // How pinned blocks come is up to each call. The stream's former work is done. The block's first `frames` acquired
-    // B-scans, without a gap; its memory is used until the stream is done. Throws Error{bad_setting, out_of_memory,
-    // device}.
+    // Returns the first `frames` acquired B-scans of the block, contiguous. `path` selects how pinned blocks are
+    // accessed. Previous work of the stream must be complete, and the block's memory is in use until the stream's work
+    // is complete. Throws Error{bad_setting, out_of_memory, device}.
     const std::byte* bring(cudaStream_t stream, const Block& block, std::int64_t frames, SpectraPath path);
 
   private:
@@ -28,7 +28,7 @@ class BlockInput {
     std::int64_t frame_bytes_;
     std::int64_t max_frames_;
     DeviceBuffer on_device_;
-    PinnedBuffer staging_;
+    PinnedBuffer staging_;  // for pageable memory
 };
 
 }  // namespace echolux::cuda

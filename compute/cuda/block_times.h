@@ -1,5 +1,5 @@
-// How long the parts of a block's way take on a GPU's stream, by events between them. Only where somebody wants to
-// know: each mark is one more call a block.
+// Measures the processing steps of a block on a GPU's stream with events. Optional, because each mark is an additional
+// call per block.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,7 +14,7 @@ namespace echolux::cuda {
 
 class BlockTimes {
   public:
-    // In the order of the stream.
+    // In stream order.
     enum class Mark { begins, has_arrived, has_background, has_place, is_made, is_copied };
 
     explicit BlockTimes(bool wanted) {
@@ -25,7 +25,7 @@ class BlockTimes {
         if (events_) checked(cudaEventRecord((*events_)[static_cast<std::size_t>(mark)].event, stream), "mark a time");
     }
 
-    // The stream's work is done. Searching for a background counts as kernels.
+    // Adds the times to `work` after the stream's work is complete. Computing the background counts as kernel time.
     void add_to(DeviceWork& work) const {
         if (!events_) return;
         work.link_s += between(Mark::begins, Mark::has_arrived);

@@ -1,5 +1,5 @@
-// The search for boundaries on a GPU: the volume and its sums along the depth stay there; a pass takes the rows of all
-// boundaries and gives labels back.
+// GPU boundary search. The volume and its prefix sums in depth stay in GPU memory. Each pass receives the rows of all
+// boundaries and returns labels.
 #include "compute/cuda/boundaries.h"
 
 #include <algorithm>
@@ -60,7 +60,8 @@ class SearchOnGpu : public BoundarySearch {
     }
 
   private:
-    std::optional<CurrentDevice> at_the_end_;  // the first member: all others are given back on their device
+    // must be first: makes the device current while the other members are destroyed
+    std::optional<CurrentDevice> at_the_end_;
     int device_;
     std::int64_t lines_;
     float least_mean_;
@@ -85,7 +86,7 @@ std::unique_ptr<SurfaceSearchOnGpu> surface_search(const float* intensity, const
     const CurrentDevice current(device);
     const std::int64_t boundaries = std::ssize(tables.wanted), lines = tables.size[1] * tables.size[2];
     const std::int64_t of_line =
-        12 * tables.size[0] + boundaries * (3 * boundary_lanes + 12) * 4;  // rows, labels, maps
+        12 * tables.size[0] + boundaries * (3 * boundary_lanes + 12) * 4;  // bytes of rows, labels, maps
     require_free(lines * of_line, "this search for surfaces",
                  "search a part of the volume, close what else uses the GPU, or choose `backend` cpu");
     return std::make_unique<WholeSearch>(intensity, tables, device);

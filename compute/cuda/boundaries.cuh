@@ -1,6 +1,6 @@
-// Kernels that find boundaries between layers (docs/layers.md), in the order of the CPU's sums and without fused
-// products, so that both find the same bits (boundaries.cu is compiled so). [b_scan][a_scan] are lines; maps have a
-// float of each.
+// Kernels for boundaries between layers (docs/layers.md). They sum in the CPU's order and without fused multiply-adds,
+// so that the bits agree (boundaries.cu is compiled accordingly). Lines are [b_scan][a_scan]; maps have one float per
+// line.
 #pragma once
 
 #include <cmath>
@@ -15,14 +15,14 @@ struct LayerVolume {
     int depth, a_scans, b_scans;
     const float* intensity;           // [line][row]
     const std::uint8_t* has_signal;   // [line]
-    const double* sums;               // [line][depth + 1]: of the finite values above a row
-    const std::uint8_t* is_complete;  // [line]: all values are finite
+    const double* sums;               // [line][depth + 1], sum of the finite values above a row
+    const std::uint8_t* is_complete;  // [line], all values are finite
 
     __host__ __device__ std::int64_t lines() const { return std::int64_t{a_scans} * b_scans; }
     __device__ const float* line(std::int64_t at) const { return intensity + at * depth; }
 };
 
-// Where boundaries lie at present.
+// Current rows of the boundaries.
 struct PresentRows {
     const std::int32_t* rows;  // [boundary][line]
     int boundaries, depth;
@@ -32,7 +32,7 @@ struct PresentRows {
     __device__ int edge(int at, std::int64_t line) const { return of(line)(at); }
 };
 
-// A warp takes 32 lines, which it turns over in shared memory, so that each of its threads sums one of them up.
+// A warp transposes 32 lines in shared memory, so that each thread sums one line.
 inline constexpr int warps_that_sum = 2;
 
 struct TurnedLines {
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(32 * warps_that_sum)
     is_complete[first + lane] = complete ? 1 : 0;
 }
 
-// Sums over the rows inside each layer, and how many there are. blockIdx.y: the layer.
+// Computes the sum and number of rows inside each layer. blockIdx.y: the layer.
 __global__ void __launch_bounds__(threads_of_a_range)
     sum_layers(LayerVolume volume, PresentRows present, float* sums, float* counts) {
     const std::int64_t line = element();
@@ -93,8 +93,7 @@ __global__ void __launch_bounds__(threads_of_a_range)
     counts[layer * volume.lines() + line] = static_cast<float>(count);
 }
 
-// Gaussian means of maps along A-scans, or along B-scans. `weights`: the middle's and those of each distance.
-// blockIdx.y: the map.
+// Gaussian means of maps along A-scans or B-scans. `weights`: the centre, then each distance. blockIdx.y: the map.
 __global__ void __launch_bounds__(threads_of_a_range)
     smooth_maps(const float* maps, int a_scans, int b_scans, bool along_b, int reach, const float* weights,
                 float* out) {
@@ -110,7 +109,7 @@ __global__ void __launch_bounds__(threads_of_a_range)
     out[blockIdx.y * lines + line] = sum;
 }
 
-// sums / counts, in place.
+// Divides sums by counts in place. The limit applies to the result and is its default.
 __global__ void __launch_bounds__(threads_of_a_range)
     divide_by_counts(std::int64_t elements, const float* counts, float least, float* sums) {
     const std::int64_t i = element();
@@ -119,7 +118,7 @@ __global__ void __launch_bounds__(threads_of_a_range)
     sums[i] = mean < least ? least : mean;
 }
 
-// Of boundary `k` at its label `label` in a line. `means`: [layer][line].
+// Returns the cost of boundary `k` at its label `label` in a line. `means`: [layer][line].
 __device__ inline float cost_of_boundary(const LayerVolume& volume, const PresentRows& present, const float* means,
                                          int k, std::int64_t line, int label) {
     if (label >= boundary_labels) return impossible;
@@ -132,7 +131,7 @@ __device__ inline float cost_of_boundary(const LayerVolume& volume, const Presen
     return boundary_cost(window, at, label, volume.sums + line * (volume.depth + 1), volume.depth);
 }
 
-// costs[boundary][line][lane]; blockIdx.y: the boundary.
+// Fills costs[boundary][line][lane]. blockIdx.y: the boundary.
 __global__ void __launch_bounds__(threads_of_a_range)
     fill_boundary_costs(LayerVolume volume, PresentRows present, const float* means, float* costs) {
     const std::int64_t i = element(), count = volume.lines() * boundary_lanes;
@@ -142,9 +141,9 @@ __global__ void __launch_bounds__(threads_of_a_range)
         cost_of_boundary(volume, present, means, k, i / boundary_lanes, static_cast<int>(i % boundary_lanes));
 }
 
-// The ways along A-scans or B-scans, to and fro: one each for a warp, whose lanes are labels.
+// The sweep paths along A-scans or B-scans, in both directions. One warp per path; its lanes are labels.
 struct Ways {
-    int along_a, along_b;  // how many; 0: not along these
+    int along_a, along_b;  // number of paths; 0: none in this direction
     int a_scans, b_scans;
 
     struct Way {
@@ -168,7 +167,7 @@ __device__ inline float least_of_lanes(float value) {
     return value;
 }
 
-// Sums of costs after one more A-scan: see Way::next of the CPU. `sum` is this lane's label's.
+// Returns the accumulated cost after one more A-scan, see Way::next of the CPU. `sum` is that of this lane's label.
 __device__ inline float next_sum(float sum, float cost, int moved, const SweepStep& step) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int shift = SweepStep::shift(moved);
@@ -217,7 +216,7 @@ __global__ void __launch_bounds__(32 * warps_of_ways)
     }
 }
 
-// The first label of the least sum; the same in all lanes.
+// Returns the first label with the smallest sum, in all lanes.
 __device__ inline int best_label(float sum) {
     const bool is_label = threadIdx.x % 32 < boundary_labels;
     const float least = least_of_lanes(is_label ? sum : HUGE_VALF);
@@ -226,12 +225,12 @@ __device__ inline int best_label(float sum) {
 }
 
 struct SweptLines {
-    std::int32_t* labels;  // all: [boundary][line]
+    std::int32_t* labels;  // all arrays: [boundary][line]
     float* quality;
     std::uint8_t* is_ambiguous;
 };
 
-// A warp for each line of each boundary, `elements` of them.
+// One warp per line of each boundary, `elements` in total.
 __global__ void __launch_bounds__(threads_of_a_range)
     choose_labels(Ways ways, std::int64_t elements, const float* costs, const float* totals_a, const float* totals_b,
                   SweptLines swept) {

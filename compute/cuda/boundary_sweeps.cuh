@@ -1,4 +1,4 @@
-// Costs and sweeps of boundaries on a GPU: all boundaries at once, since one alone would not fill it.
+// Costs and sweeps of boundaries on a GPU. All boundaries are processed at once, because one alone would not occupy it.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ DeviceBuffer buffer_of(std::int64_t elements) {
     return DeviceBuffer(elements * static_cast<std::int64_t>(sizeof(T)));
 }
 
-// Costs and sweeps of boundaries whose present rows are set, in one volume.
+// Costs and sweeps of boundaries in one volume, around their current rows.
 class Sweeps {
   public:
     explicit Sweeps(const std::array<std::int64_t, 3>& size, const std::vector<float>& mean_weights)
@@ -52,7 +52,7 @@ class Sweeps {
         boundaries_ = static_cast<int>(boundaries);
     }
 
-    // Around the rows that are set.
+    // Sweeps around the current rows.
     void run(const float* intensity, const std::uint8_t* has_signal, float least_mean) {
         const LayerVolume of = volume(intensity, has_signal);
         find_means(of, least_mean);
@@ -73,7 +73,7 @@ class Sweeps {
     }
     PresentRows present() const { return {rows_.as<std::int32_t>(), boundaries_, static_cast<int>(size_[0]), lines_}; }
 
-    // Gaussian means of maps, in place of them.
+    // Replaces maps by their Gaussian means.
     void smooth(DeviceBuffer& maps, std::int64_t count, const DeviceBuffer& weights) {
         smoothed_.reserve(maps.bytes());
         const dim3 blocks(blocks_for(lines_), static_cast<unsigned>(count));
@@ -88,7 +88,7 @@ class Sweeps {
         }
     }
 
-    // What was found: [boundary][line].
+    // Results: [boundary][line].
     const DeviceBuffer& labels() const { return labels_; }
     const DeviceBuffer& quality() const { return quality_; }
     const DeviceBuffer& is_ambiguous() const { return is_ambiguous_; }
@@ -96,7 +96,7 @@ class Sweeps {
     cudaStream_t stream() const { return stream_; }
 
   private:
-    // What the brightness of each layer is around each A-scan.
+    // Computes the mean brightness of each layer around each A-scan.
     void find_means(const LayerVolume& of, float least_mean) {
         const dim3 maps(blocks_for(lines_), static_cast<unsigned>(boundaries_ + 1));
         sum_layers<<<maps, threads_of_a_range, 0, stream_>>>(of, present(), means_.as<float>(), counts_.as<float>());
@@ -135,10 +135,10 @@ class Sweeps {
     DeviceBuffer rows_, smoothness_;                // of boundaries
     DeviceBuffer means_, counts_, smoothed_;        // of layers
     DeviceBuffer costs_, totals_a_, totals_b_;      // of labels
-    DeviceBuffer labels_, quality_, is_ambiguous_;  // what is found
+    DeviceBuffer labels_, quality_, is_ambiguous_;  // results
 };
 
-// To the host, as much as `to` has room for.
+// Copies to the host, as many elements as `to` holds.
 template <class T>
 void fetch(std::vector<T>& to, const DeviceBuffer& from, std::int64_t first, cudaStream_t stream) {
     checked(cudaMemcpyAsync(to.data(), from.as<T>() + first, to.size() * sizeof(T), cudaMemcpyDeviceToHost, stream),

@@ -1,5 +1,5 @@
-// The phase step of whole lines (docs/algorithms.md, Flow): a block of threads for each pair of lines goes over its
-// depth once to estimate and some times more to trim.
+// Phase step of whole lines (docs/algorithms.md, Flow): one thread block per pair of lines iterates over the depth,
+// once to estimate and several times to trim.
 #include <cub/block/block_reduce.cuh>
 
 #include "compute/cuda/flow_work.h"

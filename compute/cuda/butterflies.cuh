@@ -1,8 +1,8 @@
-// Discrete Fourier transforms of 2 to 20 points in registers, forward e^(-i), natural order in and out: what the stages
-// of longer ones are made of (line_transform.cuh, mixed_radix.cuh), of one line or of two side by side. They also run
-// on the host, where tests hold them against the definition. Products of coprime lengths go by Good and Thomas, without
-// factors in between (I. J. Good, J. R. Stat. Soc. B 20, 361, 1958); odd primes by sums and differences of mirrored
-// points.
+// Discrete Fourier transforms of 2 to 20 points in registers, forward e^(-i), natural order in and out. They are the
+// stages of longer transforms (line_transform.cuh, mixed_radix.cuh), for one line or two lines side by side. They also
+// run on the host, where tests compare them with the definition. Products of coprime lengths use the Good-Thomas
+// algorithm, without twiddle factors (I. J. Good, J. R. Stat. Soc. B 20, 361, 1958). Odd primes use sums and
+// differences of mirrored points.
 #pragma once
 
 #include <vector_types.h>
@@ -33,7 +33,7 @@ ECHOLUX_HD inline float2 times_minus_i(float2 a) {
     return {a.y, -a.x};
 }
 
-// exp(-2 pi i n / 16) * a for the n that butterflies need, n known at compile time.
+// Returns exp(-2 pi i n / 16) * a for the compile-time n that butterflies need.
 template <int n>
 ECHOLUX_HD inline float2 rotated(float2 a) {
     constexpr float c = 0.92387953251128674f, s = 0.38268343236508977f, h = 0.70710678118654752f;
@@ -126,7 +126,7 @@ ECHOLUX_HD inline void transform(Point (&v)[16]) {
     v[15] = rotated<9>(v[15]);
     ECHOLUX_UNROLL
     for (int k = 0; k < 4; ++k) transform_four(v[4 * k], v[4 * k + 1], v[4 * k + 2], v[4 * k + 3]);
-    // Bin k1 + 4 k2 stands at 4 k1 + k2.
+    // Bin k1 + 4 k2 is at 4 k1 + k2: transpose.
     ECHOLUX_UNROLL
     for (int k1 = 0; k1 < 4; ++k1) {
         ECHOLUX_UNROLL
@@ -138,7 +138,7 @@ ECHOLUX_HD inline void transform(Point (&v)[16]) {
     }
 }
 
-// cos(2 pi n / of) for 0 <= n < of, while compiling.
+// Returns cos(2 pi n / of) for 0 <= n < of, at compile time.
 ECHOLUX_HD constexpr double cosine_of_turn(int n, int of) {
     const double angle = 2 * std::numbers::pi * (2 * n > of ? of - n : n) / of;
     double sum = 0, term = 1;
@@ -163,7 +163,7 @@ struct UnitCircle {
     }
 };
 
-// Of an odd number of points.
+// Transform of an odd number of points.
 template <int n, class Point>
 ECHOLUX_HD inline void transform_odd(Point (&v)[n]) {
     static_assert(n % 2 == 1);
@@ -193,8 +193,8 @@ ECHOLUX_HD inline void transform_odd(Point (&v)[n]) {
     v[0] = all;
 }
 
-// Of a * b points, a and b coprime: point b i + a j is the i-th of transforms of a and the j-th of those of b, and bin
-// k bin k % a of the former and k % b of the latter.
+// Transform of a * b points, a and b coprime. Point b i + a j is point i of the transforms of length a and point j of
+// those of length b. Bin k is bin k % a of the former and k % b of the latter.
 template <int a, int b, class Point>
 ECHOLUX_HD inline void transform_coprime(Point (&v)[a * b]);
 

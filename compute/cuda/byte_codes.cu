@@ -1,5 +1,5 @@
-// Four bins a thread, sixteen codes a store; a block walks along some lines, so that it divides by the A-scans of a
-// slice once.
+// Four bins per thread and sixteen codes per store. A block iterates over several lines, so that it divides by the
+// A-scans of a slice only once.
 #include "compute/cuda/byte_codes.h"
 
 #include "compute/cuda/byte_codes.cuh"

@@ -1,4 +1,4 @@
-// Byte codes made by a kernel that holds the bins of whole lines, instead of by one that reads them again.
+// Byte codes written by kernels that hold the bins of whole lines, which avoids reading them again.
 #pragma once
 
 #include "compute/cuda/peaks.cuh"
@@ -7,17 +7,17 @@
 
 namespace echolux::cuda {
 
-// Lines of a multiple of sixteen codes that may be stored sixteen at a time.
+// Lines with a multiple of sixteen codes that can be stored sixteen at a time.
 struct ByteCodes {
     ByteOfDecibel code;
     int depth = 0;
     bool flip = false;
     DeviceTarget target;
 
-    // The place of bin z in a row.
+    // Returns the position of bin z in a row.
     __device__ int place(int z) const { return flip ? depth - 1 - z : z; }
 
-    // A line's row of codes in shared memory, by some threads.
+    // Writes the codes of a line from shared memory, using `threads` threads.
     __device__ void store(const std::byte* row, std::int64_t line, int t, int threads) const {
         const TargetRow to = target.row(line);
         const auto* codes = reinterpret_cast<const uint4*>(row);

@@ -1,5 +1,5 @@
-// The commonest way from depth bins to voxels, made lean: dB codes of one byte, of lines that are not joined. Behind a
-// matrix product this pass is a good part of the time.
+// Optimized path for the most common conversion of depth bins to voxels: dB codes of one byte, for lines that are not
+// averaged. After a matrix product this pass takes a considerable part of the time.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -13,10 +13,10 @@
 
 namespace echolux::cuda {
 
-// What a method that holds bins makes of them, where recipe and target allow it.
+// Returns the conversion for methods that hold bins in registers or shared memory, if recipe and target support it.
 std::optional<ByteCodes> byte_codes(const VoxelTables& tables, const DeviceTarget& target);
 
-// Enqueues and returns true where bins, recipe and target allow it; false: nothing has been done.
+// Enqueues the conversion if bins, recipe and target support it. Otherwise returns false and does nothing.
 bool enqueue_byte_codes(cudaStream_t stream, const DeviceBins& bins, std::int64_t lines, const VoxelTables& tables,
                         const DeviceTarget& target);
 

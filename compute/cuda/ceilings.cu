@@ -1,5 +1,5 @@
-// The ceilings of a GPU: see compute/ceilings.h. Timed on one stream, each repetition long enough that starting
-// and waiting for it do not count.
+// Limits of a GPU, see compute/ceilings.h. Timed on one stream, with repetitions long enough to make launch and
+// synchronization negligible.
 #include "compute/ceilings.h"
 
 #include <cuda_runtime.h>
@@ -28,7 +28,7 @@ class Clock {
   public:
     explicit Clock(const CeilingEffort& effort) : effort_(effort) {}
 
-    // Units a second of what `enqueue` puts on the stream.
+    // Returns the units per second of the work that `enqueue` puts on the stream.
     std::vector<double> rates(double units, const Enqueue& enqueue) const {
         return rates_of(
             units, effort_, [&] { enqueue(stream_); },
@@ -50,7 +50,7 @@ Enqueue copying(const void* from, void* to, std::int64_t bytes) {
 
 // ---- kernels --------------------------------------------------------------------------------------------------------
 
-// The sum is stored only where it is impossible, so that nothing but reading is left to be timed.
+// Stores the sum only in a case that cannot occur, so that reading alone is timed.
 __global__ void read_all(const uint4* from, std::int64_t count, std::uint32_t* sum) {
     std::uint32_t x = 0;
     const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
@@ -58,10 +58,10 @@ __global__ void read_all(const uint4* from, std::int64_t count, std::uint32_t* s
         const uint4 v = __ldcs(from + i);
         x |= v.x | v.y | v.z | v.w;
     }
-    if (x == 1) *sum = x;  // the memory is zero
+    if (x == 1) *sum = x;  // never: the memory is zero
 }
 
-// Sixteen bytes a thread; a warp covers `across` of them along x and 32 / across rows.
+// Stores sixteen bytes per thread. A warp covers `across` of them along x and 32 / across rows.
 template <int across>
 __global__ void write_surface(cudaSurfaceObject_t surface, int columns, int rows) {
     constexpr int rows_a_warp = 32 / across;
@@ -86,7 +86,7 @@ Enqueue writing(cudaSurfaceObject_t surface, int columns, int rows, int slices) 
     };
 }
 
-// A 3-D array of bytes and the surface through which kernels write it.
+// A 3-D array of bytes and a surface for kernels to write it.
 class Texture {
   public:
     Texture(int depth, int rows, int slices) {
@@ -115,7 +115,7 @@ class Texture {
     cudaSurfaceObject_t surface_ = 0;
 };
 
-// ---- the ceilings ---------------------------------------------------------------------------------------------------
+// ---- measurements ---------------------------------------------------------------------------------------------------
 
 void links(Clock& clock, const CeilingEffort& effort, const CeilingFound& found) {
     const std::int64_t bytes = effort.bytes / 16 * 16;
@@ -156,7 +156,7 @@ void texture_write(Clock& clock, const CeilingEffort& effort, const CeilingFound
            "B/s", tiles_win ? in_tiles : along_x});
 }
 
-// All lines in one batch: cuFFT as it is at its best.
+// Transforms all lines in one batch, the best case for cuFFT.
 void transforms(Clock& clock, std::int64_t length, const CeilingEffort& effort, const CeilingFound& found) {
     constexpr auto bytes_a_point = static_cast<std::int64_t>(sizeof(float2));
     const std::int64_t lines = std::max<std::int64_t>(1, effort.bytes / 2 / (length * bytes_a_point));

@@ -5,9 +5,9 @@
 namespace echolux::cuda {
 namespace {
 
-constexpr std::int64_t work_bytes = std::int64_t{64} << 20;  // of spectra at a time
+constexpr std::int64_t work_bytes = std::int64_t{64} << 20;  // of spectra processed together
 
-// The points of the k grid as they are.
+// Returns tables for unweighted points of the k grid.
 KLinearTables unweighted(const PlainTables& plain, bool fused) {
     return {plain, std::vector<float>(plain.real_weight.size(), 1.0f), fused};
 }
@@ -69,7 +69,7 @@ DeviceBins CompressiveLines::enqueue(const RawLines& lines) {
     return {bins, tables_.kept_.end - tables_.kept_.begin};
 }
 
-// [lines][samples]
+// Returns [lines][samples].
 const float* CompressiveLines::spectra_of(const RawLines& lines) {
     if (k_linear_) return reinterpret_cast<const float*>(k_linear_->enqueue(lines));
     subtract_->enqueue(stream_, lines, spectra_.as<float>(), tables_.sensing_.length);

@@ -1,5 +1,5 @@
-// Compressive sensing on the GPU: raw lines less their background, or their points on the k grid, then the search for
-// the profiles that explain the samples used, in one kernel where the grid fits on chip.
+// Compressive sensing on the GPU: subtracts the background of raw lines or resamples them to the k grid, then searches
+// the profiles that explain the used samples, in a single kernel if the grid fits on chip.
 #pragma once
 
 #include <memory>
@@ -16,15 +16,15 @@
 
 namespace echolux::cuda {
 
-// On the device, shared by all workers.
+// Tables on the device, shared by all workers.
 class CompressiveDeviceTables {
   public:
-    // Of a valid spec, on the current device; `plain` lives longer. About `max_lines` lines are given in one call.
-    // `on_chip`: in one kernel where that is possible. Throws Error{device, out_of_memory}.
+    // Builds the tables of a valid spec on the current device. `plain` must outlive them. Calls will have about
+    // `max_lines` lines. `on_chip` selects the single kernel if possible. Throws Error{device, out_of_memory}.
     CompressiveDeviceTables(const ReconstructionSpec& spec, const PlainTables& plain, DepthRange kept,
                             std::int64_t max_lines, bool on_chip);
 
-    // How, in a few words for people.
+    // Returns a short description for users.
     const char* way() const;
 
   private:
@@ -35,15 +35,15 @@ class CompressiveDeviceTables {
     DepthRange kept_;
     std::int64_t max_lines_;
     std::optional<SparseSearchOnChip> on_chip_;
-    std::unique_ptr<SensingOnDevice> on_device_;  // else
+    std::unique_ptr<SensingOnDevice> on_device_;  // without the single kernel
     DeviceBuffer samples_;                        // int32 [sensed]
-    std::optional<KLinearTables> k_grid_;         // where samples are those of the k grid
+    std::optional<KLinearTables> k_grid_;         // if samples are those of the k grid
     std::int64_t rolling_width_;
 };
 
 class CompressiveLines : public LineMethod {
   public:
-    // The tables live longer. Throws Error{device, out_of_memory}.
+    // The tables must outlive this object. Throws Error{device, out_of_memory}.
     CompressiveLines(const CompressiveDeviceTables& tables, const LineFormat& format, cudaStream_t stream);
 
     std::int64_t lines_at_once() const override { return lines_at_once_; }
@@ -54,10 +54,10 @@ class CompressiveLines : public LineMethod {
 
     const CompressiveDeviceTables& tables_;
     cudaStream_t stream_;
-    std::optional<SparseSearch> search_;    // where it is not on chip
-    std::optional<KLinearLines> k_linear_;  // where samples are those of the k grid
+    std::optional<SparseSearch> search_;    // without the single kernel
+    std::optional<KLinearLines> k_linear_;  // if samples are those of the k grid
     std::int64_t lines_at_once_;
-    std::optional<Subtraction> subtract_;  // else
+    std::optional<Subtraction> subtract_;  // otherwise
     DeviceBuffer spectra_;                 // float [lines][samples]
     DeviceBuffer bins_;                    // complex [lines][kept]
 };

@@ -1,5 +1,5 @@
-// Decorrelation of complex repeats on the GPU, less what noise and the motion of a B-scan as a whole explain
-// (docs/angiography.md): means over the window, the median of a B-scan by counts, then voxels.
+// Decorrelation of complex repeats on the GPU, minus the parts explained by noise and by motion of a whole B-scan
+// (docs/angiography.md): window means, then the median of each B-scan from a histogram, then voxels.
 #include "compute/cuda/flow_work.h"
 #include "compute/cuda/launch.h"
 #include "compute/cuda/memory.h"
@@ -11,7 +11,7 @@ namespace {
 constexpr int bins = BulkDecorrelation::bins;
 constexpr std::int64_t least = min_compared(FlowMethod::complex_decorrelation);
 
-// A block has an output line.
+// One block per output line.
 __global__ void find_decorrelations(FlowWork work, WindowMean mean, DecorrelationOf decorrelation,
                                     DecorrelationBuffers buffers) {
     __shared__ std::uint32_t counts[bins];
@@ -24,7 +24,7 @@ __global__ void find_decorrelations(FlowWork work, WindowMean mean, Decorrelatio
         const NoisyDecorrelation one = decorrelation(mean(work, slow, a, z));
         line[z] = one;
         const std::int32_t bin = BulkDecorrelation::bin_of(one);
-        if (bin >= 0) atomicAdd(counts + bin, 1u);  // whole numbers: the order does not matter
+        if (bin >= 0) atomicAdd(counts + bin, 1u);  // integers: the order does not matter
     }
     __syncthreads();
     for (int i = static_cast<int>(threadIdx.x); i < bins; i += static_cast<int>(blockDim.x)) {
@@ -32,7 +32,7 @@ __global__ void find_decorrelations(FlowWork work, WindowMean mean, Decorrelatio
     }
 }
 
-// A block has a B-scan.
+// One block per B-scan.
 __global__ void find_bulk(FlowWork work, DecorrelationBuffers buffers, RepeatReport* reports) {
     __shared__ std::uint32_t counts[bins];
     const auto slow = static_cast<std::int64_t>(blockIdx.x);
@@ -47,7 +47,7 @@ __global__ void find_bulk(FlowWork work, DecorrelationBuffers buffers, RepeatRep
         reports[slow * work.repeats.count + r].bulk_decorrelation = bulk;
 }
 
-// A block has an output line.
+// One block per output line.
 __global__ void store_decorrelations(FlowWork work, DecorrelationCode code, DecorrelationBuffers buffers) {
     const std::int64_t slow = blockIdx.x / work.a_scans, a = blockIdx.x % work.a_scans;
     const Repeats compared = work.compared_of(slow);

@@ -1,6 +1,6 @@
-// Dispersion-encoded full range on the GPU (docs/algorithms.md 8): spectra on the k grid behind the window, then the
-// search for the true images. Where a block of threads can transform an A-scan by itself all iterations stay on the
-// chip (full_range_on_chip.cu); other lengths, and double precision, go through memory between the transforms of cuFFT
+// Dispersion-encoded full range on the GPU (docs/algorithms.md 8): resamples and windows spectra, then searches the
+// true images. If a thread block can transform an A-scan by itself, all iterations stay on chip
+// (full_range_on_chip.cu). Other lengths and double precision pass through memory between cuFFT transforms
 // (full_range_passes.cu).
 #pragma once
 
@@ -14,10 +14,10 @@
 
 namespace echolux::cuda {
 
-// The plan's tables on the device, shared by all workers.
+// Tables on the device, shared by all workers.
 struct DefrDeviceTables {
-    // Of a valid spec; `plain` lives longer. `fused`: on the chip where that can be. Throws Error{device,
-    // out_of_memory}.
+    // Builds the tables of a valid spec. `plain` must outlive them. `fused` selects the on-chip search if possible.
+    // Throws Error{device, out_of_memory}.
     DefrDeviceTables(const ReconstructionSpec& spec, const PlainTables& plain, DepthRange bins, bool fused);
 
     bool in_halves() const { return half_twiddles.bytes() > 0; }
@@ -29,12 +29,12 @@ struct DefrDeviceTables {
     DepthRange kept;
     bool on_chip;
     DeviceBuffer rotation;  // exp(i theta), complex [points], of doubles in double precision
-    DeviceBuffer twiddles;  // of the transform on the chip
+    DeviceBuffer twiddles;  // for the on-chip transform
     DeviceBuffer half_rotation;
     DeviceBuffer half_twiddles;
-    float half_scale = 1;  // of spectra in halves
+    float half_scale = 1;  // scale of spectra in half precision
 
-    // What peaks in halves are multiplied by on their way back: n times a sample would be too large.
+    // Scale of half-precision peaks before the inverse transform, whose result grows to n times a sample.
     static constexpr float half_peaks = 1.0f / 16;
 
   private:
@@ -42,26 +42,28 @@ struct DefrDeviceTables {
                      DepthRange bins, bool fused);
 };
 
-// The search in many A-scans at a time, on one stream.
+// Searches many A-scans at a time, on one stream.
 class FullRangeSearch {
   public:
     virtual ~FullRangeSearch() = default;
 
-    // spectra: [lines][points]; bins: complex [lines][kept], zero delay in the middle of all bins, unnormalised.
+    // Enqueues a search. `spectra`: [lines][points]. `bins`: complex [lines][kept], unnormalized, with zero delay in
+    // the middle of all bins.
     virtual void enqueue(const float* spectra, std::int64_t lines, float2* bins) = 0;
 };
 
-// The tables live longer. Throw Error{device, out_of_memory}.
+// The tables must outlive the search. Throw Error{device, out_of_memory}.
 std::unique_ptr<FullRangeSearch> search_on_chip(const DefrDeviceTables& tables, cudaStream_t stream);
 std::unique_ptr<FullRangeSearch> search_in_passes(const DefrDeviceTables& tables, std::int64_t max_lines,
                                                   cudaStream_t stream);
 
-// Whether a search of so many points has a place on the chip of the current device.
+// Returns whether a search of that many points fits on chip of the current device.
 bool search_fits_on_chip(std::int64_t points);
 
 class DefrLines : public LineMethod {
   public:
-    // The tables live longer. At most about `max_lines` lines in one call. Throws Error{device, out_of_memory}.
+    // The tables must outlive this object. Calls process up to about `max_lines` lines. Throws Error{device,
+    // out_of_memory}.
     DefrLines(const DefrDeviceTables& tables, const LineFormat& format, std::int64_t max_lines, cudaStream_t stream);
 
     std::int64_t lines_at_once() const override { return windowed_.lines_at_once(); }
@@ -70,7 +72,7 @@ class DefrLines : public LineMethod {
   private:
     KLinearLines windowed_;
     std::unique_ptr<FullRangeSearch> search_;
-    std::int64_t depth_;  // bins of a line that are kept
+    std::int64_t depth_;  // kept bins per line
     DeviceBuffer bins_;   // complex [lines][kept]
 };
 

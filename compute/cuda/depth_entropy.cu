@@ -1,6 +1,7 @@
-// Spectra stay on the GPU; for each trial phase they are turned, transformed by cuFFT and summed to two numbers a line,
-// which the host adds up in their order: the same sums for any number of trials at a time. A trial of 512 lines of 512
-// points is some microseconds of work, so that a search costs about what its launches cost.
+// Depth entropy on the GPU. Spectra stay in GPU memory. For each trial phase they are multiplied, transformed by cuFFT
+// and reduced to two numbers per line, which the host adds in line order, so the sums do not depend on the number of
+// concurrent trials. A trial of 512 lines of 512 points takes a few microseconds, so launch overhead dominates the cost
+// of a search.
 #include "compute/cuda/depth_entropy.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 namespace echolux::cuda {
 namespace {
 
-// Power of a line: its sum over bins, and that of p ln p.
+// Power of a line: the sums of p and of p ln p over its bins.
 struct LinePower {
     double sum;
     double with_log;
@@ -25,7 +26,7 @@ struct LinePower {
     }
 };
 
-// turned[trial][line][point] = spectra[line][point] * turns[trial][point]; blockIdx.y: the trial.
+// turned[trial][line][point] = spectra[line][point] * turns[trial][point]. blockIdx.y: the trial.
 __global__ void __launch_bounds__(threads_of_a_range)
     turn_spectra(const float2* spectra, const float2* turns, int points, std::int64_t elements, float2* turned) {
     const std::int64_t i = element();
@@ -35,7 +36,7 @@ __global__ void __launch_bounds__(threads_of_a_range)
     turned[trial * elements + i] = make_float2(t.x * s.x - t.y * s.y, t.x * s.y + t.y * s.x);
 }
 
-// One block a line.
+// One block per line.
 __global__ void __launch_bounds__(threads_of_a_line) sum_power(const float2* bins, int points, LinePower* powers) {
     const float2* line = bins + static_cast<std::int64_t>(blockIdx.x) * points;
     LinePower all{0, 0};
@@ -113,7 +114,8 @@ class EntropyOnGpu : public DepthEntropy {
         return entropy_of(all.sum, all.with_log);
     }
 
-    std::optional<CurrentDevice> at_the_end_;  // the first member: all others are given back on their device
+    // must be first: makes the device current while the other members are destroyed
+    std::optional<CurrentDevice> at_the_end_;
     int device_;
     std::int64_t points_, lines_;
     std::int64_t at_once_;  // trials

@@ -1,4 +1,4 @@
-// The entropy of depth profiles under trial phases on a GPU: see compute/depth_entropy.h.
+// Entropy of depth profiles under trial phases on a GPU, see compute/depth_entropy.h.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace echolux::cuda {
 
-// On the GPU that `choice` names, or the first that can be used. Throws Error{device, out_of_memory}.
+// Uses the GPU named by `choice`, or the first usable one. Throws Error{device, out_of_memory}.
 std::unique_ptr<DepthEntropy> depth_entropy(const SpectraOnGrid& spectra, const BackendChoice& choice);
 
 }  // namespace echolux::cuda

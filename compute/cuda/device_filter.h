@@ -1,4 +1,4 @@
-// A speckle filter with what it needs on the current device, for whoever has power there already.
+// A speckle filter and its buffers on the current device, for callers whose power is already in GPU memory.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,18 +16,18 @@ class DeviceFilter {
   public:
     virtual ~DeviceFilter() = default;
 
-    // Whether the tables' margin counts; it may be another one for each volume.
+    // Returns whether the filter uses the tables' margin, which may be set per volume.
     virtual bool has_margin() const = 0;
     virtual void set_margin(float margin) = 0;
 
-    // [b_scan][a_scan][depth]; `out` lies elsewhere. May wait for the stream.
+    // Enqueues the filter on [b_scan][a_scan][depth]. `out` must not overlap `power`. May wait for the stream.
     virtual void enqueue(const float* power, float* out, cudaStream_t stream) = 0;
 
     // See SpeckleFilterOnGpu.
     virtual std::string why_slow() const { return {}; }
 };
 
-// `size`: rows, A-scans, B-scans. Throws Error{device, out_of_memory}.
+// Creates a filter. `size`: rows, A-scans, B-scans. Throws Error{device, out_of_memory}.
 std::unique_ptr<DeviceFilter> device_filter(const std::array<std::int64_t, 3>& size, const SpeckleTables& tables);
 
 }  // namespace echolux::cuda

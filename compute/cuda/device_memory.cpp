@@ -1,4 +1,4 @@
-// device_memory.h through the CUDA runtime: owners from memory.h behind a plain face.
+// Implementation of device_memory.h with the CUDA runtime.
 #include "compute/device_memory.h"
 
 #include <cuda_runtime.h>

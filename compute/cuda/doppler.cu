@@ -1,6 +1,6 @@
-// Doppler on the GPU (docs/algorithms.md, Flow). Live views compare neighbouring lines and average over a small window:
-// one kernel does that (doppler_walk.cuh). Everything else, repeats, bulk motion, wide windows, power, uneven scans
-// and unwrapping, takes two kernels: sums over lines first, then over depth.
+// Doppler on the GPU (docs/algorithms.md, Flow). Live views compare neighbouring lines and average over a small window,
+// which a single kernel does (doppler_walk.cuh). Everything else (repeats, bulk motion, wide windows, power, uneven
+// scans, unwrapping) takes two kernels: sums over lines, then over depth.
 #include <cub/block/block_scan.cuh>
 
 #include "compute/cuda/doppler_walk.cuh"
@@ -12,7 +12,7 @@
 namespace echolux::cuda {
 namespace {
 
-// A block has one recorded A-scan position: sums over its window's lines, and all pairs of repeats at them.
+// One block per recorded A-scan position: sums over the lines of its window and all their pairs of repeats.
 __global__ void sum_over_lines(FlowWork work, std::int64_t window, float4* sums) {
     const std::int64_t slow = blockIdx.x / work.repeats.positions, position = blockIdx.x % work.repeats.positions;
     const Repeats repeats = work.compared_of(slow);
@@ -40,7 +40,7 @@ struct PowerDopplerCode {
     __device__ std::uint16_t operator()(const PhaseStep& mean) const { return Half{}(power(mean)); }
 };
 
-// A block has one output line.
+// One block per output line.
 template <class Code>
 __global__ void store_means(FlowWork work, WindowMean mean, Code code) {
     const std::int64_t slow = blockIdx.x / work.a_scans, a = blockIdx.x % work.a_scans;
@@ -54,7 +54,7 @@ __global__ void store_means(FlowWork work, WindowMean mean, Code code) {
 
 constexpr int unwrapping_threads = 256;
 
-// Turns of a bin from the one before, or, at the head of a run, in all.
+// Turns of a bin relative to the previous one or, at the start of a run, in total.
 struct Turns {
     int turns = 0;
     bool is_head = true;
@@ -66,7 +66,7 @@ struct AddTurns {
     }
 };
 
-// What runs on from one part of a line to the next.
+// Carries the turns from one part of a line to the next.
 struct TurnsSoFar {
     Turns turns;
 
@@ -77,13 +77,13 @@ struct TurnsSoFar {
     }
 };
 
-// NaN: nothing is known.
+// NaN marks masked bins.
 __device__ inline bool is_known(float phase) {
     return phase == phase;
 }
 
-// A block has one slow position and goes along its A-scans. phases: [slow][wrapped, of this line | unwrapped, of the
-// line before][depth].
+// One block per slow-axis position, which iterates over its A-scans. phases: [slow][wrapped phases of this line |
+// unwrapped phases of the previous line][depth].
 __global__ void __launch_bounds__(unwrapping_threads)
     store_unwrapped(FlowWork work, WindowMean mean, float min_power, bool negative, VelocityCode code, float* phases) {
     using Scan = cub::BlockScan<Turns, unwrapping_threads>;

@@ -1,5 +1,6 @@
-// Doppler between neighbouring lines over a small window, in one kernel: a lane keeps to two adjacent depths and walks
-// along the lines, the last steps in registers, and the lanes of a warp add up over depth. For doppler.cu alone.
+// Doppler between neighbouring lines over a small window, in a single kernel. Each lane processes two adjacent depths
+// and walks along the lines with the last steps in registers. The lanes of a warp exchange their sums over depth.
+// Included by doppler.cu only.
 #pragma once
 
 #include <type_traits>
@@ -13,17 +14,17 @@ namespace {
 constexpr unsigned all_lanes = 0xffffffffu;
 constexpr int lanes = 32;
 
-constexpr int max_lines = 8;  // of its window
-constexpr int warps = 1;      // of a block: few walks come from a tile of bins, and multiprocessors share them evenly
-constexpr int walk = 32;      // A-scans that a warp goes along
-__device__ const float4 nothing{};  // that lanes beyond the ends of depth see
+constexpr int max_lines = 8;  // max lines of the window
+constexpr int warps = 1;      // per block: few walks read the same tile of bins, and multiprocessors are loaded evenly
+constexpr int walk = 32;      // A-scans per walk
+__device__ const float4 nothing{};  // read by lanes outside the depth range
 
 __host__ __device__ constexpr int walks_along(int positions) {
     return (positions + walk - 1) / walk;
 }
 
-// Lanes at either end of a warp that have no voxels of their own: the warps overlap by the window over depth, so that
-// each lane which stores has its neighbours.
+// Lanes at both ends of a warp without their own voxels. Warps overlap by the depth window, so that each storing lane
+// has its neighbours.
 struct Overlap {
     int before;
     int after;
@@ -33,7 +34,7 @@ struct Overlap {
     __host__ __device__ constexpr int storing() const { return lanes - before - after; }
 };
 
-// Of two adjacent depths, the first one even: those of a lane.
+// The steps of a lane's two adjacent depths, the first of which is even.
 struct StepPair {
     PhaseStep first;
     PhaseStep second;
@@ -44,8 +45,8 @@ struct StepPair {
     }
 };
 
-// The two adjacent bins of a lane, as they are in memory: nothing waits for them before they are wanted. `wide`:
-// fetched at once.
+// The two adjacent bins of a lane, as in memory, so that nothing waits for the load before its use. `wide`: loaded
+// together.
 template <class Bin, bool wide>
 struct LaneBins {
     Bin first;
@@ -69,11 +70,11 @@ struct alignas(2 * sizeof(Bin)) LaneBins<Bin, true> {
     }
 };
 
-// Lines that are under way while a step is made of the two before: their way from the second-level cache is long.
+// Lines loaded ahead of the current step, to hide the latency of the L2 cache.
 template <class Bin>
 constexpr int ahead = sizeof(Bin) == 8 ? 3 : 4;
 
-// Steps from each line to the next, in their order, with twice their power.
+// Steps from each line to the next, in order. Their power is twice the mean.
 template <class Bin, bool wide>
 class NeighbourSteps {
   public:
@@ -94,7 +95,7 @@ class NeighbourSteps {
         second_.begin(phasor_of(own.second));
     }
 
-    // `has_next`: there is a line beyond those under way.
+    // `has_next`: there is another line after those already loading.
     __device__ StepPair next(bool has_next) {
         const StepPair steps{first_.to(phasor_of(later_[0].first)), second_.to(phasor_of(later_[0].second))};
 #pragma unroll
@@ -105,7 +106,7 @@ class NeighbourSteps {
     }
 
   private:
-    // The bin of the line before, and its power, which two steps need.
+    // The bin of the previous line, and its power, which two steps use.
     struct Earlier {
         Phasor bin;
         float power = 0;
@@ -114,7 +115,7 @@ class NeighbourSteps {
             bin = own;
             power = power_of(own);
         }
-        // The step from it; its power is twice the mean.
+        // Returns the step from the previous line. Its power is twice the mean.
         __device__ PhaseStep to(Phasor later) {
             const PhaseStep step{phase_difference(later, bin), power + power_of(later)};
             begin(later);
@@ -124,14 +125,14 @@ class NeighbourSteps {
 
     bool has_second_;
     int stride_;
-    const Bin* bin_;  // of the last line under way
+    const Bin* bin_;  // of the last line being loaded
     Earlier first_;
     Earlier second_;
     LaneBins<Bin, wide> later_[ahead<Bin>];
 };
 
-// Sums over the `lines` steps around each A-scan from `first` on. Added up in the same order wherever a walk begins, so
-// that the bits do not depend on it.
+// Sums of `lines` steps around each A-scan, starting at `first`. The order of additions does not depend on the start of
+// a walk, and neither do the bits.
 template <int lines, class Bin, bool wide>
 class LineWindow {
   public:
@@ -148,7 +149,7 @@ class LineWindow {
         }
     }
 
-    // `line`: the last that the window reaches; those before `end` have steps.
+    // `line` is the last line of the window. Lines before `end` have steps.
     __device__ StepPair next(int line, int end) {
         take(line, end);
         StepPair sum = steps_[0];
@@ -171,15 +172,15 @@ class LineWindow {
     }
 
     NeighbourSteps<Bin, wide> steps_of_;
-    StepPair steps_[lines];  // each with the one after it, the last alone
+    StepPair steps_[lines];  // each summed with its successor, except the last
 };
 
-// Sums over the bins around each of the two of a lane: what both windows have in common, then the outermost.
-// `depth` 0: as many bins as `width` says.
+// Sums over the bins around both bins of a lane: first the bins common to both windows, then the outermost. With
+// `depth` 0, `width` is the number of bins.
 template <int depth>
 __device__ inline StepPair over_depth(const StepPair& own, int lane, int width) {
     const int bins = depth == 0 ? width : depth, before = bins / 2, after = bins - 1 - before;
-    const auto at = [&](int bin) -> PhaseStep {  // counted from the lane's first
+    const auto at = [&](int bin) -> PhaseStep {  // relative to the lane's first bin
         const PhaseStep& step = bin % 2 == 0 ? own.first : own.second;
         if (bin == 0 || bin == 1) return step;
         const int other = lane + (bin >> 1);
@@ -195,8 +196,8 @@ __device__ inline StepPair over_depth(const StepPair& own, int lane, int width) 
     return sums;
 }
 
-// How a lane reads its two bins and stores its two voxels. `pairs`: bins at once, and voxels where they lie well;
-// `pairs_to_surface`: both at once.
+// How a lane reads two bins and stores two voxels. `pairs`: bins together, and voxels if aligned. `pairs_to_surface`:
+// both together.
 enum class Access { one_by_one, pairs, pairs_to_surface };
 
 // Two adjacent voxels of a row.
@@ -253,7 +254,7 @@ __global__ void __launch_bounds__(warps* lanes)
     const auto share_of = [](int i, int size, int count) {
         return 1.0f / static_cast<float>(WindowSpan(i, size, count).size());
     };
-    // Of powers that are twice the mean.
+    // Factors for powers that are twice the mean.
     const float of_first = 0.5f * share_of(z, bins, work.depth), of_second = 0.5f * share_of(z + 1, bins, work.depth);
     std::uint16_t codes[2]{};
     const auto store = [&] {
@@ -261,7 +262,7 @@ __global__ void __launch_bounds__(warps* lanes)
         row.linear += row_bytes;
         row.a_scan += direction;
     };
-    // `is_whole`: neither the window nor what is under way after it lies beyond the ends.
+    // `is_whole`: the window and the lines loading after it are all within the range.
     const auto step_to = [&](int position, auto is_whole) {
         const int last = position - lines / 2 + lines - 1;
         const float of_lines = is_whole ? 1.0f / lines : share_of(position, lines, positions);
@@ -277,7 +278,7 @@ __global__ void __launch_bounds__(warps* lanes)
     for (; position < min(positions - lines + lines / 2 + 1 - ahead<Bin>, end); ++position)
         step_to(position, std::true_type{});
     for (; position < end; ++position) step_to(position, std::false_type{});
-    // The last line has no partner: it has its neighbour's.
+    // The last line has no partner and repeats its neighbour's result.
     if (end == positions && positions < work.a_scans) store();
 }
 
@@ -295,7 +296,7 @@ void launch_walk(cudaStream_t stream, const FlowWorkOn<Bin>& work, int width, co
     kernel<<<blocks, warps * lanes, 0, stream>>>(work, width, code);
 }
 
-// Calls launch_walk with the window's lines known at compile time.
+// Calls launch_walk with the number of lines as a compile-time constant.
 template <int lines, class Bin>
 void launch_walk_of(cudaStream_t stream, const FlowWorkOn<Bin>& work, const FlowTables& tables,
                     const PhasorCode& code) {

@@ -20,7 +20,8 @@ std::string version(int number) {
     return fmt::format("{}.{}", number / 1000, number % 1000 / 10);
 }
 
-// Why no GPU of this machine can be used; empty: that has to be asked of each. Forgets the runtime's complaint.
+// Returns why no GPU of this machine is usable, or an empty string if each must be checked. Clears the runtime's error
+// state.
 std::string driver_refusal(int& count) {
     int driver = 0, runtime = 0;
     cudaDriverGetVersion(&driver);
@@ -37,7 +38,7 @@ std::string driver_refusal(int& count) {
     return {};
 }
 
-// Why this GPU cannot be used; empty: it can.
+// Returns why this GPU is unusable, or an empty string.
 std::string refusal_of(int device, const cudaDeviceProp& facts) {
     const CurrentDevice current(device);
     const cudaError_t result = run_trivial_kernel();
@@ -57,13 +58,13 @@ DeviceId id_of(const cudaDeviceProp& facts) {
     return id;
 }
 
-// Numbers of the GPUs that the survey found usable.
+// Usable GPUs with their CUDA device numbers.
 std::vector<NumberedGpu>& found_gpus() {
     static std::vector<NumberedGpu> gpus;
     return gpus;
 }
 
-// Why this GPU is left out; empty: it has joined the usable ones. One that fails leaves the others alone.
+// Adds a GPU to the usable ones, or returns why it is excluded. A failing GPU does not affect the others.
 std::string look_at(int device) {
     try {
         cudaDeviceProp facts{};

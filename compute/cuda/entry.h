@@ -1,4 +1,4 @@
-// What the rest of compute knows of the CUDA backend. Without CUDA none of it exists.
+// Interface of the CUDA backend for the rest of compute. Not compiled without CUDA.
 #pragma once
 
 #include <cstddef>
@@ -9,16 +9,16 @@
 
 namespace echolux::cuda {
 
-// Repeats at the driver and at every GPU, each of which runs a trivial kernel. Throws nothing.
+// Surveys the driver and runs a trivial kernel on each GPU. Never throws.
 GpuSurvey survey() noexcept;
 
-// On the GPU that `choice` names, or the first that can be used. Throws Error{bad_setting, device, out_of_memory}.
+// Plans on the GPU named by `choice`, or the first usable one. Throws Error{bad_setting, device, out_of_memory}.
 std::unique_ptr<Reconstructor> plan_on_gpu(const ReconstructionSpec& spec, const BackendChoice& choice);
 
-// Whether copies from one GPU to the other go straight. Both are usable ones.
+// Returns whether one usable GPU can copy directly to the other.
 bool has_access(const DeviceId& from, const DeviceId& to);
 
-// Pinned memory that every GPU can read; null where the driver refuses.
+// Allocates pinned memory that all GPUs can read. Returns null if the driver refuses.
 std::byte* allocate_pinned(std::int64_t bytes) noexcept;
 void release_pinned(std::byte* data) noexcept;
 

@@ -7,7 +7,7 @@
 namespace echolux::cuda {
 namespace {
 
-// The functions of cuFFT that are used here.
+// The functions of cuFFT used here.
 struct Cufft {
     decltype(&cufftCreate) create;
     decltype(&cufftDestroy) destroy;
@@ -72,7 +72,8 @@ cufftType type_of(Fft::Kind kind) {
 std::int64_t Fft::batch(std::int64_t n) {
     constexpr std::int64_t points = std::int64_t{1} << 21;  // enough for any GPU, 16 MiB
     const std::int64_t lines = std::clamp<std::int64_t>(points / n, 1, 4096);
-    return lines == 1 ? 1 : lines / 2 * 2;  // even, so that every batch of real lines starts aligned as cuFFT wants it
+    // even, so that every batch of real lines has the alignment that cuFFT requires
+    return lines == 1 ? 1 : lines / 2 * 2;
 }
 
 std::int64_t Fft::whole_batches(std::int64_t n, std::int64_t lines) {

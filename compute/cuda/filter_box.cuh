@@ -1,4 +1,4 @@
-// A volume on the GPU as filters see it: [b_scan][a_scan][depth], going on beyond its ends.
+// A volume on the GPU for filters: [b_scan][a_scan][depth]. Coordinates beyond its ends are clamped.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct FilterBox {
     }
     __device__ int row(int z) const { return inside(z, depth); }
 
-    // Where an A-scan begins, or the nearest one that there is.
+    // Returns the start of an A-scan, clamped to the nearest existing one.
     __device__ std::int64_t line(int b, int a) const {
         return (std::int64_t{inside(b, b_scans)} * a_scans + inside(a, a_scans)) * depth;
     }

@@ -1,4 +1,4 @@
-// Kernels of the fixed patterns: a thread has one depth bin of a B-scan and goes through its lines.
+// Kernels for fixed patterns: each thread processes all lines of one depth bin of a B-scan.
 #include <limits>
 
 #include "compute/cuda/fixed_pattern.h"
@@ -9,7 +9,7 @@
 namespace echolux::cuda {
 namespace {
 
-// One depth bin of a B-scan.
+// One depth bin over the lines of a B-scan.
 struct Column {
     float2* first;
     std::int64_t stride;
@@ -26,7 +26,7 @@ struct MedianPattern {
     }
 };
 
-// The mean of the segment that varies least.
+// The mean of the segment with the smallest variance.
 struct LeastVariantMean {
     std::int64_t segments;
 

@@ -1,5 +1,4 @@
-// Fixed lines in depth, removed from whole B-scans of depth bins on the GPU (docs/algorithms.md 2.2 d and e; Moon
-// 2010).
+// Removes fixed lines in depth from whole B-scans of depth bins on the GPU (docs/algorithms.md 2.2 d and e; Moon 2010).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +8,7 @@
 
 namespace echolux::cuda {
 
-// bins: of [frames][lines].
+// Enqueues the removal from bins of [frames][lines].
 void remove_fixed_pattern(cudaStream_t stream, FixedPattern mode, std::int64_t segments, const DeviceBins& bins,
                           std::int64_t frames, std::int64_t lines, std::int64_t depth);
 

@@ -4,8 +4,8 @@
 
 namespace echolux::cuda {
 
-// Directions in eight bits are a hundred times as coarse as bins in half precision. What is a small difference of large
-// powers, or a velocity in half precision itself, has bins as they are.
+// Eight-bit directions are a hundred times coarser than half-precision bins, so half bins suffice for them. Small
+// differences of large powers, and velocities stored in half precision, use full-precision bins.
 FlowStage::FlowStage(const ReconstructionSpec& spec, double weight_sum, DepthRange kept, double half_scale)
     : tables_(flow_tables(spec, weight_sum, kept)), geometry_(spec.geometry),
       mixes_(uploaded(line_mixes(spec.geometry, spec.calibration))), filters_(uploaded(tables_.filters)) {

@@ -1,7 +1,7 @@
-// From the complex depth bins of whole slow positions to voxels of flow on the GPU (docs/algorithms.md, Flow): bulk
-// motion where it is removed, then Doppler (doppler.cu) or angiography (angiography.cu, decorrelation.cu), of repeats
-// that are laid over one another first where that is asked for (repeat_alignment.h). Tables are shared by all workers;
-// each has a FlowPass with the buffers for what lies between kernels.
+// Converts the complex depth bins of whole slow-axis positions to flow voxels on the GPU (docs/algorithms.md, Flow):
+// alignment of repeats if requested (repeat_alignment.h), removal of bulk motion, then Doppler (doppler.cu) or
+// angiography (angiography.cu, decorrelation.cu). Tables are shared by all workers. Each worker has a FlowPass with the
+// buffers between kernels.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct FlowWorkOn;
 
 class FlowStage {
   public:
-    // Of a spec that has flow. `half_scale`: what HalfBins can be multiplied by, 0 where bins come as they are.
+    // For a spec with flow. `half_scale` is the scale of available HalfBins, or 0 if bins are in full precision.
     FlowStage(const ReconstructionSpec& spec, double weight_sum, DepthRange kept, double half_scale);
 
     bool reads_half_bins() const { return reads_half_bins_; }
@@ -33,21 +33,21 @@ class FlowStage {
     FlowTables tables_;
     ScanGeometry geometry_;
     bool reads_half_bins_ = false;
-    DeviceBuffer mixes_;    // LineMix [a_scans], or nothing
+    DeviceBuffer mixes_;    // LineMix [a_scans], or empty
     DeviceBuffer filters_;  // of the sub-bands
 };
 
 class FlowPass {
   public:
-    // The stage lives longer. Throws Error{out_of_memory}.
+    // The stage must outlive this object. Throws Error{out_of_memory}.
     FlowPass(const FlowStage& stage, std::int64_t max_positions, cudaStream_t stream);
 
-    // `positions` slow positions, of which line 0 belongs to frame number `first_frame` of the volume. `target` has
-    // places for a_scans output lines of each. `reports`: [positions][b_repeats] in the GPU's memory, or null.
+    // Enqueues `positions` slow-axis positions. Line 0 belongs to frame `first_frame` of the volume. `target` has room
+    // for a_scans output lines per position. `reports`: [positions][b_repeats] in GPU memory, or null.
     void enqueue(const DeviceBins& bins, std::int64_t positions, std::int64_t first_frame, const DeviceTarget& target,
                  RepeatReport* reports);
 
-    // Of a stage that reads them.
+    // Does the same for a stage that reads half bins.
     void enqueue(const BinsOf<HalfBin>& bins, std::int64_t positions, std::int64_t first_frame,
                  const DeviceTarget& target);
 
@@ -58,8 +58,8 @@ class FlowPass {
     FlowWorkOn<Bin> work_on(const BinsOf<Bin>& bins, std::int64_t positions, std::int64_t first_frame,
                             const DeviceTarget& target) const;
 
-    // A walk through half bins goes ahead of spectra that other workers transform meanwhile: it waits for memory where
-    // they wait for arithmetic, so that both are done sooner.
+    // Doppler kernels on half bins run on an urgent stream, ahead of transforms of other workers. They are bound by
+    // memory and the transforms by arithmetic, so running them concurrently shortens both.
     struct Walks {
         Stream stream{Urgency::urgent};
         Event bins_are_made, done;
@@ -68,11 +68,11 @@ class FlowPass {
     const FlowStage& stage_;
     cudaStream_t stream_;
     std::optional<Walks> walks_;
-    DeviceBuffer bulk_;    // Phasor, of every pair of lines
-    DeviceBuffer sums_;    // PhaseSum, over lines, of every A-scan position and bin
-    DeviceBuffer phases_;  // of the line that is being unwrapped, and of the one before
+    DeviceBuffer bulk_;    // Phasor per pair of lines
+    DeviceBuffer sums_;    // product and power, summed over lines, per A-scan position and bin
+    DeviceBuffer phases_;  // of the line being unwrapped and the previous one
     std::optional<RepeatAlignment> alignment_;
-    DeviceBuffer found_, counts_, bulk_decorrelations_;  // as DecorrelationBuffers has them
+    DeviceBuffer found_, counts_, bulk_decorrelations_;  // see DecorrelationBuffers
 };
 
 }  // namespace echolux::cuda

@@ -1,4 +1,4 @@
-// What the kernels of flow are given, and the few ways in which all of them find lines, bins and places.
+// Arguments of all flow kernels, and their common access to lines, bins and targets.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -34,36 +34,36 @@ __device__ inline Phasor phasor_at(const HalfBin* bin) {
 
 template <class Bin>
 struct FlowWorkOn {
-    const Bin* bins = nullptr;        // kept ones, of the first line
-    std::int64_t stride = 0;          // bins from line to line
-    std::int64_t position_lines = 0;  // lines of a slow position
+    const Bin* bins = nullptr;        // kept bins of the first line
+    std::int64_t stride = 0;          // bins between lines
+    std::int64_t position_lines = 0;  // lines per slow-axis position
     std::int64_t slow_positions = 0;
     Repeats repeats;
-    const int* compared = nullptr;  // [slow]: repeats that can be compared, which come first; null: all
+    const int* compared = nullptr;  // [slow], number of repeats to compare, stored first; null: all
     int depth = 0;
-    int a_scans = 0;  // output lines of a slow position
+    int a_scans = 0;  // output lines per slow-axis position
     bool depth_flip = false;
 
     ScanOrder order;
-    std::int64_t first_frame = 0;  // of the volume
+    std::int64_t first_frame = 0;  // in the volume
     std::int64_t frames_of_a_position = 1;
     const LineMix* mixes = nullptr;  // [a_scans]; null: A-scans are recorded lines
 
-    const Phasor* bulk = nullptr;  // [slow][repeats.positions][series][count - 1]; null: nothing is removed
+    const Phasor* bulk = nullptr;  // [slow][repeats.positions][series][count - 1]; null: no removal
 
     DeviceTarget target;
-    std::int64_t first_slice = 0;  // of it
+    std::int64_t first_slice = 0;  // in the target
 
     std::int64_t outputs() const { return slow_positions * a_scans; }
     std::int64_t looked_at() const { return slow_positions * repeats.positions; }  // recorded A-scan positions
 
 #ifdef __CUDACC__
-    // Bin z of line 0 of a slow position.
+    // Returns bin z of line 0 of a slow-axis position.
     __device__ const Bin* column(std::int64_t slow, int z) const {
         return bins + slow * position_lines * stride + z;
     }
 
-    // Those that can be compared.
+    // Returns the repeats to compare.
     __device__ Repeats compared_of(std::int64_t slow) const {
         Repeats those = repeats;
         if (compared != nullptr) those.count = compared[slow];
@@ -80,7 +80,7 @@ struct FlowWorkOn {
         return order.is_reversed(first_frame + slow * frames_of_a_position);
     }
 
-    // What A-scan `a` is made of, from at(recorded A-scan position).
+    // Combines the recorded A-scan positions of A-scan `a`, given by at(position).
     template <class At>
     __device__ auto mixed(std::int64_t slow, std::int64_t a, const At& at) const {
         const bool reversed = is_reversed(slow);
@@ -93,7 +93,7 @@ struct FlowWorkOn {
         return target.at(first_slice + slow, a);
     }
 
-    // Offset of bin z's voxel in its row, all of two bytes.
+    // Returns the offset of bin z's voxel in its row, at two bytes per voxel.
     __device__ int offset(int z) const {
         return 2 * (depth_flip ? depth - 1 - z : z);
     }
@@ -110,6 +110,7 @@ struct FlowWorkOn {
 #endif
 };
 
+// Full-precision bins.
 using FlowWork = FlowWorkOn<float2>;
 
 struct DopplerBuffers {
@@ -117,14 +118,14 @@ struct DopplerBuffers {
     float* phases = nullptr;  // [slow][2][depth]
 };
 
-// Bulk steps of all pairs, to `steps`, as FlowWork::bulk wants them.
+// Enqueues the bulk steps of all pairs, in the layout of FlowWork::bulk.
 void enqueue_bulk_steps(cudaStream_t stream, const FlowWork& work, float min_power, Phasor* steps);
 
-// Over the lines of a window around each recorded A-scan position, and all pairs of repeats: [slow][positions][depth],
-// product and power.
+// Enqueues the sums over the lines of a window around each recorded A-scan position and over all pairs of repeats:
+// [slow][positions][depth], product and power.
 void enqueue_sums_over_lines(cudaStream_t stream, const FlowWork& work, std::int64_t window, float4* sums);
 
-// Otherwise one kernel does it.
+// Returns whether Doppler needs buffers. If not, a single kernel computes it.
 bool doppler_needs_buffers(const FlowTables& tables, bool mixes);
 void enqueue_doppler(cudaStream_t stream, const FlowWork& work, const FlowTables& tables,
                      const DopplerBuffers& buffers);
@@ -134,14 +135,14 @@ struct DecorrelationBuffers {
     float4* sums = nullptr;               // [slow][repeats.positions][depth]
     NoisyDecorrelation* found = nullptr;  // [slow][a_scans][depth]
     std::uint32_t* counts = nullptr;      // [slow][BulkDecorrelation::bins]
-    float* bulk = nullptr;                // [slow]: of B-scans as a whole
+    float* bulk = nullptr;                // [slow], of whole B-scans
 };
 
-// `reports`: [slow][repeats], where the decorrelation of each B-scan as a whole is noted, or null.
+// Enqueues complex decorrelation. `reports`: [slow][repeats], receives the decorrelation of each whole B-scan, or null.
 void enqueue_decorrelation(cudaStream_t stream, const FlowWork& work, const FlowTables& tables,
                            const DecorrelationBuffers& buffers, RepeatReport* reports);
 
-// `filters`: of the tables, on the device.
+// Enqueues angiography. `filters` are those of the tables, on the device.
 void enqueue_angiography(cudaStream_t stream, const FlowWork& work, const FlowTables& tables, const Phasor* filters);
 
 }  // namespace echolux::cuda

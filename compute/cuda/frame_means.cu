@@ -1,7 +1,7 @@
-// Two published ways to the mean spectrum of a B-scan beside the product's, for the benchmark alone (Shafer et al.,
-// adaptive-optics OCT): a thread a column, which adds line after line; and a transpose in tiles, diagonal blocks and
-// padded against bank conflicts (Ruetsch and Micikevicius), before a tree reduction of each row. Sums are integers, so
-// that all three have to agree in every bit.
+// Two published methods for the mean spectrum of a B-scan, compared with that of Echolux in the benchmark (Shafer et
+// al., adaptive-optics OCT): one thread per column that adds line after line; and a tiled transpose with diagonal
+// blocks and padding against bank conflicts (Ruetsch and Micikevicius), followed by a tree reduction per row. Sums are
+// integers, so all three must be bit-identical.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct Spectra {
     int b_scans;
 };
 
-// As DeviceBackground: [b_scans][samples] each.
+// Like DeviceBackground: [b_scans][samples] each.
 struct Means {
     float* whole;
     float* rest;
@@ -42,7 +42,7 @@ struct Means {
     }
 };
 
-// ---- a thread a column ----------------------------------------------------------------------------------------------
+// ---- one thread per column ------------------------------------------------------------------------------------------
 
 __global__ void add_columns(Spectra of, Means means) {
     const int p = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x), b = static_cast<int>(blockIdx.y);
@@ -57,10 +57,10 @@ __global__ void add_columns(Spectra of, Means means) {
 
 constexpr int tile = 32, rows_at_once = 8;
 
-// [lines][samples] of each B-scan to [samples][lines]. Blocks are taken along diagonals, so that those at work together
-// are spread over the memory's channels.
+// Transposes [lines][samples] of each B-scan to [samples][lines]. Blocks are assigned along diagonals, so that
+// concurrent blocks are spread over the memory channels.
 __global__ void transpose(Spectra of, std::uint16_t* turned) {
-    __shared__ std::uint16_t held[tile][tile + 2];  // rows of 17 banks: columns meet none twice
+    __shared__ std::uint16_t held[tile][tile + 2];  // rows of 17 banks: columns have no conflicts
     const unsigned id = blockIdx.x + gridDim.x * blockIdx.y;
     const unsigned tile_row = id % gridDim.y, tile_column = (id / gridDim.y + tile_row) % gridDim.x;
     const std::int64_t b_scan = std::int64_t{blockIdx.z} * of.lines * of.samples;
@@ -78,9 +78,9 @@ __global__ void transpose(Spectra of, std::uint16_t* turned) {
     }
 }
 
-constexpr int reducers = 128;  // threads of a row
+constexpr int reducers = 128;  // threads per row
 
-// A block a row: all lines of one sample.
+// One block per row: all lines of one sample.
 __global__ void reduce_rows(const std::uint16_t* turned, Spectra of, Means means) {
     __shared__ std::uint64_t sums[reducers];
     const int t = static_cast<int>(threadIdx.x);
@@ -96,7 +96,7 @@ __global__ void reduce_rows(const std::uint16_t* turned, Spectra of, Means means
     if (t == 0) means.store(row, sums[0], of.lines);
 }
 
-// ---- the three, timed and held against each other -------------------------------------------------------------------
+// ---- all three, timed and compared ----------------------------------------------------------------------------------
 
 std::vector<float> on_the_host(const float* whole, const float* rest, std::int64_t count) {
     std::vector<float> both(static_cast<std::size_t>(2 * count));
@@ -184,7 +184,7 @@ class MeansBench {
 
 void measure_frame_means(const DeviceId& gpu, const FrameMeans& of, const CeilingEffort& effort,
                          const CeilingFound& found) {
-    constexpr std::int64_t max_b_scans = 65535;  // blocks of a grid in y and z
+    constexpr std::int64_t max_b_scans = 65535;  // max blocks of a grid in y and z
     if (of.b_scans > max_b_scans) {
         throw Error(ErrorCode::bad_setting, "more than 65535 B-scans", "mean", "choose fewer");
     }

@@ -1,9 +1,8 @@
-// The search for the true images of an A-scan, or of two in half precision, by one block of threads: the spectrum, its
-// bins and what is found of them stay in registers, a thread holding points and bins t, t + threads, t + 2 threads ...
-// of each.
+// Search for the true images of an A-scan, or of two in half precision, by one thread block. The spectrum, its bins and
+// the detected peaks stay in registers; each thread holds points and bins t, t + threads, t + 2 threads ...
 //
-// The forward transform serves both directions, so that its code, and the registers it needs, are there once: the bins
-// of the peaks have real and imaginary part exchanged, and so do the points that come back.
+// The forward transform serves both directions, so that its code and registers exist only once: for the inverse, real
+// and imaginary parts of the peaks' bins are exchanged, and those of the resulting points again.
 #include "compute/cuda/defr.h"
 #include "compute/cuda/half_pairs.cuh"
 #include "compute/cuda/line_transform.cuh"
@@ -30,15 +29,15 @@ struct SearchWork {
     float2* bins = nullptr;  // [lines][kept]
 };
 
-// What a block takes at a time: an A-scan in floats, or the same point of two in halves. Values are those of spectra,
-// bins those of their transforms, powers those of bins.
+// The data a block processes: an A-scan in floats, or two in halves. Values are points of spectra, bins those of their
+// transforms, powers those of bins.
 struct OneInFloats {
     using Value = float;
     using Bin = float2;
     using Factor = float2;
     using Power = float;
     static constexpr int lines = 1;
-    static constexpr float of_peaks = 1;  // what peaks are multiplied by on their way back
+    static constexpr float of_peaks = 1;  // scale of peaks before the inverse transform
 
     __device__ static const Factor* rotation(const SearchWork& work) { return work.rotation; }
     __device__ static const Factor* twiddles(const SearchWork& work) { return work.twiddles; }
@@ -129,7 +128,7 @@ __device__ inline HalfPair scaled(HalfPair bin, float factor) {
 template <class Size, class Form>
 constexpr int shared_bytes = static_cast<int>(Size::exchange_points * sizeof(typename Form::Bin));
 
-// A thread's share of its A-scans, apart from the bins of what is left, v, and points on their way from and to depth.
+// A thread's part of its A-scans, except for the residual bins v and points being transformed.
 template <class Size, class Form>
 class Share {
   public:
@@ -138,7 +137,7 @@ class Share {
 
     __device__ explicit Share(const SearchWork& work) : rotation_(Form::rotation(work) + threadIdx.x) {}
 
-    // spectra: [points] each
+    // `spectra` points to [points] each.
     __device__ void begin(const SearchWork& work, const float* const (&spectra)[Form::lines], Bin (&v)[16]) {
 #pragma unroll
         for (int i = 0; i < 16; ++i) {
@@ -154,7 +153,7 @@ class Share {
         return greatest;
     }
 
-    // Keeps the peaks and leaves nothing else; exchanged.
+    // Adds the peaks to the result and leaves only them in v, with real and imaginary parts exchanged.
     __device__ void find(const typename Form::Peaks& peaks, Bin (&v)[16]) {
 #pragma unroll
         for (int i = 0; i < 16; ++i) {
@@ -164,9 +163,9 @@ class Share {
         }
     }
 
-    // Of the spectrum, what the peaks show; v: their transform back, exchanged.
+    // Subtracts the contribution of the peaks from the spectrum. v holds their inverse transform, exchanged.
     __device__ void take_away(Bin (&v)[16]) {
-        constexpr float scale = 1.0f / Size::n;  // neither transform is normalised
+        constexpr float scale = 1.0f / Size::n;  // the transforms are not normalized
 #pragma unroll
         for (int i = 0; i < 16; ++i) {
             const auto rotation = loaded(rotation_ + i * step);
@@ -174,7 +173,7 @@ class Share {
         }
     }
 
-    // Bins [first, first + kept), zero delay in the middle, with what is left where that is wanted.
+    // Stores bins [first, first + kept), with zero delay in the middle, including the residual if requested.
     __device__ void store(const SearchWork& work, const Bin (&v)[16], float2* const (&bins)[Form::lines]) const {
 #pragma unroll
         for (int i = 0; i < 16; ++i) {
@@ -186,18 +185,18 @@ class Share {
   private:
     static constexpr int step = Size::threads;
 
-    // On the way to depth the dispersion of true images is compensated for.
+    // Compensates the dispersion of true images for the transform to depth.
     __device__ void leave(int i, typename Form::Value value, typename Form::Factor rotation, Bin (&v)[16]) {
         left_[i] = value;
         v[i] = Form::turned(value, rotation);
     }
 
     const typename Form::Factor* rotation_;
-    typename Form::Value left_[16];  // of the spectrum
+    typename Form::Value left_[16];  // residual spectrum
     Bin found_[16] = {};
 };
 
-// Four blocks of 128 threads a multiprocessor is what these registers allow.
+// The registers allow four blocks of 128 threads per multiprocessor.
 template <class Size, class Form>
 __global__ void __launch_bounds__(Size::threads, 512 / Size::threads) search(const __grid_constant__ SearchWork work) {
     extern __shared__ float2 memory[];
@@ -206,7 +205,7 @@ __global__ void __launch_bounds__(Size::threads, 512 / Size::threads) search(con
     const float* spectra[Form::lines];
     float2* bins[Form::lines];
 #pragma unroll
-    for (int l = 0; l < Form::lines; ++l) {  // the last stands in for one that is not there
+    for (int l = 0; l < Form::lines; ++l) {  // a missing line is replaced by the last one
         const std::int64_t line = min(static_cast<int>(blockIdx.x) * Form::lines + l, work.lines - 1);
         spectra[l] = work.spectra + line * Size::n;
         bins[l] = work.bins + line * work.kept;

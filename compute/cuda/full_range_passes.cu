@@ -1,5 +1,5 @@
-// The search for the true images in passes through memory, many A-scans at a time, in a precision: transforms of any
-// length by cuFFT, a block of threads for each A-scan between them. One buffer of bins serves both directions.
+// Search for the true images in passes through memory, for many A-scans at a time, in single or double precision: cuFFT
+// transforms of any length, and one thread block per A-scan between them. One buffer of bins serves both directions.
 #include <type_traits>
 
 #include "compute/cuda/defr.h"
@@ -14,15 +14,15 @@ namespace {
 template <class Real>
 using ComplexOf = std::conditional_t<std::is_same_v<Real, double>, double2, float2>;
 
-// A search under way; every array is [lines][points].
+// State of a search. All arrays are [lines][points] unless noted.
 template <class Real>
 struct SearchState {
     using Complex = ComplexOf<Real>;
 
     std::int64_t points;
     const Complex* rotation;  // [points]
-    Real* left;               // of the spectra
-    Complex* bins;            // of that, or of its peaks; points when these have been transformed back
+    Real* left;               // residual spectra
+    Complex* bins;            // bins of the residual or of its peaks; points after the inverse transform
     Complex* found;
 
     __device__ SearchState of_line() const {
@@ -30,7 +30,7 @@ struct SearchState {
         return {points, rotation, left + first, bins + first, found + first};
     }
 
-    // On the way to depth the dispersion of true images is compensated for.
+    // Compensates the dispersion of true images for the transform to depth.
     __device__ void leave(std::int64_t j, Real value) const {
         left[j] = value;
         bins[j] = {value * rotation[j].x, -value * rotation[j].y};
@@ -47,7 +47,7 @@ __global__ void begin(SearchState<Real> state, const float* spectra) {
     }
 }
 
-// Keeps the peaks and leaves nothing else of the bins.
+// Adds the peaks to the result and leaves only them in the bins.
 template <class Real>
 __global__ void find(SearchState<Real> state, Real threshold) {
     __shared__ Real joined[32];
@@ -67,18 +67,18 @@ __global__ void find(SearchState<Real> state, Real threshold) {
     }
 }
 
-// Of the spectra, what the peaks show.
+// Subtracts the contribution of the peaks from the spectra.
 template <class Real>
 __global__ void take_away(SearchState<Real> state) {
     const SearchState<Real> line = state.of_line();
-    const Real scale = 1 / static_cast<Real>(line.points);  // neither transform is normalised
+    const Real scale = 1 / static_cast<Real>(line.points);  // the transforms are not normalized
     for (std::int64_t j = threadIdx.x; j < line.points; j += blockDim.x) {
         const auto peaks = line.bins[j], rotation = line.rotation[j];
         line.leave(j, line.left[j] - scale * shown_by(peaks.x, peaks.y, rotation.x, rotation.y));
     }
 }
 
-// kept: complex [lines][depth], with what is not yet found where `residual` says so.
+// kept: complex [lines][depth], including the residual bins if `residual` is set.
 template <class Real>
 __global__ void end(SearchState<Real> state, bool residual, std::int64_t first, std::int64_t depth, float2* kept) {
     const SearchState<Real> line = state.of_line();

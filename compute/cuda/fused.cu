@@ -1,5 +1,4 @@
-// The host side of the fused kernel: which recipes fit, the tables in the form that it wants, and what a launch is
-// given.
+// Host side of the fused kernel: checks recipes, prepares the tables in its layout, and sets up launches.
 #include "compute/cuda/fused.h"
 
 #include "compute/cuda/fused_launch.cuh"
@@ -15,7 +14,7 @@ VoxelType stored_type(const Recipe& recipe) {
     return recipe.quantity == Quantity::complex ? VoxelType::complex64 : recipe.voxel;
 }
 
-// What can be stored at a time wherever a row starts, and whichever part of it is kept.
+// Returns the store size that fits the start of every row and the kept part of it.
 int store_bytes(const FusedWork& work) {
     if (work.depth_flip) return work.voxel_bytes;
     std::uint64_t bits = static_cast<std::uint64_t>(work.depth_begin * work.voxel_bytes) |
@@ -28,7 +27,7 @@ int store_bytes(const FusedWork& work) {
     return std::min(16, 1 << std::countr_zero(bits));
 }
 
-// Whether the chip has room for two lines of that length and their voxels.
+// Returns whether two lines of that length and their voxels fit on chip.
 bool has_room(const Lengths& lengths, std::int64_t voxel_bytes) {
     if (!has_transform_size(lengths.transform)) {
         return mixed_shape(lengths.transform, lengths.samples, voxel_bytes).has_value();
@@ -36,7 +35,7 @@ bool has_room(const Lengths& lengths, std::int64_t voxel_bytes) {
     return shared_bytes<SideBySide>(lengths.transform, voxel_bytes) <= max_shared_bytes();
 }
 
-// Whether the chip has room for the lines of a form that has more of them than SideBySide.
+// Returns whether the lines of a form that has more of them than SideBySide fit on chip.
 template <class Form>
 bool has_room_for(const Recipe& recipe, const Lengths& lengths) {
     return has_transform_size(lengths.transform) &&
@@ -47,7 +46,7 @@ bool goes_in_halves(const ReconstructionSpec& spec, const Lengths& lengths) {
     return wants_halves(spec) && has_room_for<Halves>(spec.recipe, lengths);
 }
 
-// Of formats of at most 16 bits.
+// Returns the upper limit of samples, for formats of up to 16 bits.
 double sample_end(const RawFormat& format) {
     return format.sample_format == SampleFormat::packed12 ? 4096 : 65536;
 }
@@ -89,8 +88,8 @@ FusedKernel::FusedKernel(const ReconstructionSpec& spec, const PlainTables& tabl
                                                     : DeviceBuffer()),
       noise_floor_(uploaded(voxels_.noise_floor)) {}
 
-// Lengths that are no powers of two take the background off first unless bytes are wanted: interpolated with it, a
-// sample of 2000 counts is rounded to a tenth of a millicount, which moves 1 % of the codes of u16 by one.
+// Lengths that are not powers of two subtract the background first unless the output is bytes. Otherwise, interpolating
+// with it rounds a sample of 2000 counts to 1e-4 counts, which shifts 1 % of u16 codes by one.
 LineForm FusedKernel::form_for_bins(const std::byte* raw) const {
     if (line_words(LineFormat(spec_.format, spec_.geometry), raw) == LineWords::none) return LineForm::subtracted;
     return !mixed_ || ByteOfDecibel::fits(spec_.recipe) ? LineForm::as_recorded : LineForm::subtracted;
@@ -105,7 +104,7 @@ LineForm FusedKernel::form_for_voxels(const std::byte* raw) const {
     return two_in_one ? LineForm::two_in_one : form;
 }
 
-// Without what concerns voxels.
+// Fills everything except the voxel settings.
 FusedWork FusedKernel::lines_work(const FusedLinesIn& lines) const {
     const std::int64_t frame_lines = spec_.geometry.lines_per_b_scan();
     const DeviceBackground& background = lines.background;
@@ -135,7 +134,7 @@ FusedWork FusedKernel::voxels_work(const FusedLinesIn& lines, const DeviceTarget
     work.depth_begin = static_cast<int>(kept_depth(recipe, lengths_.bins).begin);
     work.depth = static_cast<int>(voxels_.depth);
     work.depth_flip = voxels_.depth_flip;
-    // Halves of counts, and weights scaled so that none overflows.
+    // Samples are halved counts, and weights are scaled so that none overflows.
     const float smaller = lines.points.form == LineForm::halves ? points_.half_scale() / 2 : 1;
     work.scale = voxels_.scale / smaller;
     work.power_scale = work.scale * work.scale;
@@ -197,7 +196,7 @@ void FusedKernel::bins(cudaStream_t stream, const FusedLinesIn& lines, float2* b
     launch_fused_bins(work, lengths_.transform, stream);
 }
 
-// Bytes have the same bits with bins beside them and without.
+// Bytes have the same bits with and without bins.
 void FusedKernel::launch_mixed(const FusedWork& work, FusedOutput output, cudaStream_t stream) const {
     const bool bytes = output != FusedOutput::any_voxels && output != FusedOutput::bins;
     if (!known_ || !bytes || work.points.taps != nullptr) {

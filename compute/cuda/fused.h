@@ -1,6 +1,6 @@
-// The fast path: one kernel from raw samples to voxels (fused_kernel.cuh), for recipes whose A-scans do not depend on
-// each other, or to depth bins, or to both; for transforms that fit into shared memory: powers of two with a kernel for
-// each, other products of small numbers with one for all (fused_mixed.h). Everything else takes separate passes.
+// The fast path: a single kernel from raw samples to voxels (fused_kernel.cuh) for recipes with independent A-scans, or
+// to depth bins, or to both. Supports transforms that fit into shared memory: powers of two with one kernel each, other
+// products of small numbers with a common kernel (fused_mixed.h). Everything else uses separate passes.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -28,37 +28,38 @@ struct FusedLinesIn : RawLines {
 
 class FusedKernel {
   public:
-    // Whether it can turn lines into bins: transforms of 64 to 8192 points, products of 2 ... 13, that the current
-    // device has shared memory for.
+    // Returns whether the kernel can convert lines to bins: transforms of 64 to 8192 points that are products of 2 ...
+    // 13 and fit into the shared memory of the current device.
     static bool fits(const ReconstructionSpec& spec, const PlainTables& tables);
 
-    // Of a spec that fits, whether into voxels too: nothing that needs neighbours or whole B-scans; and whether into
-    // voxels and bins at once.
+    // For a spec that fits: return whether it can also write voxels, which excludes recipes that need neighbours or
+    // whole B-scans, and whether it can write voxels and bins at once.
     static bool makes_voxels(const ReconstructionSpec& spec, const PlainTables& tables);
     static bool makes_both(const Recipe& recipe);
 
     FusedKernel(const ReconstructionSpec& spec, const PlainTables& tables, const VoxelTables& voxels);
 
-    // The form that lines at `raw` have in voxels(), and in bins() and both().
+    // Return the form of lines at `raw` for voxels(), and for bins() and both().
     LineForm form_for_voxels(const std::byte* raw) const;
     LineForm form_for_bins(const std::byte* raw) const;
 
-    // Whether voxels of lines that lie at multiples of four bytes are made in half precision.
+    // Returns whether voxels of 4-byte aligned lines are computed in half precision.
     bool makes_voxels_in_halves() const;
 
     const KPointTables& points() const { return points_; }
 
-    // Each line becomes one output line.
+    // Enqueues the conversion to voxels. Each line becomes one output line.
     void voxels(cudaStream_t stream, const FusedLinesIn& lines, const DeviceTarget& target) const;
 
-    // Bins, on the device: [lines][bins_of_a_line()].
+    // Enqueue the conversion to bins [lines][bins_of_a_line()] on the device.
     void bins(cudaStream_t stream, const FusedLinesIn& lines, float2* bins) const;
     void both(cudaStream_t stream, const FusedLinesIn& lines, const DeviceTarget& target, float2* bins) const;
     void both(cudaStream_t stream, const FusedLinesIn& lines, const DeviceTarget& target, HalfBin* bins) const;
 
-    // What HalfBins are multiplied by; 0: samples are of a format that has no end, and bins may not fit.
+    // Returns the scale of HalfBins, or 0 if the range of samples is unbounded so that bins may not fit.
     float half_bin_scale() const;
 
+    // Stored bins per line, before cropping.
     std::int64_t bins_of_a_line() const { return lengths_.transform / 2; }
     template <class Bin>
     BinsOf<Bin> kept(Bin* bins) const {
@@ -73,12 +74,12 @@ class FusedKernel {
     ReconstructionSpec spec_;
     Lengths lengths_;
     VoxelTables voxels_;
-    std::optional<MixedShape> mixed_;  // of lengths that are no powers of two
-    std::optional<MixedShape> known_;  // of these, if it was known while compiling
+    std::optional<MixedShape> mixed_;  // for lengths that are not powers of two
+    std::optional<MixedShape> known_;  // compile-time variant of mixed_, if available
     KPointTables points_;
     DeviceBuffer twiddles_;
     DeviceBuffer known_twiddles_;
-    DeviceBuffer half_twiddles_;  // where voxels are made in half precision
+    DeviceBuffer half_twiddles_;  // if voxels are computed in half precision
     DeviceBuffer noise_floor_;
 };
 

@@ -1,4 +1,4 @@
-// The variants of the fused kernel that keep the depth bins, alone or beside voxels of bytes.
+// Variants of the fused kernel that store depth bins, alone or with byte voxels.
 #include "compute/cuda/fused_launch.cuh"
 
 namespace echolux::cuda {

@@ -1,4 +1,4 @@
-// The variants of the fused kernel in half precision.
+// Variants of the fused kernel in half precision.
 #include "compute/cuda/fused_launch.cuh"
 
 namespace echolux::cuda {

@@ -1,5 +1,5 @@
-// One kernel from raw samples to voxels, to depth bins, or to both: subtract, resample, weigh, transform, power,
-// quantity, code, store. A group of threads works on two or four neighbouring lines of a B-scan at a time
+// A single kernel from raw samples to voxels, to depth bins, or to both: subtract, resample, weight, transform, power,
+// quantity, code, store. A group of threads processes two or four neighbouring lines of a B-scan together
 // (line_forms.cuh).
 #pragma once
 
@@ -20,13 +20,13 @@
 namespace echolux::cuda {
 
 struct FusedWork {
-    KPoints points;                             // of the work's first B-scan
-    const float2* twiddles = nullptr;           // of all stages but the first, one after the other
-    const HalfFactor* half_twiddles = nullptr;  // the same of LineForm::halves
+    KPoints points;                             // of the first B-scan
+    const float2* twiddles = nullptr;           // of all stages but the first, one stage after another
+    const HalfFactor* half_twiddles = nullptr;  // the same for LineForm::halves
 
     LineFormat format;
     const std::byte* raw = nullptr;
-    LineWords words = LineWords::none;  // by which lines can be read
+    LineWords words = LineWords::none;  // word format of the lines, if any
     int samples = 0;
     int frame_lines = 0;
     std::uint32_t frames = 0;
@@ -35,24 +35,24 @@ struct FusedWork {
     int depth_begin = 0;
     int depth = 0;
     bool depth_flip = false;
-    float scale = 1;        // of the amplitude
+    float scale = 1;        // amplitude factor
     float power_scale = 1;  // its square
     VoxelValue value;
     VoxelCode code;
     ByteOfDecibel byte;
     DeviceTarget target;
     std::int64_t first_slice = 0;
-    int first_recorded_slice = 0;  // counted from the target's first
+    int first_recorded_slice = 0;  // relative to the target's first slice
     int voxel_bytes = 0;
-    int store_bytes = 0;  // stored at a time, 1 to 16; those of a voxel where rows are reversed
+    int store_bytes = 0;  // bytes per store, 1 to 16; those of a voxel if rows are reversed
     VoxelType voxel = VoxelType::u8;
-    bool peaks_of_16 = false;  // peaks are found as sixteen bytes are stored, otherwise from the row
+    bool peaks_of_16 = false;  // peaks are computed from sixteen-byte stores, otherwise from the row
 
-    float2* bins = nullptr;  // [lines][all bins], not scaled, where they are kept
+    float2* bins = nullptr;  // [lines][all bins], unscaled, if kept
     HalfBin* half_bins = nullptr;
     float half_bin_scale = 1;
 
-    // Groups of so many neighbouring lines, of which the last of a B-scan may be short.
+    // Groups of `lines` neighbouring lines. The last group of a B-scan may be incomplete.
     template <int lines>
     ECHOLUX_HD std::uint32_t groups_per_frame() const {
         return (static_cast<std::uint32_t>(frame_lines) + lines - 1) / lines;
@@ -75,12 +75,11 @@ struct FusedWork {
 template <int log2_n>
 struct FusedSize : TransformSize<log2_n> {
     using Transform = TransformSize<log2_n>;
-    static constexpr int groups = Transform::threads < 128 ? 128 / Transform::threads : 1;  // of a block
+    static constexpr int groups = Transform::threads < 128 ? 128 / Transform::threads : 1;  // per block
     static constexpr int block = Transform::threads * groups;
 };
 
-// What the last stage makes of a bin, at its place in a row that holds every bin: `shared` is the row of voxels, `line`
-// counts the lines of the work.
+// Output of the last stage for a bin. `shared` has space for every bin, `line` counts the lines of the work.
 struct ByteVoxel {
     using Row = std::byte*;
     static constexpr bool has_voxels = true;
@@ -106,7 +105,7 @@ struct AnyVoxel {
     }
 };
 
-// The bin itself. Lines that two groups have are stored twice, as the same bits.
+// Stores the bin itself. Lines shared by two groups are stored twice with the same bits.
 struct KeptBin {
     using Row = float2*;
     static constexpr bool has_voxels = false;
@@ -145,11 +144,11 @@ struct VoxelAndBin {
     }
 };
 
-// Points t + i * step of all lines, resampled and weighed; `row`: the points of their B-scan.
+// Computes points t + i * step of all lines, resampled and weighted. `row` holds the points of their B-scan.
 template <class Form, int count, class Taps, class Sample>
 __device__ inline void resample_lines(const KPoints& points, const float4* row, Taps taps, const Sample* spectra,
                                       typename Form::Point (&v)[count], int t, int step) {
-    const float4* at = row + t;  // so that the compiler needs one address for all of them
+    const float4* at = row + t;  // a single address suffices for all of them
     const std::uint16_t* base = points.base + t;
 #pragma unroll
     for (int i = 0; i < count; ++i) {
@@ -157,7 +156,7 @@ __device__ inline void resample_lines(const KPoints& points, const float4* row, 
     }
 }
 
-// The kept voxels of a row, `Word` by `Word`.
+// Stores the kept voxels of a row, one `Word` at a time.
 template <class Word>
 __device__ inline void store_row(const FusedWork& work, const std::byte* row, const TargetRow& target, int t,
                                  int threads) {
@@ -185,7 +184,8 @@ __device__ inline void store_row(const FusedWork& work, const std::byte* row, co
     }
 }
 
-// The neighbouring lines of a B-scan that a group of threads has. Groups beyond the last keep the others company.
+// The neighbouring lines of a B-scan processed by a group of threads. Surplus groups repeat the last one so that all
+// threads reach the barriers.
 template <int count>
 class NeighbourLines {
   public:
@@ -211,7 +211,7 @@ class NeighbourLines {
         return work.points.points + std::int64_t{frame_} * work.points.row;
     }
 
-    // Where bins of theirs go, `n` of each line. `shared`: rows of voxels, `row_bytes` each.
+    // Returns the output rows of the lines, with `n` bins each. `shared` holds rows of voxels, `row_bytes` each.
     template <class Voxel>
     __device__ void rows(const FusedWork& work, std::byte* shared, int row_bytes, int n,
                          typename Voxel::Row (&rows)[count]) const {
@@ -222,7 +222,7 @@ class NeighbourLines {
         }
     }
 
-    // Their voxels; the threads share the lines among them.
+    // Stores their voxels. The threads are divided among the lines.
     __device__ void store(const FusedWork& work, const std::byte* rows, int row_bytes, int t, int threads) const {
         const int share = threads / count, own = t / share, of_line = t - own * share, line = first_ + own;
         if (!exists_ || line >= work.frame_lines || own >= count) return;
@@ -247,7 +247,7 @@ class NeighbourLines {
     int first_;
 };
 
-// Shared memory: `groups` exchanges, then the rows of voxels of each group where there are voxels.
+// Shared memory: `groups` exchange buffers, then the voxel rows of each group, if any.
 template <int log2_n, class Source, class Taps, class Form, class Voxel>
 __global__ void __launch_bounds__(FusedSize<log2_n>::block,
                                   Form::template min_blocks<FusedSize<log2_n>>(FusedSize<log2_n>::block))

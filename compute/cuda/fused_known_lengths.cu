@@ -1,11 +1,11 @@
-// The variants of the fused kernel for lengths of common spectrometers, which are known while compiling, for what live
-// views show: bytes of dB, cubic interpolation. Their shapes are the fastest of a few that were tried on an H200.
+// Variants of the fused kernel for lengths of common spectrometers, known at compile time, for live views: dB bytes
+// with cubic interpolation. Their shapes are the fastest of several tried on an H200.
 #include "compute/cuda/fused_mixed_kernel.cuh"
 
 namespace echolux::cuda {
 namespace {
 
-// use(KnownLength) for a transform that has one; whether it has.
+// Calls use(KnownLength) if the transform has one, and returns whether it does.
 template <class Use>
 bool with_known_length(std::int64_t transform, const Use& use) {
     switch (transform) {

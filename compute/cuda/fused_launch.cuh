@@ -1,5 +1,5 @@
-// Launching the variant of the fused kernel for a length, a format and what becomes of the bins. Variants are compiled
-// in five files beside each other.
+// Launches the variant of the fused kernel for a length, a format and an output. Variants are compiled in five files to
+// build in parallel.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace echolux::cuda {
 
-// `voxel_bytes` 0: no rows of voxels.
+// `voxel_bytes` is 0 without rows of voxels.
 template <class Form>
 int shared_bytes(std::int64_t transform, std::int64_t voxel_bytes) {
     std::int64_t bytes = 0;
@@ -36,7 +36,7 @@ void launch_fused(const FusedWork& work, std::int64_t transform, cudaStream_t st
     });
 }
 
-// Words are those of one format or of the other.
+// Dispatches on the word format.
 template <class Taps, class Form, class Voxel>
 void launch_fused_words(const FusedWork& work, std::int64_t transform, cudaStream_t stream) {
     if (work.words == LineWords::u16) {
@@ -57,7 +57,7 @@ void launch_fused_lines(const FusedWork& work, std::int64_t transform, cudaStrea
     }
 }
 
-// In fused_bins.cu, fused_half_bins.cu, fused_two_in_one.cu and fused_halves.cu.
+// Defined in fused_bins.cu, fused_half_bins.cu, fused_two_in_one.cu and fused_halves.cu.
 void launch_fused_bins(const FusedWork& work, std::int64_t transform, cudaStream_t stream);
 void launch_fused_bytes_and_bins(const FusedWork& work, std::int64_t transform, cudaStream_t stream);
 void launch_fused_bytes_and_half_bins(const FusedWork& work, std::int64_t transform, cudaStream_t stream);

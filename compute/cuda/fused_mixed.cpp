@@ -16,7 +16,8 @@ int whole_warps(int threads) {
     return (threads + warp - 1) / warp;
 }
 
-// Warps that work in a stage, a butterfly each, for one pair of lines: groups need not begin where warps do.
+// Returns the active warps in a stage, one butterfly per thread, per pair of lines. Groups need not be aligned to
+// warps.
 double warps_at_work(const MixedStage& stage, int threads, int groups) {
     int all = 0;
     for (int done = 0; done < stage.butterflies; done += threads) {
@@ -30,9 +31,9 @@ double warps_at_work(const MixedStage& stage, int threads, int groups) {
     return static_cast<double>(all) / groups;
 }
 
-// What a pair of lines takes, in some unit: instructions, more where few threads hide how long memory takes, and where
-// few blocks have something to do while others wait at a barrier. The numbers are fitted: of 25 lengths on an H200, in
-// 12,000 shapes, those chosen are 3 % slower than the best on average, 8 % at most.
+// Estimates the cost of a pair of lines in arbitrary units: instructions, penalized if there are too few threads to
+// hide memory latency, and if there are too few blocks to fill barrier stalls. The constants are fitted: for 25 lengths
+// in 12,000 shapes on an H200, the selected shapes are on average 3 % and at most 8 % slower than the best.
 double cost(const MixedShape& shape) {
     constexpr double enough_warps = 18, of_barriers = 0.2, beside_radix = 2;
     const int warps = whole_warps(shape.threads * shape.groups);
@@ -47,7 +48,7 @@ double cost(const MixedShape& shape) {
     return instructions * (1 + of_barriers / blocks) * std::sqrt(std::max(1.0, enough_warps / (blocks * warps)));
 }
 
-// Threads of a group: as many as a stage has butterflies, or one for some of them, or whole warps.
+// Returns candidates for the threads per group: fractions of the butterflies of a stage, or whole warps.
 std::vector<int> threads_to_try(const MixedRadix& length) {
     std::vector<int> all{32, 64, 96, 128, 160, 192, 256, 320};
     for (int s = 0; s < length.stages; ++s) {

@@ -1,4 +1,4 @@
-// The variants of the fused kernel for lengths that are known only when it runs.
+// Variants of the fused kernel for lengths known only at run time.
 #include "compute/cuda/fused_mixed_kernel.cuh"
 
 namespace echolux::cuda {

@@ -1,6 +1,6 @@
-// The fused kernel (fused_kernel.cuh) for lengths that are products of small numbers: the same steps around the
-// transform of mixed_radix.cuh. Spectra and points lie beside each other in shared memory, so no thread has to hold
-// more than the operands of a butterfly; where the spectra were, the voxels come.
+// The fused kernel (fused_kernel.cuh) for lengths that are products of small numbers: the same steps with the transform
+// of mixed_radix.cuh. Spectra and points have separate shared memory, so each thread only holds the operands of a
+// butterfly. Voxels replace the spectra.
 #pragma once
 
 #include "compute/cuda/fused_kernel.cuh"
@@ -18,7 +18,7 @@ inline LineReading reading_of(const FusedWork& work) {
     return u16 ? LineReading::u16_words : LineReading::packed12_words;
 }
 
-// Shared memory: `groups` exchanges, then as many times the spectra of two lines or the rows of their voxels.
+// Shared memory: `groups` exchange buffers, then for each group the spectra of two lines or the rows of their voxels.
 template <class Length, class Taps, class Voxel>
 __global__ void __launch_bounds__(Length::max_block, Length::min_blocks)
     fused_mixed(const __grid_constant__ FusedWork work, const __grid_constant__ MixedShape shape, LineReading reading) {

@@ -6,14 +6,14 @@
 namespace echolux::cuda {
 namespace {
 
-// Of bins that are written and read again: three workers' together stay in the second-level cache of a large GPU, and
-// a few thousand lines keep all of its multiprocessors busy. Doppler of 2048 samples on an H100 with 8, 12, 16, 20, 32
-// MiB: 101, 103, 104, 91, 94 M A-scans/s with four blocks under way.
+// Size of bins that are written and read again. Those of three workers stay in the L2 cache of a large GPU, and a few
+// thousand lines occupy all multiprocessors. Doppler with 2048 samples on an H100 and four blocks in progress reaches
+// 101, 103, 104, 91, 94 M A-scans/s with 8, 12, 16, 20, 32 MiB.
 constexpr std::int64_t cached_bytes = std::int64_t{16} << 20;
 
-// Aligning goes over bins in some eighty kernels, whose launches cost more than what the cache would save. 512 x 512
-// bins of four repeats on an H200, 2, 4, 8, 16 positions at once, with the first of these kernels: 437, 310, 242, 206
-// us each.
+// Alignment processes bins in about eighty kernels, whose launch overhead exceeds the benefit of the cache. 512 x 512
+// bins of four repeats on an H200, with the first of these kernels and 2, 4, 8, 16 positions at once: 437, 310, 242,
+// 206 us per position.
 constexpr std::int64_t aligned_bytes = std::int64_t{256} << 20;
 
 }  // namespace

@@ -1,6 +1,6 @@
-// From raw lines to voxels in one kernel; where flow is wanted this kernel keeps the depth bins besides, some slow
-// positions at a time, few enough to stay in the GPU's cache until the flow kernel has read them. And the same kernel
-// as a method that makes bins only, for whatever needs them before voxels can be made.
+// Converts raw lines to voxels in a single kernel. With flow, this kernel also stores the depth bins, for few enough
+// slow-axis positions at a time that they stay in the GPU's cache until the flow kernel has read them. FusedLines uses
+// the same kernel as a method that only produces bins.
 #pragma once
 
 #include "compute/cuda/flow.h"
@@ -12,7 +12,7 @@ namespace echolux::cuda {
 
 class FusedPasses : public Passes {
   public:
-    // The kernel lives longer, and so does the stage, if there is one. Throws Error{out_of_memory}.
+    // The kernel and the stage, which may be null, must outlive this object. Throws Error{out_of_memory}.
     FusedPasses(const ReconstructionSpec& spec, const BlockShape& shape, const FusedKernel& kernel,
                 const FlowStage* flow, cudaStream_t stream);
 
@@ -37,7 +37,7 @@ class FusedPasses : public Passes {
 
 class FusedLines : public LineMethod {
   public:
-    // Lines of whole acquired B-scans. The kernel lives longer. Throws Error{out_of_memory}.
+    // Processes lines of whole acquired B-scans. The kernel must outlive this object. Throws Error{out_of_memory}.
     FusedLines(const FusedKernel& kernel, std::int64_t frame_lines, std::int64_t max_lines, cudaStream_t stream);
 
     std::int64_t lines_at_once() const override { return lines_at_once_; }

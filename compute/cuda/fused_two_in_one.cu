@@ -1,4 +1,4 @@
-// The variants of the fused kernel for real weights of the k grid.
+// Variants of the fused kernel for real weights of the k grid.
 #include "compute/cuda/fused_launch.cuh"
 
 namespace echolux::cuda {

@@ -1,4 +1,4 @@
-// GPUs by their UUID: the one rule for reconstruction, memory, textures and ceilings.
+// Maps UUIDs to GPUs, for reconstruction, memory, textures and ceilings.
 #pragma once
 
 #include "compute/backend.h"
@@ -6,11 +6,12 @@
 namespace echolux::cuda {
 
 struct NumberedGpu {
-    int index = 0;  // by which the CUDA runtime knows it
+    int index = 0;  // device number in the CUDA runtime
     Gpu gpu;
 };
 
-// Of those that surveyed_gpus() found usable; `id` all zero: the first. Throws Error{device} where there is none.
+// Returns a usable GPU of surveyed_gpus(). An all-zero `id` selects the first one. Throws Error{device} if it is not
+// usable.
 const NumberedGpu& usable_gpu(const DeviceId& id);
 
 }  // namespace echolux::cuda

@@ -23,7 +23,7 @@ void add_grid_point(WeightOfSample& point, const NufftTables& tables, std::int64
 
 std::vector<WeightOfSample> weights_of_points(const NufftTables& tables) {
     const std::int64_t parts = tables.real ? 2 : 1;
-    const auto in_order = [&](std::int64_t g) {  // turns the transform's bins back to where those of the depth are
+    const auto in_order = [&](std::int64_t g) {  // shifts the transform's bins back to those of the depth
         const std::int64_t steps = tables.middle * g % tables.grid;
         return std::polar(1.0, 2 * std::numbers::pi * static_cast<double>(steps) / static_cast<double>(tables.grid));
     };
@@ -34,7 +34,7 @@ std::vector<WeightOfSample> weights_of_points(const NufftTables& tables) {
     return points;
 }
 
-// The shortest run of neighbouring samples that has all of a point's; the first sample follows the last.
+// The shortest circular run of neighbouring samples that covers all samples of a point.
 struct Run {
     std::int64_t first = 0;
     std::int64_t length = 0;

@@ -1,4 +1,4 @@
-// Points of a spectrum or of a grid and bins of a profile, real or complex, in kernels.
+// Operations on real or complex points of spectra and grids and on bins of profiles.
 #pragma once
 
 #include <vector_types.h>

@@ -14,8 +14,8 @@ float4 as_float4(Complex own, Complex mirrored) {
             static_cast<float>(mirrored.imag())};
 }
 
-// Bin k of a real line of 2 n points is own Z[k] + mirrored conj(Z[n - k]); the conjugate of bin n - k the same with
-// both exchanged.
+// Bin k of a real line of 2 n points is own Z[k] + mirrored conj(Z[n - k]). Exchanging both factors yields the
+// conjugate of bin n - k.
 struct Bin {
     Complex own, mirrored;
 
@@ -47,7 +47,7 @@ std::vector<float4> shift_factors(std::int64_t n, std::int64_t upsample) {
             return std::polar(1 / length, 2 * pi * static_cast<double>(k) * shift / length);
         };
         for (std::int64_t k = 0; k < n; ++k) {
-            // Two bins of the shifted line become one of its two halves.
+            // Combine two bins of the shifted line into one of its half-length transform.
             const Complex turn = Complex(0, 1) * std::polar(1.0, 2 * pi * static_cast<double>(k) / length);
             const Complex to_own = shifted(k) * (1.0 + turn), to_mirrored = std::conj(shifted(n - k)) * (1.0 - turn);
             const Bin bin(k, n);

@@ -1,7 +1,7 @@
-// The same point of two lines in half precision, each instruction on both at once, and two such pairs side by side:
-// what recipe.precision = fast puts through the transform of line_transform.cuh. A product or a sum is rounded to
-// eleven bits, so noise 62 dB below the strongest structure of a line is added to it (docs/performance.md has what that
-// does to codes).
+// The same point of two lines in half precision, processed by the same instruction, and two such pairs side by side.
+// With recipe.precision = fast, they pass through the transform of line_transform.cuh. Products and sums are rounded to
+// eleven bits, which adds noise 62 dB below the strongest structure of a line (docs/performance.md shows the effect on
+// codes).
 #pragma once
 
 #include <cuda_fp16.h>
@@ -27,7 +27,7 @@ __device__ inline HalfPair times_minus_i(HalfPair p) {
     return {p.im, __hneg2(p.re)};
 }
 
-// Real and imaginary part; see line_transform.cuh.
+// Exchanges real and imaginary part, see line_transform.cuh.
 __device__ inline HalfPair exchanged(HalfPair p) {
     return {p.im, p.re};
 }
@@ -63,7 +63,7 @@ __device__ inline HalfPair rotated(HalfPair a) {
     if constexpr (n == 9) return product(a, both(-c), both(s));
 }
 
-// Whatever is fetched of a table serves four lines.
+// Each table access serves four lines.
 struct alignas(16) HalfPairs {
     HalfPair ab, cd;
 };

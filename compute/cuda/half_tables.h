@@ -1,4 +1,4 @@
-// What goes through a transform in half precision, and tables of complex numbers for it, made on the host.
+// Decides what is transformed in half precision, and builds host tables of complex halves.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -15,13 +15,13 @@
 
 namespace echolux::cuda {
 
-// Voxels of complex numbers, and flow, are never made of halves.
+// Complex voxels and flow never use half precision.
 inline bool wants_halves(const ReconstructionSpec& spec) {
     return spec.recipe.precision == Precision::fast && spec.recipe.quantity != Quantity::complex &&
            spec.flow.method == FlowMethod::none;
 }
 
-// What weights of a grid are multiplied by, a power of two: none is then above 1, and no sum of their products with
+// Returns a power of two that scales weights of a grid. Scaled weights are at most 1, and no sum of their products with
 // saturated samples, which are at most 1 (of_half_samples), exceeds the largest half.
 inline float half_weight_scale(const std::vector<float2>& weights) {
     constexpr double largest_half = 65504;
@@ -35,20 +35,20 @@ inline float half_weight_scale(const std::vector<float2>& weights) {
     return static_cast<float>(std::exp2(std::floor(std::log2(std::min(1 / largest, largest_half / sum)))));
 }
 
-// Significant bits of a sample after shift and mask.
+// Returns the significant bits of a sample after shift and mask.
 inline int significant_bits(const RawFormat& format) {
     const std::int64_t left = sample_bits(format.sample_format) - format.shift;
     return static_cast<int>(format.bits == 0 ? left : std::min(left, format.bits));
 }
 
-// Whether samples by their format leave halves the precision that they have.
+// Returns whether the sample format fits into halves without losing precision.
 inline bool fits_halves(const RawFormat& format) {
     return format.sample_format != SampleFormat::f32 && significant_bits(format) <= 16;
 }
 
-// What spectra behind a window are multiplied by, a power of two: then no bin of saturated samples, whatever their
-// background, is above half of the largest half, and no point of a spectrum that comes back from its bins, multiplied
-// by their number and by `of_peaks`. The range of float samples is unknown.
+// Returns a power of two that scales spectra after the window. Bins of saturated samples with any background are then
+// at most half the largest half, and so are points of a spectrum transformed back from its bins, times their number and
+// `of_peaks`. Not for float samples, whose range is unknown.
 inline float half_spectrum_scale(const RawFormat& format, const std::vector<double>& window, double of_peaks) {
     constexpr double largest_half = 65504;
     double sum = 0, largest = 0;
@@ -61,13 +61,13 @@ inline float half_spectrum_scale(const RawFormat& format, const std::vector<doub
     return static_cast<float>(std::exp2(std::floor(std::log2(largest_half / 2 / greatest))));
 }
 
-// What a matrix is multiplied by for products of halves, a power of two: its elements are then up to 2^14, far below
-// what a half overflows at, and precise down to 2^-28 of the greatest.
+// Returns a power of two that scales a matrix for products of halves. Its elements are then at most 2^14, far below
+// overflow, and precise down to 2^-28 of the largest.
 inline float half_matrix_scale(double largest) {
     return largest == 0 ? 1 : static_cast<float>(std::ldexp(1.0, 13 - std::ilogb(largest)));
 }
 
-// Pairs of halves, real and imaginary part, as bits.
+// Returns the bits of a pair of halves, real and imaginary part.
 inline std::uint32_t half_bits(float re, float im) {
     const __half2 half = __floats2half2_rn(re, im);
     std::uint32_t bits = 0;

@@ -1,4 +1,4 @@
-// The kernels between the transforms of up-sampling, and how the work buffers are laid out.
+// Kernels between the transforms of up-sampling, and the layout of the work buffers.
 #include "compute/cuda/k_linear.h"
 
 #include <algorithm>
@@ -11,12 +11,12 @@ namespace echolux::cuda {
 namespace {
 
 constexpr std::int64_t margin = SplinePrefilter::reach + 1;
-constexpr std::int64_t before = 16;  // floats before each line: the margin, rounded so that lines start aligned
+constexpr std::int64_t before = 16;  // floats before each line: the margin, rounded up so that lines are aligned
 constexpr std::int64_t float_bytes = sizeof(float), complex_bytes = sizeof(float2);
 
 static_assert(before >= margin);
 
-// The taps of one point, fetched at once.
+// Loads the taps of one point together.
 template <int taps>
 __device__ inline void fetch(const float* from, float (&weights)[taps]) {
     if constexpr (taps == 4) {
@@ -27,7 +27,7 @@ __device__ inline void fetch(const float* from, float (&weights)[taps]) {
     }
 }
 
-// out[line][j], zero beyond the points of the k grid.
+// Writes out[line][j], zero beyond the points of the k grid.
 template <int taps, class Weight>
 __global__ void resample_and_weigh_lines(Resampled<taps> resampled, const Weight* weight, std::int64_t points,
                                          const float* spectra, std::int64_t pitch, std::int64_t lines, Weight* out,
@@ -47,7 +47,7 @@ __global__ void resample_and_weigh_lines(Resampled<taps> resampled, const Weight
     }
 }
 
-// Zero padding in the conjugate domain; the Nyquist bin of an even length is shared by both halves
+// Zero padding in the conjugate domain. The Nyquist bin of an even length is split between both halves
 // (docs/algorithms.md 2.5).
 __global__ void widen(const float2* narrow, std::int64_t n, float2* wide, std::int64_t wide_bins) {
     const float scale = 1.0f / static_cast<float>(n);
@@ -60,7 +60,7 @@ __global__ void widen(const float2* narrow, std::int64_t n, float2* wide, std::i
     }
 }
 
-// Beyond its ends a line goes on point-symmetrically.
+// Continues the samples beyond both ends with point symmetry.
 __global__ void extend(float* spectra, std::int64_t pitch, std::int64_t n) {
     float* x = spectra + blockIdx.x * pitch;
     const std::int64_t d = threadIdx.x + 1;
@@ -103,7 +103,7 @@ KLinearLines::KLinearLines(const KLinearTables& tables, const LineFormat& format
 }
 
 void KLinearLines::prepare_passes() {
-    constexpr std::int64_t aligned = 32;  // floats
+    constexpr std::int64_t aligned = 32;  // in floats
     subtraction_.emplace(format_, tables_.of_plan().rolling_width, lines_at_once_);
     spectra_.pitch = (before + lengths_.upsampled + margin + aligned - 1) / aligned * aligned;
     spectra_.memory = Fft::line_memory(lengths_.upsampled, lines_at_once_, spectra_.pitch * float_bytes);
@@ -124,7 +124,7 @@ std::byte* KLinearLines::enqueue(const RawLines& lines) {
         tables_.one_kernel()->enqueue(stream_, format_, lines, tables_, weighted_.data());
         return weighted_.data();
     }
-    // The zeros around the recorded samples are there from the start and never written.
+    // The zeros around the recorded samples are initialized once and never written.
     float* recorded = (upsampled_ ? recorded_.as<float>() : spectra_.first()) + lengths_.pad_left;
     subtraction_->enqueue(stream_, lines, recorded, upsampled_ ? lengths_.padded : spectra_.pitch);
     if (upsampled_) upsample(lines.count);

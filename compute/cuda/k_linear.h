@@ -1,6 +1,6 @@
-// From raw lines to weighted points of the uniform k grid on the GPU, in separate passes: subtract, (up-sample,)
-// resample, weigh; in one kernel where lines are up-sampled and fit on the chip. What the methods that work on a
-// uniform grid begin with.
+// First steps of methods on a uniform grid: converts raw lines to weighted points of the k grid on the GPU. Separate
+// passes subtract, up-sample if requested, resample and weight. A single kernel is used for up-sampled lines that fit
+// on chip.
 #pragma once
 
 #include <complex>
@@ -17,17 +17,17 @@
 
 namespace echolux::cuda {
 
-// The tables on the device, shared by all workers.
+// Tables on the device, shared by all workers.
 class KLinearTables {
   public:
-    // `tables` live longer; weight: [points], real or complex. `fused`: in one kernel where that can be. Throws
-    // Error{device, out_of_memory}.
+    // `tables` must outlive this object. `weight`: [points], real or complex. `fused` selects the single kernel if
+    // possible. Throws Error{device, out_of_memory}.
     KLinearTables(const PlainTables& tables, const std::vector<float>& weight, bool fused);
     KLinearTables(const PlainTables& tables, const std::vector<std::complex<float>>& weight, bool fused);
 
     const PlainTables& of_plan() const { return of_plan_; }
     bool real() const { return real_; }
-    std::int64_t point_bytes() const { return real_ ? sizeof(float) : sizeof(float2); }  // of a weighted point
+    std::int64_t point_bytes() const { return real_ ? sizeof(float) : sizeof(float2); }  // size of a weighted point
 
     const std::optional<UpsamplingKernel>& one_kernel() const { return one_kernel_; }
 
@@ -53,21 +53,22 @@ class KLinearTables {
 
 class KLinearLines {
   public:
-    // The tables live longer. At most about `max_lines` lines in one call. Throws Error{device, out_of_memory}.
+    // The tables must outlive this object. Calls process up to about `max_lines` lines. Throws Error{device,
+    // out_of_memory}.
     KLinearLines(const KLinearTables& tables, const LineFormat& format, std::int64_t max_lines, cudaStream_t stream);
 
     std::int64_t lines_at_once() const { return lines_at_once_; }
 
-    // Enqueues on the stream. [lines][transform], float2 where the weight is complex and float where it is real; zero
-    // beyond the points of the k grid. They are the caller's, to change them too, until the next call's work begins;
-    // there is room for whole batches of transforms.
+    // Enqueues the lines and returns [lines][transform], float2 for complex weights and float for real ones, zero
+    // beyond the points of the k grid. The caller may modify them until the work of the next call starts. The buffer
+    // holds whole batches of transforms.
     std::byte* enqueue(const RawLines& lines);
 
   private:
-    // Real lines with room before and after each for the prefilter's reach.
+    // Real lines with margins on both sides for the prefilter.
     struct Spectra {
         DeviceBuffer memory;
-        std::int64_t pitch = 0;  // floats from line to line
+        std::int64_t pitch = 0;  // floats between lines
 
         float* first() const;
     };
@@ -88,13 +89,13 @@ class KLinearLines {
     std::int64_t lines_at_once_;
     DeviceBuffer weighted_;
 
-    // Of the separate passes.
+    // Used by the separate passes.
     std::optional<Subtraction> subtraction_;
     Spectra spectra_;            // up-sampled
     DeviceBuffer recorded_;      // float [lines][padded], before up-sampling
     DeviceBuffer narrow_;        // complex [lines][padded / 2 + 1]
     DeviceBuffer wide_;          // complex [lines][upsampled / 2 + 1]
-    DeviceBuffer coefficients_;  // of the spline, float [lines][upsampled + 2], from sample -1 on
+    DeviceBuffer coefficients_;  // float [lines][upsampled + 2], spline coefficients starting at sample -1
     std::optional<Fft> to_conjugate_;
     std::optional<Fft> from_conjugate_;
 };

@@ -1,4 +1,4 @@
-// The four weights of a point of the k grid, in kernels: from its offset, or from a table.
+// The four weights of a k grid point in kernels: computed from its offset, or read from a table.
 #pragma once
 
 #include <vector_types.h>
@@ -27,9 +27,9 @@ struct TabledTaps {
     }
 };
 
-// Where speed is lost anyway.
+// For paths that are slow anyway.
 struct EitherTaps {
-    const float4* taps;  // null: cubic
+    const float4* taps;  // null for cubic
 
     ECHOLUX_HD explicit EitherTaps(const float4* taps) : taps(taps) {}
 

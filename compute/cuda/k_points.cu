@@ -1,4 +1,4 @@
-// Placing the points: tables from the plan, and a kernel that adds what the background comes to.
+// Builds k grid points: tables from the plan, and a kernel that adds the interpolated background.
 #include "compute/cuda/k_points.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace echolux::cuda {
 namespace {
 
-// Fewer taps than four become four: the others weigh nothing.
+// Extends fewer than four taps to four with zero weights.
 struct FourTaps {
     std::vector<std::uint16_t> base;
     std::vector<float4> taps;
@@ -41,7 +41,7 @@ std::vector<float2> weights(const SpectralWeight& weight, std::int64_t transform
     return values;
 }
 
-// As on the device.
+// Tables on the device.
 struct PointTables {
     EitherTaps taps;
     const std::uint16_t* base;
@@ -54,7 +54,7 @@ struct PointTables {
 struct PlacedPoint {
     std::int64_t j;
     float weights[4];
-    double whole = 0, rest = 0;  // of the background
+    double whole = 0, rest = 0;  // parts of the interpolated background
 
     __device__ PlacedPoint(const PointTables& tables, std::int64_t i) : j(i % tables.transform) {
         tables.taps(static_cast<int>(j), tables.offset[j], weights);
@@ -91,7 +91,8 @@ __global__ void place_half_points(PointTables tables, float scale, std::int64_t 
         __float2half_rn(static_cast<float>(-point.rest / 2))};
 }
 
-// Twice what the largest bin can come to of samples of half of sample_end, so that no sum on the way to it overflows.
+// The largest bin of samples of half of sample_end stays below half the largest half, so that no intermediate sum
+// overflows.
 float half_scale_of(const SpectralWeight& weight, double sample_end) {
     constexpr double largest_half = 65504;
     double sum = 0;

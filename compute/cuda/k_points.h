@@ -1,6 +1,6 @@
-// The points of the uniform k grid as the fused kernel wants them: between which samples each lies, its weight, and
-// what the background comes to there. Interpolation is linear in the samples, so a background may as well be taken off
-// afterwards: once interpolated it serves all lines of its B-scan, and the samples go into the kernel as recorded.
+// Points of the uniform k grid in the layout of the fused kernel: their samples, weight and interpolated background.
+// Interpolation is linear in the samples, so the background can be subtracted after it. One interpolated background
+// then serves all lines of its B-scan, and the kernel reads samples as recorded.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -14,37 +14,38 @@
 
 namespace echolux::cuda {
 
-// How the kernel takes lines.
+// How the kernel reads lines.
 enum class LineForm {
-    subtracted,   // sample by sample, less their background
+    subtracted,   // sample by sample, background subtracted first
     as_recorded,  // by whole words, with their background
-    two_in_one,   // likewise, two lines as one complex transform: for real weights and LagrangeCubic
-    halves        // by whole words, in half precision, less what is whole of their background
+    two_in_one,   // by whole words, two lines as one complex transform: for real weights and LagrangeCubic
+    halves        // by whole words, in half precision, minus the integer part of their background
 };
 
-// A factor of a transform in half precision: real and imaginary part.
+// A factor of a half-precision transform: real and imaginary part.
 struct HalfFactor {
     __half2 parts;
 };
 
-// A point in half precision: its taps, its weight, and what the rest of the background comes to there.
+// A point in half precision: its taps, its weight, and the interpolated rest of the background.
 struct alignas(16) HalfPoint {
     __half2 taps[2];
     __half2 weight;  // real and imaginary part
     std::uint16_t base;
-    __half minus_rest;  // of halved counts
+    __half minus_rest;  // in units of half a count
 };
 
 struct KPoints {
     LineForm form = LineForm::subtracted;
-    const std::uint16_t* base = nullptr;  // [transform]: first of four samples
-    const float4* taps = nullptr;         // [transform]: their weights; null: LagrangeCubic
-    // [rows][transform]: offset from sample base + 1 (where there are no taps); minus the background; real and
-    // imaginary part of the weight, or half the weight and the bits of `base` where two lines are one transform. Or
-    // HalfPoints.
+    const std::uint16_t* base = nullptr;  // [transform], first of four samples
+    const float4* taps = nullptr;         // [transform], weights of the samples; null: LagrangeCubic
+    // [rows][transform]: offset from sample base + 1 (without taps), negative background, and real and imaginary part
+    // of the weight. If two lines form one transform, half the weight and the bits of `base` replace the weight. With
+    // form `halves`, these are HalfPoints.
     const float4* points = nullptr;
-    std::int64_t row = 0;  // points from one B-scan to the next; 0: all have the same
+    std::int64_t row = 0;  // points between B-scans; 0: all share one row
 
+    // Returns the points for lines that start `frames` B-scans later.
     KPoints from(std::int64_t frames) const {
         KPoints later = *this;
         later.points += frames * row;
@@ -52,7 +53,8 @@ struct KPoints {
     }
 };
 
-// What does not depend on the background, shared by all workers. Beyond the points of the k grid the weight is zero.
+// Tables that do not depend on the background, shared by all workers. The weight is zero beyond the points of the k
+// grid.
 class KPointTables {
   public:
     // For tables of up to four taps and samples of 0 .. sample_end - 1. Throws Error{out_of_memory}.
@@ -61,10 +63,11 @@ class KPointTables {
     std::int64_t transform() const { return transform_; }
     bool real() const { return real_; }
 
-    // Of the weights of HalfPoints, a power of two: no line can exceed the largest half anywhere in the transform.
+    // Returns the scale of the weights of HalfPoints, a power of two that keeps every line below the largest half
+    // throughout the transform.
     float half_scale() const { return half_scale_; }
 
-    // Of bins as halves: whatever the taps, none overflows.
+    // Returns the scale of bins stored as halves, which never overflow for any taps.
     float half_bin_scale() const { return half_scale_ / 2; }
 
     const std::uint16_t* base() const { return base_.as<std::uint16_t>(); }
@@ -82,21 +85,21 @@ class KPointTables {
     DeviceBuffer weight_;
 };
 
-// A worker's points, with the backgrounds of its block.
+// A worker's points, including the backgrounds of its block.
 class KPointRows {
   public:
-    // The tables live longer. Throws Error{out_of_memory}.
+    // The tables must outlive this object. Throws Error{out_of_memory}.
     KPointRows(const KPointTables& tables, std::int64_t max_frames)
         : tables_(tables), points_(max_frames * tables.transform() * std::int64_t{sizeof(float4)}) {}
 
-    // Of at most `max_frames` acquired B-scans. Enqueues on the stream unless they are there already.
+    // Enqueues the points of up to `max_frames` acquired B-scans unless they are still valid.
     KPoints enqueue(cudaStream_t stream, LineForm form, const DeviceBackground& background, std::int64_t frames);
 
   private:
     const KPointTables& tables_;
     DeviceBuffer points_;
     LineForm form_ = LineForm::subtracted;
-    bool lasting_ = false;  // the points hold for any block of that form
+    bool lasting_ = false;  // the points are valid for any block of that form
 };
 
 }  // namespace echolux::cuda

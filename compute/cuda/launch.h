@@ -1,5 +1,4 @@
-// How kernels that do a little work for each element are spread over the GPU: a block of threads for each line, or one
-// thread for each element of a flat range.
+// Launch configurations for simple kernels: one thread block per line, or one thread per element of a flat range.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +13,13 @@ inline unsigned blocks_for(std::int64_t elements) {
     return static_cast<unsigned>((elements + threads_of_a_range - 1) / threads_of_a_range);
 }
 
-// Of a block whose threads take depths of one line: whole warps, no more than have work.
+// Returns the block size for the depths of one line: whole warps, without idle ones.
 inline unsigned threads_for_depths(std::int64_t depth) {
     constexpr std::int64_t warp = 32;
     return static_cast<unsigned>(std::clamp<std::int64_t>((depth + warp - 1) / warp * warp, warp, threads_of_a_range));
 }
 
-// Lines of a block whose threads fetch tables once for all of them.
+// Lines per block if threads load tables once for several lines.
 inline constexpr int lines_that_share = 4;
 
 inline unsigned blocks_for_lines(std::int64_t lines) {
@@ -28,7 +27,7 @@ inline unsigned blocks_for_lines(std::int64_t lines) {
 }
 
 #ifdef __CUDACC__
-// Index of this thread in a flat range.
+// Returns the index of this thread in a flat range.
 __device__ inline std::int64_t element() {
     return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }

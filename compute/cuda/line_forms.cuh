@@ -1,7 +1,6 @@
-// The forms in which neighbouring lines go through the transform of line_transform.cuh: each as one of its own, two
-// side by side in floats or four in halves, or, where the weights of the k grid are real, two as one, the first line
-// its real and the second its imaginary part, and another two beside them. Every table entry that is fetched serves all
-// of them.
+// How neighbouring lines pass through the transform of line_transform.cuh: two side by side in floats; four in halves;
+// or, for real weights of the k grid, four as two complex lines side by side, each with one line as real and another as
+// imaginary part. Every table access serves all of them.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +11,7 @@
 
 namespace echolux::cuda {
 
-// Of transforms side by side. use(bin, point) for the bins on one side of zero delay.
+// For transforms side by side. Calls use(bin, point) for the bins on one side of zero delay.
 template <class Size, class Point, class Factor, class Use>
 __device__ inline void last_stage_side_by_side(const Point* exchange, const Factor* twiddles, int t, const Use& use) {
     constexpr int radix = Size::last_radix;
@@ -26,7 +25,7 @@ __device__ inline void last_stage_side_by_side(const Point* exchange, const Fact
     }
 }
 
-// Both lines at a point, from four samples of theirs, less their background.
+// Interpolates both lines from four of their samples and subtracts their background.
 __device__ inline float2 interpolated(const float2 (&x)[4], const float (&w)[4], float minus_background) {
     return {fmaf(w[3], x[3].x, fmaf(w[2], x[2].x, fmaf(w[1], x[1].x, fmaf(w[0], x[0].x, minus_background)))),
             fmaf(w[3], x[3].y, fmaf(w[2], x[2].y, fmaf(w[1], x[1].y, fmaf(w[0], x[0].y, minus_background))))};
@@ -40,11 +39,11 @@ struct SideBySide {
     using Words = AsRecorded<Word>;
 
     template <class Size>
-    static constexpr int min_blocks(int block) {  // of a multiprocessor
+    static constexpr int min_blocks(int block) {  // per multiprocessor
         return block > 128 ? 512 / block : 5;
     }
 
-    // Point j of the k grid, resampled and weighed; `base` is its own.
+    // Returns point j of the k grid, resampled and weighted. `base` belongs to the point.
     template <class Taps>
     __device__ static Point resampled(float4 point, const std::uint16_t* base, const Taps& taps, int j,
                                       const float2* spectra) {
@@ -56,7 +55,7 @@ struct SideBySide {
         return {{value.x * point.z, value.x * point.w}, {value.y * point.z, value.y * point.w}};
     }
 
-    // The last stage: use(line, bin, value) for the bins on one side of zero delay.
+    // Runs the last stage and calls use(line, bin, value) for the bins on one side of zero delay.
     template <class Size, class Use>
     __device__ static void last_stage(const Point* exchange, const Factor* twiddles, int t, const Use& use) {
         last_stage_side_by_side<Size>(exchange, twiddles, t, [&](int bin, const Point& point) {
@@ -78,7 +77,7 @@ struct Halves {
         return block > 128 ? 640 / block : 5;
     }
 
-    // The entry of the table is a HalfPoint, taps and base among it.
+    // The table entry is a HalfPoint, which includes taps and base.
     template <class Taps>
     __device__ static Point resampled(float4 entry, const std::uint16_t*, const Taps&, int, const HalfQuad* spectra) {
         const auto& point = reinterpret_cast<const HalfPoint&>(entry);
@@ -133,7 +132,7 @@ struct TwoInOne {
         return {interpolated(ab, w, point.y) * point.z, interpolated(cd, w, point.y) * point.z};
     }
 
-    // Butterflies of sixteen points leave no registers for both transforms at once.
+    // Butterflies of sixteen points leave too few registers for both transforms at once.
     template <class Size, class Use>
     __device__ static void last_stage(const Point* exchange, const float2* twiddles, int t, const Use& use) {
         if constexpr (Size::last_radix == 16) {
@@ -151,7 +150,7 @@ struct TwoInOne {
     }
 
   private:
-    // Every second of some points.
+    // Every second point.
     struct SecondPoints {
         const float2* first;
 
@@ -159,7 +158,7 @@ struct TwoInOne {
         __device__ float2 operator[](int i) const { return first[2 * i]; }
     };
 
-    // A bin of either line needs the transform's bins k and n - k: a thread has the butterflies of both.
+    // A bin of either line needs the transform's bins k and n - k, so each thread processes both butterflies.
     template <class Size, class Value, class Points, class Use>
     __device__ static void last_stage_of(Points exchange, const float2* twiddles, int t, const Use& use) {
         constexpr int radix = Size::last_radix, step = Size::n / radix;
@@ -178,7 +177,7 @@ struct TwoInOne {
         }
     }
 
-    // Of the line that is the real part, and of the one that is the imaginary part.
+    // Separates the real-part line and the imaginary-part line.
     template <class Use>
     __device__ static void both(const Use& use, int line, int bin, float2 z, float2 mirror) {
         use(line, bin, float2{z.x + mirror.x, z.y - mirror.y});

@@ -1,4 +1,4 @@
-// Which method a spec asks for on the GPU, apart from the fused kernel, and its tables.
+// Creates the GPU method of a spec and its tables, except for the fused kernel.
 #pragma once
 
 #include <functional>
@@ -11,17 +11,17 @@
 
 namespace echolux::cuda {
 
-// One for each worker's stream; the copies share the tables.
+// Creates a method for a worker's stream. Copies share the tables.
 using LineMethodMaker = std::function<std::unique_ptr<LineMethod>(cudaStream_t)>;
 
 struct LineMethods {
     LineMethodMaker make;
-    std::string way;         // in a few words for people
-    bool in_halves = false;  // lines that lie at multiples of four bytes
+    std::string way;         // short description for users
+    bool in_halves = false;  // for 4-byte aligned lines
 };
 
-// The spec is valid and `plain` lives longer than the methods. At most about `max_lines` lines are given in one call.
-// `fused`: in one kernel what can be. Throws Error{device, out_of_memory}.
+// Creates the methods of a valid spec. `plain` must outlive them. Calls will have up to about `max_lines` lines.
+// `fused` selects single kernels if possible. Throws Error{device, out_of_memory}.
 LineMethods line_methods(const ReconstructionSpec& spec, const PlainTables& plain, const LineFormat& format,
                          DepthRange kept, std::int64_t max_lines, bool fused);
 

@@ -1,5 +1,5 @@
-// Two lines for a block of threads, so that what is fetched of a table serves both. They share a row of the
-// background, so a B-scan with an odd number of lines ends with one alone.
+// Pairs of lines that one thread block processes together, so that each table access serves both. Both lines share a
+// row of the background, so a B-scan with an odd number of lines ends with a single line.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ namespace echolux::cuda {
 class LinePairs {
   public:
     struct Pair {
-        int a = -1;  // below 0: there is none
-        int b = -1;  // the same as `a` where that is alone
+        int a = -1;  // negative: no line
+        int b = -1;  // equals `a` for a single line
     };
 
     LinePairs() = default;
 
-    // Of the lines of one kernel.
+    // Pairs the lines of one kernel.
     LinePairs(std::int64_t lines, const DeviceBackground& background) : lines_(static_cast<int>(lines)) {
         const bool one_row = background.frame_lines == 0;
         row_lines_ = one_row ? lines_ : static_cast<int>(background.frame_lines);
@@ -26,7 +26,7 @@ class LinePairs {
         pairs_of_a_row_ = (row_lines_ + 1) / 2;
     }
 
-    // Some may be empty.
+    // Returns the number of pairs, some of which may be empty.
     unsigned count() const {
         return static_cast<unsigned>((before_ + lines_ + row_lines_ - 1) / row_lines_ * pairs_of_a_row_);
     }
@@ -44,7 +44,7 @@ class LinePairs {
   private:
     int lines_ = 0;
     int row_lines_ = 1;
-    int before_ = 0;  // lines of the first row that came earlier
+    int before_ = 0;  // lines of the first row before line 0
     int pairs_of_a_row_ = 1;
 };
 

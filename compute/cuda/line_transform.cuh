@@ -1,7 +1,7 @@
-// The discrete Fourier transform of a line, or of two side by side, by a group of threads: sixteen points stay in each
-// thread's registers, thread t of T holding points t, t + T, t + 2 T ... before and after. Between the stages (radix
-// 16, then what is left: Stockham's order, so bins come out in natural order) they change places through shared memory,
-// padded so that no two threads that are served together meet in a bank.
+// Discrete Fourier transform of a line, or of two side by side, by a group of threads. Each thread holds sixteen points
+// in registers: thread t of T has points t, t + T, t + 2 T ... before and after. The stages have radix 16, then the
+// remaining radix, in Stockham order, so bins are in natural order. Between stages, points are exchanged through shared
+// memory, padded to avoid bank conflicts.
 #pragma once
 
 #include "compute/cuda/butterflies.cuh"
@@ -13,8 +13,8 @@ __device__ inline int padded(int i) {
     return i + (i >> 4);
 }
 
-// Results of butterfly t of a stage before which sub-transforms had `length` bins, to where the next stage wants them:
-// (t / length) * length * radix + t % length + i * length.
+// Writes the results of butterfly t, before whose stage sub-transforms had `length` bins, to the position expected by
+// the next stage: (t / length) * length * radix + t % length + i * length.
 template <int length, int radix, class Point>
 __device__ inline void put(Point* exchange, const Point (&v)[radix], int t) {
     Point* first = exchange + padded(t / length * (length * radix) + t % length);
@@ -23,7 +23,7 @@ __device__ inline void put(Point* exchange, const Point (&v)[radix], int t) {
     for (int i = 0; i < radix; ++i) first[i * step] = v[i];
 }
 
-// Operands t + i * n / radix of butterfly t. `exchange`: points, or a part of each.
+// Reads operands t + i * n / radix of butterfly t. `exchange` holds points, or one component of each.
 template <int n, int radix, class Points, class Point>
 __device__ inline void get(Points exchange, Point (&v)[radix], int t) {
     const auto first = exchange + padded(t);
@@ -36,7 +36,7 @@ __device__ inline float2 loaded(const float2* factor) {
     return __ldg(factor);
 }
 
-// v[i] *= w^i; `rows` holds powers of this butterfly's w, `stride` apart (twiddles.h).
+// v[i] *= w^i. `rows` holds powers of this butterfly's w, `stride` apart (twiddles.h).
 template <int radix, class Point, class Factor>
 __device__ inline void twiddle(Point (&v)[radix], const Factor* rows, int stride) {
     Factor first[4];
@@ -54,7 +54,7 @@ __device__ inline void twiddle(Point (&v)[radix], const Factor* rows, int stride
     }
 }
 
-// A stage of radix 16 after one that ended with `length` bins.
+// A stage of radix 16 after one with `length` bins.
 template <int n, int length, class Point, class Factor>
 __device__ inline void middle_stage(Point* exchange, Point (&v)[16], const Factor* twiddles, int t) {
     get<n>(exchange, v, t);
@@ -65,7 +65,7 @@ __device__ inline void middle_stage(Point* exchange, Point (&v)[16], const Facto
     __syncthreads();
 }
 
-// `exchange`: [Size::exchange_points], may be in use until the block's threads come here.
+// `exchange`: [Size::exchange_points], may be in use until all threads of the block enter.
 template <class Size, class Point, class Factor>
 __device__ inline void stages_before_last(Point* exchange, Point (&v)[16], const Factor* twiddles, int t) {
     transform(v);
@@ -76,7 +76,7 @@ __device__ inline void stages_before_last(Point* exchange, Point (&v)[16], const
     if constexpr (Size::four_stages) middle_stage<Size::n, 256>(exchange, v, twiddles + twiddle_rows(16) * 16, t);
 }
 
-// Bins k + m * n / radix of the last stage.
+// Computes bins k + m * n / radix of the last stage.
 template <class Size, class Points, class Point, class Factor>
 __device__ inline void last_butterfly(Points exchange, Point (&v)[Size::last_radix], const Factor* twiddles, int k) {
     get<Size::n>(exchange, v, k);
@@ -84,8 +84,8 @@ __device__ inline void last_butterfly(Points exchange, Point (&v)[Size::last_rad
     transform(v);
 }
 
-// All of it, forward, not normalised. Every thread of the block comes here; `exchange` is free again after the next
-// barrier.
+// The complete forward transform, unnormalized. All threads of the block must call it. `exchange` is free after the
+// next barrier.
 template <class Size, class Point, class Factor>
 __device__ inline void transform_line(Point* exchange, Point (&v)[16], const Factor* twiddles, int t) {
     constexpr int radix = Size::last_radix, butterflies = 16 / radix;
@@ -99,7 +99,8 @@ __device__ inline void transform_line(Point* exchange, Point (&v)[16], const Fac
     }
 }
 
-// Real and imaginary part exchanged: before and after a forward transform they make it the backward one, e^(+i).
+// Exchanges real and imaginary parts. Applied before and after a forward transform, this yields the inverse one,
+// e^(+i).
 __device__ inline float2 exchanged(float2 a) {
     return {a.y, a.x};
 }
@@ -108,7 +109,7 @@ __device__ inline ComplexPair exchanged(ComplexPair p) {
     return {exchanged(p.a), exchanged(p.b)};
 }
 
-// Backward, not normalised either.
+// The inverse transform, also unnormalized.
 template <class Size, class Point>
 __device__ inline void transform_line_back(Point* exchange, Point (&v)[16], const float2* twiddles, int t) {
 #pragma unroll

@@ -1,5 +1,5 @@
-// Which lines kernels read by whole words instead of sample by sample: what instruments stream fast, little-endian, of
-// one channel, with nothing to shift or to mask.
+// Identifies lines that kernels read by whole words rather than sample by sample: little-endian, one channel, without
+// shift and mask, as streamed by fast instruments.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace echolux::cuda {
 
 enum class LineWords { none, u16, packed12 };
 
-// Of the format alone.
+// Considers the format only.
 inline LineWords format_words(const LineFormat& format) {
     LineWords words = LineWords::none;
     format.with_reader([&](const auto& read) {
@@ -27,12 +27,12 @@ inline LineWords format_words(const LineFormat& format) {
     return words;
 }
 
-// Whether every line begins at a multiple of so many bytes.
+// Returns whether every line is aligned to `bytes` bytes.
 inline bool lie_at(const LineFormat& format, const std::byte* raw, std::uint64_t bytes) {
     return (reinterpret_cast<std::uintptr_t>(raw) | static_cast<std::uint64_t>(format.line_bytes())) % bytes == 0;
 }
 
-// Words of 32 bits, whose samples a line has all of.
+// Returns how lines can be read in 32-bit words. Requires aligned lines with a whole number of words.
 inline LineWords line_words(const LineFormat& format, const std::byte* raw) {
     const LineWords words = format_words(format);
     const int samples_together = words == LineWords::packed12 ? 8 : 2;

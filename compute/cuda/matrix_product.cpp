@@ -5,7 +5,7 @@
 namespace echolux::cuda {
 namespace {
 
-// The functions of cuBLASLt that are used here.
+// The functions of cuBLASLt used here.
 struct CublasLt {
     decltype(&cublasLtCreate) create;
     decltype(&cublasLtDestroy) destroy;
@@ -67,7 +67,7 @@ MatrixProduct::Owned<cublasLtHandle_t> MatrixProduct::context() {
     return {handle, lt().destroy};
 }
 
-// cuBLAS counts columns first: what lies in memory as rows of `inner` elements is a transposed matrix to it.
+// cuBLAS is column-major: rows of `inner` contiguous elements are a transposed matrix.
 MatrixProduct::Owned<cublasLtMatmulDesc_t> MatrixProduct::transposed_product(Operand operand) {
     const auto arithmetic = operand == Operand::half ? CUBLAS_COMPUTE_32F : CUBLAS_COMPUTE_32F_FAST_TF32;
     cublasLtMatmulDesc_t handle = nullptr;
@@ -92,7 +92,7 @@ void MatrixProduct::choose() {
     cublasLtMatmulPreference_t handle = nullptr;
     checked(lt().create_preference(&handle), "choose an algorithm");
     const Owned<cublasLtMatmulPreference_t> preference(handle, lt().destroy_preference);
-    const std::uint64_t max_workspace = std::uint64_t{32} << 20;  // what NVIDIA advises for the largest GPUs
+    const std::uint64_t max_workspace = std::uint64_t{32} << 20;  // NVIDIA's recommendation for the largest GPUs
     checked(
         lt().set_preference(handle, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &max_workspace, sizeof(max_workspace)),
         "choose an algorithm");

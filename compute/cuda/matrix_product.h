@@ -1,5 +1,6 @@
-// Matrix times a batch of spectra on the tensor cores (cuBLASLt). One object does one shape with one algorithm, chosen
-// when it is made and never one that splits its sums: a column has the same bits wherever it stands, on any stream.
+// Multiplies a matrix with a batch of spectra on the tensor cores (cuBLASLt). Each object has a fixed shape and
+// algorithm, selected at construction and never one that splits sums. The bits of a column therefore do not depend on
+// its position or stream.
 #pragma once
 
 #include <cublasLt.h>
@@ -12,31 +13,31 @@
 
 namespace echolux::cuda {
 
-// What is multiplied; sums are float. tf32: floats whose mantissa has been rounded to ten bits.
+// Type of the operands; sums are float. tf32: floats with the mantissa rounded to ten bits.
 enum class Operand { half, tf32 };
 
 struct ProductShape {
     std::int64_t rows = 0;     // of the matrix: [rows][inner]
     std::int64_t columns = 0;  // spectra: [columns][inner]
-    std::int64_t inner = 0;    // a multiple of 8
+    std::int64_t inner = 0;    // multiple of 8
 };
 
-// What a shape wants: multiples of `step`.
+// Returns `value` rounded up to a multiple of `step`.
 inline std::int64_t rounded_up(std::int64_t value, std::int64_t step) {
     return (value + step - 1) / step * step;
 }
 
 class MatrixProduct {
   public:
-    enum class Products { floats, halves };  // halves: the caller knows that none is too large
+    enum class Products { floats, halves };  // halves: the caller guarantees that none overflows
 
-    // On the current device. Throws Error{device, out_of_memory}.
+    // Selects an algorithm on the current device. Throws Error{device, out_of_memory}.
     MatrixProduct(Operand operand, const ProductShape& shape, Products products = Products::floats);
 
-    // What each stream has to provide.
+    // Returns the workspace that each stream must provide.
     std::int64_t workspace_bytes() const { return static_cast<std::int64_t>(choice_.workspaceSize); }
 
-    // products: [columns][rows], factor times the product.
+    // Enqueues products = factor * matrix * spectra, [columns][rows].
     void enqueue(cudaStream_t stream, const void* matrix, const void* spectra, float factor, void* products,
                  std::byte* workspace) const;
 

@@ -10,7 +10,7 @@ namespace echolux::cuda {
 
 void checked(cudaError_t result, const char* doing) {
     if (result == cudaSuccess) return;
-    cudaGetLastError();  // an error that is not sticky is told once
+    cudaGetLastError();  // clears an error that is not sticky
     if (result == cudaErrorMemoryAllocation) {
         throw Error(ErrorCode::out_of_memory, fmt::format("the GPU has no memory to {}", doing), "cuda",
                     "reconstruct fewer B-scans at a time, or close what else uses the GPU");
@@ -33,7 +33,7 @@ CurrentDevice::CurrentDevice(int device, std::nothrow_t) noexcept : former_(devi
     if (cudaGetDevice(&former_) != cudaSuccess || cudaSetDevice(device) != cudaSuccess) cudaGetLastError();
 }
 
-// A complaint that nobody can hear is not left for the next launch.
+// Clears errors so that the next launch does not report them.
 CurrentDevice::~CurrentDevice() {
     if (cudaSetDevice(former_) != cudaSuccess) cudaGetLastError();
 }
@@ -132,7 +132,7 @@ DeviceBuffer zeroed(std::int64_t bytes) {
 }
 
 Stream::Stream(Urgency urgency) {
-    int least = 0, greatest = 0;  // 0 is the usual one, greater ones are less
+    int least = 0, greatest = 0;  // 0 is the default; larger numbers have lower priority
     checked(cudaDeviceGetStreamPriorityRange(&least, &greatest), "ask for priorities of streams");
     checked(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, urgency == Urgency::urgent ? greatest : 0),
             "make a stream");
@@ -153,11 +153,11 @@ Event::~Event() {
 
 bool Event::reached() const {
     const cudaError_t state = cudaEventQuery(event_);
-    if (state == cudaErrorNotReady) cudaGetLastError();  // no error, but the runtime remembers it as one
+    if (state == cudaErrorNotReady) cudaGetLastError();  // not an error, but the runtime records it as one
     return state != cudaErrorNotReady;
 }
 
-// A thread that sleeps takes some 30 us to wake up, half of what a B-scan takes: it asks for a while first.
+// Waking a sleeping thread takes about 30 us, half the time of a B-scan, so poll for a while first.
 void Event::wait(const char* doing) const {
     constexpr std::chrono::microseconds patience{100};
     const auto start = std::chrono::steady_clock::now();

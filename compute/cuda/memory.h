@@ -1,5 +1,5 @@
-// What belongs to the CUDA runtime, held by owners that give it back, and the one way its return codes become errors.
-// Everything lives on the device that was current when it was made.
+// RAII owners of CUDA resources, and the conversion of CUDA return codes to errors. Resources belong to the device that
+// was current at construction.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,17 +14,17 @@
 
 namespace echolux::cuda {
 
-// Throws Error{device} naming what failed; Error{out_of_memory} where memory was refused.
+// Throws Error{device} naming the failed action, or Error{out_of_memory} if an allocation failed.
 void checked(cudaError_t result, const char* doing);
 
-// Takes the state of a launch that has just been made: a bad launch is an error here, a failing kernel later.
+// Checks the launch that was just made. Reports launch errors only; kernel failures surface later.
 void checked_launch(const char* doing);
 
-// Makes a device current, and the former one again at the end of the scope.
+// Makes a device current and restores the previous one at the end of the scope.
 class CurrentDevice {
   public:
     explicit CurrentDevice(int device);
-    CurrentDevice(int device, std::nothrow_t) noexcept;  // for destructors: tries
+    CurrentDevice(int device, std::nothrow_t) noexcept;  // for destructors; ignores errors
     ~CurrentDevice();
     CurrentDevice(const CurrentDevice&) = delete;
     CurrentDevice& operator=(const CurrentDevice&) = delete;
@@ -33,17 +33,17 @@ class CurrentDevice {
     int former_ = 0;
 };
 
-// Throws Error{bad_setting} naming `where` unless `data` is memory of the current device.
+// Checks that `data` is memory of the current device. Throws Error{bad_setting} naming `where`.
 void require_on_device(const void* data, const char* where);
 
-// That a block of threads can ask for on the current device.
+// Returns the max shared memory per thread block on the current device.
 int max_shared_bytes();
 
-// Throws Error{out_of_memory} that says how much `what` ("this filter") needs and how much the GPU has, unless it has
-// that.
+// Checks that `bytes` of device memory are free. Otherwise throws Error{out_of_memory} stating the requirement of
+// `what` ("this filter") and the available memory.
 void require_free(std::int64_t bytes, const char* what, const char* remedy);
 
-// Memory of the device or, pinned, of the host. Empty ones own nothing.
+// Memory of the device, or pinned host memory. Default-constructed objects are empty.
 enum class Side { device, pinned };
 
 template <Side side>
@@ -68,7 +68,7 @@ class Memory {
         return reinterpret_cast<T*>(data_);
     }
 
-    // At least that many bytes; what it held is gone where it grows.
+    // Grows to `bytes` or more. Growing discards the content.
     void reserve(std::int64_t bytes) {
         if (bytes <= bytes_) return;
         *this = Memory();
@@ -86,7 +86,7 @@ class Memory {
 using DeviceBuffer = Memory<Side::device>;
 using PinnedBuffer = Memory<Side::pinned>;
 
-// A table of the host on the device. Returns when it is there.
+// Copies a host table to the device. Blocks until complete.
 void upload(const void* from, std::int64_t bytes, std::byte* to);
 
 template <class T>
@@ -98,10 +98,10 @@ DeviceBuffer uploaded(const std::vector<T>& table) {
     return buffer;
 }
 
-// All zero. Returns when it is.
+// Allocates zeroed memory. Blocks until complete.
 DeviceBuffer zeroed(std::int64_t bytes);
 
-// Work of urgent ones goes first: short steps that the host waits for, beside long ones that may come later.
+// Work on urgent streams has priority: for short steps that the host waits for, next to long ones.
 enum class Urgency { usual, urgent };
 
 class Stream {
@@ -117,7 +117,7 @@ class Stream {
     cudaStream_t stream_ = nullptr;
 };
 
-// An order between streams; waiting for one on the host soon sleeps instead of spinning.
+// Orders streams. wait() on the host spins briefly, then sleeps.
 class Event {
   public:
     Event();
@@ -127,10 +127,10 @@ class Event {
 
     operator cudaEvent_t() const { return event_; }
 
-    // Whether what it was recorded after is done, or has failed.
+    // Returns whether the recorded work is complete or has failed.
     bool reached() const;
 
-    // The host waits for that, where it is not done yet. Throws Error{device} that names what was done.
+    // Blocks the host until the recorded work is complete. Throws Error{device} naming the action `doing`.
     void wait(const char* doing) const;
 
   private:

@@ -1,4 +1,4 @@
-// The other half of a transform at half the length (half_length.h): bin n - k brought to the thread that has bin k.
+// Mirrored bins of half-length transforms (half_length.h): transfers bin n - k to the thread that holds bin k.
 #pragma once
 
 #include "compute/cuda/line_transform.cuh"
@@ -9,13 +9,13 @@ __device__ inline ComplexPair conjugate(ComplexPair p) {
     return {{p.a.x, -p.a.y}, {p.b.x, -p.b.y}};
 }
 
-// own z + mirrored conj(mirror), the factors side by side.
+// Returns own z + mirrored conj(mirror), with both factors in one float4.
 __device__ inline ComplexPair combined(float4 factors, ComplexPair z, ComplexPair mirror) {
     return z * float2{factors.x, factors.y} + conjugate(mirror) * float2{factors.z, factors.w};
 }
 
-// use(i, k, mirror) for v[i], which is bin k of transform_line(), and bin (n - k) mod n, where first <= k < end. Every
-// thread of the block comes here; `exchange` is free again after the next barrier.
+// Calls use(i, k, mirror) for v[i], bin k of transform_line(), and bin (n - k) mod n, if first <= k < end. All threads
+// of the block must call it. `exchange` is free after the next barrier.
 template <class Size, class Point, class Use>
 __device__ inline void with_mirrored_bins(Point* exchange, const Point (&v)[16], int t, int first, int end,
                                           const Use& use) {

@@ -9,7 +9,7 @@
 namespace echolux::cuda {
 namespace {
 
-// The same of radices of at most `largest`.
+// Does the same for radices of at most `largest`.
 std::vector<int> fewest_radices_below(int n, int largest) {
     std::vector<int> fewest;
     for (const int radix : {16, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2}) {
@@ -29,8 +29,8 @@ std::vector<int> fewest_radices_below(int n, int largest) {
     return fewest;
 }
 
-// How often shared memory is gone to for each time that it could do with: eight points of 16 bytes are served at once,
-// unless two lie in the same banks. Counted for the first threads of each stage.
+// Estimates bank conflicts: shared memory accesses relative to the ideal. Eight points of 16 bytes are served at once
+// unless two share banks. Simulated for the first threads of each stage.
 double conflicts(const MixedRadix& length) {
     constexpr int served = 8, counted = 64 * served;
     double turns = 0, wanted = 0;

@@ -1,7 +1,7 @@
-// The discrete Fourier transform of a line, or of two side by side, whose length is a product of small radices. Each
-// butterfly of a stage reads its operands from shared memory and puts the results in their places, so threads may take
-// any number of them in any order; bins end where the digits of their numbers say, last digit first, and the last stage
-// gives them in natural order. A length is known only when the kernel runs, or, a fifth faster, while compiling.
+// Discrete Fourier transform of a line, or of two side by side, whose length is a product of small radices. Each
+// butterfly reads its operands from shared memory and writes the results back in place, so threads may process any
+// number of butterflies in any order. The final position of a bin follows from the reversed digits of its index, and
+// the last stage returns bins in natural order. Lengths are run-time values or, a fifth faster, compile-time constants.
 #pragma once
 
 #include <type_traits>
@@ -18,7 +18,7 @@ struct Radix {
     static constexpr int radix = value;
 };
 
-// A stage of a length that is known when the kernel runs.
+// A stage of a run-time length.
 struct StageOfAny {
     const MixedStage& stage;
     int stages_before;
@@ -73,7 +73,7 @@ struct AnyLength {
     }
 };
 
-// One of a length that is known while compiling.
+// A stage of a compile-time length.
 template <int s, int padding, int... radices>
 struct StageOfKnown {
     static constexpr MixedStage stage() {
@@ -99,7 +99,7 @@ struct StageOfKnown {
     }
 };
 
-// With its shape: threads of a group, groups of a block.
+// Includes the shape: threads per group, groups per block.
 template <int group_threads, int groups, int padding, int... radices>
 struct KnownLength {
     template <int s>
@@ -127,11 +127,11 @@ struct KnownLength {
     __device__ static constexpr int threads(const MixedShape&) { return group_threads; }
 };
 
-// The points of one line lie side by side in shared memory, or those of several with each other (two_passes.cuh).
+// The points of one line are adjacent in shared memory, or those of several lines are interleaved (two_passes.cuh).
 template <class Exchange>
 using PointOf = std::remove_cvref_t<decltype(std::declval<const Exchange&>()[0])>;
 
-// first(v, u, butterflies) gives the operands u, u + butterflies, ... of the first stage. Between two barriers.
+// first(v, u, butterflies) loads operands u, u + butterflies, ... of the first stage. Call between two barriers.
 template <class Exchange, class Stage, class First>
 __device__ inline void first_stage(const Stage& stage, Exchange exchange, int t, int threads, const First& first) {
     using Point = PointOf<Exchange>;
@@ -167,7 +167,7 @@ __device__ inline void middle_stage(const Stage& stage, Exchange exchange, const
     });
 }
 
-// use(bin, value) for all bins, or for those of the first half of n.
+// Calls use(bin, value) for all bins, or for those of the first half of n.
 enum class Bins { all, first_half };
 
 template <Bins bins = Bins::first_half, class Exchange, class Stage, class Use>

@@ -1,6 +1,5 @@
-// Lengths that are products of small numbers, as a group of threads transforms them (mixed_radix.cuh): the stages,
-// where their points lie in shared memory, and the factors that each needs. Nothing is known of a length while
-// compiling.
+// Runtime layout of transforms whose length is a product of small numbers (mixed_radix.cuh): the stages, the positions
+// of their points in shared memory, and their twiddle factors.
 #pragma once
 
 #include <vector_types.h>
@@ -15,26 +14,27 @@
 
 namespace echolux::cuda {
 
-// Points change their places only within a butterfly. Before stage s, point (or bin k of a transform of the stages
-// before) with digits k = k_1 + r_1 (k_2 + r_2 (...)) lies at k_1 stride_1 + k_2 stride_2 + ... + what is left; the
-// stage's operands are its stride apart.
+// Points move only within a butterfly. Before stage s, the point (or bin k of the transform of the previous stages)
+// with digits k = k_1 + r_1 (k_2 + r_2 (...)) is at k_1 stride_1 + k_2 stride_2 + ... + remainder. The operands of the
+// stage are its stride apart.
 struct MixedStage {
     static constexpr int max_turns = 4;
 
     int radix = 1;
     int butterflies = 0;
-    int stride = 1;    // in shared memory, from operand to operand
-    int length = 1;    // bins that the transforms had before it
-    int twiddles = 0;  // where those of the stage begin
+    int stride = 1;    // between operands in shared memory
+    int length = 1;    // bins of the transforms before this stage
+    int twiddles = 0;  // offset of this stage's factors
 
-    // Butterfly u of the stage begins at u + sum of floor(u / divisor) * step; it has bin floor(u / first divisor).
+    // Butterfly u starts at u + sum of floor(u / divisor) * step and has bin floor(u / first divisor).
     struct Turn {
-        std::uint32_t reciprocal = 0;  // of the divisor, times 2^32; 0: of 1
+        std::uint32_t reciprocal = 0;  // of the divisor, times 2^32; 0 for divisor 1
         int step = 0;
     };
     Turn turns[max_turns];
 };
 
+// Returns floor(u / divisor) using its reciprocal.
 ECHOLUX_HD inline int quotient(int u, std::uint32_t reciprocal) {
     if (reciprocal == 0) return u;
 #ifdef __CUDA_ARCH__
@@ -44,7 +44,7 @@ ECHOLUX_HD inline int quotient(int u, std::uint32_t reciprocal) {
 #endif
 }
 
-// Where the first operand of butterfly u lies.
+// Returns the position of the first operand of butterfly u.
 ECHOLUX_HD inline int place_of(const MixedStage& stage, int stages_before, int u) {
     int place = u;
     ECHOLUX_UNROLL
@@ -63,7 +63,8 @@ struct MixedRadix {
     MixedStage stage[max_stages];
 };
 
-// Of 2 to 5 radices whose product is the length; `padding`: points between the parts of the first stage.
+// Returns the layout for 2 to 5 radices whose product is the length. `padding` is the number of points between the
+// parts of the first stage.
 constexpr MixedRadix mixed_radix(std::span<const int> radices, int padding) {
     const auto reciprocal = [](int divisor) {
         const auto wide = static_cast<std::uint64_t>(divisor);
@@ -95,14 +96,14 @@ constexpr MixedRadix mixed_radix(std::span<const int> radices, int padding) {
     return length;
 }
 
-// Radices that there are butterflies of, falling, whose product is n: as few as can be, and of these the least sum.
-// Empty: there are none.
+// Returns the smallest set of supported radices, descending, whose product is n, and among these the one with the
+// smallest sum. Empty if n has none.
 std::vector<int> fewest_radices(int n);
 
-// The best known for a length of 64 to 8192 points; nothing where it is no product of 2 ... 13.
+// Returns the best known layout for 64 to 8192 points, or nothing if the length is not a product of 2 ... 13.
 std::optional<MixedRadix> mixed_radix_of(std::int64_t n);
 
-// Of all stages but the first, one after the other.
+// Returns the factors of all stages but the first, one stage after another.
 std::vector<float2> mixed_radix_twiddles(const MixedRadix& length);
 
 }  // namespace echolux::cuda

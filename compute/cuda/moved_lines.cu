@@ -1,4 +1,4 @@
-// Kernels of lines that lie elsewhere each: weigh, then gather.
+// Kernels for lines with individual sample positions: weight, then gather.
 #include "compute/cuda/moved_lines.h"
 
 #include <type_traits>
@@ -19,7 +19,7 @@ struct MovedWork {
     double cycles_a_point;
     const double* points;
     const float* shares;
-    std::int64_t first_line;  // of the recording
+    std::int64_t first_line;  // in the recording
 };
 
 __device__ inline float2 turn_at(const MovedWork& work, double cycles) {
@@ -36,7 +36,7 @@ __device__ inline Value weight_at(const MovedWork& work, double point) {
     }
 }
 
-// weighed[line][sample]; those that lie beyond the k grid weigh nothing.
+// weighed[line][sample]. Samples beyond the k grid get zero weight.
 template <class Value>
 __global__ void weigh_samples(MovedWork work, const float* spectra, std::int64_t count, Value* weighed) {
     const std::int64_t i = element();
@@ -48,7 +48,7 @@ __global__ void weigh_samples(MovedWork work, const float* spectra, std::int64_t
     weighed[i] = work.spreading.holds(point) ? weighted(weight_at<Value>(work, point), share) : Value{};
 }
 
-// grids[line][g], turned so that the transform's bin z is that of the depth.
+// grids[line][g], shifted so that bin z of the transform is depth bin z.
 template <class Value>
 __global__ void gather_samples(MovedWork work, const Value* weighed, std::int64_t count, Value* grids) {
     const std::int64_t i = element();
@@ -66,7 +66,7 @@ __global__ void gather_samples(MovedWork work, const Value* weighed, std::int64_
     grids[i] = sum;
 }
 
-// Real or imaginary parts of coefficients.
+// Uploads the real or imaginary parts of coefficients.
 template <class Part>
 DeviceBuffer uploaded_parts(const CubicPieces<std::complex<float>>& pieces, const Part& part) {
     std::vector<float> parts;

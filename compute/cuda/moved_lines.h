@@ -1,7 +1,7 @@
-// The NUFFT of lines whose samples lie elsewhere each (calibration.k_jitter, docs/algorithms.md 7.1) on the GPU:
-// samples are weighed where they lie, then every point of the finer grid gathers those near it, in the order of their
-// places, so that bits do not depend on threads. Places are computed in double, as on the CPU: in float a sample of
-// 8192 would be off by a thousandth of a point.
+// GPU implementation of the NUFFT for lines with individual sample positions (calibration.k_jitter, docs/algorithms.md
+// 7.1). Samples are weighted at their positions, then every point of the finer grid gathers its neighbours in order of
+// position, so the bits do not depend on threads. Positions are computed in double, as on the CPU: in float, a sample
+// of 8192 would be off by 1e-3 points.
 #pragma once
 
 #include "compute/cuda/line_method.h"
@@ -10,14 +10,14 @@
 
 namespace echolux::cuda {
 
-// A complex function by its parts, and its pieces on the device.
+// A complex function as pieces of its real and imaginary part.
 struct ComplexPiecesView {
     CubicPiecesView<float> real, imaginary;
 };
 
 class ComplexPieces {
   public:
-    // On the current device. Throws Error{device, out_of_memory}.
+    // Uploads to the current device. Throws Error{device, out_of_memory}.
     explicit ComplexPieces(const CubicPieces<std::complex<float>>& pieces);
 
     ComplexPiecesView view() const { return view_; }
@@ -30,13 +30,13 @@ class ComplexPieces {
 // Tables on the device, shared by all workers.
 class MovedLines {
   public:
-    // `real`: all weights are. On the current device. Throws Error{device, out_of_memory}.
+    // Uploads to the current device. `real`: all weights are real. Throws Error{device, out_of_memory}.
     MovedLines(const MovedSamples& samples, bool real);
 
-    // Between the two kernels, for each line.
+    // Returns the buffer size between the two kernels, per line.
     std::int64_t weighed_bytes() const;
 
-    // From `spectra`, float [lines][samples], to `grids`, [lines][grid], both float or complex.
+    // Enqueues `spectra`, float [lines][samples], to `grids`, [lines][grid]. Both buffers are float or complex.
     void enqueue(cudaStream_t stream, const RawLines& lines, const float* spectra, std::byte* weighed,
                  std::byte* grids) const;
 
@@ -45,7 +45,7 @@ class MovedLines {
     void enqueue(cudaStream_t stream, const RawLines& lines, const float* spectra, Value* weighed, Value* grids) const;
 
     bool real_;
-    MovedSpreading spreading_;  // with pieces on the device, and so are those of all others
+    MovedSpreading spreading_;  // points to device memory, like all other views
     KJitterView jitter_;
     SamplesByPlaceView by_place_;
     ComplexPieces weight_;

@@ -1,11 +1,10 @@
-// Non-local means (docs/filters.md) in tiles: a block of threads holds a tile of the volume and its surroundings in
-// shared memory, threads of a warp are neighbouring A-scans, and each has a few rows of a few B-scans with their sums
-// in registers. For an offset the patches' sums are made axis by axis: along the depth as a product inside one
-// logarithm, across B-scans by going on from one to the next, along A-scans from lane to lane. Several offsets in depth
-// are taken at a time, since they share what is read. Special functions, arithmetic and shared memory are about equally
-// busy.
+// Non-local means (docs/filters.md) in tiles. A thread block holds a tile of the volume and its surroundings in shared
+// memory. Threads of a warp are neighbouring A-scans, and each processes a few rows of a few B-scans with their sums in
+// registers. For each offset, patch sums are computed axis by axis: in depth as a product inside a single logarithm,
+// across B-scans as a running sum, and along A-scans by exchange between lanes. Several depth offsets are processed
+// together, because they share the data read. Special functions, arithmetic and shared memory are about equally loaded.
 //
-// The volume goes on beyond its ends. Its power is scaled so that products of patches' rows stay normal numbers.
+// The volume is extended beyond its ends. Its power is scaled so that products of patch rows remain normal numbers.
 #pragma once
 
 #include "compute/cuda/filter_box.cuh"
@@ -14,19 +13,19 @@
 
 namespace echolux::cuda {
 
-// The tile of a block of threads, and what lies in shared memory.
+// The tile of a thread block, and the layout of its shared memory.
 struct SimilarTile {
-    static constexpr int rows = 4;     // of a thread
-    static constexpr int b_scans = 4;  // of a thread
-    static constexpr int warps = 8;    // one below the other
+    static constexpr int rows = 4;     // per thread
+    static constexpr int b_scans = 4;  // per thread
+    static constexpr int warps = 8;    // stacked in depth
     static constexpr int threads = 32 * warps;
     static constexpr int depth = rows * warps;
-    static constexpr int lanes = 32;  // A-scans, with those at both ends that only patches of others reach
+    static constexpr int lanes = 32;  // A-scans, including those at both ends that only belong to other voxels' patches
 
-    int patch;                              // reach to either side
-    int search_depth, search_a, search_b;   // likewise
-    int stride, a_scans, b_scans_of_power;  // power: rows of a line (odd: no two lanes read the same bank), lines
-    int stride_of_logs, b_scans_of_logs;    // logarithms of patches
+    int patch;                              // reach on either side
+    int search_depth, search_a, search_b;   // reach on either side
+    int stride, a_scans, b_scans_of_power;  // power: rows per line (odd, which avoids bank conflicts), lines
+    int stride_of_logs, b_scans_of_logs;    // patch logarithms
 
     __host__ __device__ static SimilarTile of(int patch, int search_depth, int search_a, int search_b) {
         SimilarTile tile{patch, search_depth, search_a, search_b, 0, 0, 0, 0, 0};
@@ -42,7 +41,7 @@ struct SimilarTile {
     __host__ __device__ int powers() const { return stride * a_scans * b_scans_of_power; }
     __host__ __device__ int logs() const { return stride_of_logs * a_scans * b_scans_of_logs; }
 
-    // Groups of offsets may read a little beyond the end.
+    // Groups of offsets may read slightly beyond the end.
     __host__ __device__ int bytes(int group) const {
         return (powers() + logs() + group) * static_cast<int>(sizeof(float));
     }
@@ -52,9 +51,9 @@ struct SimilarWork {
     FilterBox box;
     SimilarTile tile;
     const float* power;
-    const float* logs;  // of patches, by of_patches()
+    const float* logs;  // of patches, from of_patch()
     float* out;
-    float margin, scale;  // of power, the latter a power of two
+    float margin, scale;  // of the power; the scale is a power of two
     PatchLikelihood likelihood;
 };
 
@@ -62,8 +61,8 @@ __device__ inline float scaled_power(float power, float margin, float scale) {
     return (power + margin) * scale;
 }
 
-// Sums of PatchLikelihood::of_patch() over the patch around each voxel. A thread for each row and A-scan of a few
-// B-scans, blockIdx.y of them.
+// Computes PatchLikelihood::of_patch() of the patch around each voxel. One thread per row and A-scan, for several
+// B-scans. blockIdx.y counts groups of B-scans.
 inline constexpr int b_scans_of_patch_sums = 16;
 
 template <int patch>
@@ -101,7 +100,7 @@ __global__ void __launch_bounds__(threads_of_a_range) sum_logs_of_patches(Simila
     }
 }
 
-// Copies a box of the volume that begins at (z, a, b) to shared memory; `value(z, a, b)` is asked for each.
+// Copies a box of the volume starting at (z, a, b) to shared memory. `value(z, a, b)` returns its elements.
 template <class Value>
 __device__ inline void fill_tile(float* shared, int depth, int stride, int a_scans, int b_scans, const Value& value) {
     for (int line = static_cast<int>(threadIdx.x) / 32; line < a_scans * b_scans; line += SimilarTile::warps) {
@@ -110,7 +109,7 @@ __device__ inline void fill_tile(float* shared, int depth, int stride, int a_sca
     }
 }
 
-// Sum over the lanes up to `patch` to either side; of no meaning in that many lanes at both ends.
+// Sums over the lanes up to `patch` on either side. Invalid in the outermost `patch` lanes on both ends.
 template <int patch>
 __device__ inline float over_lanes(float x) {
     constexpr unsigned all = 0xffffffffu;
@@ -123,7 +122,7 @@ __device__ inline float over_lanes(float x) {
     }
 }
 
-// out[i] = in[i] ... in[i + 2 patch].
+// out[i] = in[i] * ... * in[i + 2 patch].
 template <int patch, int count>
 __device__ inline void running_products(const float* in, float* out) {
     static_assert(count == 4);
@@ -142,13 +141,13 @@ __device__ inline void running_products(const float* in, float* out) {
     }
 }
 
-// What a thread has of its voxels.
+// A thread's weighted sums for its voxels.
 struct SimilarSums {
     float values[SimilarTile::b_scans][SimilarTile::rows]{}, weights[SimilarTile::b_scans][SimilarTile::rows]{};
 };
 
-// Adds `count` offsets in depth from `shift` on, at most `group`. `own`, `own_logs`: where the thread's patches and its
-// voxels begin in shared memory.
+// Adds `count` depth offsets, up to `group`, starting at `shift`. `own` and `own_logs` point to the thread's patches
+// and voxels in shared memory.
 template <int patch, int group>
 __device__ inline void add_similar(const SimilarWork& work, const float* own, const float* own_logs, int shift,
                                    int shift_of_logs, int count, SimilarSums& sums) {

@@ -1,4 +1,4 @@
-// Spectra to operands, several samples at a time, and the scales that are chosen without looking at spectra.
+// Converts spectra to operands, several samples at a time. The scales do not depend on the spectra.
 #include <cuda_fp16.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr float largest_half = 65504.0f;
 
-// Two neighbouring values of a spectrum; what would overflow (a stored background that is no background) is clamped.
+// Two neighbouring values of a spectrum. Overflowing values, as from a wrong stored background, are clamped.
 __device__ inline std::uint32_t two_halves(float a, float b) {
     const auto within = [](float v) { return fminf(fmaxf(v, -largest_half), largest_half); };
     const __half2 pair = __floats2half2_rn(within(a), within(b));
@@ -37,7 +37,7 @@ struct ElementOf<Operand::half> {
     using type = __half;
 };
 
-// One element of the matrix, on the host.
+// Converts one element of the matrix, on the host.
 template <Operand operand>
 typename ElementOf<operand>::type element_of(double value) {
     if constexpr (operand == Operand::half) {
@@ -49,7 +49,7 @@ typename ElementOf<operand>::type element_of(double value) {
 
 // ---- spectra to operands --------------------------------------------------------------------------------------------
 
-// Formats whose samples are read by eights, as the fast instruments deliver them.
+// Formats read eight samples at a time, as used by fast instruments.
 template <class Read>
 struct Eight {
     static constexpr bool possible = false;
@@ -88,10 +88,10 @@ struct Eight<ReadSample<SampleFormat::packed12, ByteOrder::little, UnitStride>> 
 };
 
 constexpr int threads_of_eights = 128;
-constexpr int lines_in_flight = 4;    // raw words of so many lines are on their way at a time
-constexpr int lines_of_a_thread = 8;  // that share the background, which is twice as long as the samples
+constexpr int lines_in_flight = 4;    // raw lines loaded concurrently
+constexpr int lines_of_a_thread = 8;  // lines that share the background, whose data is twice as long as the samples
 
-// Where the background row of one line after the other begins, without a division for each.
+// Tracks the background row of consecutive lines without a division per line.
 class RowWalk {
   public:
     __device__ RowWalk(const DeviceBackground& background, std::int64_t line) : background_(background) {
@@ -102,7 +102,7 @@ class RowWalk {
     }
     __device__ std::int64_t offset() const { return row_ * background_.samples; }
 
-    // To the next line; true where another row begins.
+    // Moves to the next line. Returns true if it has a different row.
     __device__ bool next() {
         if (background_.frame_lines == 0 || --left_ > 0) return false;
         ++row_;
@@ -130,7 +130,7 @@ struct EightBackground {
     }
 };
 
-// Raw lines to halves: a thread takes the same eight samples of some lines.
+// Converts raw lines to halves. A thread processes the same eight samples of several lines.
 template <class Read>
 __global__ void __launch_bounds__(threads_of_eights)
     subtract_to_halves(Read read, const std::byte* raw, std::int64_t line_bytes, std::int64_t lines,
@@ -166,7 +166,7 @@ __global__ void __launch_bounds__(threads_of_eights)
     }
 }
 
-// Floats to operands, four at a time.
+// Convert floats to operands, four at a time.
 __global__ void to_halves(const float4* values, float scale, std::int64_t fours, uint2* halves) {
     const std::int64_t i = element();
     if (i >= fours) return;
@@ -181,14 +181,14 @@ __global__ void to_tf32(const float4* values, std::int64_t fours, float4* rounde
     rounded[i] = {rounded_to_tf32(v.x), rounded_to_tf32(v.y), rounded_to_tf32(v.z), rounded_to_tf32(v.w)};
 }
 
-// ---- shape and scales, chosen without looking at spectra ------------------------------------------------------------
+// ---- shape and scales, independent of the spectra -------------------------------------------------------------------
 
 Operand operand_for(const RawFormat& format) {
     return format.sample_format == SampleFormat::f32 ? Operand::tf32 : Operand::half;
 }
 
-// Lines of a product: enough to fill the GPU, few enough that spectra, matrix and bins of one product stay in a large
-// L2 cache. It depends on the scan alone, not on blocks, and with it the algorithm and the bits.
+// Returns the lines per product: enough to occupy the GPU, few enough that spectra, matrix and bins of one product stay
+// in a large L2 cache. Depends only on the scan and not on blocks, and so do the algorithm and the bits.
 std::int64_t lines_of_product(const ScanGeometry& geometry, std::int64_t rows) {
     constexpr std::int64_t best = 2048, step = 128, max_bytes = std::int64_t{64} << 20;
     const std::int64_t all = geometry.frames_per_volume() * geometry.lines_per_b_scan();
@@ -250,7 +250,7 @@ DeviceBins NudftLines::enqueue(const RawLines& lines) {
     return {bins_.as<float2>(), tables_.shape().rows / 2};
 }
 
-// False where the format or where its lines lie does not allow it.
+// Returns false if the format or the alignment of the lines does not permit it.
 bool NudftLines::enqueue_by_eights(const RawLines& lines) const {
     const DeviceBackground& background = lines.background;
     if (rolling_ || format_.samples() % 8 != 0) return false;

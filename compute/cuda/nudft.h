@@ -1,5 +1,5 @@
-// The exact transform on the tensor cores (docs/algorithms.md 4): spectra less their background are rounded to half
-// precision (f32 samples to tf32, since their range is not known) and multiplied by the one matrix, summed in float.
+// Exact transform on the tensor cores (docs/algorithms.md 4). Background-subtracted spectra are rounded to half
+// precision (f32 samples to tf32, because their range is unknown) and multiplied by the matrix with float sums.
 #pragma once
 
 #include <cstddef>
@@ -14,21 +14,21 @@
 
 namespace echolux::cuda {
 
-// The matrix on the device, and how it is multiplied: shared by all workers.
+// The matrix on the device and its product, shared by all workers.
 class NudftTables {
   public:
-    // On the current device, of a valid spec. Throws Error{device, out_of_memory}.
+    // Builds the tables of a valid spec on the current device. Throws Error{device, out_of_memory}.
     explicit NudftTables(const ReconstructionSpec& spec) : NudftTables(spec, NudftMatrix(spec)) {}
 
     Operand operand() const { return operand_; }
     const ProductShape& shape() const { return shape_; }
 
-    // What spectra are multiplied by before they are rounded: a power of two.
+    // Returns the scale of spectra before rounding, a power of two.
     float spectrum_scale() const { return spectrum_scale_; }
 
     std::int64_t workspace_bytes() const { return product_.workspace_bytes(); }
 
-    // spectra: [columns][inner] operands; bins: [columns][rows].
+    // Enqueues the product. `spectra`: [columns][inner] operands. `bins`: [columns][rows].
     void multiply(cudaStream_t stream, const std::byte* spectra, float* bins, std::byte* workspace) const;
 
   private:
@@ -44,7 +44,8 @@ class NudftTables {
 
 class NudftLines : public LineMethod {
   public:
-    // Tables and stream must outlive it. `rolling_width` 0: no rolling background. Throws Error{out_of_memory}.
+    // Tables and stream must outlive this object. `rolling_width` is 0 without a rolling background. Throws
+    // Error{out_of_memory}.
     NudftLines(cudaStream_t stream, const NudftTables& tables, const LineFormat& format, std::int64_t rolling_width);
 
     std::int64_t lines_at_once() const override { return tables_.shape().columns; }
@@ -59,7 +60,7 @@ class NudftLines : public LineMethod {
     LineFormat format_;
     bool rolling_;
     Subtraction subtract_;
-    DeviceBuffer floats_;   // [columns][inner]: spectra that do not become operands at once
+    DeviceBuffer floats_;   // [columns][inner], spectra not directly converted to operands
     DeviceBuffer spectra_;  // [columns][inner] operands, zero beyond the samples
     DeviceBuffer bins_;     // [columns][rows]
     DeviceBuffer workspace_;

@@ -1,5 +1,4 @@
-// The fast transform on the GPU: its tables, and the kernels that spread samples and correct bins where it takes
-// passes.
+// NUFFT on the GPU: its tables, and the kernels for spreading and correction in separate passes.
 #include "compute/cuda/nufft.h"
 
 #include <algorithm>
@@ -43,10 +42,10 @@ __global__ void correct(float2* bins, std::int64_t stride, std::int64_t depth, c
     for (std::int64_t z = threadIdx.x; z < depth; z += blockDim.x) line[z] = line[z] * float2{correction[z], 0};
 }
 
-// Of bins that are written and read again soon: they stay in the second-level cache.
+// Size of bins that are written and soon read again: they stay in the L2 cache.
 constexpr std::int64_t cached_bytes = std::int64_t{32} << 20;
 
-// Of spectra of whole 16-bit words, `words` of each thread's.
+// Requires spectra of whole 16-bit words that fill the words of all threads.
 bool goes_in_halves(const ReconstructionSpec& spec, std::int64_t words_of_all) {
     const LineFormat format(spec.format, spec.geometry);
     return wants_halves(spec) && format.samples() == words_of_all && line_words(format, nullptr) == LineWords::u16;
@@ -84,7 +83,7 @@ NufftDeviceTables::NufftDeviceTables(const ReconstructionSpec& spec, const Nufft
     if (real_ && in_one_kernel()) factors_ = uploaded(spectrum_factors(points_, first_bin_, tables.correction));
 }
 
-// Of grids whose points are a power of two.
+// For grids with a power of two of points.
 void NufftDeviceTables::find_tables_on_chip(const ReconstructionSpec& spec, const GridTaps& grid) {
     const std::vector<float2> twiddles = transform_twiddles(points_);
     twiddles_ = uploaded(twiddles);
@@ -134,7 +133,7 @@ bool NufftLines::enqueue_codes(const RawLines& lines, const ByteCodes& codes) {
     return true;
 }
 
-// Without where its bins or codes go.
+// Fills everything except the output.
 NufftWork NufftLines::on_chip(const RawLines& lines) const {
     NufftWork work;
     work.base = tables_.base_.as<std::int32_t>();

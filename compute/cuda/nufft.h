@@ -1,6 +1,6 @@
-// The fast transform of samples where they lie (docs/algorithms.md 7), on the GPU. Where a block of threads can hold
-// the finer grid of two lines, one kernel goes from raw samples to depth bins or byte codes; for other grids, and to
-// measure it against, samples are spread by one kernel, transformed with cuFFT and corrected by another.
+// NUFFT on the GPU (docs/algorithms.md 7). If a thread block can hold the finer grid of two lines, a single kernel
+// converts raw samples to depth bins or byte codes. Other grids, and comparisons, use separate kernels for spreading
+// and correction with cuFFT between them.
 #pragma once
 
 #include <optional>
@@ -21,12 +21,12 @@ struct NufftWork;
 // Tables on the device, shared by all workers.
 class NufftDeviceTables {
   public:
-    // Of a valid spec, on the current device. `fused`: in one kernel where that is possible. Throws Error{device,
-    // out_of_memory}.
+    // Builds the tables of a valid spec on the current device. `fused` selects the single kernel if possible. Throws
+    // Error{device, out_of_memory}.
     NufftDeviceTables(const ReconstructionSpec& spec, bool fused);
 
     bool in_one_kernel() const { return twiddles_.bytes() > 0; }
-    bool in_halves() const { return half_twiddles_.bytes() > 0; }  // where lines lie at multiples of four bytes
+    bool in_halves() const { return half_twiddles_.bytes() > 0; }  // for 4-byte aligned lines
 
   private:
     friend class NufftLines;
@@ -35,20 +35,20 @@ class NufftDeviceTables {
 
     void find_tables_on_chip(const ReconstructionSpec& spec, const GridTaps& grid);
 
-    bool real_;              // grids are
-    std::int64_t grid_;      // its points
-    std::int64_t points_;    // of the transform: those of the grid, or half as many where it is real
-    std::int64_t taps_;      // of each point
-    std::int64_t repeated_;  // samples that are read beyond the last
+    bool real_;              // the grids are real
+    std::int64_t grid_;      // points of the grid
+    std::int64_t points_;    // points of the transform: those of the grid, or half as many for a real grid
+    std::int64_t taps_;      // per point
+    std::int64_t repeated_;  // samples read beyond the last
     std::int64_t first_bin_;
     std::int64_t depth_;
-    std::optional<MovedLines> moved_;  // where lines lie elsewhere each
+    std::optional<MovedLines> moved_;  // if lines have individual sample positions
     DeviceBuffer base_;                // int32 [points]
     DeviceBuffer weights_;             // complex [taps][points]
     DeviceBuffer correction_;          // float [depth]
-    DeviceBuffer factors_;             // float4 [depth], the same of real grids that are transformed at half the length
-    std::optional<MixedShape> mixed_;  // of the one kernel for any length, where that for powers of two will not do
-    DeviceBuffer twiddles_;            // of the one kernel
+    DeviceBuffer factors_;             // float4 [depth], replaces correction_ for real grids at half length
+    std::optional<MixedShape> mixed_;  // shape of the single kernel for any length, if not a power of two
+    DeviceBuffer twiddles_;            // of the single kernel
     DeviceBuffer half_twiddles_;
     DeviceBuffer half_weights_;
     float of_half_bins_ = 1;
@@ -56,7 +56,8 @@ class NufftDeviceTables {
 
 class NufftLines : public LineMethod {
   public:
-    // The tables live longer. `rolling_width` 0: no rolling background. Throws Error{device, out_of_memory}.
+    // The tables must outlive this object. `rolling_width` is 0 without a rolling background. Throws Error{device,
+    // out_of_memory}.
     NufftLines(const NufftDeviceTables& tables, const LineFormat& format, std::int64_t rolling_width,
                std::int64_t max_lines, cudaStream_t stream);
 
@@ -65,14 +66,14 @@ class NufftLines : public LineMethod {
     bool enqueue_codes(const RawLines& lines, const ByteCodes& codes) override;
 
   private:
-    // What the separate passes work with.
+    // State of the separate passes.
     struct Passes {
         Passes(const NufftDeviceTables& tables, const LineFormat& format, std::int64_t rolling_width,
                std::int64_t lines, cudaStream_t stream);
 
         Subtraction subtract;
         DeviceBuffer spectra;  // float [lines][samples]
-        DeviceBuffer weighed;  // the same, of lines that lie elsewhere each, real or complex
+        DeviceBuffer weighed;  // same shape, for individual sample positions, real or complex
         DeviceBuffer grids;    // [lines][grid], float or complex
         Fft transform;
     };
@@ -86,7 +87,7 @@ class NufftLines : public LineMethod {
     LineFormat format_;
     cudaStream_t stream_;
     std::int64_t lines_at_once_;
-    std::int64_t stride_;  // from line to line of the bins
+    std::int64_t stride_;  // bins between lines
     DeviceBuffer bins_;    // complex [lines][stride]; complex grids are transformed in place
     std::optional<Passes> passes_;
 };

@@ -1,4 +1,4 @@
-// The one kernel of the fast transform in halves.
+// The single NUFFT kernel in half precision.
 #include "compute/cuda/nufft_on_chip.cuh"
 
 namespace echolux::cuda {

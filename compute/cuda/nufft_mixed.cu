@@ -1,6 +1,6 @@
-// The one kernel of the fast transform for grids whose points are a product of small numbers: the steps of
-// nufft_on_chip.cuh around the transform of mixed_radix.cuh, in floats. Spectra and points lie beside each other in
-// shared memory; where the spectra were, the codes come.
+// The single NUFFT kernel for grids whose points are a product of small numbers: the steps of nufft_on_chip.cuh with
+// the transform of mixed_radix.cuh, in floats. Spectra and points have separate shared memory. Codes replace the
+// spectra.
 #include "compute/cuda/line_words.h"
 #include "compute/cuda/mixed_radix.cuh"
 #include "compute/cuda/nufft_on_chip.cuh"
@@ -8,7 +8,7 @@
 namespace echolux::cuda {
 namespace {
 
-// Bin k of a transform whose last stage has left it in its place.
+// Returns bin k after an in-place last stage.
 __device__ inline ComplexPair bin_in_place(const MixedRadix& length, const ComplexPair* exchange, int k) {
     const MixedStage& last = length.stage[length.stages - 1];
     const int m = k / last.butterflies;
@@ -37,8 +37,8 @@ __device__ inline void store_bins(NufftComplexGrid, const NufftWork& work, const
     }
 }
 
-// Shared memory: `groups` exchanges, then as many times the spectra of two lines or their codes. Groups beyond the last
-// pair keep the others company.
+// Shared memory: `groups` exchange buffers, then for each group the spectra of two lines or their codes. Surplus groups
+// repeat the first pair so that all threads reach the barriers, but store nothing.
 template <class Grid, class Rows>
 __global__ void __launch_bounds__(MixedShape::max_block)
     transform_samples_mixed(const __grid_constant__ NufftWork work, const __grid_constant__ MixedShape shape,

@@ -1,4 +1,4 @@
-// The one kernel of the fast transform in floats.
+// The single NUFFT kernel in floats.
 #include "compute/cuda/line_words.h"
 #include "compute/cuda/nufft_on_chip.cuh"
 

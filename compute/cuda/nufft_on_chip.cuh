@@ -1,5 +1,5 @@
-// The fast transform of two lines where their samples lie, by one block of threads: from raw samples to depth bins, or
-// to byte codes. In floats or, for codes that may be a little off, in halves.
+// NUFFT of two lines by one thread block: from raw samples to depth bins or byte codes. In floats or, for codes with a
+// small error, in halves.
 #pragma once
 
 #include <type_traits>
@@ -17,7 +17,7 @@ struct NufftFloats {
     using Point = ComplexPair;
     using Weight = float2;
     using Factor = float2;
-    static constexpr int warps = 16;  // of a multiprocessor
+    static constexpr int warps = 16;  // per multiprocessor
 
     __device__ static const Weight* weights(const NufftWork& work) { return work.weights; }
     __device__ static const Factor* twiddles(const NufftWork& work) { return work.twiddles; }
@@ -58,11 +58,11 @@ struct NufftSize : TransformSize<log2_n> {
 };
 
 template <int log2_n, class Form>
-constexpr int nufft_blocks() {  // of a multiprocessor
+constexpr int nufft_blocks() {  // per multiprocessor
     return Form::warps * 32 / NufftSize<log2_n>::threads;
 }
 
-// Points t + i * step of both lines' grids, which have n.
+// Computes points t + i * step of both lines' grids of n points.
 template <class Form, int count>
 __device__ inline void spread(const NufftWork& work, const typename Form::Sample* spectra,
                               typename Form::Point (&v)[count], int t, int step, int n) {
@@ -84,7 +84,7 @@ __device__ inline void spread(const NufftWork& work, const typename Form::Sample
     }
 }
 
-// Where the kept bins of both lines go: to memory, or as codes to rows in shared memory and from there to their voxels.
+// Outputs of the kept bins of both lines: to memory, or as codes through shared memory to their voxels.
 struct KeptRows {
     float2* a;
     float2* b;
@@ -117,7 +117,7 @@ struct CodedRows {
     }
 };
 
-// A grid of real points, two of them in a complex one.
+// A grid of real points, two of which form one complex point.
 struct NufftRealGrid {
     template <class Size, class Form, class Rows>
     __device__ static void store(const NufftWork& work, typename Form::Point* exchange,
@@ -137,7 +137,7 @@ struct NufftComplexGrid {
     __device__ static void store(const NufftWork& work, typename Form::Point*, const typename Form::Point (&v)[16],
                                  int t, const Rows& rows) {
 #pragma unroll
-        for (int i = 0; i < 8; ++i) {  // the first half, which has all kept ones (nufft_fits_on_chip)
+        for (int i = 0; i < 8; ++i) {  // the first half contains all kept bins (nufft_fits_on_chip)
             const int k = t + i * Size::threads, z = k - work.first_bin;
             if (z < 0 || z >= work.depth) continue;
             rows.store(work, z, Form::bins(work, v[i]) * float2{__ldg(work.correction + z), 0});
@@ -145,7 +145,7 @@ struct NufftComplexGrid {
     }
 };
 
-// A block takes two lines. Shared memory: one exchange, which has the spectra before, and two rows of codes.
+// One block per two lines. Shared memory: an exchange buffer, which first holds the spectra, and two rows of codes.
 template <int log2_n, class Source, class Form, class Grid, class Rows>
 __global__ void __launch_bounds__(NufftSize<log2_n>::threads, (nufft_blocks<log2_n, Form>()))
     transform_samples(const __grid_constant__ NufftWork work) {
@@ -182,7 +182,7 @@ void launch(const NufftWork& work, cudaStream_t stream) {
     checked_launch("transform samples where they lie");
 }
 
-// use(Grid, Rows) for what the work wants.
+// Calls use(Grid, Rows) for the requested output.
 template <class Use>
 void with_grid_and_rows(const NufftWork& work, bool real, const Use& use) {
     const auto with_rows = [&](auto grid) {

@@ -1,4 +1,4 @@
-// What the one kernel of the fast transform is given (nufft_on_chip.cuh), and its launches, each in a file of its own.
+// Arguments of the single NUFFT kernel (nufft_on_chip.cuh), and its launches, each in its own file.
 #pragma once
 
 #include "compute/cuda/byte_codes.cuh"
@@ -13,8 +13,8 @@ namespace echolux::cuda {
 struct NufftWork {
     const std::int32_t* base = nullptr;
     const float2* weights = nullptr;
-    const __half2* half_weights = nullptr;  // multiplied by a power of two
-    float of_half_bins = 1;                 // what bins in halves are to be multiplied by
+    const __half2* half_weights = nullptr;  // scaled by a power of two
+    float of_half_bins = 1;                 // factor that undoes the scale of half bins
     int taps = 0;
     int repeated = 0;
     const float2* twiddles = nullptr;
@@ -26,24 +26,24 @@ struct NufftWork {
 
     int first_bin = 0;
     int depth = 0;
-    float2* bins = nullptr;  // [lines][depth]; null: codes are wanted
+    float2* bins = nullptr;  // [lines][depth]; null: the output is codes
     ByteCodes codes;
 };
 
-// Words of 16-bit samples that a thread reads of a line, where a kernel reads words: of spectra as long as the k grid,
-// where the finer grid is twice as fine, each thread having 16 points of it.
+// Words of 16-bit samples per thread and line, for kernels that read words. Applies to spectra as long as the k grid
+// with a finer grid of twice that length, of which each thread holds 16 points.
 constexpr int nufft_words = 8;
 
-// Whether a block has room for the grids of two lines, before for their spectra, and for two rows of codes, and stores
-// all bins that are kept: of a complex grid those of the first half, which are all where it is twice as fine.
+// Returns whether the grids of two lines (and before that their spectra) and two rows of codes fit on chip, and whether
+// all kept bins are stored: of a complex grid those of the first half, which are all bins with two-fold oversampling.
 bool nufft_fits_on_chip(std::int64_t points, bool real, std::int64_t samples_read, DepthRange kept);
 
 void launch_nufft(const NufftWork& work, std::int64_t points, bool real, cudaStream_t stream);
 
-// Of grids of any length that has a shape.
+// For grids of any length with a shape.
 void launch_nufft_mixed(const NufftWork& work, const MixedShape& shape, bool real, cudaStream_t stream);
 
-// Of lines that can be read by words.
+// For lines that can be read by words.
 void launch_nufft_halves(const NufftWork& work, std::int64_t points, bool real, cudaStream_t stream);
 
 }  // namespace echolux::cuda

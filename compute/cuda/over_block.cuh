@@ -1,5 +1,4 @@
-// One value of all threads of a warp or of a block, joined in a fixed order, so that a line has the same bits in every
-// launch.
+// Reductions over the threads of a warp or block in a fixed order, so that a line has the same bits in every launch.
 #pragma once
 
 #include <array>
@@ -8,7 +7,7 @@
 
 namespace echolux::cuda {
 
-// Of numbers; what is none is passed over.
+// Max that ignores NaN.
 struct Greatest {
     template <class Real>
     __device__ Real operator()(Real a, Real b) const {
@@ -23,7 +22,7 @@ struct Sum {
     }
 };
 
-// The value of another lane: a number, or a struct of 32-bit words.
+// Returns the value of another lane: a number, or a struct of 32-bit words.
 template <class Value>
 __device__ inline Value of_lane(Value value, int distance) {
     if constexpr (std::is_arithmetic_v<Value>) {
@@ -35,7 +34,7 @@ __device__ inline Value of_lane(Value value, int distance) {
     }
 }
 
-// Every thread of the warp comes here and gets the result.
+// All threads of the warp must call it, and all receive the result.
 template <class Value, class Join>
 __device__ inline Value over_warp(Value value, Join join) {
 #pragma unroll
@@ -43,8 +42,8 @@ __device__ inline Value over_warp(Value value, Join join) {
     return value;
 }
 
-// Every thread of the block comes here, at most 1024, whole warps, and gets the result. `shared`: [32], free before and
-// in use until the block's next barrier.
+// All threads of the block must call it, up to 1024 in whole warps, and all receive the result. `shared`: [32], must be
+// free on entry and is in use until the block's next barrier.
 template <class Value, class Join>
 __device__ inline Value over_block(Value value, Join join, Value* shared) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;

@@ -1,4 +1,4 @@
-// The lines that a kernel is given which takes two of them at a time.
+// Arguments of kernels that process lines in pairs.
 #pragma once
 
 #include "compute/cuda/line_pairs.h"

@@ -1,5 +1,5 @@
-// The way of a block on a worker's stream, from raw lines to voxels of structure and flow: in one kernel where that can
-// be, in separate passes otherwise.
+// Enqueues the work of a block on a worker's stream from raw lines to structure and flow voxels: in a single kernel if
+// possible, otherwise in separate passes.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,9 @@ namespace echolux::cuda {
 struct BlockTargets {
     DeviceTarget structure;
     std::optional<DeviceTarget> flow;
-    RepeatReport* reports = nullptr;  // [frames] in the GPU's memory; null: none are wanted
+    RepeatReport* reports = nullptr;  // [frames] in GPU memory; null: not needed
 
-    // The same for work that begins so many output lines, and acquired B-scans, later.
+    // Returns the targets of work that starts the given numbers of output lines and acquired B-scans later.
     BlockTargets from(std::int64_t structure_lines, std::int64_t flow_lines, std::int64_t frames) const {
         BlockTargets later{structure.from(structure_lines), flow, reports};
         if (flow) later.flow = flow->from(flow_lines);
@@ -26,13 +26,14 @@ struct BlockTargets {
     }
 };
 
-// Whole slow positions of a volume.
+// Whole slow-axis positions of a volume.
 struct RawPositions {
     RawLines lines;
     std::int64_t count = 0;
-    std::int64_t first_frame = 0;  // of the volume: the acquired B-scan that line 0 belongs to
+    std::int64_t first_frame = 0;  // acquired B-scan of line 0 in the volume
 };
 
+// Enqueues whole blocks or parts of them.
 class Passes {
   public:
     virtual ~Passes() = default;

@@ -1,5 +1,5 @@
-// The largest of each few voxels of a line (Places::peaks), found by the kernels that hold them: by the threads of a
-// warp from values, which have the order of their codes, or from a row of codes in shared memory.
+// Computes Places::peaks, the max of each few voxels of a line, in the kernels that hold them: within a warp from
+// values, which are ordered like their codes, or from a row of codes in shared memory.
 #pragma once
 
 #include <cmath>
@@ -10,8 +10,8 @@
 
 namespace echolux::cuda {
 
-// Called by whole warps, whose threads hold the values of successive places from a multiple of 32 on; those beyond the
-// line hold -INFINITY.
+// Called by whole warps, whose threads hold the values of consecutive positions starting at a multiple of 32. Threads
+// beyond the line hold -INFINITY.
 __device__ inline void store_peak(const VoxelCode& code, float value, std::byte* peaks, int depths, std::int64_t place,
                                   bool is_inside) {
     constexpr unsigned all_lanes = 0xffffffffu;
@@ -19,7 +19,7 @@ __device__ inline void store_peak(const VoxelCode& code, float value, std::byte*
     if (is_inside && place % depths == 0) code.store(value, peaks, place / depths);
 }
 
-// The largest byte of a word or of two, the way a GPU has: two 16-bit maxima in an instruction.
+// Returns the largest byte of one or two words. GPUs compute two 16-bit maxima per instruction.
 __device__ inline unsigned max_byte(unsigned a, unsigned b) {
     constexpr unsigned even = 0x00ff00ffu;
     const unsigned m = __vmaxu2(__vmaxu2(a & even, a >> 8 & even), __vmaxu2(b & even, b >> 8 & even));
@@ -29,7 +29,7 @@ __device__ inline unsigned max_byte(unsigned a) {
     return max_byte(a, a);
 }
 
-// Of the i-th sixteen bytes of a line.
+// Stores the peaks of the i-th sixteen bytes of a line.
 __device__ inline void store_peaks_of_16(uint4 codes, std::byte* peaks, int depths, int i) {
     if (depths == 8) {
         const unsigned both = max_byte(codes.x, codes.y) | max_byte(codes.z, codes.w) << 8;
@@ -51,7 +51,7 @@ struct AsNumber {
     }
 };
 
-// Of a row of codes, whichever way round they are stored. The threads share the peaks among them.
+// Stores the peaks of a row of codes, which may be flipped. The threads divide the peaks among them.
 template <class Code, class Order = AsNumber>
 __device__ inline void store_row_peaks(const std::byte* row, int depth, bool flip, std::byte* peaks, int depths, int t,
                                        int threads) {

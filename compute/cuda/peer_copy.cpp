@@ -8,7 +8,7 @@ cudaPitchedPtr rows_of(const std::byte* data, const PackedSlices& slices) {
                                static_cast<std::size_t>(slices.line_bytes), static_cast<std::size_t>(slices.a_scans));
 }
 
-// Where an array takes part, lengths along depth count its elements.
+// If an array is involved, the extent in depth counts its elements.
 cudaExtent extent_of(const PackedSlices& slices) {
     return make_cudaExtent(static_cast<std::size_t>(slices.depth), static_cast<std::size_t>(slices.a_scans),
                            static_cast<std::size_t>(slices.count));
@@ -52,7 +52,7 @@ PeerCopy::Landing& PeerCopy::landing_on(int device, std::int64_t bytes, cudaStre
     return *landing_;
 }
 
-// The landing is free again when the other GPU has read it, which `stream` waits for before it goes on.
+// The landing buffer is free after the other GPU has read it. `stream` waits for that before it continues.
 void PeerCopy::enqueue(cudaStream_t stream, const PackedSlices& from, const PeerTarget& to) {
     bytes_ += from.bytes();
     find_way(to.device);

@@ -1,9 +1,8 @@
-// Voxels that one GPU has packed in its memory, on their way to another one: from GPU to GPU, or through pinned memory
-// where the two have no access to each other. They land in memory of our own, from where the other GPU puts them into
-// their place: what Vulkan has exported a GPU reaches at its full rate on its own device only. (Straight into an
-// imported texture, 18 MB took 7 ms and more between two H100, where plain arrays take 0.05 ms.) All of it is enqueued
-// on the stream that made the voxels, or comes in turn with it by events; the host waits only where
-// they need more room to land than before.
+// Transfers packed voxels between GPUs, directly or through pinned memory if they have no peer access. Voxels are first
+// copied to a landing buffer of ours, from which the other GPU writes them to their target, because a GPU accesses
+// Vulkan's exported memory at full speed only on its own device. (Copying 18 MB directly into an imported texture took
+// 7 ms or more between two H100, against 0.05 ms for plain arrays.) Everything is enqueued on the stream that computed
+// the voxels or ordered with it by events. The host only waits when the landing buffer must grow.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -17,12 +16,12 @@
 
 namespace echolux::cuda {
 
-// Slices of a volume that lie one after the other.
+// Consecutive slices of a volume.
 struct PeerTarget {
     int device = 0;
-    cudaArray_t array = nullptr;   // null: linear memory without gaps
-    std::byte* linear = nullptr;   // its first slice
-    std::int64_t first_slice = 0;  // of the array
+    cudaArray_t array = nullptr;   // null: contiguous linear memory
+    std::byte* linear = nullptr;   // first slice
+    std::int64_t first_slice = 0;  // in the array
 };
 
 struct PackedSlices {
@@ -35,24 +34,25 @@ struct PackedSlices {
     std::int64_t bytes() const { return count * a_scans * line_bytes; }
 };
 
-// Whether copies from the current device to `other` go straight; they are allowed then. Throws Error{device}.
+// Enables direct copies from the current device to `other`. Returns false if there is no peer access. Throws
+// Error{device}.
 bool allow_peer_copies(int other);
 
 class PeerCopy {
   public:
     explicit PeerCopy(PeerPath path) : path_(path) {}
 
-    // Behind what is on `stream`, and before what comes on it later. Allocates where they land with the first of as
-    // many bytes. Throws Error{device, out_of_memory}.
+    // Enqueues a transfer after previous and before later work of `stream`. Allocates the landing buffer when it must
+    // grow. Throws Error{device, out_of_memory}.
     void enqueue(cudaStream_t stream, const PackedSlices& from, const PeerTarget& to);
 
-    // "copied from GPU to GPU"; "" before the first.
+    // Returns "copied from GPU to GPU" or similar; empty before the first transfer.
     const char* way() const;
 
-    std::int64_t bytes() const { return bytes_; }  // so far
+    std::int64_t bytes() const { return bytes_; }  // total
 
   private:
-    struct Landing {  // for a device: memory there, or the host's, and what that device does
+    struct Landing {  // buffer on a device or on the host, and that device's stream
         int device = 0;
         DeviceBuffer memory;
         PinnedBuffer host;
@@ -69,9 +69,9 @@ class PeerCopy {
 
     PeerPath path_;
     std::int64_t bytes_ = 0;
-    std::optional<int> known_;  // device that was asked about
+    std::optional<int> known_;  // device whose access has been checked
     bool is_straight_ = false;
-    std::optional<Event> left_;  // on the device of the voxels
+    std::optional<Event> left_;  // on the source device
     std::optional<Landing> landing_;
 };
 

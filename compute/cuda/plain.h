@@ -1,5 +1,5 @@
-// The plain method on the GPU, in separate passes: weighted points of the k grid, transformed with cuFFT. For recipes
-// that the fused kernel does not take, and to measure it against.
+// The plain method on the GPU in separate passes: weighted points of the k grid, transformed with cuFFT. For recipes
+// that the fused kernel does not support, and for comparison with it.
 #pragma once
 
 #include "compute/cuda/fft.h"
@@ -9,13 +9,14 @@
 
 namespace echolux::cuda {
 
-// Window x shaping x dispersion as the weight. `tables` live longer. `fused`: in one kernel where that can be. Throws
-// Error{device, out_of_memory}.
+// Returns tables with window x shaping x dispersion as weight. `tables` must outlive them. `fused` selects a single
+// kernel if possible. Throws Error{device, out_of_memory}.
 KLinearTables plain_weighted_tables(const PlainTables& tables, bool fused);
 
 class PlainMethod : public LineMethod {
   public:
-    // The tables live longer. At most about `max_lines` lines in one call. Throws Error{device, out_of_memory}.
+    // The tables must outlive this object. Calls process up to about `max_lines` lines. Throws Error{device,
+    // out_of_memory}.
     PlainMethod(const KLinearTables& tables, const LineFormat& format, DepthRange kept, std::int64_t max_lines,
                 cudaStream_t stream);
 
@@ -24,10 +25,10 @@ class PlainMethod : public LineMethod {
 
   private:
     KLinearLines weighted_;
-    std::int64_t first_bin_;  // of those that are kept
+    std::int64_t first_bin_;  // of the kept bins
     std::int64_t bins_of_a_line_;
     Fft transform_;
-    DeviceBuffer bins_;  // complex [lines][transform / 2 + 1] of a real transform; a complex one works in place
+    DeviceBuffer bins_;  // complex [lines][transform / 2 + 1] for real transforms; complex ones are in place
 };
 
 }  // namespace echolux::cuda

@@ -1,4 +1,4 @@
-// Launches of registration: which kernels over which grids, in batches of B-scans that the caches hold.
+// Launches of registration kernels, in batches of B-scans that fit into the caches.
 #include "compute/cuda/registration.h"
 
 #include <algorithm>
@@ -84,13 +84,13 @@ class Features : OfDevice, public FeaturesOnGpu {
     std::vector<float> host_norms_, host_coarse_norms_;
 };
 
-// What features are made in.
+// Buffers for computing features.
 struct FeatureBuffers {
     DeviceBuffer values, one, two, shares;  // of a batch
-    DeviceBuffer known;                     // of all B-scans, where some values are no numbers
+    DeviceBuffer known;                     // of all B-scans, if some values are NaN
 };
 
-// Makes features of a volume, some B-scans at a time.
+// Computes the features of a volume in batches of B-scans.
 class FeatureMaker {
   public:
     FeatureMaker(const FeatureTables& tables, const float* power, bool has_lost, FeatureBuffers& buffers,
@@ -112,7 +112,7 @@ class FeatureMaker {
             all, known_from(0), features_.values(), features_.norms_here());
         checked_launch("centre features");
         features_.find_coarse(stream_);
-        features_.fetch_norms(stream_);  // and the buffers are free
+        features_.fetch_norms(stream_);  // afterwards the buffers are free
     }
 
   private:
@@ -147,7 +147,7 @@ class FeatureMaker {
         checked_launch("smooth power");
     }
 
-    // In one of two planes.
+    // Returns the slowly varying part, in one of two planes.
     const float* slow_part(const float* from, float* one, float* two) {
         const int half = static_cast<int>(tables_.slow_half);
         const std::int64_t parts = (planes_.a_scans + a_scans_together - 1) / a_scans_together;
@@ -264,7 +264,7 @@ class Registration : OfDevice, public RegistrationOnGpu {
     }
 
   private:
-    // The last ones', where nobody has them any more: to give memory back waits for all that a GPU does.
+    // Reuses the last features if there is no other owner, because freeing memory waits for all work of a GPU.
     std::shared_ptr<Features> features_for(const FeaturePlanes& planes, std::int64_t times) {
         if (last_ && last_.use_count() == 1 && last_->are_of(planes, times)) return last_;
         last_.reset();
@@ -274,7 +274,8 @@ class Registration : OfDevice, public RegistrationOnGpu {
         return last_;
     }
 
-    // So many that their maps, and those of what strips have besides, stay in bounds; some, so that all can be told.
+    // Returns the rows per batch, so that their maps and those of neighbouring strips fit, and few enough to report
+    // progress.
     static std::int64_t rows_of_maps(const CoarsePairs& pairs, std::int64_t rows) {
         constexpr std::int64_t most = 64, bytes = std::int64_t{256} << 20;
         const std::int64_t of_row = std::int64_t{pairs.offsets} * pairs.map.cells() * float_bytes;

@@ -1,4 +1,4 @@
-// Registration on a GPU: see compute/registration.h.
+// Registration on a GPU, see compute/registration.h.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace echolux::cuda {
 
-// On the GPU that `choice` names, or the first that can be used. Throws Error{device, out_of_memory}.
+// Uses the GPU named by `choice`, or the first usable one. Throws Error{device, out_of_memory}.
 std::shared_ptr<RegistrationOnGpu> registration(const BackendChoice& choice);
 
 }  // namespace echolux::cuda

@@ -1,5 +1,5 @@
-// Kernels that make features of B-scans (docs/tissue.md), a thread a sample, some B-scans at a time. Planes are
-// [row][a_scan][depth] of the band that is compared; beyond their ends the end value goes on.
+// Kernels that compute features of B-scans (docs/tissue.md), one thread per sample, for several B-scans at a time.
+// Planes are [row][a_scan][depth] of the compared depth range. Beyond their ends the end value repeats.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,7 @@ struct FeaturePlanes {
     __host__ __device__ std::int64_t samples() const { return rows * of_row(); }
 };
 
-// How a kernel is launched that has a thread for each sample: blockIdx.x is an A-scan of all, blockIdx.y some of its
-// depths.
+// Launch configuration with one thread per sample. blockIdx.x is the A-scan, blockIdx.y a part of its depths.
 struct OverPlanes {
     dim3 blocks;
     unsigned threads;
@@ -33,15 +32,15 @@ struct OverPlanes {
     }
 };
 
-// The depth of such a thread.
+// Returns the depth of such a thread.
 __device__ inline int depth_of_thread() {
     return static_cast<int>(blockIdx.y * blockDim.x + threadIdx.x);
 }
 
-// Its sample.
+// The sample of such a thread.
 struct PlaneSample {
     int z, a, row;
-    std::int64_t line;  // place of depth 0
+    std::int64_t line;  // position of depth 0
 
     __device__ explicit PlaneSample(const FeaturePlanes& planes)
         : z(depth_of_thread()), a(static_cast<int>(blockIdx.x) % planes.a_scans),
@@ -51,14 +50,14 @@ struct PlaneSample {
     __device__ std::int64_t at() const { return line + z; }
 };
 
-// Runs of values, one after the other.
+// Gathers runs of values, one after another.
 __global__ void __launch_bounds__(threads_of_a_range)
     gather_runs(const float* from, std::int64_t values, std::int64_t length, std::int64_t stride, float* to) {
     const std::int64_t i = element();
     if (i < values) to[i] = from[i / length * stride + i % length];
 }
 
-// Whether one of the values is no number.
+// Sets the flag if a value is NaN or infinite.
 __global__ void __launch_bounds__(threads_of_a_range)
     find_lost(const float* values, std::int64_t count, unsigned* is_found) {
     bool is_lost = false;
@@ -67,7 +66,8 @@ __global__ void __launch_bounds__(threads_of_a_range)
     if (__any_sync(0xffffffffu, is_lost) && threadIdx.x % 32 == 0) atomicOr(is_found, 1u);
 }
 
-// The band of some B-scans that begin at `power`. What is no number becomes 0; `known`, if wanted: 1, and 0 there.
+// Copies the compared depth range of B-scans starting at `power`. NaN becomes 0. `known`, if not null, is 1 for valid
+// samples and 0 for NaN.
 __global__ void __launch_bounds__(threads_of_a_range)
     take_band(FeaturePlanes planes, const float* power, int depth_of_volume, int first_depth, float* values,
               float* known) {
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(threads_of_a_range)
     if (known != nullptr) known[sample.at()] = is_known ? 1 : 0;
 }
 
-// 2 reach + 1 weights, by value.
+// 2 reach + 1 weights, passed by value.
 struct SmoothingWeights {
     static constexpr int most = 15;
 
@@ -107,8 +107,8 @@ __global__ void __launch_bounds__(threads_of_a_range)
     to[sample.at()] = sum;
 }
 
-// Smoothed power to features, in place. `shares`, `known`: null where all values are numbers; else means are over what
-// is known alone, so that where it ends is no edge.
+// Converts smoothed power to features in place. `shares` and `known` are null if all values are valid. Otherwise means
+// are over valid samples only, so that their boundary does not appear as an edge.
 __global__ void __launch_bounds__(threads_of_a_range)
     take_feature(std::int64_t samples, const float* shares, const float* known, LogFeature feature, float* values) {
     const std::int64_t i = element();
@@ -119,7 +119,7 @@ __global__ void __launch_bounds__(threads_of_a_range)
         values[i] = known[i] > 0 ? feature(values[i] / shares[i]) : 0;
 }
 
-// Means over `half` to either side, along depth.
+// Means over `half` samples on either side in depth.
 __global__ void __launch_bounds__(threads_of_a_range)
     mean_along_depth(FeaturePlanes planes, const float* from, int half, float* to) {
     const PlaneSample sample(planes);
@@ -130,9 +130,9 @@ __global__ void __launch_bounds__(threads_of_a_range)
     to[sample.at()] = sum * (1 / static_cast<float>(2 * half + 1));
 }
 
-inline constexpr int a_scans_together = 64;  // that a thread goes along
+inline constexpr int a_scans_together = 64;  // per thread
 
-// The same along A-scans: a thread takes some of them at one depth; blockIdx.x: a B-scan's part.
+// Means along A-scans. A thread processes several A-scans at one depth. blockIdx.x: a part of a B-scan.
 __global__ void __launch_bounds__(threads_of_a_range)
     mean_along_a_scans(FeaturePlanes planes, const float* from, int half, float* to) {
     const int parts = (planes.a_scans + a_scans_together - 1) / a_scans_together, z = depth_of_thread();
@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(threads_of_a_range)
     }
 }
 
-// What is slow is taken away. `shares`, `known`: as above, of the slow part.
+// Subtracts the slowly varying part. `shares`, `known`: as above, for that part.
 __global__ void __launch_bounds__(threads_of_a_range)
     take_fast(std::int64_t samples, const float* values, const float* slow, const float* shares, const float* known,
               float* to) {
@@ -167,7 +167,8 @@ __global__ void __launch_bounds__(threads_of_a_range)
 
 inline constexpr int threads_of_a_row = 512;
 
-// A block a B-scan: the mean becomes 0, but for what is not known, which stays 0; the norms. `known`: null, or all.
+// One block per B-scan: subtracts the mean, except from invalid samples, which stay 0, and computes the norms. `known`
+// is null if all are valid.
 __global__ void __launch_bounds__(threads_of_a_row)
     centre_rows(FeaturePlanes planes, const float* known, float* values, float* norms) {
     __shared__ double shared[32];
@@ -193,7 +194,7 @@ __global__ void __launch_bounds__(threads_of_a_row)
     if (threadIdx.x == 0) norms[blockIdx.x] = static_cast<float>(sqrt(square));
 }
 
-// A thread a coarse sample: the sum of the fine ones in it.
+// One thread per coarse sample: the sum of its fine samples.
 __global__ void __launch_bounds__(threads_of_a_range)
     make_coarser(FeaturePlanes fine, FeaturePlanes all, int times, const float* from, float* to) {
     const PlaneSample coarse(all);
@@ -208,7 +209,7 @@ __global__ void __launch_bounds__(threads_of_a_range)
     to[coarse.at()] = sum;
 }
 
-// A block a B-scan.
+// One block per B-scan.
 __global__ void __launch_bounds__(threads_of_a_row)
     find_norms(FeaturePlanes planes, const float* values, float* norms) {
     __shared__ double shared[32];

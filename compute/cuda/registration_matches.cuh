@@ -1,5 +1,5 @@
-// Kernels that correlate B-scans (docs/tissue.md): for all coarse shifts of pairs of B-scans, by sums in shared memory,
-// of which maps of strips and their peaks are made; and fine ones about given places.
+// Kernels that correlate B-scans (docs/tissue.md): for all coarse shifts of pairs of B-scans, using sums in shared
+// memory that are combined to maps of strips and their peaks; and fine correlations around given positions.
 #pragma once
 
 #include <cstdint>
@@ -10,31 +10,32 @@
 
 namespace echolux::cuda {
 
-// Coarse planes, [row][a_scan][depth], of some B-scans of a moving volume and of all of a reference.
+// Coarse planes, [row][a_scan][depth], of some B-scans of a moving volume and all B-scans of a reference.
 struct CoarsePairs {
     const float *moving, *reference;
     int depth, a_scans;
     StripRows strips;
-    std::int64_t first_row;  // of the moving volume
+    std::int64_t first_row;  // in the moving volume
     int first_y, offsets;
     ShiftMap map;
 
     __device__ std::int64_t of_row() const { return std::int64_t{a_scans} * depth; }
 };
 
-// A block takes a pair of B-scans and a part of the shifts: `shifts_x` along A-scans, `tile_shifts` in depth, of which
-// a thread sums up `shifts_of_thread` for one shift along A-scans. It goes through the planes tile by tile.
+// A block processes a pair of B-scans and a part of the shifts: `shifts_x` along A-scans and `tile_shifts` in depth. A
+// thread sums `shifts_of_thread` of the latter for one shift along A-scans. The block iterates over the planes in
+// tiles.
 struct CorrelationTile {
     static constexpr int threads = 128, shifts_of_thread = 12, groups = 3;
     static constexpr int tile_shifts = shifts_of_thread * groups;  // in depth
     static constexpr int a_scans = 16, depth = 128;
     static constexpr int stride =
-        172;  // of A-scans in shared memory: an odd number of fours, above depth + tile_shifts
+        172;  // between A-scans in shared memory: an odd multiple of four, larger than depth + tile_shifts
     static constexpr int most_shifts_x = threads / groups - 2;
 
     int shifts_x;
 
-    // For shifts of -max .. max: as few parts as there can be, of one size.
+    // Returns the smallest number of equal parts for shifts of -max .. max.
     __host__ static CorrelationTile of(int max_x) {
         const int all = 2 * max_x + 1, parts = (all + most_shifts_x - 1) / most_shifts_x;
         return {(all + parts - 1) / parts};
@@ -46,7 +47,7 @@ struct CorrelationTile {
     __host__ __device__ int floats() const { return a_scans * depth + (a_scans + shifts_x - 1) * stride; }
 };
 
-// Sums of one thread over one A-scan of a tile: shift j of `sums` has a[z + j] b[z].
+// Sums of one thread over one A-scan of a tile: shift j of `sums` accumulates a[z + j] b[z].
 __device__ inline void correlate_line(const float4* a, const float4* b, float* sums) {
     constexpr int count = CorrelationTile::shifts_of_thread;
     float ring[16];
@@ -77,7 +78,7 @@ __device__ inline void correlate_line(const float4* a, const float4* b, float* s
     }
 }
 
-// maps[row][y][cell]; blockIdx.x: the pair, blockIdx.y: the part of the shifts.
+// maps[row][y][cell]. blockIdx.x: the pair, blockIdx.y: the part of the shifts.
 __global__ void __launch_bounds__(CorrelationTile::threads)
     correlate_pairs(CoarsePairs pairs, CorrelationTile tile, float* maps) {
     extern __shared__ float4 shared_fours[];
@@ -93,7 +94,7 @@ __global__ void __launch_bounds__(CorrelationTile::threads)
     const int first_x = -pairs.map.max_x + part % parts_x * tile.shifts_x;
     const int first_z = -pairs.map.max_z + part / parts_x * CorrelationTile::tile_shifts;
     const int items = tile.shifts_x * CorrelationTile::groups;
-    const int shares = min(threads / items, CorrelationTile::a_scans);  // threads that share the A-scans of an item
+    const int shares = min(threads / items, CorrelationTile::a_scans);  // threads that divide the A-scans of an item
     const int item = tid % items, share = tid / items;
     const int x = item % tile.shifts_x, group = item / tile.shifts_x;
     const float* moving = pairs.moving + row * pairs.of_row();
@@ -125,7 +126,7 @@ __global__ void __launch_bounds__(CorrelationTile::threads)
     }
     __syncthreads();
     if (share < shares) {
-        for (int j = 0; j < count; ++j) b[tid * count + j] = sums[j];  // a's and b's place is free: see floats()
+        for (int j = 0; j < count; ++j) b[tid * count + j] = sums[j];  // the memory of a and b is free, see floats()
     }
     __syncthreads();
     for (int i = tid; i < items * count; i += threads) {
@@ -140,7 +141,7 @@ __global__ void __launch_bounds__(CorrelationTile::threads)
     }
 }
 
-// The greatest correlation, and the first of its cells.
+// The largest correlation, and the first cell that has it.
 struct BestCell {
     float value;
     std::int32_t cell;
@@ -155,7 +156,7 @@ struct BetterCell {
 
 inline constexpr int threads_of_a_peak = 128;
 
-// A block for each row from `first` on and each offset; maps are those of rows from pairs.first_row on.
+// One block per row, starting at `first`, and per offset. `maps` starts at row pairs.first_row.
 __global__ void __launch_bounds__(threads_of_a_peak)
     find_peaks(CoarsePairs pairs, std::int64_t first, const float* maps, CoarsePeak* peaks) {
     __shared__ BestCell shared[32];
@@ -195,7 +196,7 @@ struct FinePairs {
 
 inline constexpr int threads_of_a_match = 256, a_scans_of_a_match = 32;
 
-// blockIdx.x: what is asked for, blockIdx.y: a part of the A-scans. sums[asked][part][x][z].
+// blockIdx.x: the request, blockIdx.y: a part of the A-scans. sums[asked][part][x][z].
 __global__ void __launch_bounds__(threads_of_a_match)
     correlate_about(FinePairs pairs, const CorrelationsAsked* all_asked, float* sums) {
     constexpr int edge = CorrelationsAsked::edge, reach = CorrelationsAsked::reach;
@@ -211,11 +212,11 @@ __global__ void __launch_bounds__(threads_of_a_match)
         const float* moving = pairs.moving + t * of_row;
         const float* reference = pairs.reference + (t + asked.y) * of_row;
         for (int z = static_cast<int>(threadIdx.x); z < pairs.depth; z += threads_of_a_match) {
-            float before[edge] = {};  // of the moving one, at the A-scan that each shift pairs with the reference's
+            float before[edge] = {};  // of the moving volume, at the A-scan that each shift pairs with the reference
             for (int a = first_a - reach; a < end_a + reach; ++a) {
 #pragma unroll
                 for (int i = edge - 1; i > 0; --i) before[i] = before[i - 1];
-                const int own = a + reach;  // pairs with shift -reach
+                const int own = a + reach;  // paired with shift -reach
                 before[0] = own >= first_a && own < end_a
                                 ? weight * moving[static_cast<std::int64_t>(own) * pairs.depth + z]
                                 : 0;
@@ -244,7 +245,7 @@ __global__ void __launch_bounds__(threads_of_a_match)
     }
 }
 
-// Parts of the A-scans together, in their order.
+// Adds the parts of the A-scans in order.
 __global__ void __launch_bounds__(threads_of_a_range)
     add_parts(const float* sums, std::int64_t count, int parts, float* to) {
     constexpr int values = CorrelationsAsked::edge * CorrelationsAsked::edge;

@@ -1,5 +1,5 @@
-// Kernels that put registered B-scans where they belong (docs/tissue.md): coefficients of cubic B-splines along depth
-// and A-scans, and sums of what they give at shifted places. Planes are [row][a_scan][depth].
+// Kernels that add registered B-scans at their position (docs/tissue.md): coefficients of cubic B-splines in depth and
+// along A-scans, and sums of their values at shifted positions. Planes are [row][a_scan][depth].
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace echolux::cuda {
 
-// The B-scans of `landing`, one after the other; what is no number becomes 0.
+// Copies the B-scans of `landing`, one after another. NaN becomes 0.
 __global__ void __launch_bounds__(threads_of_a_range)
     take_landing(FeaturePlanes planes, const LandingRow* landing, const float* power, float* values) {
     const PlaneSample sample(planes);
@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(threads_of_a_range)
 
 inline constexpr int warps_of_lines = 2;
 
-// Along depth, in place. A warp takes 32 A-scans, which it turns over in shared memory: one for each of its threads.
+// Filters in depth, in place. A warp transposes 32 A-scans in shared memory, so that each thread processes one.
 __global__ void __launch_bounds__(32 * warps_of_lines) filter_lines(float* values, int depth, std::int64_t lines) {
     __shared__ float of_warps[warps_of_lines][32][33];
     float(&tile)[32][33] = of_warps[threadIdx.x / 32];
@@ -63,7 +63,8 @@ __global__ void __launch_bounds__(32 * warps_of_lines) filter_lines(float* value
     }
 }
 
-// Along A-scans, in place: a thread for each depth of each B-scan. It waits for some values together.
+// Filters along A-scans, in place, with one thread per depth of each B-scan. Loads several values together to hide
+// latency.
 __global__ void __launch_bounds__(threads_of_a_range) filter_a_scans(FeaturePlanes planes, float* values) {
     constexpr int together = 8;
     const std::int64_t i = element();
@@ -102,7 +103,7 @@ __global__ void __launch_bounds__(threads_of_a_range) filter_a_scans(FeaturePlan
     }
 }
 
-// Whether a sample that decides was no number. `power`: the B-scan as it came.
+// Returns whether a contributing sample was NaN. `power` is the original B-scan.
 __device__ inline bool is_next_to_lost(const FeaturePlanes& planes, const float* power, const ShiftedTaps& taps_z,
                                        const ShiftedTaps& taps_x, int z, int a) {
     for (int i = taps_x.first_deciding(); i < taps_x.end_deciding(); ++i) {
@@ -114,13 +115,13 @@ __device__ inline bool is_next_to_lost(const FeaturePlanes& planes, const float*
     return false;
 }
 
-// B-scans that land together: landing[begin] to landing[end - 1].
+// B-scans with the same target: landing[begin] to landing[end - 1].
 struct LandingRun {
     std::int32_t begin, end;
 };
 
-// blockIdx.x: the A-scan, blockIdx.y: some depths, blockIdx.z: the run. `coefficients`: [landing], from the first of
-// these runs on. `has_lost`: whether some values of `power`, the volume, are no numbers.
+// blockIdx.x: the A-scan, blockIdx.y: a part of the depths, blockIdx.z: the run. `coefficients`: [landing], starting
+// with the first of these runs. `has_lost`: whether the volume `power` contains NaN.
 __global__ void __launch_bounds__(threads_of_a_range)
     add_landing(FeaturePlanes planes, const LandingRun* runs, const LandingRow* landing, const float* coefficients,
                 const float* power, const unsigned* has_lost, float* sums, float* weights) {
@@ -145,7 +146,7 @@ __global__ void __launch_bounds__(threads_of_a_range)
                 across += taps_x.cubic.weight[x] * from[taps_x.tap(a, x, planes.a_scans) * planes.depth];
             value += taps_z.cubic.weight[k] * across;
         }
-        sum += one.weight * (value > 0 ? value : 0.0f);  // power cannot be below zero, which splines do not know
+        sum += one.weight * (value > 0 ? value : 0.0f);  // splines may undershoot, but power is not negative
         all_weights += one.weight;
     }
     sums[to] = sum;

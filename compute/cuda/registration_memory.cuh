@@ -1,4 +1,4 @@
-// What registration on a GPU holds memory by, and the batches of B-scans that it works in.
+// Memory owners of registration on a GPU, and the size of its batches of B-scans.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +11,14 @@
 namespace echolux::cuda {
 
 inline constexpr std::int64_t float_bytes = sizeof(float);
-inline constexpr std::int64_t batch_bytes = std::int64_t{16} << 20;  // of a plane of a batch: three stay in the caches
+inline constexpr std::int64_t batch_bytes = std::int64_t{16} << 20;  // per plane of a batch: three stay in the caches
 inline constexpr unsigned blocks_of_a_survey = 1024;
 
 inline std::int64_t rows_at_once(std::int64_t of_row, std::int64_t rows, std::int64_t bytes = batch_bytes) {
     return std::clamp<std::int64_t>(bytes / (of_row * float_bytes), 1, std::max<std::int64_t>(rows, 1));
 }
 
-// An object whose memory lies on a device: its members are given back there.
+// Base of objects with memory on a device. leave() makes the device current for the destruction of members.
 class OfDevice {
   public:
     explicit OfDevice(int device) : device_(device) {}
@@ -35,10 +35,10 @@ class OfDevice {
     std::optional<CurrentDevice> at_the_end_;
 };
 
-// Whether values of a volume are no numbers.
+// Checks whether a volume contains NaN.
 class LostSurvey {
   public:
-    // Where the GPU finds the answer, 0 or not, after this.
+    // Enqueues the check. Returns where the GPU writes the result, 0 or 1.
     const unsigned* enqueue(const float* values, std::int64_t count, cudaStream_t stream) {
         is_found_.reserve(sizeof(unsigned));
         checked(cudaMemsetAsync(is_found_.data(), 0, sizeof(unsigned), stream), "clear a number");

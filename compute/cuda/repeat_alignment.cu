@@ -1,5 +1,5 @@
-// Repeats that have been found are moved, lose the phase of bulk motion, and come to lie over one another; and the
-// memory for all of it.
+// Applies the alignment: repeats are moved in depth, their bulk phase is removed, and they are shifted along the
+// B-scan. Also carves up the memory for all kernels of the alignment.
 #include "compute/cuda/repeat_alignment.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 // ---- a repeat, moved in depth ---------------------------------------------------------------------------------------
 
-// A warp has an A-scan.
+// One warp per A-scan.
 __global__ void __launch_bounds__(aligning_threads) move_in_depth(RepeatWork work, std::int64_t series) {
     each_by_warps(work, work.positions, [&](int slot, int x) {
         const ShiftTaps taps = work.depth_taps[slot];
@@ -32,11 +32,12 @@ __global__ void __launch_bounds__(aligning_threads) move_in_depth(RepeatWork wor
     });
 }
 
-// The reference of a position beside the moved repeat, whose A-scan x + whole_x lies over the reference's x.
+// Compares the moved repeat with the reference of its position. A-scan x + whole_x of the repeat corresponds to A-scan
+// x of the reference.
 struct AgainstReference {
     const RepeatShift* shifts;
     std::int64_t series;
-    int reference;  // of all positions; -1: as their states say
+    int reference;  // for all positions; -1: the one in each state
 
     __device__ bool is_about(const RepeatWork&, int) const { return true; }
     __device__ const float2* reference_of(const RepeatWork& work, int slot, int x) const {
@@ -50,9 +51,9 @@ struct AgainstReference {
     __device__ Phasor* phases(const RepeatWork& work) const { return work.phases; }
 };
 
-// ---- laid over ------------------------------------------------------------------------------------------------------
+// ---- shifted along the B-scan ---------------------------------------------------------------------------------------
 
-// One block: which repeats are kept, and what all of them know.
+// A single block determines the repeats to keep and their common valid range.
 __global__ void plan_what_is_kept(RepeatWork work) {
     for (int slow = static_cast<int>(threadIdx.x); slow < work.slow_positions; slow += static_cast<int>(blockDim.x)) {
         KnownPart known{0, work.positions, 0, work.depth};
@@ -72,8 +73,8 @@ __global__ void plan_what_is_kept(RepeatWork work) {
     }
 }
 
-// One block lists the repeats that have to be moved: all that are kept, or, of the first series, those whose reference
-// was not the last that was tried, so that others lie in the buffers.
+// A single block lists the repeats to move: all kept ones or, for the first series, those whose reference was not the
+// last one tried, because the buffers then hold results for another reference.
 __global__ void list_what_is_moved(RepeatWork work, bool all) {
     if (threadIdx.x == 0) *work.active_count = 0;
     __syncthreads();
@@ -94,7 +95,7 @@ __global__ void __launch_bounds__(aligning_threads) take_taps(RepeatWork work) {
     });
 }
 
-// One block lists the places of repeats that are compared.
+// A single block lists the slots of compared repeats.
 __global__ void list_kept(RepeatWork work) {
     if (threadIdx.x == 0) *work.active_count = 0;
     __syncthreads();
@@ -106,8 +107,8 @@ __global__ void list_kept(RepeatWork work) {
 
 inline constexpr int laid_together = 4;
 
-// A warp has some A-scans, each of which it takes from memory once; slots are places of the aligned repeats. Phases are
-// those of the A-scans that the moved ones lie over.
+// A warp processes several A-scans and loads each input once. Slots are positions of the aligned repeats. Phases belong
+// to the A-scans of the reference that the moved ones correspond to.
 __global__ void __launch_bounds__(aligning_threads, 4) lay_over(RepeatWork work, std::int64_t series) {
     constexpr int taps = ShiftTaps::count, together = laid_together, lines = together + taps - 1;
     each_by_warps(work, static_cast<unsigned>((work.positions + together - 1) / together), [&](int target, int part) {
@@ -123,10 +124,10 @@ __global__ void __launch_bounds__(aligning_threads, 4) lay_over(RepeatWork work,
         }
         const int slot = slow * work.count + repeat, whole = work.shifts[slot].whole_x;
         const int first = x + static_cast<int>(work.across_taps[slot].first), depth = work.depth;
-        const float2* from = work.shifted_line(slot, first);  // and the lines after it, of which some may not exist
+        const float2* from = work.shifted_line(slot, first);  // and subsequent lines, some of which may not exist
         float2* into = work.aligned_line(slow, x, series, target % work.count);
         const int to_next = static_cast<int>(work.repeats.position_step) * depth;
-        float tap[taps];  // around zero they are real
+        float tap[taps];  // taps without a carrier are real
         Phasor phase[lines];
 #pragma unroll
         for (int n = 0; n < taps; ++n) tap[n] = work.across_taps[slot].tap[n].re;
@@ -154,7 +155,7 @@ __global__ void __launch_bounds__(aligning_threads, 4) lay_over(RepeatWork work,
     });
 }
 
-// An aligned repeat beside the one before it, which its own phase turns.
+// Compares an aligned repeat with the previous one, rotated by that repeat's own phase.
 struct AgainstTheOneBefore {
     std::int64_t series;
     int place;
@@ -172,8 +173,8 @@ struct AgainstTheOneBefore {
     __device__ Phasor* phases(const RepeatWork& work) const { return work.follow; }
 };
 
-// A warp has an A-scan of an aligned repeat: it loses its phase against the repeat before, and what some repeat has no
-// sample for.
+// One warp per A-scan of an aligned repeat: removes its phase relative to the previous repeat, and zeroes samples that
+// any repeat lacks.
 __global__ void __launch_bounds__(aligning_threads) finish_lines(RepeatWork work, std::int64_t series) {
     each_by_warps(work, work.positions, [&](int slot, int x) {
         const KnownPart known = work.known[slot / work.count];
@@ -194,7 +195,7 @@ __global__ void report(RepeatWork work, RepeatReport* reports) {
     if (slot >= std::int64_t{work.slow_positions} * work.count) return;
     const RepeatShift& shift = work.shifts[slot];
     RepeatReport one;
-    one.depth_rows = static_cast<float>(work.depth_flip ? shift.z : 0 - shift.z);  // rows are written in reverse
+    one.depth_rows = static_cast<float>(work.depth_flip ? shift.z : 0 - shift.z);  // rows are reversed
     one.a_scans = static_cast<float>(0 - shift.x);
     one.match = shift.match;
     one.reason = shift.reason;
@@ -234,7 +235,7 @@ void enqueue_laying_over(cudaStream_t stream, const RepeatWork& work) {
 
 namespace {
 
-// Arrays one after the other in one piece of memory; from null, only counts how much that takes.
+// Places arrays one after another in a single allocation. With null, it only counts the bytes.
 class Carver {
   public:
     explicit Carver(std::byte* memory) : memory_(memory) {}

@@ -1,6 +1,6 @@
-// Lays the repeats of B-scans over one another on the GPU, before they are compared (docs/angiography.md): what
-// compute/cpu/repeat_alignment does, from the same functors, for some slow positions at once. Nothing is decided on the
-// host: how many repeats of a position can be compared stays in the GPU's memory.
+// Aligns the repeats of B-scans on the GPU before comparison (docs/angiography.md). Does the same as
+// compute/cpu/repeat_alignment with the same functors, for several slow-axis positions at once. The host takes no
+// decisions: the number of comparable repeats per position stays in GPU memory.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,19 +16,20 @@ namespace echolux::cuda {
 
 struct RepeatWork;
 
-// Repeats that were laid over one another: [slow][lines as they were recorded][depth], those that fit first.
+// Aligned repeats: [slow][lines as recorded][depth], matching repeats first.
 struct AlignedBins {
     DeviceBins bins;
-    const int* compared = nullptr;  // [slow]: how many can be compared; 1: none
+    const int* compared = nullptr;  // [slow], number of comparable repeats; 1: none
 };
 
 class RepeatAlignment {
   public:
-    // For at most so many slow positions of `position_lines` lines. Throws Error{out_of_memory}.
+    // For up to `max_positions` slow-axis positions of `position_lines` lines. Throws Error{out_of_memory}.
     RepeatAlignment(const FlowTables& tables, std::int64_t max_positions, std::int64_t position_lines,
                     cudaStream_t stream);
 
-    // Valid until the next call's work begins. `reports`: [slow][repeats] in the GPU's memory, or null.
+    // Enqueues the alignment. The result is valid until the work of the next call starts. `reports`: [slow][repeats] in
+    // GPU memory, or null.
     AlignedBins enqueue(const DeviceBins& bins, std::int64_t positions, RepeatReport* reports);
 
   private:

@@ -1,5 +1,5 @@
-// Features of repeats for the coarse search: half of the samples along both axes, smoothed, logarithms less their mean
-// over the neighbourhood; and how much tissue a repeat shows.
+// Features of repeats for the coarse search: downsampled by two along both axes, smoothed, logarithm, mean of the
+// neighbourhood subtracted. Also counts the tissue bins of a repeat.
 #include "compute/cuda/launch.h"
 #include "compute/cuda/over_block.cuh"
 #include "compute/cuda/repeat_work.cuh"
@@ -7,7 +7,7 @@
 namespace echolux::cuda {
 namespace {
 
-// A block has an A-scan of half the resolution, and the two that it is made of.
+// One block per half-resolution A-scan and its two source A-scans.
 __global__ void __launch_bounds__(aligning_threads) halve(RepeatWork work) {
     __shared__ float shared[32];
     __shared__ int shared_counts[32];
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(aligning_threads) halve(RepeatWork work) {
     bright = over_block(bright, Sum{}, shared_counts);
     if (threadIdx.x != 0) return;
     if (repeat == 0) work.line_powers[std::int64_t{slow} * work.half_positions + first / 2] = sum;
-    atomicAdd(work.bright + slot, bright);  // whole numbers: the order does not matter
+    atomicAdd(work.bright + slot, bright);  // integers: the order does not matter
 }
 
 __global__ void __launch_bounds__(aligning_threads) find_floors(RepeatWork work) {
@@ -48,10 +48,11 @@ __global__ void __launch_bounds__(aligning_threads) find_floors(RepeatWork work)
     work.floors[slow] = RepeatFeatures::floor(work.min_power, mean);
 }
 
-// Of a half-size plane: a thread has a sample, blockIdx.x an A-scan of all slots, blockIdx.y some of its depths.
+// A sample of a half-size plane: one thread per sample. blockIdx.x is an A-scan of all slots, blockIdx.y a part of its
+// depths.
 struct PlanePlace {
     int slot, x, z;
-    std::int64_t line;  // its first sample
+    std::int64_t line;  // position of its first sample
 
     __device__ explicit PlanePlace(const RepeatWork& work) {
         const auto of_all = static_cast<int>(blockIdx.x);
@@ -63,7 +64,7 @@ struct PlanePlace {
     __device__ bool is_in(const RepeatWork& work) const { return z < work.half_depth; }
 };
 
-// features to spare.
+// From features to spare.
 __global__ void smooth_in_depth(RepeatWork work, std::int64_t reach) {
     const PlanePlace place(work);
     if (!place.is_in(work)) return;
@@ -75,7 +76,7 @@ __global__ void smooth_in_depth(RepeatWork work, std::int64_t reach) {
 
 enum class Then { nothing, logarithm, difference };
 
-// spare to features.
+// From spare to features.
 template <Then then>
 __global__ void smooth_across(RepeatWork work, std::int64_t reach) {
     const PlanePlace place(work);

@@ -1,5 +1,5 @@
-// The lag, in whole samples, at which a repeat lies over its reference: among all in range by features of half the
-// resolution, then around it by coherence, which is blind to the bulk motion of A-scans.
+// Finds the shift of a repeat relative to its reference in whole samples: among all lags in range with features at half
+// resolution, then around the best one by coherence, which is insensitive to the bulk motion of A-scans.
 #include "compute/cuda/over_block.cuh"
 #include "compute/cuda/repeat_windows.cuh"
 #include "compute/cuda/repeat_work.cuh"
@@ -9,7 +9,7 @@ namespace {
 
 // ---- coarse: all lags in features of half the resolution ------------------------------------------------------------
 
-// A warp has an A-scan of any slot: the power of its features less those that have no partner at a lag in depth.
+// One warp per A-scan of any slot: the power of its features that overlap at each depth lag.
 __global__ void __launch_bounds__(aligning_threads) measure_features(RepeatWork work) {
     const auto line = static_cast<int>(blockIdx.x * aligning_warps + threadIdx.x / 32);
     if (line >= work.slots() * work.half_positions) return;
@@ -37,7 +37,7 @@ __device__ void add_line(float* products, const float* a, const float* b, int fi
     });
 }
 
-// A block has some A-scans, one lag along them, and some lags in depth.
+// One block per group of A-scans, lag along them, and group of depth lags.
 __global__ void __launch_bounds__(aligning_threads) correlate_features(RepeatWork work, int reference) {
     __shared__ float of_warps[aligning_warps][coarse_group];
     const int groups = (work.coarse_width() + coarse_group - 1) / coarse_group;
@@ -71,10 +71,10 @@ __global__ void __launch_bounds__(aligning_threads) correlate_features(RepeatWor
     });
 }
 
-// The greatest of values with an order among equals, by all threads of the block.
+// The largest value with a tie-breaking order, over all threads of the block.
 struct Candidate {
     float value = -2;
-    int order = 1 << 30;  // the least is taken of equals
+    int order = 1 << 30;  // the smallest wins ties
 };
 struct Better {
     __device__ Candidate operator()(Candidate a, Candidate b) const {
@@ -87,7 +87,7 @@ __device__ inline float normalised(double product, double of_reference, double o
     return power > 0 ? static_cast<float>(product / power) : 0.0f;
 }
 
-// Of the features of a slot, in a block's shared memory: the power of all A-scans that is left at each lag in depth.
+// Sums the power of a slot's features that overlap at each depth lag into shared memory.
 __device__ void sum_overlap_powers(const RepeatWork& work, int slot, double* sums) {
     for (int i = static_cast<int>(threadIdx.x) / 32; i < work.coarse_width(); i += aligning_warps) {
         const float* of_lines = work.overlap_powers + work.overlap(slot, i);
@@ -98,7 +98,7 @@ __device__ void sum_overlap_powers(const RepeatWork& work, int slot, double* sum
     }
 }
 
-// What of it has a partner at a lag along the A-scans too.
+// Returns the part of it that also overlaps at a lag along the A-scans.
 __device__ double overlap_power(const RepeatWork& work, int slot, const double* sums, int lag_z, int lag_x) {
     const float* of_lines = work.overlap_powers + work.overlap(slot, lag_z + work.coarse_z);
     double power = sums[lag_z + work.coarse_z];
@@ -151,7 +151,7 @@ struct Around {
     }
 };
 
-// A thread's part of the power of a line's tissue for which another one has no bins `lag` on.
+// Returns this thread's part of the tissue power of a line without a counterpart `lag` bins further.
 __device__ inline float unmatched_power(const RepeatWork& work, const float2* line, int lag) {
     const int first = lag > 0 ? max(work.depth - lag, 0) : 0, end = lag > 0 ? work.depth : min(-lag, work.depth);
     float sum = 0;
@@ -162,8 +162,8 @@ __device__ inline float unmatched_power(const RepeatWork& work, const float2* li
     return sum;
 }
 
-// A warp has an A-scan of the reference. The modulus of the product is blind to what turns an A-scan as a whole, so
-// coherences of A-scans may be added whatever their bulk motion.
+// One warp per A-scan of the reference. The modulus of the product is insensitive to the phase of a whole A-scan, so
+// coherences of A-scans can be added regardless of their bulk motion.
 __global__ void __launch_bounds__(aligning_threads, 3) find_coherences(RepeatWork work, int reference) {
     __shared__ WarpBins<fine_width> of_warps[aligning_warps];
     WarpBins<fine_width>& bins = of_warps[threadIdx.x / 32];
@@ -206,7 +206,7 @@ __global__ void __launch_bounds__(aligning_threads, 3) find_coherences(RepeatWor
     });
 }
 
-// A block has a slot, each of its warps some lags.
+// One block per slot; each warp processes several lags.
 __global__ void __launch_bounds__(aligning_threads) choose_fine_lags(RepeatWork work) {
     __shared__ float found[fine_lags];
     each_by_blocks(work, 1, [&](int slot, int) {

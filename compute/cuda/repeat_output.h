@@ -1,4 +1,4 @@
-// What aligning found of the repeats of a block, on its way from the GPU to the caller's memory.
+// Transfers the alignment reports of a block from the GPU to the caller's memory.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,17 +15,18 @@ class RepeatOutput {
   public:
     explicit RepeatOutput(std::int64_t b_repeats) : b_repeats_(b_repeats) {}
 
-    // For `count` B-scan positions from `first` on: where kernels write the reports of all their repeats, or null where
-    // none are wanted. The stream's former work is done.
+    // Returns the GPU memory for the reports of all repeats of `count` B-scan positions starting at `first`, or null if
+    // not requested. Previous work of the stream must be complete.
     RepeatReport* begin(cudaStream_t stream, const std::optional<RepeatReports>& wanted, std::int64_t first,
                         std::int64_t count);
 
-    // Everything that writes them has been enqueued.
+    // Enqueues the copy to the host. Call after enqueuing the kernels that write the reports.
     void copy_out(cudaStream_t stream);
 
-    // The stream's work is done.
+    // Copies to the caller's memory. The stream's work must be complete.
     void finish();
 
+    // Discards the reports.
     void drop() { to_ = nullptr; }
 
   private:

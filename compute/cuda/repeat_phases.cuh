@@ -1,6 +1,6 @@
-// The phase of bulk motion of each A-scan of a repeat against another one. The passes of a block's A-scans follow each
-// other in one kernel, in shared memory and while their bins are in the caches; what later passes need beyond these
-// A-scans is found there too.
+// Bulk motion phase of each A-scan of a repeat relative to another one. All passes over a block's A-scans run in one
+// kernel, in shared memory and while the bins are cached. The block also computes the neighbouring A-scans that later
+// passes need.
 #pragma once
 
 #include "compute/cuda/repeat_work.cuh"
@@ -8,10 +8,10 @@
 namespace echolux::cuda {
 
 inline constexpr int phase_threads = 512, phase_warps = phase_threads / 32;
-inline constexpr int phase_tile = 64;   // A-scans of a block
-inline constexpr int bins_at_once = 4;  // that a thread waits for together
+inline constexpr int phase_tile = 64;   // A-scans per block
+inline constexpr int bins_at_once = 4;  // bins loaded together per thread
 
-// In shared memory, from A-scan `origin` on.
+// Arrays in shared memory, starting at A-scan `origin`.
 struct PhaseTile {
     static constexpr int reach = PhaseSmoothing::reach, passes = RepeatPhaseShare::passes;
     static constexpr int a_scans = phase_tile + 2 * reach * passes;
@@ -21,8 +21,8 @@ struct PhaseTile {
     int origin;
 };
 
-// Lines: two repeats, line by line; which of the slots it is about; what turns the reference, whose bins lie in memory
-// as they were before; where phases go.
+// `Lines` provides the lines of two repeats, the slots to process, the phase factor of the reference (whose bins in
+// memory are not yet rotated), and the output of phases.
 template <class Lines>
 __device__ void sum_phases(const RepeatWork& work, const Lines& lines, int slot, const PhaseTile& tile, int begin,
                            int end, bool is_first) {
@@ -36,7 +36,7 @@ __device__ void sum_phases(const RepeatWork& work, const Lines& lines, int slot,
             Phasor of_a[bins_at_once], of_b[bins_at_once];
 #pragma unroll
             for (int i = 0; i < bins_at_once; ++i) {
-                if (z + 32 * i >= work.depth) continue;  // nothing, which adds nothing
+                if (z + 32 * i >= work.depth) continue;  // contributes zero
                 of_a[i] = phasor_at(a + z + 32 * i);
                 of_b[i] = phasor_at(b + z + 32 * i);
             }
@@ -62,7 +62,7 @@ __device__ inline Phasor smoothed_phase(const RepeatWork& work, const PhaseTile&
     return is_last && phase.re == 0 && phase.im == 0 ? Phasor{1, 0} : phase;
 }
 
-// A block has some A-scans of a slot.
+// One block per group of A-scans of a slot.
 template <class Lines>
 __global__ void __launch_bounds__(phase_threads) find_phases(RepeatWork work, Lines lines) {
     __shared__ Phasor sums[PhaseTile::a_scans], phases[PhaseTile::a_scans];

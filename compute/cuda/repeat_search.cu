@@ -1,5 +1,5 @@
-// Where the repeats of a slow position lie: each in turn is tried as the reference until half of the others fit one.
-// The tries of all positions go side by side; those that are decided have nothing on the list any more.
+// Search for the shifts of the repeats of slow-axis positions. Each repeat in turn is tried as the reference until half
+// of the others match it. All positions are processed together; those already decided are no longer listed.
 #include <algorithm>
 
 #include "compute/cuda/over_block.cuh"
@@ -9,14 +9,14 @@
 namespace echolux::cuda {
 namespace {
 
-// ---- a try ----------------------------------------------------------------------------------------------------------
+// ---- one try --------------------------------------------------------------------------------------------------------
 
 __global__ void begin_search(RepeatWork work) {
     for (int slow = static_cast<int>(threadIdx.x); slow < work.slow_positions; slow += static_cast<int>(blockDim.x))
         work.states[slow] = {};
 }
 
-// One block lists the repeats that are compared with `reference`.
+// A single block lists the repeats to compare with `reference`.
 __global__ void begin_try(RepeatWork work, int reference) {
     if (threadIdx.x == 0) *work.active_count = 0;
     __syncthreads();
@@ -30,7 +30,7 @@ __global__ void begin_try(RepeatWork work, int reference) {
         } else if (repeat == reference) {
             shift.match = 1;
         } else {
-            work.active[atomicAdd(work.active_count, 1)] = slot;  // the order of the list decides nothing
+            work.active[atomicAdd(work.active_count, 1)] = slot;  // the order of the list does not affect results
         }
     }
 }
@@ -58,7 +58,7 @@ __global__ void end_try(RepeatWork work, int reference) {
 
 // ---- fractions of a sample ------------------------------------------------------------------------------------------
 
-// A warp has an A-scan of the reference: sums over depth for lags around the whole one, along depth.
+// One warp per A-scan of the reference: sums over depth for depth lags around the whole one.
 __global__ void __launch_bounds__(aligning_threads) sum_lags_in_depth(RepeatWork work, int reference) {
     __shared__ WarpBins<lag_count> of_warps[aligning_warps];
     WarpBins<lag_count>& bins = of_warps[threadIdx.x / 32];
@@ -84,8 +84,8 @@ __global__ void __launch_bounds__(aligning_threads) sum_lags_in_depth(RepeatWork
 
 constexpr int summed_together = 3;
 
-// Likewise along the B-scan, of repeats that were moved in depth and lose the phase of bulk motion. A warp has some
-// A-scans of the reference, so that others are taken from memory once.
+// The same along the B-scan, for repeats moved in depth with their bulk phase removed. A warp processes several A-scans
+// of the reference, so that the others are loaded once.
 __global__ void __launch_bounds__(aligning_threads, 4) sum_lags_along(RepeatWork work, int reference) {
     constexpr int together = summed_together, lines = together + lag_count - 1, middle = ShiftTaps::count / 2;
     each_by_warps(work, static_cast<unsigned>((work.positions + together - 1) / together), [&](int slot, int part) {
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(aligning_threads, 4) sum_lags_along(RepeatWork
         const int whole = work.tried[slot].whole_x, first = x + whole - middle, depth = work.depth;
         const float2* of_reference_lines = work.line(slot / work.count, x, 0, reference);
         const int to_next = static_cast<int>(work.repeats.position_step * work.stride);
-        const float2* others = work.shifted_line(slot, first);  // of which some may not exist
+        const float2* others = work.shifted_line(slot, first);  // some of which may not exist
         Phasor products[together][lag_count];
         float of_reference[together] = {}, of_repeat[together] = {};
         each_bin(depth, [&](int z) {
@@ -134,14 +134,14 @@ __global__ void __launch_bounds__(aligning_threads, 4) sum_lags_along(RepeatWork
     });
 }
 
-constexpr int fraction_threads = 512;  // a slot has one block: nothing else is done meanwhile
+constexpr int fraction_threads = 512;  // one block per slot: nothing else runs concurrently
 
-// Coherence as a function of the fraction, by all threads of a block.
+// Coherence as a function of the fraction, computed by all threads of a block.
 struct BlockCoherence {
     const RepeatWork& work;
     int slot;
     double turns;
-    Phasor* taps;    // shared, [ShiftTaps::count]
+    Phasor* taps;    // shared memory, [ShiftTaps::count]
     double* shared;  // [32]
 
     __device__ double operator()(double fraction) const {

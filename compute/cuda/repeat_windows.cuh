@@ -1,5 +1,5 @@
-// Sums over depth of two lines for some lags that follow each other, by a warp. Each thread has successive bins, which
-// come to it by way of shared memory: at all lags together each bin of the other line is fetched once.
+// Sums over depth of two lines for several consecutive lags, by a warp. Each thread processes consecutive bins from
+// shared memory, so that each bin of the other line is loaded once for all lags.
 #pragma once
 
 #include "compute/cuda/repeat_work.cuh"
@@ -9,15 +9,14 @@ namespace echolux::cuda {
 inline constexpr int bins_of_a_thread = 8;
 inline constexpr int bins_of_a_warp = 32 * bins_of_a_thread;
 
-// A part of a line in shared memory. After each thread's bins there is a gap, so that those of all threads lie in
-// different banks.
+// Part of a line in shared memory. A gap after each thread's bins avoids bank conflicts.
 template <int lags>
 struct WarpBins {
     static constexpr int bins = bins_of_a_warp + lags - 1;
 
     float2 padded[bins + bins / bins_of_a_thread];
 
-    // Bins from `first` on, 0 beyond the line.
+    // Loads bins starting at `first`, 0 beyond the line.
     __device__ void fetch(const float2* line, int depth, int first) {
         __syncwarp();
         for (int i = lane_of(); i < bins; i += 32) {
@@ -26,14 +25,14 @@ struct WarpBins {
         }
         __syncwarp();
     }
-    // The i-th from the thread's own first on.
+    // Returns bin i, counted from the thread's first bin.
     __device__ Phasor own(int i) const {
         const int at = lane_of() * bins_of_a_thread + i;
         return phasor_of(padded[at + at / bins_of_a_thread]);
     }
 };
 
-// A thread's bins of the reference; zero where there is no tissue.
+// A thread's bins of the reference, zero outside tissue.
 struct TissueBins {
     Phasor bin[bins_of_a_thread];
 
@@ -55,7 +54,7 @@ struct TissueBins {
     }
 };
 
-// add(n, bin of the tissue, bin of the other line at lag n after it) for all bins of the thread and all lags.
+// Calls add(n, bin of the tissue, bin of the other line n further) for all bins of the thread and all lags.
 template <int lags, class Add>
 __device__ inline void at_all_lags(const TissueBins& tissue, const WarpBins<lags>& other, const Add& add) {
     Phasor window[lags];

@@ -1,5 +1,5 @@
-// What the kernels of aligning are given, and the few ways in which all of them find lines and share out work. A slot
-// is a repeat of a slow position; most kernels work on the slots of a list in the GPU's memory, which may be empty.
+// Arguments of the alignment kernels, and their common access to lines and distribution of work. A slot is a repeat of
+// a slow-axis position. Most kernels process the slots of a list in GPU memory, which may be empty.
 #pragma once
 
 #include "compute/cuda/flow_work.h"
@@ -13,11 +13,11 @@ inline constexpr int aligning_warps = aligning_threads / 32;
 inline constexpr int lag_count = ShiftTaps::count + 1;  // for fractions from -1 to 1
 inline constexpr int fine_width = 5;                    // lags on and around the coarse one, along each axis
 inline constexpr int fine_lags = fine_width * fine_width;
-inline constexpr int most_coarse_width = 65;  // lags in depth, of half the greatest range on either side
-inline constexpr int coarse_group = 13;       // lags in depth that a thread sums
-inline constexpr int coarse_chunk = 32;       // A-scans of features that a block sums
+inline constexpr int most_coarse_width = 65;  // depth lags, for half the max range on either side
+inline constexpr int coarse_group = 13;       // depth lags summed per thread
+inline constexpr int coarse_chunk = 32;       // A-scans of features summed per block
 
-// Where a repeat lies against another one, as RepeatAligner::Shift has it.
+// Shift of a repeat relative to another one, like RepeatAligner::Shift.
 struct RepeatShift {
     double z = 0, x = 0;
     float match = 0;
@@ -25,22 +25,22 @@ struct RepeatShift {
     Reason reason = Reason::ok;
 };
 
-// Of a slow position.
+// State of a slow-axis position.
 struct RepeatState {
-    int reference = 0;   // the best so far
-    int used = -1;       // repeats that fit it
-    int last_tried = 0;  // whose results lie in the buffers
+    int reference = 0;   // current best
+    int used = -1;       // repeats that match it
+    int last_tried = 0;  // reference whose results are in the buffers
     int is_decided = 0;
 };
 
-// Of a slow position: what all kept repeats have.
+// Valid range common to all kept repeats of a slow-axis position.
 struct KnownPart {
     std::int64_t first_x, last_x, first_z, last_z;
 };
 
 struct RepeatWork {
     const float2* bins = nullptr;  // of the first line
-    std::int64_t stride = 0;       // bins from line to line
+    std::int64_t stride = 0;       // bins between lines
     std::int64_t position_lines = 0;
     int slow_positions = 0;
     Repeats repeats;
@@ -54,19 +54,19 @@ struct RepeatWork {
     float* line_powers = nullptr;                 // [slow][half_positions], of the first repeat
     float* floors = nullptr;                      // [slow]
     int* bright = nullptr;                        // [slot]
-    int* active = nullptr;                        // [slots]: the list
+    int* active = nullptr;                        // [slots], the list
     int* active_count = nullptr;
     RepeatState* states = nullptr;                    // [slow]
     float* overlap_powers = nullptr;                  // [slot][coarse_width][half_positions]
-    float* correlations = nullptr;                    // [slot][coarse lags][chunks]: products
-    float4* coherences = nullptr;                     // [slot][positions][fine_lags]: modulus of the product, powers
+    float* correlations = nullptr;                    // [slot][coarse lags][chunks], products
+    float4* coherences = nullptr;                     // [slot][positions][fine_lags], modulus of the product, powers
     Phasor* lags = nullptr;                           // [slot][positions][lag_count]
     float2* powers = nullptr;                         // [slot][positions]
     RepeatShift *tried = nullptr, *shifts = nullptr;  // [slot]
     ShiftTaps *depth_taps = nullptr, *across_taps = nullptr;  // [slot]
     float2* shifted = nullptr;                                // [slot][positions][depth]
     Phasor *phases = nullptr, *follow = nullptr;              // [slot][positions]
-    int* kept = nullptr;                                      // [slow][count]: repeats, in the order of time
+    int* kept = nullptr;                                      // [slow][count], repeats in temporal order
     KnownPart* known = nullptr;                               // [slow]
     int* compared = nullptr;                                  // [slow]
     float2* aligned = nullptr;                                // [slow][position_lines][depth]
@@ -100,7 +100,7 @@ __device__ inline int lane_of() {
     return static_cast<int>(threadIdx.x) % 32;
 }
 
-// The sum of all lanes, in a fixed order, for each of them.
+// Returns the sum of all lanes to each of them, in a fixed order.
 template <class Real>
 __device__ inline Real warp_sum(Real value) {
 #pragma unroll
@@ -111,7 +111,7 @@ __device__ inline Phasor warp_sum(Phasor value) {
     return {warp_sum(value.re), warp_sum(value.im)};
 }
 
-// body(slot, i) for i in [0, each) of every slot of the list, a warp at a time.
+// Calls body(slot, i) for i in [0, each) of every listed slot, one warp per call.
 template <class Body>
 __device__ inline void each_by_warps(const RepeatWork& work, unsigned each, const Body& body) {
     const unsigned count = static_cast<unsigned>(*work.active_count) * each;
@@ -119,14 +119,14 @@ __device__ inline void each_by_warps(const RepeatWork& work, unsigned each, cons
         body(work.active[i / each], static_cast<int>(i % each));
 }
 
-// body(slot, i) likewise, a block at a time.
+// Calls body(slot, i) likewise, one block per call.
 template <class Body>
 __device__ inline void each_by_blocks(const RepeatWork& work, unsigned each, const Body& body) {
     const unsigned count = static_cast<unsigned>(*work.active_count) * each;
     for (unsigned i = blockIdx.x; i < count; i += gridDim.x) body(work.active[i / each], static_cast<int>(i % each));
 }
 
-// What a thread of a warp needs to go over a line: every 32nd bin, some of them at once where little is done to each.
+// Iterates over a line: each thread of the warp processes every 32nd bin, several together if the body is short.
 template <int at_once = 1, class Body>
 __device__ inline void each_bin(int depth, const Body& body) {
 #pragma unroll at_once
@@ -134,20 +134,20 @@ __device__ inline void each_bin(int depth, const Body& body) {
 }
 #endif
 
-// Blocks for work of which the GPU alone knows how much there is: enough to fill it, few enough to cost nothing where
-// there is none, which is `likely`.
+// Returns the number of blocks for work whose size only the GPU knows: enough to occupy it, few enough to be cheap if
+// there is none, which `likely_none` indicates.
 unsigned blocks_of_some(std::int64_t at_most, bool likely_none = false);
 
-// The parts, in this order.
+// The parts of the alignment, in this order.
 void enqueue_features(cudaStream_t stream, const RepeatWork& work);
 void enqueue_search(cudaStream_t stream, const RepeatWork& work);
 void enqueue_laying_over(cudaStream_t stream, const RepeatWork& work);
 
-// The whole lags of what is on the list, to `tried`.
+// Finds the whole lags of the listed repeats and stores them in `tried`.
 void enqueue_lags(cudaStream_t stream, const RepeatWork& work, int reference);
 
-// Repeats of the list are moved in depth, and the phase of bulk motion against the reference is found: `shifted` and
-// `phases`, of one series. As `shifts` says, or, while references are tried, as `tried` does.
+// Moves listed repeats in depth and computes their bulk phase relative to the reference: `shifted` and `phases`, for
+// one series. `shifts` is work.shifts, or work.tried while references are tried.
 void enqueue_moves(cudaStream_t stream, const RepeatWork& work, const RepeatShift* shifts, std::int64_t series,
                    int reference, bool likely_none);
 

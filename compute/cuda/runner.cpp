@@ -14,8 +14,10 @@ namespace echolux::cuda {
 namespace {
 
 constexpr int max_streams = 16;
-constexpr int listeners = 2;                                 // one block is copied while the mean of another is found
-constexpr std::int64_t bins_bytes = std::int64_t{64} << 20;  // that the fused kernel makes at a time for other passes
+// one block is copied while the mean of another is computed
+constexpr int listeners = 2;
+// of bins computed by the fused kernel for other passes at a time
+constexpr std::int64_t bins_bytes = std::int64_t{64} << 20;
 
 bool is_on_device(const Places& places) {
     const auto on_device = [](const Place& place) { return place.kind == PlaceKind::device_linear; };
@@ -30,7 +32,7 @@ bool is_captured(const CallerOrder& order) {
     return status != cudaStreamCaptureStatusNone;
 }
 
-// A call on a stream that is captured into a graph: while it lasts, this thread may look after other work all the same.
+// Allows other CUDA calls of this thread during a call on a stream that is being captured into a graph.
 class InGraph {
   public:
     InGraph(const CallerOrder& block, const CallerOrder& places) : is_(is_captured(block) || is_captured(places)) {
@@ -49,7 +51,7 @@ class InGraph {
     cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
-// The host copies pageable memory at once.
+// Rejects pageable memory with an order, because the host copies it immediately.
 void check_order(const Block& block) {
     if (block.order.kind == CallerOrder::Kind::none || block.memory != MemoryKind::host) return;
     throw Error(ErrorCode::bad_setting, "pageable memory cannot wait for a stream or event", "block", "pin it");
@@ -63,7 +65,7 @@ CudaRunner::Listener::Listener(CudaRunner& runner, const BackendChoice& choice)
                  runner.plan_.recipe.running_alpha, runner.shape_.frames,
                  runner.running_ ? &*runner.running_ : nullptr) {}
 
-// Nothing may be freed under the feet of a kernel.
+// Kernels may still use these buffers.
 CudaRunner::Listener::~Listener() {
     cudaStreamSynchronize(stream);
 }
@@ -148,7 +150,7 @@ void CudaRunner::hold(Listener& listener, const Block& block, const Work& work) 
         checked(cudaEventRecord(listener.done, listener.stream), "mark the end of a block");
     } catch (...) {
         cudaStreamSynchronize(listener.stream);
-        cudaGetLastError();  // of a stream that is captured
+        cudaGetLastError();  // error state of a captured stream
         listener.keeper.reset();
         throw;
     }
@@ -200,7 +202,7 @@ Completion CudaRunner::submit(const Block& block, const Places& places) {
     worker.each_output(places, [&](VoxelOutput& output) { output.hand_over(worker.done); });
     if (block.order.kind == CallerOrder::Kind::stream) follow(worker, block.order);
     follow(worker, places.order);
-    if (in_graph) worker.busy = false;  // nothing runs, and the event of a graph cannot be asked
+    if (in_graph) worker.busy = false;  // nothing runs, and a graph's event cannot be queried
     return {worker.turn};
 }
 
@@ -216,13 +218,14 @@ void CudaRunner::check_for_graph(bool for_the_host) const {
     }
 }
 
-// Memory to give back, voxels to copy by hand, or a caller who keeps no order by himself.
+// Returns whether the host has work after a block: memory to release, voxels to copy, or a caller without its own
+// order.
 bool CudaRunner::needs_the_host(const Block& block, const Places& places) {
     return block.keeper || block.memory == MemoryKind::host || !is_on_device(places) || places.repeats ||
            places.order.kind == CallerOrder::Kind::none;
 }
 
-// The worker's stream comes after what the caller did.
+// Makes the worker's stream wait for the caller's work.
 void CudaRunner::wait_for(Listener& listener, const CallerOrder& order) {
     if (order.kind == CallerOrder::Kind::none) return;
     cudaEvent_t event = static_cast<cudaEvent_t>(order.handle);
@@ -233,7 +236,7 @@ void CudaRunner::wait_for(Listener& listener, const CallerOrder& order) {
     checked(cudaStreamWaitEvent(listener.stream, event), "wait for the caller's work");
 }
 
-// What the caller does next comes after the worker's block.
+// Makes the caller's later work wait for the worker's block.
 void CudaRunner::follow(Listener& listener, const CallerOrder& order) {
     if (order.kind == CallerOrder::Kind::none) return;
     const cudaError_t result = order.kind == CallerOrder::Kind::stream
@@ -251,7 +254,7 @@ void CudaRunner::check_places(const Places& places) const {
     }
 }
 
-// While nothing else is under way, a small block that is read once is sooner read over the link than copied first.
+// While the GPU is idle, small blocks that are read once are faster to read over the link than to copy.
 SpectraPath CudaRunner::path_of(const Block& block) const {
     constexpr std::int64_t small = std::int64_t{4} << 20;
     const bool is_read_once =
@@ -260,7 +263,7 @@ SpectraPath CudaRunner::path_of(const Block& block) const {
     return is_read_once && is_alone && block.bytes <= small ? SpectraPath::direct : spectra_;
 }
 
-// Its background alone.
+// Computes the background only.
 void CudaRunner::listen(Listener& listener, const Block& block) const {
     const std::byte* raw = listener.input.bring(listener.stream, block, frames_of(block), path_of(block));
     listener.background.find(listener.stream, raw, frames_of(block), block.first_b_scan == 0);
@@ -317,7 +320,8 @@ BlockTargets CudaRunner::targets(Worker& worker, const Block& block, const Place
 void CudaRunner::wait(Completion completion) {
     if (completion.value == 0 || completion.value > turns_) return;
     Worker& worker = *workers_[static_cast<std::size_t>((completion.value - 1) % workers_.size())];
-    if (worker.turn < completion.value || (worker.turn > completion.value && !worker.queues)) return;  // done long ago
+    // already complete
+    if (worker.turn < completion.value || (worker.turn > completion.value && !worker.queues)) return;
     const CurrentDevice current(device_);
     finish(worker);
 }

@@ -1,18 +1,17 @@
-// Runs a plan on a GPU. A few workers, each with its own stream and buffers, take the blocks in turn: one is copied
-// while another is worked on. `submit` returns without waiting for the GPU, unless the worker whose turn it is still
-// has a block under way. Voxels are the same bits for any number of workers and any block size.
+// Executes a plan on a GPU. Several workers, each with its own stream and buffers, take turns with the blocks, so that
+// one block is copied while another is processed. submit() does not wait for the GPU, unless the next worker still has
+// a block in progress. Voxels are bit-identical for any number of workers and any block size.
 //
-// Priming, which only follows the running background, has streams and buffers of its own: it waits for copies and means
-// of blocks primed before, not for reconstruction.
+// prime(), which only updates the running background, has its own streams and buffers. It waits for copies and means of
+// previously primed blocks, but not for reconstruction.
 //
-// Where the caller says in which order his own stream or events come, that order is kept by the GPU. Work on device
-// memory alone leaves the host nothing to do: then even a worker that is still busy is given the next block at once, as
-// its stream keeps the order.
+// If the caller orders work with its own stream or events, the GPU maintains that order. Work on device memory alone
+// then needs no host action, so even a busy worker is given the next block immediately: its stream maintains the order.
 //
-// A stream of the caller's that is being captured takes the block into its graph. The graph works in the worker's
-// memory: its launches and other blocks may not overlap.
+// If a stream of the caller is being captured, the block becomes part of its graph. The graph uses the worker's memory,
+// so its launches must not overlap with other blocks.
 //
-// Calls come from one thread at a time.
+// Calls must come from one thread at a time.
 #pragma once
 
 #include <map>
@@ -40,7 +39,7 @@ namespace echolux::cuda {
 
 class CudaRunner : public Reconstructor {
   public:
-    // `gpu` is current. Throws Error{bad_setting, device, out_of_memory}.
+    // `gpu` must be current. Throws Error{bad_setting, device, out_of_memory}.
     CudaRunner(const ReconstructionSpec& plan, const BackendChoice& choice, const NumberedGpu& gpu);
     ~CudaRunner() override;
 
@@ -59,13 +58,13 @@ class CudaRunner : public Reconstructor {
     std::vector<DeviceWork> device_work() const override;
 
   private:
-    // Reads blocks, and finds their background.
+    // Reads blocks and computes their background.
     struct Listener {
         Listener(CudaRunner& runner, const BackendChoice& choice);
         ~Listener();
 
         Stream stream;
-        Event ready;  // what the caller's stream does first
+        Event ready;  // after earlier work of the caller's stream
         Event done;
         BlockInput input;
         FrameBackground background;
@@ -73,17 +72,17 @@ class CudaRunner : public Reconstructor {
         std::shared_ptr<const void> keeper;
     };
 
-    // Reconstructs them besides.
+    // Also reconstructs them.
     struct Worker : Listener {
         Worker(CudaRunner& runner, const BackendChoice& choice);
         ~Worker();
 
         VoxelOutput output;
         std::optional<VoxelOutput> flow_output;
-        std::map<std::int64_t, VoxelOutput> peaks_outputs;  // by depths of a peak
+        std::map<std::int64_t, VoxelOutput> peaks_outputs;  // by voxels per peak
         RepeatOutput repeats;
 
-        // work(output) for those of the places.
+        // Calls work(output) for each requested output of the places.
         template <class Work>
         void each_output(const Places& places, const Work& work) {
             work(output);
@@ -97,9 +96,9 @@ class CudaRunner : public Reconstructor {
             for (auto& [depths, peaks] : peaks_outputs) work(peaks);
         }
         std::unique_ptr<Passes> passes;
-        std::uint64_t turn = 0;     // whose work it has
-        bool for_the_host = false;  // the host has something to do when it is done
-        bool queues = false;        // work of an earlier turn may be under way too
+        std::uint64_t turn = 0;     // of its latest block
+        bool for_the_host = false;  // the host has work after the block
+        bool queues = false;        // work of an earlier turn may also be in progress
         BlockTimes times;
     };
 
@@ -120,12 +119,13 @@ class CudaRunner : public Reconstructor {
     static void finish(Listener& listener);
     void finish(Worker& worker);
 
-    // `work` enqueues on the listener's stream, where earlier work may still be under way; where it fails, nothing
-    // stays under way.
+    // Runs `work`, which enqueues on the listener's stream, possibly after unfinished work. If it fails, nothing
+    // remains in progress.
     template <class Work>
     static void hold(Listener& listener, const Block& block, const Work& work);
 
-    std::optional<CurrentDevice> at_the_end_;  // the first member: all others are given back on their device
+    // must be first: makes the device current while the other members are destroyed
+    std::optional<CurrentDevice> at_the_end_;
     ReconstructionSpec plan_;
     SpectraPath spectra_;
     int device_;
@@ -141,15 +141,15 @@ class CudaRunner : public Reconstructor {
     BlockShape shape_;
     Background background_mode_;
     std::optional<FusedKernel> fused_;  // to bins at least
-    bool in_one_kernel_ = false;        // to voxels, and to bins besides where there is flow
-    bool in_halves_ = false;            // that kernel, or the method, in half precision
-    LineMethods methods_;               // where there is no fused kernel
-    std::optional<VoxelStage> voxels_;  // of the separate passes
+    bool in_one_kernel_ = false;        // to voxels, and also to bins with flow
+    bool in_halves_ = false;            // the kernel or method uses half precision
+    LineMethods methods_;               // without the fused kernel
+    std::optional<VoxelStage> voxels_;  // for the separate passes
     std::optional<FlowStage> flow_;
     std::optional<RunningState> running_;
     std::vector<std::unique_ptr<Worker>> workers_;
     std::uint64_t turns_ = 0;
-    std::vector<std::unique_ptr<Listener>> listeners_;  // of primed blocks, where there is a running background
+    std::vector<std::unique_ptr<Listener>> listeners_;  // for primed blocks with a running background
     std::uint64_t primed_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Medians on the GPU without moving a value: the element of a rank is found bit by bit, by counting how many are less.
+// Medians on the GPU without moving values: finds the element of a rank bit by bit, by counting smaller ones.
 #pragma once
 
 #include <bit>
@@ -6,7 +6,7 @@
 
 namespace echolux::cuda {
 
-// Unsigned numbers in the order of the floats they stand for.
+// Maps floats to unsigned integers with the same order.
 __device__ inline std::uint32_t key_of(float value) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
@@ -16,7 +16,7 @@ __device__ inline float value_of(std::uint32_t key) {
     return std::bit_cast<float>(key & 0x80000000u ? key & 0x7fffffffu : ~key);
 }
 
-// The median of value(0) .. value(count - 1) as NumPy defines it: the mean of the middle two where the count is even.
+// Returns the median of value(0) .. value(count - 1) as defined by NumPy: the mean of the middle two for an even count.
 template <class Value>
 __device__ double median_of(const Value& value, std::int64_t count) {
     const std::int64_t rank = count / 2;
@@ -28,7 +28,7 @@ __device__ double median_of(const Value& value, std::int64_t count) {
         if (less <= rank) middle = candidate;
     }
     if (count % 2 == 1) return static_cast<double>(value_of(middle));
-    // Of rank - 1: the greatest that is less, unless there are too few of those.
+    // Rank - 1: the largest smaller value, unless there are too few of them.
     std::int64_t less = 0;
     std::uint32_t greatest = 0;
     for (std::int64_t i = 0; i < count; ++i) {

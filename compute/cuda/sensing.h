@@ -1,6 +1,6 @@
-// Between depth profiles and the samples that a spec uses, for many lines at a time on a GPU: A of compressive sensing
-// and its adjoint, scaled as methods/compressive.h says. For grids that one block of threads cannot hold, and for the
-// matrix itself, which goes to the tensor cores: both ways are real products, profiles being rows of (re, im).
+// Maps depth profiles to the samples that a spec uses and back, for many lines on a GPU: A of compressive sensing and
+// its adjoint, scaled as in methods/compressive.h. For grids that do not fit into one thread block, and for the
+// explicit matrix on the tensor cores. Both directions are real products, with profiles as rows of (re, im).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,17 +16,17 @@
 
 namespace echolux::cuda {
 
-// How a batch lies in memory. What is beyond the modes and samples of a line must be zero, and stays so.
+// Memory layout of a batch. Padding beyond the modes and samples of a line must be zero and remains so.
 struct SensingShape {
-    std::int64_t lines = 0;  // most of one call; memory holds them all
+    std::int64_t lines = 0;  // max per call and capacity
     std::int64_t sensed = 0;
-    std::int64_t sample_pitch = 0;  // from line to line
+    std::int64_t sample_pitch = 0;  // between lines
     std::int64_t modes = 0;
-    std::int64_t mode_pitch = 0;  // complex from line to line
+    std::int64_t mode_pitch = 0;  // complex elements between lines
 };
 
-// Profiles, and samples on their way to depth, are floats or halves (SensingOnDevice::takes_halves()). No bin of a
-// profile is above the norm of the samples it was computed from.
+// Profiles, and samples passed to to_depth(), are floats or halves (SensingOnDevice::takes_halves()). No bin of a
+// profile exceeds the norm of the samples it was computed from.
 class Sensing {
   public:
     virtual ~Sensing() = default;
@@ -35,7 +35,7 @@ class Sensing {
     virtual void to_depth(std::int64_t lines, const void* samples, void* profiles) = 0;
 };
 
-// A plan's tables on the device, shared by all workers.
+// Tables of a plan on the device, shared by all workers.
 class SensingOnDevice {
   public:
     virtual ~SensingOnDevice() = default;
@@ -46,13 +46,13 @@ class SensingOnDevice {
     virtual std::unique_ptr<Sensing> on(cudaStream_t stream) const = 0;
 };
 
-// Through a grid of any length, with cuFFT. About `max_lines` lines are given at most. Throws Error{device,
+// Uses a grid of any length with cuFFT. Calls will have up to about `max_lines` lines. Throws Error{device,
 // out_of_memory}.
 std::unique_ptr<SensingOnDevice> sensing_by_grid(const SensingTables& tables, std::int64_t max_lines);
 
-// By the matrix: operands are halves, sums float. `scan_lines`: of the whole scan; they, not blocks, decide how many go
-// into one product, and with it the order of its sums. A call costs a whole product, so that large blocks are wanted.
-// Throws Error{device, out_of_memory}.
+// Uses the matrix with half operands and float sums. `scan_lines` is the number of lines of the whole scan. It
+// determines the lines per product, and thereby the order of sums, independently of block sizes. Each call costs a
+// whole product, so large blocks are preferable. Throws Error{device, out_of_memory}.
 std::unique_ptr<SensingOnDevice> sensing_by_matrix(const SensingTables& tables, std::int64_t scan_lines);
 
 }  // namespace echolux::cuda

@@ -1,5 +1,5 @@
-// Through a uniform grid of any length, as compute/cpu/sensing.cpp does for one line: spread, transform, correct; and
-// the way back. A block of threads for each line.
+// Sensing through a uniform grid of any length, like compute/cpu/sensing.cpp for one line: spread, transform, correct,
+// and the adjoint. One thread block per line.
 #include <algorithm>
 #include <vector>
 
@@ -11,10 +11,10 @@
 namespace echolux::cuda {
 namespace {
 
-// Pointers of the tables that kernels read.
+// Device pointers of the tables.
 struct GridWork {
     const std::int32_t* begin = nullptr;    // [points + 1]
-    const std::int32_t* samples = nullptr;  // spread to each point
+    const std::int32_t* samples = nullptr;  // contributing to each point
     const float* weights = nullptr;
     const std::int32_t* first = nullptr;  // [sensed]
     const float* from_weights = nullptr;  // [sensed][width]
@@ -23,11 +23,11 @@ struct GridWork {
     int points = 0;
     int width = 0;
     int modes = 0;
-    int middle = 0;  // the mode that is bin 0 of the grid
+    int middle = 0;  // mode of the grid's bin 0
 };
 
-// Both have the bins of one side: a real grid because the others mirror them, a complex one because it is not made for
-// others (GridBand). That is turned back by the forward transform with real and imaginary part exchanged.
+// Both kinds have the bins of one side: a real grid because the others mirror them, a complex one because it resolves
+// no others (GridBand). The inverse of the latter is the forward transform with real and imaginary parts exchanged.
 template <class Point>
 struct Kind;
 

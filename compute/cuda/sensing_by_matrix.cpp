@@ -1,5 +1,5 @@
-// The sensing matrix as two real ones, for the tensor cores: their elements, and what they are multiplied with, have
-// eleven significant bits, 3e-4 off, which is less than the error of a spreading kernel over three grid points.
+// The sensing matrix as two real matrices for the tensor cores. Their elements and operands have eleven significant
+// bits, a relative error of 3e-4, which is smaller than the error of a spreading kernel over three grid points.
 #include <cuda_fp16.h>
 
 #include <algorithm>
@@ -15,8 +15,9 @@
 namespace echolux::cuda {
 namespace {
 
-// Of a product, as many as its operands leave room for: a search keeps two profiles and two sets of samples of a line,
-// and in halves two and one. They depend on the scan alone, not on blocks, and with them the algorithm and the bits.
+// Returns the lines per product, as many as fit: a search stores two profiles and two sets of samples per line in
+// float, and two and one in half precision. Depends only on the scan and not on blocks, and so do the algorithm and the
+// bits.
 std::int64_t lines_of_product(std::int64_t scan_lines, std::int64_t mode_pitch, std::int64_t sample_pitch) {
     constexpr std::int64_t best = 8192, step = 128, max_bytes = std::int64_t{256} << 20;
     constexpr std::int64_t mode_bytes = 2 * sizeof(float2) + 2 * sizeof(__half2);
@@ -32,12 +33,12 @@ SensingShape shape_of(const SensingTables& tables, std::int64_t scan_lines) {
     return {lines_of_product(scan_lines, mode_pitch, sample_pitch), sensed, sample_pitch, tables.modes, mode_pitch};
 }
 
-// Of both matrices: elements are up to 2 / sqrt(N).
+// Returns the scale of both matrices, whose elements are at most 2 / sqrt(N).
 float scale_of(const SensingTables& tables) {
     return half_matrix_scale(2 / std::sqrt(static_cast<double>(tables.length)));
 }
 
-// [2 mode_pitch][sample_pitch]: what takes a sample to the real and to the imaginary part of a bin.
+// Returns [2 mode_pitch][sample_pitch], which maps samples to the real and imaginary parts of bins.
 DeviceBuffer to_depth_matrix(const SensingTables& tables, const SensingShape& shape) {
     const double scale = scale_of(tables);
     std::vector<__half> elements(index(2 * shape.mode_pitch * shape.sample_pitch), __double2half(0));
@@ -52,7 +53,7 @@ DeviceBuffer to_depth_matrix(const SensingTables& tables, const SensingShape& sh
     return uploaded(elements);
 }
 
-// [sample_pitch][2 mode_pitch]: the way back, of a bin and its mirror image.
+// Returns [sample_pitch][2 mode_pitch], the inverse direction for a bin and its mirror image.
 DeviceBuffer to_samples_matrix(const SensingTables& tables, const SensingShape& shape) {
     const double scale = scale_of(tables);
     std::vector<__half> elements(index(2 * shape.mode_pitch * shape.sample_pitch), __double2half(0));
@@ -92,7 +93,7 @@ class ByMatrix : public Sensing {
         : matrices_(matrices), stream_(stream),
           workspace_(std::max(matrices.samples_product.workspace_bytes(), matrices.depth_product.workspace_bytes())) {}
 
-    // Products are those of a whole batch: a line's sums have the same order in all.
+    // Multiplies whole batches, so that the sums of a line have the same order in each.
     void to_samples(std::int64_t, const void* profiles, float* samples) override {
         matrices_.samples_product.enqueue(stream_, matrices_.to_samples.data(), profiles, matrices_.of_products,
                                           samples, workspace_.data());

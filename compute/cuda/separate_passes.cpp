@@ -73,7 +73,7 @@ void SeparatePasses::line_by_line(const RawPositions& positions, const DeviceTar
     }
 }
 
-// Of all lines of the positions, less their fixed pattern.
+// Returns the bins of all lines of the positions, with the fixed pattern removed.
 DeviceBins SeparatePasses::all_bins(const RawPositions& positions) {
     const RawLines& lines = positions.lines;
     DeviceBins all{bins_.as<float2>(), depth_};

@@ -1,5 +1,5 @@
-// From raw lines to voxels in separate passes on a worker's stream: any method, any recipe. Work buffers stay bounded:
-// lines go through in pieces, and where whole B-scans of depth bins are needed, some positions at a time.
+// Converts raw lines to voxels in separate passes on a worker's stream, for any method and recipe. Work buffers are
+// bounded: lines are processed in pieces and, if whole B-scans of depth bins are needed, a few positions at a time.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace echolux::cuda {
 
 class SeparatePasses : public Passes {
   public:
-    // The stages live longer; `flow` may be null. Throws Error{out_of_memory}.
+    // The stages must outlive this object; `flow` may be null. Throws Error{out_of_memory}.
     SeparatePasses(const ReconstructionSpec& spec, const BlockShape& shape, const VoxelStage& voxels,
                    const FlowStage* flow, std::int64_t depth, std::unique_ptr<LineMethod> method, cudaStream_t stream);
 
@@ -38,9 +38,9 @@ class SeparatePasses : public Passes {
     std::int64_t frames_of_a_position_;
     std::int64_t lines_of_a_position_;
     std::int64_t positions_at_once_;
-    bool needs_whole_;     // B-scans of bins
-    DeviceBuffer bins_;    // complex [lines][depth] of these, where the method does not make as many lines at once
-    DeviceBuffer values_;  // float [output lines][depth], where codes span each B-scan's own range
+    bool needs_whole_;     // whole B-scans of bins are needed
+    DeviceBuffer bins_;    // complex [lines][depth] of whole B-scans, if the method processes fewer lines at once
+    DeviceBuffer values_;  // float [output lines][depth], if codes span the range of each B-scan
     std::optional<FlowPass> flow_;
 };
 

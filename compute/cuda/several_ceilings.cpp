@@ -1,4 +1,4 @@
-// What the links of several GPUs carry together: see compute/ceilings.h.
+// Combined bandwidth of the links of several GPUs, see compute/ceilings.h.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using cuda::CurrentDevice;
 
 constexpr std::int64_t depth = 1024, a_scans = 512;
 
-// A GPU with memory of its own and a stream, which gets bytes from the host and sends them on.
+// A GPU with its own memory and stream, which receives bytes from the host and forwards them.
 struct Linked {
     Linked(int index, std::int64_t bytes) : device(index), host(bytes), memory(bytes) {
         std::memset(host.data(), 0, static_cast<std::size_t>(bytes));
@@ -32,7 +32,7 @@ struct Linked {
     cuda::PeerCopy to_first{PeerPath::copied};
 };
 
-// On the first GPU, a part for each of the others.
+// An array on the first GPU with a part for each of the others.
 class ArrayOfBytes {
   public:
     explicit ArrayOfBytes(std::int64_t slices) {
@@ -88,7 +88,7 @@ class SeveralLinks {
   private:
     std::int64_t bytes() const { return depth * a_scans * slices_; }
 
-    // Of linked GPUs [begin, end) together.
+    // Measures linked GPUs [begin, end) together.
     template <class Enqueue>
     std::vector<double> rates(std::int64_t begin, std::int64_t end, const Enqueue& enqueue) {
         const auto each = [&](const auto& work) {

@@ -1,13 +1,14 @@
-// Imports textures, buffers and timelines that Vulkan exported, and orders the runner's streams with the renderer:
+// Imports textures, buffers and timelines exported by Vulkan, and orders the runner's streams with the renderer:
 //
 //   opening:     wait(slot's last publishing), wait(read >= value), record(opened)      one `begin`
 //   workers:     wait(opened), kernels, record(done)                                    the runner, any number
 //   publishing:  wait(done) ..., record(published), signal(written = value)             one `publish`
 //
-// Workers of other GPUs take part in the same way: events order streams across devices, and their `done` comes behind
-// the copy to the slot.
+// Workers of other GPUs participate in the same way: events order streams across devices, and their `done` follows the
+// copy to the slot.
 //
-// Two streams, so that the next volume's first kernels need not wait for the last ones of this volume.
+// Opening and publishing use separate streams, so that the first kernels of the next volume need not wait for the last
+// ones of the current volume.
 #include "compute/sharing.h"
 
 #include <cuda_runtime.h>
@@ -26,9 +27,9 @@ namespace echolux::cuda {
 namespace {
 
 const char* const place_name = "sharing textures";
-constexpr std::chrono::milliseconds look_again{1};  // at work under way
+constexpr std::chrono::milliseconds look_again{1};  // interval for polling work in progress
 
-// A handle until the driver has taken it over.
+// Owns a handle until the driver takes ownership.
 class PendingHandle {
   public:
     explicit PendingHandle(int handle) : handle_(handle) {}
@@ -104,7 +105,7 @@ cudaChannelFormatDesc channel_of(VoxelType type) {
     }
 }
 
-// The voxels of a slot as an array of the GPU with a surface on it.
+// The voxels of a slot as a CUDA array with a surface.
 class ImportedImage {
   public:
     ImportedImage(cudaExternalMemory_t memory, const ExportedImage& image) {
@@ -138,7 +139,7 @@ class ImportedImage {
 
   private:
     cudaMipmappedArray_t levels_ = nullptr;
-    cudaArray_t array_ = nullptr;  // of the levels
+    cudaArray_t array_ = nullptr;  // level 0 of levels_
     cudaSurfaceObject_t surface_ = 0;
 };
 
@@ -159,7 +160,7 @@ class ImportedBuffer {
     void* data_ = nullptr;
 };
 
-// Members are given back in reverse order, the memory last.
+// Members are released in reverse order, the memory last.
 class ImportedTexture {
   public:
     ImportedTexture(int device, PendingHandle handle, const ExportedImage& image, cudaEvent_t opened,
@@ -192,7 +193,7 @@ class ImportedTexture {
     CudaSlot face_;
 };
 
-// The handles of a slot.
+// The handles of a slot before import.
 struct PendingSlot {
     explicit PendingSlot(const ExportedSlot& slot)
         : structure(slot.structure.handle), flow(slot.flow ? slot.flow->handle : -1),
@@ -203,7 +204,7 @@ struct PendingSlot {
     PendingHandle peaks;
 };
 
-// One time point: its textures are opened and published together.
+// Textures of one time point, opened and published together.
 class ImportedSlot {
   public:
     ImportedSlot(int device, PendingSlot handles, const ExportedSlot& slot, cudaStream_t publishing)
@@ -241,7 +242,7 @@ class CudaSlotWriter : public SlotWriter {
         }
     }
 
-    // What was submitted still writes here; surfaces are numbered by device.
+    // Submitted work may still write here. Surfaces are numbered per device.
     ~CudaSlotWriter() override {
         const CurrentDevice current(device_, std::nothrow);
         cudaStreamSynchronize(publishing_);
@@ -272,7 +273,7 @@ class CudaSlotWriter : public SlotWriter {
             const cudaError_t result = cudaStreamQuery(publishing_);
             if (result == cudaSuccess) return Settled::done;
             if (result != cudaErrorNotReady) return Settled::dead;
-            cudaGetLastError();  // no error, but the runtime remembers it as one
+            cudaGetLastError();  // not an error, but the runtime records it as one
             if (std::chrono::steady_clock::now() >= until) return Settled::under_way;
         }
     }
@@ -281,7 +282,7 @@ class CudaSlotWriter : public SlotWriter {
         const CurrentDevice current(device_, std::nothrow);
         try {
             read_.signal(value, releasing_);
-        } catch (const std::exception&) {  // then the context is dead as well, and nothing of it waits
+        } catch (const std::exception&) {  // the context is lost as well, so nothing waits for it
         }
     }
 
@@ -289,7 +290,7 @@ class CudaSlotWriter : public SlotWriter {
     int device_;
     Stream opening_;
     Stream publishing_;
-    Stream releasing_;  // waits for nothing
+    Stream releasing_;  // has no dependencies
     ImportedTimeline written_;
     ImportedTimeline read_;
     std::vector<std::unique_ptr<ImportedSlot>> slots_;

@@ -1,4 +1,4 @@
-// The mean of registered volumes in a GPU's memory: see ShiftedMeanOnGpu.
+// Mean of registered volumes in GPU memory, see ShiftedMeanOnGpu.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 
 namespace echolux::cuda {
 
-// Of B-scans at once: enough that each thread of a large GPU has a line to go along.
+// B-scans processed together: enough for each thread of a large GPU to have a line.
 inline constexpr std::int64_t mean_batch_bytes = std::int64_t{256} << 20;
-inline constexpr std::int64_t most_runs = 65535;  // of a launch, one for each B-scan
+inline constexpr std::int64_t most_runs = 65535;  // per launch, one per B-scan
 
 class MeanOnGpu : OfDevice, public ShiftedMeanOnGpu {
   public:
@@ -72,7 +72,7 @@ class MeanOnGpu : OfDevice, public ShiftedMeanOnGpu {
     }
 
   private:
-    // B-scans that land together, which may be more than a batch has place for: then they are several runs.
+    // Groups B-scans with the same target. If they exceed a batch, they form several runs.
     std::vector<LandingRun> runs_of(std::span<const LandingRow> rows) const {
         std::vector<LandingRun> runs;
         for (std::int32_t i = 0; i < static_cast<std::int32_t>(rows.size()); ++i) {
@@ -99,7 +99,7 @@ class MeanOnGpu : OfDevice, public ShiftedMeanOnGpu {
         return facts.type == cudaMemoryTypeDevice;
     }
 
-    // Runs [first, end), one after the other in a batch. Those of one B-scan do not land at the same time.
+    // Adds runs [first, end) as one batch. Runs with the same target are never in the same batch.
     void add_runs(const float* power, const unsigned* has_lost, const std::vector<LandingRun>& runs, std::size_t first,
                   std::size_t end) {
         const std::int32_t begin = runs[first].begin;

@@ -1,9 +1,8 @@
-// What `Place::data` of a device_surface points at: one texture, or packed buffer, that belongs to the renderer, and
-// how a runner takes its turn on it. `share` makes these; runners only read them, on the thread that also opens and
-// publishes the slot.
+// Pointed to by `Place::data` of a device_surface: a texture or packed buffer owned by the renderer, and its
+// synchronization. Created by share(). Runners only read it, on the thread that also opens and publishes the slot.
 //
-// A runner lets its stream wait for `opened` before it writes, and lets `publishing` wait for its own event after its
-// last write; then `publish` signals the renderer on `publishing` alone.
+// Before writing, a runner makes its stream wait for `opened`. After its last write it makes `publishing` wait for its
+// own event. publish() then signals the renderer on `publishing` alone.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,12 +15,12 @@
 namespace echolux::cuda {
 
 struct CudaSlot {
-    int device = 0;                   // whose memory it is; others copy to it
+    int device = 0;                   // owner of the memory; other devices copy to it
     cudaArray_t array = nullptr;      // of the surface
-    cudaSurfaceObject_t surface = 0;  // 0: a buffer
-    std::byte* buffer = nullptr;      // device memory, [b_scans][a_scans][depth] without gaps; null: a surface
+    cudaSurfaceObject_t surface = 0;  // 0 for a buffer
+    std::byte* buffer = nullptr;      // device memory, contiguous [b_scans][a_scans][depth]; null for a surface
     cudaStream_t publishing = nullptr;
-    cudaEvent_t opened = nullptr;  // recorded by `begin`
+    cudaEvent_t opened = nullptr;  // recorded by begin()
     VoxelType type = VoxelType::u8;
     std::int64_t depth = 0;
     std::int64_t a_scans = 0;

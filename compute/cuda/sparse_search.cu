@@ -1,4 +1,4 @@
-// What lies between the two transforms of an iteration, in two kernels: a warp for each A-scan.
+// Kernels between the two transforms of an iteration: one warp per A-scan.
 #include "compute/cuda/sparse_search.h"
 
 #include <cuda_fp16.h>
@@ -12,16 +12,16 @@
 
 namespace echolux::cuda {
 
-// The scalars of one A-scan.
+// Scalars of one A-scan.
 struct SearchState {
     SearchRules<float> rules;
-    StepSums<float> sums;     // of its bins
+    StepSums<float> sums;     // over its bins
     float residual_norm = 0;  // |A x - y|
-    float step_scale = 1;     // what the step has been multiplied by
-    bool is_open = false;     // whether another try is wanted
+    float step_scale = 1;     // scale of the step
+    bool is_open = false;     // another trial is needed
 };
 
-// One batch; memory as in SparseSearch.
+// One batch, with memory as in SparseSearch.
 struct SearchWork {
     CompressiveRecipe recipe;
     std::int64_t lines = 0;
@@ -29,8 +29,8 @@ struct SearchWork {
     std::int64_t mode_pitch = 0, sample_pitch = 0;
     float2 *profile = nullptr, *next = nullptr;
     float *residual = nullptr, *change = nullptr;
-    std::byte *gradient = nullptr, *step = nullptr;  // float2, or __half2 where transforms take halves
-    __half* half_residual = nullptr;                 // there
+    std::byte *gradient = nullptr, *step = nullptr;  // float2, or __half2 if transforms take halves
+    __half* half_residual = nullptr;                 // if transforms take halves
     SearchState* states = nullptr;
 };
 
@@ -46,7 +46,7 @@ __device__ inline bool is_first_lane() {
     return threadIdx.x % lanes == 0;
 }
 
-// What of a batch belongs to this warp's line.
+// The part of a batch that belongs to this warp's line.
 struct Line {
     std::int64_t first_mode, first_sample;
     float2 *profile, *next;
@@ -59,7 +59,7 @@ struct Line {
           change(work.change + first_sample), state(work.states[line_of_warp()]) {}
 };
 
-// Bins on their way from and to the transforms: float2 or __half2.
+// Bins from and to the transforms: float2 or __half2.
 __device__ inline float2 in_floats(float2 bin) {
     return bin;
 }
@@ -76,35 +76,35 @@ __device__ inline void put(__half2* to, float2 bin) {
     *to = __float22half2_rn(bin);
 }
 
-// What numbers not above `most` are multiplied by to be halves, a power of two: they are then below 2^15, and those
-// above 2^-29 of that keep all eleven bits. Transforms are linear, so that it can be taken off what they give.
+// Returns a power of two that scales numbers up to `most` for half precision: below 2^15, and with all eleven bits down
+// to 2^-29 of that. Transforms are linear, so the scale can be removed from their results.
 template <class Bin>
 __device__ inline float scale_for(float most) {
     if constexpr (std::is_same_v<Bin, float2>) return 1;
     return scalbnf(1, 14 - min(max(ilogbf(most), -100), 100));
 }
 
-// What a gradient is to be multiplied by.
+// Returns the factor that removes the scale of a gradient.
 template <class Bin>
 __device__ inline float of_gradient(const SearchState& state) {
     return 1 / scale_for<Bin>(state.residual_norm);
 }
 
-// No bin of a gradient is above the norm of the residual, and no bin of a step above the gradient's part of it and the
-// threshold; twice that, because the gradient is rounded.
+// Returns the scale of a step. No bin of a gradient exceeds the norm of the residual, and no bin of a step exceeds
+// length times that plus the threshold. Doubled because the gradient is rounded.
 template <class Bin>
 __device__ inline float scale_of_step(const SearchState& state, float length, float threshold) {
     return scale_for<Bin>(2 * (length * state.residual_norm + threshold));
 }
 
-// use(i) for this thread's elements of a line; several are fetched before they are used.
+// Calls use(i) for this thread's elements of a line. Several are loaded before use.
 template <class Use>
 __device__ inline void for_each(int count, const Use& use) {
 #pragma unroll 4
     for (int i = static_cast<int>(threadIdx.x) % lanes; i < count; i += lanes) use(i);
 }
 
-// Each thread hands its own samples to the transform.
+// Each thread converts its own samples for the transform.
 template <class Bin>
 __device__ inline void give_residual(const SearchWork& work, const Line& line, float norm) {
     if constexpr (std::is_same_v<Bin, __half2>) {
@@ -135,7 +135,7 @@ __global__ void pick(const __grid_constant__ SearchWork work, const float* spect
     line.state.residual_norm = norm;
 }
 
-// After the first gradient.
+// Starts the searches after the first gradient.
 template <class Bin>
 __global__ void begin(const __grid_constant__ SearchWork work) {
     if (line_of_warp() >= work.lines) return;
@@ -147,7 +147,8 @@ __global__ void begin(const __grid_constant__ SearchWork work) {
     if (is_first_lane()) line.state.rules.begin(work.recipe, largest, line.state.sums.left);
 }
 
-// The next profile and the step to it. It waits for memory, so that four blocks of a multiprocessor are asked for.
+// Computes the next profile and the step to it. Bound by memory latency, so four blocks per multiprocessor are
+// requested.
 template <class Bin>
 __global__ void __launch_bounds__(threads_of_a_line, 4)
     try_step(const __grid_constant__ SearchWork work, std::int64_t iteration, bool first_try) {
@@ -163,7 +164,7 @@ __global__ void __launch_bounds__(threads_of_a_line, 4)
     Bin* step = reinterpret_cast<Bin*>(work.step) + line.first_mode;
     StepSums<float> sums;
     for_each(work.modes, [&](int m) {
-        // Profiles go past the second-level cache, which then holds what products give and take.
+        // Profiles bypass the L2 cache, which is left to the operands and results of products.
         const float2 now = __ldcs(line.profile + m), direction = times(in_floats(__ldcs(gradient + m)), gradient_scale);
         const TriedBin bin(phasor(now), phasor(direction), length, threshold, m, sums);
         __stcs(line.next + m, point(bin.next));
@@ -175,7 +176,7 @@ __global__ void __launch_bounds__(threads_of_a_line, 4)
     line.state.step_scale = step_scale;
 }
 
-// The last try is taken as it is.
+// Accepts or rejects a trial. The last trial is always accepted.
 template <class Bin>
 __global__ void judge(const __grid_constant__ SearchWork work, std::int64_t iteration, bool first_try, bool last_try) {
     if (line_of_warp() >= work.lines) return;

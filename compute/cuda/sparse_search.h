@@ -1,5 +1,5 @@
-// The search of compressive sensing for many A-scans at a time, each with scalars of its own, which stay on the device
-// (docs/algorithms.md 9): for transforms that one block of threads cannot hold.
+// Sparse search of compressive sensing for many A-scans at a time (docs/algorithms.md 9). The scalars of each A-scan
+// stay on the device. For transforms that do not fit into one thread block.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -17,16 +17,16 @@ struct SearchWork;
 
 class SparseSearch {
   public:
-    // Sensing and stream live longer. tries: of each iteration, enough_tries(); all are made, because nobody asks the
-    // GPU how many lines want them. Throws Error{device, out_of_memory}.
+    // Sensing and stream must outlive this object. `tries` is enough_tries(): every iteration makes all of them,
+    // because the GPU is not queried for the lines that need them. Throws Error{device, out_of_memory}.
     SparseSearch(const SensingOnDevice& sensing, const CompressiveRecipe& recipe, int tries, cudaStream_t stream);
 
     std::int64_t lines_at_once() const { return shape_.lines; }
 
-    // spectra: [lines][pitch] of which `samples` [sensed] are used; both on the device.
+    // Enqueues a search. `spectra`: [lines][pitch], of which `samples` [sensed] are used; both on the device.
     void enqueue(const float* spectra, std::int64_t pitch, const std::int32_t* samples, std::int64_t lines);
 
-    // Enqueues writing what was found last: bins: [lines][kept], the profile times `to_bins`.
+    // Enqueues writing the latest result to bins [lines][kept], the profile times `to_bins`.
     void store(std::int64_t lines, DepthRange kept, float to_bins, float2* bins) const;
 
   private:
@@ -43,10 +43,10 @@ class SparseSearch {
     cudaStream_t stream_;
     std::unique_ptr<Sensing> sensing_;
     DeviceBuffer profile_, next_;     // complex [lines][mode pitch]
-    DeviceBuffer gradient_, step_;    // the same, or halves
+    DeviceBuffer gradient_, step_;    // the same in float or half
     DeviceBuffer residual_, change_;  // float [lines][sample pitch]
-    DeviceBuffer half_residual_;      // where halves are taken
-    DeviceBuffer states_;             // of each line
+    DeviceBuffer half_residual_;      // if the operator takes halves
+    DeviceBuffer states_;             // per line
 };
 
 }  // namespace echolux::cuda

@@ -1,4 +1,4 @@
-// The host side of the search in one kernel: its tables, and the kernel for a grid.
+// Host side of the search in a single kernel: its tables, and the selection of the kernel for a grid.
 #include "compute/cuda/sparse_search_on_chip.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace echolux::cuda {
 namespace {
 
-// use(Grid) for tables that have one.
+// Calls use(Grid) for tables with a supported grid.
 template <class Use>
 void with_grid(std::int64_t modes, bool real, const Use& use) {
     const auto with_kind = [&](auto log2_modes) {
@@ -33,19 +33,19 @@ std::int64_t shared_bytes(std::int64_t modes, std::int64_t sensed, bool real) {
     return bytes;
 }
 
-// Points of the kernel's grid for each of the tables': the k grid's own points are every second one of a finer grid,
-// and all of a complex one, which has half as many.
+// Returns the points of the kernel's grid per point of the tables' grid: 2 for real tables on the k grid itself,
+// because the kernel's real grid is twice as fine; otherwise 1.
 std::int64_t stretch_of(const SensingTables& tables) {
     return tables.on_k_grid && tables.real ? 2 : 1;
 }
 
-// Samples in the order of their rounds.
+// Samples sorted by round.
 struct Rounds {
     std::vector<std::size_t> order;
     std::vector<std::int32_t> begins;  // [rounds + 1]
 };
 
-// Each sample goes to the first round that leaves its grid points alone.
+// Assigns each sample to the first round that does not use its grid points.
 Rounds rounds_of(const SpreadSamples& spread, std::int64_t points) {
     std::vector<std::vector<bool>> taken;
     std::vector<std::vector<std::size_t>> members;
@@ -74,7 +74,7 @@ Rounds rounds_of(const SpreadSamples& spread, std::int64_t points) {
     return rounds;
 }
 
-// values[p] for the samples in their order.
+// Uploads values[p] of the samples in round order.
 template <class Value>
 DeviceBuffer uploaded_in_order(const Rounds& rounds, const Value& value) {
     std::vector<decltype(value(std::size_t{0}))> values;
@@ -82,7 +82,7 @@ DeviceBuffer uploaded_in_order(const Rounds& rounds, const Value& value) {
     return uploaded(values);
 }
 
-// [width][sensed]
+// Uploads [width][sensed].
 DeviceBuffer uploaded_weights(const Rounds& rounds, const SpreadSamples& spread) {
     std::vector<float> weights;
     for (std::int64_t l = 0; l < spread.width; ++l) {

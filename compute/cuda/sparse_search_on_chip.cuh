@@ -1,8 +1,7 @@
-// One kernel for the whole search of an A-scan (docs/algorithms.md 9): a block of threads keeps profile and gradient in
-// registers, residual and finer grid in shared memory, from the samples to the profile found. The grid is transformed
-// as by line_transform.cuh: a real one as a complex line of half its length, taken apart by symmetry (J. W. Cooley, P.
-// A. W. Lewis, P. D. Welch, J. Sound Vib. 12, 315 (1970)); a complex one, which has the bins of one side only, as it
-// is.
+// A single kernel for the whole search of an A-scan (docs/algorithms.md 9), from the samples to the profile. A thread
+// block holds profile and gradient in registers, residual and finer grid in shared memory. The grid is transformed as
+// in line_transform.cuh: a real one as a complex line of half its length, separated by symmetry (J. W. Cooley, P. A. W.
+// Lewis, P. D. Welch, J. Sound Vib. 12, 315 (1970)); a complex one, which has the bins of one side only, directly.
 #pragma once
 
 #include "compute/cuda/grid_value.cuh"
@@ -11,24 +10,25 @@
 
 namespace echolux::cuda {
 
-// Samples are spread in rounds: no two samples of a round touch the same grid point, so that sums need no atomics and
-// have one order. All tables list samples in that order.
+// Samples are spread in rounds: no two samples of a round touch the same grid point, so sums need no atomics and have a
+// fixed order. All tables list samples in that order.
 struct OnChipWork {
     const float* spectra = nullptr;  // [lines][pitch]
     std::int64_t pitch = 0;
 
-    const int* samples = nullptr;      // [sensed] of a spectrum
-    const int* first = nullptr;        // [sensed] of the grid points that a sample spreads to
-    const float* weights = nullptr;    // [width][sensed]
-    const float4* of_three = nullptr;  // instead of both, where the width is three: [sensed], the bits of `first` first
-    const float2* turns = nullptr;     // [sensed], where the grid is complex
-    const int* rounds = nullptr;       // [rounds + 1]: where each begins
+    const int* samples = nullptr;    // [sensed], indices into a spectrum
+    const int* first = nullptr;      // [sensed], first grid point that a sample spreads to
+    const float* weights = nullptr;  // [width][sensed]
+    // [sensed], replaces both for width three; the first element holds the bits of `first`
+    const float4* of_three = nullptr;
+    const float2* turns = nullptr;  // [sensed], for complex grids
+    const int* rounds = nullptr;    // [rounds + 1], start of each round
     int sensed = 0;
     int width = 0;
     int round_count = 0;
 
-    const float* correction = nullptr;  // [modes], where the grid is complex
-    const float4* factors = nullptr;    // [modes], where it is real: with the correction, see half_length.h
+    const float* correction = nullptr;  // [modes], for complex grids
+    const float4* factors = nullptr;    // [modes], for real grids; includes the correction, see half_length.h
     const float2* twiddles = nullptr;
     CompressiveRecipe recipe;
 
@@ -38,16 +38,15 @@ struct OnChipWork {
     float to_bins = 1;
 };
 
-// The shared memory of a block.
+// Shared memory of a block.
 struct SearchMemory {
-    float2* exchange;       // [exchange points]; the grid
-    float* residual;        // [sensed] A x - y, before the last step
-    float* change;          // [sensed] A s of the last step or try
+    float2* exchange;       // [exchange points], the grid
+    float* residual;        // [sensed], A x - y before the last step
+    float* change;          // [sensed], A s of the last step or trial
     StepSums<float>* sums;  // [32]
 };
 
-// Where a sample's share of the grid begins and how large it is at each of its points: three of them, for which all is
-// one entry, or any number.
+// The grid points and weights of a sample: three of them in a single table entry, or any number.
 struct ThreePoints {
     float4 entry;
 
@@ -76,12 +75,12 @@ struct AnyPoints {
     }
 };
 
-// What both grids have in common: 2^log2_modes depth bins and a transform of twice as many complex points.
+// Common to both grids: 2^log2_modes depth bins and a transform of twice as many complex points.
 template <int log2_modes>
 struct SearchSize {
     using Size = TransformSize<log2_modes + 1>;
     static constexpr int n = Size::n, threads = Size::threads, modes_of_a_thread = 8;
-    static constexpr int min_blocks = 512 / threads;  // of a multiprocessor
+    static constexpr int min_blocks = 512 / threads;  // per multiprocessor
     static_assert(modes_of_a_thread * threads == n / 2);
 
     static std::int64_t shared_bytes(std::int64_t sensed) {
@@ -90,7 +89,7 @@ struct SearchSize {
     }
 };
 
-// Without dispersion samples and grid are real: two points of it are one of the transform.
+// Without dispersion, samples and grid are real: two points of the grid are one of the transform.
 template <int log2_modes>
 struct RealGrid : SearchSize<log2_modes> {
     using SearchSize<log2_modes>::n, SearchSize<log2_modes>::threads, SearchSize<log2_modes>::modes_of_a_thread;
@@ -100,7 +99,7 @@ struct RealGrid : SearchSize<log2_modes> {
     __device__ static Point turned(const OnChipWork&, int, float value) { return value; }
     __device__ static float sample(const OnChipWork&, int, Point value) { return value; }
 
-    // Bins 0 .. modes of the grid's spectrum, from bins m and n - m of the transform `v`.
+    // Computes bins 0 .. modes of the grid's spectrum from bins m and n - m of the transform `v`.
     __device__ static void take_apart(const OnChipWork& work, float2* exchange, const float2 (&v)[16],
                                       float2 (&profile)[modes_of_a_thread], int t) {
         __syncthreads();
@@ -135,8 +134,8 @@ struct RealGrid : SearchSize<log2_modes> {
     }
 };
 
-// With dispersion samples are turned, and the grid is complex, the middle mode being bin 0 (GridBand): mode
-// t + i threads is bin t + (i - middle_row) threads, counted around.
+// With dispersion, samples have phase factors and the grid is complex, with the middle mode at bin 0 (GridBand): mode t
+// + i threads is bin t + (i - middle_row) threads, modulo the grid.
 template <int log2_modes>
 struct ComplexGrid : SearchSize<log2_modes> {
     using SearchSize<log2_modes>::n, SearchSize<log2_modes>::threads, SearchSize<log2_modes>::modes_of_a_thread;
@@ -172,7 +171,7 @@ struct ComplexGrid : SearchSize<log2_modes> {
     }
 };
 
-// One block at work on one A-scan.
+// A block that processes one A-scan.
 template <class Grid, class Points>
 class BlockSearch {
   public:
@@ -219,7 +218,7 @@ class BlockSearch {
         return t_ + i * Grid::threads;
     }
 
-    // Nothing is found yet. Returns this thread's part of |y|^2.
+    // Starts with an empty profile. Returns this thread's part of |y|^2.
     __device__ float begin(const float* spectrum) {
         float energy = 0;
         for (int p = t_; p < work_.sensed; p += Grid::threads) {
@@ -231,7 +230,7 @@ class BlockSearch {
         return energy;
     }
 
-    // The gradient. Returns the largest amplitude that this thread has seen.
+    // Computes the gradient. Returns the largest amplitude in this thread.
     __device__ float to_depth() {
         float2 v[16];
         spread(v);
@@ -243,7 +242,7 @@ class BlockSearch {
         return largest;
     }
 
-    // The residual, with what the last step changed, on the grid, and points t, t + threads ... of that.
+    // Spreads the residual, updated by the last step, over the grid, and loads points t, t + threads ... of it.
     __device__ void spread(float2 (&v)[16]) {
         auto* grid = reinterpret_cast<typename Grid::Point*>(memory_.exchange);
 #pragma unroll
@@ -268,7 +267,7 @@ class BlockSearch {
         for (int i = 0; i < 16; ++i) v[i] = memory_.exchange[mode(i)];
     }
 
-    // The profile after a step along the gradient and the threshold; what that brings.
+    // Computes the profile after a step along the gradient and the threshold. Returns its sums.
     __device__ StepSums<float> tried(float length, float threshold, float2 (&next)[modes_of_a_thread]) {
         StepSums<float> sums;
         float2 step[modes_of_a_thread];

@@ -1,5 +1,5 @@
-// Compressive sensing of an A-scan in one kernel (sparse_search_on_chip.cuh), for grids that fit into shared memory: k
-// grids of 1024, 2048 or 4096 points, finer by two or as they are.
+// Compressive sensing of an A-scan in a single kernel (sparse_search_on_chip.cuh), for grids that fit into shared
+// memory: k grids of 1024, 2048 or 4096 points, with or without two-fold oversampling.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,13 +14,14 @@ namespace echolux::cuda {
 
 class SparseSearchOnChip {
   public:
-    // On the current device.
+    // Returns whether the tables fit on the current device.
     static bool fits(const SensingTables& tables);
 
-    // Of tables that fit; finds the bins that are kept. Throws Error{device, out_of_memory}.
+    // The tables must fit. Computes the kept bins. Throws Error{device, out_of_memory}.
     SparseSearchOnChip(const SensingTables& tables, const CompressiveRecipe& recipe, DepthRange kept);
 
-    // spectra: [lines][pitch] on the device; bins: [lines][kept], as every method gives them.
+    // Enqueues a search. `spectra`: [lines][pitch] on the device. `bins`: [lines][kept], scaled like those of every
+    // method.
     void enqueue(cudaStream_t stream, const float* spectra, std::int64_t pitch, std::int64_t lines, float2* bins) const;
 
   private:

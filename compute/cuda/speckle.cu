@@ -1,4 +1,4 @@
-// Launches of speckle filters: which kernels, over which grids, with what memory besides.
+// Launches of speckle filters: selects kernels, grids and work memory.
 #include "compute/cuda/speckle.h"
 
 #include <algorithm>
@@ -48,13 +48,14 @@ class FilterOnGpu : public SpeckleFilterOnGpu {
     }
 
   private:
-    std::optional<CurrentDevice> at_the_end_;  // the first member: all others are given back on their device
+    // must be first: makes the device current while the other members are destroyed
+    std::optional<CurrentDevice> at_the_end_;
     int device_;
     std::unique_ptr<DeviceFilter> filter_;
     Stream stream_;
 };
 
-// Nothing happens to a volume of no voxels.
+// Filter of an empty volume.
 class NothingOnDevice : public DeviceFilter {
     bool has_margin() const override { return false; }
     void set_margin(float) override {}
@@ -116,9 +117,9 @@ class BilateralOnDevice : public DeviceFilter {
     std::array<DeviceBuffer, 3> weights_;
 };
 
-// Depth offsets that are taken at a time: as many as registers hold. Measured on an H100, 512^3 voxels, search 7 x 7 x
-// 3: patches of 3 take 24.2, 23.8 and 35.3 ms with 3, 4 and 7 (which spill), patches of 5 take 37.8, 47.4 and 55.7 ms
-// with 2, 3 and 4. With twice the B-scans a thread there are too few threads: 34.0 ms.
+// Depth offsets processed together, as many as registers allow. On an H100 with 512^3 voxels and a search of 7 x 7 x 3,
+// patches of 3 take 24.2, 23.8 and 35.3 ms with 3, 4 and 7 offsets (7 spills registers), and patches of 5 take 37.8,
+// 47.4 and 55.7 ms with 2, 3 and 4. With twice the B-scans per thread there are too few threads: 34.0 ms.
 template <int patch>
 constexpr int offsets_together = patch == 1 ? 4 : 2;
 
@@ -165,10 +166,11 @@ class NonLocalMeansOnDevice : public DeviceFilter {
         return *on_host_.as<float>();
     }
 
-    // Whether products of a patch's rows, sums of two voxels, stay normal numbers: 5 of 2^-22 to 2^24.
+    // Returns whether products of a patch's rows, sums of two voxels, remain normal numbers: 5 factors of 2^-22 to
+    // 2^24.
     bool is_narrow(float greatest) const { return greatest < tables_.margin * 0x1p44f; }
 
-    // Logarithms are exactest near 0, which is to be where tissue is: far above the margin.
+    // Logarithms are most accurate near 0, so the scale places tissue there, far above the margin.
     float scale_for(float greatest) const {
         const float at_most = 22 - std::ceil(std::log2(greatest + tables_.margin));
         return std::exp2(std::min(at_most, -std::round(std::log2(64 * tables_.margin))));
@@ -256,7 +258,7 @@ class NonLocalMeansOnDevice : public DeviceFilter {
     DeviceBuffer logs_, power_, values_, weights_, of_rows_, of_a_scans_;
 };
 
-// What a filter takes besides power and result: volumes of floats.
+// Returns the work memory of a filter in volumes of floats.
 std::int64_t volumes_besides(const SpeckleTables& tables) {
     if (const auto* nlm = std::get_if<NonLocalMeansTables>(&tables)) {
         constexpr std::int64_t in_tiles = 1, in_passes = 7;

@@ -1,4 +1,4 @@
-// Speckle filters on a GPU: see compute/speckle.h.
+// Speckle filters on a GPU, see compute/speckle.h.
 #pragma once
 
 #include <array>
@@ -9,11 +9,11 @@
 
 namespace echolux::cuda {
 
-// On the GPU that `choice` names, or the first that can be used. Throws Error{device, out_of_memory}.
+// Uses the GPU named by `choice`, or the first usable one. Throws Error{device, out_of_memory}.
 std::unique_ptr<SpeckleFilterOnGpu> speckle_filter(const std::array<std::int64_t, 3>& size, const SpeckleTables& tables,
                                                    const BackendChoice& choice);
 
-// Of the GPU's memory that a filter takes at most besides power and result.
+// Returns the max GPU memory that a filter needs in addition to its input and output.
 std::int64_t filter_bytes(const std::array<std::int64_t, 3>& size, const SpeckleTables& tables);
 
 }  // namespace echolux::cuda

@@ -1,6 +1,6 @@
-// Speckle filters a thread a voxel (docs/filters.md): the median of a cube, the bilateral filter, and non-local means
-// of any patch, offset by offset, for what does not fit the tiles of non_local_means.cuh. Neighbours come from the
-// caches.
+// Speckle filters with one thread per voxel (docs/filters.md): the median of a cube, the bilateral filter, and
+// non-local means of any patch, offset by offset, for cases that do not fit the tiles of non_local_means.cuh.
+// Neighbours are read from the caches.
 #pragma once
 
 #include "compute/cuda/filter_box.cuh"
@@ -9,7 +9,7 @@
 
 namespace echolux::cuda {
 
-// Of cubes of `edge` voxels.
+// Median of cubes of `edge` voxels.
 template <int edge>
 __global__ void __launch_bounds__(threads_of_a_range)
     median_of_cube(FilterBox box, const float* power, float scale, float* out) {
@@ -26,14 +26,14 @@ __global__ void __launch_bounds__(threads_of_a_range)
                  });
 }
 
-// What the bilateral filter compares, before it is smoothed.
+// Guide of the bilateral filter before smoothing.
 __global__ void __launch_bounds__(threads_of_a_range)
     begin_guide(FilterBox box, const float* power, float margin, float* guide) {
     const std::int64_t voxel = element();
     if (voxel < box.voxels()) guide[voxel] = Decibel{}(power[voxel] + margin);
 }
 
-// Along one axis: 0 the depth, 1 A-scans, 2 B-scans. `weights`: 2 reach + 1.
+// Smooths along one axis: 0 depth, 1 A-scans, 2 B-scans. `weights`: 2 reach + 1.
 __global__ void __launch_bounds__(threads_of_a_range)
     smooth_guide(FilterBox box, const float* from, int axis, int reach, const float* weights, float* to) {
     const std::int64_t voxel = element();
@@ -77,8 +77,8 @@ __global__ void __launch_bounds__(threads_of_a_range)
     out[voxel] = values / weights;
 }
 
-// ---- non-local means, one offset after the other. Sums over patches reach beyond the ends of the volume: they have
-// `patch` more A-scans and B-scans at either end.
+// ---- non-local means, one offset after another. Sums over patches extend beyond the volume by `patch` A-scans and
+// B-scans on either side.
 
 struct SimilarOffset {
     int z, a, b;
@@ -88,7 +88,7 @@ struct SimilarPass {
     FilterBox box;
     int patch;
     bool is_close;
-    const float *power, *logs;  // with the margin
+    const float *power, *logs;  // including the margin
 
     __host__ __device__ FilterBox around() const {
         return {box.depth, box.a_scans + 2 * patch, box.b_scans + 2 * patch};
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(threads_of_a_range)
     logs[voxel] = Log2{}(power[voxel]);
 }
 
-// Distances to the voxels at the offset, summed over the patch's rows.
+// Computes distances to the voxels at the offset, summed over the patch's rows.
 __global__ void __launch_bounds__(threads_of_a_range)
     sum_rows_of_patches(SimilarPass pass, SimilarOffset offset, float* sums) {
     const std::int64_t i = element();
@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(threads_of_a_range)
     if (voxel < box.voxels()) out[voxel] = fmaxf(0.0f, values[voxel] / weights[voxel] - margin);
 }
 
-// The greatest of numbers that are not negative, whose bits have their order.
+// Computes the max of nonnegative numbers, whose bits have the same order.
 __global__ void __launch_bounds__(threads_of_a_range)
     find_greatest(const float* values, std::int64_t count, unsigned* greatest) {
     unsigned most = 0;

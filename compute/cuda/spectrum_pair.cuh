@@ -1,6 +1,6 @@
-// What every kernel begins with that has two or four lines on the chip: all side by side in shared memory, less their
-// background or with it. Formats that instruments stream fast are read by whole words, all of them under way before the
-// first is used; every other one sample by sample.
+// First step of all kernels with two or four lines on chip: reads the lines side by side into shared memory, with or
+// without subtraction of their background. Formats of fast instruments are read by whole words, all of which are loaded
+// before the first is used. Other formats are read sample by sample.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -17,10 +17,10 @@ namespace echolux::cuda {
 
 // The same sample of four lines as recorded.
 struct PackedQuad {
-    std::uint32_t ab, cd;  // that of the first in the lower half
+    std::uint32_t ab, cd;  // first line in the lower half
 };
 
-// Each half of a word as the lower half of a float with the upper half `upper`: cheaper than a conversion.
+// Converts each half of a word to a float whose upper half is `upper`: cheaper than a conversion.
 template <unsigned upper>
 __device__ inline float2 as_floats(std::uint32_t word) {
     return {__uint_as_float(__byte_perm(word, upper, 0x5410)), __uint_as_float(__byte_perm(word, upper, 0x5432))};
@@ -36,7 +36,7 @@ template <int lines>
 struct LineSet {
     LineFormat format;
     const std::byte* line[lines];
-    const float* whole;  // background of all, [samples]
+    const float* whole;  // background of all lines, [samples]
     const float* rest;
     int samples;
     int thread;
@@ -44,8 +44,8 @@ struct LineSet {
 };
 using LinePair = LineSet<2>;
 
-// Samples 2 p and 2 p + 1, in the two halves of a word, for p = thread, thread + threads, ... of a line of
-// little-endian u16, 4-byte aligned.
+// Samples 2 p and 2 p + 1 in the two halves of a word, for p = thread, thread + threads, ... of a line of little-endian
+// u16, 4-byte aligned.
 struct U16Words {
     const std::uint32_t* words;
 
@@ -55,7 +55,7 @@ struct U16Words {
     __device__ std::uint32_t operator()(int p) const { return __ldcs(words + p); }  // read once
 };
 
-// The same of packed 12-bit samples, 4-byte aligned; three bytes lie in one word or in two.
+// The same for packed 12-bit samples, 4-byte aligned. Three bytes may span two words.
 struct Packed12Words {
     const std::uint32_t* words;
     int thread;
@@ -72,15 +72,15 @@ struct Packed12Words {
     }
 };
 
-// Two samples of both lines, less their background.
+// Returns two samples of both lines, background subtracted.
 __device__ inline float4 less_background(std::uint32_t a, std::uint32_t b, float2 whole, float2 rest) {
     const LessBackground less;
     return {less(static_cast<int>(a & 0xffffu), whole.x, rest.x), less(static_cast<int>(b & 0xffffu), whole.x, rest.x),
             less(static_cast<int>(a >> 16), whole.y, rest.y), less(static_cast<int>(b >> 16), whole.y, rest.y)};
 }
 
-// Where two samples of both lines go: as they are, or as halves of 2^-16 of them, which no sum of a few thousand takes
-// beyond the largest half.
+// Stores two samples of both lines unchanged, or as halves scaled by 2^-16, so that no sum of a few thousand exceeds
+// the largest half.
 constexpr float of_half_samples = 1.0f / 65536;
 
 __device__ inline void put(float2* spectra, float4 samples) {
@@ -92,7 +92,7 @@ __device__ inline void put(__half2* spectra, float4 samples) {
     spectra[1] = __floats2half2_rn(samples.z * of_half_samples, samples.w * of_half_samples);
 }
 
-// Of spectra of 2 * `words` samples a thread. `spectra`: (a, b) of each sample.
+// Reads spectra of 2 * `words` samples per thread. `spectra`: (a, b) of each sample.
 template <class Words, int words = 8>
 struct ByWords {
     template <class Sample>
@@ -115,9 +115,9 @@ struct ByWords {
     }
 };
 
-// put(i, place, words) for the words, one of each line, that are the thread's own: `place` of thread 0's in the lines,
-// and in a row of the whole length i * threads. Of spectra of at most 16 samples a thread, an even number of them; what
-// lies beyond the last sample has some value.
+// Calls put(i, place, words) for this thread's words, one of each line. `place` is the position of thread 0's word in
+// the lines, i * threads for full-length rows. For spectra of at most 16 samples per thread and an even number of
+// samples. Values beyond the last sample are arbitrary.
 template <class Words, int count, class Put>
 __device__ inline void with_words(const LineSet<count>& lines, const Put& put) {
     constexpr int words = 8;
@@ -141,7 +141,7 @@ __device__ inline void with_words(const LineSet<count>& lines, const Put& put) {
     }
 }
 
-// With their background.
+// Reads lines with their background.
 template <class Words>
 struct AsRecorded {
     using Sample = float2;
@@ -155,7 +155,7 @@ struct AsRecorded {
     }
 };
 
-// The same of four lines, as they are.
+// Reads four lines with their background, unconverted.
 template <class Words>
 struct PackedAsRecorded {
     using Sample = PackedQuad;
@@ -176,7 +176,7 @@ struct alignas(8) HalfQuad {
     __half2 ab, cd;
 };
 
-// Halves of counts, less those of what is whole of their background: differences are exact before they are rounded.
+// Half of the counts minus the integer part of their background. Differences are exact before rounding.
 template <class Words>
 struct HalvesLessWhole {
     using Sample = HalfQuad;
@@ -195,7 +195,8 @@ struct HalvesLessWhole {
     }
 
   private:
-    static constexpr float ones = 4194304;  // 2^22, whose upper half is 0x4a80: a sample below it counts half
+    // 2^22, whose upper half is 0x4a80: one unit in the low half is half a count
+    static constexpr float ones = 4194304;
 
     __device__ static std::uint32_t halves(float first, float second) {
         const __half2 both = __floats2half2_rn(first, second);
@@ -203,7 +204,7 @@ struct HalvesLessWhole {
     }
 };
 
-// With their background, of any even number of samples, eight words of a thread under way at a time.
+// Reads lines with their background and any even number of samples, loading eight words per thread together.
 template <class Words>
 struct AsRecordedInTurn {
     __device__ static void read(const LinePair& lines, float2* spectra) {
@@ -231,8 +232,8 @@ struct AsRecordedInTurn {
     }
 };
 
-// Of spectra of any even number of samples, four words of a thread under way at a time. `spectra`, and the rows of the
-// background, are aligned as their pairs are.
+// Reads spectra with any even number of samples, loading four words per thread together. `spectra` and the background
+// rows must be aligned to pairs.
 template <class Words>
 struct ByWordsInTurn {
     __device__ static void read(const LinePair& lines, float2* spectra) {
@@ -277,8 +278,8 @@ struct BySamples {
     }
 };
 
-// What reads a line best, found while a kernel runs: whole words as recorded, with their background, or less it, or
-// sample by sample, less it.
+// Fastest way to read a line, selected at run time: whole words with or without background subtraction, or sample by
+// sample with subtraction.
 enum class LineReading { u16_as_recorded, packed12_as_recorded, u16_words, packed12_words, by_samples };
 
 __device__ inline void read_lines(LineReading reading, const LinePair& lines, float2* spectra) {

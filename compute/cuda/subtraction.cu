@@ -1,4 +1,4 @@
-// Kernels of the subtraction: a block of threads for each line.
+// Kernels for background subtraction: one thread block per line.
 #include <cub/block/block_scan.cuh>
 
 #include "compute/cuda/aligned_reader.h"
@@ -21,13 +21,13 @@ __global__ void subtract(Read read, const std::byte* raw, std::int64_t line_byte
     }
 }
 
-// I[p] - mean(I[p - W + 1 .. p + W]), the window clipped at the ends (docs/algorithms.md 2.2 f).
+// I[p] - mean(I[p - W + 1 .. p + W]), with the window clipped at the ends (docs/algorithms.md 2.2 f).
 __global__ void __launch_bounds__(threads_of_a_line)
     subtract_rolling_mean(float* spectra, std::int64_t pitch, double* sums, std::int64_t samples, std::int64_t width) {
     using Scan = cub::BlockScan<double, threads_of_a_line>;
     __shared__ typename Scan::TempStorage storage;
     float* line = spectra + blockIdx.x * pitch;
-    double* sum = sums + blockIdx.x * samples;  // sum[p]: of samples 0 .. p
+    double* sum = sums + blockIdx.x * samples;  // sum[p]: over samples 0 .. p
     double before = 0;
     for (std::int64_t first = 0; first < samples; first += threads_of_a_line) {
         const std::int64_t p = first + threadIdx.x;

@@ -1,4 +1,4 @@
-// The whole search for surfaces on a GPU, in the order of its steps; boundaries.cu compiles it.
+// The complete surface search on a GPU, in the order of its steps. Included by boundaries.cu.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace echolux::cuda {
 
-// What comes before the sweeps and after them, on the GPU as well.
+// Runs the steps before and after the sweeps on the GPU as well.
 class WholeSearch : public SurfaceSearchOnGpu {
   public:
     WholeSearch(const float* intensity, const SurfaceTables& tables, int device)
@@ -91,8 +91,8 @@ class WholeSearch : public SurfaceSearchOnGpu {
                 lines_};
     }
 
-    // The bin that a share of all that are above 0 are darker than, of their bits: first the upper half, then the lower
-    // one. Also their greatest.
+    // Returns the value below which the given share of all positive bins is. Selected by the bits of the values: first
+    // the upper half, then the lower one. Also returns their max.
     double floor_of_bins(float& greatest) {
         constexpr std::size_t values = 1 << 16;
         const std::int64_t bins = blocks_.count() * blocks_.bins;
@@ -106,7 +106,7 @@ class WholeSearch : public SurfaceSearchOnGpu {
             checked_launch("count bins");
             fetch(on_host, counts, 0, stream());
         };
-        // The value at a place in their order; how many there are before it is taken from the place.
+        // Returns the value at a rank and subtracts the number of smaller ones from the rank.
         const auto value_at = [&](std::int64_t& place) {
             std::size_t value = 0;
             for (; place >= on_host[value]; ++value) place -= on_host[value];
@@ -186,10 +186,10 @@ class WholeSearch : public SurfaceSearchOnGpu {
         checked_launch("spread blocks");
         order_boundaries<<<blocks_for(lines_), threads_of_a_range, 0, stream()>>>(maps(), nullptr);
         checked_launch("put boundaries in order");
-        checked(cudaStreamSynchronize(stream()), "place boundaries");  // before what is here goes
+        checked(cudaStreamSynchronize(stream()), "place boundaries");  // before local buffers are destroyed
     }
 
-    // How many places lie at the end of their candidates.
+    // Sweeps the boundaries. Returns the number of positions at the end of their candidates.
     std::int64_t sweep(float least_mean) {
         const auto moved = moved_.as<unsigned long long>();
         checked(cudaMemsetAsync(moved_.data(), 0, static_cast<std::size_t>(moved_.bytes()), stream()), "clear numbers");
@@ -203,7 +203,7 @@ class WholeSearch : public SurfaceSearchOnGpu {
         return static_cast<std::int64_t>(numbers()[1]);
     }
 
-    // How many places of the last pass were moved to be in order, and how many lay at the end of their candidates.
+    // Returns the positions moved to restore order in the last pass, and those at the end of their candidates.
     std::vector<unsigned long long> numbers() {
         std::vector<unsigned long long> both(2);
         fetch(both, moved_, 0, stream());
@@ -251,12 +251,13 @@ class WholeSearch : public SurfaceSearchOnGpu {
         return found;
     }
 
-    std::optional<CurrentDevice> at_the_end_;  // the first member: all others are given back on their device
+    // must be first: makes the device current while the other members are destroyed
+    std::optional<CurrentDevice> at_the_end_;
     int device_;
     SurfaceTables tables_;
     std::int64_t lines_;
     BlocksOfLines blocks_;
-    DeviceBuffer copy_;  // of the host's volume
+    DeviceBuffer copy_;  // of a volume in host memory
     const float* intensity_ = nullptr;
     Sweeps sweeps_;
     DeviceBuffer has_signal_, wanted_, profiles_, places_, reasons_, moved_;

@@ -1,6 +1,6 @@
-// Kernels of the whole search for surfaces around its sweeps (docs/layers.md): mean profiles of blocks, their cut, maps
-// of blocks, and what becomes of boundaries. In the order of the CPU's sums and without fused products, so that both
-// find the same bits (boundaries.cu is compiled so). [b_scan][a_scan] are lines.
+// Kernels of the complete surface search except its sweeps (docs/layers.md): mean profiles of blocks, their cuts, block
+// maps, and postprocessing of boundaries. They sum in the CPU's order and without fused multiply-adds, so that the bits
+// agree (boundaries.cu is compiled accordingly). Lines are [b_scan][a_scan].
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct BlocksOfLines {
     __host__ __device__ std::int64_t count() const { return along_a.count * along_b.count; }
 };
 
-// Mean profiles, [block][bin]. A block of threads for each: its threads are bins. `counts`: of A-scans with a value.
+// Computes mean profiles, [block][bin], with one thread block each. Its threads are bins.
 __global__ void __launch_bounds__(threads_of_a_range)
     average_blocks(LayerVolume volume, BlocksOfLines blocks, float* profiles) {
     const std::int64_t block = blockIdx.x, a = block % blocks.along_a.count, b = block / blocks.along_a.count;
@@ -54,8 +54,8 @@ __global__ void __launch_bounds__(threads_of_a_range)
     }
 }
 
-// How many bins above 0 have these upper bits, or, among those that have them, these lower bits; their greatest. Bits
-// of numbers above 0 have their order.
+// Counts the positive bins by their upper bits or, among those with given upper bits, by their lower bits, and computes
+// their max. The bits of positive numbers have the same order.
 __global__ void __launch_bounds__(threads_of_a_range)
     count_bits(const float* values, std::int64_t count, bool lower, unsigned upper_bits, unsigned* counts,
                unsigned* greatest) {
@@ -74,16 +74,16 @@ struct CutOfBlocks {
     const float* profiles;
     const ProfileBoundary* boundaries;
     int count;
-    float level, added;  // brighter than noise; added to all bins
+    float level, added;  // min level above the noise; offset added to all bins
     std::int64_t costs_of_block;
     float* costs;        // [block][boundary][bin]
-    std::int32_t* from;  // likewise
+    std::int32_t* from;  // same shape
     float* places;       // [boundary][block]
     std::uint8_t *is_known, *has_tissue;
 };
 
-// A block of threads for each profile. All boundaries go along the bins together: once a bin is reached, all that can
-// lie above it is known, and it is tried above each bin below it. Shared memory: sums, [bins + 1].
+// One thread block per profile. All boundaries advance through the bins together: once a bin is reached, everything
+// that can be above it is known, and it is tried above each bin below it. Shared memory: prefix sums [bins + 1].
 __global__ void __launch_bounds__(threads_of_a_range) cut_profiles(CutOfBlocks work) {
     extern __shared__ double sums[];
     __shared__ int bright;
@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(threads_of_a_range) cut_profiles(CutOfBlocks w
         }
         if (end < bins) costs[end] = cut.first(work.boundaries[0], end);
     }
-    __shared__ float least;  // of whole cuts
+    __shared__ float least;  // over complete cuts
     __shared__ int least_at;
     if (tid == 0) {
         least = 2 * ProfileCut::ruled_out;
@@ -165,7 +165,7 @@ __global__ void __launch_bounds__(threads_of_a_range) cut_profiles(CutOfBlocks w
     }
 }
 
-// Maps of blocks, [boundary][block]; blockIdx.y: the boundary.
+// Block maps, [boundary][block]. blockIdx.y: the boundary.
 __global__ void __launch_bounds__(threads_of_a_range)
     without_outliers_of(const float* maps, BlocksOfLines blocks, std::int64_t reach, double limit, float* out) {
     const std::int64_t i = element();
@@ -184,7 +184,7 @@ __global__ void __launch_bounds__(threads_of_a_range)
                              i / blocks.along_a.count, i % blocks.along_a.count);
 }
 
-// Rows of boundaries at each A-scan, [boundary][line].
+// Interpolates the rows of boundaries at each A-scan, [boundary][line].
 __global__ void __launch_bounds__(threads_of_a_range)
     spread_blocks(const float* maps, BlocksOfLines blocks, std::int32_t* rows) {
     const std::int64_t line = element(), lines = blocks.along_a.size * blocks.along_b.size;
@@ -195,7 +195,7 @@ __global__ void __launch_bounds__(threads_of_a_range)
     rows[blockIdx.y * lines + line] = whole_row(place);
 }
 
-// A warp for each line.
+// One warp per line.
 __global__ void __launch_bounds__(threads_of_a_range)
     find_signal(LayerVolume volume, float level, double least_bright, std::uint8_t* has_signal) {
     const std::int64_t line = element() / 32;
@@ -207,7 +207,7 @@ __global__ void __launch_bounds__(threads_of_a_range)
     if (threadIdx.x % 32 == 0) has_signal[line] = static_cast<double>(bright) >= least_bright ? 1 : 0;
 }
 
-// All that is known of boundaries, [boundary][line].
+// All results of boundaries, [boundary][line].
 struct SurfaceMaps {
     std::int32_t* rows;
     float *places, *quality;
@@ -227,7 +227,7 @@ __global__ void __launch_bounds__(threads_of_a_range) order_boundaries(SurfaceMa
     if (moved != nullptr && here > 0) atomicAdd(moved, static_cast<unsigned long long>(here));
 }
 
-// What a sweep found; `at_ends`: how many places lie at the end of their candidates.
+// Takes the result of a sweep. `at_ends` counts positions at the end of their candidates.
 __global__ void __launch_bounds__(threads_of_a_range)
     take_labels(LayerVolume volume, SurfaceMaps maps, const std::int32_t* labels, const std::uint8_t* is_ambiguous,
                 unsigned long long* at_ends) {
@@ -243,7 +243,7 @@ __global__ void __launch_bounds__(threads_of_a_range)
     if (here != 0 && threadIdx.x % 32 == 0) atomicAdd(at_ends, static_cast<unsigned long long>(__popc(here)));
 }
 
-// sides[above, below][boundary][line]; blockIdx.y: the boundary.
+// sides[above, below][boundary][line]. blockIdx.y: the boundary.
 __global__ void __launch_bounds__(threads_of_a_range)
     find_sides(LayerVolume volume, PresentRows present, float* sides, std::uint8_t* is_told) {
     const std::int64_t line = element();
@@ -273,7 +273,8 @@ __global__ void __launch_bounds__(threads_of_a_range)
     for (int k = 0; k < maps.boundaries; ++k) of_line.mark_missing(k, volume.line(line), volume.depth);
 }
 
-// Rows to be smoothed where there is signal, and there weights: maps[boundary][line], the last ones those of weights.
+// Prepares rows for smoothing where there is signal, and the corresponding weights: maps[boundary][line], the last map
+// holds the weights.
 __global__ void __launch_bounds__(threads_of_a_range) begin_places(LayerVolume volume, SurfaceMaps maps, float* sums) {
     const std::int64_t line = element();
     if (line >= maps.lines) return;
@@ -296,7 +297,7 @@ __global__ void __launch_bounds__(threads_of_a_range) end_places(SurfaceMaps map
     maps.of(line).order_places();
 }
 
-// Sums of qualities over B-scans, then of these: [boundary][b_scan], [boundary].
+// Sums qualities within B-scans, then over them: [boundary][b_scan], [boundary].
 __global__ void __launch_bounds__(threads_of_a_range)
     add_quality(SurfaceMaps maps, int a_scans, int b_scans, double* of_b_scans) {
     const std::int64_t i = element();

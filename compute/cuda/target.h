@@ -1,5 +1,5 @@
-// Where output lines go on the device: rows of linear memory, or of a 3-D surface (x = depth in bytes, y = A-scan,
-// z = B-scan). The one place where kernels know the difference.
+// Targets of output lines on the device: rows of linear memory, or of a 3-D surface (x = depth in bytes, y = A-scan, z
+// = B-scan). Hides the difference from kernels.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,13 +11,13 @@
 
 namespace echolux::cuda {
 
-// One output line. Offsets are bytes from the line's start and multiples of the size of T.
+// One output line. Offsets are bytes from the start of the line and multiples of the size of T.
 struct TargetRow {
     std::byte* linear;
     cudaSurfaceObject_t surface;
     int a_scan;
     int slice;
-    std::byte* peaks;  // of the line; null: none are wanted
+    std::byte* peaks;  // of the line; null: not needed
 
 #ifdef __CUDACC__
     template <class T>
@@ -31,14 +31,14 @@ struct TargetRow {
 #endif
 };
 
-// Where output lines are recorded lines one by one: every second slice of a bidirectional scan is turned round by
-// groups of `a_repeats` lines, which stay in the order of time.
+// Mapping if output lines are recorded lines: every second slice of a bidirectional scan is mirrored in groups of
+// `a_repeats` lines, which stay in temporal order.
 struct RecordedLines {
-    int reversed = 0;  // slices of the work, of every two: 0: none, 1: the second, 2: the first
-    int lines = 1;     // of a slice
+    int reversed = 0;  // slices to mirror; 0: none, 1: the second of every two, 2: the first
+    int lines = 1;     // per slice
     int a_repeats = 1;
 
-    // `first_frame`: of the volume, the acquired B-scan that the first slice is.
+    // `first_frame` is the acquired B-scan of the first slice in the volume.
     static RecordedLines of(const ScanGeometry& scan, std::int64_t first_frame) {
         if (!scan.bidirectional) return {};
         return {first_frame % 2 == 0 ? 1 : 2, static_cast<int>(scan.lines_per_b_scan()),
@@ -46,7 +46,7 @@ struct RecordedLines {
     }
 
 #ifdef __CUDACC__
-    // The A-scan of its slice that a recorded line is, and the other way round.
+    // Maps a recorded line to its A-scan in the slice, and back.
     __device__ int mirrored(int slice, int line) const {
         if (reversed == 0 || (slice + reversed) % 2 != 0) return line;
         const int repeat = line % a_repeats;
@@ -56,35 +56,35 @@ struct RecordedLines {
 };
 
 struct DeviceTarget {
-    std::byte* linear = nullptr;      // of slice 0, A-scan 0; null: the surface is meant
+    std::byte* linear = nullptr;      // slice 0, A-scan 0; null for a surface
     cudaSurfaceObject_t surface = 0;  //
-    std::int64_t a_scan_bytes = 0;    // of linear memory
+    std::int64_t a_scan_bytes = 0;    // linear memory only
     std::int64_t b_scan_bytes = 0;    //
-    std::int64_t a_scans = 1;         // output lines of a slice
-    std::int64_t first_slice = 0;     // that output line 0 of the work lies in, at its A-scan 0
-    std::int64_t first_line = 0;      // output line that line 0 of a kernel is
-    RecordedLines recorded;           // in their order where nothing is said
+    std::int64_t a_scans = 1;         // output lines per slice
+    std::int64_t first_slice = 0;     // slice of output line 0 of the work, starting at its A-scan 0
+    std::int64_t first_line = 0;      // output line of line 0 of a kernel
+    RecordedLines recorded;           // identity by default
 
-    std::byte* peaks = nullptr;  // linear memory, of slice 0, A-scan 0: see Peaks; null: none are wanted
+    std::byte* peaks = nullptr;  // linear memory, slice 0, A-scan 0, see Peaks; null: not needed
     std::int64_t peaks_a_scan_bytes = 0;
     std::int64_t peaks_b_scan_bytes = 0;
     int depths_of_a_peak = 0;
 
-    // Whether all peaks lie at multiples of so many bytes.
+    // Returns whether all peaks are aligned to `bytes` bytes.
     bool has_peaks_at(std::int64_t bytes) const {
         const auto bits = reinterpret_cast<std::uintptr_t>(peaks) | static_cast<std::uintptr_t>(peaks_a_scan_bytes) |
                           static_cast<std::uintptr_t>(peaks_b_scan_bytes);
         return peaks != nullptr && bits % static_cast<std::uintptr_t>(bytes) == 0;
     }
 
-    // Stores of 16 bytes are possible wherever a line starts.
+    // Returns whether every line start permits stores of 16 bytes.
     bool wide() const {
         const auto bits = reinterpret_cast<std::uintptr_t>(linear) | static_cast<std::uintptr_t>(a_scan_bytes) |
                           static_cast<std::uintptr_t>(b_scan_bytes);
         return linear == nullptr || bits % 16 == 0;
     }
 
-    // The same target for a kernel that begins `lines` output lines later.
+    // Returns the same target for a kernel that starts `lines` output lines later.
     DeviceTarget from(std::int64_t lines) const {
         DeviceTarget later = *this;
         later.first_line += lines;

@@ -1,4 +1,4 @@
-// Floats as the tensor cores take them.
+// Rounding of floats for the tensor cores.
 #pragma once
 
 #include <bit>
@@ -8,7 +8,7 @@
 
 namespace echolux::cuda {
 
-// To ten bits of mantissa, to the nearest, ties to even: what the tensor cores keep of a float.
+// Rounds to ten bits of mantissa, to nearest, ties to even: the precision that tensor cores use.
 ECHOLUX_HD inline float rounded_to_tf32(float value) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     return std::bit_cast<float>((bits + 0xfffu + ((bits >> 13) & 1u)) & ~0x1fffu);

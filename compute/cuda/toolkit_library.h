@@ -1,5 +1,5 @@
-// A shared library of the CUDA toolkit, opened when it is wanted: where the program runs the toolkit may be missing,
-// and what does not need the library works all the same.
+// A shared library of the CUDA toolkit, opened on demand. The toolkit may be missing at run time, and everything that
+// does not need the library still works.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@ namespace echolux::cuda {
 
 class ToolkitLibrary {
   public:
-    // `file` as the loader knows it ("libcufft.so.12"): by its name alone, then in the toolkit's usual folders.
-    // Throws Error{device} that names the Debian-style package.
+    // `file` is the name for the loader ("libcufft.so.12"). Searched by name first, then in the toolkit's usual
+    // folders. Throws Error{device} naming the Debian-style package.
     ToolkitLibrary(std::string file, std::string package);
 
-    // Libraries stay open to the end of the program: what they have registered with the driver outlives any owner.
-    // Throws Error{device} where the library has no such function.
+    // Looks up a function. Libraries stay open until the program ends, because their registrations with the driver
+    // outlive any owner. Throws Error{device} if the library has no such function.
     template <class Function>
     void find(Function*& function, const char* name) const {
         function = reinterpret_cast<Function*>(address(name));
@@ -26,7 +26,7 @@ class ToolkitLibrary {
     void* library_ = nullptr;
 };
 
-// What a function of such a library said when it failed. `doing` as in checked(): "cannot ...".
+// Throws the error of a failed library function. `doing` as in checked(): "cannot ...".
 [[noreturn]] void throw_toolkit_error(const char* library, const char* doing, bool out_of_memory, int status);
 
 }  // namespace echolux::cuda

@@ -1,4 +1,4 @@
-// The lengths that a block of threads can transform by itself (line_transform.cuh), and the factors that each needs.
+// Lengths that a thread block can transform by itself (line_transform.cuh), and their twiddle factors.
 #pragma once
 
 #include <bit>
@@ -10,7 +10,7 @@
 
 namespace echolux::cuda {
 
-// Of 2^9 ... 2^13 points.
+// For 2^9 ... 2^13 points.
 template <int log2_length>
 struct TransformSize {
     static constexpr int log2_n = log2_length;
@@ -18,15 +18,15 @@ struct TransformSize {
     static constexpr int threads = n / 16;
     static constexpr bool four_stages = log2_n == 13;
     static constexpr int last_radix = four_stages ? 2 : n / 256;
-    static constexpr int last_twiddles = twiddle_rows(16) * (four_stages ? 16 + 256 : 16);  // where they begin
-    static constexpr int exchange_points = n + n / 16;                                      // of shared memory
+    static constexpr int last_twiddles = twiddle_rows(16) * (four_stages ? 16 + 256 : 16);  // their offset in the table
+    static constexpr int exchange_points = n + n / 16;                                      // in shared memory
 };
 
 inline bool has_transform_size(std::int64_t n) {
     return n >= 512 && n <= 8192 && std::has_single_bit(static_cast<std::uint64_t>(n));
 }
 
-// use(TransformSize) for a length that has one. Throws Error{bad_setting} for any other.
+// Calls use(TransformSize) for a supported length. Throws Error{bad_setting} for any other.
 template <class Use>
 void with_transform_size(std::int64_t n, const Use& use) {
     switch (n) {
@@ -39,7 +39,7 @@ void with_transform_size(std::int64_t n, const Use& use) {
     }
 }
 
-// Of all stages but the first, one after the other.
+// Returns the factors of all stages but the first, one stage after another.
 inline std::vector<float2> transform_twiddles(std::int64_t n) {
     std::vector<float2> table;
     with_transform_size(n, [&](auto size) {

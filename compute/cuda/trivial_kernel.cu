@@ -1,4 +1,4 @@
-// The smallest kernel there is, to see whether a GPU runs what this build holds.
+// An empty kernel that tests whether a GPU can run the code of this build.
 #include "compute/cuda/trivial_kernel.h"
 
 namespace echolux::cuda {

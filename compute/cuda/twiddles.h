@@ -1,4 +1,4 @@
-// The factors between the stages of the fused kernels' transforms, computed once in double.
+// Twiddle factors of the fused kernels' transforms, computed once in double precision.
 #pragma once
 
 #include <vector_types.h>
@@ -10,8 +10,8 @@
 
 namespace echolux::cuda {
 
-// Of a butterfly of `radix` points only the powers w^1, w^2, w^3, w^4, w^8, w^12, w^16 are kept, as far as it needs
-// them; the kernel multiplies the others together.
+// A butterfly of `radix` points stores only the powers w^1, w^2, w^3, w^4, w^8, w^12, w^16 that it needs. The kernel
+// computes the others as products.
 constexpr int twiddle_rows(int radix) {
     return radix < 4 ? radix - 1 : 3 + (radix - 1) / 4;
 }

@@ -1,4 +1,4 @@
-// The host's side of transforms in two passes: how a length is divided.
+// Host side of transforms in two passes: factorization of a length.
 #include "compute/cuda/two_passes.h"
 
 #include <cmath>
@@ -7,7 +7,7 @@
 namespace echolux::cuda {
 namespace {
 
-// Columns that blocks work on, for each that there is.
+// Returns the columns that blocks process relative to the existing ones.
 double filled(int transforms) {
     constexpr int together = TwoPassLength::columns;
     return static_cast<double>((transforms + together - 1) / together * together) / transforms;
@@ -19,8 +19,8 @@ std::optional<TwoPassLength> two_pass_length(std::int64_t n) {
     return two_pass_length(n, max_shared_bytes());
 }
 
-// Few stages, blocks whose columns are all there, both passes alike. The second pass can store codes where sixteen of
-// its transforms begin at a multiple of sixteen bins; otherwise bins are written and read once more.
+// Prefers few stages, full blocks, and similar passes. The second pass can store codes if sixteen of its transforms
+// start at a multiple of sixteen bins; otherwise bins are written and read once more.
 std::optional<TwoPassLength> two_pass_length(std::int64_t n, std::int64_t max_shared_bytes) {
     constexpr std::int64_t fits_in_one_pass = 8192, max_n = 65536;
     constexpr int max_transform = 256;

@@ -1,6 +1,5 @@
-// Kernels and launches of transforms in two passes. Sixteen transforms of two lines lie in shared memory with each
-// other, so that neighbouring threads have neighbouring transforms: points, bins and factors of theirs lie side by side
-// in memory.
+// Kernels and launches of transforms in two passes. Sixteen transforms of two lines are interleaved in shared memory,
+// so that neighbouring threads process neighbouring transforms, whose points, bins and factors are adjacent in memory.
 #include "compute/cuda/two_passes.h"
 
 #include <algorithm>
@@ -28,18 +27,19 @@ struct TwoPassWork {
     const float4* taps = nullptr;
     const float2* weight = nullptr;
 
-    ComplexPair* points = nullptr;  // of the pair whose first line is l: [l][first.n][second.n]
+    ComplexPair* points = nullptr;  // of the pair with first line l: [l][first.n][second.n]
 
     int first_bin = 0;
     int depth = 0;
-    float2* bins = nullptr;  // [lines][depth]; null: codes are wanted
+    float2* bins = nullptr;  // [lines][depth]; null: the output is codes
     ByteCodes codes;
 };
 
 namespace {
 
-constexpr int columns = TwoPassLength::columns, rows = 16, threads = columns * rows, blocks = 2;  // of a multiprocessor
-constexpr std::int64_t cached_bytes = std::int64_t{32} << 20;  // of points: they stay in the second-level cache
+// per multiprocessor
+constexpr int columns = TwoPassLength::columns, rows = 16, threads = columns * rows, blocks = 2;
+constexpr std::int64_t cached_bytes = std::int64_t{32} << 20;  // of points: they stay in the L2 cache
 
 // The points of one transform.
 struct Column {
@@ -49,12 +49,12 @@ struct Column {
     __device__ Column operator+(int i) const { return {first + i * TwoPassLength::pitch}; }
 };
 
-// Transform of this thread's; those beyond the last are the last once more.
+// Returns the transform of this thread. Surplus threads repeat the last one.
 __device__ inline int own_transform(int of_block, int transforms) {
     return min(static_cast<int>(blockIdx.x) * columns + of_block, transforms - 1);
 }
 
-// Two lines, less their background, at the points of the k grid.
+// Two lines at the points of the k grid, background subtracted.
 template <class Read>
 struct ResampledPair {
     Read read;
@@ -79,7 +79,7 @@ struct ResampledPair {
     }
 };
 
-// Transforms of every second.n-th point, their bins multiplied by what the second pass wants.
+// Transforms every second.n-th point and multiplies the bins by the factors for the second pass.
 __global__ void __launch_bounds__(threads, blocks) first_pass(const __grid_constant__ TwoPassWork work) {
     extern __shared__ ComplexPair shared[];
     const LinePairs::Pair pair = work.lines.pairs.at(blockIdx.y);
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(threads, blocks) first_pass(const __grid_const
         [&](int bin, const ComplexPair& value) { out[bin * transforms] = value * __ldg(between + bin * transforms); });
 }
 
-// Kept bins to memory.
+// Stores the kept bins in memory.
 struct TwoPassBins {
     float2* a;
     float2* b;
@@ -134,7 +134,7 @@ struct TwoPassBins {
     __device__ void finish(const TwoPassWork&, LinePairs::Pair) const {}
 };
 
-// Codes of both lines to shared memory, sixteen neighbours together, and from there to their voxels.
+// Collects the codes of both lines in shared memory, sixteen neighbours together, then stores them as voxels.
 struct TwoPassCodes {
     std::uint8_t* codes;  // [2][code_rows][columns]
 
@@ -164,8 +164,8 @@ struct TwoPassCodes {
     }
 };
 
-// Transforms of the first pass's bins, one for each bin. First a thread has neighbours of a transform, which lie side
-// by side in memory, then neighbouring transforms, whose bins do.
+// Transforms the first pass's bins, one transform per bin. For reading, adjacent threads have adjacent points of one
+// transform; for writing, adjacent transforms, whose bins are adjacent in memory.
 template <class Output>
 __global__ void __launch_bounds__(threads, blocks) second_pass(const __grid_constant__ TwoPassWork work) {
     static_assert(rows == columns);
@@ -222,12 +222,12 @@ TwoPassLines::TwoPassLines(const TwoPassTables& tables, const LineFormat& format
     : tables_(tables), format_(format), stream_(stream),
       lines_at_once_(
           std::clamp<std::int64_t>(cached_bytes / (tables.length_.n() * std::int64_t{sizeof(float2)}), 1, max_lines)),
-      // A B-scan's last line may stand alone, so there may be as many pairs as lines.
+      // The last line of a B-scan may be unpaired, so there may be as many pairs as lines.
       points_(lines_at_once_ * tables.length_.n() * std::int64_t{sizeof(ComplexPair)}),
       bins_(lines_at_once_ * (tables.kept_.end - tables.kept_.begin) * std::int64_t{sizeof(float2)}) {}
 
-// use(first, work) for pieces of the lines: at most as many as there is memory for, and of long B-scans none that
-// reaches into the next, so that all pairs of a piece exist.
+// Calls use(first, work) for pieces of the lines that fit into memory. For long B-scans, no piece extends into the next
+// B-scan, so that all pairs of a piece exist.
 template <class Use>
 void TwoPassLines::in_pieces(const RawLines& lines, const Use& use) const {
     const bool are_long = lines.background.frame_lines > lines_at_once_;
@@ -265,7 +265,7 @@ bool TwoPassLines::enqueue_codes(const RawLines& lines, const ByteCodes& codes) 
     return true;
 }
 
-// Without where bins or codes go.
+// Fills everything except the output.
 TwoPassWork TwoPassLines::work(const RawLines& lines) const {
     TwoPassWork work;
     work.length = tables_.length_;

@@ -1,8 +1,8 @@
-// Lines whose transform no block of threads can hold, of 8193 to 65536 points (swept sources of long range): the
-// four-step transform (D. H. Bailey, J. Supercomputing 4, 23, 1990). With n = A B points, the first pass makes B
-// transforms of A points, each of every B-th point; the second A transforms of B. Points are resampled as the first
-// reads them and become codes or depth bins as the second makes them, so that between raw samples and byte codes every
-// point is written and read once, while the second-level cache still has it.
+// Lines whose transform does not fit into a thread block, from 8193 to 65536 points (long-range swept sources): the
+// four-step transform (D. H. Bailey, J. Supercomputing 4, 23, 1990). With n = A B points, the first pass computes B
+// transforms of A points, each over every B-th point, and the second pass A transforms of B points. The first pass
+// resamples points while reading; the second outputs codes or depth bins. Between raw samples and byte codes, every
+// point is therefore written and read once, while it is still in the L2 cache.
 #pragma once
 
 #include <cstdint>
@@ -18,30 +18,31 @@
 
 namespace echolux::cuda {
 
-// Transforms of both passes.
+// The transforms of both passes.
 struct TwoPassLength {
-    static constexpr int columns = 16;         // transforms of a block of threads
-    static constexpr int pitch = columns + 1;  // in shared memory, points: none meet in a bank, whichever way they go
+    static constexpr int columns = 16;  // transforms per thread block
+    // points in shared memory, chosen to avoid bank conflicts in both directions
+    static constexpr int pitch = columns + 1;
 
     MixedRadix first;
     MixedRadix second;
 
     ECHOLUX_HD int n() const { return first.n * second.n; }
 
-    // Of a block: its points, and in the second pass the codes of two lines.
+    // Returns the shared memory of a block: its points and, in the second pass, the codes of two lines.
     static int shared_bytes(const MixedRadix& transform) { return transform.n * pitch * 16; }
     int code_bytes() const { return 2 * code_rows() * columns; }
     ECHOLUX_HD int code_rows() const { return (second.n + 1) / 2; }
 };
 
-// Nothing for lengths of up to 8192 points, and where the factors are too large or the blocks of the current device too
-// small.
+// Returns nothing for up to 8192 points, or if the factors are too large or the shared memory of the current device is
+// too small.
 std::optional<TwoPassLength> two_pass_length(std::int64_t n);
 
-// The same wherever shared memory allows so much.
+// Does the same for a given amount of shared memory.
 std::optional<TwoPassLength> two_pass_length(std::int64_t n, std::int64_t max_shared_bytes);
 
-// What bin k of the first pass's transform c is multiplied by: [first.n][second.n].
+// Returns the factors between the passes for bin k of transform c of the first pass: [first.n][second.n].
 std::vector<float2> two_pass_twiddles(const TwoPassLength& length);
 
 struct TwoPassWork;
@@ -51,7 +52,7 @@ class TwoPassTables {
   public:
     static bool fits(const PlainTables& tables);
 
-    // Of tables that fit, on the current device. Throws Error{device, out_of_memory}.
+    // The tables must fit. Uploads to the current device. Throws Error{device, out_of_memory}.
     TwoPassTables(const PlainTables& tables, DepthRange kept);
 
   private:
@@ -67,7 +68,7 @@ class TwoPassTables {
 
 class TwoPassLines : public LineMethod {
   public:
-    // The tables live longer. Throws Error{device, out_of_memory}.
+    // The tables must outlive this object. Throws Error{device, out_of_memory}.
     TwoPassLines(const TwoPassTables& tables, const LineFormat& format, std::int64_t max_lines, cudaStream_t stream);
 
     std::int64_t lines_at_once() const override { return lines_at_once_; }
@@ -84,7 +85,7 @@ class TwoPassLines : public LineMethod {
     LineFormat format_;
     cudaStream_t stream_;
     std::int64_t lines_at_once_;
-    DeviceBuffer points_;  // between the passes
+    DeviceBuffer points_;  // data between the passes
     DeviceBuffer bins_;    // complex [lines][depth]
 };
 

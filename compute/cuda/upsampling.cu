@@ -1,4 +1,4 @@
-// The kernel of up-sampling on chip. Lines are transformed at half their length (half_length.h), two at a time.
+// Kernel for on-chip up-sampling. Lines are transformed at half their length (half_length.h), two at a time.
 #include "compute/cuda/upsampling.h"
 
 #include <bit>
@@ -17,7 +17,7 @@ template <class Weight>
 struct UpsamplingWork {
     const float2* twiddles = nullptr;
     const float4* factors = nullptr;
-    const std::int32_t* base = nullptr;  // of the up-sampled line
+    const std::int32_t* base = nullptr;  // in the up-sampled line
     const float* taps = nullptr;
     const Weight* weight = nullptr;
 
@@ -39,14 +39,14 @@ struct HalfSize : TransformSize<log2_n> {
     static constexpr int padded = 2 * Transform::n;
     static constexpr int min_blocks = Transform::threads > 128 ? 1 : 384 / Transform::threads;
 
-    // Every phase is a line, the last one where the exchange is.
+    // Every phase is a line; the last one shares memory with the exchange buffer.
     static constexpr std::int64_t shared_bytes(std::int64_t upsample) {
         return (upsample - 1) * padded * std::int64_t{sizeof(float2)} +
                Transform::exchange_points * std::int64_t{sizeof(ComplexPair)};
     }
 };
 
-// use(HalfSize) for a padded length that has one.
+// Calls use(HalfSize) for a supported padded length.
 template <class Use>
 void with_half_size(std::int64_t padded, const Use& use) {
     with_transform_size(padded / 2, [&](auto size) {
@@ -54,7 +54,7 @@ void with_half_size(std::int64_t padded, const Use& use) {
     });
 }
 
-// Samples of two lines, (a, b) each, as points of their transforms, and back.
+// Convert between samples of two lines, (a, b) each, and points of their transforms.
 __device__ inline ComplexPair as_point(float4 samples) {
     return {{samples.x, samples.z}, {samples.y, samples.w}};
 }
@@ -63,7 +63,7 @@ __device__ inline float4 as_samples(ComplexPair point) {
     return {point.a.x, point.b.x, point.a.y, point.b.y};
 }
 
-// Both lines, less their background, with zeros around.
+// Reads both lines, background subtracted, with zero padding.
 template <class Weight>
 __device__ inline void read_padded(const UpsamplingWork<Weight>& work, LinePairs::Pair pair, float2* line, int padded) {
     const int t = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
@@ -101,7 +101,7 @@ __device__ inline void resample_and_weigh(const UpsamplingWork<Weight>& work, Li
     for (int j = work.points + t; j < work.transform; j += threads) out_a[j] = out_b[j] = Weight{};
 }
 
-// A block takes two lines.
+// One block per two lines.
 template <int log2_n, class Weight>
 __global__ void __launch_bounds__(HalfSize<log2_n>::threads, HalfSize<log2_n>::min_blocks)
     upsample_lines(const __grid_constant__ UpsamplingWork<Weight> work) {

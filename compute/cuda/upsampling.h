@@ -1,6 +1,7 @@
-// Up-sampling by two or four (docs/algorithms.md 2.5) without leaving the chip: one kernel from raw lines to weighted
-// points of the k grid. Of the up-sampled line every second or fourth sample is a recorded one; the others are the line
-// shifted by parts of a sample, each by one transform back of the padded length, which is shorter than the up-sampled.
+// On-chip up-sampling by two or four (docs/algorithms.md 2.5): a single kernel from raw lines to weighted points of the
+// k grid. Every second or fourth sample of the up-sampled line is a recorded one. The others are the line shifted by
+// fractions of a sample, each computed by one inverse transform of the padded length, which is shorter than the
+// up-sampled one.
 #pragma once
 
 #include "compute/cuda/line_method.h"
@@ -14,13 +15,14 @@ class KLinearTables;
 
 class UpsamplingKernel {
   public:
-    // Whether a block of the current device can hold two padded and up-sampled lines: up to 8192 padded samples by two.
+    // Returns whether a thread block of the current device can hold two padded and up-sampled lines: up to 8192 padded
+    // samples for factor two.
     static bool fits(const PlainTables& tables);
 
-    // On the current device. Throws Error{device, out_of_memory}.
+    // Uploads to the current device. Throws Error{device, out_of_memory}.
     explicit UpsamplingKernel(const PlainTables& tables);
 
-    // weighted: [lines][transform], float2 where the weight is complex and float where it is real; zero beyond the
+    // Enqueues to `weighted` [lines][transform], float2 for complex weights and float for real ones, zero beyond the
     // points of the k grid.
     void enqueue(cudaStream_t stream, const LineFormat& format, const RawLines& lines, const KLinearTables& tables,
                  std::byte* weighted) const;

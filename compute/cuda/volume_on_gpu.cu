@@ -1,5 +1,5 @@
-// Codes to power and back on a GPU, and codes to a display's textures with their peaks. The bright power that margins
-// are a share of is selected bit by bit: three counts of 2048 bins are all that comes to the host.
+// Converts codes to power and back on a GPU, and writes codes and their peaks to a display's textures. The bright power
+// that determines the margin is selected bit by bit: only three histograms of 2048 bins are copied to the host.
 #include "compute/cuda/volume_on_gpu.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace {
 constexpr std::int64_t bytes_of_power = sizeof(float);
 constexpr int bins_of_a_count = 2048, bits_of_a_count = 11;
 
-// `of_codes`: by the bits of a code; of floats none is needed. What is no number is 0.
+// `of_codes` is indexed by the bits of a code and unused for floats. NaN becomes 0.
 template <class Code>
 __global__ void __launch_bounds__(threads_of_a_range)
     read_power(std::int64_t voxels, const Code* codes, StoredPower stored, const float* of_codes, float* power) {
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(threads_of_a_range)
     }
 }
 
-// A block a line.
+// One block per line.
 template <class Code>
 __global__ void __launch_bounds__(threads_of_a_range)
     move_lines(const Code* from, int depth, int a_scans, const WholeMove* moves, Code* to) {
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(threads_of_a_range) zero_where_unknown(std::in
     if (voxel < voxels && isnan(power[voxel])) power[voxel] = 0;
 }
 
-// A block a line: codes to where they are shown, and the largest of each few.
+// One block per line: writes codes to the display target, and the max of each few.
 template <class Code>
 __global__ void __launch_bounds__(threads_of_a_range)
     hand_out(const Code* codes, int depth, VoxelType type, DeviceTarget target) {
@@ -87,8 +87,8 @@ __global__ void __launch_bounds__(threads_of_a_range)
                     static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x));
 }
 
-// Of powers `stride` apart whose bits above `shift` + 11 are `prefix`: how many have which 11 bits there. Powers are
-// not negative: their bits have their order.
+// Counts powers, sampled every `stride` voxels, whose bits above `shift` + 11 equal `prefix`, by their next 11 bits.
+// Powers are not negative, so their bits have the same order.
 __global__ void __launch_bounds__(threads_of_a_range)
     count_bits(const float* power, std::int64_t count, std::int64_t stride, unsigned prefix, int shift, int bits,
                unsigned* counts) {
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(threads_of_a_range)
     }
 }
 
-// Calls use(a value of the code's type, of which only the type counts).
+// Calls use(value) with a value of the code's type. Only its type matters.
 template <class Use>
 void with_code_type(VoxelType type, const Use& use) {
     switch (type) {
@@ -119,7 +119,7 @@ void with_code_type(VoxelType type, const Use& use) {
     }
 }
 
-// The same where codes are only moved.
+// Does the same for moving codes, where only the size matters.
 template <class Use>
 void with_codes_as_wide(VoxelType type, const Use& use) {
     switch (bytes_of(type)) {
@@ -215,7 +215,7 @@ class CudaVolume : public VolumeOnGpu {
   private:
     static constexpr std::int64_t count_bytes = bins_of_a_count * sizeof(unsigned);
 
-    // log_margin() of engine/speckle, to the bit.
+    // Returns the same bits as log_margin() of engine/speckle.
     float margin() {
         const std::int64_t voxels = wanted_.grid.voxels(), stride = LogMargin::stride(voxels);
         const std::int64_t count = (voxels + stride - 1) / stride;
@@ -293,14 +293,15 @@ class CudaVolume : public VolumeOnGpu {
         checked_launch("hand out a volume");
     }
 
-    std::optional<CurrentDevice> at_the_end_;  // the first member: all others are given back on their device
+    // must be first: makes the device current while the other members are destroyed
+    std::optional<CurrentDevice> at_the_end_;
     int device_;
     VolumeOnGpuWanted wanted_;
     Stream stream_{Urgency::urgent};
     Event done_;
     VoxelOutput output_;
     std::optional<VoxelOutput> flow_output_;
-    std::map<std::int64_t, VoxelOutput> peaks_outputs_;  // by depths of a peak
+    std::map<std::int64_t, VoxelOutput> peaks_outputs_;  // by voxels per peak
     std::unique_ptr<DeviceFilter> filter_;
     DeviceBuffer of_codes_, power_, filtered_, counts_, moved_;
     PinnedBuffer on_host_;

@@ -59,7 +59,7 @@ DeviceTarget VoxelOutput::packed(std::byte* data) const {
     return target;
 }
 
-// Voxels that kernels store one by one over the link would be slow, and would be a copy to the host that nobody counts.
+// Storing voxels individually over the link would be slow, and an uncounted copy to the host.
 DeviceTarget VoxelOutput::device_memory(const Place& place, std::int64_t first) {
     const std::int64_t alignment = grid_.type == VoxelType::complex64 ? 8 : bytes_of(grid_.type);
     const auto bits = reinterpret_cast<std::uintptr_t>(place.data) | static_cast<std::uintptr_t>(place.a_scan_bytes) |

@@ -1,5 +1,5 @@
-// Where a block's voxels go, on a worker's stream: straight to device memory or to a slot of the renderer, or by way of
-// a buffer of our own to host memory and to other GPUs.
+// Delivers the voxels of a block on a worker's stream: directly to device memory or a slot of the renderer, or through
+// our own buffer to host memory and other GPUs.
 #pragma once
 
 #include "compute/cuda/memory.h"
@@ -11,31 +11,31 @@ namespace echolux::cuda {
 
 class VoxelOutput {
   public:
-    // Volumes of `grid`, at most `max_slices` at a time; buffers come with the first place that needs them.
+    // For volumes of `grid`, up to `max_slices` slices at a time. Buffers are allocated for the first target that needs
+    // them.
     VoxelOutput(const VolumeGrid& grid, std::int64_t max_slices, PeerPath peers = PeerPath::automatic);
 
-    // The stream's former work is done. What is enqueued after this may write slices [first, first + count) of the
-    // volume. Throws Error{bad_setting} for a place that is not what it says, or that does not hold them;
-    // Error{out_of_memory}.
+    // Returns where subsequently enqueued work may write slices [first, first + count) of the volume. Previous work of
+    // the stream must be complete. Throws Error{bad_setting} if the place is inconsistent or does not contain the
+    // slices, and Error{out_of_memory}.
     DeviceTarget begin(cudaStream_t stream, const Place& place, std::int64_t first, std::int64_t count);
 
-    // What a kernel finds besides goes where `begin` of another output said, which was for as many slices.
+    // Directs the peaks of a kernel to the target returned by `begin` of another output for the same slices.
     static void add_peaks(DeviceTarget& target, const DeviceTarget& peaks, std::int64_t depths);
 
-    // Everything that writes them has been enqueued, and `done` recorded after it, or will be by the caller where this
-    // enqueues a copy: call it first, then record.
+    // Enqueues copies to the final target, if any. Call after enqueuing the kernels and before recording `done`.
     void copy_out(cudaStream_t stream);
 
-    // After `done` has been recorded: the renderer's stream waits for it.
+    // Makes the renderer's stream wait for `done`, which must have been recorded.
     void hand_over(cudaEvent_t done);
 
-    // There will be nothing to finish.
+    // Discards the output.
     void drop() { to_ = nullptr; }
 
-    // The stream's work is done: what the host still has to copy.
+    // Completes copies on the host. The stream's work must be complete.
     void finish();
 
-    // How voxels got to another GPU; "" where none did.
+    // Returns the path of voxels to another GPU; empty if there was none.
     const char* peer_way() const { return peer_copy_.way(); }
     std::int64_t peer_bytes() const { return peer_copy_.bytes(); }
 
@@ -49,15 +49,15 @@ class VoxelOutput {
 
     VolumeGrid grid_;
     std::int64_t line_bytes_;
-    std::int64_t slice_bytes_;  // packed
+    std::int64_t slice_bytes_;  // contiguous
     std::int64_t max_slices_;
     PeerPath peers_;
     PeerCopy peer_copy_;
-    Place place_;                     // of the work under way
-    std::byte* to_ = nullptr;         // its first slice, in host memory
-    std::optional<PeerTarget> peer_;  // where it goes to another GPU
+    Place place_;                     // of the work in progress
+    std::byte* to_ = nullptr;         // first slice in host memory
+    std::optional<PeerTarget> peer_;  // if the voxels go to another GPU
     std::int64_t count_ = 0;          // slices
-    bool staged_ = false;             // by way of pinned memory
+    bool staged_ = false;             // through pinned memory
     DeviceBuffer on_device_;
     PinnedBuffer staging_;
 };

@@ -1,5 +1,5 @@
-// From the power of a depth bin to the voxel that is stored, for the kernels of every method: the step functors that
-// the CPU runs too, chosen by what the recipe wants.
+// Converts the power of a depth bin to the stored voxel, for the kernels of all methods, with the step functors that
+// the CPU uses too. The recipe selects the functors.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@
 
 namespace echolux::cuda {
 
-// Power to the recipe's quantity.
+// Converts power to the recipe's quantity.
 struct VoxelValue {
     Quantity quantity = Quantity::db;
     NoiseFloor mode = NoiseFloor::none;
@@ -36,7 +36,7 @@ struct VoxelValue {
     }
 };
 
-// Value to code, at place `z` of a row of voxels.
+// Converts a value to a code at position `z` of a row of voxels.
 struct VoxelCode {
     VoxelType type = VoxelType::f32;
     Quantised<std::uint8_t> bytes;
@@ -47,7 +47,7 @@ struct VoxelCode {
         : type(voxel), bytes(codes_over<std::uint8_t>(range.low, range.high)),
           words(codes_over<std::uint16_t>(range.low, range.high)) {}
 
-    // `row` is memory, or a TargetRow.
+    // `row` is memory or a TargetRow.
     template <class Row>
     __device__ void store(float value, const Row& row, std::int64_t z) const {
         switch (type) {
@@ -69,21 +69,21 @@ struct VoxelCode {
     }
 };
 
-// u8 of dB without a noise floor, as live views want it: what VoxelValue and VoxelCode come to there but for the last
-// bits of a float (so one code in a hundred thousand is its neighbour), in a third of the instructions. The power is
-// scaled so that the middle of the range is 1, where log2 is most exact; the clamp is the multiplication's own, and a
-// sum beyond 2^23 has the code for its low byte.
+// u8 codes of dB without a noise floor, for live views. Equals VoxelValue followed by VoxelCode except for the last
+// bits of a float (one code in 1e5 differs by one), in a third of the instructions. The power is scaled so that the
+// middle of the range is 1, where log2 is most accurate. The multiplication instruction performs the clamp, and a sum
+// beyond 2^23 has the code in its low byte.
 struct ByteOfDecibel {
     float to_middle = 0;  // of a power
     float per_octave = 0;
     float middle = 0;
 
     ByteOfDecibel() = default;
-    // `power_scale`: what powers are multiplied by to be counts.
+    // `power_scale` converts powers to counts.
     ByteOfDecibel(const VoxelTables& tables, double power_scale) {
         const double low = tables.recipe.low, high = tables.recipe.high;
         to_middle = static_cast<float>(power_scale * std::pow(10.0, -((low + high) / 2 + tables.reference_db) / 10));
-        if (high <= low) return;  // one value: code 0
+        if (high <= low) return;  // a single value: code 0
         per_octave = static_cast<float>(10 * std::log10(2.0) / (high - low));
         middle = 0.5f;
     }

@@ -1,4 +1,4 @@
-// Kernels of the voxel stage: a block of threads for each output line, or for each B-scan where codes span its range.
+// Kernels of the voxel stage: one thread block per output line, or per B-scan if codes span its range.
 #include <cfloat>
 #include <cub/block/block_reduce.cuh>
 
@@ -15,12 +15,12 @@ namespace {
 struct LineShape {
     std::int64_t depth;
     bool flip;
-    float scale;  // of the amplitude
+    float scale;  // amplitude factor
     Average average;
     Joining joining;
-    std::int64_t first_frame;  // of the volume
+    std::int64_t first_frame;  // in the volume
 
-    // Where bin z is stored, and the bin that is stored at place z: the same both ways.
+    // Maps bin z to its position in the row and back (an involution).
     __device__ std::int64_t place(std::int64_t z) const { return flip ? depth - 1 - z : z; }
 };
 
@@ -45,7 +45,7 @@ __device__ inline float2 mean_bin(const DeviceBins& bins, const LineShape& shape
     return {mean.x * share, mean.y * share};
 }
 
-// Scaled power of an output line's bin.
+// Returns the scaled power of an output line's bin.
 __device__ inline float joined_power(const DeviceBins& bins, const LineShape& shape, std::int64_t output,
                                      std::int64_t z) {
     const auto power_of = [](float2 bin) { return Power{}(bin.x, bin.y); };
@@ -65,7 +65,7 @@ __device__ inline float joined_power(const DeviceBins& bins, const LineShape& sh
     return sum;
 }
 
-// use(place, is_inside) for every place of a line, by whole warps.
+// Calls use(place, is_inside) for every position of a line, by whole warps.
 template <class Use>
 __device__ inline void each_place(std::int64_t depth, const Use& use) {
     const std::int64_t lane = threadIdx.x % 32;
@@ -98,7 +98,7 @@ __global__ void store_complex(DeviceBins bins, LineShape shape, DeviceTarget tar
 
 constexpr int threads_of_a_slice = 1024;
 
-// A block has one slice: its least and its greatest value, then its codes.
+// One block per slice: finds its min and max, then stores its codes.
 __global__ void __launch_bounds__(threads_of_a_slice)
     store_over_range(const float* values, std::int64_t a_scans, std::int64_t depth, VoxelType type,
                      DeviceTarget target) {
@@ -184,7 +184,7 @@ void VoxelStage::enqueue(cudaStream_t stream, const DeviceBins& bins, std::int64
     if (tables_.recipe.quantity == Quantity::complex) {
         store_complex<<<blocks, threads_of_a_line, 0, stream>>>(bins, shape, target);
     } else {
-        const VoxelValue value(tables_, noise_floor_.as<float>());  // null where there is none
+        const VoxelValue value(tables_, noise_floor_.as<float>());  // null without a noise floor
         store_voxels<<<blocks, threads_of_a_line, 0, stream>>>(bins, shape, value,
                                                                VoxelCode(type, range_of(tables_.recipe)), target);
     }

@@ -1,5 +1,5 @@
-// From complex depth bins to voxels on the GPU: join repeats, power, noise floor, quantity, codes
-// (docs/algorithms.md 3.13). The tables are shared by all workers.
+// Converts complex depth bins to voxels on the GPU: average repeats, power, noise floor, quantity, codes
+// (docs/algorithms.md 3.13). Tables are shared by all workers.
 #pragma once
 
 #include <cstdint>
@@ -12,29 +12,29 @@
 
 namespace echolux::cuda {
 
-// Which lines become an output line, and with which weight: those of one position and, where repeats are joined, of all
-// its repeats; where the beam does not move evenly, of the two positions beside it.
+// The lines that contribute to an output line, and their weights: the line of one position or, if repeats are averaged,
+// all its repeats. With an uneven beam, also those of the neighbouring position.
 struct Joining {
-    std::int64_t joined = 1;     // lines of an output line
-    std::int64_t a_scans = 1;    // output lines of a group of frames
-    std::int64_t a_repeats = 1;  // joined neighbours
-    std::int64_t b_repeats = 1;  // joined frames
+    std::int64_t joined = 1;     // lines per output line
+    std::int64_t a_scans = 1;    // output lines per group of frames
+    std::int64_t a_repeats = 1;  // averaged lines per position
+    std::int64_t b_repeats = 1;  // averaged frames
     std::int64_t frame_lines = 1;
     ScanOrder order;
     const LineMix* mixes = nullptr;  // [a_scans]; null: A-scans are recorded lines
-    bool as_recorded = true;         // output lines are recorded lines one by one: where they go is up to the target
+    bool as_recorded = true;         // output lines are recorded lines, whose order is up to the target
 
 #ifdef __CUDACC__
     struct Term {
         std::int64_t line;
-        float weight;  // those of an output line sum to `joined`
+        float weight;  // the weights of an output line sum to `joined`
     };
 
     __device__ std::int64_t terms() const {
         return mixes == nullptr ? joined : 2 * joined;
     }
 
-    // The i-th of an output line; `first_frame` of the volume is the frame of line 0.
+    // Returns term i of an output line. `first_frame` is the frame of line 0 in the volume.
     __device__ Term term(std::int64_t output, std::int64_t i, std::int64_t first_frame) const {
         if (as_recorded) return {output, 1};
         const std::int64_t r = mixes == nullptr ? i : i / 2;
@@ -53,19 +53,19 @@ class VoxelStage {
   public:
     VoxelStage(const VoxelTables& tables, const ReconstructionSpec& spec, const BlockShape& shape);
 
-    // Whether output lines are recorded lines one by one. The target has to know their order then.
+    // Returns whether output lines are recorded lines. The target must then handle their order.
     bool as_recorded() const { return joining_.as_recorded; }
 
-    // `lines` output lines; where they are not as recorded, of whole B-scan positions from their first line on, with
-    // frame number `first_frame` of the volume.
+    // Enqueues `lines` output lines. Unless as_recorded(), they are whole B-scan positions, and line 0 belongs to frame
+    // `first_frame` of the volume.
     void store(cudaStream_t stream, const DeviceBins& bins, std::int64_t lines, std::int64_t first_frame,
                const DeviceTarget& target) const;
 
-    // The same of the lines that `method` makes bins of, straight to codes. False: that cannot be, nothing has been
-    // done.
+    // Does the same for the lines of `method`, directly to codes. Returns false and does nothing if not supported.
     bool store_codes(LineMethod& method, const RawLines& lines, const DeviceTarget& target) const;
 
-    // levels = frame: values [lines][depth] first, then the codes of `slices` slices, each over its own range.
+    // For levels = frame: first computes values [lines][depth], then the codes of `slices` slices, each over its own
+    // range.
     void values(cudaStream_t stream, const DeviceBins& bins, std::int64_t lines, std::int64_t first_frame,
                 float* values) const;
     void store_slices(cudaStream_t stream, const float* values, std::int64_t slices, const DeviceTarget& target) const;

@@ -10,7 +10,7 @@ struct WindowMean {
     std::int64_t window_positions;
     std::int64_t window_depth;
 
-    // Of A-scan `a`.
+    // Returns the mean at A-scan `a`.
     __device__ PhaseStep operator()(const FlowWork& work, std::int64_t slow, std::int64_t a, int z) const {
         return work.mixed(slow, a, [&](std::int64_t recorded) { return at(work, slow, recorded, z); });
     }
