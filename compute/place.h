@@ -25,8 +25,8 @@ struct FrameLayout {
 };
 
 // Orders work relative to a caller's work on the same GPU without blocking the host. A stream runs its earlier work
-// before ours and its later work after the voxels. A block waits for its event, and recorded after the voxels in
-// Places. The handle is CUDA's and only used in compute/cuda.
+// before ours and its later work after the voxels. The event of a block is awaited; that of Places is recorded after
+// the voxels. The handle is CUDA's and only used in compute/cuda.
 struct CallerOrder {
     enum class Kind { none, stream, event };
     Kind kind = Kind::none;
