@@ -56,7 +56,7 @@ __global__ void add_integers(Read read, Frames frames, std::int64_t chunks, std:
     for (std::int64_t l = first; l < end; ++l, line += frames.line_bytes) {
         sum += static_cast<std::int64_t>(read(line, p));
     }
-    // modulo 2^64, so signs are preserved
+    // Unsigned sums modulo 2^64 preserve signs.
     atomicAdd(sums + frame * frames.samples + p, static_cast<unsigned long long>(sum));
 }
 

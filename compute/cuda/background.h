@@ -29,6 +29,7 @@ struct RunningState {
 
 struct FoundBackground;
 
+// Backgrounds of one worker, computed on its stream.
 class FrameBackground {
   public:
     // Like compute/cpu/background.h. `running` is only needed in that mode and must outlive this object.

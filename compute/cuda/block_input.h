@@ -10,6 +10,7 @@
 
 namespace echolux::cuda {
 
+// Input buffers of one worker.
 class BlockInput {
   public:
     // For blocks of up to `max_frames` acquired B-scans of `frame_bytes` each. Allocates the buffers of pinned blocks

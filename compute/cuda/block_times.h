@@ -12,6 +12,7 @@
 
 namespace echolux::cuda {
 
+// Time marks of one worker's latest block.
 class BlockTimes {
   public:
     // In stream order.

@@ -22,6 +22,7 @@ void require_length(const std::array<std::int64_t, 3>& size) {
     }
 }
 
+// Holds a copy of the volume and the buffers of the sweeps.
 class SearchOnGpu : public BoundarySearch {
   public:
     SearchOnGpu(const std::vector<float>& intensity, const LayerTables& tables, int device)
@@ -60,7 +61,7 @@ class SearchOnGpu : public BoundarySearch {
     }
 
   private:
-    // must be first: makes the device current while the other members are destroyed
+    // Must be first: makes the device current while the other members are destroyed
     std::optional<CurrentDevice> at_the_end_;
     int device_;
     std::int64_t lines_;

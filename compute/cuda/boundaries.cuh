@@ -11,6 +11,7 @@
 
 namespace echolux::cuda {
 
+// A volume and tables derived from it, in GPU memory.
 struct LayerVolume {
     int depth, a_scans, b_scans;
     const float* intensity;           // [line][row]
@@ -41,6 +42,7 @@ struct TurnedLines {
 };
 
 __global__ void __launch_bounds__(32 * warps_that_sum)
+    // Computes prefix sums in double precision, skipping unrecorded values.
     sum_up_lines(const float* intensity, int depth, std::int64_t lines, double* sums, std::uint8_t* is_complete) {
     __shared__ TurnedLines of_warps[warps_that_sum];
     TurnedLines& turned = of_warps[threadIdx.x / 32];
@@ -224,6 +226,7 @@ __device__ inline int best_label(float sum) {
     return found != 0 ? __ffs(static_cast<int>(found)) - 1 : 0;
 }
 
+// Output of a sweep.
 struct SweptLines {
     std::int32_t* labels;  // all arrays: [boundary][line]
     float* quality;
@@ -232,6 +235,8 @@ struct SweptLines {
 
 // One warp per line of each boundary, `elements` in total.
 __global__ void __launch_bounds__(threads_of_a_range)
+    // Picks the label with the smallest combined cost of both directions, its margin to the next rival, and whether the
+    // directions disagree.
     choose_labels(Ways ways, std::int64_t elements, const float* costs, const float* totals_a, const float* totals_b,
                   SweptLines swept) {
     const std::int64_t at = element() / 32;

@@ -24,6 +24,7 @@ using cuda::Stream;
 
 using Enqueue = std::function<void(cudaStream_t)>;
 
+// Times work on its own stream.
 class Clock {
   public:
     explicit Clock(const CeilingEffort& effort) : effort_(effort) {}
@@ -142,6 +143,7 @@ void device_copy(Clock& clock, const CeilingEffort& effort, const CeilingFound& 
            clock.rates(2 * static_cast<double>(half), copying(from.data(), to.data(), half))});
 }
 
+// Tries two access patterns and reports the faster: whole warps along x, and tiles of 4 x 8.
 void texture_write(Clock& clock, const CeilingEffort& effort, const CeilingFound& found) {
     constexpr int depth = 1024, rows = 512;
     const int slices = static_cast<int>(std::clamp<std::int64_t>(effort.bytes / (depth * rows), 1, 2048));

@@ -41,6 +41,7 @@ class CompressiveDeviceTables {
     std::int64_t rolling_width_;
 };
 
+// Reconstructs batches of lines on one stream.
 class CompressiveLines : public LineMethod {
   public:
     // The tables must outlive this object. Throws Error{device, out_of_memory}.

@@ -60,6 +60,7 @@ std::unique_ptr<FullRangeSearch> search_in_passes(const DefrDeviceTables& tables
 // Returns whether a search of that many points fits on chip of the current device.
 bool search_fits_on_chip(std::int64_t points);
 
+// Reconstructs batches of lines on one stream.
 class DefrLines : public LineMethod {
   public:
     // The tables must outlive this object. Calls process up to about `max_lines` lines. Throws Error{device,

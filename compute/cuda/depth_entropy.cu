@@ -51,6 +51,7 @@ __global__ void __launch_bounds__(threads_of_a_line) sum_power(const float2* bin
     if (threadIdx.x == 0) powers[blockIdx.x] = all;
 }
 
+// Holds the spectra and the buffers for a batch of trials.
 class EntropyOnGpu : public DepthEntropy {
   public:
     EntropyOnGpu(const SpectraOnGrid& spectra, int device)
@@ -114,7 +115,7 @@ class EntropyOnGpu : public DepthEntropy {
         return entropy_of(all.sum, all.with_log);
     }
 
-    // must be first: makes the device current while the other members are destroyed
+    // Must be first: makes the device current while the other members are destroyed
     std::optional<CurrentDevice> at_the_end_;
     int device_;
     std::int64_t points_, lines_;

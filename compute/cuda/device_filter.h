@@ -12,6 +12,7 @@
 
 namespace echolux::cuda {
 
+// Interface of all filters. Used by one thread.
 class DeviceFilter {
   public:
     virtual ~DeviceFilter() = default;

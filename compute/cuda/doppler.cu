@@ -60,6 +60,7 @@ struct Turns {
     bool is_head = true;
 };
 
+// Associative operator of the scan: a head restarts the sum.
 struct AddTurns {
     __device__ Turns operator()(const Turns& before, const Turns& own) const {
         return own.is_head ? own : Turns{before.turns + own.turns, before.is_head};

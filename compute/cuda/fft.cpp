@@ -72,7 +72,7 @@ cufftType type_of(Fft::Kind kind) {
 std::int64_t Fft::batch(std::int64_t n) {
     constexpr std::int64_t points = std::int64_t{1} << 21;  // enough for any GPU, 16 MiB
     const std::int64_t lines = std::clamp<std::int64_t>(points / n, 1, 4096);
-    // even, so that every batch of real lines has the alignment that cuFFT requires
+    // Even, so that every batch of real lines has the alignment that cuFFT requires
     return lines == 1 ? 1 : lines / 2 * 2;
 }
 

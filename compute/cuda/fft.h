@@ -11,6 +11,7 @@
 
 namespace echolux::cuda {
 
+// A plan on one stream. Not thread-safe.
 class Fft {
   public:
     enum class Kind {

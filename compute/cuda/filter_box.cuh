@@ -5,6 +5,7 @@
 
 namespace echolux::cuda {
 
+// Dimensions of a volume, with index arithmetic.
 struct FilterBox {
     int depth, a_scans, b_scans;
 

@@ -19,6 +19,7 @@ namespace echolux::cuda {
 template <class Bin>
 struct FlowWorkOn;
 
+// Tables of flow, shared by all workers.
 class FlowStage {
   public:
     // For a spec with flow. `half_scale` is the scale of available HalfBins, or 0 if bins are in full precision.
@@ -37,6 +38,7 @@ class FlowStage {
     DeviceBuffer filters_;  // of the sub-bands
 };
 
+// Flow of one worker, on its stream.
 class FlowPass {
   public:
     // The stage must outlive this object. Throws Error{out_of_memory}.

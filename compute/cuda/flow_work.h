@@ -32,6 +32,7 @@ __device__ inline Phasor phasor_at(const HalfBin* bin) {
 }
 #endif
 
+// Input, layout and target of flow kernels. Passed to kernels by value.
 template <class Bin>
 struct FlowWorkOn {
     const Bin* bins = nullptr;        // kept bins of the first line
@@ -113,6 +114,7 @@ struct FlowWorkOn {
 // Full-precision bins.
 using FlowWork = FlowWorkOn<float2>;
 
+// Work buffers of the two Doppler kernels.
 struct DopplerBuffers {
     float4* sums = nullptr;   // [slow][repeats.positions][depth]: product, power
     float* phases = nullptr;  // [slow][2][depth]
@@ -131,6 +133,7 @@ void enqueue_doppler(cudaStream_t stream, const FlowWork& work, const FlowTables
                      const DopplerBuffers& buffers);
 void enqueue_doppler_in_one_kernel(cudaStream_t stream, const FlowWorkOn<HalfBin>& work, const FlowTables& tables);
 
+// Work buffers of complex decorrelation.
 struct DecorrelationBuffers {
     float4* sums = nullptr;               // [slow][repeats.positions][depth]
     NoisyDecorrelation* found = nullptr;  // [slow][a_scans][depth]

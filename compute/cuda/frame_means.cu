@@ -113,6 +113,7 @@ std::vector<std::uint16_t> random_counts(std::int64_t count) {
     return counts;
 }
 
+// Random spectra on the GPU and the buffers of all three methods.
 class MeansBench {
   public:
     MeansBench(const FrameMeans& of, const CeilingEffort& effort)

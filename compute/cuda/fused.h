@@ -26,6 +26,7 @@ struct FusedLinesIn : RawLines {
     KPoints points;  // of the first B-scan, in the form of the call
 };
 
+// Tables and launches of the fused kernel, shared by all workers.
 class FusedKernel {
   public:
     // Returns whether the kernel can convert lines to bins: transforms of 64 to 8192 points that are products of 2 ...

@@ -19,6 +19,7 @@
 
 namespace echolux::cuda {
 
+// Arguments of the fused kernel. Passed by value as a grid constant.
 struct FusedWork {
     KPoints points;                             // of the first B-scan
     const float2* twiddles = nullptr;           // of all stages but the first, one stage after another
@@ -72,6 +73,7 @@ struct FusedWork {
     }
 };
 
+// Thread block of a length: several groups share a block if a line needs fewer than 128 threads.
 template <int log2_n>
 struct FusedSize : TransformSize<log2_n> {
     using Transform = TransformSize<log2_n>;
@@ -90,6 +92,7 @@ struct ByteVoxel {
     }
 };
 
+// Voxels of any type and quantity.
 struct AnyVoxel {
     using Row = std::byte*;
     static constexpr bool has_voxels = true;
@@ -116,6 +119,7 @@ struct KeptBin {
     __device__ static void store(const FusedWork&, float2 value, Row row, int bin) { row[bin] = value; }
 };
 
+// The bin in half precision, scaled.
 struct KeptHalfBin {
     using Row = HalfBin*;
 
@@ -127,6 +131,7 @@ struct KeptHalfBin {
     }
 };
 
+// Both a voxel and a bin.
 template <class Voxel, class Bin>
 struct VoxelAndBin {
     struct Row {

@@ -60,6 +60,7 @@ std::vector<int> threads_to_try(const MixedRadix& length) {
 
 }  // namespace
 
+// Tries all shapes that fit and returns the cheapest according to cost().
 std::optional<MixedShape> mixed_shape(std::int64_t transform, std::int64_t samples, std::int64_t voxel_bytes) {
     const std::optional<MixedRadix> length = mixed_radix_of(transform);
     if (!length) return {};

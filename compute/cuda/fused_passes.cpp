@@ -34,6 +34,7 @@ FusedPasses::FusedPasses(const ReconstructionSpec& spec, const BlockShape& shape
     flow_.emplace(*flow, positions_at_once_, stream);
 }
 
+// Without flow, a single launch covers the whole block.
 void FusedPasses::enqueue(const RawPositions& positions, const BlockTargets& targets) {
     const RawLines& lines = positions.lines;
     const LineForm form = targets.flow ? kernel_.form_for_bins(lines.raw) : kernel_.form_for_voxels(lines.raw);

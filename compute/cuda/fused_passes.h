@@ -10,6 +10,7 @@
 
 namespace echolux::cuda {
 
+// The path of a block through the fused kernel and, with flow, the flow kernels.
 class FusedPasses : public Passes {
   public:
     // The kernel and the stage, which may be null, must outlive this object. Throws Error{out_of_memory}.
@@ -35,6 +36,7 @@ class FusedPasses : public Passes {
     std::optional<FlowPass> flow_;
 };
 
+// The fused kernel as a method that produces bins.
 class FusedLines : public LineMethod {
   public:
     // Processes lines of whole acquired B-scans. The kernel must outlive this object. Throws Error{out_of_memory}.

@@ -5,6 +5,7 @@
 
 namespace echolux::cuda {
 
+// A usable GPU and its CUDA device number.
 struct NumberedGpu {
     int index = 0;  // device number in the CUDA runtime
     Gpu gpu;

@@ -11,6 +11,7 @@
 
 namespace echolux::cuda {
 
+// The same complex point of two lines a and b.
 struct alignas(8) HalfPair {
     __half2 re, im;  // (a, b) each
 };

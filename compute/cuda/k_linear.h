@@ -51,6 +51,7 @@ class KLinearTables {
     std::optional<UpsamplingKernel> one_kernel_;
 };
 
+// Resamples batches of lines to the k grid on one stream.
 class KLinearLines {
   public:
     // The tables must outlive this object. Calls process up to about `max_lines` lines. Throws Error{device,

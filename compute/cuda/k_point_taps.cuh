@@ -7,6 +7,7 @@
 
 namespace echolux::cuda {
 
+// Computes the weights of LagrangeCubic from the offset.
 struct CubicTaps {
     CubicTaps() = default;
     ECHOLUX_HD explicit CubicTaps(const float4*) {}
@@ -16,6 +17,7 @@ struct CubicTaps {
     }
 };
 
+// Reads the weights from a table.
 struct TabledTaps {
     const float4* taps;
 

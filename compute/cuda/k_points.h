@@ -35,6 +35,7 @@ struct alignas(16) HalfPoint {
     __half minus_rest;  // in units of half a count
 };
 
+// Points of the k grid in device memory, in the layout of a line form.
 struct KPoints {
     LineForm form = LineForm::subtracted;
     const std::uint16_t* base = nullptr;  // [transform], first of four samples

@@ -31,6 +31,7 @@ __device__ inline float2 interpolated(const float2 (&x)[4], const float (&w)[4],
             fmaf(w[3], x[3].y, fmaf(w[2], x[2].y, fmaf(w[1], x[1].y, fmaf(w[0], x[0].y, minus_background))))};
 }
 
+// Two lines in floats, each with its own complex transform.
 struct SideBySide {
     static constexpr int lines = 2;
     using Point = ComplexPair;
@@ -65,6 +66,7 @@ struct SideBySide {
     }
 };
 
+// Four lines in half precision.
 struct Halves {
     static constexpr int lines = 4;
     using Point = HalfPairs;
@@ -108,6 +110,7 @@ struct Halves {
     __device__ static float2 second_of(HalfPair pair) { return {__high2float(pair.re), __high2float(pair.im)}; }
 };
 
+// Four lines as two complex transforms, for real weights. Separating the lines uses the symmetry of real spectra.
 struct TwoInOne {
     static constexpr int lines = 4;
     using Point = ComplexPair;  // a + i b and c + i d

@@ -69,6 +69,7 @@ using DeviceBins = BinsOf<float2>;
 
 struct ByteCodes;
 
+// Interface of all GPU methods. Used by one thread.
 class LineMethod {
   public:
     virtual ~LineMethod() = default;

@@ -14,6 +14,7 @@ namespace echolux::cuda {
 // Creates a method for a worker's stream. Copies share the tables.
 using LineMethodMaker = std::function<std::unique_ptr<LineMethod>(cudaStream_t)>;
 
+// A method's factory and its properties.
 struct LineMethods {
     LineMethodMaker make;
     std::string way;         // short description for users

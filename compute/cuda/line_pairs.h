@@ -9,6 +9,7 @@
 
 namespace echolux::cuda {
 
+// Maps pair indices to lines. Passed to kernels by value.
 class LinePairs {
   public:
     struct Pair {

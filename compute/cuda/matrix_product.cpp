@@ -88,6 +88,7 @@ MatrixProduct::Owned<cublasLtMatrixLayout_t> MatrixProduct::layout(cudaDataType_
     return {handle, lt().destroy_layout};
 }
 
+// Excludes algorithms that split sums (reduction schemes), because their results depend on the schedule.
 void MatrixProduct::choose() {
     cublasLtMatmulPreference_t handle = nullptr;
     checked(lt().create_preference(&handle), "choose an algorithm");

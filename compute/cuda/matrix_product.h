@@ -16,6 +16,7 @@ namespace echolux::cuda {
 // Type of the operands; sums are float. tf32: floats with the mantissa rounded to ten bits.
 enum class Operand { half, tf32 };
 
+// Dimensions of a product.
 struct ProductShape {
     std::int64_t rows = 0;     // of the matrix: [rows][inner]
     std::int64_t columns = 0;  // spectra: [columns][inner]
@@ -27,6 +28,7 @@ inline std::int64_t rounded_up(std::int64_t value, std::int64_t step) {
     return (value + step - 1) / step * step;
 }
 
+// A product of fixed shape. enqueue() may be called on any stream.
 class MatrixProduct {
   public:
     enum class Products { floats, halves };  // halves: the caller guarantees that none overflows

@@ -74,6 +74,7 @@ void require_on_device(const void* data, const char* where) {
 
 namespace {
 
+// Throws the error of a failed allocation, with the requested and the free memory.
 [[noreturn]] void refuse(cudaError_t result, std::int64_t bytes, const char* where) {
     cudaGetLastError();
     if (result != cudaErrorMemoryAllocation) checked(result, "allocate memory");

@@ -46,6 +46,7 @@ void require_free(std::int64_t bytes, const char* what, const char* remedy);
 // Memory of the device, or pinned host memory. Default-constructed objects are empty.
 enum class Side { device, pinned };
 
+// Owns an allocation. Movable, not copyable.
 template <Side side>
 class Memory {
   public:
@@ -104,6 +105,7 @@ DeviceBuffer zeroed(std::int64_t bytes);
 // Work on urgent streams has priority: for short steps that the host waits for, next to long ones.
 enum class Urgency { usual, urgent };
 
+// Owns a non-blocking stream. The destructor waits for its work.
 class Stream {
   public:
     explicit Stream(Urgency urgency = Urgency::usual);

@@ -13,6 +13,7 @@
 
 namespace echolux::cuda {
 
+// A radix as a type.
 template <int value>
 struct Radix {
     static constexpr int radix = value;
@@ -51,6 +52,7 @@ struct StageOfAny {
     }
 };
 
+// Access to the stages of a run-time length.
 struct AnyLength {
     static constexpr int max_block = MixedShape::max_block, min_blocks = 1;
 

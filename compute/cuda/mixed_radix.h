@@ -54,6 +54,7 @@ ECHOLUX_HD inline int place_of(const MixedStage& stage, int stages_before, int u
     return place;
 }
 
+// The stages of a transform. Small enough to be a kernel argument.
 struct MixedRadix {
     static constexpr int max_stages = MixedStage::max_turns + 1;
 

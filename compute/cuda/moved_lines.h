@@ -15,6 +15,7 @@ struct ComplexPiecesView {
     CubicPiecesView<float> real, imaginary;
 };
 
+// Owns the coefficients on the device.
 class ComplexPieces {
   public:
     // Uploads to the current device. Throws Error{device, out_of_memory}.

@@ -47,6 +47,7 @@ struct SimilarTile {
     }
 };
 
+// Arguments of the kernels. Passed by value.
 struct SimilarWork {
     FilterBox box;
     SimilarTile tile;

@@ -42,6 +42,7 @@ class NudftTables {
     MatrixProduct product_;
 };
 
+// Transforms batches of lines on one stream.
 class NudftLines : public LineMethod {
   public:
     // Tables and stream must outlive this object. `rolling_width` is 0 without a rolling background. Throws

@@ -54,6 +54,7 @@ class NufftDeviceTables {
     float of_half_bins_ = 1;
 };
 
+// Transforms batches of lines on one stream.
 class NufftLines : public LineMethod {
   public:
     // The tables must outlive this object. `rolling_width` is 0 without a rolling background. Throws Error{device,

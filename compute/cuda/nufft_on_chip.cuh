@@ -12,6 +12,7 @@
 
 namespace echolux::cuda {
 
+// Single precision.
 struct NufftFloats {
     using Sample = float2;
     using Point = ComplexPair;
@@ -28,6 +29,7 @@ struct NufftFloats {
     __device__ static ComplexPair bins(const NufftWork&, Point point) { return point; }
 };
 
+// Half precision: each instruction processes both lines.
 struct NufftHalves {
     using Sample = __half2;
     using Point = HalfPair;
@@ -99,6 +101,7 @@ struct KeptRows {
     __device__ void finish(const NufftWork&, LinePairs::Pair, int, int) const {}
 };
 
+// Byte codes, collected in shared memory and stored sixteen at a time.
 struct CodedRows {
     std::byte* rows;
 
@@ -132,6 +135,7 @@ struct NufftRealGrid {
     }
 };
 
+// A complex grid, whose bins need only the correction.
 struct NufftComplexGrid {
     template <class Size, class Form, class Rows>
     __device__ static void store(const NufftWork& work, typename Form::Point*, const typename Form::Point (&v)[16],

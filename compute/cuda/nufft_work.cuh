@@ -10,6 +10,7 @@
 
 namespace echolux::cuda {
 
+// Arguments of the kernel. Passed by value as a grid constant.
 struct NufftWork {
     const std::int32_t* base = nullptr;
     const float2* weights = nullptr;

@@ -6,6 +6,7 @@
 
 namespace echolux::cuda {
 
+// Raw lines, their format, pairing and background.
 struct PairedLines {
     LineFormat format;
     const std::byte* raw = nullptr;

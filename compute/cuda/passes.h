@@ -12,6 +12,7 @@
 
 namespace echolux::cuda {
 
+// Where the results of a block are written.
 struct BlockTargets {
     DeviceTarget structure;
     std::optional<DeviceTarget> flow;

@@ -40,6 +40,7 @@ __device__ inline void store_peaks_of_16(uint4 codes, std::byte* peaks, int dept
     }
 }
 
+// Order of half-precision codes by their bits.
 struct AsHalf {
     __device__ static std::uint16_t key(std::uint16_t bits) { return (bits & 0x8000u) != 0 ? ~bits : bits | 0x8000u; }
     __device__ static bool less(std::uint16_t a, std::uint16_t b) { return key(a) < key(b); }

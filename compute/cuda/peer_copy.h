@@ -24,6 +24,7 @@ struct PeerTarget {
     std::int64_t first_slice = 0;  // in the array
 };
 
+// Contiguous slices of voxels.
 struct PackedSlices {
     const std::byte* data = nullptr;  // on the current device
     std::int64_t depth = 0;           // voxels
@@ -38,6 +39,7 @@ struct PackedSlices {
 // Error{device}.
 bool allow_peer_copies(int other);
 
+// Transfers from one worker. Used by one thread.
 class PeerCopy {
   public:
     explicit PeerCopy(PeerPath path) : path_(path) {}

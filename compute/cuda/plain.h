@@ -13,6 +13,7 @@ namespace echolux::cuda {
 // kernel if possible. Throws Error{device, out_of_memory}.
 KLinearTables plain_weighted_tables(const PlainTables& tables, bool fused);
 
+// Transforms batches of lines on one stream.
 class PlainMethod : public LineMethod {
   public:
     // The tables must outlive this object. Calls process up to about `max_lines` lines. Throws Error{device,

@@ -15,6 +15,7 @@
 namespace echolux::cuda {
 namespace {
 
+// Fine and coarse features of a volume and their norms.
 class Features : OfDevice, public FeaturesOnGpu {
   public:
     Features(int device, const FeaturePlanes& fine, std::int64_t times)
@@ -177,6 +178,7 @@ class FeatureMaker {
     FeaturePlanes planes_{};
 };
 
+// Kernel launches on one urgent stream, and reusable buffers.
 class Registration : OfDevice, public RegistrationOnGpu {
   public:
     explicit Registration(int device) : OfDevice(device) {}

@@ -13,6 +13,7 @@
 
 namespace echolux::cuda {
 
+// Dimensions of a set of planes.
 struct FeaturePlanes {
     int depth, a_scans;
     std::int64_t rows;

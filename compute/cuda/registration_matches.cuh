@@ -147,6 +147,7 @@ struct BestCell {
     std::int32_t cell;
 };
 
+// Reduction to the largest value. The smaller cell wins ties, so the result does not depend on the order of threads.
 struct BetterCell {
     __device__ BestCell operator()(const BestCell& one, const BestCell& other) const {
         const bool is_other = other.value > one.value || (other.value == one.value && other.cell < one.cell);

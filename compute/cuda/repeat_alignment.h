@@ -22,6 +22,7 @@ struct AlignedBins {
     const int* compared = nullptr;  // [slow], number of comparable repeats; 1: none
 };
 
+// Alignment of one worker, on its stream.
 class RepeatAlignment {
   public:
     // For up to `max_positions` slow-axis positions of `position_lines` lines. Throws Error{out_of_memory}.

@@ -5,6 +5,7 @@
 
 namespace echolux::cuda {
 
+// Initializes the reports, because kernels may write only some of their fields.
 RepeatReport* RepeatOutput::begin(cudaStream_t stream, const std::optional<RepeatReports>& wanted, std::int64_t first,
                                   std::int64_t count) {
     to_ = wanted ? wanted->data + (first - wanted->first_b_scan) * b_repeats_ : nullptr;

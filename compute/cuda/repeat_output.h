@@ -11,6 +11,7 @@
 
 namespace echolux::cuda {
 
+// Reports of one worker's current block.
 class RepeatOutput {
   public:
     explicit RepeatOutput(std::int64_t b_repeats) : b_repeats_(b_repeats) {}

@@ -38,6 +38,7 @@ struct KnownPart {
     std::int64_t first_x, last_x, first_z, last_z;
 };
 
+// Arguments of all alignment kernels: sizes, settings and device arrays. Passed by value.
 struct RepeatWork {
     const float2* bins = nullptr;  // of the first line
     std::int64_t stride = 0;       // bins between lines

@@ -14,9 +14,9 @@ namespace echolux::cuda {
 namespace {
 
 constexpr int max_streams = 16;
-// one block is copied while the mean of another is computed
+// One block is copied while the mean of another is computed.
 constexpr int listeners = 2;
-// of bins computed by the fused kernel for other passes at a time
+// Size of the bins that the fused kernel computes at a time for other passes.
 constexpr std::int64_t bins_bytes = std::int64_t{64} << 20;
 
 bool is_on_device(const Places& places) {
@@ -206,6 +206,7 @@ Completion CudaRunner::submit(const Block& block, const Places& places) {
     return {worker.turn};
 }
 
+// A graph replays device work only, so it cannot contain host work or a running background.
 void CudaRunner::check_for_graph(bool for_the_host) const {
     if (for_the_host) {
         throw Error(ErrorCode::bad_setting,
@@ -320,12 +321,13 @@ BlockTargets CudaRunner::targets(Worker& worker, const Block& block, const Place
 void CudaRunner::wait(Completion completion) {
     if (completion.value == 0 || completion.value > turns_) return;
     Worker& worker = *workers_[static_cast<std::size_t>((completion.value - 1) % workers_.size())];
-    // already complete
+    // Already complete.
     if (worker.turn < completion.value || (worker.turn > completion.value && !worker.queues)) return;
     const CurrentDevice current(device_);
     finish(worker);
 }
 
+// Finishes workers whose event has been reached, in any order.
 void CudaRunner::collect() {
     const CurrentDevice current(device_);
     const auto finish_what_is_done = [this](const auto& all) {

@@ -1,6 +1,6 @@
 // Executes a plan on a GPU. Several workers, each with its own stream and buffers, take turns with the blocks, so that
-// one block is copied while another is processed. submit() does not wait for the GPU, unless the next worker still has
-// a block in progress. Voxels are bit-identical for any number of workers and any block size.
+// one block is copied while another is processed. submit() does not wait for the GPU, unless the next worker is still
+// busy. Voxels are bit-identical for any number of workers and any block size.
 //
 // prime(), which only updates the running background, has its own streams and buffers. It waits for copies and means of
 // previously primed blocks, but not for reconstruction.
@@ -37,6 +37,7 @@
 
 namespace echolux::cuda {
 
+// Reconstructor on one GPU.
 class CudaRunner : public Reconstructor {
   public:
     // `gpu` must be current. Throws Error{bad_setting, device, out_of_memory}.
@@ -124,7 +125,7 @@ class CudaRunner : public Reconstructor {
     template <class Work>
     static void hold(Listener& listener, const Block& block, const Work& work);
 
-    // must be first: makes the device current while the other members are destroyed
+    // Must be first: makes the device current while the other members are destroyed
     std::optional<CurrentDevice> at_the_end_;
     ReconstructionSpec plan_;
     SpectraPath spectra_;

@@ -51,7 +51,7 @@ class SensingOnDevice {
 std::unique_ptr<SensingOnDevice> sensing_by_grid(const SensingTables& tables, std::int64_t max_lines);
 
 // Uses the matrix with half operands and float sums. `scan_lines` is the number of lines of the whole scan. It
-// determines the lines per product, and thereby the order of sums, independently of block sizes. Each call costs a
+// determines the lines per product, and therefore the order of sums, independently of block sizes. Each call costs a
 // whole product, so large blocks are preferable. Throws Error{device, out_of_memory}.
 std::unique_ptr<SensingOnDevice> sensing_by_matrix(const SensingTables& tables, std::int64_t scan_lines);
 

@@ -114,6 +114,7 @@ SensingShape shape_of(const SensingTables& tables, std::int64_t max_lines) {
     return {Fft::lines_at_once(tables.grid, max_lines), sensed, sensed, tables.modes, tables.modes};
 }
 
+// The operator on one stream, with its grids and transforms.
 template <class Point>
 class ByGrid : public Sensing {
   public:
@@ -162,6 +163,7 @@ class ByGrid : public Sensing {
     std::optional<Fft> backward_;
 };
 
+// The tables on the device.
 class Grids : public SensingOnDevice {
   public:
     Grids(const SensingTables& tables, std::int64_t max_lines)

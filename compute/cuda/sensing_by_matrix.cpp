@@ -69,6 +69,7 @@ DeviceBuffer to_samples_matrix(const SensingTables& tables, const SensingShape& 
     return uploaded(elements);
 }
 
+// Both matrices on the device, and their products.
 struct Matrices : SensingOnDevice {
     Matrices(const SensingTables& tables, std::int64_t scan_lines)
         : layout(shape_of(tables, scan_lines)), to_samples(to_samples_matrix(tables, layout)),

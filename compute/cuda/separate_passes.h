@@ -13,6 +13,7 @@
 
 namespace echolux::cuda {
 
+// The path of a block through a method, the voxel stage and, if requested, flow.
 class SeparatePasses : public Passes {
   public:
     // The stages must outlive this object; `flow` may be null. Throws Error{out_of_memory}.

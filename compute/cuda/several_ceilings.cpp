@@ -53,6 +53,7 @@ class ArrayOfBytes {
     cudaArray_t array_ = nullptr;
 };
 
+// The linked GPUs and their common target.
 class SeveralLinks {
   public:
     SeveralLinks(std::span<const DeviceId> gpus, const CeilingEffort& effort) : effort_(effort) {

@@ -44,6 +44,7 @@ class PendingHandle {
     int handle_;
 };
 
+// A Vulkan timeline semaphore as a CUDA external semaphore.
 class ImportedTimeline {
   public:
     explicit ImportedTimeline(PendingHandle handle) {
@@ -73,6 +74,7 @@ class ImportedTimeline {
     cudaExternalSemaphore_t semaphore_ = nullptr;
 };
 
+// A Vulkan allocation as CUDA external memory.
 class ImportedMemory {
   public:
     ImportedMemory(PendingHandle handle, std::int64_t bytes) {
@@ -143,6 +145,7 @@ class ImportedImage {
     cudaSurfaceObject_t surface_ = 0;
 };
 
+// A buffer of packed voxels in imported memory.
 class ImportedBuffer {
   public:
     ImportedBuffer(cudaExternalMemory_t memory, std::int64_t bytes) {
@@ -232,6 +235,7 @@ class ImportedSlot {
     std::int64_t depths_of_a_peak_;
 };
 
+// Orders the streams as described at the top of this file.
 class CudaSlotWriter : public SlotWriter {
   public:
     CudaSlotWriter(int device, const std::vector<ExportedSlot>& slots, std::vector<PendingSlot> handles,

@@ -16,6 +16,7 @@ namespace echolux::cuda {
 inline constexpr std::int64_t mean_batch_bytes = std::int64_t{256} << 20;
 inline constexpr std::int64_t most_runs = 65535;  // per launch, one per B-scan
 
+// Accumulates weighted sums and weights per voxel.
 class MeanOnGpu : OfDevice, public ShiftedMeanOnGpu {
   public:
     MeanOnGpu(int device, const std::array<std::int64_t, 3>& size)

@@ -14,6 +14,7 @@
 
 namespace echolux::cuda {
 
+// Non-owning description of an imported texture or buffer.
 struct CudaSlot {
     int device = 0;                   // owner of the memory; other devices copy to it
     cudaArray_t array = nullptr;      // of the surface

@@ -15,6 +15,7 @@ namespace echolux::cuda {
 
 struct SearchWork;
 
+// Searches of one worker, on its stream.
 class SparseSearch {
   public:
     // Sensing and stream must outlive this object. `tries` is enough_tries(): every iteration makes all of them,

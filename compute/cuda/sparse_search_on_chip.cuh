@@ -60,6 +60,7 @@ struct ThreePoints {
     }
 };
 
+// Any number of points, with their weights in separate tables.
 struct AnyPoints {
     const OnChipWork& work;
     int p;
@@ -180,6 +181,7 @@ class BlockSearch {
     __device__ BlockSearch(const OnChipWork& work, const SearchMemory& memory)
         : work_(work), memory_(memory), t_(static_cast<int>(threadIdx.x)) {}
 
+    // The search loop. All threads evaluate the same scalar rules, so they take the same branches.
     __device__ void run(const float* spectrum) {
         const float energy = begin(spectrum);
         SearchRules<float> rules;

@@ -12,6 +12,7 @@
 
 namespace echolux::cuda {
 
+// Tables and launches, shared by all workers.
 class SparseSearchOnChip {
   public:
     // Returns whether the tables fit on the current device.

@@ -27,6 +27,7 @@ FilterBox box_of(const std::array<std::int64_t, 3>& size) {
     return {static_cast<int>(size[0]), static_cast<int>(size[1]), static_cast<int>(size[2])};
 }
 
+// Adapts a DeviceFilter to the interface of compute/speckle.h.
 class FilterOnGpu : public SpeckleFilterOnGpu {
   public:
     FilterOnGpu(int device, std::unique_ptr<DeviceFilter> filter) : device_(device), filter_(std::move(filter)) {}
@@ -48,7 +49,7 @@ class FilterOnGpu : public SpeckleFilterOnGpu {
     }
 
   private:
-    // must be first: makes the device current while the other members are destroyed
+    // Must be first: makes the device current while the other members are destroyed
     std::optional<CurrentDevice> at_the_end_;
     int device_;
     std::unique_ptr<DeviceFilter> filter_;
@@ -123,6 +124,7 @@ class BilateralOnDevice : public DeviceFilter {
 template <int patch>
 constexpr int offsets_together = patch == 1 ? 4 : 2;
 
+// Selects tiles if they fit and the values are in range, otherwise passes.
 class NonLocalMeansOnDevice : public DeviceFilter {
   public:
     NonLocalMeansOnDevice(const FilterBox& box, const NonLocalMeansTables& tables)
@@ -212,6 +214,7 @@ class NonLocalMeansOnDevice : public DeviceFilter {
         checked_launch("average similar voxels");
     }
 
+    // Accumulates values and weights over all offsets, one offset at a time.
     void in_passes(const float* power, float* out, cudaStream_t stream) {
         SimilarPass pass{box_, static_cast<int>(tables_.patch), tables_.weight.is_close(), nullptr, nullptr};
         const std::int64_t bytes = box_.voxels() * float_bytes;

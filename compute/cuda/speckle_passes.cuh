@@ -47,11 +47,13 @@ __global__ void __launch_bounds__(threads_of_a_range)
     to[voxel] = sum;
 }
 
+// Reach of the window on either side, in voxels.
 struct BilateralReach {
     int depth, a_scans, b_scans;
 };
 
 __global__ void __launch_bounds__(threads_of_a_range)
+    // Bilateral mean: weights fall with distance and with the difference of the guide.
     mean_of_alike(FilterBox box, const float* power, const float* guide, BilateralReach reach, BilateralWeight weight,
                   float* out) {
     const std::int64_t voxel = element();
@@ -80,10 +82,12 @@ __global__ void __launch_bounds__(threads_of_a_range)
 // ---- non-local means, one offset after another. Sums over patches extend beyond the volume by `patch` A-scans and
 // B-scans on either side.
 
+// Offset of the compared voxel.
 struct SimilarOffset {
     int z, a, b;
 };
 
+// Arguments of the kernels for one offset.
 struct SimilarPass {
     FilterBox box;
     int patch;

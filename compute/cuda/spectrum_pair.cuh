@@ -32,6 +32,7 @@ __device__ inline float2 numbers(std::uint32_t word) {
     return {and_ones.x - ones, and_ones.y - ones};
 }
 
+// Raw lines read by a group of threads.
 template <int lines>
 struct LineSet {
     LineFormat format;
@@ -55,7 +56,7 @@ struct U16Words {
     __device__ std::uint32_t operator()(int p) const { return __ldcs(words + p); }  // read once
 };
 
-// The same for packed 12-bit samples, 4-byte aligned. Three bytes may span two words.
+// Variant for packed 12-bit samples, 4-byte aligned. Three bytes may span two words.
 struct Packed12Words {
     const std::uint32_t* words;
     int thread;
@@ -263,6 +264,7 @@ struct ByWordsInTurn {
     }
 };
 
+// Reads any format sample by sample and subtracts the background.
 struct BySamples {
     using Sample = float2;
 

@@ -8,6 +8,7 @@
 
 namespace echolux::cuda {
 
+// Converts batches of lines to floats.
 class Subtraction {
   public:
     // `rolling_width` is 0 without a rolling background. Throws Error{out_of_memory}.

@@ -123,6 +123,7 @@ class WholeSearch : public SurfaceSearchOnGpu {
         return static_cast<double>(std::bit_cast<float>(upper << 16 | value_at(place)));
     }
 
+    // Cuts the profiles of all blocks in one launch and copies the boundaries to the host.
     void cut_blocks(BlocksCut& found, float added) {
         const std::int64_t all = std::ssize(tables_.cut) * (blocks_.bins + 1);
         const DeviceBuffer wanted = uploaded(tables_.cut), costs = buffer_of<float>(all * blocks_.count()),
@@ -158,6 +159,7 @@ class WholeSearch : public SurfaceSearchOnGpu {
         }
     }
 
+    // Removes outliers from the block maps, smooths them, and interpolates the initial rows of the sweeps.
     void place_coarsely(const std::vector<std::vector<float>>& bins) {
         std::vector<float> all;
         for (const std::vector<float>& of_boundary : bins)
@@ -251,7 +253,7 @@ class WholeSearch : public SurfaceSearchOnGpu {
         return found;
     }
 
-    // must be first: makes the device current while the other members are destroyed
+    // Must be first: makes the device current while the other members are destroyed
     std::optional<CurrentDevice> at_the_end_;
     int device_;
     SurfaceTables tables_;

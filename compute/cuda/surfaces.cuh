@@ -12,6 +12,7 @@
 
 namespace echolux::cuda {
 
+// Layout of the blocks of A-scans.
 struct BlocksOfLines {
     BlockAxis along_a, along_b;
     int bins;
@@ -69,6 +70,7 @@ __global__ void __launch_bounds__(threads_of_a_range)
         atomicAdd(counts + (bits & 0xffffu), 1u);
 }
 
+// Arguments of cut_profiles().
 struct CutOfBlocks {
     BlocksOfLines blocks;
     const float* profiles;

@@ -55,6 +55,7 @@ struct RecordedLines {
 #endif
 };
 
+// Target of a kernel. Passed by value.
 struct DeviceTarget {
     std::byte* linear = nullptr;      // slice 0, A-scan 0; null for a surface
     cudaSurfaceObject_t surface = 0;  //

@@ -6,6 +6,7 @@
 
 namespace echolux::cuda {
 
+// An open library. Never closed.
 class ToolkitLibrary {
   public:
     // `file` is the name for the loader ("libcufft.so.12"). Searched by name first, then in the toolkit's usual

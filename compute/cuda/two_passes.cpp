@@ -44,6 +44,7 @@ std::optional<TwoPassLength> two_pass_length(std::int64_t n, std::int64_t max_sh
     return best;
 }
 
+// exp(-2 pi i k c / n) for bin k of the first pass's transform c.
 std::vector<float2> two_pass_twiddles(const TwoPassLength& length) {
     std::vector<float2> table;
     for (int bin = 0; bin < length.first.n; ++bin) {

@@ -37,7 +37,7 @@ struct TwoPassWork {
 
 namespace {
 
-// per multiprocessor
+// Launch configuration; `blocks` is per multiprocessor.
 constexpr int columns = TwoPassLength::columns, rows = 16, threads = columns * rows, blocks = 2;
 constexpr std::int64_t cached_bytes = std::int64_t{32} << 20;  // of points: they stay in the L2 cache
 

@@ -66,6 +66,7 @@ class TwoPassTables {
     DeviceBuffer between_;
 };
 
+// Transforms batches of lines on one stream.
 class TwoPassLines : public LineMethod {
   public:
     // The tables must outlive this object. Throws Error{device, out_of_memory}.

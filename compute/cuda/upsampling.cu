@@ -39,7 +39,7 @@ struct HalfSize : TransformSize<log2_n> {
     static constexpr int padded = 2 * Transform::n;
     static constexpr int min_blocks = Transform::threads > 128 ? 1 : 384 / Transform::threads;
 
-    // Every phase is a line; the last one shares memory with the exchange buffer.
+    // One line per phase; the last one shares memory with the exchange buffer.
     static constexpr std::int64_t shared_bytes(std::int64_t upsample) {
         return (upsample - 1) * padded * std::int64_t{sizeof(float2)} +
                Transform::exchange_points * std::int64_t{sizeof(ComplexPair)};

@@ -13,6 +13,7 @@ namespace echolux::cuda {
 
 class KLinearTables;
 
+// Tables and launches, shared by all workers.
 class UpsamplingKernel {
   public:
     // Returns whether a thread block of the current device can hold two padded and up-sampled lines: up to 8192 padded

@@ -130,6 +130,7 @@ void with_codes_as_wide(VoxelType type, const Use& use) {
     }
 }
 
+// Holds the buffers of one grid. Works on its own urgent stream.
 class CudaVolume : public VolumeOnGpu {
   public:
     CudaVolume(int device, const VolumeOnGpuWanted& wanted)
@@ -293,7 +294,7 @@ class CudaVolume : public VolumeOnGpu {
         checked_launch("hand out a volume");
     }
 
-    // must be first: makes the device current while the other members are destroyed
+    // Must be first: makes the device current while the other members are destroyed
     std::optional<CurrentDevice> at_the_end_;
     int device_;
     VolumeOnGpuWanted wanted_;

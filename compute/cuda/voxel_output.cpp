@@ -82,6 +82,7 @@ DeviceTarget VoxelOutput::device_memory(const Place& place, std::int64_t first) 
     return target;
 }
 
+// Voxels for a slot of another GPU are packed here first and copied in copy_out().
 DeviceTarget VoxelOutput::slot(cudaStream_t stream, const Place& place, std::int64_t first, std::int64_t count) {
     const auto& slot = *static_cast<const CudaSlot*>(place.data);
     const std::int64_t end = first - place.first_b_scan + count;

@@ -9,6 +9,7 @@
 
 namespace echolux::cuda {
 
+// Output of one worker for one volume: structure, flow or peaks.
 class VoxelOutput {
   public:
     // For volumes of `grid`, up to `max_slices` slices at a time. Buffers are allocated for the first target that needs

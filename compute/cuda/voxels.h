@@ -49,6 +49,7 @@ struct Joining {
 #endif
 };
 
+// Tables and launches, shared by all workers.
 class VoxelStage {
   public:
     VoxelStage(const VoxelTables& tables, const ReconstructionSpec& spec, const BlockShape& shape);

@@ -5,6 +5,7 @@
 
 namespace echolux::cuda {
 
+// Averages the sums over a window. Passed to kernels by value.
 struct WindowMean {
     const float4* sums;
     std::int64_t window_positions;
