@@ -11,6 +11,7 @@
 
 namespace echolux::cpu {
 
+// Computes angiograms of A-scan positions. Owns the buffers of one thread.
 class AngiogramLine {
   public:
     explicit AngiogramLine(const FlowTables& tables);
@@ -22,7 +23,9 @@ class AngiogramLine {
     template <class Method>
     void each_voxel(const PositionBins& bins, std::int64_t position);
     void add_power(const PositionBins& bins, std::int64_t position);
+    // Decorrelation averaged over sub-bands (split-spectrum angiography).
     void split_spectrum(const PositionBins& bins, std::int64_t position);
+    // Amplitudes of a line in sub-band `band`, [depth].
     void band_amplitudes(const float* line, std::int64_t band, std::vector<float>& amplitudes) const;
     void differential_variance(const PositionBins& bins, std::int64_t position);
     void correlation(const PositionBins& bins, std::int64_t position);

@@ -18,6 +18,7 @@ using GroupSum =
     std::conditional_t<std::is_same_v<Sample, float>, double,
                        std::conditional_t<std::is_same_v<Sample, std::uint32_t>, std::int64_t, std::int32_t>>;
 
+// Adds `count` lines to `sum` [samples]. Partial sums of integer samples are exact in 32 or 64 bits.
 template <std::int64_t count, class Read>
 void add_lines(const Read& read, const std::byte* lines, std::int64_t line_bytes, std::int64_t samples, double* sum) {
     using Sum = GroupSum<decltype(read(lines, 0))>;

@@ -18,6 +18,7 @@ struct BackgroundLine {
     const float* rest;
 };
 
+// Backgrounds of the acquired B-scans of a block. find() runs on all threads; of() may be called from any thread.
 class FrameBackground {
   public:
     // `mode` is none, stored, frame_mean, running, median or rolling. Rolling acts along the line and needs nothing

@@ -9,6 +9,7 @@
 
 namespace echolux::cpu {
 
+// Non-owning view of the bins of one position.
 struct PositionBins {
     const std::complex<float>* first;
     std::int64_t depth;

@@ -24,6 +24,7 @@ double seconds_of(const std::function<void()>& work) {
     return std::max(1e-9, std::chrono::duration<double>(Clock::now() - start).count());
 }
 
+// Copies pieces of 1 MiB on all threads. Both reads and writes count.
 Ceiling memory_copy(const CeilingEffort& effort) {
     constexpr std::int64_t piece = std::int64_t{1} << 20;
     const std::int64_t bytes = std::max(piece, effort.bytes / 2 / piece * piece);
@@ -72,6 +73,7 @@ Ceiling transforms(std::int64_t length, const CeilingEffort& effort) {
 
 }  // namespace
 
+// One warm-up run, then one timed run that determines the repetitions per measurement.
 std::vector<double> rates_of(double units, const CeilingEffort& effort, const std::function<void()>& work,
                              const std::function<void()>& finish) {
     const auto seconds = [&](int times) {

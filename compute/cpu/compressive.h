@@ -24,6 +24,7 @@ struct CompressiveTables {
     CompressiveRecipe recipe;
 };
 
+// Reconstructs lines one at a time. The tables must outlive it.
 class CompressiveLine : public LineMethod {
   public:
     CompressiveLine(const PlainTables& plain, const CompressiveTables& tables, const LineFormat& format,

@@ -25,8 +25,10 @@ class FullRangeSearch {
     const std::complex<Real>* run();
 
   private:
+    // Transforms the residual spectrum to depth, with dispersion compensation.
     void to_depth();
     bool find_peaks();
+    // Subtracts the contribution of the detected peaks, including their mirror images, from the spectrum.
     void take_away();
 
     DefrRecipe recipe_;
@@ -38,6 +40,7 @@ class FullRangeSearch {
     BasicFft<Real> backward_;  // from depth; its input holds the peaks of this iteration
 };
 
+// Reconstructs lines one at a time. The tables must outlive it.
 class DefrLine : public LineMethod {
   public:
     // Keeps bins from `kept.begin` on, counted from the far end before zero delay.

@@ -15,6 +15,7 @@ struct Column {
     std::complex<float>& operator[](std::int64_t line) const { return first[line * stride]; }
 };
 
+// Median of real and imaginary parts separately. `column` is scratch memory for `lines` floats.
 std::complex<float> median_pattern(const Column& bins, std::int64_t lines, float* column) {
     for (std::int64_t l = 0; l < lines; ++l) column[l] = bins[l].real();
     const double re = median_of(column, lines);

@@ -17,6 +17,7 @@ FlowLine::FlowLine(const FlowTables& tables)
     }
 }
 
+// Iterative trimming: each pass estimates the direction from the bins that agree with the previous estimate.
 void FlowLine::find_bulk(const PositionBins& bins, std::int64_t position, Phasor* bulk) const {
     const Repeats& repeats = bins.repeats;
     const BulkShare share{tables_.min_power};
@@ -79,6 +80,7 @@ void FlowLine::decorrelations(const RecordedPositions& from, NoisyDecorrelation*
     for (std::size_t z = 0; z < codes_.size(); ++z) found[z] = decorrelation(mean_.at(z));
 }
 
+// Fewer compared repeats mean fewer independent pairs, so the threshold increases by the square root of their ratio.
 void FlowLine::store_decorrelations(const NoisyDecorrelation* found, const Repeats& compared, float bulk,
                                     std::byte* target) {
     const float fewer = std::sqrt(static_cast<float>(tables_.repeats.pairs()) / static_cast<float>(compared.pairs()));
@@ -124,6 +126,8 @@ void FlowLine::store_codes(std::byte* target) {
     std::memcpy(target, codes_.data(), codes_.size() * sizeof(codes_[0]));
 }
 
+// Itoh's method along depth. Masked bins (NaN) end a run; the next run starts from the previous A-scan if it is known
+// there.
 void unwrap(float* phases, std::int64_t a_scans, std::int64_t depth) {
     constexpr float turn = 2 * std::numbers::pi_v<float>;
     for (std::int64_t a = 0; a < a_scans; ++a) {

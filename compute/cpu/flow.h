@@ -17,6 +17,7 @@
 
 namespace echolux::cpu {
 
+// Computes flow of output A-scans. Owns the buffers of one thread; the tables must outlive it.
 class FlowLine {
   public:
     explicit FlowLine(const FlowTables& tables);
@@ -45,9 +46,13 @@ class FlowLine {
     void store_nothing(std::byte* target);
 
   private:
+    // Averages phase steps over the window into mean_.
     void mean_steps(const RecordedPositions& from);
+    // Adds the steps of a recorded position and its window over A-scans, times `weight`, to over_lines_.
     void add_window(std::int64_t position, float weight);
+    // Combines the angiograms of one or two recorded positions into mixed_.
     void mean_angiogram(const RecordedPositions& from);
+    // Copies codes_ to the target, reversed for depth_flip.
     void store_codes(std::byte* target);
 
     const FlowTables& tables_;

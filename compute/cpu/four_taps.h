@@ -9,6 +9,7 @@
 
 namespace echolux::cpu {
 
+// Interpolation with four taps per point. The table must outlive it.
 class FourTaps {
   public:
     // Number of floats that must be readable from any base on.

@@ -13,6 +13,7 @@
 
 namespace echolux::cpu {
 
+// Resamples lines to the k grid. Owns the buffers of one thread; the tables must outlive it.
 class KLinearLine {
   public:
     KLinearLine(const PlainTables& tables, const LineFormat& format);
@@ -22,7 +23,9 @@ class KLinearLine {
 
   private:
     float* recorded();  // input position of the recorded samples
+    // Pads the conjugate domain with zeros (docs/algorithms.md 2.5).
     void upsample();
+    // Converts samples to cubic B-spline coefficients.
     void prefilter();
     template <int taps>
     void resample(const float* spectrum);

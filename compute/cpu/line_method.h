@@ -11,12 +11,14 @@
 
 namespace echolux::cpu {
 
+// A recorded line and its background.
 struct RawLine {
     const std::byte* samples;
     BackgroundLine background;
     std::int64_t number = 0;  // in the recording, in temporal order, without flyback
 };
 
+// Interface of all CPU methods.
 class LineMethod {
   public:
     virtual ~LineMethod() = default;

@@ -8,6 +8,7 @@
 
 namespace echolux::cpu {
 
+// Each closure owns the shared tables of its method.
 LineMethodMaker line_methods(const ReconstructionSpec& spec, const PlainTables& plain, const LineFormat& format,
                              DepthRange kept) {
     const std::int64_t rolling = plain.rolling_width;

@@ -38,6 +38,7 @@ class NudftPanels {
     std::vector<Row> rows_;
 };
 
+// Multiplies batches of lines with the matrix. The panels must outlive it.
 class NudftLines : public LineMethod {
   public:
     NudftLines(const NudftPanels& matrix, const LineFormat& format, std::int64_t rolling_width);
@@ -48,6 +49,7 @@ class NudftLines : public LineMethod {
   private:
     static constexpr std::int64_t max_lines = 32;
 
+    // Adds the products of one panel with `lines` spectra to `sums`.
     void multiply(const NudftPanels::Row* panel, std::int64_t lines, NudftPanels::Row* sums) const;
 
     const NudftPanels& matrix_;

@@ -12,6 +12,7 @@ NufftLine::NufftLine(const NufftTables& tables, const MovedSamples* moved, const
       transform_(tables.real ? Fft::Kind::real_forward : Fft::Kind::complex_forward, tables.grid),
       bins_(tables.correction.size()), bins_of_line_(bins_.data()) {}
 
+// Subtract, spread over the finer grid, transform, and correct the kept bins for the kernel.
 std::span<const std::complex<float>* const> NufftLine::reconstruct(std::span<const RawLine> lines) {
     subtract_(lines.front(), spectrum_.data());
     if (moved_ != nullptr)

@@ -13,6 +13,7 @@
 
 namespace echolux::cpu {
 
+// Reconstructs lines one at a time. The tables must outlive it.
 class NufftLine : public LineMethod {
   public:
     // `moved` is null if all lines follow the k map.

@@ -11,6 +11,7 @@
 
 namespace echolux::cpu {
 
+// Zero-padded lines of equal length in one allocation.
 class PaddedLines {
   public:
     PaddedLines() = default;

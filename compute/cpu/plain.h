@@ -12,6 +12,7 @@
 
 namespace echolux::cpu {
 
+// Reconstructs lines one at a time. The tables must outlive it.
 class PlainLine : public LineMethod {
   public:
     // Keeps bins from `first_bin` on.
@@ -21,6 +22,7 @@ class PlainLine : public LineMethod {
     std::span<const std::complex<float>* const> reconstruct(std::span<const RawLine> lines) override;
 
   private:
+    // Multiplies the points of the k grid by the spectral weight and stores them as input of the transform.
     void weigh(const float* spectrum);
 
     const PlainTables& tables_;

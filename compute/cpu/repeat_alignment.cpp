@@ -48,6 +48,7 @@ float* RepeatAligner::line(std::int64_t position, std::int64_t series, std::int6
     return reinterpret_cast<float*>(bins_ + tables_.repeats.line(position, series, repeat) * depth_);
 }
 
+// The alignment is estimated from the first series of repeats and applied to all of them.
 Repeats RepeatAligner::align(std::complex<float>* bins, RepeatReport* reports) {
     bins_ = bins;
     split(0);
@@ -131,6 +132,8 @@ void RepeatAligner::turn_back(float* line, Phasor phase) const {
     }
 }
 
+// Estimates the bulk phase of each A-scan. Every pass sums the products of tissue that agrees with the previous
+// estimate, then smooths the sums along the B-scan.
 template <class Reference, class Other>
 void RepeatAligner::find_phase(const Reference& of_reference, const Other& of_other) {
     const RepeatPhaseShare share{tables_.min_power};
@@ -166,6 +169,7 @@ void RepeatAligner::smooth_phase() {
     }
 }
 
+// Shifts a repeat along the B-scan by its fractional number of A-scans. A-scans outside the B-scan count as zero.
 void RepeatAligner::lay_over(std::int64_t repeat) {
     const ShiftTaps taps(settled(shifts_[index(repeat)].x), 0);
     const PaddedLines& from = moved_[index(repeat)];

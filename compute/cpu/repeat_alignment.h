@@ -21,6 +21,7 @@ struct Overlap {
     Overlap(std::int64_t lag, std::int64_t count) : begin(lag < 0 ? -lag : 0), end(lag > 0 ? count - lag : count) {}
 };
 
+// Aligns one position at a time. Owns the buffers of one thread; the tables must outlive it.
 class RepeatAligner {
   public:
     explicit RepeatAligner(const FlowTables& tables);
@@ -36,7 +37,7 @@ class RepeatAligner {
     static constexpr std::int64_t fine_reach = 2, fine_width = 2 * fine_reach + 1;
 
     struct Shift {
-        // sample (z, x) of the reference corresponds to (z + this.z, x + this.x) of the repeat
+        // Sample (z, x) of the reference corresponds to (z + this.z, x + this.x) of the repeat
         double z = 0, x = 0;
         std::int64_t whole_x = 0;  // nearest A-scan, whose phase is compared
         float match = 0;
@@ -87,12 +88,12 @@ class RepeatAligner {
     void lay_over(std::int64_t repeat);  // from moved_ into split_
     void follow_phase(std::int64_t before, std::int64_t repeat);
     template <class Reference, class Other>
-    // arguments return the lines of a position; result in phase_
+    // The arguments return the lines of a position. Stores the result in phase_.
     void find_phase(const Reference& of_reference, const Other& of_other);
     void smooth_phase();  // of sum_
     void turn_back(float* line, Phasor phase) const;
 
-    // into tried_; returns the number of matching repeats including the reference
+    // Stores shifts in tried_. Returns the number of matching repeats including the reference.
     std::int64_t find_shifts(std::int64_t reference);
     std::int64_t choose_reference();  // leaves the shifts relative to it in shifts_
     void keep_used();

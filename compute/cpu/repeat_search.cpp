@@ -44,6 +44,7 @@ void RepeatAligner::halve(const PaddedLines& powers, PaddedLines& plane) const {
     }
 }
 
+// Separable mean: along depth into temporary_, then across A-scans back into the plane.
 void RepeatAligner::smooth(PaddedLines& plane, std::int64_t reach) {
     const std::int64_t width = 2 * reach + 1;
     for (std::int64_t x = 0; x < half_positions_; ++x) {
@@ -141,6 +142,7 @@ std::int64_t RepeatAligner::find_shifts(std::int64_t reference) {
     return used;
 }
 
+// Masks the bins of the reference to tissue and sums its power per A-scan.
 std::int64_t RepeatAligner::take_as_reference(std::int64_t repeat) {
     last_tried_ = repeat;
     const PaddedLines& all = split_[index(repeat)];
@@ -162,6 +164,8 @@ std::int64_t RepeatAligner::take_as_reference(std::int64_t repeat) {
     return static_cast<std::int64_t>(bright);
 }
 
+// Coarse lag, fine lag, fraction in depth, then fraction along the B-scan after the depth shift and the removal of the
+// bulk phase.
 RepeatAligner::Shift RepeatAligner::shift_of(std::int64_t reference, std::int64_t repeat) {
     const Lag lag = fine_lag(repeat, coarse_lag(reference, repeat));
     Shift shift;
@@ -185,6 +189,7 @@ RepeatAligner::Shift RepeatAligner::shift_of(std::int64_t reference, std::int64_
     return shift;
 }
 
+// Maximizes the normalized cross-correlation of the features over all lags in range.
 RepeatAligner::Lag RepeatAligner::coarse_lag(std::int64_t reference, std::int64_t repeat) {
     const std::int64_t lags = 2 * coarse_z_ + 1;
     const PaddedLines &a = features_[index(reference)], &b = features_[index(repeat)];
@@ -223,6 +228,7 @@ float RepeatAligner::Coherence::value() const {
     return power > 0 ? static_cast<float>(coherent / power) : 0.0f;
 }
 
+// Maximizes the coherence over the lags within fine_reach of the coarse lag.
 RepeatAligner::Lag RepeatAligner::fine_lag(std::int64_t repeat, Lag coarse) {
     const LagRange deep(coarse.z, tables_.align_depth, depth_), along(coarse.x, tables_.align_lines, positions_);
     coherences_.fill({});

@@ -95,6 +95,7 @@ Completion Runner::submit(const Block& block, const Places& places) {
     return {block.sequence + 1};
 }
 
+// A shared counter distributes runs dynamically, which balances the load between threads.
 template <class Body>
 void Runner::deal(std::int64_t count, std::int64_t run, const Body& body) {
     std::atomic<std::int64_t> next{0};
@@ -311,6 +312,7 @@ void Runner::bins_to_flow(const Block& block, const Places& places) {
     if (!decorrelations_.empty()) store_decorrelations(block, places);
 }
 
+// Aligns in place: bins_ holds the aligned repeats afterwards, and compared_ their number.
 void Runner::align_repeats(const Block& block, const std::optional<RepeatReports>& reports) {
     deal(block.b_scans, 1, [&](Worker& worker, std::int64_t b) {
         auto* bins = bins_.data() + b * spec_.geometry.b_repeats * shape_.frame_lines * voxel_tables_.depth;
@@ -349,6 +351,7 @@ void Runner::store_velocities(const Block& block, const Place& place) {
     });
 }
 
+// The bulk decorrelation of a B-scan is known only after all its voxels, so codes are stored in a second pass.
 void Runner::store_decorrelations(const Block& block, const Places& places) {
     const std::int64_t depth = voxel_tables_.depth;
     deal(block.b_scans, 1, [&](Worker& worker, std::int64_t b) {

@@ -22,6 +22,7 @@
 
 namespace echolux::cpu {
 
+// The reference implementation of Reconstructor. All work is done within submit().
 class Runner : public Reconstructor {
   public:
     // `on_bins` may be empty.
@@ -70,7 +71,9 @@ class Runner : public Reconstructor {
     std::int64_t ordered(const Block& block, std::int64_t line) const;
     const LineMix* mixes() const { return mixes_.empty() ? nullptr : mixes_.data(); }
 
+    // The direct path: reconstructs lines and stores them as voxels.
     void lines_to_voxels(const Block& block, const Places& places);
+    // The path through memory: reconstructs lines to bins_.
     void lines_to_bins(const Block& block);
     void remove_fixed_patterns(const Block& block);
     void bins_to_voxels(const Block& block, const Places& places);
@@ -79,6 +82,7 @@ class Runner : public Reconstructor {
     void store(Worker& worker, const Block& block, const Places& places, std::int64_t output_line);
     void store_codes(const Worker& worker, std::span<const float> values, CodeRange range, const Block& block,
                      const Places& places, std::int64_t output_line) const;
+    // Converts values_ to codes, each B-scan over its own range.
     void store_frames(const Block& block, const Places& places);
 
     PositionBins position_bins(std::int64_t b) const;

@@ -14,6 +14,7 @@ namespace {
 
 using Bin = std::complex<float>;
 
+// Explicit matrix. Both directions process row by row, in the order of memory.
 class ByMatrix : public Sensing {
   public:
     explicit ByMatrix(const SensingMatrix& matrix) : matrix_(matrix) {}
@@ -73,6 +74,8 @@ class ByRealGrid : public Sensing {
     Fft inverse_;
 };
 
+// With dispersion, phase factors make samples and grid complex. The inverse yields complex values whose real part is
+// the sample.
 class ByComplexGrid : public Sensing {
   public:
     explicit ByComplexGrid(const SensingTables& tables)

@@ -27,6 +27,7 @@ SparseSearch::SparseSearch(std::unique_ptr<Sensing> sensing, const CompressiveRe
     objectives_.reserve(index(recipe.iterations));
 }
 
+// The residual A x - y starts at -y, because the search starts with an empty profile.
 const std::vector<std::complex<float>>& SparseSearch::run(const float* samples) {
     std::ranges::fill(profile_, std::complex<float>{});
     std::transform(samples, samples + residual_.size(), residual_.begin(), std::negate<float>{});

@@ -12,6 +12,7 @@
 
 namespace echolux::cpu {
 
+// Searches one A-scan at a time. Owns the sensing operator and the buffers of one thread.
 class SparseSearch {
   public:
     SparseSearch(std::unique_ptr<Sensing> sensing, const CompressiveRecipe& recipe, std::int64_t samples,

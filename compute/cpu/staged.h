@@ -10,6 +10,7 @@
 
 namespace echolux::cpu {
 
+// Decorates a Runner with a caller's callbacks.
 class StagedRunner : public Reconstructor {
   public:
     StagedRunner(const ReconstructionSpec& spec, std::shared_ptr<const Stages> stages);
@@ -23,6 +24,7 @@ class StagedRunner : public Reconstructor {
     void wait(Completion) override {}
 
   private:
+    // Decodes the block to f32, calls the spectra callback, and returns the result as a block.
     Block staged(const Block& block);
 
     ReconstructionSpec spec_;

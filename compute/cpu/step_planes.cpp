@@ -7,6 +7,7 @@
 namespace echolux::cpu {
 namespace {
 
+// Sums over the depth window as shifted additions of whole lines, which vectorize.
 void sum_along(const std::vector<float>& in, std::int64_t width, const std::vector<float>& shares,
                std::vector<float>& out) {
     const std::int64_t depth = std::ssize(in);
@@ -59,6 +60,7 @@ void PositionSteps::begin(const PositionBins& bins) {
     std::fill(held_.begin(), held_.end(), -1);
 }
 
+// A ring buffer indexed by position: windows of consecutive A-scans overlap in all but one position.
 const StepPlanes& PositionSteps::of(std::int64_t position) {
     const std::size_t slot = index(position) % steps_.size();
     StepPlanes& steps = steps_[slot];

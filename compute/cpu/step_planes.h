@@ -9,6 +9,7 @@
 
 namespace echolux::cpu {
 
+// Products and powers of phase steps over depth.
 struct StepPlanes {
     explicit StepPlanes(std::int64_t depth);
 

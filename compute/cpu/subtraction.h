@@ -11,6 +11,7 @@
 
 namespace echolux::cpu {
 
+// Converts lines to floats. Owns the buffer of one thread.
 class Subtraction {
   public:
     // `rolling_width` is 0 without a rolling background.
@@ -21,6 +22,7 @@ class Subtraction {
 
   private:
     void fetch_ahead(const std::byte* line) const;
+    // Subtracts the mean over rolling_width samples on either side, in place.
     void subtract_rolling_mean(float* spectrum);
 
     LineFormat format_;

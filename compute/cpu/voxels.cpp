@@ -26,6 +26,7 @@ void store_each(std::span<const float> values, const Step& step, std::byte* targ
 VoxelLine::VoxelLine(const VoxelTables& tables)
     : tables_(tables), mean_(static_cast<std::size_t>(tables.depth)), values_(mean_.size()) {}
 
+// Power, noise floor, quantity, then the reversal for depth_flip.
 std::span<const float> VoxelLine::values(const JoinedLines& joined) {
     power_of(joined);
     if (!tables_.noise_floor.empty()) subtract_noise_floor();

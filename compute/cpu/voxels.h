@@ -18,6 +18,7 @@ struct JoinedLines {
     std::span<const float> weights;
 };
 
+// Computes voxels of output lines. Owns the buffers of one thread; the tables must outlive it.
 class VoxelLine {
   public:
     explicit VoxelLine(const VoxelTables& tables);
