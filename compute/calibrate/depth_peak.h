@@ -9,6 +9,7 @@ namespace echolux {
 // Resolution of the profiles in which mirrors are measured.
 inline constexpr std::int64_t points_per_bin = 4;
 
+// A peak of a depth profile. Positions and widths are in points of the profile.
 struct DepthPeak {
     double bin = 0;     // vertex of a parabola through the logarithm of the three highest bins
     double height = 0;  // at the vertex

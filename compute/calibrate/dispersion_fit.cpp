@@ -47,6 +47,7 @@ SpectraOnGrid sampled_spectra(const ReconstructionSpec& spec, const Block& block
 
 }  // namespace
 
+// Evaluates the entropy for factors 0, 0.1 ... 2 and compares the best with factor 1.
 double sharpest_dispersion_factor(const ReconstructionSpec& spec, const Block& block) {
     constexpr int steps = 20;  // up to twice the dispersion
     constexpr double beyond_chance = 3;

@@ -120,6 +120,7 @@ std::optional<DispersionRival> rival_of(const DispersionFound& found, Sharpness&
     return rival;
 }
 
+// Alternates one-dimensional searches over a2 and a3 with shrinking ranges, then refines both by a simplex.
 DispersionFound search_in(const SpectraOnGrid& spectra, const ReconstructionSpec& spec, const DispersionSearch& wanted,
                           Work& work) {
     constexpr int cycles = 3;

@@ -15,6 +15,7 @@
 
 namespace echolux {
 
+// Settings of a search: range, lines, depths and processor.
 struct DispersionSearch {
     double range_rad = 80;         // search range of a2 and a3 on either side of zero
     std::int64_t lines = 64;       // max lines to use, evenly spaced
@@ -31,6 +32,7 @@ struct DispersionRival {
     double entropy = 0;
 };
 
+// Result of a search, with the data that is needed to judge its reliability.
 struct DispersionFound {
     double a2_rad = 0;
     double a3_rad = 0;

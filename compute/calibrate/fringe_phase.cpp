@@ -23,6 +23,7 @@ struct Band {
     std::int64_t begin = 0;
     std::int64_t end = 0;
 
+    // Tapered window over the band: the fourth root of a Hann window, which is flat except near the ends.
     double taper(std::int64_t bin) const {
         const double u = static_cast<double>(bin - begin + 1) / static_cast<double>(end - begin + 1);
         return std::pow(0.5 - 0.5 * std::cos(2 * pi * u), 0.25);
@@ -44,6 +45,7 @@ std::int64_t strongest_bin(const std::vector<std::complex<float>>& spectrum, con
     return bin;
 }
 
+// The width grows with the frequency, because the k nonlinearity broadens the peak in proportion to it.
 Band band_around(std::int64_t bin, std::int64_t samples) {
     const std::int64_t width = std::max<std::int64_t>(40, bin / 2 + 20);
     return {std::max(first_band_bin, bin - width), std::min(samples / 2, bin + width + 1)};

@@ -10,6 +10,7 @@ namespace echolux {
 inline constexpr const char* no_fringe_remedy =
     "put one mirror into the sample arm, away from zero delay, and take the background without it";
 
+// Unwrapped phase of a fringe, and its frequency.
 struct FringePhase {
     std::vector<double> phase_rad;  // [samples], ascending
     double bin = 0;                 // cycles over the spectrum, centre of the band

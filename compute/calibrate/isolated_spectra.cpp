@@ -20,6 +20,7 @@ struct Range {
     std::int64_t begin = 0, end = 0;
 };
 
+// Resolves 0 to the limits and checks the range. Throws Error{bad_setting}.
 Range chosen(std::int64_t begin, std::int64_t end, std::int64_t min, std::int64_t all, const char* what) {
     const Range range{begin != 0 ? begin : min, end != 0 ? end : all};
     require(range.begin >= 0 && range.begin < range.end && range.end <= all,

@@ -62,7 +62,7 @@ Minimum min_nearby(const std::function<double(double, double)>& f, const std::ar
             std::max(std::abs(worst.place[0] - best.place[0]) + std::abs(middle.place[0] - best.place[0]),
                      std::abs(worst.place[1] - best.place[1]) + std::abs(middle.place[1] - best.place[1]));
         if (size < 1e-4 * step || calls > 120) return best;
-        // extrapolates from the worst corner through the centre of the other two
+        // Extrapolates from the worst corner through the centre of the other two
         const auto beyond = [&](double share) {
             const double x = (best.place[0] + middle.place[0]) / 2, y = (best.place[1] + middle.place[1]) / 2;
             return valued(x + share * (x - worst.place[0]), y + share * (y - worst.place[1]));

@@ -15,6 +15,7 @@ using ValuesAt = std::function<std::vector<double>(const std::vector<double>&)>;
 // the neighbours of the best point. 56 evaluations.
 double min_along(const ValuesAt& f, double centre, double range);
 
+// Position and value of a minimum in two dimensions.
 struct Minimum {
     std::array<double, 2> place{};
     double value = 0;

@@ -10,6 +10,7 @@
 
 namespace echolux {
 
+// Measurement of a mirror at one depth.
 struct MirrorAtDepth {
     MirrorReading reading;          // bins without zero padding
     bool is_opposite = false;       // the mirror is beyond zero delay: sharpest with inverted dispersion

@@ -52,6 +52,7 @@ struct KMap {
     std::vector<double> residual_rad;  // phase minus polynomial [samples]
 };
 
+// Fits a polynomial to the phase of the map and normalizes it. Throws Error{bad_setting} if it is not monotone.
 KMap k_map(std::vector<double> phase, const std::vector<double>& weights) {
     const std::int64_t n = std::ssize(phase);
     if (phase.back() < phase.front()) std::transform(phase.begin(), phase.end(), phase.begin(), std::negate<>());
@@ -86,6 +87,7 @@ struct Coefficients {
     double a3 = 0;
 };
 
+// The quadratic and cubic terms of the fringe phase over kappa are the dispersion of the sample arm.
 Coefficients dispersion_of(const FringePhase& fringe, const KMap& map, const std::vector<double>& weights) {
     const std::vector<double> powers = PolynomialFit(map.kappa, fringe.phase_rad, weights, dispersion_order).powers();
     return {powers[2], powers[3]};
@@ -103,6 +105,7 @@ std::vector<double> phase_on_grid(const Coefficients& coefficients, std::int64_t
     return theta;
 }
 
+// The phase span of the k map is 2 * displacement * k span. The pitch of a bin is pi / (k span of all points).
 double depth_pitch_um(const KMap& map, double displacement_um) {
     if (displacement_um <= 0) return 0;
     const auto n = static_cast<double>(map.kappa.size());

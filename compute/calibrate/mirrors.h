@@ -33,6 +33,7 @@ struct MirrorCurves {
     std::vector<double> as_recorded, mapped, sharpened;  // |A| over depth in counts, see mirror_profile()
 };
 
+// Result of a calibration: the calibration data, and the widths that show its quality.
 struct MirrorCalibration {
     std::vector<double> k_positions;     // like Calibration::k_positions [samples]
     std::vector<double> dispersion_rad;  // theta on the k grid [samples], for the first mirror's side

@@ -8,6 +8,7 @@
 
 namespace echolux {
 
+// A fitted polynomial on -1..1.
 class PolynomialFit {
   public:
     // x in -1..1, weights >= 0. x, y and weights have the same length, which exceeds `order`. Throws Error{bad_setting}

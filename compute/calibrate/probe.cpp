@@ -30,6 +30,7 @@ ProbedBlock probed(const ReconstructionSpec& given, const Recipe& recipe, const 
     return probe;
 }
 
+// Inverse transform of each line. Bins outside the stored range are zero.
 std::vector<float> spectra_of(std::span<const std::complex<float>> bins, std::int64_t samples, double scale) {
     const std::int64_t depth = samples / 2, lines = std::ssize(bins) / depth;
     const auto factor = static_cast<float>(scale / static_cast<double>(samples));

@@ -11,6 +11,7 @@
 
 namespace echolux {
 
+// Packed voxels of one block and their grid.
 struct ProbedBlock {
     VolumeGrid grid;
     std::vector<std::byte> voxels;

@@ -23,6 +23,7 @@ double zeta(double share) {
     return std::numbers::pi / 2 * share;
 }
 
+// Loss of samples of full width: sinc^2(zeta) in dB.
 double wide_samples_db(double share) {
     const double x = zeta(share);
     return x > 0 ? decibels(std::pow(std::sin(x) / x, 2)) : 0;
@@ -70,16 +71,19 @@ struct Points {
     std::int64_t begin = 0, end = 0;
 };
 
+// Converts a window in bins to points of the profile.
 Points points_of(const DepthWindow& window, std::int64_t points) {
     const std::int64_t begin = window.begin > 0 ? window.begin * points_per_bin : first_row_past_zero_delay(points);
     return {std::min(begin, points), window.end > 0 ? std::min(window.end * points_per_bin, points) : points};
 }
 
+// Climbs a slope towards zero delay and returns its top.
 std::int64_t top_before(std::span<const double> profile, std::int64_t point) {
     while (point > 0 && profile[index(point - 1)] > profile[index(point)]) --point;
     return point;
 }
 
+// Descends a slope away from zero delay and returns its foot.
 std::int64_t foot_after(std::span<const double> profile, std::int64_t point) {
     while (point + 1 < std::ssize(profile) && profile[index(point + 1)] <= profile[index(point)]) ++point;
     return point;
@@ -160,6 +164,7 @@ double FallOff::level_db(double share) const {
            resolution * resolution * finite_resolution_db(share);
 }
 
+// Bisection: the level decreases monotonically with depth.
 std::optional<double> FallOff::share_at_loss(double loss_db) const {
     double low = 0, high = 1;
     if (level_db(high) > at_zero_db - loss_db) return std::nullopt;
@@ -170,6 +175,8 @@ std::optional<double> FallOff::share_at_loss(double loss_db) const {
     return low;
 }
 
+// Fits with sinc^2 first. A resolution of 0 means that the roll-off is smaller than sinc^2 alone, so the fit without it
+// is used if it is better.
 FallOff fitted_fall_off(std::span<const double> shares, std::span<const double> levels_db) {
     check_depths(shares);
     const FallOff with_wide_samples = fitted(shares, levels_db, true);
@@ -178,6 +185,7 @@ FallOff fitted_fall_off(std::span<const double> shares, std::span<const double> 
     return without.rms_db < with_wide_samples.rms_db ? without : with_wide_samples;
 }
 
+// Repeatedly removes the level whose omission improves the fit of the others most.
 std::vector<Outlier> fall_off_outliers(std::span<const double> shares, std::span<const double> levels_db) {
     constexpr double min_db = 2, min_of_rms = 5;
     constexpr std::size_t min_others = 3;

@@ -8,6 +8,7 @@
 
 namespace echolux {
 
+// The number of stored bits, less the sign bit and the shift, limited by the mask.
 std::optional<double> full_scale(const RawFormat& format) {
     if (format.sample_format == SampleFormat::f32) return std::nullopt;
     const bool has_sign = format.sample_format == SampleFormat::i16;
