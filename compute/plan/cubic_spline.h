@@ -6,6 +6,7 @@
 
 namespace echolux {
 
+// Owns copies of its knots.
 class CubicSpline {
   public:
     // x must be strictly ascending and have at least two points.

@@ -33,6 +33,7 @@ bool is_number(const std::string& got) {
     return !got.empty() && got.find_first_not_of("+-.0123456789eE") == std::string::npos;
 }
 
+// Describes the valid range, unless it is practically unlimited.
 std::string range_of(const FieldText& field, const std::string& got) {
     constexpr double as_good_as_none = 1e12;
     if (field.high >= as_good_as_none && !is_number(got)) return "";
@@ -85,7 +86,7 @@ std::optional<Value> converted(const Value& like, const Value& value) {
 }
 
 bool allowed(const FieldText& field, const Value& value) {
-    // false for NaN
+    // False for NaN.
     const auto in_range = [&](double number) { return number >= field.low && number <= field.high; };
     return std::visit(Overloaded{[](bool) { return true; },
                                  [&](std::int64_t number) { return in_range(static_cast<double>(number)); },

@@ -13,6 +13,7 @@ namespace {
 
 using std::numbers::pi;
 
+// Computes k = 2 pi / lambda and inverts it by a spline at uniform k. The end points are exact.
 KGrid grid_from_wavelengths(const std::vector<double>& wavelengths_nm) {
     const std::int64_t n = std::ssize(wavelengths_nm);
     std::vector<double> k(wavelengths_nm.size());
@@ -37,6 +38,7 @@ KGrid grid_from_wavelengths(const std::vector<double>& wavelengths_nm) {
     return grid;
 }
 
+// Horner's scheme in u = j / (n - 1).
 std::vector<double> polynomial_positions(const std::vector<double>& coefficients, std::int64_t samples) {
     std::vector<double> positions;
     for (std::int64_t j = 0; j < samples; ++j) {

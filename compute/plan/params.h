@@ -17,6 +17,7 @@ enum class SampleFormat { u8, u16, u32, i16, f32, packed12 };  // packed12: two 
 enum class ByteOrder { little, big };
 enum class ChannelLayout { interleaved, planar };  // planar: within a line, one channel's spectrum after another
 
+// Storage of raw samples.
 struct RawFormat {
     SampleFormat sample_format = SampleFormat::u16;
     ByteOrder byte_order = ByteOrder::little;
@@ -32,6 +33,7 @@ struct RawFormat {
 enum class Protocol { raster, cross, four_slices, raster_cross, raster_y };
 enum class FastAxis { uniform, sinusoidal, file };  // motion of the beam along an acquired B-scan
 
+// Acquisition of a scan. Lines are recorded in the order [volumes][b_scans][b_repeats][a_scans][a_repeats].
 struct ScanGeometry {
     std::int64_t samples = 0;  // per spectrum of one channel
     std::int64_t a_scans = 0;  // positions along the fast axis
@@ -65,7 +67,7 @@ std::int64_t line_bytes(const RawFormat& format, const ScanGeometry& geometry);
 
 // ---- [calibration] --------------------------------------------------------------------------------------------------
 
-// content of a dispersion file: theta, or the exponent of the correction
+// Content of a dispersion file: theta, or the exponent of the correction
 enum class PhaseMeaning { theta, correction };
 
 // Empty vectors mean "not given". validate() checks the lengths.
@@ -100,6 +102,7 @@ enum class Quantity { db, intensity, amplitude, complex };
 enum class Levels { noise_floor, fixed, frame };
 enum class Precision { exact, fast };  // fast: half precision on a GPU, if a kernel supports it
 
+// Reconstruction settings, in the order of processing.
 struct Recipe {
     Method method = Method::plain;
     Background background = Background::automatic;    // subtracted from each spectrum
@@ -197,6 +200,7 @@ enum class FlowMethod {
     complex_decorrelation
 };
 
+// Settings of flow.
 struct FlowRecipe {
     FlowMethod method = FlowMethod::none;
     std::int64_t window_depth = 3;       // bins over which phase steps are averaged as complex numbers

@@ -48,6 +48,7 @@ BlockShape block_shape(const ReconstructionSpec& spec, const VolumeGrid& grid) {
     return shape;
 }
 
+// Messages are built only on failure.
 void check_block(const Block& block, const ReconstructionSpec& spec) {
     const auto require = [](bool holds, const auto& problem) {
         if (!holds) throw Error(ErrorCode::bad_setting, problem(), "block");

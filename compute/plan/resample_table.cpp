@@ -20,11 +20,13 @@ std::array<double, 4> lagrange3(double t) {
     return std::to_array(weights);
 }
 
+// Catmull-Rom spline: interpolates with continuous first derivative.
 std::array<double, 4> catmull_rom(double t) {
     return {((-t + 2) * t - 1) * t / 2, ((3 * t - 5) * t * t + 2) / 2, ((-3 * t + 4) * t + 1) * t / 2,
             (t - 1) * t * t / 2};
 }
 
+// Cubic B-spline: smooths unless samples are prefiltered.
 std::array<double, 4> b_spline(double t) {
     return {(1 - t) * (1 - t) * (1 - t) / 6, ((3 * t - 6) * t * t + 4) / 6, (((-3 * t + 3) * t + 3) * t + 1) / 6,
             t * t * t / 6};
@@ -115,6 +117,7 @@ double position_of(std::int64_t j, Resample method, const KGrid& grid, const Len
     return (recorded + static_cast<double>(lengths.pad_left)) * upsample;
 }
 
+// Spline rows are not folded, because the prefilter extends the coefficients beyond the ends.
 std::vector<Row> rows_of(Resample method, const KGrid& grid, const Calibration& calibration, const Lengths& lengths) {
     std::optional<WavelengthRows> wavelength_rows;
     if (method == Resample::linear_wavelength) wavelength_rows.emplace(grid, calibration, lengths);

@@ -15,6 +15,7 @@ namespace {
 
 using std::numbers::pi;
 
+// Sum of (-1)^i a_i cos(2 pi i u): the generalized cosine windows.
 double cosine_sum(std::initializer_list<double> a, double u) {
     double value = 0, sign = 1;
     int order = 0;

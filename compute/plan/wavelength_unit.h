@@ -9,6 +9,7 @@
 
 namespace echolux {
 
+// A unit and its length in nm.
 struct WavelengthUnit {
     std::string_view name;  // "um"
     double nm = 1;
