@@ -101,8 +101,7 @@ struct ProfileCut {
         return piece(0, end);
     }
 
-    // Returns the cost of a later boundary at `end`. `least` is the minimal cost of the piece above it plus everything
-    // above that piece.
+    // Returns the cost of a later boundary at `end`, given the minimal cost of everything above it.
     ECHOLUX_HD float later(const ProfileBoundary& boundary, std::int32_t end, float least) const {
         if (steps_wrong(boundary.polarity, end)) return ruled_out;
         return least < ruled_out ? least : ruled_out;

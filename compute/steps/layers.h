@@ -167,11 +167,11 @@ struct BoundarySides {
     }
 };
 
-// nats, for a label without a counterpart in the previous A-scan
+// Cost in nats of a label without a counterpart in the previous A-scan
 inline constexpr float beyond_boundary_labels = 20;
-// between neighbouring A-scans, beyond which no candidates are shared
+// Distance between neighbouring A-scans, in rows, beyond which no candidates are shared
 inline constexpr int farthest_boundary_rows = boundary_labels;
-// between the positions found along A-scans and along B-scans
+// Max difference in rows between the positions found along A-scans and along B-scans
 inline constexpr int far_apart_boundary_rows = 2;
 
 // Cost of moving a boundary from one A-scan to the next, in nats. `previous` points to the accumulated cost at the same

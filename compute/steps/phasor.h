@@ -8,6 +8,7 @@
 
 namespace echolux {
 
+// Complex number with float parts.
 struct Phasor {
     float re = 0;
     float im = 0;

@@ -8,6 +8,7 @@
 
 namespace echolux {
 
+// Counts and strides of repeats.
 struct Repeats {
     std::int64_t count = 2;          // per series, at least 2
     std::int64_t step = 1;           // lines between consecutive repeats

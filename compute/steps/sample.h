@@ -112,7 +112,7 @@ struct ReadSample<SampleFormat::packed12, order, Stride> {
 struct LessBackground {
     template <class Sample>
     ECHOLUX_HD float operator()(Sample sample, float whole, float rest) const {
-        // represents any sample exactly
+        // Represents any sample exactly.
         using Exact = std::conditional_t<std::is_same_v<Sample, std::uint32_t>, double, float>;
         return static_cast<float>(static_cast<Exact>(sample) - static_cast<Exact>(whole)) - rest;
     }

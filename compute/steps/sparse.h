@@ -31,7 +31,8 @@ ECHOLUX_HD inline float quotient(float a, float b) {
 #endif
 }
 
-// Returns the factor of a complex soft threshold, which shortens a number by `least`, or to zero if it is not longer.
+// Returns the factor of a complex soft threshold, which shortens a number by the threshold, or to zero if it is not
+// longer.
 ECHOLUX_HD inline float kept_by_threshold(float length, float least) {
     const float rest = length - least;
     return rest > 0 ? quotient(rest, length) : 0;
@@ -89,7 +90,7 @@ class SearchRules {
     // Starts a search. `largest` is the max amplitude of the first gradient: with tau at or above it the result is
     // zero. `energy` is |y|^2.
     ECHOLUX_HD void begin(const CompressiveRecipe& recipe, Real largest, Real energy) {
-        // margin that keeps the result zero despite rounding of amplitudes
+        // Margin that keeps the result zero despite rounding of amplitudes
         constexpr Real rounding = static_cast<Real>(1e-6);
         largest_tau_ = largest * (1 + rounding);
         last_tau_ =

@@ -56,6 +56,7 @@ struct FastLog2 {
 // in double, so that CPU and GPU return the same code except for ties.
 enum class Stored { db, intensity, amplitude };
 
+// Linear mapping of codes to values of a quantity.
 struct StoredPower {
     Stored as = Stored::intensity;
     double scale = 1, offset = 0;  // value = code * scale + offset
