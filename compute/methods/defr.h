@@ -10,6 +10,7 @@
 
 namespace echolux {
 
+// Tables of one plan, on the uniform k grid.
 struct DefrTables {
     std::vector<double> window;                  // [points], window or shaping, real
     std::vector<std::complex<double>> rotation;  // [points], exp(i theta)

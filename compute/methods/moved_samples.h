@@ -40,6 +40,7 @@ ECHOLUX_HD auto turn_of(const Pieces& pieces, double cycles) {
     return pieces(cycles - floor(cycles));
 }
 
+// Owns the tables of one plan.
 struct MovedSamples {
     KJitter jitter;
     std::vector<double> points;                // position of each sample on the k grid, from the k map

@@ -37,6 +37,7 @@ ECHOLUX_HD inline std::int64_t bin_of_grid(std::int64_t z, std::int64_t middle, 
     return z < middle ? z - middle + grid : z - middle;
 }
 
+// Tables of one plan, shared by all backends.
 struct NufftTables {
     std::vector<std::complex<float>> weights;  // [samples]: window or shaping, dispersion, share of the k grid, shift
     bool real = true;                          // all weights are real

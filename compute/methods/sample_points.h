@@ -8,6 +8,7 @@
 
 namespace echolux {
 
+// Positions and weights, [samples] each.
 struct SamplePoints {
     std::vector<double> points;                 // position of each sample on the uniform grid
     std::vector<std::complex<double>> weights;  // window or shaping, dispersion, share of the grid
