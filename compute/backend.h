@@ -21,6 +21,7 @@ enum class SpectraPath {
     direct   // kernels read host memory over the link
 };
 
+// Requested processor and its options. The default is automatic: the first usable GPU, otherwise the CPU.
 struct BackendChoice {
     Backend backend = Backend::automatic;  // automatic: the CPU if no GPU is usable
     DeviceId gpu{};                        // all zero: the first usable one
@@ -35,6 +36,7 @@ struct BackendChoice {
     bool keeps_times = false;  // record times for Reconstructor::device_work()
 };
 
+// A usable GPU.
 struct Gpu {
     DeviceId id{};
     std::string name;
@@ -42,6 +44,7 @@ struct Gpu {
     std::string pci_address = {};  // "0000:17:00.0"; empty if unknown
 };
 
+// Result of looking for GPUs on this machine.
 struct GpuSurvey {
     std::vector<Gpu> usable;
     std::string refusal;  // one line: why there is no usable GPU, or why some are excluded; may be empty
@@ -76,6 +79,7 @@ bool reaches(const DeviceId& from, const DeviceId& to);
 // Error{bad_setting} if GPUs are combined with the CPU backend.
 void require_backend(const BackendChoice& choice);
 
+// A reconstructor and why its backend was chosen.
 struct ChosenReconstructor {
     std::unique_ptr<Reconstructor> reconstructor;
     std::string reason;  // one line: why the CPU replaces a GPU, or why some GPUs are excluded; may be empty

@@ -44,6 +44,7 @@ std::shared_ptr<std::byte> pageable(std::int64_t bytes) {
 
 }  // namespace
 
+// The size is rounded up by a page, so that an empty block also has an address.
 BlockMemory block_memory(std::int64_t bytes, MemoryKind wanted) {
     if (bytes < 0 || wanted == MemoryKind::device) {
         throw Error(ErrorCode::bad_setting, fmt::format("cannot allocate {} of host memory", counted(bytes, "bytes")),

@@ -9,6 +9,7 @@
 
 namespace echolux {
 
+// Host or device memory of a block. Copies share the memory.
 struct BlockMemory {
     std::byte* data = nullptr;
     std::int64_t bytes = 0;

@@ -12,6 +12,7 @@
 
 namespace echolux {
 
+// A measured limit.
 struct Ceiling {
     std::string key;            // "link.to_device", "fft.2048", ...
     std::string meaning;        // description for users
@@ -19,6 +20,7 @@ struct Ceiling {
     std::vector<double> rates;  // one per repetition, in order
 };
 
+// Amount of data and time per measurement.
 struct CeilingEffort {
     std::int64_t bytes = std::int64_t{512} << 20;  // to copy or write: well above the size of any cache
     int repetitions = 15;

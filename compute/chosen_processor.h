@@ -8,6 +8,7 @@
 
 namespace echolux {
 
+// The processor that did the work.
 struct ProcessorUsed {
     Backend processor = Backend::cpu;  // or cuda
     std::string refusal{};             // one line if the CPU replaced a GPU or a slower path was used; otherwise empty

@@ -112,7 +112,7 @@ std::unique_ptr<DepthEntropy> entropy_on_gpu(const SpectraOnGrid& spectra, const
     return cuda::depth_entropy(spectra, choice);
 }
 #else
-// unreachable: no GPU is found
+// Unreachable: no GPU is found.
 std::unique_ptr<DepthEntropy> entropy_on_gpu(const SpectraOnGrid&, const BackendChoice&) {
     throw Error(ErrorCode::device, "this build has no CUDA backend", "cuda");  // no GPU is ever found
 }

@@ -9,6 +9,7 @@
 
 namespace echolux {
 
+// Counters of one device. Values accumulate over the life of a reconstructor.
 struct DeviceWork {
     DeviceId id{};
     std::string name{};     // "NVIDIA H200"

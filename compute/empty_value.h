@@ -9,6 +9,7 @@
 
 namespace echolux {
 
+// Collects values one by one without storing them.
 class EmptyValue {
   public:
     void add(double value) {

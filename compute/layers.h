@@ -17,6 +17,7 @@
 
 namespace echolux {
 
+// Result of a sweep for one boundary, [A-scan] each.
 struct SweptBoundary {
     std::vector<std::int32_t> labels;  // [A-scan], label with the smallest total cost
     std::vector<float> quality;        // cost difference in nats to the best label at least three rows away
@@ -74,7 +75,7 @@ struct SurfaceTables {
     double most_floor = 1e30;        // upper limit of the mean noise intensity, if known
     std::int64_t outlier_reach = 0;  // blocks
     double outlier_bins = 0;
-    // weights of the centre, then each distance
+    // Weights of the centre, then each distance.
     std::vector<float> block_weights, mean_weights, contrast_weights, jitter_weights;
 };
 

@@ -39,6 +39,7 @@ class FeaturesOnGpu {
     virtual void set_norms(std::vector<float> norms, std::vector<float> coarse_norms) = 0;
 };
 
+// Search ranges for the strips of a volume.
 struct StripRanges {
     std::int64_t half = 0;                    // B-scans of a strip on either side of its centre
     std::int64_t first_y = 0, last_y = 0;     // B-scan offsets to the reference

@@ -24,6 +24,7 @@
 
 namespace echolux {
 
+// Used by one thread.
 class SeveralDevices : public Reconstructor {
   public:
     // `devices` must not be empty. All must be planned for this spec.

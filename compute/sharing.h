@@ -37,6 +37,7 @@ struct ExportedSlot {
     std::int64_t depths_of_a_peak = 0;   // voxels per peak, see Peaks
 };
 
+// A timeline semaphore exported by the renderer.
 struct ExportedTimeline {
     int handle = -1;  // opaque file descriptor of a timeline semaphore; share() always takes ownership
     DeviceId device{};

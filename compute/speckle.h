@@ -23,11 +23,13 @@ struct NonLocalMeansTables {
     float margin = 0;  // added to power
 };
 
+// Median of a cube. The scale converts the median of speckle to its mean.
 struct MedianTables {
     std::int64_t edge = 3;  // window size, 3 or 5 voxels
     float scale = 1;
 };
 
+// Bilateral filter with a smoothed guide image.
 struct BilateralTables {
     std::array<std::vector<float>, 3> smoothing;  // of the guide image, along depth, A-scans, B-scans; empty for none
     std::array<std::int64_t, 3> reach{};
@@ -58,6 +60,7 @@ std::unique_ptr<SpeckleFilterOnGpu> speckle_filter_on_gpu(const std::array<std::
 // Called with the number of completed B-scans. May throw to cancel.
 using SlicesDone = std::function<void(std::int64_t)>;
 
+// Filtered power and a hint on the speed.
 struct FilteredOnGpu {
     std::vector<float> power;
     std::string why_slow;  // see SpeckleFilterOnGpu

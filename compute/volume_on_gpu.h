@@ -20,6 +20,7 @@ struct WholeMove {
     std::int32_t from = -1, z = 0, x = 0;
 };
 
+// Formats of the volumes and the requested postprocessing.
 struct VolumeOnGpuWanted {
     VolumeGrid grid;
     std::optional<VolumeGrid> flow;       // at the same positions

@@ -43,6 +43,7 @@ struct Fftw<double> {
     static constexpr auto destroy = fftw_destroy_plan;
 };
 
+// Zeroed memory with the alignment that FFTW prefers.
 template <class T>
 struct FftwBuffer {
     explicit FftwBuffer(std::int64_t count)
@@ -97,6 +98,7 @@ class PairedRealTransform {
     std::vector<Real> sin_;
 };
 
+// A plan and its buffers. Planning is serialized by a mutex.
 template <class Real>
 class FftwPlan : public BasicFft<Real>::Plan {
   public:

@@ -25,6 +25,7 @@ bool repeats_across_frames(const ReconstructionSpec& spec) {
     return spec.geometry.b_repeats > 1 && (!is_doppler(spec.flow.method) || spec.geometry.a_repeats == 1);
 }
 
+// Without repeats, each A-scan is compared with the next one.
 Repeats repeats_of(const ReconstructionSpec& spec) {
     const ScanGeometry& geometry = spec.geometry;
     const std::int64_t frame = geometry.lines_per_b_scan();
@@ -114,6 +115,7 @@ FlowTables flow_tables(const ReconstructionSpec& spec, double weight_sum, DepthR
     return tables;
 }
 
+// Weighted by window and source spectrum, because both determine the measured phase.
 double effective_wavelength_um(const ReconstructionSpec& spec) {
     const KGrid grid = k_grid(spec.calibration, spec.geometry.samples);
     if (grid.k_max_per_um == 0) return spec.calibration.centre_wavelength_nm / 1000;
@@ -130,6 +132,7 @@ double effective_wavelength_um(const ReconstructionSpec& spec) {
     return sum > 0 && moment > 0 ? 2 * pi * sum / moment : 0;
 }
 
+// Flyback lines count for repeats of B-scans, because they take time as well.
 double repeat_interval_s(const ReconstructionSpec& spec) {
     const ScanGeometry& geometry = spec.geometry;
     if (geometry.line_rate_hz == 0) return 0;

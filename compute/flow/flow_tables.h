@@ -12,6 +12,7 @@
 
 namespace echolux {
 
+// Parameters of flow for one plan. Windows and reaches are in bins and A-scan positions.
 struct FlowTables {
     FlowMethod method = FlowMethod::none;
     Repeats repeats;
