@@ -131,10 +131,10 @@ class Sweeps {
     int reach_, boundaries_ = 0;
     Stream stream_;
     DeviceBuffer weights_;
-    DeviceBuffer sums_, is_complete_;               // of A-scans
-    DeviceBuffer rows_, smoothness_;                // of boundaries
-    DeviceBuffer means_, counts_, smoothed_;        // of layers
-    DeviceBuffer costs_, totals_a_, totals_b_;      // of labels
+    DeviceBuffer sums_, is_complete_;               // tables of A-scans
+    DeviceBuffer rows_, smoothness_;                // settings of boundaries
+    DeviceBuffer means_, counts_, smoothed_;        // maps of layers
+    DeviceBuffer costs_, totals_a_, totals_b_;      // costs of labels
     DeviceBuffer labels_, quality_, is_ambiguous_;  // results
 };
 

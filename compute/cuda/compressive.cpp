@@ -5,7 +5,7 @@
 namespace echolux::cuda {
 namespace {
 
-constexpr std::int64_t work_bytes = std::int64_t{64} << 20;  // of spectra processed together
+constexpr std::int64_t work_bytes = std::int64_t{64} << 20;  // size of spectra processed together
 
 // Returns tables for unweighted points of the k grid.
 KLinearTables unweighted(const PlainTables& plain, bool fused) {

@@ -125,7 +125,7 @@ class NeighbourSteps {
 
     bool has_second_;
     int stride_;
-    const Bin* bin_;  // of the last line being loaded
+    const Bin* bin_;  // bin of the last line being loaded
     Earlier first_;
     Earlier second_;
     LaneBins<Bin, wide> later_[ahead<Bin>];

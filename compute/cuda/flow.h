@@ -35,7 +35,7 @@ class FlowStage {
     ScanGeometry geometry_;
     bool reads_half_bins_ = false;
     DeviceBuffer mixes_;    // LineMix [a_scans], or empty
-    DeviceBuffer filters_;  // of the sub-bands
+    DeviceBuffer filters_;  // one per sub-band
 };
 
 // Flow of one worker, on its stream.
@@ -72,7 +72,7 @@ class FlowPass {
     std::optional<Walks> walks_;
     DeviceBuffer bulk_;    // Phasor per pair of lines
     DeviceBuffer sums_;    // product and power, summed over lines, per A-scan position and bin
-    DeviceBuffer phases_;  // of the line being unwrapped and the previous one
+    DeviceBuffer phases_;  // phases of the line being unwrapped and of the previous one
     std::optional<RepeatAlignment> alignment_;
     DeviceBuffer found_, counts_, bulk_decorrelations_;  // see DecorrelationBuffers
 };

@@ -23,7 +23,7 @@ struct FusedWork;
 
 // Lines of whole acquired B-scans.
 struct FusedLinesIn : RawLines {
-    KPoints points;  // of the first B-scan, in the form of the call
+    KPoints points;  // points of the first B-scan, in the form of the call
 };
 
 // Tables and launches of the fused kernel, shared by all workers.

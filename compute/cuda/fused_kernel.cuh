@@ -21,8 +21,8 @@ namespace echolux::cuda {
 
 // Arguments of the fused kernel. Passed by value as a grid constant.
 struct FusedWork {
-    KPoints points;                             // of the first B-scan
-    const float2* twiddles = nullptr;           // of all stages but the first, one stage after another
+    KPoints points;                             // points of the first B-scan
+    const float2* twiddles = nullptr;           // factors of all stages but the first, one stage after another
     const HalfFactor* half_twiddles = nullptr;  // the same for LineForm::halves
 
     LineFormat format;

@@ -15,7 +15,7 @@ namespace echolux::cuda {
 // Point j of the transform is the sum over m < taps of weights[m * points + j] * sample[base[j] + m], where samples
 // repeat from the first after the last. Bin z of the transform is depth bin z, regardless of the tables' `middle`.
 struct GridTaps {
-    std::int64_t points = 0;  // of the transform
+    std::int64_t points = 0;  // length of the transform
     std::int64_t taps = 1;
     std::int64_t repeated = 0;       // samples read beyond the last
     std::vector<std::int32_t> base;  // [points]

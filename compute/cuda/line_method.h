@@ -44,7 +44,7 @@ struct DeviceBackground {
 struct RawLines {
     const std::byte* raw = nullptr;  // device memory, or mapped host memory
     std::int64_t count = 0;
-    std::int64_t number = 0;  // of the first line in the recording, in temporal order, without flyback
+    std::int64_t number = 0;  // number of the first line in the recording, in temporal order, without flyback
     DeviceBackground background;
 
     // Returns up to `at_once` lines starting at `from`.

@@ -18,7 +18,7 @@ enum class Operand { half, tf32 };
 
 // Dimensions of a product.
 struct ProductShape {
-    std::int64_t rows = 0;     // of the matrix: [rows][inner]
+    std::int64_t rows = 0;     // rows of the matrix: [rows][inner]
     std::int64_t columns = 0;  // spectra: [columns][inner]
     std::int64_t inner = 0;    // multiple of 8
 };

@@ -28,7 +28,7 @@ struct MixedStage {
 
     // Butterfly u starts at u + sum of floor(u / divisor) * step and has bin floor(u / first divisor).
     struct Turn {
-        std::uint32_t reciprocal = 0;  // of the divisor, times 2^32; 0 for divisor 1
+        std::uint32_t reciprocal = 0;  // reciprocal of the divisor, times 2^32; 0 for divisor 1
         int step = 0;
     };
     Turn turns[max_turns];

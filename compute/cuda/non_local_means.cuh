@@ -52,9 +52,9 @@ struct SimilarWork {
     FilterBox box;
     SimilarTile tile;
     const float* power;
-    const float* logs;  // of patches, from of_patch()
+    const float* logs;  // patch sums from of_patch()
     float* out;
-    float margin, scale;  // of the power; the scale is a power of two
+    float margin, scale;  // margin and scale of the power; the scale is a power of two
     PatchLikelihood likelihood;
 };
 
@@ -204,7 +204,7 @@ __global__ void __launch_bounds__(SimilarTile::threads, 2) mean_of_similar(Simil
     const SimilarTile& tile = work.tile;
     float *power = tile_of_block, *logs = tile_of_block + tile.powers();
     const int first_z = static_cast<int>(blockIdx.x) * SimilarTile::depth;
-    const int first_a = static_cast<int>(blockIdx.y) * tile.outputs() - patch;  // of lane 0
+    const int first_a = static_cast<int>(blockIdx.y) * tile.outputs() - patch;  // A-scan of lane 0
     const int first_b = static_cast<int>(blockIdx.z) * SimilarTile::b_scans;
     fill_tile(power, SimilarTile::depth + 2 * (patch + tile.search_depth), tile.stride, tile.a_scans,
               tile.b_scans_of_power, [&](int z, int a, int b) {

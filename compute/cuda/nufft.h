@@ -48,7 +48,7 @@ class NufftDeviceTables {
     DeviceBuffer correction_;          // float [depth]
     DeviceBuffer factors_;             // float4 [depth], replaces correction_ for real grids at half length
     std::optional<MixedShape> mixed_;  // shape of the single kernel for any length, if not a power of two
-    DeviceBuffer twiddles_;            // of the single kernel
+    DeviceBuffer twiddles_;            // for the single kernel
     DeviceBuffer half_twiddles_;
     DeviceBuffer half_weights_;
     float of_half_bins_ = 1;

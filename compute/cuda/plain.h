@@ -26,7 +26,7 @@ class PlainMethod : public LineMethod {
 
   private:
     KLinearLines weighted_;
-    std::int64_t first_bin_;  // of the kept bins
+    std::int64_t first_bin_;  // first kept bin
     std::int64_t bins_of_a_line_;
     Fft transform_;
     DeviceBuffer bins_;  // complex [lines][transform / 2 + 1] for real transforms; complex ones are in place

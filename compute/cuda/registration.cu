@@ -87,8 +87,8 @@ class Features : OfDevice, public FeaturesOnGpu {
 
 // Buffers for computing features.
 struct FeatureBuffers {
-    DeviceBuffer values, one, two, shares;  // of a batch
-    DeviceBuffer known;                     // of all B-scans, if some values are NaN
+    DeviceBuffer values, one, two, shares;  // buffers for a batch
+    DeviceBuffer known;                     // valid samples of all B-scans, if some values are NaN
 };
 
 // Computes the features of a volume in batches of B-scans.

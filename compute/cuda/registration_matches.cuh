@@ -213,7 +213,7 @@ __global__ void __launch_bounds__(threads_of_a_match)
         const float* moving = pairs.moving + t * of_row;
         const float* reference = pairs.reference + (t + asked.y) * of_row;
         for (int z = static_cast<int>(threadIdx.x); z < pairs.depth; z += threads_of_a_match) {
-            float before[edge] = {};  // of the moving volume, at the A-scan that each shift pairs with the reference
+            float before[edge] = {};  // moving volume, at the A-scan that each shift pairs with the reference
             for (int a = first_a - reach; a < end_a + reach; ++a) {
 #pragma unroll
                 for (int i = edge - 1; i > 0; --i) before[i] = before[i - 1];

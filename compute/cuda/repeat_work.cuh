@@ -40,7 +40,7 @@ struct KnownPart {
 
 // Arguments of all alignment kernels: sizes, settings and device arrays. Passed by value.
 struct RepeatWork {
-    const float2* bins = nullptr;  // of the first line
+    const float2* bins = nullptr;  // bins of the first line
     std::int64_t stride = 0;       // bins between lines
     std::int64_t position_lines = 0;
     int slow_positions = 0;

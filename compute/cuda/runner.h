@@ -97,7 +97,7 @@ class CudaRunner : public Reconstructor {
             for (auto& [depths, peaks] : peaks_outputs) work(peaks);
         }
         std::unique_ptr<Passes> passes;
-        std::uint64_t turn = 0;     // of its latest block
+        std::uint64_t turn = 0;     // turn of its latest block
         bool for_the_host = false;  // the host has work after the block
         bool queues = false;        // work of an earlier turn may also be in progress
         BlockTimes times;

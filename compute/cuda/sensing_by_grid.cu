@@ -158,7 +158,7 @@ class ByGrid : public Sensing {
     cudaStream_t stream_;
     std::int64_t bins_of_a_line_;
     DeviceBuffer grids_;
-    DeviceBuffer bins_;  // of real grids; complex ones are transformed in place
+    DeviceBuffer bins_;  // used by real grids; complex ones are transformed in place
     Fft forward_;
     std::optional<Fft> backward_;
 };

@@ -8,7 +8,7 @@
 namespace echolux::cuda {
 namespace {
 
-constexpr std::int64_t kept_bytes = std::int64_t{256} << 20;  // of bins and values at a time
+constexpr std::int64_t kept_bytes = std::int64_t{256} << 20;  // size of bins and values processed together
 
 }  // namespace
 

@@ -17,7 +17,7 @@ namespace echolux::cuda {
 // Non-owning description of an imported texture or buffer.
 struct CudaSlot {
     int device = 0;                   // owner of the memory; other devices copy to it
-    cudaArray_t array = nullptr;      // of the surface
+    cudaArray_t array = nullptr;      // array of the surface
     cudaSurfaceObject_t surface = 0;  // 0 for a buffer
     std::byte* buffer = nullptr;      // device memory, contiguous [b_scans][a_scans][depth]; null for a surface
     cudaStream_t publishing = nullptr;

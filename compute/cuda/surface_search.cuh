@@ -259,7 +259,7 @@ class WholeSearch : public SurfaceSearchOnGpu {
     SurfaceTables tables_;
     std::int64_t lines_;
     BlocksOfLines blocks_;
-    DeviceBuffer copy_;  // of a volume in host memory
+    DeviceBuffer copy_;  // copy of a volume in host memory
     const float* intensity_ = nullptr;
     Sweeps sweeps_;
     DeviceBuffer has_signal_, wanted_, profiles_, places_, reasons_, moved_;

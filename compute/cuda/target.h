@@ -17,7 +17,7 @@ struct TargetRow {
     cudaSurfaceObject_t surface;
     int a_scan;
     int slice;
-    std::byte* peaks;  // of the line; null: not needed
+    std::byte* peaks;  // peaks of the line; null: not needed
 
 #ifdef __CUDACC__
     template <class T>

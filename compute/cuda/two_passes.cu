@@ -27,7 +27,7 @@ struct TwoPassWork {
     const float4* taps = nullptr;
     const float2* weight = nullptr;
 
-    ComplexPair* points = nullptr;  // of the pair with first line l: [l][first.n][second.n]
+    ComplexPair* points = nullptr;  // points of the pair with first line l: [l][first.n][second.n]
 
     int first_bin = 0;
     int depth = 0;
@@ -39,7 +39,7 @@ namespace {
 
 // Launch configuration; `blocks` is per multiprocessor.
 constexpr int columns = TwoPassLength::columns, rows = 16, threads = columns * rows, blocks = 2;
-constexpr std::int64_t cached_bytes = std::int64_t{32} << 20;  // of points: they stay in the L2 cache
+constexpr std::int64_t cached_bytes = std::int64_t{32} << 20;  // size of points that stay in the L2 cache
 
 // The points of one transform.
 struct Column {

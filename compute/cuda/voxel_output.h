@@ -54,7 +54,7 @@ class VoxelOutput {
     std::int64_t max_slices_;
     PeerPath peers_;
     PeerCopy peer_copy_;
-    Place place_;                     // of the work in progress
+    Place place_;                     // target of the work in progress
     std::byte* to_ = nullptr;         // first slice in host memory
     std::optional<PeerTarget> peer_;  // if the voxels go to another GPU
     std::int64_t count_ = 0;          // slices

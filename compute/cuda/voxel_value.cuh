@@ -74,7 +74,7 @@ struct VoxelCode {
 // middle of the range is 1, where log2 is most accurate. The multiplication instruction performs the clamp, and a sum
 // beyond 2^23 has the code in its low byte.
 struct ByteOfDecibel {
-    float to_middle = 0;  // of a power
+    float to_middle = 0;  // power factor
     float per_octave = 0;
     float middle = 0;
 
