@@ -114,7 +114,7 @@ std::unique_ptr<DepthEntropy> entropy_on_gpu(const SpectraOnGrid& spectra, const
 #else
 // Unreachable: no GPU is found.
 std::unique_ptr<DepthEntropy> entropy_on_gpu(const SpectraOnGrid&, const BackendChoice&) {
-    throw Error(ErrorCode::device, "this build has no CUDA backend", "cuda");  // no GPU is ever found
+    throw Error(ErrorCode::device, "this build has no CUDA backend", "cuda");  // unreachable: no GPU is found
 }
 #endif
 

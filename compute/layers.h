@@ -54,7 +54,7 @@ struct SignalLevels {
 // Input of a boundary search.
 struct LayerTables {
     std::array<std::int64_t, 3> size{};    // rows, A-scans, B-scans
-    std::vector<std::uint8_t> has_signal;  // of each A-scan
+    std::vector<std::uint8_t> has_signal;  // [A-scan]
     // weights of neighbours in the mean of a layer: the centre, then each distance
     std::vector<float> mean_weights;
     float least_mean = 0;  // min mean of a layer
@@ -83,7 +83,7 @@ struct SurfaceTables {
 struct BlocksCut {
     double floor = 0;                                // mean intensity of the noise
     std::vector<std::vector<float>> bins;            // [boundary][block]
-    std::vector<std::uint8_t> is_known, has_tissue;  // of each block
+    std::vector<std::uint8_t> is_known, has_tissue;  // [block]
 };
 
 // Surfaces, [boundary][A-scan]. See Surface.

@@ -45,7 +45,7 @@ struct Block {
     std::int64_t b_scans = 0;                         // positions along the slow axis
     std::uint64_t sequence = 0;                       // consecutive number of the block in its source
     std::int64_t lost_before = 0;                     // blocks lost by the device since the previous block
-    double time_s = 0;                                // of the first line, on the source's clock, since its start
+    double time_s = 0;                                // time of the first line on the source's clock, since its start
     std::chrono::steady_clock::time_point arrived{};  // when the block was received from its source
     DeviceId near_gpu{};                              // GPU with the fastest access; all zero: no preference
     std::shared_ptr<const void> keeper;               // owns the memory; the last view releases it
@@ -85,7 +85,7 @@ constexpr std::int64_t peaks_of(std::int64_t depth, std::int64_t depths) {
 struct Places {
     Place structure;
     std::optional<Place> flow;             // for plans with flow; empty if it is not needed now
-    std::optional<Peaks> peaks;            // of the structure, which must be real; empty if not needed
+    std::optional<Peaks> peaks;            // peaks of the structure, which must be real; empty if not needed
     std::optional<RepeatReports> repeats;  // for plans with alignment; empty if not needed
     CallerOrder order;                     // applies to all targets
 

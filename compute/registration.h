@@ -17,7 +17,7 @@ namespace echolux {
 
 // Parameters of the features.
 struct FeatureTables {
-    std::array<std::int64_t, 3> size{};        // of the volume: rows, A-scans, B-scans
+    std::array<std::int64_t, 3> size{};        // rows, A-scans, B-scans
     std::int64_t first_depth = 0, depths = 0;  // depth range to compare
     std::vector<float> smoothing;              // an odd number of weights, for power along depth and A-scans
     // background: means over slow_half samples on either side, repeated slow_times

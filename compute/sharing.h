@@ -21,7 +21,7 @@ namespace echolux {
 struct ExportedImage {
     int handle = -1;  // opaque file descriptor; share() always takes ownership
     DeviceId device{};
-    std::int64_t bytes = 0;  // of the allocation
+    std::int64_t bytes = 0;  // size of the allocation
     VoxelType type = VoxelType::u8;
     std::int64_t depth = 0;
     std::int64_t a_scans = 0;

@@ -42,7 +42,7 @@ std::int64_t bytes_of_filter(const std::array<std::int64_t, 3>& size, const Spec
 std::int64_t slices_together(const std::array<std::int64_t, 3>& size, const SpeckleTables& tables,
                              const BackendChoice& choice, std::int64_t around) {
     constexpr std::int64_t parts = 8, times_around = 8;
-    constexpr double share = 0.9;  // of free memory: allocations are rounded up
+    constexpr double share = 0.9;  // usable share of free memory: allocations are rounded up
     const std::int64_t slice = size[0] * size[1] * static_cast<std::int64_t>(sizeof(float));
     const std::int64_t of_slice = 2 * slice + bytes_of_filter({size[0], size[1], 1}, tables);
     const auto free = static_cast<std::int64_t>(share * static_cast<double>(free_device_memory(choice.gpu)));

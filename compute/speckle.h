@@ -31,7 +31,8 @@ struct MedianTables {
 
 // Bilateral filter with a smoothed guide image.
 struct BilateralTables {
-    std::array<std::vector<float>, 3> smoothing;  // of the guide image, along depth, A-scans, B-scans; empty for none
+    // Weights for the guide image, along depth, A-scans, B-scans; empty for none
+    std::array<std::vector<float>, 3> smoothing;
     std::array<std::int64_t, 3> reach{};
     BilateralWeight weight{};
     float margin = 0;  // added to power before logarithms

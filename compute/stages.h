@@ -42,7 +42,7 @@ struct StagedVoxels {
     std::int64_t volume = 0;
     std::int64_t first_b_scan = 0;
     std::int64_t b_scans = 0;
-    std::byte* voxels = nullptr;  // of the first B-scan
+    std::byte* voxels = nullptr;  // first B-scan
     std::int64_t a_scan_bytes = 0;
     std::int64_t b_scan_bytes = 0;
 };

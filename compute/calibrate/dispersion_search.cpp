@@ -257,7 +257,7 @@ double chance(double entropy) {
 
 DispersionFound searched_dispersion(const ReconstructionSpec& spec, const Block& block, const DispersionSearch& wanted,
                                     const GoesOn& goes_on) {
-    constexpr double something = 1e-6;  // of the power; less is rounding error
+    constexpr double something = 1e-6;  // share of the power; less is rounding error
     Work work{goes_on};
     const SpectraOnGrid all = isolated_spectra(spec, block, wanted, [&work] { work.begin(0); });
     SpectraOnGrid spectra = all;
@@ -309,7 +309,7 @@ std::string doubt_about(const DispersionFound& found, double range_rad) {
 }
 
 bool is_sharp(const DispersionFound& found, double range_rad) {
-    constexpr double rounding = 1e-6;  // of the entropy
+    constexpr double rounding = 1e-6;  // tolerance of the entropy
     return std::isfinite(found.a2_rad) && std::isfinite(found.a3_rad) && has_sharp_depths(found) &&
            doubt_about(found, range_rad).empty() && found.entropy <= found.entropy_before + rounding;
 }

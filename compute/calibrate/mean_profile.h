@@ -31,7 +31,7 @@ class MeanProfile {
     std::vector<double> mean(const std::vector<double>& sum) const;
 
     std::unique_ptr<Reconstructor> reconstructor_;
-    std::vector<float> amplitudes_;  // of one block
+    std::vector<float> amplitudes_;  // voxels of one block
     std::int64_t lines_ = 0;
     std::vector<double> sum_, power_;
 };

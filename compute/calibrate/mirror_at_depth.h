@@ -15,7 +15,7 @@ struct MirrorAtDepth {
     MirrorReading reading;          // bins without zero padding
     bool is_opposite = false;       // the mirror is beyond zero delay: sharpest with inverted dispersion
     std::int64_t lines = 0;         // number of averaged lines
-    std::int64_t bins = 0;          // of the one-sided range
+    std::int64_t bins = 0;          // size of the one-sided range
     double bin_um = 0;              // in air; 0: unknown
     std::vector<double> amplitude;  // root mean power over depth, points_per_bin points per bin
 };

@@ -147,7 +147,7 @@ MirrorCalibration with_rising_k(const MirrorPair& pair) {
                                                      less(pair.mirrors[1], pair.background)};
     const std::array<FringePhase, 2> phases{fringe_phase(fringes[0], "mirror 1"), fringe_phase(fringes[1], "mirror 2")};
     const std::vector<double> source = pair.dark.empty() ? pair.dark : less(pair.background, pair.dark);
-    const double side = pair.sides == MirrorSides::opposite ? -1 : 1;  // of the second mirror
+    const double side = pair.sides == MirrorSides::opposite ? -1 : 1;  // sign of the second mirror's side
     const std::vector<double> weights = fit_weights(source, std::ssize(pair.background));
     const KMap map = k_map(combined(phases[0].phase_rad, phases[1].phase_rad, -side), weights);
     const Coefficients first = dispersion_of(phases[0], map, weights);

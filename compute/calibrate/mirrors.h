@@ -29,7 +29,7 @@ struct MirrorPair {
 
 // Curves of one mirror for plots.
 struct MirrorCurves {
-    std::vector<double> phase_rad;                       // of its fringe [samples], ascending
+    std::vector<double> phase_rad;                       // phase of its fringe [samples], ascending
     std::vector<double> as_recorded, mapped, sharpened;  // |A| over depth in counts, see mirror_profile()
 };
 

@@ -20,7 +20,7 @@ struct MirrorReading {
     double bin = 0;
     double level_db = 0;
     double snr_db = 0;                 // peak power relative to the mean noise power of one A-scan
-    double fwhm_bins = 0;              // of |A|
+    double fwhm_bins = 0;              // width of |A|
     std::optional<double> nearer_bin;  // a peak 10 dB higher, between zero delay and the search window
 };
 
@@ -43,7 +43,7 @@ MirrorReading required_mirror(std::span<const double> amplitude, std::int64_t li
 // Power over depth as a share of the one-sided range z_max: sinc^2(zeta) exp(-w^2 zeta^2 / (2 ln 2)) with zeta = pi/2
 // z/z_max and sinc x = sin x / x.
 struct FallOff {
-    double at_zero_db = 0;         // of |A|, extrapolated to zero delay
+    double at_zero_db = 0;         // level of |A|, extrapolated to zero delay
     double resolution = 0;         // w: spectral resolution relative to the sample spacing
     bool has_wide_samples = true;  // false if the roll-off is less than the loss of gapless samples: sinc^2 is omitted
     double rms_db = 0;             // deviation of the levels

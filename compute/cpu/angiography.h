@@ -34,10 +34,10 @@ class AngiogramLine {
     std::vector<Angiogram> found_;
     std::vector<float> earlier_, later_;  // amplitudes in one sub-band
     std::vector<Decorrelation> decorrelation_;
-    StepPlanes steps_, over_depth_;  // of one pair of repeats
+    StepPlanes steps_, over_depth_;  // steps of one pair of repeats
     std::vector<float> shares_;
     std::vector<ComplexDifferentialVariance> variance_;
-    std::vector<CorrelationSums> columns_;  // of one pair, summed over positions
+    std::vector<CorrelationSums> columns_;  // sums of one pair over positions
 };
 
 }  // namespace echolux::cpu

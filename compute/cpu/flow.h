@@ -58,7 +58,7 @@ class FlowLine {
     const FlowTables& tables_;
     PositionBins bins_{};
     PositionSteps steps_;
-    StepPlanes over_lines_, mean_;  // of an output A-scan
+    StepPlanes over_lines_, mean_;  // sums of an output A-scan
     std::vector<float> shares_;     // weight of each bin in its depth window
     AngiogramLine angiogram_;
     std::vector<Angiogram> mixed_;

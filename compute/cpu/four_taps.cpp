@@ -3,7 +3,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // of GCC 12's own header, in _mm512_undefined_ps
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // false positive in GCC 12's own header, in _mm512_undefined_ps
 #endif
 #endif
 

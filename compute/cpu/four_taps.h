@@ -35,7 +35,7 @@ class FourTaps {
     const ResampleTable& table_;
     std::int64_t run_ = 4;
     std::vector<std::int32_t> first_;   // smallest base of each run of sixteen points
-    std::vector<std::uint8_t> offset_;  // of each point, relative to first_
+    std::vector<std::uint8_t> offset_;  // offset of each point from first_
     // layout for sixteen points: [run][tap][16]; for eight: [run][4][point, point + 4][tap]
     std::vector<float> weights_;
 };

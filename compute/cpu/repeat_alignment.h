@@ -67,7 +67,8 @@ class RepeatAligner {
     void halve(const PaddedLines& powers, PaddedLines& plane) const;
     void smooth(PaddedLines& plane, std::int64_t reach);  // mean over a square
     void find_overlap_powers(std::int64_t repeat);
-    double overlap_power(std::int64_t repeat, Lag lag) const;  // of the part that overlaps the other repeat at -lag
+    // Returns the power of the part that overlaps the other repeat at -lag
+    double overlap_power(std::int64_t repeat, Lag lag) const;
 
     std::int64_t take_as_reference(std::int64_t repeat);  // returns the number of tissue bins
     Shift shift_of(std::int64_t reference, std::int64_t repeat);
@@ -78,7 +79,7 @@ class RepeatAligner {
 
     // Compute sums over depth for each position and each lag of `taps` samples around `lag`, along depth or positions.
     void sum_lags_in_depth(std::int64_t repeat, Lag lag);
-    void sum_lags_along(std::int64_t repeat, std::int64_t x);  // of moved_
+    void sum_lags_along(std::int64_t repeat, std::int64_t x);  // sums of moved_
     double fraction_of(double turns) const;
     double coherence_at(double fraction, double turns) const;  // not divided by lag_power_
 
@@ -90,7 +91,7 @@ class RepeatAligner {
     template <class Reference, class Other>
     // The arguments return the lines of a position. Stores the result in phase_.
     void find_phase(const Reference& of_reference, const Other& of_other);
-    void smooth_phase();  // of sum_
+    void smooth_phase();  // smooths sum_ into phase_
     void turn_back(float* line, Phasor phase) const;
 
     // Stores shifts in tried_. Returns the number of matching repeats including the reference.
@@ -116,7 +117,7 @@ class RepeatAligner {
     std::array<Coherence, fine_width * fine_width> coherences_;  // [along][deep]
     std::vector<Phasor> lags_;                                   // [position][lag]
     float lag_power_ = 0;                                        // root of the product of powers, for these sums
-    PaddedLines steps_;                                          // of one line
+    PaddedLines steps_;                                          // products of one line
     std::vector<Phasor> phase_, sum_;                            // [position]
     std::array<float, PhaseSmoothing::reach + 1> smoothing_;     // weights by distance
     std::vector<double> correlations_;                           // for lags in depth

@@ -24,13 +24,13 @@ class StagedRunner : public Reconstructor {
     void wait(Completion) override {}
 
   private:
-    // Decodes the block to f32, calls the spectra callback, and returns the result as a block.
+    // Decodes the block to f32, calls the spectra callback, and returns the decoded block.
     Block staged(const Block& block);
 
     ReconstructionSpec spec_;
     std::shared_ptr<const Stages> stages_;
     Runner runner_;
-    std::vector<float> counts_;  // of one block, for the spectra callback
+    std::vector<float> counts_;  // counts of one block, for the spectra callback
 };
 
 }  // namespace echolux::cpu

@@ -63,7 +63,7 @@ double independent_pairs(const FlowRecipe& flow, const Repeats& repeats) {
 // Adds adjacent Gaussian bands whose FWHM equals their spacing. Multiplying the spectrum by a band is a convolution of
 // the depth bins with the band's transform, which is short.
 void add_sub_bands(FlowTables& tables, std::int64_t bands, std::int64_t zero_padding) {
-    constexpr double sigmas = 4.5;  // of the filter in depth; the remainder is below 4e-5
+    constexpr double sigmas = 4.5;  // extent of the filter in depth; the remainder is below 4e-5
     const double sigma = 1 / (static_cast<double>(bands) * std::sqrt(8 * std::numbers::ln2));
     const double sigma_bins = static_cast<double>(zero_padding) / (2 * pi * sigma);
     tables.bands = bands;

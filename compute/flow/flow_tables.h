@@ -26,14 +26,14 @@ struct FlowTables {
     std::int64_t align_lines = 0;  // max shift in A-scans
     float min_match = 0;
     double carrier_turns = 0;  // phase decrease of a reflector from bin to bin, in turns
-    float deviations = 0;      // of static tissue, in multiples of its decorrelation; 0 disables the threshold
+    float deviations = 0;      // threshold in multiples of the decorrelation of static tissue; 0 disables it
     bool unwraps = false;
     bool negative = false;        // invert the sign of velocities
     bool depth_flip = false;      // rows are reversed
     float noise_power = 1;        // mean, for unscaled bins
     float min_power = 0;          // min mean power for valid results, for unscaled bins
     float unit = 1;               // divisor of an angiogram's values
-    float mm_s_per_rad = 0;       // of velocities
+    float mm_s_per_rad = 0;       // factor from phases to velocities
     std::int64_t bands = 1;       // sub-bands of the spectrum, each a filter in depth
     std::int64_t band_reach = 0;  // filter bins on either side
     std::vector<Phasor> filters;  // [bands][2 band_reach + 1]: band(z) = sum over d of filter[reach + d] bin(z - d)

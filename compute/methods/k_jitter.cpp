@@ -32,7 +32,7 @@ KJitter::KJitter(const ScanGeometry& geometry, const Calibration& calibration)
 
 void check_k_jitter(const std::vector<double>& k_jitter, const ScanGeometry& geometry, const std::string& where) {
     if (k_jitter.empty()) return;
-    constexpr double largest_share = 0.1;  // of the samples; larger values indicate a different k map
+    constexpr double largest_share = 0.1;  // share of the samples; larger values indicate a different k map
     const std::int64_t rows = std::ssize(k_jitter) / 2;
     require(k_jitter.size() % 2 == 0, "holds half a row", where, "a row is offset, stretch");
     require(lines_a_row(geometry, rows) != 0,

@@ -17,11 +17,12 @@ namespace echolux {
 
 // Spreads the samples of a moved line to the finer grid.
 struct MovedSpreading {
-    CubicPiecesView<float> kernel;  // of s = sqrt(1 - (2d/W)^2), in which all kernels are smooth up to their ends
+    // Function of s = sqrt(1 - (2d/W)^2), in which all kernels are smooth up to their ends
+    CubicPiecesView<float> kernel;
     std::int64_t width = 1;
     std::int64_t grid = 0;    // points of the finer grid
     double ratio = 1;         // points of the finer grid per point of the k grid
-    std::int64_t points = 0;  // of the k grid
+    std::int64_t points = 0;  // points of the k grid
 
     // Returns whether a point is on the k grid. Samples outside it are ignored.
     ECHOLUX_HD bool holds(double point) const { return point >= -0.5 && point <= static_cast<double>(points) - 0.5; }

@@ -40,7 +40,7 @@ std::int64_t floor_within(double position, std::int64_t low, std::int64_t high) 
 struct Row {
     std::int64_t first;
     std::vector<double> weights;
-    double offset = 0;  // of the point from sample first + 1
+    double offset = 0;  // distance of the point from sample first + 1
 };
 
 Row two_taps(std::int64_t left, double t) {

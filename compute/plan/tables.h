@@ -78,7 +78,7 @@ std::vector<double> source_on_grid(const Recipe& recipe, const Calibration& cali
 struct SpectralWeight {
     std::vector<std::complex<float>> values;  // [points]
     bool real = true;                         // all imaginary parts are zero: a real transform suffices
-    double sum = 1;                           // of the window or of the shaping target
+    double sum = 1;                           // sum of the window or of the shaping target
 };
 
 SpectralWeight spectral_weight(const Recipe& recipe, const Calibration& calibration, const KGrid& grid);

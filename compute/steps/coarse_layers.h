@@ -35,7 +35,7 @@ struct BlockAxis {
     };
     ECHOLUX_HD Share share(std::int64_t at) const {
         const auto place = static_cast<double>(at);
-        std::int64_t first = at * count / size;  // of the block that contains it, or of a neighbour
+        std::int64_t first = at * count / size;  // index of the block that contains it, or of a neighbour
         first = first > 1 ? first - 2 : 0;
         while (first + 1 < count && centre(first + 1) <= place) ++first;
         const std::int64_t second = first + 1 < count ? first + 1 : count - 1;

@@ -32,7 +32,7 @@ struct DecorrelationOf {
 // a histogram, so the result does not depend on the order in which threads add to it.
 struct BulkDecorrelation {
     static constexpr std::int32_t bins = 512;
-    static constexpr float max_noise = 0.1f;  // of noise.value: 10 dB SNR
+    static constexpr float max_noise = 0.1f;  // limit of noise.value: 10 dB SNR
     static constexpr float max_shown = 0.5f;  // above this the B-scan carries no flow information
 
     // Returns the histogram bin of a voxel, or -1 for voxels that are too dark.

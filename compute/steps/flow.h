@@ -59,7 +59,7 @@ ECHOLUX_HD inline PhaseStep phase_step(Phasor earlier, Phasor later, Phasor bulk
 struct BulkSum {
     Phasor product;
     float tissue = 0;  // bins above the noise
-    float still = 0;   // of these, bins that move with the current estimate
+    float still = 0;   // tissue bins that move with the current estimate
 
     ECHOLUX_HD void add(const BulkSum& other) {
         product.re += other.product.re;
@@ -74,7 +74,7 @@ struct BulkSum {
 // amplitude squared because they are complex products.
 struct BulkShare {
     static constexpr int trimmings = 3;
-    static constexpr float cosine_of_most = 0.92106099f;  // of the max deviation, 0.4 rad
+    static constexpr float cosine_of_most = 0.92106099f;  // cosine of the max deviation, 0.4 rad
     float min_power = 0;
 
     ECHOLUX_HD BulkSum operator()(Phasor earlier, Phasor later, Phasor estimate) const {

@@ -36,7 +36,7 @@ struct NaturalLog {
 
 // Edges of the layers in an A-scan: 0, then its boundaries (`stride` values apart), then the depth.
 struct LayerEdges {
-    const std::int32_t* rows;  // of the first boundary
+    const std::int32_t* rows;  // rows of the first boundary
     std::int64_t stride;
     int boundaries, depth;
 

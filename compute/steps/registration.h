@@ -98,7 +98,7 @@ struct ShiftMap {
 
 // Correlation of a strip for one shift, summed over the maps of its B-scans.
 struct StripMap {
-    const float* maps;     // of the first B-scan
+    const float* maps;     // map of the first B-scan
     std::int64_t between;  // distance between the maps of consecutive B-scans
     StripRows rows;
     RowRun run;

@@ -50,7 +50,7 @@ struct StepSums {
     Real step = 0;        // |s|^2
     Real seen = 0;        // |A s|^2
     Real left = 0;        // |A x - y|^2 after the step
-    Real amplitudes = 0;  // of x, after the step
+    Real amplitudes = 0;  // sum of the amplitudes of x after the step
 
     ECHOLUX_HD StepSums operator+(const StepSums& other) const {
         return {step + other.step, seen + other.seen, left + other.left, amplitudes + other.amplitudes};
@@ -85,7 +85,7 @@ ECHOLUX_HD inline void add_change(float residual, float change, StepSums<Real>& 
 template <class Real>
 class SearchRules {
   public:
-    static constexpr int max_tries = 40;  // of one iteration, each half as long as the previous
+    static constexpr int max_tries = 40;  // trials per iteration, each half as long as the previous
 
     // Starts a search. `largest` is the max amplitude of the first gradient: with tau at or above it the result is
     // zero. `energy` is |y|^2.
@@ -153,7 +153,7 @@ class SearchRules {
 
     Real largest_tau_ = 0, last_tau_ = 0, tau_ = 0;
     Real curvature_ = 1;
-    Real left_ = 0, amplitudes_ = 0;  // of the current profile
+    Real left_ = 0, amplitudes_ = 0;  // values of the current profile
     Real values_[memory] = {};        // past objectives, most recent first
 };
 
