@@ -1,4 +1,4 @@
-// What every header of the C++ interface needs: structs with their size set, errors as exceptions, handles that free
+// Shared by all headers of the C++ interface: structs with their size set, errors as exceptions, and handles that free
 // themselves.
 #ifndef ECHOLUX_BASE_HPP
 #define ECHOLUX_BASE_HPP
@@ -17,7 +17,7 @@
 
 namespace echolux::api {
 
-// A struct of the interface with its size set and all other fields at their defaults.
+// Returns a struct of the C interface with its size set and all other fields at their defaults.
 template <class S>
 S make() {
     S one{};
@@ -25,6 +25,7 @@ S make() {
     return one;
 }
 
+// Thrown for every failed call. what() is "where: problem (remedy)".
 class Error : public std::runtime_error {
   public:
     explicit Error(const echolux_error& error)
@@ -49,7 +50,7 @@ class Error : public std::runtime_error {
     std::string problem_, where_, remedy_;
 };
 
-// Some elements in memory of others.
+// View of contiguous elements owned by someone else, like C++20's std::span.
 template <class T>
 class Span {
   public:
@@ -69,7 +70,8 @@ class Span {
     std::size_t size_ = 0;
 };
 
-// Makes any call: call(&error) returns a status, which is thrown unless it is one of these.
+// Calls call(&error) and returns its status. Throws Error unless the status is ECHOLUX_OK or one of the other
+// arguments.
 template <class Call>
 echolux_status checked(const Call& call, echolux_status also = ECHOLUX_OK, echolux_status besides = ECHOLUX_OK) {
     auto error = make<echolux_error>();
@@ -80,13 +82,13 @@ echolux_status checked(const Call& call, echolux_status also = ECHOLUX_OK, echol
 
 namespace detail {
 
-// call(buffer, size, needed, error)
+// Returns the text that call(buffer, size, needed, error) writes.
 template <class Call>
 std::string text(const Call& call) {
     std::size_t needed = 0;
     checked([&](echolux_error* error) { return call(nullptr, 0, &needed, error); });
     std::string all;
-    while (all.size() < needed) {  // it may grow in between
+    while (all.size() < needed) {  // the text may grow between the calls
         all.assign(needed, '\0');
         auto error = make<echolux_error>();
         if (call(all.data(), all.size(), &needed, &error) != ECHOLUX_OK && needed <= all.size()) throw Error(error);
@@ -112,12 +114,12 @@ inline std::vector<const char*> pointers(const std::vector<std::string>& texts) 
 
 using Assignments = std::vector<std::string>;  // "recipe.window=hann"
 
-// Receives the progress of work; false stops it, which throws Error{ECHOLUX_CANCELLED}.
+// Receives progress. Returning false stops the work, which then throws Error with ECHOLUX_CANCELLED.
 using Progress = std::function<bool(const std::string& task, std::int64_t done, std::int64_t total)>;
 
 namespace detail {
 
-// The callback of `user` = Progress. An exception there stops the work.
+// C callback for a Progress passed as `user`. An exception in it stops the work.
 inline int tell(void* user, const char* task, std::int64_t done, std::int64_t total, const char*) {
     try {
         return (*static_cast<const Progress*>(user))(task, done, total) ? 0 : 1;

@@ -1,18 +1,23 @@
-/* Echolux as a library: spectra of optical coherence tomography to volumes, on a CPU or a GPU. docs/library.md is the
- * tutorial; echolux.hpp is the same for C++. This includes all of it; each header beside it is about one kind of
- * handle.
+/* Echolux as a library: reconstructs spectra of optical coherence tomography to volumes on a CPU or GPU. This header
+ * includes the whole C interface; each header beside it covers one kind of handle. docs/library.md is the tutorial.
+ * echolux.hpp is the C++17 interface.
  *
- * Every call returns an echolux_status and, where `error` is not NULL, fills it in: what is wrong, where, and what to
- * do about it. Nothing throws, exits, prints or keeps global state. A handle is used by one thread at a time; different
- * handles by different threads. Memory that a call gives belongs to the handle it came from, unless it says otherwise.
+ * Errors: every call returns an echolux_status and fills `error` unless it is NULL: problem, location and remedy. No
+ * call throws, exits, prints or uses global state.
  *
- * Structs passed by pointer begin with their size: set it to sizeof (ECHOLUX_INIT does, and clears the rest). What a
- * caller's older, shorter struct lacks has its default, which is 0 in every field; echolux_error.size must be set too.
+ * Threads: use a handle from one thread at a time. Different handles may be used concurrently.
+ *
+ * Ownership: memory returned by a call is owned by its handle unless stated otherwise.
+ *
+ * Structs: structs passed by pointer begin with their size. Set it to sizeof, or use ECHOLUX_INIT, which also clears
+ * the other fields. Fields missing from an older, shorter struct have their default, which is always 0. Also set
+ * echolux_error.size.
  *
  * Texts are UTF-8 and end with 0. Calls that return a text write it to `buffer` of `size` bytes and set `*needed` (may
- * be NULL) to its length with the 0. Size 0 only asks for the length; a buffer that is too small is
- * ECHOLUX_BAD_ARGUMENT and receives the beginning. Memory order of volumes: depth fastest, then A-scans, then B-scans.
- */
+ * be NULL) to its length including the 0. Use size 0 to query the length. If the buffer is too small, it receives the
+ * beginning and the call returns ECHOLUX_BAD_ARGUMENT.
+ *
+ * Memory order of volumes: depth fastest, then A-scans, then B-scans. */
 #ifndef ECHOLUX_H
 #define ECHOLUX_H
 

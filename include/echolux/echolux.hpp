@@ -1,5 +1,5 @@
-// echolux.h for C++17: handles that free themselves, exceptions, strings and vectors; it adds nothing to the C
-// interface, which documents what calls do, their units and shapes. Include path and linking are those of the C
+// C++17 wrapper of echolux.h: handles that free themselves, exceptions, strings and vectors. It adds no features. The C
+// headers document what the calls do, their units and their shapes. Include path and linking are those of the C
 // interface.
 #ifndef ECHOLUX_HPP
 #define ECHOLUX_HPP

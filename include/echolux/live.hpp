@@ -1,4 +1,4 @@
-// Live sessions.
+// Live sessions; see live.h.
 #ifndef ECHOLUX_LIVE_HPP
 #define ECHOLUX_LIVE_HPP
 
@@ -25,7 +25,7 @@ class Live {
         });
         return Live(handle);
     }
-    // A session whose blocks are given by push().
+    // Creates a session whose blocks come from push().
     static Live create(const Scan& scan, const echolux_live_options& options = make<echolux_live_options>(),
                        std::int64_t block_b_scans = 0) {
         echolux_live* handle = nullptr;
@@ -39,12 +39,12 @@ class Live {
     void stop() {
         checked([&](auto* error) { return echolux_live_stop(get(), error); });
     }
-    // False: something was still worked on by then.
+    // Returns false if the session was not idle within the timeout.
     bool wait(std::int32_t timeout_ms) {
         return checked([&](auto* error) { return echolux_live_wait(get(), timeout_ms, error); }, ECHOLUX_NOTHING_YET) ==
                ECHOLUX_OK;
     }
-    // False: no room became free in time.
+    // Returns false if there was no room within the timeout.
     bool push(const echolux_block& block, std::int32_t timeout_ms) {
         return checked([&](auto* error) { return echolux_live_push(get(), &block, timeout_ms, error); },
                        ECHOLUX_NOTHING_YET) == ECHOLUX_OK;
@@ -52,7 +52,7 @@ class Live {
     void end() {
         checked([&](auto* error) { return echolux_live_end(get(), error); });
     }
-    // Nothing: no volume arrived in time, or, once ended() is true, there are no more.
+    // Returns std::nullopt if no volume arrived within the timeout, or if there are no more; then ended() is true.
     std::optional<Volumes> next(std::int32_t timeout_ms) {
         echolux_volume *structure = nullptr, *flow = nullptr;
         const echolux_status status =
@@ -63,11 +63,13 @@ class Live {
         return detail::volumes(structure, flow);
     }
     bool ended() const { return has_ended_; }
+    // Number of recent volumes kept in memory.
     std::int64_t kept() const {
         std::int64_t count = 0;
         checked([&](auto* error) { return echolux_live_kept(get(), &count, error); });
         return count;
     }
+    // Returns a kept volume (0: the oldest) and freezes the kept ones until play().
     Volumes go_to(std::int64_t time_point) {
         echolux_volume *structure = nullptr, *flow = nullptr;
         checked([&](auto* error) { return echolux_live_go_to(get(), time_point, &structure, &flow, error); });
@@ -76,6 +78,7 @@ class Live {
     void play() {
         checked([&](auto* error) { return echolux_live_play(get(), error); });
     }
+    // Writes the kept volumes of the last `seconds` (0: all) and returns their number.
     std::int64_t save_kept(const std::string& path, double seconds = 0) {
         std::int64_t count = 0;
         checked([&](auto* error) { return echolux_live_save_kept(get(), path.c_str(), seconds, &count, error); });
@@ -89,12 +92,13 @@ class Live {
         checked([&](auto* error) { return echolux_live_get_stats(get(), &stats, error); });
         return stats;
     }
+    // Returns a new scan that describes the source and its current processing.
     Scan scan() {
         echolux_scan* handle = nullptr;
         checked([&](auto* error) { return echolux_live_scan(get(), &handle, error); });
         return Scan(handle);
     }
-    // `stripe_folders`: on further disks, which spectra go to as well, in stripes.
+    // `stripe_folders`: folders on further disks over which the spectra are striped.
     void record(const std::string& scan_toml, bool overwrite = false,
                 const std::vector<std::string>& stripe_folders = {}) {
         const auto folders = detail::pointers(stripe_folders);
@@ -108,6 +112,7 @@ class Live {
         checked([&](auto* error) { return echolux_live_stop_recording(get(), &recorded, error); });
         return recorded;
     }
+    // Returns the events since the last call, one per line.
     std::string events() const {
         return detail::text([&](auto... to) { return echolux_live_events(get(), to...); });
     }

@@ -13,6 +13,7 @@
 
 namespace echolux::api {
 
+// Camera, colours, light and clipping, by the settings of section view.
 class View {
   public:
     View() {
@@ -31,6 +32,7 @@ class View {
     detail::Owned<echolux_view, echolux_view_free> handle_;
 };
 
+// RGBA pixels, rows from the top.
 struct Picture {
     std::size_t width = 0, height = 0;
     std::vector<std::uint8_t> rgba;
@@ -45,6 +47,7 @@ class Renderer {
         });
         handle_.reset(handle);
     }
+    // Renders with the size of view.width and view.height.
     Picture render(const Volume& volume, View& view, const Volume* flow = nullptr) {
         Picture picture;
         picture.width = static_cast<std::size_t>(view.settings().number("view.width"));
@@ -61,7 +64,7 @@ class Renderer {
     detail::Owned<echolux_renderer, echolux_renderer_free> handle_;
 };
 
-// A movie of a volume in memory, or, where that is nullptr, of what the file `input` holds.
+// Writes a movie of `volume` or, if it is nullptr, of the file `input`.
 inline void write_movie(const Volume* volume, const std::string& input, View& view, const std::string& output,
                         echolux_movie movie = make<echolux_movie>(), Progress progress = {}) {
     if (progress) {

@@ -1,4 +1,4 @@
-// Reconstruction: whole scans, many scans, blocks.
+// Reconstruction of whole scans, of many scans, and of blocks.
 #ifndef ECHOLUX_RECONSTRUCT_HPP
 #define ECHOLUX_RECONSTRUCT_HPP
 
@@ -11,7 +11,7 @@
 
 namespace echolux::api {
 
-// `part` may leave progress to `progress`.
+// Reads and reconstructs one volume. A non-empty `progress` replaces the callback of `part`.
 inline Volumes reconstruct(const Scan& scan, const echolux_device& device = make<echolux_device>(),
                            echolux_part part = make<echolux_part>(), Progress progress = {}) {
     if (progress) {
@@ -23,7 +23,7 @@ inline Volumes reconstruct(const Scan& scan, const echolux_device& device = make
     return detail::volumes(structure, flow);
 }
 
-// Many scans of one protocol, or many parts of them, one after the other.
+// Reconstructs many scans of one protocol, or many parts of them, one after another, with one plan.
 class Batch {
   public:
     explicit Batch(const echolux_device& device = make<echolux_device>()) {
@@ -32,7 +32,7 @@ class Batch {
         handle_.reset(handle);
     }
 
-    // As echolux::api::reconstruct().
+    // Same as echolux::api::reconstruct(), with identical results.
     Volumes reconstruct(const Scan& scan, echolux_part part = make<echolux_part>(), Progress progress = {}) {
         if (progress) {
             part.progress = detail::tell;
@@ -43,6 +43,7 @@ class Batch {
             [&](auto* error) { return echolux_batch_reconstruct(get(), scan.get(), &part, &structure, &flow, error); });
         return detail::volumes(structure, flow);
     }
+    // Number of plans made.
     std::int64_t plans() const {
         std::int64_t plans = 0;
         checked([&](auto* error) { return echolux_batch_plans(get(), &plans, error); });
@@ -55,6 +56,7 @@ class Batch {
     detail::Owned<echolux_batch, echolux_batch_free> handle_;
 };
 
+// Reconstructs blocks into memory of the caller. Use it from one thread.
 class Reconstructor {
   public:
     explicit Reconstructor(const Scan& scan, const echolux_device& device = make<echolux_device>(),
@@ -66,6 +68,7 @@ class Reconstructor {
         handle_.reset(handle);
     }
 
+    // Grid of the structure volumes that it produces.
     echolux_grid grid() const {
         auto grid = make<echolux_grid>();
         checked([&](auto* error) { return echolux_reconstructor_grid(get(), &grid, nullptr, error); });
@@ -85,12 +88,14 @@ class Reconstructor {
         });
         return completion;
     }
+    // Updates the running background from a block that is not reconstructed.
     void prime(const echolux_block& block) {
         checked([&](auto* error) { return echolux_reconstructor_prime(get(), &block, error); });
     }
     void wait(std::uint64_t completion) {
         checked([&](auto* error) { return echolux_reconstructor_wait(get(), completion, error); });
     }
+    // Releases completed blocks without blocking.
     void collect() {
         checked([&](auto* error) { return echolux_reconstructor_collect(get(), error); });
     }

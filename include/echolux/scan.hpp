@@ -1,4 +1,4 @@
-// Scans and their settings.
+// Scans and their settings; see scan.h.
 #ifndef ECHOLUX_SCAN_HPP
 #define ECHOLUX_SCAN_HPP
 
@@ -15,7 +15,7 @@
 
 namespace echolux::api {
 
-// Settings of a scan or a view, which must outlive them.
+// Settings of a scan or a view. The scan or view must outlive this object.
 class Settings {
   public:
     explicit Settings(echolux_settings* handle) : handle_(handle) {}
@@ -38,7 +38,7 @@ class Settings {
         return value;
     }
 
-    // Their texts live as long as the scan or view.
+    // Texts in the result are owned by the scan or view.
     std::vector<echolux_setting> all() const {
         std::size_t count = 0;
         checked([&](auto* error) { return echolux_settings_count(handle_, &count, error); });
@@ -48,6 +48,7 @@ class Settings {
         }
         return settings;
     }
+    // Returns the settings that differ from their defaults, or all of them, as TOML.
     std::string toml(bool all = false) const {
         return detail::text([&](auto... to) { return echolux_settings_toml(handle_, all ? 1 : 0, to...); });
     }
@@ -56,6 +57,7 @@ class Settings {
     echolux_settings* handle_;
 };
 
+// Layout of recorded spectra, and how to process them.
 class Scan {
   public:
     static Scan open(const std::string& path, const Assignments& assignments = {}) {
@@ -104,26 +106,30 @@ class Scan {
         get_it(values.data(), count);
         return values;
     }
+    // Reads the raw spectra of B-scan positions [first, first + b_scans) of a volume.
     void read(std::int64_t volume, std::int64_t first, std::int64_t b_scans, Span<std::byte> spectra) const {
         checked([&](auto* error) {
             return echolux_scan_read(get(), volume, first, b_scans, spectra.data(), spectra.size(), error);
         });
     }
+    // Returns the grid of the structure volume without allocating it.
     echolux_grid plan() const {
         auto grid = make<echolux_grid>();
         checked([&](auto* error) { return echolux_plan(get(), &grid, nullptr, error); });
         return grid;
     }
+    // Measures the noise floor in a block.
     double noise_floor_db(const echolux_block& block) const {
         double db = 0;
         checked([&](auto* error) { return echolux_measure_noise_floor(get(), &block, &db, error); });
         return db;
     }
 
-    // Functions that see what is on its way; what they point to must live as long as what is made of the scan.
+    // Sets callbacks in the pipeline. What `user` points to must outlive all objects created from this scan.
     void set_stages(const echolux_stages& stages) {
         checked([&](auto* error) { return echolux_scan_set_stages(get(), &stages, error); });
     }
+    // Measures the mirror in a block; see echolux_read_mirror().
     echolux_mirror_reading mirror(const echolux_block& block, Span<const double> background = {},
                                   std::int64_t depth_begin = 0, std::int64_t depth_end = 0) const {
         if (background.size() != 0 && static_cast<std::int64_t>(background.size()) != shape().samples) {

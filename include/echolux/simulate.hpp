@@ -36,16 +36,18 @@ class Simulation {
                                              progress ? detail::tell : nullptr, &progress, error);
         });
     }
+    // Writes the files of `echolux simulate`.
     void write(const std::string& scan_toml, bool overwrite = false, Progress progress = {}) const {
         checked([&](auto* error) {
             return echolux_simulation_write(get(), scan_toml.c_str(), overwrite ? 1 : 0,
                                             progress ? detail::tell : nullptr, &progress, error);
         });
     }
+    // Returns the ground-truth values as TOML.
     std::string facts() const {
         return detail::text([&](auto... to) { return echolux_simulation_facts(get(), to...); });
     }
-    // `values` empty: only described.
+    // Returns a ground-truth array. With empty `values`, only its description.
     echolux_truth truth(const std::string& name, Span<std::byte> values = {}) {
         auto truth = make<echolux_truth>();
         checked([&](auto* error) {
@@ -60,7 +62,7 @@ class Simulation {
     detail::Owned<echolux_simulation, echolux_simulation_free> handle_;
 };
 
-// What a validation of this build found.
+// Results of validating this build.
 class Validation {
   public:
     explicit Validation(const echolux_device& device = make<echolux_device>(), bool quick = false,
@@ -73,7 +75,7 @@ class Validation {
         handle_.reset(handle);
     }
 
-    // Their texts live as long as this.
+    // Texts in the result are owned by the validation.
     std::vector<echolux_check> checks() const {
         std::size_t count = 0;
         checked([&](auto* error) { return echolux_validation_count(handle_.get(), &count, error); });
@@ -83,6 +85,7 @@ class Validation {
         }
         return all;
     }
+    // Returns the whole report as Markdown.
     std::string report() const {
         return detail::text([&](auto... to) { return echolux_validation_report(handle_.get(), to...); });
     }

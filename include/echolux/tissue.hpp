@@ -1,4 +1,4 @@
-// Tissue: less speckle, surfaces between layers, motion taken out, attenuation, flow through vessels.
+// Speckle reduction, segmentation, registration, attenuation, and flow through vessels; see tissue.h.
 #ifndef ECHOLUX_TISSUE_HPP
 #define ECHOLUX_TISSUE_HPP
 
@@ -25,7 +25,7 @@ inline const char* or_null(const std::string& text) {
     return text.empty() ? nullptr : text.c_str();
 }
 
-// call(progress callback, its user, error)
+// Calls call(progress callback, user, error) and throws if it fails.
 template <class Call>
 void told(const Progress& progress, const Call& call) {
     auto* user = const_cast<Progress*>(&progress);
@@ -34,7 +34,7 @@ void told(const Progress& progress, const Call& call) {
 
 }  // namespace detail
 
-// Settings of what is done with tissue; at their defaults unless they are assigned.
+// Settings of the tissue analyses. `layers` is the layer model.
 class Tissue {
   public:
     explicit Tissue(const Assignments& assignments = {}, const std::string& layers = {}) {
@@ -58,6 +58,7 @@ class Tissue {
     detail::Owned<echolux_tissue, echolux_tissue_free> handle_;
 };
 
+// Reduces speckle.
 inline Volume filter(const Volume& volume, const Tissue& tissue = Tissue(),
                      const echolux_device& device = make<echolux_device>(), const Progress& progress = {}) {
     echolux_volume* handle = nullptr;
@@ -69,7 +70,7 @@ inline Volume filter(const Volume& volume, const Tissue& tissue = Tissue(),
 
 struct Average {
     Volume mean;
-    double independent;  // looks
+    double independent;  // equivalent number of independent looks
 };
 inline Average average(const std::vector<const Volume*>& volumes, const Tissue& tissue = Tissue()) {
     const auto all = detail::handles(volumes);
@@ -94,7 +95,7 @@ inline Attenuation attenuation(const Volume& volume, const Tissue& tissue = Tiss
     return {Volume(handle), stats};
 }
 
-// Surfaces between layers of a volume.
+// Surfaces between the layers of a volume.
 class Surfaces {
   public:
     explicit Surfaces(echolux_surfaces* handle) : handle_(handle) {}
@@ -128,16 +129,18 @@ class Surfaces {
     Volume volume() const {
         return made([&](auto** to, auto* error) { return echolux_surfaces_volume(get(), to, error); });
     }
-    // Empty, empty: each layer.
+    // With two empty names, one slice per layer.
     Volume thickness(const std::string& upper = {}, const std::string& lower = {}) const {
         return made([&](auto** to, auto* error) {
             return echolux_surfaces_thickness(get(), detail::or_null(upper), detail::or_null(lower), to, error);
         });
     }
+    // Projects the slab between two surfaces to an en face map.
     Volume en_face(const Volume& of, const echolux_slab& slab = make<echolux_slab>()) const {
         return made(
             [&](auto** to, auto* error) { return echolux_surfaces_en_face(get(), of.get(), &slab, to, error); });
     }
+    // Shifts `of` in depth so that surface `level` is flat; `back` undoes it.
     Volume flattened(const Volume& of, const std::string& level = {}, bool back = false) const {
         return made([&](auto** to, auto* error) {
             return echolux_surfaces_flatten(get(), of.get(), detail::or_null(level), back ? 1 : 0, to, error);
@@ -157,6 +160,7 @@ class Surfaces {
     detail::Owned<echolux_surfaces, echolux_surfaces_free> handle_;
 };
 
+// Finds the surfaces of a structure volume.
 inline Surfaces segment(const Volume& volume, const Tissue& tissue = Tissue(),
                         const echolux_device& device = make<echolux_device>(), const Progress& progress = {}) {
     echolux_surfaces* handle = nullptr;
@@ -166,10 +170,10 @@ inline Surfaces segment(const Volume& volume, const Tissue& tissue = Tissue(),
     return Surfaces(handle);
 }
 
-// Where the B-scans of volumes belong.
+// Positions of the B-scans of volumes.
 class Registration {
   public:
-    // `reference`: nullptr for one of the volumes.
+    // `reference`: nullptr to use `reference_volume` of the volumes.
     explicit Registration(const std::vector<const Volume*>& volumes, const Volume* reference = nullptr,
                           std::int64_t reference_volume = 0, const Tissue& tissue = Tissue(),
                           const echolux_device& device = make<echolux_device>(), const Progress& progress = {}) {
@@ -197,6 +201,7 @@ class Registration {
         checked([&](auto* error) { return echolux_registration_mean(get(), &handle, error); });
         return Volume(handle);
     }
+    // Returns one volume with its B-scans at their registered positions; NaN without data.
     Volume volume(std::int64_t number) const {
         echolux_volume* handle = nullptr;
         checked([&](auto* error) { return echolux_registration_volume(get(), number, &handle, error); });
@@ -209,10 +214,10 @@ class Registration {
     detail::Owned<echolux_registration, echolux_registration_free> handle_;
 };
 
-// Flow through a section of a vessel over time.
+// Flow through a vessel section over time.
 class VesselFlow {
   public:
-    // `structures`: empty, or one for each volume of velocities.
+    // `structures`: empty, or one per volume of velocities.
     explicit VesselFlow(const std::vector<const Volume*>& velocities, const std::vector<const Volume*>& structures = {},
                         const echolux_flow_spec& spec = make<echolux_flow_spec>(), const Tissue& tissue = Tissue(),
                         const Progress& progress = {}) {
@@ -243,6 +248,7 @@ class VesselFlow {
     std::string table() const {
         return detail::text([&](auto... to) { return echolux_vessel_flow_table(get(), to...); });
     }
+    // Returns why no heart rate was found; empty if one was found.
     std::string heart_problem() const {
         return detail::text([&](auto... to) { return echolux_vessel_flow_heart_problem(get(), to...); });
     }

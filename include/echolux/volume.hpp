@@ -1,4 +1,4 @@
-// Volumes and series of them.
+// Volumes and series of volumes.
 #ifndef ECHOLUX_VOLUME_HPP
 #define ECHOLUX_VOLUME_HPP
 
@@ -12,6 +12,7 @@
 
 namespace echolux::api {
 
+// Voxels in host memory with their metadata; immutable.
 class Volume {
   public:
     explicit Volume(echolux_volume* handle) : handle_(handle) {}
@@ -37,13 +38,14 @@ class Volume {
         checked([&](auto* error) { return echolux_volume_grid(get(), &grid, error); });
         return grid;
     }
+    // Contiguous voxels, valid for the lifetime of the volume.
     Span<const std::byte> bytes() const {
         const void* data = nullptr;
         std::size_t size = 0;
         checked([&](auto* error) { return echolux_volume_data(get(), &data, &size, error); });
         return {static_cast<const std::byte*>(data), size};
     }
-    // The voxels, which must be of that type.
+    // The voxels as type T, which must match the voxel type.
     template <class T>
     Span<const T> voxels() const {
         const Span<const std::byte> all = bytes();
@@ -70,6 +72,7 @@ class Volume {
         checked([&](auto* error) { return echolux_volume_convert(get(), voxel, low, high, &handle, error); });
         return Volume(handle);
     }
+    // Converts a flow volume to axial velocities in mm/s (phases in rad if unknown).
     Volume velocities() const {
         echolux_volume* handle = nullptr;
         checked([&](auto* error) { return echolux_volume_velocities(get(), &handle, error); });
@@ -102,6 +105,7 @@ inline Volumes volumes(echolux_volume* structure, echolux_volume* flow) {
 
 }  // namespace detail
 
+// Volumes in files, one per time point.
 class Series {
   public:
     static Series open(const std::string& path) {
@@ -114,7 +118,7 @@ class Series {
         checked([&](auto* error) { return echolux_series_describe(handle_.get(), &count, nullptr, error); });
         return count;
     }
-    // Between two time points; 0: unknown.
+    // Interval between two time points in seconds; 0: unknown.
     double step_s() const {
         double seconds = 0;
         checked([&](auto* error) { return echolux_series_describe(handle_.get(), nullptr, &seconds, error); });
@@ -131,6 +135,7 @@ class Series {
             [&](auto* error) { return echolux_series_grid(handle_.get(), time_point, level, &grid, nullptr, error); });
         return grid;
     }
+    // Number of resolution levels of a time point.
     std::int64_t levels(std::int64_t time_point) const {
         auto grid = make<echolux_grid>();
         std::int64_t levels = 0;
@@ -145,7 +150,7 @@ class Series {
     std::string provenance(std::int64_t time_point) const {
         return detail::text([&](auto... to) { return echolux_series_provenance(handle_.get(), time_point, to...); });
     }
-    // Part of a time point, without gaps.
+    // Reads a region of a time point, contiguous with depth fastest.
     void read(std::int64_t time_point, const echolux_region& region, Span<std::byte> voxels) const {
         checked([&](auto* error) {
             return echolux_series_read_region(handle_.get(), time_point, &region, voxels.data(), voxels.size(), error);
