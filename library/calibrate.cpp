@@ -1,4 +1,4 @@
-// Calibration of arrays: means, noise, the k map of two mirrors, dispersion.
+// Calibration from arrays: mean spectra, noise, the k map from two mirrors, dispersion.
 #include <cmath>
 
 #include "app/jobs/calibrate_job.h"
@@ -15,12 +15,14 @@ using namespace echolux::library;
 
 namespace {
 
+// Returns a copy of a required spectrum, checked to be finite.
 std::vector<double> spectrum(const double* values, std::int64_t samples, const char* name) {
     required(values, name);
     const std::span<const double> numbers = numbers_argument(values, static_cast<std::size_t>(samples), name);
     return {numbers.begin(), numbers.end()};
 }
 
+// Accepts finite, non-negative lengths in um or nm.
 double length(double number, const char* name) {
     if (!std::isfinite(number) || number < 0) throw Error(ErrorCode::bad_setting, "is not a length", name);
     return number;
@@ -41,6 +43,7 @@ MirrorPair pair_of(const echolux_mirrors& given) {
     return pair;
 }
 
+// Fields left at 0 keep the default of the search.
 DispersionSearch search_of(const echolux_dispersion_search& given, const echolux_device* device) {
     constexpr double max_rad = 10'000;
     DispersionSearch search;

@@ -19,7 +19,7 @@ echolux_status status_of(ErrorCode code) {
     return ECHOLUX_INTERNAL;
 }
 
-// A size that was never set cannot be written to.
+// An error struct with an implausible size was not initialised and must not be written.
 bool can_be_filled(const echolux_error* error) {
     return error != nullptr && error->size > offsetof(echolux_error, what) && error->size <= max_struct_bytes;
 }
@@ -35,7 +35,9 @@ echolux_status fill(echolux_error* error, echolux_status status, std::string_vie
     put_text(remedy, all.remedy);
     const std::size_t known = std::min(error->size, sizeof all);
     std::memcpy(static_cast<void*>(error), &all, known);
-    if (known < sizeof all) reinterpret_cast<char*>(error)[known - 1] = 0;  // the last text may be cut
+    if (known < sizeof all)
+        reinterpret_cast<char*>(error)[known - 1] = 0;  // a struct of an older interface may cut
+                                                        // the last text short
     return status;
 }
 
@@ -48,7 +50,7 @@ echolux_status fill(echolux_error* error, echolux_status status, const Error& pr
 void put_text(std::string_view text, std::span<char> to) noexcept {
     std::size_t length = std::min(text.size(), to.size() - 1);
     const auto is_continued = [&](std::size_t i) { return (static_cast<unsigned char>(text[i]) & 0xC0) == 0x80; };
-    while (length > 0 && length < text.size() && is_continued(length)) --length;  // no half letters
+    while (length > 0 && length < text.size() && is_continued(length)) --length;  // do not split a UTF-8 character
     std::copy_n(text.begin(), length, to.begin());
     std::fill(to.begin() + static_cast<std::ptrdiff_t>(length), to.end(), '\0');
 }

@@ -1,5 +1,5 @@
-// The edge of the C interface: arguments are checked, structs of any interface version are read and written, and
-// exceptions become a status and an echolux_error.
+// Boundary of the C interface: checks arguments, reads and writes structs of any interface version, and converts
+// exceptions to a status and an echolux_error.
 #pragma once
 
 #include <algorithm>
@@ -19,25 +19,26 @@
 
 namespace echolux::library {
 
-// What is wrong with a call itself.
+// An error in the call itself, such as NULL. Reported as ECHOLUX_BAD_ARGUMENT.
 struct BadArgument : Error {
     BadArgument(std::string what, std::string where, std::string remedy = {})
         : Error(ErrorCode::bad_setting, std::move(what), std::move(where), std::move(remedy)) {}
 };
 
-// This build has no such part.
+// The call needs a part that is missing from this build. Reported as ECHOLUX_UNSUPPORTED.
 struct Unsupported : Error {
     Unsupported(std::string what, std::string where, std::string remedy)
         : Error(ErrorCode::device, std::move(what), std::move(where), std::move(remedy)) {}
 };
 
-// Of the exception that is being handled; fills `error` where it can be.
+// Fills `error` from the exception being handled and returns its status.
 echolux_status told(echolux_error* error) noexcept;
 void clear(echolux_error* error) noexcept;
 
-// No error: nothing came yet, or nothing comes any more.
+// Fills `error` for a status that is not an error, such as ECHOLUX_NOTHING_YET or ECHOLUX_ENDED.
 echolux_status said(echolux_error* error, echolux_status status, const char* what) noexcept;
 
+// Runs `work`, which returns void or a status, and converts exceptions. All C functions are written inside it.
 template <class Work>
 echolux_status guarded(echolux_error* error, const Work& work) noexcept {
     try {
@@ -55,13 +56,14 @@ echolux_status guarded(echolux_error* error, const Work& work) noexcept {
 
 // ---- arguments
 
+// Throws BadArgument for NULL.
 template <class T>
 T& required(T* pointer, const char* name) {
     if (pointer == nullptr) throw BadArgument("is NULL", name);
     return *pointer;
 }
 
-// For handles.
+// Throws BadArgument unless `handle` is alive and of its kind.
 template <class H>
 H& live_handle(H* handle, const char* name) {
     H& one = required(handle, name);
@@ -71,6 +73,7 @@ H& live_handle(H* handle, const char* name) {
     return one;
 }
 
+// Accepts NULL. An invalid handle is left alone.
 template <class H>
 echolux_status free_handle(H* handle) noexcept {
     return guarded(nullptr, [&] {
@@ -83,8 +86,9 @@ std::vector<std::string> texts_argument(const char* const* texts, std::size_t co
 
 // ---- sized structs
 
-inline constexpr std::size_t max_struct_bytes = 4096;  // whatever says that it is larger was not initialised
+inline constexpr std::size_t max_struct_bytes = 4096;  // a larger size means that the struct was not initialised
 
+// Number of bytes that the caller's struct and ours have in common.
 template <class S>
 std::size_t known_size(const S& of_caller, const char* name) {
     if (of_caller.size < sizeof(std::size_t) || of_caller.size > max_struct_bytes) {
@@ -93,7 +97,8 @@ std::size_t known_size(const S& of_caller, const char* name) {
     return std::min(of_caller.size, sizeof(S));
 }
 
-// What the caller's struct lacks is 0. A newer one may hold nothing that is not known here.
+// Reads the caller's struct. Fields missing from an older struct are 0. Fields of a newer struct, unknown here, must be
+// 0.
 template <class S>
 S taken(const S* of_caller, const char* name) {
     const std::size_t known = known_size(required(of_caller, name), name);
@@ -113,7 +118,7 @@ S taken_or_default(const S* of_caller, const char* name) {
     return of_caller == nullptr ? S{} : taken(of_caller, name);
 }
 
-// What the caller's struct has room for; its size stays.
+// Writes as much as fits the caller's struct, and keeps its size field.
 template <class S>
 void give(S* to, S what, const char* name) {
     const std::size_t known = known_size(required(to, name), name);
@@ -123,17 +128,18 @@ void give(S* to, S what, const char* name) {
 
 // ---- texts and lists
 
+// Writes a text with its final 0; see echolux.h for `size` and `needed`. Throws BadArgument if it was cut.
 void give_text(std::string_view text, char* buffer, std::size_t size, std::size_t* needed);
 void give_numbers(std::span<const double> numbers, double* values, std::size_t capacity, std::size_t* count);
-std::span<const double> numbers_argument(const double* values, std::size_t count, const char* name);  // finite
+std::span<const double> numbers_argument(const double* values, std::size_t count, const char* name);  // must be finite
 std::string lines_of(const std::vector<std::string>& lines);
 std::string lines_of(const std::map<std::string, std::string>& provenance);
 
-// Values of provenance may have several lines: line breaks as \n, backslashes as \\, and back.
+// Escape and unescape provenance values with several lines: line breaks as \n, backslashes as \\.
 std::string on_one_line(std::string_view value);
 std::string off_one_line(std::string_view line);
 
-// Into a fixed array, cut where it is too long.
+// Copies to a fixed array, truncated and ended with 0.
 void put_text(std::string_view text, std::span<char> to) noexcept;
 
 }  // namespace echolux::library

@@ -8,7 +8,7 @@
 namespace echolux::library {
 namespace {
 
-constexpr std::int64_t max_bytes = std::int64_t{1} << 47;  // more than any address space; products stay in 64 bits
+constexpr std::int64_t max_bytes = std::int64_t{1} << 47;  // exceeds any address space; products fit 64 bits
 
 void require_within(std::int64_t number, std::int64_t most, const char* what, const char* name) {
     if (number >= 0 && number <= most) return;
@@ -22,6 +22,7 @@ std::int64_t bytes_argument(std::int64_t bytes, const char* name) {
     return bytes;
 }
 
+// An event must exist, whereas a NULL stream is CUDA's default stream.
 CallerOrder order_of(std::int32_t sync, void* handle, const char* name) {
     switch (sync) {
         case ECHOLUX_SYNC_NONE: return {};
@@ -33,6 +34,7 @@ CallerOrder order_of(std::int32_t sync, void* handle, const char* name) {
     }
 }
 
+// Division instead of multiplication, so that large strides cannot overflow.
 bool fits(std::int64_t count, std::int64_t piece, std::int64_t stride, std::int64_t all) {
     return stride >= piece && piece <= all && (count == 1 || stride <= (all - piece) / (count - 1));
 }
@@ -40,7 +42,7 @@ bool fits(std::int64_t count, std::int64_t piece, std::int64_t stride, std::int6
 MemoryKind memory_of(std::int32_t memory, const char* name) {
     if (memory < ECHOLUX_HOST || memory > ECHOLUX_ON_DEVICE)
         throw BadArgument("is not one of the known kinds of memory", name);
-    return static_cast<MemoryKind>(memory);  // in the order of ECHOLUX_HOST ...
+    return static_cast<MemoryKind>(memory);  // same order as ECHOLUX_HOST ...
 }
 
 echolux_grid grid_of(const VolumeGrid& grid) {
@@ -48,7 +50,7 @@ echolux_grid grid_of(const VolumeGrid& grid) {
     out.depth = grid.depth;
     out.a_scans = grid.a_scans;
     out.b_scans = grid.b_scans;
-    out.voxel = static_cast<std::int32_t>(grid.type);  // in the order of ECHOLUX_U8 ...
+    out.voxel = static_cast<std::int32_t>(grid.type);  // same order as ECHOLUX_U8 ...
     out.voxel_bytes = static_cast<std::int32_t>(bytes_of(grid.type));
     out.bytes = grid.bytes();
     std::ranges::copy(grid.spacing_um, out.spacing_um);

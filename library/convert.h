@@ -1,4 +1,4 @@
-// Between the structs of the interface and ours.
+// Converts between structs of the C interface and those of the library.
 #pragma once
 
 #include <map>
@@ -12,12 +12,13 @@
 
 namespace echolux::library {
 
-echolux_grid grid_of(const VolumeGrid& grid);  // but for its size
+echolux_grid grid_of(const VolumeGrid& grid);  // all fields except size
 
-// NULL: automatic. Throws Error{bad_setting}.
+// NULL selects automatically. Throws Error{bad_setting}.
 BackendChoice backend_of(const echolux_device* device);
 
-// Stages of a caller, who is told when nobody has them any more, if the call that took them succeeded.
+// Stages of a caller. Calls `release` when the last reference is gone, provided that the call that registered them
+// succeeded (`are_kept`).
 struct CallersStages : Stages {
     CallersStages() = default;
     CallersStages(const CallersStages&) = delete;
@@ -30,29 +31,29 @@ struct CallersStages : Stages {
     bool are_kept = false;
 };
 
-// Those for blocks of `geometry`; null: there are none.
+// Stages for blocks of `geometry`; null without stages.
 std::shared_ptr<CallersStages> stages_of(const echolux_stages* stages, const ScanGeometry& geometry);
 
-// As provenance tells of them: "spectra, voxels".
+// Spelling for provenance: "spectra, voxels".
 std::string names_of(const Stages& stages);
 
-// Throws Error{bad_setting} for what no memory can be; that it fits a plan is checked by who uses it.
+// Throws Error{bad_setting} for impossible sizes or kinds of memory. The user checks that the block fits its plan.
 Block block_of(const echolux_block* block, const char* name);
 
-// The same, of B-scans that lie in host memory and are of `spec`, which gets room for all of them in a block.
+// Like block_of(), for B-scans of `spec` in host memory. Sets spec.block_b_scans to the size of this block.
 Block host_block_of(const echolux_block* block, ReconstructionSpec& spec);
 
-// Of what memory can be; throw Error{bad_setting} naming `name`.
+// Check and convert fields about memory. Throw Error{bad_setting} that names `name`.
 std::int64_t bytes_argument(std::int64_t bytes, const char* name);
 MemoryKind memory_of(std::int32_t memory, const char* name);
 CallerOrder order_of(std::int32_t sync, void* handle, const char* name);
 
-// Whether `count` pieces, `stride` bytes apart, lie within `all` bytes.
+// Returns true if `count` pieces, `stride` bytes apart, fit into `all` bytes.
 bool fits(std::int64_t count, std::int64_t piece, std::int64_t stride, std::int64_t all);
 
 VoxelType voxel_type_of(std::int32_t voxel);
 
-// Tells the caller's function, which may stop the work.
+// Forwards progress to the caller's function, which may stop the work.
 class CallerProgress : public Progress {
   public:
     CallerProgress(echolux_progress told, void* user) : told_(told), user_(user) {}
@@ -68,9 +69,10 @@ class CallerProgress : public Progress {
     std::int64_t done_ = 0, total_ = 0;
 };
 
+// Returns a handle that the caller of the interface will own.
 echolux_volume* new_volume(Volume volume);
 
-// Made of another one: of the same time, with the same warnings.
+// Returns a new volume computed from another one, with the same time, number, warnings and scan geometry.
 echolux_volume* derived_volume(const echolux_volume& from, Volume volume);
 
 }  // namespace echolux::library

@@ -1,5 +1,5 @@
-// What stands behind the opaque handles. Each begins with a word that tells its kind while it lives, so that a handle
-// that was freed, or is of another kind, is told apart as well as memory that may be somebody else's allows.
+// Structs behind the opaque handles. Each begins with a tag of its kind that is cleared when it is freed. This detects
+// wrong and freed handles as far as possible, since freed memory may have been reused.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace echolux::library {
 
-// One a kind; changed to `freed` before the memory goes.
+// One tag per kind. It is changed to `freed` before the memory is released.
 enum class Kind : std::uint64_t {
     freed = 0,
     scan = 0x6563686f6c757801,
@@ -38,10 +38,11 @@ enum class Kind : std::uint64_t {
     vessel_flow
 };
 
+// Base of all handles: the tag holds its kind while it is alive.
 template <Kind kind>
 struct Handle {
     static constexpr Kind its_kind = kind;
-    volatile Kind is = kind;  // volatile: the last write before the memory goes is not left out
+    volatile Kind is = kind;  // volatile: keep the last write before the memory is released
 
     Handle() = default;
     Handle(const Handle&) = delete;
@@ -52,7 +53,7 @@ struct Handle {
 }  // namespace echolux::library
 
 struct echolux_settings : echolux::library::Handle<echolux::library::Kind::settings> {
-    // The texts of a field, kept for echolux_settings_describe().
+    // Texts of a field, kept for echolux_settings_describe().
     struct Texts {
         std::string key, unit, help, default_text;
         std::vector<std::string> choices;
@@ -61,9 +62,10 @@ struct echolux_settings : echolux::library::Handle<echolux::library::Kind::setti
 
     echolux::Settings settings;
     std::vector<Texts> texts;
-    std::function<void(const std::string& key, const std::function<void()>& set)> change;  // sets all or nothing
+    // Runs `set`, and restores all settings if it throws.
+    std::function<void(const std::string& key, const std::function<void()>& set)> change;
 
-    void finish();  // everything is bound
+    void finish();  // call after all fields are bound
     const echolux::BoundField& field(const char* key) const;
 };
 
@@ -72,7 +74,7 @@ struct echolux_scan : echolux::library::Handle<echolux::library::Kind::scan> {
 
     bool has_spectra() const { return !scan.spectra.empty(); }
 
-    // With a noise floor that is open measured. Throws Error{bad_setting} where there is nothing to measure it from.
+    // Returns the spec with an open noise floor measured. Throws Error{bad_setting} without a file to measure it from.
     echolux::ReconstructionSpec spec(std::int64_t block_b_scans) const;
 
     echolux::Scan scan;
@@ -87,7 +89,7 @@ struct echolux_volume : echolux::library::Handle<echolux::library::Kind::volume>
     double time_s = 0;
     std::int64_t number = 0;
     std::vector<std::string> warnings;
-    echolux::ScanGeometry geometry;  // of the scan that it was made from
+    echolux::ScanGeometry geometry;  // of the scan it was reconstructed from
 };
 
 struct echolux_series : echolux::library::Handle<echolux::library::Kind::series> {

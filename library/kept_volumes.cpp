@@ -17,6 +17,7 @@ void KeptVolumes::add(const FinishedVolume& volume) {
         bytes_ = 0;
     }
     volumes_.push_back(volume);
+    // Drop the oldest until the rest fits.
     for (bytes_ += volume.bytes(); bytes_ > max_bytes_; volumes_.pop_front()) bytes_ -= volumes_.front().bytes();
 }
 
@@ -47,6 +48,7 @@ void KeptVolumes::play() {
 }
 
 std::int64_t KeptVolumes::save(const std::filesystem::path& path, double seconds) const {
+    // Copy the list, whose voxels are shared, so that the session is not blocked while the file is written.
     const std::deque<FinishedVolume> volumes = [&] {
         const std::scoped_lock lock(mutex_);
         return volumes_;

@@ -1,5 +1,5 @@
-// The last volumes of a session, to step back through and to save after the event: as many as fit into the memory that
-// they are given. While time stands still, newer ones pass by.
+// The most recent volumes of a session that fit into a memory limit, to step back through and to save after an event.
+// While paused, new volumes are not kept.
 #pragma once
 
 #include <cstdint>
@@ -12,26 +12,26 @@
 
 namespace echolux::library {
 
-// From any thread.
+// All functions except keep() may be called from any thread.
 class KeptVolumes {
   public:
-    void keep(std::int64_t bytes) { max_bytes_ = bytes; }  // before the first volume; 0: none
+    void keep(std::int64_t bytes) { max_bytes_ = bytes; }  // call before the first volume; with 0 nothing is kept
 
-    // Those of another shape are gone then, and the oldest where there is no room.
+    // Removes the oldest volumes if there is no room, and all if the new one has a different shape.
     void add(const FinishedVolume& volume);
 
     std::int64_t count() const;
 
-    // Time stands still at it; 0: the oldest. Throws Error{bad_setting}: there are not so many.
+    // Pauses and returns a kept volume; 0 is the oldest. Throws Error{bad_setting} if `time_point` is out of range.
     FinishedVolume go_to(std::int64_t time_point);
     void play();
 
-    // Those of the last `seconds`, 0: all, as one series, while newer ones come. How many. Throws Error{output,
-    // bad_setting}: there are none; nothing is left then.
+    // Writes the volumes of the last `seconds` (0: all) as one series and returns their number. New volumes may arrive
+    // while it writes. Throws Error{output, bad_setting}; without any volume no file is written.
     std::int64_t save(const std::filesystem::path& path, double seconds) const;
 
   private:
-    std::string remedy() const;  // where there are too few
+    std::string remedy() const;  // advice for errors about too few volumes
 
     mutable std::mutex mutex_;
     std::int64_t max_bytes_ = 0;

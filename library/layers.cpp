@@ -1,4 +1,4 @@
-// Surfaces between layers, and what follows from them.
+// Surfaces between layers, and volumes derived from them.
 #include "app/jobs/layered_volume.h"
 #include "engine/layers/surface_files.h"
 #include "library/tissue.h"
@@ -9,7 +9,7 @@ using namespace echolux::library;
 struct echolux_surfaces : Handle<Kind::surfaces> {
     Surfaces surfaces;
     SurfaceOrigin origin;
-    Volume about;  // that in which they lie, without its voxels
+    Volume about;  // the segmented volume, without its voxels
     std::vector<std::string> warnings;
 
     std::size_t places() const { return surfaces.all.size() * static_cast<std::size_t>(surfaces.lines()); }
@@ -18,6 +18,7 @@ struct echolux_surfaces : Handle<Kind::surfaces> {
 
 namespace {
 
+// Returns empty surfaces with the grid and provenance of `volume`.
 std::unique_ptr<echolux_surfaces> lying_in(const Volume& volume) {
     auto made = std::make_unique<echolux_surfaces>();
     made->about.grid = volume.grid;
@@ -29,6 +30,7 @@ std::string optional_text(const char* text) {
     return text == nullptr ? "" : text;
 }
 
+// The volume must have the size and depths of the segmented one.
 const echolux_volume& volume_of_size(const echolux_volume* volume, const echolux_surfaces& surfaces) {
     const echolux_volume& one = live_handle(volume, "volume");
     const VolumeGrid &theirs = one.volume->grid, &ours = surfaces.about.grid;
@@ -50,7 +52,7 @@ SlabNames slab_of(const echolux_slab& given) {
             static_cast<SlabValue>(given.value)};
 }
 
-// One array after the other: `of(surface)` is one of them.
+// Writes the arrays `of(surface)` of all surfaces one after another.
 template <class T, class Of>
 void give_places(T* to, const Surfaces& surfaces, const Of& of) {
     for (const Surface& surface : surfaces.all) {

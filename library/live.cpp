@@ -1,4 +1,4 @@
-// Live: a source, a session, and finished volumes in host memory, called back or taken.
+// Live sessions: a source, a session, and finished volumes in host memory that are passed to a callback or taken.
 #include <chrono>
 #include <thread>
 
@@ -17,10 +17,11 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
+// interval at which waiting calls check the session
 constexpr auto look_around = 5ms;
 constexpr std::int32_t default_queue = 2;
 
-// "source.…" shapes the source, every other setting what comes from it.
+// "source.…" assignments apply to the source, all others to the scan it delivers.
 SourceWanted source_from(const char* name, const char* scan_toml, const std::vector<std::string>& assignments) {
     SourceWanted wanted;
     wanted.name = text_argument(name, "source");
@@ -36,7 +37,7 @@ SourceWanted source_from(const char* name, const char* scan_toml, const std::vec
     return wanted;
 }
 
-// A calibration file that is gone by now is not worth losing a volume.
+// Returns no provenance if a calibration file has disappeared. The volume is still delivered.
 std::map<std::string, std::string> described(Scan scan, const HostVolume& made) {
     take_recipe(*made.spec, scan);
     try {
@@ -46,6 +47,7 @@ std::map<std::string, std::string> described(Scan scan, const HostVolume& made) 
     }
 }
 
+// Provenance is cached because it requires reading files and rarely changes.
 std::map<std::string, std::string> provenance(echolux_live& live, const HostVolume& made) {
     const std::scoped_lock lock(live.describing);
     echolux_live::Description& last = live.description;
@@ -80,6 +82,7 @@ void call_back(echolux_live& live, HostVolume made) {
     live.finished(live.user, structure, flow);
 }
 
+// Connects the session to the callback or, without one, to the queue.
 VolumeReceiver receiver_of(echolux_live& live) {
     if (live.finished != nullptr) {
         return {[] { return true; }, [&live](HostVolume made) { call_back(live, std::move(made)); }};
@@ -88,14 +91,14 @@ VolumeReceiver receiver_of(echolux_live& live) {
             [&live](HostVolume made) { live.queue.add(finished(live, std::move(made))); }};
 }
 
-// `live` has its source.
+// Completes a session whose `source` is set.
 std::unique_ptr<echolux_live> put_together(std::unique_ptr<echolux_live> live, const echolux_live_options* options) {
     const echolux_live_options wanted = taken_or_default(options, "options");
     if (wanted.delivery != ECHOLUX_NEWEST && wanted.delivery != ECHOLUX_EVERY) {
         throw BadArgument("is neither ECHOLUX_NEWEST nor ECHOLUX_EVERY", "delivery");
     }
     if (wanted.queue < 0) throw BadArgument("cannot be negative", "queue");
-    SourceSettings settings;  // which say how much it may be
+    SourceSettings settings;  // only to check the memory limit
     settings.keep_gb = wanted.keep_gb;
     check(settings, "options");
     if (wanted.keep_gb > 0) live->kept.keep(settings.keep_bytes());
@@ -115,11 +118,12 @@ std::unique_ptr<echolux_live> put_together(std::unique_ptr<echolux_live> live, c
     return live;
 }
 
-// Volumes are stabilised and filtered before they are handed on; layers are looked for in the window.
+// Volumes are filtered and stabilised before delivery. Layers are segmented in the window, not here.
 bool is_live_tissue(const std::string& key) {
     return section_of(key) == "filter" || section_of(key) == "registration";
 }
 
+// A rejected value leaves `live.tissue` unchanged.
 void set_tissue(echolux_live& live, const std::string& key, const std::string& value) {
     TissueSettings changed = live.tissue;
     Settings settings;
@@ -129,12 +133,13 @@ void set_tissue(echolux_live& live, const std::string& key, const std::string& v
     live.tissue = changed;
 }
 
+// Converts and checks a timeout.
 std::chrono::milliseconds patience_of(std::int32_t timeout_ms) {
     if (timeout_ms < 0) throw BadArgument("cannot be negative", "timeout_ms");
     return std::chrono::milliseconds(timeout_ms);
 }
 
-// Nothing is under way any more. Asked before the queue is.
+// Returns true if no more volumes will be finished. Check this before the queue: a volume may be queued in between.
 bool is_over(echolux_live& live) {
     const SessionStats stats = live.session->stats();
     return (stats.ended || !stats.running) && live.session->drain(0ms);

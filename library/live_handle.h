@@ -1,4 +1,4 @@
-// What stands behind a live session of the interface.
+// The struct behind a live session of the C interface.
 #pragma once
 
 #include <atomic>
@@ -17,32 +17,33 @@
 #include "library/kept_volumes.h"
 #include "library/volume_queue.h"
 
-// The last members go first: the session writes to the sink, the sink to the queue.
+// Members are destroyed in reverse order: the session, which writes to the sink, then the sink, which writes to the
+// queue.
 struct echolux_live : echolux::library::Handle<echolux::library::Kind::live> {
-    // What volumes were made of. It takes reading files, and is the same for all of a spec.
+    // Cached provenance. Computing it reads files, and it is the same for all volumes of a spec.
     struct Description {
         std::shared_ptr<const echolux::ReconstructionSpec> spec;
         std::string backend;
         std::map<std::string, std::string> lines;
     };
 
-    ~echolux_live() { queue.close(); }  // whoever waits for room there gives up
+    ~echolux_live() { queue.close(); }  // ends a wait for room in the queue
 
     std::unique_ptr<echolux::Source> source;
-    echolux::PushedSource* pushed = nullptr;        // the source, where the caller pushes
-    std::mutex changing;                            // of the next three
-    echolux::Scan scan;                             // with the settings in use
-    echolux::TissueSettings tissue;                 // what is done to volumes
-    std::string events;                             // that the caller has not taken
+    echolux::PushedSource* pushed = nullptr;        // the same source, if the caller pushes blocks
+    std::mutex changing;                            // guards scan, tissue and events
+    echolux::Scan scan;                             // with the current settings
+    echolux::TissueSettings tissue;                 // settings of filter and registration
+    std::string events;                             // not yet taken by the caller
     std::shared_ptr<const echolux::Stages> stages;  // may be null
     echolux::library::VolumeQueue queue;
     echolux::library::KeptVolumes kept;
     echolux_volume_callback finished = nullptr;
     void* user = nullptr;
-    std::atomic<std::thread::id> delivers;  // the thread that calls back
+    std::atomic<std::thread::id> delivers;  // the thread that runs the callback
     std::atomic<bool> was_started = false;
-    std::string recording;  // what was asked for last
-    std::mutex describing;  // of the next one
+    std::string recording;  // latest requested recording
+    std::mutex describing;  // guards `description`
     Description description;
     std::optional<echolux::HostVolumes> sink;
     std::optional<echolux::Session> session;
@@ -50,7 +51,7 @@ struct echolux_live : echolux::library::Handle<echolux::library::Kind::live> {
 
 namespace echolux::library {
 
-// New ones of a volume, the caller's; `flow` may be null.
+// Creates new handles that the caller owns. `flow` may be null.
 void give_handles(const FinishedVolume& made, echolux_volume** structure, echolux_volume** flow);
 
 }  // namespace echolux::library

@@ -1,4 +1,4 @@
-// The last volumes of a session, and how volumes are handed out.
+// Recent volumes of a session, and the handles for delivered volumes.
 #include "library/call.h"
 #include "library/live_handle.h"
 

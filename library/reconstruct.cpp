@@ -1,5 +1,4 @@
-// Whole volumes of a scan's file, as `echolux reconstruct` makes them: one, or one after the other by a plan that
-// stays.
+// Whole volumes of a scan's file, like `echolux reconstruct`: single, or one after another with a plan that is reused.
 #include "engine/offline/reconstruction.h"
 #include "library/call.h"
 #include "library/convert.h"
@@ -10,11 +9,12 @@ using namespace echolux::library;
 struct echolux_batch : Handle<Kind::batch> {
     BackendChoice choice;
     std::optional<Reconstruction> work;
-    std::int64_t earlier_plans = 0;  // of those before `work`
+    std::int64_t earlier_plans = 0;  // plans made before `work` was created
 };
 
 namespace {
 
+// The time is that of the volume's first line, computed from the line rate.
 std::unique_ptr<echolux_volume> held(Volume volume, const Reconstruction& made_by, std::int64_t number) {
     auto one = std::make_unique<echolux_volume>(std::make_shared<const Volume>(std::move(volume)));
     const ScanGeometry& geometry = made_by.scan().geometry;
@@ -32,7 +32,7 @@ const echolux_scan& scan_with_file(const echolux_scan* scan) {
     throw BadArgument("has no file of spectra", "scan", "submit its blocks to a reconstructor");
 }
 
-// `work` is of the scan `from`.
+// `work` reconstructs the scan `from`.
 void give_volumes(Reconstruction& work, const echolux_scan& from, const echolux_part* part, echolux_volume** structure,
                   echolux_volume** flow) {
     const echolux_part wanted = taken_or_default(part, "part");
@@ -51,6 +51,7 @@ void give_volumes(Reconstruction& work, const echolux_scan& from, const echolux_
     if (flow != nullptr) *flow = flowed.release();
 }
 
+// Stages are part of the backend, so changed stages need a new Reconstruction.
 void take(echolux_batch& batch, const echolux_scan& from) {
     if (batch.work && batch.choice.stages == from.stages) return batch.work->take(from.scan);
     if (batch.work) batch.earlier_plans += batch.work->stats().plans;

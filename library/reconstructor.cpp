@@ -1,4 +1,4 @@
-// The reconstructor: a plan of a scan, blocks in, voxels out.
+// Reconstructors: a plan for a scan, blocks in, voxels out.
 #include "compute/backend.h"
 #include "compute/plan/plan_tables.h"
 #include "engine/scan/provenance.h"
@@ -9,10 +9,10 @@ using namespace echolux;
 using namespace echolux::library;
 
 struct echolux_reconstructor : Handle<Kind::reconstructor> {
-    Scan scan;  // with the noise floor in use
+    Scan scan;  // with the noise floor that is used
     ReconstructionSpec spec;
     ChosenReconstructor chosen;
-    std::string stages;  // by name; empty: none
+    std::string stages;  // names of the stages; may be empty
 
     Reconstructor& work() const { return *chosen.reconstructor; }
     std::int64_t slices_of_a_b_scan() const { return work().grid().b_scans / spec.geometry.b_scans; }
@@ -26,12 +26,12 @@ void give_grids(const VolumeGrid& structure, const std::optional<VolumeGrid>& fl
     if (flow_to != nullptr) give(flow_to, flow ? grid_of(*flow) : echolux_grid{}, "flow");
 }
 
-// Floats are stored as floats: a component of a voxel never straddles.
+// Complex values on the host only need the alignment of a float, and phasors that of a byte.
 std::int64_t alignment_of(VoxelType type, bool on_device) {
     return type == VoxelType::complex64 && !on_device ? 4 : type == VoxelType::phasor8 ? 1 : bytes_of(type);
 }
 
-// Where slices [first, first + count) of a volume of `grid` go.
+// Place for slices [first, first + count) of a volume of `grid`.
 Place place_of(const echolux_place& given, const VolumeGrid& grid, std::int64_t first, std::int64_t count,
                const char* name) {
     const std::int64_t line = grid.depth * bytes_of(grid.type);
@@ -96,7 +96,7 @@ echolux_status echolux_reconstructor_create(const echolux_scan* scan, const echo
         BackendChoice choice = backend_of(device);
         choice.stages = from.stages;
         auto one = std::make_unique<echolux_reconstructor>();
-        planned_grid(from.scan.spec(1));  // refuses an impossible recipe before anything is measured
+        planned_grid(from.scan.spec(1));  // reject an impossible recipe before measuring the noise floor
         one->spec = from.spec(std::min(block_b_scans, from.scan.geometry.b_scans));
         one->chosen = choose_reconstructor(one->spec, choice);
         one->scan = from.scan;
@@ -133,7 +133,7 @@ echolux_status echolux_reconstructor_provenance(const echolux_reconstructor* rec
         const echolux_reconstructor& one = live_handle(reconstructor, "reconstructor");
         std::map<std::string, std::string> lines = provenance_of(one.scan, one.work().backend());
         if (!one.stages.empty()) lines["stages"] = one.stages;
-        if (lines["source"].empty()) lines.erase("source");  // there is no file
+        if (lines["source"].empty()) lines.erase("source");  // the scan has no file
         give_text(lines_of(lines), buffer, size, needed);
     });
 }

@@ -1,4 +1,4 @@
-// Volumes registered to one another: where each B-scan lies, their mean, and each of them where it belongs.
+// Registered volumes: the position of each B-scan, the mean of all volumes, and each volume at its registered position.
 #include "app/jobs/register_job.h"
 #include "engine/registration/crosses.h"
 #include "library/tissue.h"
@@ -11,6 +11,7 @@ struct echolux_registration : Handle<Kind::registration> {
     RegistrationSettings settings;
     std::vector<std::shared_ptr<const Volume>> volumes;
 
+    // B-scans that run across the others have zero shift and are not part of a volume.
     std::vector<RowShift> rows() const {
         std::vector<RowShift> all;
         for (const auto& of_volume : made.rows) {
@@ -39,7 +40,7 @@ VolumesToRegister to_register(const echolux_registration& one, const Volume* ref
     return all;
 }
 
-// NaN where a B-scan has no place.
+// NaN for B-scans without a position.
 void give_shifts(double* to, const std::vector<RowShift>& rows, double RowShift::*part) {
     if (to == nullptr) return;
     for (const RowShift& row : rows) *to++ = row.is_valid() ? row.*part : std::numeric_limits<double>::quiet_NaN();
@@ -87,7 +88,7 @@ echolux_status echolux_registration_shifts(const echolux_registration* registrat
 
 const char* echolux_shift_reason(int32_t reason) {
     if (reason < 0 || reason > static_cast<int32_t>(RowReason::out_of_range)) return nullptr;
-    return name_of(static_cast<RowReason>(reason)).data();  // of a literal, so that it ends with 0
+    return name_of(static_cast<RowReason>(reason)).data();  // string literal, so it ends with 0
 }
 
 echolux_status echolux_registration_table(const echolux_registration* registration, char* buffer, size_t size,

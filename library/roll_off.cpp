@@ -1,4 +1,4 @@
-// Mirrors at several depths: what each shows, and how the signal falls with depth.
+// Mirrors at several depths: their readings, and the roll-off of the signal with depth.
 #include <cmath>
 
 #include "compute/calibrate/mirror_at_depth.h"

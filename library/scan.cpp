@@ -1,4 +1,4 @@
-// Scans: opened from files, or described by the caller alone.
+// Scans opened from files or described by the caller.
 #include <array>
 #include <utility>
 
@@ -11,11 +11,11 @@ using namespace echolux::library;
 
 namespace {
 
-// Of a calibration, by its name, and where the file's is that it may come from.
+// A calibration array by name, and the file name setting it may come from.
 struct NamedVector {
     const char* name;
     std::vector<double> Calibration::*numbers;
-    std::string CalibrationFiles::*file;  // nullptr: none can be
+    std::string CalibrationFiles::*file;  // nullptr if it cannot come from a file
 };
 
 const NamedVector& vector_of(const std::string& name) {
@@ -39,7 +39,7 @@ const NamedVector& vector_of(const std::string& name) {
                 "k_jitter or fast_axis");
 }
 
-// A calibration's files are read again where one of their names changed. Nothing changes where that fails.
+// Applies a setting. Calibration files are read again if a calibration setting changed. If that fails, nothing changes.
 void change_scan(echolux_scan& handle, const std::string& key, const std::function<void()>& set) {
     const std::string_view section = section_of(key);
     if (handle.has_spectra() && (section == "scan" || section == "recording")) {
@@ -71,6 +71,7 @@ echolux_scan::echolux_scan(Scan described) : scan(std::move(described)) {
     settings.finish();
 }
 
+// Measures an open noise floor from the scan's file, because a plan needs a number.
 ReconstructionSpec echolux_scan::spec(std::int64_t block_b_scans) const {
     ReconstructionSpec spec = scan.spec(block_b_scans > 0 ? block_b_scans : scan.geometry.b_scans);
     if (!needs_noise_floor(spec.recipe, spec.flow)) return spec;
@@ -140,7 +141,9 @@ echolux_status echolux_scan_set_calibration(echolux_scan* scan, const char* name
         const std::span<const double> numbers = numbers_argument(values, count, wanted.c_str());
         const NamedVector& vector = vector_of(wanted);
         (handle.scan.calibration.*vector.numbers).assign(numbers.begin(), numbers.end());
-        if (vector.file != nullptr) (handle.scan.calibration_files.*vector.file).clear();  // or it would come back
+        if (vector.file != nullptr)
+            (handle.scan.calibration_files.*vector.file).clear();  // otherwise it would be
+                                                                   // loaded again
     });
 }
 

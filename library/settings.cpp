@@ -1,4 +1,4 @@
-// Settings of a scan or a view by their keys: texts and numbers in, descriptions out.
+// Settings of a scan or view by key: texts and numbers in, descriptions out.
 #include <cmath>
 
 #include "library/call.h"
@@ -8,7 +8,7 @@ using namespace echolux::library;
 
 namespace {
 
-// As a text without quotation marks.
+// The value as text without quotation marks.
 std::string bare(const Value& value) {
     const auto* text = std::get_if<std::string>(&value);
     return text != nullptr ? *text : spelled(value);
@@ -22,7 +22,7 @@ double number_of(const BoundField& field) {
     throw Error(ErrorCode::bad_setting, "is not a number", field.key(), "use echolux_settings_get_text");
 }
 
-// What a number means to the field; it is checked later.
+// Converts a number to the type of the field, which checks its range later.
 Value meant(const BoundField& field, double number) {
     if (std::isnan(number)) throw Error(ErrorCode::bad_setting, "NaN is not a value", field.key());
     if (std::holds_alternative<bool>(field.default_value) && (number == 0 || number == 1)) return number != 0;
@@ -31,6 +31,7 @@ Value meant(const BoundField& field, double number) {
 
 }  // namespace
 
+// The pointers in choice_pointers are taken last: `texts` must not grow after that.
 void echolux_settings::finish() {
     for (const BoundField& field : settings.fields()) {
         Texts one{field.key(), std::string(field.unit), std::string(field.help), bare(field.default_value), {}, {}};
@@ -67,7 +68,7 @@ echolux_status echolux_settings_describe(const echolux_settings* settings, size_
         one.unit = texts.unit.c_str();
         one.help = texts.help.c_str();
         one.default_text = texts.default_text.c_str();
-        one.type = static_cast<std::int32_t>(field.default_value.index());  // in the order of ECHOLUX_FLAG ...
+        one.type = static_cast<std::int32_t>(field.default_value.index());  // same order as ECHOLUX_FLAG ...
         one.effect = static_cast<std::int32_t>(field.effect);
         one.low = field.low;
         one.high = field.high;

@@ -1,4 +1,4 @@
-// Simulated scans in memory, and the truth about them.
+// Simulated scans in memory, and their ground truth.
 #include <array>
 #include <optional>
 
@@ -22,8 +22,8 @@ struct echolux_simulation : Handle<Kind::simulation> {
     }
 
     Instrument instrument;
-    std::vector<std::string> settings;  // as the job takes them
-    std::optional<Truth> truth;         // once somebody asked
+    std::vector<std::string> settings;  // in the format of the simulate job
+    std::optional<Truth> truth;         // computed on first use
 };
 
 namespace {
@@ -41,7 +41,7 @@ std::vector<double> in_double(std::span<const float> values) {
     return {values.begin(), values.end()};
 }
 
-// Of spectra in memory: without headers and flyback.
+// Describes spectra in memory, without file headers and flyback.
 Scan in_memory(const Instrument& instrument) {
     Scan scan = instrument.scan();
     scan.file = {};
@@ -58,7 +58,7 @@ void record(Instrument& instrument, std::int64_t volume, std::int64_t first, std
             Progress& progress) {
     const Simulation& s = instrument.simulation();
     const std::int64_t frame = instrument.pattern().lines_per_frame() * s.samples;
-    const std::int64_t kept = s.a_scans * s.a_repeats * s.samples;  // flyback lines come last
+    const std::int64_t kept = s.a_scans * s.a_repeats * s.samples;  // flyback lines are at the end
     std::vector<std::uint16_t> counts(static_cast<std::size_t>(frame));
     progress.begin("simulate", b_scans * s.b_repeats * instrument.pattern().lines_per_frame(), "A-scans");
     for (std::int64_t f = first * s.b_repeats; f < (first + b_scans) * s.b_repeats; ++f) {
@@ -70,13 +70,14 @@ void record(Instrument& instrument, std::int64_t volume, std::int64_t first, std
     progress.end();
 }
 
-// Its voxels are those of the scan's volume: repeats are of one position.
+// On the voxels of the scan's volume, where repeats are combined to one position.
 Volume velocities_of(echolux_simulation& simulation) {
     Scan scan = in_memory(simulation.instrument);
     if (scan.geometry.a_repeats * scan.geometry.b_repeats > 1) scan.recipe.average = Average::power;
     return true_flow(simulation.known(), planned_grid(scan.spec(1)));
 }
 
+// A ground-truth array and its description for the caller.
 struct TruthArray {
     echolux_truth described{};
     std::vector<std::byte> values;

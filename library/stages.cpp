@@ -1,4 +1,4 @@
-// Functions of the caller as stages of the pipeline.
+// Adapts the caller's callbacks to stages of the pipeline.
 #include "compute/stages.h"
 
 #include <array>
@@ -25,7 +25,7 @@ echolux_staged staged_values(int stage, void* values, const std::array<std::int6
     return staged;
 }
 
-// `each` values of `bytes` of all lines of a block, without gaps.
+// Describes all lines of a block, each with `each` contiguous values of `bytes` bytes.
 echolux_staged of_lines(int stage, void* values, const StagedLines& lines, const ScanGeometry& geometry,
                         std::int64_t each, std::int64_t bytes) {
     const std::int64_t line = each * bytes, position = geometry.a_repeats * line, frame = geometry.a_scans * position;
@@ -44,6 +44,7 @@ echolux_staged of_voxels(const StagedVoxels& made, const VolumeGrid& grid) {
     staged.voxel = static_cast<std::int32_t>(grid.type);
     staged.volume = made.volume;
     staged.first_b_scan = made.first_b_scan;
+    // Voxels have no repeats: those dimensions are 1 and their strides those of the next outer dimension.
     staged.scale = grid.scale;
     staged.offset = grid.offset;
     return staged;

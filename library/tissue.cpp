@@ -1,4 +1,4 @@
-// Settings of what is done with tissue; speckle filters, means of several looks, attenuation.
+// Settings of the tissue analyses, speckle filters, averaging of several looks, and attenuation.
 #include "library/tissue.h"
 
 #include "app/jobs/attenuation_job.h"
@@ -9,7 +9,7 @@ using namespace echolux::library;
 
 namespace {
 
-constexpr const char* default_layers = "retina";  // as of `echolux segment`
+constexpr const char* default_layers = "retina";  // default of `echolux segment`
 
 std::string layers_argument(const char* layers) {
     return layers == nullptr ? default_layers : layers;
@@ -21,6 +21,7 @@ void add_warnings(echolux_volume& volume, const std::vector<std::string>& warnin
 
 }  // namespace
 
+// The layer preset is applied first, so that assignments override it.
 echolux_tissue::echolux_tissue(const std::string& layers, const std::vector<std::string>& assignments) {
     Settings& all = settings.settings;
     all.bind("filter", recipes.filter);

@@ -1,4 +1,4 @@
-// What is done with tissue: its settings, and what the calls of tissue.h have in common.
+// Settings of the tissue analyses, and helpers shared by the functions of tissue.h.
 #pragma once
 
 #include <memory>
@@ -15,6 +15,7 @@
 
 namespace echolux::library {
 
+// A copy of all settings, so that the handle may change while a call runs.
 struct TissueRecipes {
     SpeckleFilter filter;
     LayerRecipe layers;
@@ -23,20 +24,20 @@ struct TissueRecipes {
     CrossSectionRecipe cross_section;
 };
 
-// NULL: the defaults. Throws BadArgument.
+// NULL returns the defaults. Throws BadArgument.
 TissueRecipes recipes_of(const echolux_tissue* tissue);
 
-// Throws BadArgument: none, or one of them is NULL.
+// Throws BadArgument if there are none or one of them is NULL.
 std::vector<const echolux_volume*> volumes_argument(const echolux_volume* const* volumes, std::size_t count,
                                                     const char* name);
 
-// Copies to an array of the caller, where there is one.
+// Copies to an array of the caller unless it is NULL.
 template <class T, class From>
 void copy_to(T* to, const From& from) {
     if (to != nullptr) std::ranges::copy(from, to);
 }
 
-// Throws BadArgument: the caller's arrays have another length.
+// Throws BadArgument if the caller's arrays have a different length.
 void require_count(std::int64_t given, std::size_t wanted);
 
 }  // namespace echolux::library

@@ -1,4 +1,4 @@
-// What this build reconstructs, against what formulas and publications say of it.
+// Validates reconstructions of this build against formulas and publications.
 #include <limits>
 
 #include "engine/validation/validation.h"
@@ -21,7 +21,7 @@ struct echolux_validation : Handle<Kind::validation> {
     }
 
     const ValidationReport report;
-    std::vector<Found> checks;  // of the report
+    std::vector<Found> checks;  // parsed from the report
 };
 
 echolux_status echolux_validate(const echolux_device* device, int32_t quick, echolux_progress progress, void* user,
@@ -57,7 +57,7 @@ echolux_status echolux_validation_describe(const echolux_validation* validation,
         facts.found = one.found;
         facts.expected = one.expected.value_or(std::numeric_limits<double>::quiet_NaN());
         facts.limit = one.limit;
-        facts.bound = static_cast<std::int32_t>(one.bound);  // in the order of ECHOLUX_NEAR ...
+        facts.bound = static_cast<std::int32_t>(one.bound);  // same order as ECHOLUX_NEAR ...
         facts.passed = one.passed() ? 1 : 0;
         give(check, facts, "check");
     });

@@ -1,4 +1,4 @@
-// What the library is.
+// Versions and parts of the library.
 #include <string_view>
 
 #include "compute/backend.h"

@@ -19,6 +19,7 @@ namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
+// Converts [3] A-scan, B-scan, row; NULL means not given.
 std::optional<VoxelPlace> place_argument(const double* place, const char* name) {
     if (place == nullptr) return std::nullopt;
     const std::span<const double> numbers = numbers_argument(place, 3, name);
@@ -36,7 +37,7 @@ FlowSpec spec_of(const echolux_flow_spec& given, const echolux_tissue* tissue) {
     return spec;
 }
 
-// When each volume began, as far as they say so: nothing where times do not grow.
+// Start times of the volumes; empty if they do not increase.
 std::vector<double> times_of(const std::vector<const echolux_volume*>& volumes) {
     std::vector<double> times;
     for (const echolux_volume* volume : volumes) {
@@ -75,6 +76,7 @@ void add_structures(VelocityVolumes& series, const std::vector<const echolux_vol
     };
 }
 
+// Writes one value per row of the result. NULL arrays are skipped.
 template <class T, class Of>
 void give_values(T* to, const std::vector<FlowRow>& rows, const Of& of) {
     if (to == nullptr) return;

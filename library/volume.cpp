@@ -1,4 +1,4 @@
-// Volumes and series: of files, of the caller, of a reconstruction.
+// Volumes and series from files, from the caller and from reconstructions.
 #include <cmath>
 #include <sstream>
 
@@ -17,6 +17,7 @@ std::string text_in(const char* text, std::size_t capacity) {
     return {text, std::find(text, text + capacity, '\0')};
 }
 
+// Throws BadArgument for sizes or numbers that no volume can have.
 VolumeGrid grid_from(const echolux_grid& given) {
     constexpr std::int64_t max_edge = std::int64_t{1} << 31;
     VolumeGrid grid;
@@ -45,7 +46,7 @@ VolumeGrid grid_from(const echolux_grid& given) {
     return grid;
 }
 
-// Voxels without gaps.
+// Copies the caller's voxels without gaps.
 std::vector<std::byte> packed(const VolumeGrid& grid, const std::byte* from, std::int64_t bytes, std::int64_t a_bytes,
                               std::int64_t b_bytes) {
     const std::int64_t line = grid.depth * bytes_of(grid.type);
@@ -65,7 +66,7 @@ std::vector<std::byte> packed(const VolumeGrid& grid, const std::byte* from, std
     return voxels;
 }
 
-// "recipe.window = \"hann\"", one line each.
+// Parses lines such as "recipe.window = \"hann\"".
 std::map<std::string, std::string> provenance_from(const char* text) {
     std::map<std::string, std::string> all;
     std::istringstream lines(text == nullptr ? "" : text);
@@ -85,7 +86,7 @@ void take_facts(const echolux_volume_facts& facts, echolux_volume& volume) {
     for (std::string line; std::getline(lines, line);) volume.warnings.push_back(line);
 }
 
-// Nothing: it is empty, or the type needs none.
+// Returns std::nullopt if the range is empty or the type does not need one.
 std::optional<std::pair<double, double>> range_for(VoxelType type, double low, double high) {
     if (type != VoxelType::u8 && type != VoxelType::u16 && type != VoxelType::i16) return std::nullopt;
     if (!std::isfinite(low) || !std::isfinite(high)) throw BadArgument("must be finite", "low, high");
@@ -204,6 +205,7 @@ echolux_status echolux_volume_write_with(const echolux_volume* volume, const cha
 
 namespace {
 
+// Throws BadArgument unless the series has this time point.
 const TimePoints& points_with(const echolux_series* series, std::int64_t time_point) {
     const TimePoints& points = live_handle(series, "series").points;
     if (time_point < 0 || time_point >= points.count())
@@ -211,6 +213,7 @@ const TimePoints& points_with(const echolux_series* series, std::int64_t time_po
     return points;
 }
 
+// Returns the grid of a resolution level, and the number of levels.
 VolumeGrid level_of(const TimePoints& points, std::int64_t time_point, std::int64_t level, std::int64_t* levels) {
     const std::vector<VolumeGrid> all = points.levels(time_point);
     if (levels != nullptr) *levels = std::ssize(all);
@@ -220,6 +223,7 @@ VolumeGrid level_of(const TimePoints& points, std::int64_t time_point, std::int6
     return all[static_cast<std::size_t>(level)];
 }
 
+// Voxels [begin, end) of a region; an `end` of 0 means all up to the last.
 Interval part_of(std::int64_t begin, std::int64_t end, std::int64_t size, const char* name) {
     const Interval part{begin, end == 0 ? size : end};
     if (part.begin >= 0 && part.begin < part.end && part.end <= size) return part;

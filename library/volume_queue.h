@@ -1,4 +1,4 @@
-// Finished volumes on their way to who takes them: the newest one, or a few of which none is lost.
+// Finished volumes that wait to be taken: only the newest, or a few of which none is lost.
 #pragma once
 
 #include <chrono>
@@ -15,14 +15,14 @@ namespace echolux::library {
 
 class VolumeQueue {
   public:
-    // `waits`: for room, instead of leaving the oldest out.
+    // If `waits` is set, the producer waits for room. Otherwise the oldest volume is discarded.
     void keep(std::int32_t volumes, bool waits) {
         const std::scoped_lock lock(mutex_);
         capacity_ = static_cast<std::size_t>(volumes);
         waits_ = waits;
     }
 
-    // False: closed.
+    // Returns false if the queue was closed.
     bool wait_for_room() {
         std::unique_lock lock(mutex_);
         is_waited_for_ = true;
@@ -31,12 +31,13 @@ class VolumeQueue {
         return !closed_;
     }
 
-    // Whether somebody waits for room.
+    // Returns true if the producer is waiting for room.
     bool is_waited_for() const {
         const std::scoped_lock lock(mutex_);
         return is_waited_for_ && waits_ && volumes_.size() >= capacity_;
     }
 
+    // Discards the oldest volumes if the queue is full, and counts them.
     void add(FinishedVolume volume) {
         const std::scoped_lock lock(mutex_);
         while (!volumes_.empty() && volumes_.size() >= capacity_) {
@@ -47,6 +48,7 @@ class VolumeQueue {
         changed_.notify_all();
     }
 
+    // Returns the oldest volume, or std::nullopt if none arrived within `patience`.
     std::optional<FinishedVolume> take(std::chrono::milliseconds patience) {
         std::unique_lock lock(mutex_);
         changed_.wait_for(lock, patience, [this] { return !volumes_.empty(); });
@@ -57,7 +59,7 @@ class VolumeQueue {
         return oldest;
     }
 
-    // Nobody takes any more.
+    // Ends all waits: no more volumes will be taken.
     void close() {
         const std::scoped_lock lock(mutex_);
         closed_ = true;

@@ -1,4 +1,4 @@
-// What calls for pictures say in a build without the renderer.
+// Picture functions of a build without the renderer: all return ECHOLUX_UNSUPPORTED.
 #include "library/call.h"
 
 using namespace echolux;
@@ -19,7 +19,7 @@ echolux_status echolux_view_create(echolux_view**, echolux_error* error) {
 }
 
 echolux_status echolux_view_free(echolux_view*) {
-    return ECHOLUX_OK;  // there is none
+    return ECHOLUX_OK;  // no view or renderer can exist
 }
 
 echolux_status echolux_view_settings(echolux_view*, echolux_settings**, echolux_error* error) {

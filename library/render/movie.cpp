@@ -38,7 +38,7 @@ echolux_status echolux_write_movie(const echolux_volume* volume, const char* inp
             job.input = input;
         job.view = live_handle(view, "view").view;
         if (wanted.device != nullptr) job.device.name = wanted.device;
-        job.device.on_message = [](const std::string&) {};  // the library prints nothing
+        job.device.on_message = [](const std::string&) {};  // the library does not print
         job.spec = spec_of(wanted);
         if (wanted.drawn != nullptr) job.drawn = wanted.drawn;
         job.output = text_argument(output, "output");

@@ -1,4 +1,4 @@
-// Pictures of volumes, in host memory.
+// Renders pictures into host memory.
 #include "app/open/show_opened.h"
 #include "library/call.h"
 #include "library/convert.h"
@@ -17,7 +17,7 @@ namespace {
 
 OpenedVolume opened(const echolux_volume& volume) {
     OpenedVolume one;
-    one.volume = *volume.volume;  // a view may flatten it
+    one.volume = *volume.volume;  // a view may flatten the volume, so copy it
     one.geometry = volume.geometry;
     return one;
 }
@@ -44,7 +44,7 @@ echolux_status echolux_renderer_create(const char* device, echolux_renderer** re
         required(renderer, "renderer") = nullptr;
         DeviceChoice choice;
         if (device != nullptr) choice.name = device;
-        choice.on_message = [](const std::string&) {};  // the library prints nothing
+        choice.on_message = [](const std::string&) {};  // the library does not print
         *renderer = new echolux_renderer(choice);
     });
 }

@@ -1,4 +1,4 @@
-// A view behind its handle: settings of the section view, whose files are read when they are named.
+// The struct behind a view: settings of section view. Files named by settings are read when they are set.
 #pragma once
 
 #include "app/open/channel_files.h"
