@@ -8,7 +8,7 @@
 namespace echolux {
 namespace {
 
-// As the XDG base directory specification has it.
+// Follows the XDG base directory specification.
 std::filesystem::path user_folder(const char* variable, const char* below_home) {
     if (const char* folder = std::getenv(variable); folder != nullptr && *folder != '\0') {
         return std::filesystem::path(folder) / "echolux";
@@ -50,7 +50,7 @@ std::filesystem::path state_folder() {
 std::vector<Asset> assets_of(const AssetKind& kind, const std::filesystem::path& config) {
     std::vector<Asset> assets = shipped_of(kind);
     const auto shipped = static_cast<std::ptrdiff_t>(assets.size());
-    std::error_code problem;  // a folder that cannot be read has no files
+    std::error_code problem;  // an unreadable folder counts as empty
     if (config.empty()) return assets;
     for (const auto& entry : std::filesystem::directory_iterator(config / kind.folder, problem)) {
         const std::filesystem::path& path = entry.path();

@@ -1,5 +1,5 @@
-// Data that is not code, found by name: what came with the program (embedded when it is built) and a user's own files
-// of the same form. A leaf that every room may include: it knows no format, who asks reads.
+// Data files found by name: shipped files, which are embedded in the program, and a user's own files of the same
+// format. Any part of the program may include this header. It does not parse files; the caller does.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace echolux {
 
-// Files of one form: a folder of assets/, and of config_folder(), and their ending.
+// A kind of data file: its folder below assets/ and config_folder(), and its extension.
 struct AssetKind {
     std::string_view folder, ending;
 };
@@ -20,34 +20,34 @@ inline constexpr AssetKind scene_files{"scenes", ".toml"};
 inline constexpr AssetKind layer_files{"layers", ".toml"};
 
 struct Asset {
-    std::string name;             // of the file, without its ending
-    bool is_shipped = false;      // one of this name came with the program
-    std::filesystem::path own{};  // the user's, which wins; empty: there is none
+    std::string name;             // of the file, without extension
+    bool is_shipped = false;      // a file of this name is shipped
+    std::filesystem::path own{};  // the user's file, which takes precedence; may be empty
 };
 
-// Bytes of a file of assets/CMakeLists.txt, e.g. "transfer/tissue.toml"; empty: it is not among them.
+// Returns the bytes of a file in assets/CMakeLists.txt, such as "transfer/tissue.toml"; empty if it is not listed.
 std::string_view shipped_file(std::string_view path);
 
-// Where a user's own files are: $XDG_CONFIG_HOME/echolux, else ~/.config/echolux. Empty: nowhere.
+// Folder of the user's own files: $XDG_CONFIG_HOME/echolux, otherwise ~/.config/echolux. Empty if neither is set.
 std::filesystem::path config_folder();
 
-// What programs leave behind: $XDG_STATE_HOME/echolux, else ~/.local/state/echolux. Empty: nowhere.
+// Folder for persistent state: $XDG_STATE_HOME/echolux, otherwise ~/.local/state/echolux. Empty if neither is set.
 std::filesystem::path state_folder();
 
-// The shipped ones in their order, then the user's others by name.
+// Returns the shipped files in their order, followed by the user's other files sorted by name.
 std::vector<Asset> assets_of(const AssetKind& kind, const std::filesystem::path& config = config_folder());
 
-// Where it comes from: "shipped", a path, or both.
+// Returns the origin: "shipped", a path, or both.
 std::string origin_of(const Asset& asset);
 
-// Their names: `first`, then those of assets_of().
+// Returns `first`, followed by the names of assets_of().
 std::vector<std::string> asset_names(const AssetKind& kind, const std::string& first = {});
 
-// The user's file of that name; empty: there is none.
+// Returns the user's file of that name; empty if it does not exist.
 std::filesystem::path own_file(const AssetKind& kind, std::string_view name,
                                const std::filesystem::path& config = config_folder());
 
-// Text of the shipped file of that name; empty: there is none.
+// Returns the text of the shipped file of that name; empty if it does not exist.
 std::string_view shipped_text(const AssetKind& kind, std::string_view name);
 
 }  // namespace echolux

@@ -1,4 +1,4 @@
-// What cmake/EmbedAssets.cmake makes of the files in assets/CMakeLists.txt.
+// Interface to the code that cmake/EmbedAssets.cmake generates from the files in assets/CMakeLists.txt.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Tables of figures as text: a row a line, its cells between bars, remarks after #.
+// Tables of figures as text: one row per line, cells separated by bars, comments after #.
 #pragma once
 
 #include <string>
@@ -7,14 +7,13 @@
 
 namespace echolux {
 
-// Cells without the spaces around them. `path`: of a shipped file.
+// Returns the cells of a shipped file, without surrounding spaces. `path` is that of the file.
 std::vector<std::vector<std::string>> shipped_table(std::string_view path);
 
-// A published error of the fast transform of samples where they lie: relative l2, of three kernels
-// (docs/algorithms.md 7).
+// Published errors of the nonuniform FFT: relative l2 error of three kernels (docs/algorithms.md 7).
 struct PublishedNufftError {
     double oversampling = 0;
-    long width = 0;              // points of the grid
+    long width = 0;              // in grid points
     std::vector<double> errors;  // Gaussian, Kaiser-Bessel, exponential of a semicircle
 };
 std::vector<PublishedNufftError> published_nufft_errors();

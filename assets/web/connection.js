@@ -1,4 +1,5 @@
-// The WebSocket: text messages are objects with a "type", binary ones pictures. Cut, it comes back by itself.
+// WebSocket connection. Text messages are JSON objects with a "type", binary messages are pictures. A lost connection
+// is re-established automatically, with increasing delays.
 const FIRST_WAIT_MS = 250, LONGEST_WAIT_MS = 4000, ASKS_MS = 3000;
 
 export class Connection {
@@ -7,8 +8,9 @@ export class Connection {
     this.steers = false;
     this.wait = FIRST_WAIT_MS;
     this.socket = null;
-    this.received = 0;  // bytes, of all connections
+    this.received = 0;  // bytes, over all connections
     this.connections = 0;
+    // random id of this page, so that the server recognises it after a reconnect
     this.page = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
     window.addEventListener("online", () => this.retryNow());
     document.addEventListener("visibilitychange", () => document.hidden || this.retryNow());
@@ -41,6 +43,7 @@ export class Connection {
     socket.onclose = (event) => socket === this.socket && this.lost(event);
   }
 
+  // Passes a message to the listeners of its type.
   take(data) {
     if (typeof data !== "string") {
       this.received += data.byteLength;
@@ -57,28 +60,30 @@ export class Connection {
     this.socket = null;
     this.emit("lost", event.reason || "");
     if (event.reason === "" && !(await this.isKnown())) return;
-    if (this.socket !== null) return;  // meanwhile
+    if (this.socket !== null) return;  // reconnected while waiting for the answer
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.connect(), this.wait);
     this.wait = Math.min(LONGEST_WAIT_MS, 2 * this.wait);
   }
 
-  // A browser does not tell why a WebSocket was refused; a page says it.
+  // Finds out why the connection was refused. Browsers do not report it for a WebSocket, so request the page instead.
+  // Returns false if retrying is useless.
   async isKnown() {
     try {
       const answer = await fetch("/", { cache: "no-store", signal: AbortSignal.timeout(ASKS_MS) });
       if (answer.ok) return true;
-      if (answer.status === 401) {  // the password is asked for again
+      if (answer.status === 401) {  // let the page ask for the password again
         location.reload();
         return false;
       }
       this.emit("refused", (await answer.text()).trim());
       return answer.status !== 403;
     } catch {
-      return true;  // nobody there: it may come back
+      return true;  // server unreachable: keep trying
     }
   }
 
+  // Reconnects without delay, but only if a retry is pending.
   retryNow() {
     if (this.socket !== null || this.timer === undefined) return;
     clearTimeout(this.timer);

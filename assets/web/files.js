@@ -1,4 +1,5 @@
-// Files that are dropped go to the server's folder for them, then the window opens them.
+// Uploads dropped files to the server's upload folder, then asks the window to open them. Only the user in control may
+// do so.
 export class Files {
   constructor(stage, connection, input) {
     this.connection = connection;

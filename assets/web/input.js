@@ -1,4 +1,5 @@
-// Mouse, wheel and keys, in the picture's pixels. Every message has a number, by which the picture that shows it is known.
+// Mouse, wheel and keyboard input in picture coordinates. Input messages are numbered; pictures carry the number of the
+// latest input they show, from which the latency follows.
 const NAMED = {
   " ": "Space", Escape: "Esc", Enter: "Enter", Tab: "Tab", Backspace: "Backspace", Insert: "Insert", Delete: "Delete",
   ArrowLeft: "Left", ArrowRight: "Right", ArrowUp: "Up", ArrowDown: "Down", PageUp: "PageUp", PageDown: "PageDown",
@@ -7,9 +8,10 @@ const NAMED = {
 const BUTTONS = { 0: 0, 2: 1, 1: 2 };
 const NOTCH_PIXELS = 100, NOTCH_LINES = 3;
 const REMEMBERED = 500;
-// Keys that the browser keeps for itself.
+// Keys reserved by the browser.
 const BROWSERS = new Set(["F5", "F11", "F12"]);
 
+// Returns the key name used by the server, independent of the keyboard layout for digits and letters.
 export function keyName(event) {
   const key = event.key;
   if (NAMED[key]) return NAMED[key];
@@ -27,7 +29,7 @@ export class Input {
     this.connection = connection;
     this.isOn = false;
     this.number = 0;
-    this.times = new Map();  // number -> when it happened
+    this.times = new Map();  // message number -> time of the event
     this.onAnswered = () => {};
     this.paste = null;
     connection.on("open", () => {
@@ -58,6 +60,7 @@ export class Input {
     this.connection.on("clipboard", (message) => this.copied(message.text));
   }
 
+  // Sends events with a number, and remembers their time for answered().
   send(events, at = performance.now()) {
     if (!this.isOn || !this.connection.isOpen) return;
     this.number += 1;
@@ -66,7 +69,7 @@ export class Input {
     this.connection.send({ type: "input", number: this.number, events });
   }
 
-  // How long the newest of what this picture shows has taken.
+  // Reports the latency of the latest input that this picture shows.
   answered(head) {
     const at = this.times.get(head.input);
     if (at === undefined || head.isStill) return;
@@ -77,6 +80,7 @@ export class Input {
     this.onAnswered(head.shown - at, head);
   }
 
+  // Converts page coordinates to pixels of the picture.
   place(event) {
     const box = this.canvas.getBoundingClientRect();
     const round = (value) => Math.round(100 * value) / 100;
@@ -99,6 +103,7 @@ export class Input {
     this.send([["m", ...this.place(event)], ["b", button, down]], event.timeStamp);
   }
 
+  // Converts a wheel event to notches: it may be in pixels, lines or pages.
   wheel(event) {
     event.preventDefault();
     const unit = event.deltaMode === 1 ? NOTCH_LINES : event.deltaMode === 2 ? 1 : NOTCH_PIXELS;
@@ -112,7 +117,7 @@ export class Input {
     const name = keyName(event);
     const isGraph = event.getModifierState && event.getModifierState("AltGraph");
     const isCommand = (event.ctrlKey || event.metaKey) && !isGraph;
-    if (isCommand && down && name === "V") {  // the key goes after the text
+    if (isCommand && down && name === "V") {  // send the key after the pasted text
       this.paste = setTimeout(() => this.sendPaste(event.timeStamp), 300);
       return;
     }
@@ -142,10 +147,11 @@ export class Input {
     try {
       await navigator.clipboard.writeText(text);
     } catch {
-      this.copyBySelection(text);  // without https
+      this.copyBySelection(text);  // the clipboard API requires https
     }
   }
 
+  // Fallback with a temporary text field, for pages without https.
   copyBySelection(text) {
     const box = document.createElement("textarea");
     box.value = text;

@@ -1,4 +1,4 @@
-// Puts the page together: the connection to the server, the picture, input, files, and what is shown around the picture.
+// Builds the page: connection, picture, input, files, and the controls around the picture.
 import { Connection } from "./connection.js";
 import { Video } from "./video.js";
 import { Input } from "./input.js";
@@ -15,8 +15,7 @@ const touch = new Touch(canvas, input);
 const files = new Files(stage, connection, input);
 const shown = new Shown(connection, video, input);
 
-// The picture gets the pixels that this screen has for it. On a narrow screen text is a little smaller than elsewhere, so
-// that controls find room.
+// Requests pictures with the pixel size of the stage. On narrow screens text is scaled down so that the controls fit.
 let told = "";
 function fit() {
   const ratio = window.devicePixelRatio || 1;
@@ -33,6 +32,7 @@ function fit() {
   place(box, ratio);
 }
 
+// Scales the picture to the stage if another user's window determines its size.
 function place(box = stage.getBoundingClientRect(), ratio = window.devicePixelRatio || 1) {
   const width = canvas.width / ratio, height = canvas.height / ratio;
   const isOurs = Math.abs(width - box.width) < 2 && Math.abs(height - box.height) < 2;
@@ -69,4 +69,4 @@ connection.on("roles", (roles) => {
 files.onProgress = (text) => shown.say(text, text === "" ? 0 : 5000);
 connection.connect();
 
-window.echolux = { connection, video, input, touch, files, shown };  // for tests, and for whoever looks inside
+window.echolux = { connection, video, input, touch, files, shown };  // for tests and debugging

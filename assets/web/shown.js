@@ -1,6 +1,7 @@
-// What stands around the picture: who steers, latency and bandwidth, messages.
+// Controls around the picture: who is in control, latency and bandwidth, messages.
 const WINDOW_MS = 2000, KEPT = 240;
 
+// `share` is between 0 and 1; NaN without values.
 function percentile(values, share) {
   if (values.length === 0) return NaN;
   const sorted = [...values].sort((a, b) => a - b);
@@ -12,8 +13,8 @@ const inMs = (value) => (Number.isFinite(value) ? `${value.toFixed(0)} ms` : "â€
 export class Shown {
   constructor(connection, video, input) {
     Object.assign(this, { connection, video, input });
-    this.answers = [];  // the last ones: total, and its parts
-    this.seen = [];     // when pictures came, and their bytes
+    this.answers = [];  // recent latencies: total and its parts
+    this.seen = [];     // time and size of recent pictures
     this.element = (id) => document.getElementById(id);
     this.roles = null;
     this.follow();
@@ -103,6 +104,7 @@ export class Shown {
     button.textContent = message.is_on ? "\u25A0 Stop" : "\u25CF Record";
   }
 
+  // Shows a message for `forMs` milliseconds. An empty text hides it, unless that time is not over.
   say(text, forMs = 0) {
     const box = this.element("message");
     if (text === "" && box.dataset.until > performance.now()) return;
@@ -111,6 +113,7 @@ export class Shown {
     box.dataset.until = performance.now() + forMs;
   }
 
+  // Rates over the last WINDOW_MS, and latency percentiles over the last KEPT answers.
   stats() {
     const now = performance.now();
     this.seen = this.seen.filter(([at]) => at > now - WINDOW_MS);

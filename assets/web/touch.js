@@ -1,5 +1,5 @@
-// Fingers: one is the left button, two zoom (wheel) and move (middle button), one that rests is the right button. The
-// keyboard of a phone writes into a hidden field.
+// Touch input. One finger is the left button. Two fingers zoom (wheel) and move (middle button). A resting finger is
+// the right button. The on-screen keyboard writes to a hidden field.
 const HOLD_MS = 550, WAIT_MS = 70, NEAR_PIXELS = 8, PINCH_PER_NOTCH = 1.12;
 
 export class Touch {
@@ -7,7 +7,7 @@ export class Touch {
     this.canvas = canvas;
     this.input = input;
     this.fingers = new Map();
-    this.state = "none";  // waiting, drag, held, two
+    this.state = "none";  // waiting, drag, held, two, over
     const on = (type, listener) => canvas.addEventListener(type, (event) => {
       if (event.pointerType !== "touch") return;
       event.preventDefault();
@@ -34,12 +34,14 @@ export class Touch {
     }
   }
 
+  // Presses the left button. It is delayed by WAIT_MS in case a second finger follows.
   press() {
     if (this.state !== "waiting") return;
     this.state = "drag";
     this.input.send([["m", ...this.input.place(this.first)], ["b", 0, 1]], this.first.timeStamp);
   }
 
+  // A finger that has not moved for HOLD_MS becomes the right button.
   hold() {
     if (this.state !== "drag" || this.moved) return;
     const at = this.input.place(this.first);
@@ -67,7 +69,7 @@ export class Touch {
     if (this.state === "held") this.input.send([["m", ...at], ["b", 1, 0]], event.timeStamp);
     if (this.state === "two") this.input.send([["b", 2, 0]], event.timeStamp);
     this.end();
-    if (this.fingers.size > 0) this.state = "over";  // the other finger still lies there
+    if (this.fingers.size > 0) this.state = "over";  // another finger is still down
   }
 
   end() {
@@ -83,6 +85,7 @@ export class Touch {
              distance: Math.max(20, Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY)) };
   }
 
+  // A second finger releases the button of the first and presses the middle button.
   beginTwo() {
     const before = this.state;
     this.end();
@@ -104,6 +107,7 @@ export class Touch {
     this.input.send(events, event.timeStamp);
   }
 
+  // Forwards the text of the hidden field as key events.
   type() {
     const text = this.typed.value;
     this.typed.value = "";

@@ -1,9 +1,10 @@
-// Pictures in, pixels on the canvas out, in their order. Video is decoded by WebCodecs (in secure contexts: https, or
-// localhost), JPEG and the stills at rest by the browser's pictures. Each that is shown is acknowledged.
+// Draws received pictures on the canvas in their order. Video is decoded by WebCodecs, which need a secure context
+// (https or localhost). JPEG and lossless still pictures are decoded as images. Every picture shown is acknowledged.
 const HEADER_BYTES = 40;
 const NAMES = ["h264", "vp8", "av1", "jpeg"];
 const TRIED = { h264: "avc1.42c02a", vp8: "vp8", av1: "av01.0.08M.08" };
 
+// Fields of a picture message, in little-endian order before the encoded data; times are in ms.
 function header(buffer) {
   const view = new DataView(buffer);
   return {
@@ -29,9 +30,9 @@ export class Video {
     this.context = canvas.getContext("2d", { alpha: false });
     this.connection = connection;
     this.decoder = null;
-    this.refused = new Set();  // codecs that failed here
-    this.coming = new Map();   // timestamp -> header
-    this.turn = Promise.resolve();  // pictures that are decoded one after the other
+    this.refused = new Set();  // codecs that failed on this device
+    this.coming = new Map();   // timestamp -> header of frames being decoded
+    this.turn = Promise.resolve();  // decodes images one after another
     this.last = null;
     this.encoder = "";
     this.pictures = 0;
@@ -42,6 +43,7 @@ export class Video {
     connection.on("picture", (buffer) => this.take(buffer));
   }
 
+  // Names of the codecs that this browser can decode, JPEG last.
   async codecs() {
     const found = [];
     for (const [name, codec] of Object.entries(TRIED)) {
@@ -56,6 +58,7 @@ export class Video {
     return [...found, "jpeg"].filter((name) => !this.refused.has(name));
   }
 
+  // Closes the decoder, for example before a new stream.
   forget() {
     if (this.decoder !== null && this.decoder.state !== "closed") this.decoder.close();
     this.decoder = null;
@@ -75,12 +78,12 @@ export class Video {
     this.decoder = decoder;
     try {
       decoder.configure({ codec: message.decoder, optimizeForLatency: true });
-    } catch (error) {  // of a name that this browser does not know
+    } catch (error) {  // the browser does not know this codec string
       this.fail(error);
     }
   }
 
-  // The next codec then.
+  // Excludes the codec and offers the remaining ones to the server.
   async fail(error) {
     console.warn(`${this.codec} cannot be decoded here: ${error.message}`);
     this.refused.add(this.codec);
@@ -88,6 +91,7 @@ export class Video {
     this.connection.send({ type: "hello", codecs: await this.codecs(), page: this.connection.page });
   }
 
+  // Decodes a picture message. Video frames without a decoder are dropped.
   take(buffer) {
     const head = header(buffer);
     const bytes = new Uint8Array(buffer, HEADER_BYTES);
@@ -112,7 +116,8 @@ export class Video {
       image.close();
     } catch (error) {
       console.warn(`a picture cannot be read: ${error.message}`);
-      this.connection.send({ type: "shown", picture: head.picture });  // else no other comes
+      this.connection.send({ type: "shown", picture: head.picture });  // acknowledge anyway: the server sends no more
+                                                                       // pictures otherwise
     }
   }
 
@@ -123,6 +128,7 @@ export class Video {
     frame.close();
   }
 
+  // Draws a decoded picture, unless a newer one has been drawn.
   draw(head, image) {
     if (this.last !== null && head.picture < this.last.picture) return;
     if (this.canvas.width !== head.width || this.canvas.height !== head.height) {
@@ -138,7 +144,7 @@ export class Video {
     this.onShown(head);
   }
 
-  // RGB of what is shown, row by row; its SHA-256 as hexadecimal digits, where the browser computes such.
+  // RGB pixels of the picture shown, row by row. Used by tests.
   pixels() {
     const rgba = this.context.getImageData(0, 0, this.canvas.width, this.canvas.height).data;
     const rgb = new Uint8Array((rgba.length / 4) * 3);
@@ -150,6 +156,7 @@ export class Video {
     return rgb;
   }
 
+  // SHA-256 of the pixels in hexadecimal; needs a secure context.
   async hash() {
     const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", this.pixels()));
     return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
