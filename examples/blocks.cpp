@@ -1,4 +1,5 @@
-// A scan's spectra handed to a reconstructor block by block, into memory of our own: blocks scan.toml
+// Passes the spectra of a scan to a reconstructor block by block, and receives voxels in our own memory.
+// Usage: blocks scan.toml
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -12,19 +13,20 @@ int main(int argc, char** argv) {
     try {
         const lux::Scan scan = lux::Scan::open(argv[1], {"recipe.voxel=f32"});
         const echolux_scan_shape shape = scan.shape();
-        lux::Reconstructor reconstructor(scan, lux::make<echolux_device>(), 1);  // one B-scan a block
+        lux::Reconstructor reconstructor(scan, lux::make<echolux_device>(), 1);  // one B-scan per block
         const echolux_grid grid = reconstructor.grid();
         std::vector<std::byte> spectra(static_cast<std::size_t>(shape.b_scan_bytes));
         std::vector<float> voxels(static_cast<std::size_t>(grid.bytes) / sizeof(float));
 
         for (std::int64_t b = 0; b < shape.b_scans; ++b) {
             scan.read(0, b, 1, spectra);
+            // A struct must have its size set; make() does that and clears the rest.
             auto block = lux::make<echolux_block>();
             block.data = spectra.data();
             block.bytes = shape.b_scan_bytes;
             block.first_b_scan = b;
             block.b_scans = 1;
-            auto place = lux::make<echolux_place>();  // without gaps
+            auto place = lux::make<echolux_place>();  // contiguous
             place.data = voxels.data();
             place.bytes = grid.bytes;
             reconstructor.wait(reconstructor.submit(block, place));

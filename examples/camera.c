@@ -1,4 +1,5 @@
-/* A camera's buffers to volumes, as they come: no file is involved. Here the camera is a loop that draws fringes. */
+/* Reconstructs a camera's buffers to volumes as they arrive, without files. The camera is a loop that computes
+ * fringes. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 
 enum { SAMPLES = 512, A_SCANS = 64, B_SCANS = 8, VOLUMES = 3 };
 
-/* A mirror whose depth grows from volume to volume, as a B-scan of spectra. */
+/* Computes a B-scan of a mirror that gets deeper with each volume. */
 static void expose(uint16_t* spectra, int volume) {
     int a, s;
     for (a = 0; a < A_SCANS; ++a) {
@@ -18,6 +19,7 @@ static void expose(uint16_t* spectra, int volume) {
     }
 }
 
+/* Row of the brightest voxel in the first A-scan. Depth is the fastest dimension. */
 static int deepest_bin(const echolux_volume* volume, const echolux_grid* grid) {
     const void* voxels = NULL;
     int z, best = 0;
@@ -60,8 +62,10 @@ int main(void) {
             block.bytes = sizeof spectra;
             block.first_b_scan = b;
             block.b_scans = 1;
+            /* A copy is queued, so `spectra` can be reused right away. */
             if (echolux_live_push(live, &block, 10000, &error) != ECHOLUX_OK) goto done;
         }
+        /* The volume is ours and must be freed. */
         if (echolux_live_next(live, 10000, &volume, NULL, &error) != ECHOLUX_OK) goto done;
         if (echolux_volume_grid(volume, &grid, &error) != ECHOLUX_OK) goto done;
         printf("volume %d: the mirror is at row %d of %d\n", v, deepest_bin(volume, &grid), (int)grid.depth);

@@ -1,5 +1,5 @@
-// Surfaces between the layers of a volume, and how thick the layers are: layers volume.nrrd surfaces.nrrd [KEY=VALUE
-// ...] where keys are settings, as layers.count=5.
+// Finds the layers of a volume, writes their surfaces and prints their thickness.
+// Usage: layers volume.nrrd surfaces.nrrd [KEY=VALUE ...]; keys are settings such as layers.count=5.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -13,7 +13,7 @@ namespace lux = echolux::api;
 
 namespace {
 
-// Of the numbers of a map, where there are some.
+// Mean of the known values of a map; unknown ones are NaN.
 double mean_of(const lux::Span<const float>& map, std::size_t begin, std::size_t count) {
     double sum = 0, known = 0;
     for (std::size_t i = begin; i < begin + count; ++i) {
@@ -35,6 +35,7 @@ int main(int argc, char** argv) {
         surfaces.volume().write(argv[2]);
         const std::vector<std::string> names = surfaces.names();
         const lux::Volume maps = surfaces.thickness();
+        // One map per layer, stored one after another.
         const auto map = static_cast<std::size_t>(maps.grid().depth * maps.grid().a_scans);
         for (std::size_t i = 0; i + 1 < names.size(); ++i) {
             std::printf("%s to %s: %.1f %s\n", names[i].c_str(), names[i + 1].c_str(),

@@ -1,4 +1,5 @@
-// A picture of a volume or scan, as a PPM: picture volume.nrrd|scan.toml picture.ppm [view.mode=mip ...]
+// Renders a picture of a volume or scan to a PPM file.
+// Usage: picture volume.nrrd|scan.toml picture.ppm [view.mode=mip ...]
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -19,6 +20,7 @@ lux::Volume opened(const std::string& name) {
     return lux::reconstruct(lux::Scan::open(name)).structure;
 }
 
+// PPM has no alpha channel, so only RGB is written.
 void write(const std::string& name, const lux::Picture& picture) {
     std::ofstream file(name, std::ios::binary);
     file << "P6 " << picture.width << ' ' << picture.height << " 255\n";
@@ -45,6 +47,7 @@ int main(int argc, char** argv) {
         write(argv[2], renderer.render(volume, view));
     } catch (const lux::Error& error) {
         std::fprintf(stderr, "%s\n", error.what());
+        // 77 marks a skipped test: this build has no renderer.
         return error.status() == ECHOLUX_UNSUPPORTED ? 77 : 1;
     }
     return 0;

@@ -1,4 +1,5 @@
-/* A scan's file to a volume's file: reconstruct scan.toml volume.nrrd [recipe.window=hann ...] */
+/* Reconstructs the volume of a scan file and writes it.
+ * Usage: reconstruct scan.toml volume.nrrd [recipe.window=hann ...] */
 #include <stdio.h>
 
 #include <echolux/echolux.h>
@@ -8,10 +9,11 @@ static int failed(const echolux_error* error) {
     return 1;
 }
 
+/* Progress callback. It runs on the thread that called the library. */
 static int tell(void* user, const char* task, int64_t done, int64_t total, const char* unit) {
     (void)user;
     fprintf(stderr, "\r%s: %lld of %lld %s ", task, (long long)done, (long long)total, unit);
-    return 0; /* go on */
+    return 0; /* continue; any other value would stop the work */
 }
 
 int main(int argc, char** argv) {
@@ -28,7 +30,7 @@ int main(int argc, char** argv) {
     }
     ECHOLUX_INIT(error);
     ECHOLUX_INIT(grid);
-    ECHOLUX_INIT(part); /* the first volume, all of it */
+    ECHOLUX_INIT(part); /* all zeros: the whole first volume */
     part.progress = tell;
     if (echolux_scan_open(argv[1], (const char* const*)(argv + 3), (size_t)(argc - 3), &scan, &error) != ECHOLUX_OK ||
         echolux_reconstruct(scan, NULL, &part, &volume, NULL, &error) != ECHOLUX_OK ||

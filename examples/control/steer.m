@@ -1,6 +1,6 @@
 function steer(port, token, file)
-% Controls a running Echolux from MATLAB or, with its package instrument-control, from GNU Octave: a setting, a refusal, a
-% B-scan, a picture. FILE lies below the folders that were allowed.
+% Controls a running Echolux from MATLAB, or from GNU Octave with the package instrument-control: changes settings, shows
+% a refused request, and fetches a B-scan and a picture. FILE must be in a folder that Echolux is allowed to open.
 %
 %   steer(7070, getenv("ECHOLUX_TOKEN"), "volume.nrrd")
 
@@ -11,7 +11,7 @@ if ~isfield(welcome, "welcome")
     error("Echolux: %s", welcome.error.what);
 end
 
-% Keys of settings have dots, which names of fields cannot have: these parts are written as they are.
+% Keys of settings contain dots, which field names cannot. Write these parts as JSON text.
 ask(line, "set", '{"values": {"view.mode": "mip", "view.zoom": 1.5}}');
 try
     ask(line, "set", '{"values": {"view.zoom": -1}}');
@@ -34,7 +34,7 @@ printf_line("written picture.png");
 end
 
 function [result, bytes] = ask(line, method, params)
-% The result of a method, and the bytes that follow it. Notifications come only to those who subscribe.
+% Returns the result of a method and the bytes that follow it. This client does not subscribe to notifications.
 write_text(line, ['{"jsonrpc": "2.0", "id": 1, "method": "' method '", "params": ' params '}']);
 answer = jsondecode(read_text(line));
 if isfield(answer, "error")
@@ -53,7 +53,7 @@ write(line, uint8([char(text) 10]));
 end
 
 function text = read_text(line)
-% Byte by byte: what follows the line feed may be voxels.
+% Reads single bytes, because voxels may follow the line feed.
 text = "";
 while true
     byte = read(line, 1, "uint8");

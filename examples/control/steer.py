@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Controls a running Echolux: settings, a picture, a B-scan, notifications. Nothing but Python is needed.
+"""Controls a running Echolux: changes settings, fetches a picture and a B-scan, receives notifications.
 
-usage: steer.py [--ca FILE] [HOST:]PORT [FILE]      FILE, below the folders that were allowed, is opened
+Needs only Python.
 
-The token is the first line of the file that the variable ECHOLUX_TOKEN_FILE names, or stands in ECHOLUX_TOKEN: other users of
-the machine can read a command line. --ca FILE connects with TLS and trusts the certificate in this PEM file.
+usage: steer.py [--ca FILE] [HOST:]PORT [FILE]      opens FILE, which must be in a folder that Echolux may open
+
+The token is the first line of the file named by the variable ECHOLUX_TOKEN_FILE, or the value of ECHOLUX_TOKEN. It is not
+an argument because other users of the machine can read command lines. --ca FILE connects with TLS and trusts the
+certificate in this PEM file.
 """
 import argparse
 import array
@@ -15,7 +18,7 @@ import ssl
 
 
 class Refused(Exception):
-    """What was asked for was refused; `data` has code, what, where and remedy."""
+    """A request was refused; `data` has code, what, where and remedy."""
 
     def __init__(self, error):
         super().__init__(error["message"])
@@ -24,13 +27,13 @@ class Refused(Exception):
 
 class Echolux:
     def __init__(self, host, port, token, ca=None):
-        """`ca`: a PEM file; with it, the connection is encrypted."""
+        """`ca`: a PEM file; if given, the connection is encrypted."""
         self.socket = socket.create_connection((host, port))
         if ca is not None:
             self.socket = ssl.create_default_context(cafile=ca).wrap_socket(self.socket, server_hostname=host)
         self.reads = self.socket.makefile("rb")
         self.number = 0
-        self.notifications = []  # that came meanwhile: (topic, content, bytes)
+        self.notifications = []  # received while waiting for an answer: (topic, content, bytes)
         self._write({"token": token})
         welcome = self._read()
         if "welcome" not in welcome:
@@ -46,11 +49,11 @@ class Echolux:
         return json.loads(line)
 
     def _bytes_of(self, content):
-        """Bytes follow what says so: the line {"binary": SIZE}, then they themselves."""
+        """Reads the bytes that follow `content`, if it announces any: the line {"binary": SIZE}, then the bytes."""
         return self.reads.read(self._read()["binary"]) if isinstance(content, dict) and "bytes" in content else b""
 
     def ask(self, method, **params):
-        """The result of a method, and its bytes where it has some."""
+        """Returns the result of a method, and its bytes if it has any."""
         self.number += 1
         self._write({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params})
         while True:
@@ -63,7 +66,7 @@ class Echolux:
                 return message["result"], self._bytes_of(message["result"])
 
     def set(self, **values):
-        """set(view__zoom=2): a key has two underscores for its dot."""
+        """Changes settings: set(view__zoom=2). Two underscores in a name stand for the dot in a key."""
         return self.ask("set", values={key.replace("__", "."): value for key, value in values.items()})[0]["values"]
 
 

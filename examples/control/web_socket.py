@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Controls `echolux serve` over the WebSocket of its page: requests and answers are texts, voxels and pictures binary messages.
-Needs Python 3 and the package websockets.
+"""Controls `echolux serve` through the WebSocket of its page. Requests and answers are text messages; voxels and pictures
+are binary messages. Needs Python 3 and the package websockets.
 
-usage: web_socket.py ADDRESS      the address to steer, as `echolux serve` printed it
+usage: web_socket.py ADDRESS      the control address printed by `echolux serve`
 """
 import asyncio
 import json
@@ -12,7 +12,7 @@ import websockets
 
 
 async def ask(line, method, **params):
-    """The result of a method, and its bytes where it has some."""
+    """Returns the result of a method, and its bytes if it has any."""
     await line.send(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}))
     answer = json.loads(await line.recv())
     if "error" in answer:
