@@ -59,17 +59,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Draws from a thread of its own at a steady pace, the view turning.
+// Draws at a steady pace on its own thread while the view turns.
 class PacedPictures {
   public:
-    static constexpr std::int64_t enough = 5;  // to speak of a rate
+    static constexpr std::int64_t enough = 5;  // intervals needed to compute a rate
 
     PacedPictures(VolumePath& path, const BenchDisplay& display)
         : path_(path), display_(display), thread_([this](const std::stop_token& stop) { draw(stop); }) {}
 
     std::int64_t count() const { return count_; }
 
-    // Pictures a second, from each finished picture to the next.
+    // Picture rates per second, from each finished picture to the next.
     std::vector<double> rates() {
         thread_.request_stop();
         thread_.join();
@@ -99,7 +99,7 @@ class PacedPictures {
         }
     } catch (...) {
         failure_ = std::current_exception();
-        count_ = enough;  // no need to wait for more
+        count_ = enough;  // do not wait for more
     }
 
     VolumePath& path_;
@@ -107,10 +107,10 @@ class PacedPictures {
     std::vector<double> rates_;
     std::exception_ptr failure_;
     std::atomic<std::int64_t> count_ = 0;
-    std::jthread thread_;  // last: it uses the others
+    std::jthread thread_;  // last, so that it stops before the members it uses are destroyed
 };
 
-// What is fed, and what becomes of it.
+// The kind of spectra and the target of a measurement.
 struct DisplayWay {
     SampleFormat format = SampleFormat::u16;
     SpectraPath spectra = SpectraPath::copied;
@@ -125,7 +125,7 @@ class DisplayBench {
     DisplayBench(BenchBook& book, const BenchSize& size, const BackendChoice& choice, const BenchDisplay& display)
         : book_(book), size_(size), choice_(choice), display_(display) {}
 
-    // One way from spectra to textures, made when the first figure wants it and kept for those that follow.
+    // Returns the path from spectra to textures. It is created on first use and reused while `way` stays the same.
     VolumePath& path(const DisplayWay& way = {}) {
         if (!path_ || way != way_) {
             path_.reset();
@@ -186,7 +186,7 @@ class DisplayBench {
                 throw Error(ErrorCode::device, "a picture does not show the newest volume", "bench");
             }
             to.wait(*picture);
-            if (i >= 0) found.push_back(seconds_since(start));  // the first ones warm up
+            if (i >= 0) found.push_back(seconds_since(start));  // skip the warm-up
         }
         return found;
     }

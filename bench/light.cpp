@@ -25,9 +25,9 @@ struct LightPlan {
     std::vector<VolumeSize> volumes;
     std::int64_t width, height;
     int repetitions;
-    bool is_noise_of_first;              // measured too, not of files alone
-    double patience_s;                   // after rest, until a picture should be clean
-    std::int64_t few_paths, many_paths;  // compared, in pictures of:
+    bool is_noise_of_first;              // measure noise here too, not only for files
+    double patience_s;                   // time at rest after which a picture should be clean
+    std::int64_t few_paths, many_paths;  // compares pictures with this many paths:
     std::int64_t compared_width, compared_height;
 };
 
@@ -88,7 +88,7 @@ class LightBench {
         return view;
     }
 
-    // Two seeds follow different paths to the same picture.
+    // Compares two seeds, which follow different paths to the same picture.
     void noise(const std::string& refusal, const std::string& name) {
         book_.begin("noise in pictures of " + name, 3);
         const std::string clean = "clean/" + name, paths = "clean.paths/" + name, psnr = "psnr/" + name;
@@ -109,7 +109,7 @@ class LightBench {
             const auto rested = [&](double seconds) {
                 return rested_picture(renderer_, view, seconds, [&] { book_.poll(); });
             };
-            rested(std::min(plan_.patience_s, 0.5));  // compiled, and paced
+            rested(std::min(plan_.patience_s, 0.5));  // compile shaders and learn the pace
             for (RestedPicture& picture : seen) {
                 ++view.seed;
                 picture = rested(plan_.patience_s);
@@ -137,7 +137,7 @@ class LightBench {
         return psnr_db(rendered(plan_.few_paths), right);
     }
 
-    // Its one path begins behind the volume.
+    // The single path starts behind the volume, so only the fixed cost remains.
     View view_of_nothing() const {
         View view = traced_view();
         view.width = view.height = 1;
@@ -161,13 +161,13 @@ class LightBench {
         });
     }
 
-    // Until the clock is up and the renderer knows how much fits into a submission.
+    // Renders until the clock is high and the renderer knows how much work fits a submission.
     void warm_up(const View& view, VolumeState state) {
         const int passes = plan_.repetitions;
         for (int i = 0; i < passes; ++i) renderer_.seconds_for(view, state);
     }
 
-    // Why it cannot be; "" where it could.
+    // Returns why the volume cannot be loaded; "" if it was.
     std::string load(const VolumeSize& size) {
         try {
             const BenchVolume volume = speckled_tissue(size);

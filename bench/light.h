@@ -1,5 +1,5 @@
-// The bench of traced light: what a path a pixel costs the graphics device, by its own clock, what has to be made
-// before the first path where the curve or the volume has changed, and how soon pictures are clean.
+// Benchmark of path tracing: cost of a path per pixel by the device's own clock, preparation after a change of the
+// transfer curve or the volume, and the time until pictures are clean.
 #pragma once
 
 #include <filesystem>
@@ -13,12 +13,12 @@ namespace echolux {
 
 struct LightBenchJob {
     std::string device;                          // part of the Vulkan device's name; "": the best
-    bool quick = false;                          // a tiny volume, few repetitions: that it runs, not how fast
-    std::vector<std::filesystem::path> volumes;  // whose noise is measured too, in the default view that fits
+    bool quick = false;                          // tiny volume, few repetitions: tests function, not speed
+    std::vector<std::filesystem::path> volumes;  // measure their noise too, in the default view
 };
 
-// Of the volumes that rendering is measured with. Throws Error{device, cancelled}. A volume that does not fit is in the
-// report, with the reason.
+// Runs on the volumes of the rendering benchmark. Throws Error{device, cancelled}. A volume that does not fit is
+// reported with the reason.
 BenchReport run(const LightBenchJob& job, Progress& progress);
 
 }  // namespace echolux

@@ -23,7 +23,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// One row of the published table: a scan, and what it took on a GTX 580 (ms, ms, 1/s, 1/s).
+// One row of the published table: a scan, and its times and rates on a GTX 580 (ms, ms, 1/s, 1/s).
 struct ProtocolRow {
     std::string name;
     std::int64_t a_scans, b_scans;
@@ -56,7 +56,7 @@ class LiveBench {
         view_.height = job.quick || !processor.is_gpu() ? 240 : 1080;
     }
 
-    // Volumes at `volumes_per_s`, a picture loop of 60 a second beside.
+    // Runs a session at `volumes_per_s` with a picture loop of 60 pictures per second.
     void run_live(const std::string& key, const BenchSize& size, double volumes_per_s, bool flow) {
         book_.begin(fmt::format("live, {:.0f} volumes/s", volumes_per_s), 6);
         const ReconstructionSpec spec = spec_of(size, flow);
@@ -68,7 +68,7 @@ class LiveBench {
         book_.end();
     }
 
-    // Angiography of four aligned repeats, and whatever is done to volumes before they are shown.
+    // Runs angiography with four aligned repeats, and the given processing of volumes before they are shown.
     void run_tissue(const std::string& key, const BenchSize& size, double volumes_per_s, const LiveTissue& tissue) {
         book_.begin(fmt::format("{}, {:.0f} volumes/s", key, volumes_per_s), tissue.does_nothing() ? 6 : 9);
         const ReconstructionSpec spec = angiography_spec(size);
@@ -117,7 +117,7 @@ class LiveBench {
                   size.b_scans / size.block_b_scans, run);
     }
 
-    // Seconds of one volume from its blocks to a finished picture, over and over.
+    // Seconds from the blocks of a volume to a finished picture, repeatedly.
     std::vector<double> seconds(VolumePath& path, const BenchSpectra& spectra) {
         std::vector<double> found;
         for (int i = -3; i < (job_.quick ? 3 : 30); ++i) {
@@ -183,7 +183,7 @@ class LiveBench {
     std::int64_t volume_ = 0;
 };
 
-// Stabilising of small motion, and a filter.
+// Stabilises small motion and applies a filter.
 LiveTissue stabilised_and(FilterMethod method) {
     LiveTissue tissue;
     tissue.filters = tissue.stabilises = true;
@@ -203,7 +203,7 @@ BenchProcessor processor_of(const LiveBenchJob& job) {
     return processor;
 }
 
-// One case that fails costs its own figures alone.
+// A failing case is noted, and the remaining cases still run.
 template <class Work>
 void measure_case(BenchBook& book, const std::string& key, const Work& work) {
     try {

@@ -1,4 +1,4 @@
-// The figures of a live run: what came, what was lost, what appeared and how late.
+// Figures of a live run: volumes received, lost and shown, and their latency.
 #pragma once
 
 #include <string>
@@ -17,11 +17,10 @@ struct LiveRun {
     RingStatistics ring;
 };
 
-// What a session reaches while its source keeps a pace, with up to 60 pictures a second beside; waits for what is
-// worked on at the end.
+// Runs a session whose source keeps its pace, with up to 60 pictures per second. Waits for pending work at the end.
 LiveRun run_paced(BenchBook& book, Source& source, VolumePath& path, const View& view, double seconds);
 
-// `what` of the A-scans: "512 x 512 A-scans of 2048 samples, from pinned memory".
+// `what` describes the A-scans: "512 x 512 A-scans of 2048 samples, from pinned memory".
 void note_live(BenchBook& book, const std::string& key, const std::string& what, std::int64_t blocks_of_a_volume,
                const LiveRun& run);
 

@@ -21,7 +21,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double share_that_is_paced = 0.95;  // of what is reached without a clock
+constexpr double share_that_is_paced = 0.95;  // paced runs use this share of the unpaced rate
 
 struct Way {
     const char* name;
@@ -44,7 +44,7 @@ class LiveGpusBench {
         view_.height = job.quick ? 240 : 1080;
     }
 
-    // Before minutes go into ceilings.
+    // Checks the names of runs early, since ceilings take minutes.
     void require_runs() const {
         std::string all;
         for (const Way& way : ways) {
@@ -68,7 +68,7 @@ class LiveGpusBench {
         const std::vector<std::int64_t> counts = counts_of(way);
         if (counts.empty()) return;
         book_.begin(fmt::format("live, {}", way.what), 9 * std::ssize(counts));
-        // Two volumes, so that none is read twice in a row.
+        // Two volumes, so that no volume is read twice in a row.
         std::vector<BenchSpectra> volumes;
         std::vector<Block> blocks;
         for (int i = 0; i < 2; ++i) {
@@ -85,7 +85,7 @@ class LiveGpusBench {
         return fmt::format("live.gpus.{}/{}", way.name, count);
     }
 
-    // Of GPUs, in the runs that are wanted.
+    // Numbers of GPUs for the requested runs.
     std::vector<std::int64_t> counts_of(const Way& way) const {
         std::vector<std::int64_t> counts = doubled_to(std::ssize(gpus_));
         std::erase_if(counts, [&](std::int64_t count) { return !key_of(way, count).starts_with(job_.only); });
@@ -101,7 +101,7 @@ class LiveGpusBench {
         return spec;
     }
 
-    // What is reached without a clock.
+    // Rates reached without pacing.
     struct Reached {
         double volumes_per_s = 0;
         double pictures_per_s = 0;
@@ -136,7 +136,8 @@ class LiveGpusBench {
         paced(way, key, choice, blocks, reached.volumes_per_s * share_that_is_paced);
     }
 
-    // Spectra and voxels in the memory of each GPU: no link, no copies, no pictures. Some of the B-scans say the same.
+    // Measures kernels alone, with spectra and voxels in the memory of each GPU: no link, no copies, no pictures. Part
+    // of the B-scans suffices.
     void kernels_alone(const Way& way, const std::string& of, const BackendChoice& choice) {
         BenchSize size = size_;
         size.b_scans = std::min<std::int64_t>(size.b_scans, 8 * size.block_b_scans);
@@ -160,12 +161,12 @@ class LiveGpusBench {
         return rates;
     }
 
-    // As fast as blocks are taken, pictures beside.
+    // Feeds blocks as fast as they are accepted, with pictures in parallel.
     Reached unpaced(VolumePath& path, const std::vector<Block>& blocks) {
         PictureLoop loop(path, view_, 60, [](std::int64_t) {});
         std::int64_t volume = -1, whole = 0;
         const double seconds = job_.quick ? 0.5 : std::min(job_.seconds, 10.0);
-        feed_one(path, blocks, volume);  // what is allocated with the first of its kind
+        feed_one(path, blocks, volume);  // first volume: allocations happen now
         path.finish();
         const auto start = Clock::now();
         const std::int64_t pictures_before = loop.stats().pictures;
@@ -180,7 +181,7 @@ class LiveGpusBench {
         return {static_cast<double>(whole) / took, static_cast<double>(pictures) / took, path.device_work()};
     }
 
-    // False: no slot was free.
+    // Returns false if no slot was free.
     static bool feed_one(VolumePath& path, const std::vector<Block>& blocks, std::int64_t& volume) {
         ++volume;
         const auto half = std::ssize(blocks) / 2;
@@ -191,7 +192,7 @@ class LiveGpusBench {
         });
     }
 
-    // Each stage beside its ceiling.
+    // Notes each stage together with its ceiling.
     void note_stages(const std::string& of, std::int64_t count, const Reached& reached, double bytes,
                      std::int64_t blocks_of_a_volume) {
         std::int64_t blocks = 0, copied = 0;

@@ -1,5 +1,5 @@
-// A source that hands out the same blocks of memory again and again at the pace of a clock, like an instrument whose
-// driver writes there. It costs no time itself, so that the rest of the system is what is measured.
+// A source that repeats blocks in memory at the pace of a clock, like an instrument whose driver writes there. It takes
+// no time itself, so the measurement covers only the rest of the system.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,8 @@ namespace echolux {
 
 class MemorySource : public Source {
   public:
-    // The blocks of some volumes of `spec`, in order; a block is due when its last line would have been acquired.
+    // `blocks`: the blocks of one or more volumes of `spec`, in order. A block is due when its last line would have
+    // been acquired.
     MemorySource(const ReconstructionSpec& spec, std::vector<Block> blocks, double lines_per_s);
 
     const Scan& scan() const override { return scan_; }
@@ -34,7 +35,7 @@ class MemorySource : public Source {
     Clock::time_point start_;
     std::uint64_t sent_ = 0;
     std::int64_t lines_ = 0;    // of all blocks sent
-    std::int64_t volume_ = -1;  // that the last one is of
+    std::int64_t volume_ = -1;  // volume of the last block
 };
 
 }  // namespace echolux

@@ -39,7 +39,7 @@ const BenchCase mnudft{.key = "mnudft/2048",
                        .changes = {"compressive.transform=exact"},
                        .cost = 1000};
 
-// What a method without half precision makes of it too: then it is the exact one.
+// Methods without half precision run exactly even with precision = fast.
 BenchCase fast(BenchCase method) {
     method.key.insert(method.key.find('/'), ".fast");
     method.meaning += ", precision = fast";
@@ -61,7 +61,7 @@ std::vector<BenchCase> all_methods(bool on_gpu) {
     return methods;
 }
 
-// Why voxels do not go into textures; "": they do.
+// Returns why voxels cannot be written to textures; "" if they can.
 std::string why_no_texture([[maybe_unused]] const BenchProcessor& processor,
                            [[maybe_unused]] const std::string& device) {
 #ifdef ECHOLUX_RENDER
@@ -71,7 +71,7 @@ std::string why_no_texture([[maybe_unused]] const BenchProcessor& processor,
 #endif
 }
 
-// Into textures, or memory to memory.
+// Writes voxels to textures if possible, otherwise measures from memory to memory.
 class MethodsBench {
   public:
     MethodsBench(BenchBook& book, const BenchStart& start, const std::string& device)
@@ -107,10 +107,10 @@ class MethodsBench {
     BenchSize run_;
     BenchProcessor processor_;
     std::string device_;
-    std::string refusal_;  // of textures
+    std::string refusal_;  // why textures cannot be written
 };
 
-// One thread has this for each GPU, block after block.
+// Measures submission, which one thread does block by block for all GPUs.
 void measure_submission(BenchBook& book, BenchSize run, BenchProcessor processor) {
     processor.choice.gpus = 1;
     run.b_scans = run.block_b_scans;
@@ -138,7 +138,7 @@ BenchReport run_methods(const BenchJob& job, Progress& progress) {
     return start.report;
 }
 
-// Blocks are large, so that the one thread that submits to all GPUs has time for it.
+// Blocks are large so that a single thread can submit to all GPUs in time.
 BenchReport run_scaling(const BenchJob& job, int gpus, Progress& progress) {
     require_backend({.backend = job.backend, .gpus = 0});
     chosen_gpus({.gpus = gpus}, surveyed_gpus());

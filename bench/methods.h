@@ -1,5 +1,5 @@
-// The benches of methods and of several GPUs: every method beside the plain chain, and how some of them scale with
-// the number of GPUs.
+// Benchmarks of methods and of several GPUs: each method compared with the plain chain, and the scaling of some methods
+// with the number of GPUs.
 #pragma once
 
 #include "bench/report.h"
@@ -8,12 +8,12 @@
 
 namespace echolux {
 
-// 2048 samples and the AO-OCT chain with 832; into textures where there is a GPU and a renderer for it. Throws
-// Error{bad_setting, device, cancelled}; a figure that cannot be measured is in the report, with the reason.
+// Runs 2048 samples, and the AO-OCT chain with 832. Voxels go to textures if there is a GPU and a renderer for it.
+// Throws Error{bad_setting, device, cancelled}. A figure that cannot be measured is reported with the reason.
 BenchReport run_methods(const BenchJob& job, Progress& progress);
 
-// On 1, 2, 4 ... `gpus` GPUs, spectra and voxels in the memory of each; 0: all there are. Throws Error{device} where
-// fewer can be used.
+// Runs on 1, 2, 4 ... `gpus` GPUs (0: all), with spectra and voxels in the memory of each. Throws Error{device} if
+// fewer are usable.
 BenchReport run_scaling(const BenchJob& job, int gpus, Progress& progress);
 
 }  // namespace echolux

@@ -32,7 +32,7 @@ Plan plan_of(bool gpu, bool quick) {
     return {512, 1920, 1080, 300, 3};
 }
 
-// Removed at the end.
+// Deleted on destruction.
 struct ScratchFile {
     std::filesystem::path path =
         std::filesystem::temp_directory_path() /
@@ -51,10 +51,10 @@ class MovieBench {
     MovieBench(BenchBook& book, Renderer& renderer, const Plan& plan)
         : book_(book), renderer_(renderer), plan_(plan), path_({.frames = plan.frames}, view(), volume()) {
         require_memory(plan.frames * plan.width * plan.height * 4, "the pictures of the movie", "close something else");
-        renderer_.render(path_.view(0));  // what is made once, and no movie should pay for
+        renderer_.render(path_.view(0));  // exclude one-time setup
     }
 
-    // Each of the three as long as the whole of it takes.
+    // Measures the whole, drawing alone and encoding alone, for the same number of pictures.
     void measure() {
         const std::string what = fmt::format("{} pictures of {} x {}", plan_.frames, plan_.width, plan_.height);
         book_.begin("movie", 4);

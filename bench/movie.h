@@ -1,5 +1,5 @@
-// The bench of movies: what a turntable costs beside drawing its pictures alone, and encoding them
-// alone: reading back and encoding go on while the next pictures are drawn, so that it should be the slower of both.
+// Benchmark of movies: a turntable compared with only drawing and with only encoding its pictures. Reading back and
+// encoding overlap with drawing, so the whole should take as long as the slower part.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@ namespace echolux {
 
 struct MovieBenchJob {
     std::string device;  // part of the Vulkan device's name; "": the best
-    bool quick = false;  // few small pictures: that it runs, not how fast
+    bool quick = false;  // few small pictures: tests function, not speed
 };
 
-// On a GPU 300 pictures of 1920 x 1080 in H.264, on software Vulkan fewer and smaller ones. All pictures are kept in
-// memory in between. Throws Error{device, cancelled, out_of_memory, output}.
+// Renders 300 pictures of 1920 x 1080 in H.264 on a GPU, fewer and smaller ones with software Vulkan. All pictures are
+// kept in memory between the steps. Throws Error{device, cancelled, out_of_memory, output}.
 BenchReport run(const MovieBenchJob& job, Progress& progress);
 
 }  // namespace echolux

@@ -15,7 +15,7 @@ RestedPicture rested_picture(Renderer& renderer, const View& view, double second
         poll();
         const FollowedPicture shown = renderer.follow(view, now);
         if (shown.passes == seen.paths && !shown.is_final) {
-            std::this_thread::sleep_for(std::chrono::microseconds(200));  // the processor may be what draws
+            std::this_thread::sleep_for(std::chrono::microseconds(200));  // yield: the CPU may be rendering
             continue;
         }
         Image image = renderer.read(shown.drawing);

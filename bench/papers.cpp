@@ -9,8 +9,7 @@
 namespace echolux {
 namespace {
 
-// In the papers' shapes and with what their times contain: spectra that come from the host and voxels that go back
-// there, or neither.
+// Matches the shapes and timing of the papers: spectra come from the host and voxels return to it, or neither.
 BenchCase there_and_back(BenchCase one) {
     one.from_host = true;
     one.voxels = VoxelsGo::to_the_host;
@@ -52,7 +51,7 @@ BenchCase full_range(const std::string& key, int iterations, bool in_double, std
 }
 
 BenchCase compressive(const std::string& transform, int iterations, double cost) {
-    const bool is_later = iterations == 10;  // 40 % of the samples
+    const bool is_later = iterations == 10;  // of the samples, 40 %
     return {.key = fmt::format("cs.{}/{}", transform, iterations),
             .meaning = fmt::format("compressive, {}, {} iterations, {} % of the samples, B-scans of 1000 A-scans",
                                    transform, iterations, is_later ? 40 : 30),
@@ -64,7 +63,7 @@ BenchCase compressive(const std::string& transform, int iterations, double cost)
             .block_b_scans = 1};
 }
 
-// Tables 1 and 2 of Wang 2012; `prefix`: of whose figures.
+// Tables 1 and 2 of Wang 2012. `prefix` is that of our keys.
 std::vector<BenchCase> full_range_tables(const std::string& prefix) {
     std::vector<BenchCase> cases;
     for (const bool in_double : {false, true}) {
@@ -76,7 +75,7 @@ std::vector<BenchCase> full_range_tables(const std::string& prefix) {
     return cases;
 }
 
-// What the processor that was chosen does.
+// Cases for the selected processor.
 std::vector<BenchCase> chosen_cases() {
     std::vector<BenchCase> cases{ao_oct_set("")};
     for (const std::int64_t frame : published_frames) cases.push_back(swept_source(frame));
@@ -95,14 +94,14 @@ std::vector<BenchCase> chosen_cases() {
     return cases;
 }
 
-// What a CPU does beside a GPU.
+// Additional CPU cases if a GPU is selected.
 std::vector<BenchCase> cpu_cases() {
     std::vector<BenchCase> cases = full_range_tables("cpu.");
     cases.push_back(ao_oct_set("cpu."));
     return cases;
 }
 
-// Bytes of a GPU that 1024 A-scans of a block take, of all buffers of one block under way.
+// Measures the GPU memory that 1024 A-scans of a block need, in all buffers of one block in flight.
 void measure_memory(BenchBook& book, const BenchProcessor& processor) {
     const char* key = "defr.memory/1024";
     const char* meaning = "memory of the GPU for 1024 A-scans of DEFR, not up-sampled";
@@ -117,12 +116,12 @@ void measure_memory(BenchBook& book, const BenchProcessor& processor) {
     };
     book.figure(key, meaning, "B", [&] {
         constexpr std::int64_t few = 8 * 1024, many = 40 * 1024;
-        bytes_of(few);  // what comes with the first is not of the lines
+        bytes_of(few);  // subtract memory that does not depend on the number of lines
         return std::vector{(bytes_of(many) - bytes_of(few)) / ((many - few) / 1024)};
     });
 }
 
-// The two published ways to the mean spectrum, and ours.
+// Measures the two published methods for the mean spectrum, and ours.
 void measure_means(BenchBook& book, const BenchProcessor& processor) {
     if (!processor.is_gpu()) return book.skip("mean.serial", "published ways to the mean spectrum", "needs a GPU");
     try {

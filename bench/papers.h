@@ -1,4 +1,4 @@
-// The bench of the papers: what five of them published, and the same work done here.
+// Benchmark of published work: the figures of five papers, and the same work done here.
 #pragma once
 
 #include <vector>
@@ -10,14 +10,14 @@
 
 namespace echolux {
 
-// Each published figure beside ours, which `report` has under its key; a processor's own are under "cpu." where
-// `on_gpu` says that the others are a GPU's.
+// Pairs published figures with ours from `report`. If `on_gpu` is set, plain keys are GPU figures, and those of the CPU
+// start with "cpu.".
 std::vector<BenchComparison> beside_the_papers(const BenchReport& report, bool on_gpu);
 std::vector<BenchComparison> beside_the_papers(const BenchReport& report, bool on_gpu,
                                                const std::vector<PublishedFigure>& figures);
 
-// What is needed for that, in the papers' shapes. Throws Error{bad_setting, device, cancelled}; a figure that cannot be
-// measured is in the report, with the reason.
+// Measures the required figures in the shapes of the papers. Throws Error{bad_setting, device, cancelled}. A figure
+// that cannot be measured is reported with the reason.
 BenchReport run_papers(const BenchJob& job, Progress& progress);
 
 }  // namespace echolux

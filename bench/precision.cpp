@@ -17,14 +17,14 @@
 namespace echolux {
 namespace {
 
-// Codes of a volume, or intensities, of both precisions.
+// Codes or intensities of a volume in both precisions.
 template <class Voxel>
 struct BothWays {
     std::vector<Voxel> exact, fast;
 };
 
 struct CodeShares {
-    double by_one = 0, by_more = 0;  // percent
+    double by_one = 0, by_more = 0;  // percentage of codes that differ
 };
 
 template <class Code>
@@ -39,7 +39,7 @@ CodeShares shares_of(const BothWays<Code>& codes) {
     return shares;
 }
 
-// How far the power of the difference of amplitudes lies below the line's own, in dB.
+// Power of the amplitude difference relative to the line's power, as dB below it.
 double noise_below_db(const BothWays<float>& amplitudes) {
     double added = 0, all = 0;
     for (std::size_t i = 0; i < amplitudes.exact.size(); ++i) {
@@ -54,21 +54,21 @@ struct Scene {
     std::string name;
     ReconstructionSpec spec;
     std::vector<Block> blocks;
-    BlockMemory memory{};  // of the blocks, where they do not keep it themselves
+    BlockMemory memory{};  // memory of the blocks, unless they own it
 };
 
 constexpr double mean_counts = 2000, noise_counts = 2;
 
-// One reflector in noise, its peak so far above the mean noise of a depth bin.
+// One reflector in noise; its peak is `above_noise_db` above the mean noise of a depth bin.
 Scene mirror(const BenchSize& size, double above_noise_db) {
     Scene scene{fmt::format("mirror, {} dB above the noise", above_noise_db), chain_spec(size), {}};
     scene.spec.recipe.a2_rad = scene.spec.recipe.a3_rad = 0;
     const auto n = static_cast<double>(size.samples);
-    // Between samples, so that taps count, and evenly, so that a fringe is a peak.
+    // Sample positions between samples, so that taps matter, and equidistant, so that a fringe becomes a sharp peak.
     for (std::int64_t j = 0; j < size.samples; ++j) {
         scene.spec.calibration.k_positions[static_cast<std::size_t>(j)] = 0.37 + static_cast<double>(j) * (n - 2) / n;
     }
-    // Of a Hann window: (sum w)^2 = n^2 / 4, sum w^2 = 3 n / 8; a fringe of height h has a peak of (h sum w / 2)^2.
+    // For a Hann window (sum w)^2 = n^2 / 4 and sum w^2 = 3 n / 8; a fringe of height h has a peak of (h sum w / 2)^2.
     const double noise_of_bin = 1.5 / n * noise_counts * noise_counts;
     const double height = 2 * std::sqrt(std::pow(10, above_noise_db / 10) * noise_of_bin);
     scene.spec.recipe.noise_floor_db = 10 * std::log10(noise_of_bin);

@@ -1,4 +1,4 @@
-// The bench of recipe.precision: what half precision adds to a line, and how many codes it changes.
+// Benchmark of recipe.precision: noise that half precision adds to a line, and the share of codes it changes.
 #pragma once
 
 #include "bench/report.h"
@@ -7,8 +7,8 @@
 
 namespace echolux {
 
-// Layered tissue, and mirrors 40 ... 70 dB above the noise, 2048 samples, fast beside exact on the same GPU. Throws
-// Error{device, cancelled}, the former where there is no GPU.
+// Compares fast with exact on the same GPU for layered tissue and for mirrors 40 ... 70 dB above the noise, with 2048
+// samples. Throws Error{cancelled}, and Error{device} without a GPU.
 BenchReport run_precision(const BenchJob& job, Progress& progress);
 
 }  // namespace echolux

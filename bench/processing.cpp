@@ -24,7 +24,7 @@
 namespace echolux {
 namespace {
 
-// What the CPU and what a GPU takes on.
+// Sizes suited to a CPU or a GPU.
 Size3 filtered_size(bool gpu, bool quick) {
     if (quick) return {64, 32, 8};
     return gpu ? Size3{512, 512, 512} : Size3{128, 64, 16};
@@ -92,12 +92,12 @@ std::vector<double> seconds_of(BenchBook& book, const std::function<void()>& wor
         const auto start = std::chrono::steady_clock::now();
         work();
         const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-        if (i > 0) seconds.push_back(took.count());  // the first one warms up
+        if (i > 0) seconds.push_back(took.count());  // skip the warm-up
     }
     return seconds;
 }
 
-// A volume of `voxels`.
+// Measures work on a volume of `voxels` voxels.
 void measure(BenchBook& book, const std::string& key, const std::string& meaning, double voxels,
              const std::function<void()>& work) {
     std::vector<double> rates;
@@ -117,7 +117,7 @@ void measure_filters(BenchBook& book, const Size3& size) {
     }
 }
 
-// In the GPU's memory, as a chain of steps has them; the first once more with the copies from and to the host.
+// Measures filters in GPU memory, as in a chain of steps, and the first one also with copies from and to the host.
 void measure_filters_on_gpu(BenchBook& book, const Size3& size, const BackendChoice& choice) {
     const std::vector<float> power = layered_speckle(size);
     const auto bytes = static_cast<std::int64_t>(power.size() * sizeof(float));
@@ -141,7 +141,8 @@ SurfaceSearch retina_search(const BackendChoice& choice) {
     return search;
 }
 
-// A retina whose speckle is drawn voxel by voxel, since a random field of this size would take longer than the search.
+// A retina with independent speckle per voxel. A correlated random field of this size would take longer than the
+// search.
 LayeredScene speckled_retina(const Size3& size) {
     LayeredScene scene = painted_retina(size, 1, 0);
     const std::vector<float> speckle = layered_speckle({size[0], size[1], size[2]});
@@ -179,7 +180,7 @@ void measure_layers(BenchBook& book, const Size3& size, const BackendChoice& cho
             });
 }
 
-// Sideways and downwards, as an eye moves: whole voxels, so that the volume need not be interpolated.
+// Shifted sideways and down, like eye motion, by whole voxels so that no interpolation is needed.
 PowerVolume moved_copy(const PowerVolume& volume) {
     PowerVolume moved{volume.grid, std::vector<float>(volume.power.size())};
     const VolumeGrid& grid = volume.grid;
@@ -228,7 +229,7 @@ void measure_registration(BenchBook& book, const Size3& size, const BackendChoic
             [&] { reference.register_rows(moved, silent); });
 }
 
-// Of a volume on a GPU that becomes dB of one byte.
+// A volume on a GPU that is stored as dB in one byte.
 VolumeOnGpuWanted live_volume_of(const Size3& size) {
     SpeckleFilter median;
     median.method = FilterMethod::median;
@@ -246,7 +247,7 @@ VolumeOnGpuWanted live_volume_of(const Size3& size) {
     return wanted;
 }
 
-// What is done to a live volume between reconstruction and display, step by step, with the ranges of `bench --live`.
+// Measures the steps between reconstruction and display of a live volume, with the ranges of `bench --live`.
 void measure_live_steps(BenchBook& book, const Size3& size, const BackendChoice& choice) {
     const VolumeOnGpuWanted wanted = live_volume_of(size);
     const VolumeGrid& grid = wanted.grid;
@@ -290,7 +291,7 @@ void measure_live_steps(BenchBook& book, const Size3& size, const BackendChoice&
     });
 }
 
-// Angiography of four repeats, by itself and with the repeats aligned, spectra and voxels in the GPU's memory.
+// Measures angiography of four repeats, without and with alignment of the repeats, in GPU memory.
 void measure_angiography(BenchBook& book, bool quick, const BenchProcessor& processor) {
     const BenchSize size = quick                ? BenchSize{256, 32, 8, 4, 4}
                            : processor.is_gpu() ? BenchSize{1024, 512, 64, 16, 4}

@@ -1,4 +1,4 @@
-// What the papers published, in the words and units of their tables: assets/published/rates.txt, tissue.txt.
+// Published figures in the words and units of the papers' tables: assets/published/rates.txt, tissue.txt.
 #pragma once
 
 #include <array>
@@ -8,24 +8,24 @@
 
 namespace echolux {
 
-// Of Wang 2012, tables 1 and 2: the columns.
+// Columns of tables 1 and 2 of Wang 2012.
 inline constexpr std::array<int, 5> published_iterations{0, 5, 10, 15, 20};
 
-// Of Rasakanthan 2011 and Wang 2012: A-scans of a batch, as far as a figure is given, and between.
+// A-scans per batch in Rasakanthan 2011 and Wang 2012, as far as given, and values between.
 inline constexpr std::array<std::int64_t, 7> published_frames{200, 240, 1000, 1836, 4000, 10000, 20000};
 inline constexpr std::array<std::int64_t, 6> published_batches{512, 1024, 2048, 3584, 4096, 6656};
 
 struct PublishedFigure {
     std::string paper, what, hardware;
-    std::string unit;  // "s" of `lines` A-scans (or voxels), "A-scans/s", "B"
+    std::string unit;  // "s" for `lines` A-scans (or voxels), "A-scans/s", "B"
     double value = 0;
     std::int64_t lines = 0;
-    std::string figure;  // of ours: a rate, but for bytes
+    std::string figure;  // our figure: a rate, except for bytes
 };
 
 const std::vector<PublishedFigure>& published_figures();
 
-// Of registration and layers.
+// Figures of registration and segmentation.
 const std::vector<PublishedFigure>& published_tissue_figures();
 
 }  // namespace echolux

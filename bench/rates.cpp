@@ -14,7 +14,7 @@
 namespace echolux {
 namespace {
 
-// Where the voxels of one processor go.
+// Voxel memory of one processor.
 struct Target {
     BlockMemory structure, flow;
     Places places;
@@ -41,7 +41,7 @@ class VolumeLoop {
         for (const BenchProcessor& one : processor.each()) targets_.push_back(target_of(one, *reconstructor_, go));
     }
 
-    // Each block from and to the memory of the processor whose turn it is.
+    // Submits blocks in turn to the processors, each from and to its own memory.
     void submit(std::span<const BenchSpectra> spectra) {
         for (std::size_t i = 0; i < spectra.front().blocks().size(); ++i) {
             const std::size_t turn = submitted_++ % targets_.size();
@@ -63,12 +63,12 @@ class VolumeLoop {
     }
 
     std::vector<Target> targets_;
-    std::unique_ptr<Reconstructor> reconstructor_;  // goes first: it writes to them
+    std::unique_ptr<Reconstructor> reconstructor_;  // last, so that it is destroyed before the memory it writes to
     std::size_t submitted_ = 0;
     std::deque<Completion> under_way_;
 };
 
-constexpr std::int64_t fewest = 16;  // A-scans, however costly
+constexpr std::int64_t fewest = 16;  // A-scans; the minimum even for expensive methods
 
 std::string where_it_lies(const BenchCase& one, const BenchProcessor& processor) {
     const char* from = one.from_host ? processor.source_name() : processor.home_name();
@@ -92,7 +92,7 @@ std::vector<double> seconds_until(BlocksAre what, BenchBook& book, const Reconst
     constexpr int repetitions = 100;
     VolumeLoop loop(spec, processor, VoxelsGo::nowhere);
     std::vector<double> found;
-    for (int i = -2; i < repetitions; ++i) {  // the first ones warm up
+    for (int i = -2; i < repetitions; ++i) {  // negative: warm-up
         book.poll();
         const auto start = std::chrono::steady_clock::now();
         loop.submit(spectra);
@@ -104,8 +104,8 @@ std::vector<double> seconds_until(BlocksAre what, BenchBook& book, const Reconst
     return found;
 }
 
-// The submitting thread sleeps while the queue is full, and takes time to wake up. What is under way
-// meanwhile has to last longer, or else the operating system's clock is measured: of small blocks there must be more.
+// The submitting thread sleeps while the queue is full and needs time to wake up. The work in flight must last longer
+// than that; otherwise the scheduler is measured. Small blocks therefore need a deeper queue.
 int blocks_under_way(std::int64_t lines) {
     constexpr std::int64_t lines_under_way = 65536;  // 0.4 ms at 150 M A-scans/s
     return static_cast<int>(std::clamp<std::int64_t>((lines_under_way + lines - 1) / lines, 3, 16));

@@ -1,5 +1,5 @@
-// Rates of the reconstructor: the same volume again and again, from memory to memory. The cases of the benches of
-// methods, of several GPUs and of the papers are the shipped recipes, so that the figures are of what people run.
+// Rates of the reconstructor for the same volume repeatedly, from memory to memory. The cases of the benchmarks of
+// methods, of several GPUs and of papers are the shipped recipes, so the figures apply to real use.
 #pragma once
 
 #include <cstdint>
@@ -12,48 +12,48 @@
 
 namespace echolux {
 
-enum class VoxelsGo { nowhere, to_the_host };  // they stay where they are made, or follow the spectra back
+enum class VoxelsGo { nowhere, to_the_host };  // voxels stay on the processor, or return to the host
 
-// A-scans a second. `spectra`: one volume for each of processor.each(), the same everywhere. Throws what planning and
-// reconstructing throw.
+// A-scans per second. `spectra`: one identical volume per processor.each(). Throws what planning and reconstructing
+// throw.
 std::vector<double> loop_rates(BenchBook& book, const BenchSize& size, const ReconstructionSpec& spec,
                                const BenchProcessor& processor, std::span<const BenchSpectra> spectra,
                                VoxelsGo go = VoxelsGo::nowhere);
 
 enum class BlocksAre { submitted, finished };
 
-// Seconds until these blocks are, from where nothing is under way; there is room for all of them.
+// Seconds from an idle reconstructor until these blocks are submitted or done. The queue must have room for all.
 std::vector<double> seconds_until(BlocksAre what, BenchBook& book, const ReconstructionSpec& spec,
                                   const BenchProcessor& processor, std::span<const BenchSpectra> spectra);
 
-// How many blocks of `lines` A-scans have to be under way.
+// Number of blocks of `lines` A-scans to keep in flight.
 int blocks_under_way(std::int64_t lines);
 
 struct BenchCase {
     std::string key;                        // of the figure
-    std::string meaning;                    // for people
-    std::string recipe = {};                // that is shipped; "": the bench's own chain
-    std::vector<std::string> changes = {};  // of it: "defr.iterations=5"
-    double cost = 1;                        // of an A-scan on a CPU, in plain ones: of costly ones there are fewer
+    std::string meaning;                    // description for the report
+    std::string recipe = {};                // shipped recipe; "": the bench's own chain
+    std::vector<std::string> changes = {};  // changes to it, such as "defr.iterations=5"
+    double cost = 1;                        // CPU cost per A-scan relative to the plain chain; fewer A-scans if high
     std::int64_t samples = 2048;
-    std::int64_t a_scans = 0;        // of a B-scan; 0: as many as the run has
-    std::int64_t b_scans = 0;        // of a volume; 0: so many that it has about as many A-scans as the run's
-    std::int64_t block_b_scans = 0;  // 0: as the run has it
-    bool is_batch = false;           // the size of its B-scans is what matters: none with fewer A-scans stands for it
-    bool from_host = false;          // spectra come from where an instrument's would lie, instead of being there
+    std::int64_t a_scans = 0;        // per B-scan; 0: as in the run
+    std::int64_t b_scans = 0;        // per volume; 0: chosen for about as many A-scans as in the run
+    std::int64_t block_b_scans = 0;  // per block; 0: as in the run
+    bool is_batch = false;           // the size of B-scans matters, so do not use fewer A-scans
+    bool from_host = false;          // spectra come from an instrument's memory, not the processor's
     VoxelsGo voxels = VoxelsGo::nowhere;
 };
 
-// On a CPU there are fewer A-scans by the cost, and blocks may have to be smaller.
+// On a CPU the number of A-scans is divided by the cost, and blocks may be smaller.
 BenchSize size_of(const BenchCase& one, const BenchSize& run, bool on_gpu);
 
 // Throws Error{bad_setting}.
 ReconstructionSpec spec_of(const BenchCase& one, const BenchSize& size);
 
-// The same volume for each processor that shares the work. Throws Error{device, out_of_memory}.
+// Creates the same volume for each processor that shares the work. Throws Error{device, out_of_memory}.
 std::vector<BenchSpectra> spectra_of(const BenchCase& one, const BenchSize& size, const BenchProcessor& processor);
 
-// A figure of A-scans a second, memory to memory.
+// Measures A-scans per second, memory to memory.
 void measure(BenchBook& book, const BenchCase& one, const BenchSize& run, const BenchProcessor& processor,
              std::initializer_list<BenchLimit> limits = {});
 

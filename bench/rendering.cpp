@@ -80,7 +80,7 @@ class RenderingBench {
         book_.end();
     }
 
-    // All picture sizes of one volume, the default view: lit composite.
+    // Measures all picture sizes of one volume in the default view: lit compositing.
     void volume(const Size& size, BenchSheet& sheet) {
         book_.begin(fmt::format("pictures of {}", spelled_size(size)), 2 * std::ssize(plan_.pictures));
         BenchSheet::Row row{spelled_size(size), {}};
@@ -120,7 +120,7 @@ class RenderingBench {
         book_.end();
     }
 
-    // What skipping, ending early and longer steps save, and how fast samples are taken without.
+    // Measures the gains from skipping, early termination and longer steps, and the sample rate without them.
     void samples() {
         book_.begin("samples", 5);
         const std::string refusal = load(plan_.main_volume);
@@ -179,7 +179,7 @@ class RenderingBench {
                      {{texture_samples}});
     }
 
-    // As a window draws: the host waits for each picture, and the number of rays follows the time.
+    // Draws like a window: the host waits for each picture, and the number of rays adapts to the time.
     void moving(const std::string& name) {
         View view = view_of(plan_.main_picture);
         using Clock = std::chrono::steady_clock;
@@ -218,7 +218,7 @@ class RenderingBench {
         State{VolumeState::still, "still", "lit composite, the volume at rest"},
         State{VolumeState::changing, "changing", "lit composite, bricks built anew for every picture"}};
 
-    // Why it cannot be; "" where it could.
+    // Returns why the volume cannot be loaded; "" if it was.
     std::string load(const Size& size) {
         if (loaded_ == size) return "";
         try {
@@ -233,7 +233,7 @@ class RenderingBench {
         }
     }
 
-    // In whole words, as buffers are.
+    // Rounded up to whole words, like the buffers.
     std::vector<std::byte> peaks_of(const BenchVolume& volume) const {
         const VolumeGrid& grid = volume.grid;
         const std::int64_t depths = renderer_.peak_depths(), line = grid.a_scan_bytes();
@@ -247,8 +247,8 @@ class RenderingBench {
         return peaks;
     }
 
-    // A GPU that has waited for the processor has lowered its clock, and under pictures, between which it waits, takes
-    // a few tenths of a second to raise it again: it is kept busy until its texture unit is as fast as it was.
+    // A GPU that has waited for the CPU lowers its clock. While drawing pictures, it waits between them and takes a few
+    // tenths of a second to raise the clock again. Keep it busy until its texture unit is as fast as before.
     void wake() {
         if (renderer_.is_software()) return;
         constexpr double as_fast = 0.98;
@@ -262,12 +262,12 @@ class RenderingBench {
     }
 
     void warm_up(const View& view, VolumeState state) {
-        for (int i = 0; i < 2; ++i) renderer_.seconds_for(view, state);  // compiled, and paced
+        for (int i = 0; i < 2; ++i) renderer_.seconds_for(view, state);  // compile shaders and learn the pace
         wake();
         renderer_.seconds_for(view, state);
     }
 
-    // The view turns once round, so that no direction is favoured.
+    // The view makes a full turn, so that no direction is favoured.
     std::vector<double> seconds(View view, VolumeState state) {
         warm_up(view, state);
         std::vector<double> found;

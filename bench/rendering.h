@@ -1,5 +1,4 @@
-// The bench of rendering: what pictures of volumes cost the graphics device, by its own clock, and
-// how near that is to what its texture units can do.
+// Benchmark of rendering: cost of pictures by the device's own clock, compared with the limit of its texture units.
 #pragma once
 
 #include <filesystem>
@@ -13,12 +12,12 @@ namespace echolux {
 
 struct RenderingBenchJob {
     std::string device;                          // part of the Vulkan device's name; "": the best
-    bool quick = false;                          // tiny volumes, few repetitions: that it runs, not how fast
-    std::vector<std::filesystem::path> volumes;  // for which samples are counted too, as they are shown by default
+    bool quick = false;                          // tiny volumes, few repetitions: tests function, not speed
+    std::vector<std::filesystem::path> volumes;  // count samples for these too, in the default view
 };
 
-// Of made-up volumes like those of OCT, u8: layered tissue in speckle, half of it empty. Throws Error{device,
-// cancelled}. A volume that does not fit is in the report, with the reason.
+// Renders synthetic u8 volumes similar to OCT: layered tissue in speckle, half of it empty. Throws Error{device,
+// cancelled}. A volume that does not fit is reported with the reason.
 BenchReport run(const RenderingBenchJob& job, Progress& progress);
 
 }  // namespace echolux

@@ -9,7 +9,7 @@
 namespace echolux {
 namespace {
 
-// Linear between the sorted values.
+// Linear interpolation between the sorted values.
 double quantile(const std::vector<double>& sorted, double part) {
     const double place = part * static_cast<double>(sorted.size() - 1);
     const auto below = static_cast<std::size_t>(place);
@@ -17,7 +17,7 @@ double quantile(const std::vector<double>& sorted, double part) {
     return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-// A power of a thousand, for amounts of people's size.
+// A power of a thousand, to print amounts with few digits.
 struct Prefix {
     double min = 1;
     const char* letter = "";
@@ -28,14 +28,14 @@ Prefix prefix_of(double value, const std::string& unit) {
                                   Prefix{1, ""},    Prefix{1e-3, "m"}, Prefix{1e-6, "u"}};
     if (value == 0 || !std::isfinite(value) || unit == "%" || unit == "x" || unit == "of 255") return {};
     for (const Prefix& prefix : prefixes) {
-        if (std::abs(value) >= prefix.min * 0.9995) return prefix;  // rounds to 1.00
+        if (std::abs(value) >= prefix.min * 0.9995) return prefix;  // values that round to 1.00
     }
     return prefixes.back();
 }
 
 std::string three_digits(double value) {
     if (value == 0 || !std::isfinite(value)) return fmt::format("{}", value);
-    constexpr double rounding_up = 0.000217;  // 9.995 has the digits of 10
+    constexpr double rounding_up = 0.000217;  // 9.995 is printed with the digits of 10
     const int decimals = std::clamp(2 - static_cast<int>(std::floor(std::log10(std::abs(value)) + rounding_up)), 0, 2);
     return fmt::format("{:.{}f}", value, decimals);
 }
@@ -45,7 +45,7 @@ std::string with_prefix(const Prefix& prefix, const std::string& unit) {
     return fmt::format("{}{}{}", prefix.letter, is_joined ? "" : " ", unit);
 }
 
-// "linear/2048" without its length where the figure beside it has the same.
+// Omits the length, as in "linear/2048", if the figure beside it has the same.
 std::string limit_name(const BenchRatio& ratio, const BenchFigure& figure) {
     const std::size_t slash = figure.key.rfind('/');
     if (slash == std::string::npos) return ratio.of;
@@ -114,7 +114,7 @@ std::string sheet(const BenchSheet& sheet) {
     return text;
 }
 
-// "81.2 %"; "not measured" without a ceiling.
+// "81.2 %", or "not measured" without a ceiling.
 std::string share_text(const BenchStages::Stage& stage) {
     return stage.ceiling > 0 ? three_digits(100 * stage.share()) + " %" : "not measured";
 }

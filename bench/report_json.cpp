@@ -1,4 +1,4 @@
-// A bench report for programs; docs/performance.md lists the keys.
+// Bench report as JSON; docs/performance.md lists the keys.
 #include "bench/report.h"
 
 #include <nlohmann/json.hpp>

@@ -13,7 +13,7 @@
 namespace echolux {
 namespace {
 
-// The text after `label` on the first line of a file that has it; "" where there is none.
+// Returns the text after `label` on the first line of a file that contains it; otherwise "".
 std::string text_after(const std::string& path, const std::string& label) {
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) {
@@ -39,7 +39,7 @@ const Gpu& gpu_named(const std::string& name, const GpuSurvey& survey) {
                 "see nvidia-smi -L, or choose `backend` cpu");
 }
 
-// Which processor reconstructs is settled once, so that all figures are of the same.
+// The processor is chosen once, so that all figures are measured on the same one.
 BenchProcessor chosen_processor(const BenchJob& job) {
     BackendChoice choice;
     const GpuSurvey& survey = surveyed_gpus();
@@ -49,7 +49,7 @@ BenchProcessor chosen_processor(const BenchJob& job) {
     return {choice};
 }
 
-// Throws Error{device} before anything is measured where the device that was asked for is not there.
+// Throws Error{device} before measuring if the requested device is missing.
 void check_display([[maybe_unused]] const BenchJob& job) {
 #ifdef ECHOLUX_RENDER
     if (job.device.empty()) return;

@@ -1,4 +1,4 @@
-// What every bench has: what was asked for, who reconstructs how much, and where measurements write what they find.
+// Shared by all benchmarks: options, the processor and sizes to measure, and the book that records figures.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +20,19 @@ namespace echolux {
 struct BenchJob {
     Backend backend = Backend::automatic;
     std::string gpu;                                      // part of the GPU's name; "": the first
-    std::string device;                                   // part of the Vulkan device's name; "": the GPU's own
-    std::vector<std::int64_t> lengths{1024, 2048, 4096};  // samples; 2048, or else the first, is studied in depth
-    bool quick = false;                                   // small volumes, few repetitions: that it runs, not how fast
+    std::string device;                                   // part of the Vulkan device's name; "": that of the GPU
+    std::vector<std::int64_t> lengths{1024, 2048, 4096};  // samples; 2048, or else the first, is measured in detail
+    bool quick = false;                                   // small volumes, few repetitions: tests function, not speed
 };
 
-// The processor that reconstructs, chosen once, and what follows from it: the memory that spectra and voxels lie in
-// there, and the memory that spectra arrive in.
+// The processor that reconstructs, chosen once, the memory in which it keeps spectra and voxels, and the memory in
+// which spectra arrive.
 struct BenchProcessor {
     BackendChoice choice;  // cpu or cuda, never automatic
 
     bool is_gpu() const { return choice.backend == Backend::cuda; }
 
-    // One for each GPU that shares the work, in the order in which they get blocks.
+    // One per GPU that shares the work, in the order in which they get blocks.
     std::vector<BenchProcessor> each() const {
         if (!is_gpu()) return {*this};
         std::vector<BenchProcessor> all;
@@ -43,11 +43,11 @@ struct BenchProcessor {
         return all;
     }
 
-    // Where it works without any transfer.
+    // Memory from which it works without a transfer.
     MemoryKind home() const { return is_gpu() ? MemoryKind::device : MemoryKind::host; }
     const char* home_name() const { return is_gpu() ? "GPU memory" : "host memory"; }
 
-    // Where an instrument's spectra would lie.
+    // Memory in which an instrument's spectra arrive.
     MemoryKind source() const { return is_gpu() ? MemoryKind::pinned : MemoryKind::host; }
     const char* source_name() const { return is_gpu() ? "pinned memory" : "host memory"; }
 
@@ -58,52 +58,52 @@ struct BenchProcessor {
     PlaceKind place() const { return is_gpu() ? PlaceKind::device_linear : PlaceKind::host_linear; }
 };
 
-// Volumes, but for the length of a spectrum, and how long each figure is measured.
+// Volume size except the length of a spectrum, and the effort per figure.
 struct BenchExtent {
     BenchSize size;
     CeilingEffort effort;
 };
 
-// A CPU is some hundred times slower: smaller volumes say the same.
+// A CPU is about a hundred times slower, so it gets smaller volumes.
 BenchExtent extent_of(bool gpu, bool quick);
 
 struct BenchStart {
     BenchProcessor processor;
     BenchExtent extent;
-    BenchReport report;  // of the machine and the volumes
+    BenchReport report;  // with machine and volumes filled in
 };
 
-// Throws Error{device} before anything is measured where what was asked for is not there.
+// Throws Error{device} before measuring if the requested devices are missing.
 BenchStart start_of(const BenchJob& job);
 
-// As the operating system calls it; "" where it does not say.
+// Name reported by the operating system; "" if it reports none.
 std::string processor_name();
 
-// The figure `of` is what limits: ratio = figure * each / that, with `each` converting units (bytes of an A-scan, ...).
+// The figure `of` is the limit: ratio = figure * each / limit, where `each` converts units (such as bytes per A-scan).
 struct BenchLimit {
     std::string of;
     double each = 1;
 };
 
-// Where measurements write what they find. One that cannot be made here is noted with its reason, and the others go
-// on; Ctrl-C ends them all.
+// Records the figures of a benchmark. A figure that cannot be measured is noted with its reason, and the others
+// continue. Ctrl-C ends all.
 class BenchBook {
   public:
     BenchBook(BenchReport& report, const CeilingEffort& effort, Progress& progress)
         : report_(report), effort_(effort), progress_(progress) {}
 
-    // Followed by `count` figures.
+    // `count` figures follow.
     void begin(const std::string& task, std::int64_t count);
     void end() { progress_.end(); }
 
-    // `values`: repetitions of the same measurement.
+    // `values` returns repetitions of the same measurement.
     BenchFigure& figure(const std::string& key, const std::string& meaning, const std::string& unit,
                         const std::function<std::vector<double>()>& values,
                         std::initializer_list<BenchLimit> limits = {});
     void ceiling(const Ceiling& ceiling);
     void skip(const std::string& key, const std::string& meaning, const std::string& reason);
 
-    // Between two pieces of work: throws Error{cancelled} when the user wants to stop.
+    // Call between two pieces of work. Throws Error{cancelled} when the user stops the benchmark.
     void poll() { progress_.advance(0); }
 
     const CeilingEffort& effort() const { return effort_; }

@@ -19,9 +19,9 @@ namespace echolux {
 namespace {
 
 constexpr double mean_counts = 2000;
-constexpr std::int64_t pattern_b_scans = 4;  // that differ; the others repeat them
+constexpr std::int64_t pattern_b_scans = 4;  // number of different B-scans; the others repeat them
 
-// Adds one reflector's fringe, a cosine of `depth` periods over the line.
+// Adds the fringe of a reflector, a cosine of `depth` periods over the line.
 void add_fringe(std::span<float> line, double depth, double height, double phase) {
     const std::complex<double> step = std::polar(1.0, 2 * std::numbers::pi * depth / static_cast<double>(line.size()));
     std::complex<double> turn = std::polar(height, phase);
@@ -101,7 +101,7 @@ ReconstructionSpec chain_spec(const BenchSize& size, SampleFormat format) {
     spec.recipe.a2_rad = 38;
     spec.recipe.a3_rad = -9;
     spec.recipe.voxel = VoxelType::u8;
-    // Of white noise of 12 counts: what a live system would have measured before it starts.
+    // White noise of 12 counts, as a live system would have measured before starting.
     spec.recipe.noise_floor_db = 10 * std::log10(12.0 * 12.0 * 1.5 / static_cast<double>(size.samples));
     spec.block_b_scans = size.block_b_scans;
     return spec;

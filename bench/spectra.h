@@ -1,5 +1,5 @@
-// The scan that benches measure with: a spec with every table in use and spectra of layered tissue, so that
-// voxels, and with them rays, are those of a real volume.
+// The scan used by benchmarks: a spec that uses every table, and spectra of layered tissue, so that voxels and rays
+// resemble those of real volumes.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct BenchSize {
     std::int64_t a_scans = 512;
     std::int64_t b_scans = 512;
     std::int64_t block_b_scans = 16;
-    std::int64_t repeats = 1;  // of each B-scan, which differ by their noise
+    std::int64_t repeats = 1;  // repeats of each B-scan, which differ in noise
 
     std::int64_t frames() const { return b_scans * repeats; }
     std::int64_t lines() const { return a_scans * frames(); }
@@ -27,15 +27,14 @@ ReconstructionSpec chain_spec(const BenchSize& size, SampleFormat format = Sampl
 
 inline constexpr double bench_wavelength_nm = 845, bench_line_rate_hz = 70'000;
 
-// The same with angiography of repeats, which are laid over one another first.
+// The same chain with angiography of repeats, which are aligned first.
 ReconstructionSpec angiography_spec(const BenchSize& size);
 
-// One volume of spectra, 12 bits a sample, as u16 or packed12.
+// One volume of 12-bit spectra, stored as u16 or packed12.
 class BenchSpectra {
   public:
-    // Made in memory of the host, then copied where `memory` says (device: of the GPU `gpu`). Throws
-    // Error{out_of_memory, device}, the latter also where memory cannot be pinned: it is never replaced by another
-    // kind.
+    // Created in host memory, then copied to `memory` (device: GPU `gpu`). Throws Error{out_of_memory, device},
+    // including if memory cannot be pinned: no other kind is substituted.
     BenchSpectra(const BenchSize& size, SampleFormat format, MemoryKind memory, const DeviceId& gpu = {});
 
     const std::vector<Block>& blocks() const { return blocks_; }

@@ -10,7 +10,7 @@ double median(const BenchReport& report, const std::string& key) {
 
 constexpr double percent = 100;
 
-// `key` beside `of`, units converted by `each`; 0 where one is missing.
+// Ratio of `key` to `of`, with units converted by `each`; 0 if one is missing.
 double ratio(const BenchReport& report, const std::string& key, const std::string& of, double each = 1) {
     const double limit = median(report, of);
     return limit > 0 ? median(report, key) * each / limit : 0;

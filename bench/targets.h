@@ -1,4 +1,4 @@
-// What Echolux wants to reach on an H200 with 2048-sample spectra, and without a GPU, and how a report stands to it.
+// Targets of Echolux on an H200 with 2048-sample spectra, and without a GPU, and the comparison of reports with them.
 #pragma once
 
 #include <array>
@@ -10,35 +10,35 @@
 
 namespace echolux {
 
-// Samples of spectrometers that are no powers of two, and wanted to be as fast, sample for sample.
+// Spectrometer lengths that are not powers of two; the target is the same speed per sample.
 inline constexpr std::array<std::int64_t, 5> other_lengths{832, 1000, 1536, 2000, 3000};
 
-// Samples of swept sources of long range.
+// Lengths of long-range swept sources.
 inline constexpr std::array<std::int64_t, 3> long_lengths{16384, 32768, 65536};
 
-// A target whose figure was not measured is missed.
+// A target is missed if its figure was not measured.
 std::vector<BenchTarget> judged(const BenchReport& report);
 
-// The same on a CPU.
+// Targets on a CPU.
 std::vector<BenchTarget> judged_on_cpu(const BenchReport& report);
 
-// The same of the bench of rendering, 1920 x 1080; `volumes`: recordings for which samples were counted.
+// Targets of the rendering benchmark at 1920 x 1080; `volumes`: recordings whose samples were counted.
 std::vector<BenchTarget> judged_rendering(const BenchReport& report, const std::vector<std::filesystem::path>& volumes);
 
-// The same on software Vulkan, 640 x 480.
+// Rendering targets with software Vulkan at 640 x 480.
 std::vector<BenchTarget> judged_rendering_in_software(const BenchReport& report);
 
-// The same of the bench of methods: 2048 samples, exact and as fast as recipe.precision makes them; of the AO-OCT chain
-// the published set of volumes.
+// Targets of the methods benchmark: 2048 samples, exact and with recipe.precision = fast; for the AO-OCT chain, the
+// published set of volumes.
 std::vector<BenchTarget> judged_methods(const BenchReport& report);
 
-// The same of the bench of several GPUs, for up to `gpus`.
+// Targets of the scaling benchmark, for up to `gpus` GPUs.
 std::vector<BenchTarget> judged_scaling(const BenchReport& report, int gpus);
 
-// The same of the bench of traced light; `volumes`: recordings whose noise was measured.
+// Targets of the path tracing benchmark; `volumes`: recordings whose noise was measured.
 std::vector<BenchTarget> judged_light(const BenchReport& report, const std::vector<std::filesystem::path>& volumes);
 
-// The same of the bench of movies.
+// Targets of the movie benchmark.
 std::vector<BenchTarget> judged_movie(const BenchReport& report);
 
 }  // namespace echolux

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t under_way = 3;  // as many as the reconstructor has streams: each wait is for its own block
 
-// What the spec says beside its sizes and vectors.
+// Settings of the spec other than sizes and vectors.
 api::Assignments assignments_of(const ReconstructionSpec& spec) {
     Scan scan;
     take_recipe(spec, scan);

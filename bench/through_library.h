@@ -1,5 +1,5 @@
-// The spec of the bench as a program of others would run it: through the interface of the library, from device memory
-// and a stream of its own, with nothing waited for but to bound what is under way.
+// Runs the spec of the bench like an external program: through the C interface, from device memory and with its own
+// stream. It waits only to limit the number of blocks in flight.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,8 @@
 
 namespace echolux {
 
-// A-scans a second, a volume a block: what a caller's stream orders one after the other should be worth a launch.
+// A-scans per second with one volume per block. Work ordered by a caller's stream should be large enough to be worth a
+// launch.
 std::vector<double> library_rates(BenchBook& book, const BenchSize& size, const BenchProcessor& processor);
 
 }  // namespace echolux

@@ -28,7 +28,7 @@ void measure_ceilings(BenchBook& book, const BenchJob& job, const BenchProcessor
         } else {
             measure_cpu_ceilings(job.lengths, book.effort(), found);
         }
-    } catch (const Error& error) {  // cuFFT is not everywhere; what was found before stays
+    } catch (const Error& error) {  // cuFFT may be missing; keep the figures measured before
         if (error.code() == ErrorCode::cancelled) throw;
         book.skip("ceilings", "not all of them", error.line());
     }
@@ -55,8 +55,8 @@ std::string display_of([[maybe_unused]] BenchBook& book, [[maybe_unused]] const 
 #endif
 }
 
-// linear/N, separate/N (GPU), library/N (GPU), fast/N (GPU), real/N, frame_mean/N, running/N, nudft/N of one length:
-// spectra and voxels stay where the backend has its memory.
+// linear/N, separate/N (GPU), library/N (GPU), fast/N (GPU), real/N, frame_mean/N, running/N, and nudft/N of one
+// length. Spectra and voxels stay in the memory of the backend.
 constexpr std::int64_t resident_figures = 8;
 void measure_resident(BenchBook& book, const BenchSize& size, const BenchProcessor& processor) {
     const auto n = std::to_string(size.samples);
@@ -109,7 +109,7 @@ void measure_resident(BenchBook& book, const BenchSize& size, const BenchProcess
                 [&] { return measured(exact, processor); }, {{"linear/" + n}});
 }
 
-// linear/N of spectrometers whose lengths are no powers of two (GPU).
+// linear/N for spectrometer lengths that are not powers of two (GPU).
 void measure_other_lengths(BenchBook& book, BenchSize size, const BenchProcessor& processor,
                            const std::vector<std::int64_t>& measured_already) {
     const std::string there = fmt::format("{0} to {0}", processor.home_name());
@@ -125,7 +125,7 @@ void measure_other_lengths(BenchBook& book, BenchSize size, const BenchProcessor
     }
 }
 
-// linear/N of swept sources of long range, and separate/N (GPU). Volumes hold as many samples as those of 2048.
+// linear/N for long-range swept sources, and separate/N (GPU). Volumes have as many samples as those of 2048.
 void measure_long_lengths(BenchBook& book, const BenchSize& of_main, const BenchProcessor& processor,
                           const std::vector<std::int64_t>& measured_already) {
     const std::string there = fmt::format("{0} to {0}", processor.home_name());
@@ -150,8 +150,8 @@ void measure_long_lengths(BenchBook& book, const BenchSize& of_main, const Bench
     }
 }
 
-// batch.compute/N and batch.total/N for blocks of N A-scans, without and with the way from pinned memory; smaller ones
-// are more under way at a time, see blocks_under_way().
+// batch.compute/N and batch.total/N for blocks of N A-scans, without and with the transfer from pinned memory. More
+// blocks are in flight if they are small, see blocks_under_way().
 constexpr std::int64_t batch_figures = 14;
 void measure_batches(BenchBook& book, std::int64_t samples, std::int64_t lines, const BenchProcessor& processor) {
     constexpr std::array<std::int64_t, batch_figures / 2> batches{200, 500, 1000, 2000, 5000, 10000, 20000};
@@ -183,7 +183,7 @@ void measure_batches(BenchBook& book, std::int64_t samples, std::int64_t lines, 
     }
 }
 
-// block/512: a B-scan by itself, as a live display of single B-scans wants it.
+// block/512: a single B-scan, as in a live display of B-scans.
 void measure_one_block(BenchBook& book, std::int64_t samples, const BenchProcessor& processor) {
     const BenchSize size{samples, 512, 1, 1};
     book.figure("block/512",
@@ -194,7 +194,7 @@ void measure_one_block(BenchBook& book, std::int64_t samples, const BenchProcess
                 });
 }
 
-// streams/1 .. streams/4: from pinned memory, for that many blocks under way (GPU).
+// streams/1 .. streams/4: from pinned memory, with that many blocks in flight (GPU).
 constexpr std::int64_t stream_figures = 4;
 void measure_streams(BenchBook& book, const BenchSize& size, const BenchProcessor& processor) {
     std::optional<BenchSpectra> spectra;

@@ -1,5 +1,5 @@
-// The plain bench: what this machine can do, and how near the product comes to it, in one run: its ceilings, rates of
-// the reconstructor alone and of the way to the screen.
+// The main benchmark: the ceilings of this machine and the product's rates compared with them. Covers the reconstructor
+// alone and the path to the screen.
 #pragma once
 
 #include "bench/report.h"
@@ -8,8 +8,8 @@
 
 namespace echolux {
 
-// Lengths are even, from 128 to 65536. Throws Error{device, cancelled}. A single figure that cannot be measured is in
-// the report, with the reason.
+// Lengths are even, from 128 to 65536. Throws Error{device, cancelled}. A figure that cannot be measured is reported
+// with the reason.
 BenchReport run(const BenchJob& job, Progress& progress);
 
 }  // namespace echolux

@@ -12,7 +12,7 @@ namespace echolux {
 namespace {
 
 constexpr double offset_db = -10, range_db = 60;
-constexpr std::int64_t tile = 64;  // voxels, of the speckle, which repeats
+constexpr std::int64_t tile = 64;  // edge of the speckle tile in voxels; the tile repeats
 
 using Field = std::vector<std::complex<double>>;
 
@@ -20,8 +20,8 @@ std::size_t place_of(std::int64_t z, std::int64_t a, std::int64_t b) {
     return static_cast<std::size_t>(((b & (tile - 1)) * tile + (a & (tile - 1))) * tile + (z & (tile - 1)));
 }
 
-// Along one axis, with the weights 1 2 1: three times make grains of two voxels, what a well sampled instrument
-// resolves.
+// Blurs along one axis with the weights 1 2 1. Three passes give grains of two voxels, as a well-sampled instrument
+// resolves them.
 Field blurred(const Field& field, std::int64_t dz, std::int64_t da, std::int64_t db) {
     Field result(field.size());
     for (std::int64_t b = 0; b < tile; ++b) {
@@ -35,7 +35,7 @@ Field blurred(const Field& field, std::int64_t dz, std::int64_t da, std::int64_t
     return result;
 }
 
-// dB above their mean of intensities of fully developed speckle.
+// Intensities of fully developed speckle, in dB relative to their mean.
 std::vector<float> made_speckle() {
     std::mt19937_64 random(1);
     std::normal_distribution<double> part;
@@ -51,7 +51,7 @@ std::vector<float> made_speckle() {
     return db;
 }
 
-// dB above the noise floor of what scatters at a relative place; nothing above the surface.
+// Scattering at a relative position, in dB above the noise floor; none above the surface.
 double tissue_db(double depth, double a, double b) {
     constexpr double turn = 2 * std::numbers::pi;
     const double surface = 0.27 + 0.03 * std::sin(turn * 1.3 * a) + 0.02 * std::sin(turn * (0.8 * b + 0.4 * a));

@@ -1,4 +1,4 @@
-// Volumes that rendering is measured with.
+// Synthetic volumes for the rendering benchmarks.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@ struct BenchVolume {
     std::vector<std::byte> voxels;
 };
 
-// u8 dB above the noise floor, `size` = depth, A-scans, B-scans: a wavy surface below a quarter of the depth, tissue of
-// falling brightness and a vessel below it, all in fully developed speckle, noise above. The same for the same size.
+// u8 dB above the noise floor, `size` = depth, A-scans, B-scans. A wavy surface at about a quarter of the depth, tissue
+// that darkens with depth, a vessel in it, fully developed speckle, and noise above. The result depends only on `size`.
 BenchVolume speckled_tissue(const std::array<std::int64_t, 3>& size);
 
 }  // namespace echolux
