@@ -1,5 +1,5 @@
-// Where a session sends its blocks while displays come and go: a graphics device may be lost and come back, or another
-// take its place, and neither acquisition nor a recording notices. Without a display, volumes are dropped.
+// Block sink of a session whose display may change. A graphics device may be lost and restored, or another display may
+// take its place, without affecting acquisition or a recording. Without a display, volumes are dropped.
 #pragma once
 
 #include <shared_mutex>
@@ -10,7 +10,7 @@ namespace echolux {
 
 class DisplaySwitch : public BlockSink {
   public:
-    // Both wait until the session has done what it does with the display before.
+    // Both wait until the session has finished its current call into the display.
     void attach(BlockSink& display) { turn_to(&display); }
     void detach() { turn_to(nullptr); }
 
@@ -32,7 +32,7 @@ class DisplaySwitch : public BlockSink {
     bool take_change(Moment moment) override {
         return given(false, [&](BlockSink& display) { return display.take_change(moment); });
     }
-    // Nothing while displays change: whoever asks may be who draws.
+    // Returns nothing while the display is being changed: the caller may be the drawing thread and must not wait.
     std::vector<News> take_news() override {
         const std::shared_lock lock(turning_, std::try_to_lock);
         return lock.owns_lock() && display_ != nullptr ? display_->take_news() : std::vector<News>{};

@@ -1,4 +1,4 @@
-// What is said of the memory for the last volumes of a display.
+// Message about the memory for recent volumes of a display.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace echolux {
 
-// One line: how many volumes `slots` keep, or why none, where `keep_bytes` were given for them. `why_none`: where
-// making room for them failed.
+// Returns one line: how many volumes `slots` can keep in `keep_bytes`, or why none. `why_none` is the error if
+// allocating memory for them failed.
 std::string kept_line(const LiveSlots& slots, std::int64_t keep_bytes, const std::string& why_none);
 
 }  // namespace echolux

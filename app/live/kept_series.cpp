@@ -10,7 +10,7 @@
 namespace echolux {
 namespace {
 
-constexpr double jitter = 0.01;  // of a step, by which time stamps of volumes that come regularly may differ
+constexpr double jitter = 0.01;  // relative to the time step: tolerance for regular time stamps
 
 bool is_regular(const std::vector<double>& times_s, double step_s) {
     for (std::size_t i = 0; i < times_s.size(); ++i) {
@@ -19,7 +19,8 @@ bool is_regular(const std::vector<double>& times_s, double step_s) {
     return true;
 }
 
-// The recipe in the provenance is that of the settings in use when the volumes were saved.
+// The recipe in the provenance contains the settings in use when the volumes were saved. Notes how many volumes were
+// started with other settings.
 void note_other_settings(const KeptSeries& series, std::map<std::string, std::string>& provenance) {
     const auto is_other = [&](const KeptVolume& volume) { return volume.stamp.plan != series.plan; };
     const auto others = std::ranges::count_if(series.volumes, is_other);

@@ -1,4 +1,4 @@
-// The volumes that a display or a session keeps, written as one series: the last seconds of a live source, after the
+// Writes the volumes kept by a display or session as one series: the last seconds of a live source, saved after the
 // event.
 #pragma once
 
@@ -17,17 +17,17 @@ namespace echolux {
 
 struct KeptSeries {
     std::vector<KeptVolume> volumes;  // oldest first
-    VolumeGrid grid;                  // of each
+    VolumeGrid grid;                  // of each volume
     std::map<std::string, std::string> provenance;
-    std::uint64_t plan = 0;  // number of the settings that it tells of
+    std::uint64_t plan = 0;  // number of the settings in `provenance`
 };
 
-// Of `volumes`, oldest first, those of the last `seconds`; 0: all.
+// Returns those of `volumes` (oldest first) from the last `seconds`; 0: all.
 std::vector<KeptVolume> last_of(const std::vector<KeptVolume>& volumes, double seconds);
 
-// `voxels` waits for those of the volumes, one after the other. Time counts from the first of them; when the source
-// acquired it stands in the provenance, and how many were begun with other settings. Throws Error{output, cancelled}
-// and what `voxels` throws; nothing is left then.
+// Writes the series. `voxels` returns the voxels of one volume after another and may wait. Time counts from the first
+// volume. Provenance holds the time of acquisition, and the number of volumes started with other settings. Throws
+// Error{output, cancelled} and what `voxels` throws; then no file is left.
 void write_kept(const std::filesystem::path& path, const KeptSeries& series,
                 const std::function<std::vector<std::byte>()>& voxels, Progress& progress);
 

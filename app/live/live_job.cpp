@@ -26,14 +26,15 @@
 namespace echolux {
 namespace {
 
-// With volumes that are worked on when the source has ended.
+// Time to wait for volumes still being processed after the source has ended.
 constexpr std::chrono::milliseconds patience_with_tissue{30'000}, patience_when_stopped{300};
 
 bool is_own_shifts(const std::filesystem::path& path) {
     return begins_with(path, std::string(registration_heading));
 }
 
-// Where B-scans lay, volume after volume, from the thread that found out. A disk that fails ends the table alone.
+// Table of the shifts of B-scans, filled volume by volume on the thread that computes them. A disk error ends only the
+// table.
 class ShiftTable {
   public:
     explicit ShiftTable(const std::filesystem::path& path) {
@@ -47,7 +48,7 @@ class ShiftTable {
         if (!name_.empty() && !done.rows.empty()) file_ << csv_rows(done.volume, done.rows, grid);
     }
 
-    // Once nothing is added any more. Throws Error{output}.
+    // Call when nothing more will be added. Throws Error{output}.
     void finish() {
         if (name_.empty()) return;
         file_.close();
@@ -59,7 +60,7 @@ class ShiftTable {
     std::string name_;
 };
 
-// Everything that shows what a session reconstructs.
+// Shows and distributes the volumes that a session reconstructs.
 class Display {
   public:
     Display(const LiveJob& job, const ReconstructionSpec& plan)
@@ -77,7 +78,7 @@ class Display {
 
     VolumePath& path() { return path_; }
 
-    // Of what `session` reconstructs; lives shorter than both.
+    // The returned loop shows volumes of `session` and must be destroyed before it and this display.
     std::unique_ptr<PictureLoop> pictures_of(Session& session) {
         return std::make_unique<PictureLoop>(path_, view_, max_per_s_, [this, &session](std::int64_t volume) {
             session.shown(volume);
@@ -86,7 +87,7 @@ class Display {
         });
     }
 
-    // Volumes go to programs as well. Nothing: no longer.
+    // Also sends volumes to programs; nullptr stops it.
     void link_to(igtl::Link* link) {
         const std::scoped_lock lock(link_mutex_);
         link_ = link;
@@ -105,7 +106,7 @@ class Display {
         report.display->bytes_read_back = path_.bytes_read_back();
     }
 
-    // Once nothing is reconstructed any more.
+    // Call when nothing is being reconstructed any longer.
     KeptReport write_kept(const std::filesystem::path& file, Scan scan, Progress& progress) {
         const std::shared_ptr<const KeptHold> hold = path_.hold_kept();
         const KeptVolumes kept = path_.kept();
@@ -133,7 +134,7 @@ class Display {
     }
 
   private:
-    // Of the volume that is seen, or of a newer one that is there already.
+    // Keeps the volume that is shown, or a newer one if it is available.
     void keep(std::int64_t number) {
         if (number <= kept_) return;
         kept_ = number;
@@ -148,7 +149,7 @@ class Display {
                         done ? done->provenance : std::map<std::string, std::string>{});
     }
 
-    // To programs, where one of them takes it.
+    // Sends the newest volume to programs if one of them is ready for it.
     void offer_newest() {
         const std::scoped_lock lock(link_mutex_);
         if (link_ == nullptr || !link_->is_hungry()) return;
@@ -160,7 +161,7 @@ class Display {
                 {volume.grid, {}, volume.stamp.volume, volume.stamp.time_s, [voxels = std::move(coming->voxels)] {
                      return std::make_shared<const igtl::Bytes>(voxels());
                  }});
-        } catch (const Error& error) {  // it has become one that the protocol has no words for
+        } catch (const Error& error) {  // the volume has become one that the protocol cannot describe
             link_->tell(error);
         }
     }
@@ -181,11 +182,11 @@ class Display {
     double max_per_s_;
     std::optional<ProcessedVolumes> processed_;
     std::int64_t kept_ = -1;
-    std::mutex link_mutex_;  // of what follows
+    std::mutex link_mutex_;  // guards the members below
     igtl::Link* link_ = nullptr;
 };
 
-// Programs at the other end, for as long as it lives.
+// Connection to programs for the lifetime of this object.
 class LinkedPrograms {
   public:
     LinkedPrograms(const LiveJob& job, Display& display, LiveSteering& steering)
@@ -211,7 +212,7 @@ class LinkedPrograms {
     igtl::Link link_;
 };
 
-// Who ends a session wants what it has kept: only ending at once stops writing that.
+// A user who ends the session still wants the kept volumes. Only a second request stops writing them.
 class UncancelledProgress : public Progress {
   public:
     explicit UncancelledProgress(Progress& progress) : progress_(progress) {}
@@ -243,7 +244,7 @@ void check_kept(const LiveJob& job) {
                 "set `source.keep_gb` to the memory for them");
 }
 
-// What is reconstructed goes there in the end, or to programs.
+// Checks early that the volumes can be written to the requested file, or sent to programs.
 void check_can_go_out(const LiveJob& job, const VolumeGrid& grid) {
     if (job.link) igtl::check_image(grid);
     if (job.kept.empty()) return;
@@ -297,7 +298,7 @@ LiveReport run(const LiveJob& job, Progress& progress, const HearEvent& heard) {
     }
     run_session(job, *source, session, report, progress, heard, [&] { return pictures->problem(); });
     display.path().finish_tissue(report.was_cut_short ? patience_when_stopped : patience_with_tissue);
-    pictures->stop();  // with one of the newest volume
+    pictures->stop();  // the last picture shows the newest volume
     if (linked) report.linked = linked->stats();
     linked.reset();
     report.display = DisplayReport{{}, pictures->stats(), 0};

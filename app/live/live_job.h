@@ -1,5 +1,4 @@
-// The job behind `echolux live --headless`: a source, a session, pictures, a recording where it is wanted, and a report
-// of all that happened.
+// Job of `echolux live --headless`: a source, a session, pictures, an optional recording, and a report.
 #pragma once
 
 #include <filesystem>
@@ -17,26 +16,26 @@ namespace echolux {
 
 class LiveSteering;  // app/live/live_steering.h
 
-// What a program asks of a session that it gets the volumes of; on a thread that may not be held up. What is returned
-// is the answer; empty: there is none.
+// Answers a request of a program that receives volumes of the session. It runs on a thread that must not be blocked.
+// Returns the answer, or an empty string for none.
 using AnswerProgram = std::function<std::string(LiveSteering& session, const igtl::Request& request)>;
 
 struct LiveJob : SessionJob {
     DeviceChoice device;
     View view;
     Publishing publishing = Publishing::whole;
-    double pictures_per_s = 60;            // at most
-    std::filesystem::path picture;         // of the last volume; empty: none
-    std::filesystem::path kept;            // series of the last volumes, of source.keep_gb; empty: none
-    TissueSettings tissue;                 // what is done to volumes before they are shown
+    double pictures_per_s = 60;            // upper limit
+    std::filesystem::path picture;         // picture of the last volume; empty: none
+    std::filesystem::path kept;            // series of the recent volumes, of source.keep_gb; empty: none
+    TissueSettings tissue;                 // processing of volumes before they are shown
     std::filesystem::path shifts;          // table of the B-scans of stabilised volumes; empty: none
-    std::optional<igtl::LinkWanted> link;  // to programs that get the volumes, by OpenIGTLink
-    AnswerProgram answer_program;          // their requests; empty: nothing is answered
-    FileNames made_from;                   // files besides, in which this job stood: they are inputs as well
+    std::optional<igtl::LinkWanted> link;  // sends volumes to programs by OpenIGTLink
+    AnswerProgram answer_program;          // answers their requests; empty: not answered
+    FileNames made_from;                   // further input files from which this job was read
 };
 
-// Throws Error{bad_setting, bad_file, device, out_of_memory, output}; a job that the user stops ends well.
-// `heard` gets what happens as it happens, on the calling thread.
+// Throws Error{bad_setting, bad_file, device, out_of_memory, output}. Stopping by the user is not an error. `heard`
+// receives events on the calling thread as they occur.
 LiveReport run(const LiveJob& job, Progress& progress, const HearEvent& heard = {});
 
 }  // namespace echolux

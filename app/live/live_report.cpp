@@ -81,7 +81,7 @@ Json object_of(const DeviceWork& f) {
     return json;
 }
 
-// Of each device: its share of the blocks, and which part of a block's way takes how long there.
+// For each device, its share of the blocks and the slowest stage of a block.
 std::string text_of(const std::vector<DeviceWork>& devices) {
     std::int64_t all = 0;
     for (const DeviceWork& one : devices) all += one.blocks;

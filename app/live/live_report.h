@@ -1,4 +1,4 @@
-// What a live job says of itself: all figures, for programs and for people.
+// Report of a live job: all figures, for programs and for people.
 #pragma once
 
 #include <cstdint>
@@ -19,53 +19,53 @@ namespace echolux {
 
 struct PictureStats {
     std::int64_t pictures = 0;
-    std::int64_t volumes = 0;       // that some finished picture showed whole
-    std::int64_t out_of_order = 0;  // pictures that showed an older volume than the one before
-    double pictures_per_s = 0;      // in the mean, while something changed
-    Latency drawing;                // of a picture, from its submission to its end
+    std::int64_t volumes = 0;       // number shown completely in finished pictures
+    std::int64_t out_of_order = 0;  // pictures that showed an older volume than the previous one
+    double pictures_per_s = 0;      // mean while something changed
+    Latency drawing;                // from submission to completion of a picture
 };
 
-// Where there is a display.
+// Only with a display.
 struct DisplayReport {
     RingStatistics ring;
     PictureStats pictures;
     std::int64_t bytes_read_back = 0;
 };
 
-// The last volumes, which a display kept, in a file.
+// File of the recent volumes that a display kept.
 struct KeptReport {
     std::int64_t volumes = 0;
-    std::int64_t bytes_read_back = 0;  // for that alone
+    std::int64_t bytes_read_back = 0;  // read back for this file
     std::optional<Error> problem;      // why there is no file
 };
 
 struct LiveReport {
     std::string source;
-    std::string way;  // who reconstructs, how voxels get to whom; empty: nobody
+    std::string way;  // device that reconstructs and transfer path of voxels; empty without a display
     SessionStats session;
     std::optional<DisplayReport> display;
-    std::vector<DeviceWork> devices;    // where several reconstruct for the display
-    std::optional<TissueStats> tissue;  // where volumes were stabilised or filtered
+    std::vector<DeviceWork> devices;    // if several reconstruct for the display
+    std::optional<TissueStats> tissue;  // if volumes were stabilised or filtered
     std::optional<RecorderStats> recorder;
     std::optional<ProcessedStats> processed;
-    std::optional<KeptReport> kept;         // where they were to be written
-    std::optional<igtl::LinkStats> linked;  // to programs that get the volumes
+    std::optional<KeptReport> kept;         // if the recent volumes were to be written
+    std::optional<igtl::LinkStats> linked;  // for programs that receive volumes
     std::vector<SessionEvent> events;
-    bool was_cut_short = false;  // the user ended it before the seconds or volumes that were asked for
-    std::string failure;         // why it could not go on; empty: it could
+    bool was_cut_short = false;  // ended by the user before the requested time or number of volumes
+    std::string failure;         // why it stopped early; empty if it did not
 };
 
-// Why that is not all that was asked for: nothing came, blocks or volumes are missing, a disk or a device failed.
-// Nothing: it is. Where the user cut it short and nothing else is wrong, Error{cancelled}.
+// Returns an error if the result is incomplete: nothing arrived, blocks or volumes are missing, or a disk or device
+// failed. If the user stopped it and nothing else is wrong, returns Error{cancelled}. Otherwise std::nullopt.
 std::optional<Error> problem_of(const LiveReport& report);
 
-// One JSON object, of lines; docs/live.md lists the keys.
+// One JSON object over several lines; docs/live.md lists the keys.
 std::string json_of(const LiveReport& report);
 nlohmann::ordered_json object_of(const LiveReport& report);
 nlohmann::ordered_json object_of(const RingStatistics& stats);
 nlohmann::ordered_json object_of(const RecorderStats& stats);
 
-// For people.
+// Text for people.
 std::string text_of(const LiveReport& report);
 
 }  // namespace echolux

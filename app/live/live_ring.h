@@ -1,4 +1,4 @@
-// The live ring of a renderer, as the thread that feeds it and the thread that draws it share it.
+// The live ring of a renderer, shared by the feeding thread and the drawing thread.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@
 
 namespace echolux {
 
-// The volumes that a ring keeps stay as they are while this lives, also when the ring is exchanged.
+// Keeps the recent volumes of a ring unchanged for its lifetime, even if the ring is replaced.
 class KeptHold {
   public:
     explicit KeptHold(std::shared_ptr<VolumeRing> ring) : ring_(std::move(ring)) { ring_->hold(); }
@@ -30,38 +30,38 @@ class KeptHold {
     std::shared_ptr<VolumeRing> ring_;
 };
 
-// Pictures stand at a volume that is kept.
+// Pictures show a kept volume.
 struct Pause {
     std::shared_ptr<const KeptHold> hold;
     std::uint64_t serial = 0;  // of the volume
 };
 
-// What volumes are reconstructed with now.
+// Settings that volumes are currently reconstructed with.
 struct PlanInUse {
     ReconstructionSpec spec;
-    std::uint64_t number = 0;  // as VolumeStamp::plan counts them
+    std::uint64_t number = 0;  // same numbering as VolumeStamp::plan
 };
 
 struct LiveRing {
     explicit LiveRing(Renderer& of) : renderer(of) {}
 
-    // For the thread that feeds, and where `exchanging` is held. Throws Error{device} where there are no slots.
+    // For the feeding thread, or with `exchanging` held. Throws Error{device} if there are no slots.
     void require_built() const;
 
     Renderer& renderer;
-    std::atomic<bool> has_heights = false;  // on the device
+    std::atomic<bool> has_heights = false;  // height maps are on the device
 
-    // Held while pictures are submitted, and while what follows is exchanged, by the thread that feeds.
+    // Held while pictures are submitted, and by the feeding thread while it replaces the members below.
     mutable std::mutex exchanging;
-    std::optional<LiveSlots> slots;  // nothing: the devices could not be put together again
+    std::optional<LiveSlots> slots;  // std::nullopt: the devices could not be restored
     std::shared_ptr<VolumeRing> ring;
-    std::optional<Pause> pause;    // nothing: pictures show the newest volume
+    std::optional<Pause> pause;    // std::nullopt: pictures show the newest volume
     std::uint64_t generation = 0;  // of the ring
     VolumeGrid grid;
     std::optional<VolumeGrid> flow_grid;
     PlanInUse plan;
-    std::string description;  // who reconstructs, how voxels get to whom, and why not better
-    std::string failure;      // that was survived
+    std::string description;  // reconstructing device, transfer path, and why no better path is used
+    std::string failure;      // error that was recovered from
 };
 
 }  // namespace echolux

@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto look_around = 50ms;
-constexpr auto max_wait = 10s;  // for a first block
+constexpr auto max_wait = 10s;  // for the first block
 
 bool is_usable(const Block& block, const ReconstructionSpec& plan) {
     try {
@@ -26,7 +26,7 @@ bool is_usable(const Block& block, const ReconstructionSpec& plan) {
     }
 }
 
-// A source that is stopped again, whatever happens.
+// Starts a source, and stops it on destruction.
 class Started {
   public:
     explicit Started(Source& source) : source_(source) { source_.start(); }

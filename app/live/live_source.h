@@ -1,4 +1,4 @@
-// What a live source leaves open: its noise floor is measured, and a recording of it is described.
+// Completes what a live source leaves open: measures its noise floor, and describes a recording of it.
 #pragma once
 
 #include <filesystem>
@@ -10,12 +10,12 @@
 
 namespace echolux {
 
-// What the source says, with the noise floor measured from its first block where the recipe leaves it open: the source
-// is started for that, waited for at most 10 s, and stopped. `progress` is only asked whether to go on. Throws what the
-// source throws, Error{bad_setting, cancelled}.
+// Returns the source's spec. If the recipe leaves the noise floor open, it is measured from the first block: the source
+// is started, given at most 10 s, and stopped. `progress` is only used for cancelling. Throws what the source throws
+// and Error{bad_setting, cancelled}.
 ReconstructionSpec live_plan(Source& source, Progress& progress);
 
-// All that a recording of the source to `scan_toml` needs to know but how much is expected.
+// Returns all parameters of a recording of the source to `scan_toml`, except its expected size.
 RecordingWanted recording_of(const Source& source, const std::filesystem::path& scan_toml);
 
 }  // namespace echolux

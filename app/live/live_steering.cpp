@@ -52,7 +52,7 @@ void LiveSteering::set(const Values& values) {
     book_.apply(values, [this](const Change& change) { bring_about(change); });
 }
 
-// A noise floor that the recipe leaves open is measured from what came last, as in the window.
+// If the recipe leaves the noise floor open, it is measured from the newest block, as in the window.
 void LiveSteering::bring_about(const Change& change) {
     const auto any_of = [&](const auto& is_one) {
         return std::ranges::any_of(change.after, [&](const auto& entry) { return is_one(entry.first); });

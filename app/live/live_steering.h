@@ -1,5 +1,5 @@
-// A live session without a window, steered by programs while it runs: the settings of its scan and of its view, as a
-// window has them.
+// Remote control of a live session without a window: the settings of its scan and view, equivalent to those of a
+// window.
 #pragma once
 
 #include <functional>
@@ -13,22 +13,22 @@
 
 namespace echolux {
 
-// Any thread.
+// All functions may be called from any thread.
 class LiveSteering {
   public:
-    // `plan`: that the session was made with. `show`: another view from now on. All outlive it.
+    // `plan`: the spec of the session. `show`: called with each changed view. All arguments must outlive this object.
     LiveSteering(const Source& source, Session& session, const ReconstructionSpec& plan, const View& view,
                  std::function<void(const View&)> show);
 
-    // What is done to tissue now, and who hears when that is to be something else; before any program steers.
+    // Adds the settings of live processing. `changed` is called when they change. Call before a program is connected.
     void take_tissue(const TissueSettings& tissue, std::function<void(const LiveTissue&)> changed);
 
-    // Every setting that the session has; those of scan and recording cannot change. Only what describes them may be
-    // used: values are told by value().
+    // All settings of the session; those of scan and recording are read-only. Use only the descriptions: read values
+    // with value().
     const std::vector<BoundField>& fields() const { return book_.fields(); }
-    Value value(const std::string& key) const;  // of a key that is there
+    Value value(const std::string& key) const;  // the key must exist
 
-    // All of them or none. Throws Error{bad_setting} for what cannot work.
+    // Sets all values or none. Throws Error{bad_setting} for invalid values.
     void set(const Values& values);
 
     std::string source() const { return source_.name(); }
@@ -42,7 +42,7 @@ class LiveSteering {
     double first_floor_db_;
     std::function<void(const View&)> show_;
     std::function<void(const LiveTissue&)> tissue_changed_;
-    mutable std::mutex mutex_;  // of the values in the book
+    mutable std::mutex mutex_;  // guards the values in the book
     SettingsBook book_;
 };
 

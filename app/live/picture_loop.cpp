@@ -9,7 +9,7 @@
 namespace echolux {
 namespace {
 
-constexpr std::chrono::microseconds look_again{200};  // at a picture under way
+constexpr std::chrono::microseconds look_again{200};  // poll interval for a picture in flight
 
 }  // namespace
 
@@ -42,7 +42,7 @@ std::optional<std::string> PictureLoop::problem() const {
     return problem_;
 }
 
-// On a fixed beat, as a screen has it: a picture that takes longer leaves beats out.
+// Draws at fixed times like a display: a slow picture skips the times it misses.
 void PictureLoop::work(const std::stop_token& stop) try {
     std::mutex sleeping;
     std::condition_variable_any woken;

@@ -1,5 +1,5 @@
-// Draws what a live system reconstructs, on a thread of its own: at most so many pictures a second, none when nothing
-// changed, at most one under way. What is measured here is what somebody at a screen would see.
+// Draws the volumes of a live system on its own thread: a limited number of pictures per second, none if nothing
+// changed, and only one in flight. The measured figures are what a user at a screen would see.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ namespace echolux {
 
 class PictureLoop {
   public:
-    // `shown` hears of each volume that a finished picture shows whole, on the loop's thread.
+    // `shown` is called on the loop's thread for each volume that a finished picture shows completely.
     PictureLoop(VolumePictures& path, View view, double max_per_s, std::function<void(std::int64_t volume)> shown);
     ~PictureLoop();
 
@@ -26,10 +26,10 @@ class PictureLoop {
 
     PictureStats stats() const;
 
-    // What ended the loop before its time.
+    // Returns the error that ended the loop early.
     std::optional<std::string> problem() const;
 
-    // Ends the loop. The last picture is of the newest volume.
+    // Ends the loop. The last picture shows the newest volume.
     void stop();
 
   private:
@@ -44,14 +44,14 @@ class PictureLoop {
     std::chrono::nanoseconds interval_;
     std::function<void(std::int64_t)> shown_;
 
-    mutable std::mutex mutex_;  // of what follows
+    mutable std::mutex mutex_;  // guards the members below
     View view_;
     bool view_changed_ = true;
     PictureStats stats_;
     std::optional<std::string> problem_;
     double busy_s_ = 0;
 
-    std::uint64_t news_ = 0;  // of the path, at the last picture
+    std::uint64_t news_ = 0;  // news of the path at the last picture
     std::int64_t last_volume_ = -1;
     std::jthread thread_;
 };

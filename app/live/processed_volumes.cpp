@@ -95,7 +95,7 @@ void ProcessedVolumes::work() {
 void ProcessedVolumes::write(Waiting waiting) {
     const auto start = std::chrono::steady_clock::now();
     const Volume volume{waiting.grid, waiting.voxels(), std::move(waiting.provenance)};
-    waiting.voxels = {};  // its memory takes the next one
+    waiting.voxels = {};  // its memory is reused for the next volume
     const double read_back_s = seconds_since(start);
     write_volume(folder_ / volume_name(waiting.number), volume);
     const std::scoped_lock lock(mutex_);

@@ -1,6 +1,5 @@
-// Volumes that were reconstructed live, written as files beside the work, on a thread of its own. Where they lie on a
-// graphics device, the thread that draws has begun to copy them, and that thread waits for the copy. A disk that is too
-// slow leaves volumes out and counts them.
+// Writes live volumes to files on its own thread. For volumes on a graphics device, the drawing thread starts the copy
+// and this thread waits for it. If the disk is too slow, volumes are skipped and counted.
 #pragma once
 
 #include <condition_variable>
@@ -20,36 +19,36 @@
 
 namespace echolux {
 
-// Before a source starts. Throws Error{output, bad_setting}: the folder holds volumes already, which would be mixed
-// with the new ones; the folder it is made in is missing; it has the name of a volume.
+// Call before a source starts. Throws Error{output, bad_setting} if the folder already contains volumes, which would be
+// mixed with the new ones, if its parent is missing, or if it has the name of a volume file.
 void check_processed_folder(const std::filesystem::path& folder);
 
 struct ProcessedStats {
     std::int64_t volumes = 0;   // written
-    std::int64_t left_out = 0;  // the disk was behind
+    std::int64_t left_out = 0;  // skipped because the disk was too slow
     std::int64_t bytes = 0;
-    double read_back_s = 0;  // that writing waited for voxels; pictures never do
+    double read_back_s = 0;  // time spent waiting for voxels; pictures never wait
     double write_s = 0;
-    std::optional<Error> problem;  // that ended the writing
+    std::optional<Error> problem;  // error that ended writing
 };
 
 class ProcessedVolumes {
   public:
-    // Files volume_000000.nrrd ... in `folder`, which is made. Throws Error{output}.
+    // Writes volume_000000.nrrd ... to `folder`, which is created. Throws Error{output}.
     explicit ProcessedVolumes(std::filesystem::path folder);
-    ~ProcessedVolumes();  // writes what waits
+    ~ProcessedVolumes();  // writes all queued volumes
 
-    // Whether one more has room: worth reading back.
+    // Returns true if there is room for another volume, so reading it back is worthwhile.
     bool has_room() const;
 
-    // `voxels` waits for them. Never waits.
+    // `voxels` returns the voxels and may wait. This function never waits.
     void add(std::int64_t number, const VolumeGrid& grid, std::function<std::vector<std::byte>()> voxels,
              std::map<std::string, std::string> provenance = {});
 
-    // One was not even read back.
+    // Counts one volume that was not even read back.
     void leave_out();
 
-    // Writes what waits and ends.
+    // Writes all queued volumes and ends the thread.
     ProcessedStats finish();
 
   private:
@@ -59,7 +58,7 @@ class ProcessedVolumes {
         std::int64_t number;
         VolumeGrid grid;
         std::function<std::vector<std::byte>()> voxels;
-        std::map<std::string, std::string> provenance;  // what was done to it since it was reconstructed
+        std::map<std::string, std::string> provenance;  // processing steps after reconstruction
     };
 
     void work();

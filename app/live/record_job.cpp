@@ -9,7 +9,7 @@
 namespace echolux {
 namespace {
 
-// Where blocks are only recorded.
+// Discards blocks that are only recorded.
 class NoDisplay : public BlockSink {
   public:
     bool feed(const Block&) override { return true; }
@@ -20,7 +20,7 @@ class NoDisplay : public BlockSink {
     bool take_change(Moment) override { return false; }
 };
 
-// Finished volumes to their files; while the disk is behind, none is begun.
+// Writes finished volumes to files. No volume is started while the disk is behind.
 VolumeReceiver writing_to(ProcessedVolumes& files) {
     const auto has_room = [&files] {
         const bool has = files.has_room();

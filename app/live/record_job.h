@@ -1,5 +1,5 @@
-// The job behind `echolux record`: every block of a source as a scan, and volumes besides where they are wanted.
-// Nothing is drawn.
+// Job of `echolux record`: records all blocks of a source to a new scan and optionally writes volumes. Nothing is
+// drawn.
 #pragma once
 
 #include "app/live/session_run.h"
@@ -10,8 +10,8 @@ struct RecordJob : SessionJob {
     RecordJob() { task = "record"; }
 };
 
-// Throws Error{bad_setting, bad_file, device, out_of_memory, output}; a job that the user stops ends well.
-// `heard` gets what happens as it happens, on the calling thread.
+// Throws Error{bad_setting, bad_file, device, out_of_memory, output}. Stopping by the user is not an error. `heard`
+// receives events on the calling thread as they occur.
 LiveReport run(const RecordJob& job, Progress& progress, const HearEvent& heard = {});
 
 }  // namespace echolux

@@ -21,10 +21,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto look_around = 50ms;
-constexpr auto max_to_drain = 60s;            // a CPU may have two volumes before it when the source stops
-constexpr auto max_to_drain_stopped = 500ms;  // where somebody waits for the end
+constexpr auto max_to_drain = 60s;            // a CPU may still have two volumes to do when the source stops
+constexpr auto max_to_drain_stopped = 500ms;  // after the user asked to stop
 
-// How far a job is: in volumes, or in time.
+// Progress of a job, in volumes or in time.
 class LiveProgress {
   public:
     LiveProgress(const SessionJob& job, Progress& progress) : job_(job), progress_(progress) {
@@ -36,11 +36,11 @@ class LiveProgress {
     ~LiveProgress() {
         try {
             progress_.end();
-        } catch (const std::exception&) {  // nobody is told any more
+        } catch (const std::exception&) {  // a destructor must not throw
         }
     }
 
-    // Whether that is all. Throws Error{cancelled}.
+    // Returns true at the end of the job. Throws Error{cancelled}.
     bool advance(const SessionStats& stats, std::int64_t volumes) {
         const std::int64_t now = counts_volumes() ? volumes : std::llround(1000 * stats.seconds);
         progress_.advance(now - std::exchange(done_, now));
@@ -66,7 +66,7 @@ RecordingWanted recording_of(const SessionJob& job, const Source& source) {
     return wanted;
 }
 
-// What happens, told to whoever listens and kept for the report.
+// Forwards events to the listener and keeps them for the report.
 class Events {
   public:
     Events(Session& session, std::vector<SessionEvent>& kept, const HearEvent& heard)
@@ -88,7 +88,7 @@ class Events {
     const HearEvent& heard_;
 };
 
-// False: it takes longer than that. Throws Error{cancelled} where nobody wants to wait.
+// Returns false if it takes too long. Throws Error{cancelled} if the user does not want to wait.
 bool drained(Session& session, Progress& progress) {
     const auto until = std::chrono::steady_clock::now() + max_to_drain;
     while (!session.drain(look_around)) {
@@ -98,7 +98,7 @@ bool drained(Session& session, Progress& progress) {
     return true;
 }
 
-// Until the job says that it is enough, and all of it is reconstructed. Throws what `progress` throws.
+// Runs until the job is complete and everything is reconstructed. Throws what `progress` throws.
 void watch(const SessionJob& job, Session& session, Progress& progress, Events& events,
            const std::function<std::optional<std::string>()>& trouble, LiveReport& report) {
     LiveProgress how_far(job, progress);
@@ -118,7 +118,7 @@ void watch(const SessionJob& job, Session& session, Progress& progress, Events& 
         events.note({session.stats().seconds, true, "what was acquired last is not reconstructed"});
 }
 
-// The same, whatever ends it. What the caller throws on once all is in order; nothing: it is in order already.
+// Like watch(), but always ends the session properly. Returns the exception to rethrow afterwards, or nullptr.
 std::exception_ptr watch_to_the_end(const SessionJob& job, Session& session, Progress& progress, Events& events,
                                     const std::function<std::optional<std::string>()>& trouble, LiveReport& report) {
     std::exception_ptr problem;
@@ -136,7 +136,7 @@ std::exception_ptr watch_to_the_end(const SessionJob& job, Session& session, Pro
     return problem;
 }
 
-// The scans that a source plays or that describe it.
+// The scan files that a source replays or that describe it.
 FileNames files_of_source(const SourceWanted& source) {
     FileNames files = files_read(source.scan, source.assignments);
     for (const std::string& name : sources_in(source.name)) {

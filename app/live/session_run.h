@@ -1,5 +1,5 @@
-// What live and record have in common: a session from its start to its end, with a recording where it is wanted, told
-// step by step and reported.
+// Shared by live and record: runs a session with an optional recording from start to end, reports events, and collects
+// figures.
 #pragma once
 
 #include <cstdint>
@@ -19,29 +19,29 @@
 namespace echolux {
 
 struct SessionJob {
-    std::string task = "live";  // as progress names it
+    std::string task = "live";  // task name in progress messages
     SourceWanted source;
     BackendChoice backend;
-    double seconds = 0;                            // 0: until the source ends, or the user
-    std::int64_t volumes = 0;                      // that are acquired; 0: as many as come
-    std::filesystem::path record;                  // the recording's TOML; empty: none
+    double seconds = 0;                            // if 0, until the source or the user ends it
+    std::int64_t volumes = 0;                      // number to acquire; 0: no limit
+    std::filesystem::path record;                  // TOML file of the recording; empty: none
     std::vector<std::filesystem::path> stripes{};  // folders on further disks for it
-    bool overwrites = false;                       // an earlier recording, and other results
+    bool overwrites = false;                       // replaces an earlier recording and other results
     std::filesystem::path processed;               // folder for processed volumes; empty: none
-    std::filesystem::path report;                  // where the caller writes the report; empty: nowhere
+    std::filesystem::path report;                  // file to which the caller writes the report; empty: none
 };
 
 using HearEvent = std::function<void(const SessionEvent&)>;
 
-// The job's source. `progress` hears of simulating before the first block.
+// Opens the job's source. `progress` reports simulation before the first block.
 std::unique_ptr<Source> opened_source(const SessionJob& job, Progress& progress);
 
-// Before the source is opened: where all goes may be written, `more` besides the recording, the volumes and the report.
-// Throws Error{output, bad_setting}.
+// Checks all outputs before the source is opened: the recording, the volumes, the report, and `more`. Throws
+// Error{output, bad_setting}.
 void check_session_outputs(const SessionJob& job, std::vector<Output> more = {}, FileNames made_from = {});
 
-// Until the job says that it is enough, or `trouble` says why it cannot go on, or the user stops it, which is no error.
-// What it finds stands in `report` afterwards.
+// Runs until the job is complete, `trouble` returns an error, or the user stops it, which is not an error. Results are
+// stored in `report`.
 void run_session(const SessionJob& job, Source& source, Session& session, LiveReport& report, Progress& progress,
                  const HearEvent& heard, const std::function<std::optional<std::string>()>& trouble = {});
 

@@ -8,8 +8,8 @@
 namespace echolux {
 namespace {
 
-// What is wrong with a volume or with settings is said, and the volume is shown as it is; a GPU that fails is another
-// matter.
+// Returns problems with a volume or settings as text, and the volume is then shown unprocessed. Failures of the GPU are
+// thrown.
 template <class Work>
 std::string obstacle_on_gpu(const Work& work) {
     try {
@@ -68,7 +68,7 @@ void TissueOnGpu::set(const LiveTissue& tissue) {
     work_.reset();
 }
 
-// Without memory for a filter, volumes are not filtered, until the size or the settings change.
+// If there is no memory for a filter, volumes are not filtered until the size or the settings change.
 void TissueOnGpu::make_ready(const VolumeThere& volume) {
     const VolumeGrid& grid = volume.grid;
     if (work_ && grid == grid_ && volume.flow_grid == flow_grid_) return;

@@ -1,5 +1,4 @@
-// What engine/live/tissue_work.h does to volumes, for those that lie in a GPU's memory: no voxel of them comes to the
-// host.
+// GPU version of engine/live/tissue_work.h: processes volumes in GPU memory without copying voxels to the host.
 #pragma once
 
 #include <functional>
@@ -12,20 +11,20 @@
 
 namespace echolux {
 
-// Of one time point, packed, in a GPU's memory.
+// One time point, packed, in GPU memory.
 struct VolumeThere {
     VolumeGrid grid;
     std::optional<VolumeGrid> flow_grid;
     BlockMemory structure, flow;
 };
 
-// Power that is aligned where it lies. The reference outlives the volumes.
+// Power volume that is aligned in GPU memory. The reference persists across volumes.
 class AlignableOnGpu : public AlignablePower {
   public:
     explicit AlignableOnGpu(const BackendChoice& choice) : choice_(choice) {}
 
     void set_settings(const RegistrationSettings& settings);
-    // What `work` has read stays there until the next one.
+    // Takes over a volume. Data that `work` has read remain valid until the next call.
     void take(const VolumeGrid& grid, float* power, VolumeOnGpu& work);
 
     bool has_reference() const override { return reference_ != nullptr; }
@@ -33,7 +32,7 @@ class AlignableOnGpu : public AlignablePower {
     std::int64_t move(const std::vector<RowShift>& rows) override;
     void become_reference() override;
     void forget_reference() override { reference_.reset(); }
-    void give_memory_back();  // and the reference with it
+    void give_memory_back();  // also releases the reference
 
   private:
     PowerOnGpu there() const { return {grid_, power_}; }
@@ -43,21 +42,21 @@ class AlignableOnGpu : public AlignablePower {
     VolumeGrid grid_;
     float* power_ = nullptr;
     VolumeOnGpu* work_ = nullptr;
-    std::shared_ptr<RegistrationOnGpu> registration_;  // its memory serves all volumes; nothing: none yet
+    std::shared_ptr<RegistrationOnGpu> registration_;  // its memory is reused for all volumes; null before the first
     std::unique_ptr<const Reference> reference_;
-    std::unique_ptr<RegisteredMean> mean_;  // nothing: none of this grid yet
+    std::unique_ptr<RegisteredMean> mean_;  // null until there is one for this grid
 };
 
-// Used by one thread.
+// For use by one thread.
 class TissueOnGpu {
   public:
     explicit TissueOnGpu(const DeviceId& gpu) : choice_{.backend = Backend::cuda, .gpu = gpu}, power_(choice_) {}
 
-    // From the next volume on. Throws as check_tissue().
+    // Takes effect with the next volume. Throws like check_tissue().
     void set(const LiveTissue& tissue);
 
-    // Works on the volume, then has it written: `show` calls what it is given with the places. What cannot be done is
-    // left out and said. Throws Error{cancelled, device} and what `show` throws.
+    // Processes the volume and writes it: `show` calls its argument with the target places. Steps that are impossible
+    // are skipped and reported. Throws Error{cancelled, device} and what `show` throws.
     using Write = std::function<void(const Places& to)>;
     TissueDone apply(std::int64_t number, VolumeThere& volume, Progress& progress,
                      const std::function<void(const Write& write)>& show);
@@ -69,11 +68,11 @@ class TissueOnGpu {
 
     BackendChoice choice_;
     LiveTissue tissue_;
-    std::unique_ptr<VolumeOnGpu> work_;  // nothing: not for these settings yet
-    VolumeGrid grid_;                    // of it
+    std::unique_ptr<VolumeOnGpu> work_;  // null until created for the current settings
+    VolumeGrid grid_;                    // grid of work_
     std::optional<VolumeGrid> flow_grid_;
-    std::string no_power_;   // why its codes say no power; empty: they do
-    std::string no_filter_;  // why it has no filter
+    std::string no_power_;   // why its codes cannot be converted to power; empty if they can
+    std::string no_filter_;  // why there is no filter
     AlignableOnGpu power_;
     Stabiliser stabiliser_;
 };

@@ -30,7 +30,7 @@ void make_fit(BlockMemory& memory, std::int64_t bytes, const DeviceId& gpu) {
     memory = device_memory(bytes, gpu);
 }
 
-// Lines of a volume to where they are shown, with the largest of each few.
+// Copies the lines of a volume to the display, and the maximum of each group of lines for skipping.
 void copy_lines(const Volume& from, const Place& to, const std::optional<Peaks>& peaks) {
     const VolumeGrid& grid = from.grid;
     parallel_for(0, grid.b_scans, [&](std::int64_t b) {
@@ -48,7 +48,7 @@ void copy_lines(const Volume& from, const Place& to, const std::optional<Peaks>&
 
 }  // namespace
 
-// Long work on the CPU asks now and then whether anybody still wants it.
+// Lets long work on the CPU stop when its result is no longer needed.
 class TissueStage::Cancelling : public SilentProgress {
   public:
     Cancelling(std::mutex& mutex, const Staged& staged) : mutex_(mutex), staged_(staged) {}
@@ -70,7 +70,7 @@ TissueStage::~TissueStage() {
     if (thread_.joinable()) thread_.join();
 }
 
-// ---- the thread that feeds
+// ---- feeding thread
 
 std::optional<Places> TissueStage::begin(const VolumeStamp& stamp, const VolumeGrid& grid,
                                          const std::optional<VolumeGrid>& flow_grid,
@@ -145,20 +145,20 @@ void TissueStage::rethrow() {
     if (problem) std::rethrow_exception(problem);
 }
 
-// Nothing is still to be shown.
+// Returns true if no volume remains to be shown.
 bool TissueStage::is_idle() const {
     return std::ranges::none_of(staged_, [](const Staged& one) {
         return one.state == State::waiting || (one.state == State::at_work && !one.is_given_up);
     });
 }
 
-// Nothing is worked on either.
+// Also requires that no abandoned work is running.
 bool TissueStage::is_quiet() const {
     return std::ranges::none_of(
         staged_, [](const Staged& one) { return one.state == State::waiting || one.state == State::at_work; });
 }
 
-// Where a volume is just being shown, that is waited for.
+// Waits for a volume that is just being shown.
 void TissueStage::cancel() {
     std::unique_lock lock(mutex_);
     for (Staged& one : staged_) {
@@ -189,7 +189,7 @@ bool TissueStage::finish(std::chrono::milliseconds patience) {
     return changed_.wait_for(lock, patience, [this] { return is_idle(); });
 }
 
-// ---- the thread that works
+// ---- processing thread
 
 void TissueStage::work(const std::stop_token& stop) {
     for (;;) {

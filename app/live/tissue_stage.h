@@ -1,7 +1,7 @@
-// Between who reconstructs live volumes and the ring they are shown from: where something is to be done to them
-// (engine/live/tissue_work.h), they are reconstructed into one of two places of this stage, and a thread of its own
-// works on them and has them shown. While it works on one, the next one comes; while both places are taken, volumes are
-// skipped and counted. Acquisition, recording and pictures never wait for it.
+// Processing stage between the reconstructor and the live ring (engine/live/tissue_work.h). Volumes are reconstructed
+// into one of two buffers. A thread processes them and passes them to the display. While it works on one volume, the
+// next one is reconstructed into the other buffer. If both are in use, volumes are skipped and counted. Acquisition,
+// recording and pictures never wait for this stage.
 #pragma once
 
 #include <array>
@@ -23,42 +23,41 @@ namespace echolux {
 
 class TissueStage {
   public:
-    // Gets places of the display, and what writes to them; on the stage's thread. Nobody may want the volume: then
+    // Called on the stage's thread to write a volume to places of the display. If the volume is no longer needed,
     // nothing is written.
     using Show = std::function<void(const VolumeStamp& stamp, const TissueOnGpu::Write& write)>;
     using Hear = std::function<void(const TissueDone& done, const VolumeGrid& grid)>;
 
     explicit TissueStage(Show show, Hear hear);
-    ~TissueStage();  // what waits is given up
+    ~TissueStage();  // discards waiting volumes
 
-    // ---- the thread that feeds
+    // ---- feeding thread
 
-    // From the next volume on.
+    // Takes effect with the next volume.
     void set(const LiveTissue& tissue) { tissue_ = std::make_shared<const LiveTissue>(tissue); }
     const LiveTissue& settings() const { return *tissue_; }
 
-    // Where a volume goes that begins; `gpu`: it lies in the memory of that one. Nothing: it is skipped, and counted.
-    // Throws Error{out_of_memory}.
+    // Returns places for a new volume, in the memory of `gpu` if given. std::nullopt if the volume is skipped, which is
+    // counted. Throws Error{out_of_memory}.
     std::optional<Places> begin(const VolumeStamp& stamp, const VolumeGrid& grid,
                                 const std::optional<VolumeGrid>& flow_grid, const std::optional<DeviceId>& gpu);
 
-    // It is whole and written; or it never will be, and nobody writes to it any more.
+    // hand_over(): the volume is complete. drop(): it never will be, and nothing writes to it any longer.
     void hand_over();
     void drop();
 
-    // What went wrong with a device meanwhile, once.
+    // Throws the error of a device that failed since the last call.
     void rethrow();
 
-    // Nothing that was handed over is shown any more when it returns: it is given up, and counted as skipped. Work
-    // under way ends by itself, soon.
+    // After this call no volume handed over earlier will be shown; they count as skipped. Running work ends soon.
     void cancel();
 
-    // The same, and waits for that; lets go of all memory.
+    // Like cancel(), but waits for running work and releases all memory.
     void clear();
 
     // ---- any thread
 
-    // Waits until what was handed over is shown. False: it takes longer.
+    // Waits until all volumes handed over are shown. Returns false on timeout.
     bool finish(std::chrono::milliseconds patience);
 
     TissueLog& log() { return log_; }
@@ -68,14 +67,14 @@ class TissueStage {
     enum class State { free, coming, waiting, at_work };
     struct Staged {
         State state = State::free;
-        bool is_given_up = false, is_showing = false;  // of one at work
+        bool is_given_up = false, is_showing = false;  // of a volume being processed
         std::uint64_t turn = 0;
         VolumeStamp stamp;
         std::shared_ptr<const LiveTissue> tissue;
         std::optional<DeviceId> gpu;
-        Volume structure;  // where the CPU reconstructs
+        Volume structure;  // if the CPU reconstructs
         std::optional<Volume> flow;
-        VolumeThere there;  // where a GPU does
+        VolumeThere there;  // if a GPU reconstructs
     };
     class Cancelling;
 
@@ -94,18 +93,18 @@ class TissueStage {
     TissueLog log_;
     std::shared_ptr<const LiveTissue> tissue_ = std::make_shared<const LiveTissue>();
 
-    mutable std::mutex mutex_;  // of what follows, and of the states
+    mutable std::mutex mutex_;  // guards the members below and the states
     std::condition_variable_any changed_;
     std::array<Staged, 2> staged_;
     std::uint64_t turns_ = 0;
     std::exception_ptr problem_;
 
-    // Of the thread that works.
+    // Used by the processing thread.
     TissueWork on_host_;
     std::shared_ptr<const LiveTissue> set_on_host_, set_on_gpu_;
     std::optional<TissueOnGpu> on_gpu_;
     std::optional<DeviceId> gpu_;
-    std::jthread thread_;  // begins with the first volume
+    std::jthread thread_;  // started with the first volume
 };
 
 }  // namespace echolux

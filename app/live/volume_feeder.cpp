@@ -14,9 +14,9 @@
 namespace echolux {
 namespace {
 
-constexpr std::size_t max_under_way = 64;  // blocks; no reconstructor works on as many at a time
+constexpr std::size_t max_under_way = 64;  // blocks; more than any reconstructor has in flight
 
-// Of the values that codes can hold; floats span what the recipe asks for.
+// Range of values that the codes can hold. For floats, the range in the recipe.
 ValueRange range_of(const VolumeGrid& grid, const Recipe& recipe) {
     const auto codes = [&](double first, double last) {
         return ValueRange{first * grid.scale + grid.offset, last * grid.scale + grid.offset};
@@ -67,7 +67,7 @@ VolumeFeeder::~VolumeFeeder() {
         abandon();
         stage_.cancel();
         wait_for_blocks();
-    } catch (const std::exception&) {  // what was under way is lost with its device
+    } catch (const std::exception&) {  // its blocks are lost with the device
     }
 }
 
@@ -87,7 +87,7 @@ void VolumeFeeder::build() {
     put_to_use({live_.plan.spec, options_.reconstructor(live_.plan.spec, recovery_.backend()), plan_in_use_});
 }
 
-// On the thread that makes plans.
+// Called on the thread that makes plans.
 ChosenReconstructor VolumeFeeder::make_reconstructor_for(ReconstructionSpec& plan) const {
     if (options_.complete) options_.complete(plan);
     std::unique_lock lock(live_.exchanging);
@@ -103,13 +103,13 @@ bool VolumeFeeder::fits(const Reconstructor& coming) const {
 void VolumeFeeder::install(ChosenReconstructor chosen) {
     reconstructor_ = std::move(chosen.reconstructor);
     choice_ = std::move(chosen.reason);
-    if (fits(*reconstructor_)) return;  // whoever draws reads the grids
+    if (fits(*reconstructor_)) return;  // the drawing thread reads the grids, so leave equal ones alone
     live_.grid = reconstructor_->grid();
     live_.flow_grid = reconstructor_->flow_grid();
 }
 
-// When this throws, those before are still there. They go before there are more to keep volumes, which take what memory
-// is left; where these cannot be made, for whatever reason, the new ones do without.
+// If this throws, the old slots remain. They are replaced before slots for kept volumes are allocated, because those
+// take all remaining memory. If the latter cannot be allocated, no volumes are kept.
 VolumeFeeder::SlotsMade VolumeFeeder::slots_for(const Reconstructor& coming, const ReconstructionSpec& plan) {
     const bool shares = coming.processor() == Backend::cuda && pairing_.shares;
     SlotsWanted wanted{.grid = coming.grid(),
@@ -139,7 +139,7 @@ void VolumeFeeder::tell_kept(const std::string& why_none, bool had_some) {
     news_.push_back({line + gone, live_.slots->kept == 0, "kept"});
 }
 
-// With slots of its own. When they cannot be made, all is as it was.
+// Activates the pending plan with new slots. If they cannot be allocated, nothing changes.
 void VolumeFeeder::put_to_use(MadePlan made) {
     const Reconstructor& coming = *made.chosen.reconstructor;
     const VolumeGrid grid = coming.grid();
@@ -205,7 +205,7 @@ bool VolumeFeeder::exchange_plan(Moment moment, MadePlan made) {
     return true;
 }
 
-// What was refused is read first: no plan before it comes to be used after that.
+// plan_refused_ is read first: no plan before it can become active afterwards.
 PlanFates VolumeFeeder::plan_fates() const {
     const std::uint64_t refused = plan_refused_;
     return {maker_.wanted(), refused, plan_in_use_};
@@ -245,7 +245,7 @@ void VolumeFeeder::collect() {
     });
 }
 
-// False where the devices had to be put together again: what was under way is lost.
+// Returns false if the devices had to be restored. Pending blocks are then lost.
 template <class Work>
 bool VolumeFeeder::with_recovery(const Work& work) {
     live_.require_built();
@@ -266,7 +266,7 @@ bool VolumeFeeder::recovers(const Error& error) {
     const Backend processor = reconstructor_ ? reconstructor_->processor() : Backend::cpu;
     if (!GpuRecovery::is_of_gpu(error, processor)) return false;
     stage_.clear();
-    live_.renderer.give_up_writing(live_.ring->written_submitted());  // pictures go on with what is there
+    live_.renderer.give_up_writing(live_.ring->written_submitted());  // pictures continue
     const std::scoped_lock lock(live_.exchanging);
     if (!recovery_.recovers(error, processor)) return false;
     live_.renderer.give_up_reading(live_.ring->read_submitted());
@@ -275,7 +275,7 @@ bool VolumeFeeder::recovers(const Error& error) {
     under_way_.clear();
     reconstructor_.reset();
     live_.has_heights = false;
-    live_.renderer.clear();  // what the GPU has of the old slots goes before it is tried again
+    live_.renderer.clear();  // free the GPU memory of the old slots before trying again
     build();
     return true;
 }
@@ -327,13 +327,13 @@ bool VolumeFeeder::try_feed(const Block& block) {
     return true;
 }
 
-// A volume that is being written is given up first: this one is what the screen shows.
+// A volume that is being written is abandoned first, because the reworked one is on the screen.
 bool VolumeFeeder::try_rework(const Block& block) {
     abandon();
-    if (!stage_.settings().does_nothing()) return false;  // made of whole volumes
+    if (!stage_.settings().does_nothing()) return false;  // processing needs whole volumes
     stage_.cancel();
     {
-        const std::scoped_lock lock(live_.exchanging);  // no picture is just being made
+        const std::scoped_lock lock(live_.exchanging);  // no picture is being submitted
         ticket_ = live_.ring->acquire_rewrite(block.volume);
     }
     if (!ticket_) return false;
@@ -348,24 +348,24 @@ bool VolumeFeeder::try_rework(const Block& block) {
 
 void VolumeFeeder::submit(const Block& block) {
     if (under_way_.size() == max_under_way) {
-        reconstructor_->wait(under_way_.front());  // done long ago
+        reconstructor_->wait(under_way_.front());  // finished long ago
         under_way_.pop_front();
     }
     under_way_.push_back(reconstructor_->submit(block, places()));
 }
 
 void VolumeFeeder::publish(std::int64_t first, std::int64_t end) {
-    if (live_.slots->kind == SlotKind::upload) wait_for_blocks();  // on a GPU, streams are in order by themselves
+    if (live_.slots->kind == SlotKind::upload) wait_for_blocks();  // on a GPU, the streams keep the order
     live_.slots->writer->publish(ticket_->slot, ticket_->signal, first, end);
 }
 
-// What was submitted for the volume stays ahead of what is written to its slot later.
+// Work already submitted for the volume must finish before its slot is written again.
 void VolumeFeeder::abandon() {
     if (staged_) {
         for (; !under_way_.empty(); under_way_.pop_front()) {
             try {
                 reconstructor_->wait(under_way_.front());
-            } catch (const std::exception&) {  // the volume is lost in any case
+            } catch (const std::exception&) {  // the volume is lost anyway
             }
         }
         stage_.drop();
@@ -374,7 +374,7 @@ void VolumeFeeder::abandon() {
     if (!ticket_) return;
     try {
         publish(published_to_, published_to_);
-    } catch (const Error&) {  // a device that is lost writes no more
+    } catch (const Error&) {  // a lost device writes no more
     }
     live_.ring->abandon(*ticket_);
     ticket_.reset();

@@ -1,5 +1,6 @@
-// Who feeds a live ring: reconstructs blocks of spectra into its slots. Where the same GPU reconstructs and draws,
-// voxels are born in the textures that the ray caster samples; otherwise the next best way is taken, and said.
+// Feeds a live ring: reconstructs blocks of spectra into its slots. If one GPU reconstructs and draws, voxels are
+// written directly to the textures that the ray caster samples. Otherwise the best available transfer path is used and
+// reported.
 #pragma once
 
 #include <atomic>
@@ -25,89 +26,89 @@ namespace echolux {
 struct VolumePathOptions {
     Publishing publishing = Publishing::whole;
     std::size_t slots = pictures_under_way + 2;
-    std::int64_t keep_bytes = 0;              // of memory besides, for the last volumes
-    SlotKind first_kind = SlotKind::surface;  // a later one leaves out what comes before it
+    std::int64_t keep_bytes = 0;              // additional memory for recent volumes
+    SlotKind first_kind = SlotKind::surface;  // best kind to try; a later one skips those before it
     Sharer share = echolux::share;
     std::function<ChosenReconstructor(const ReconstructionSpec&, const BackendChoice&)> reconstructor =
         choose_reconstructor;
-    std::function<void(ReconstructionSpec&)> complete = {};  // what a changed plan leaves open, on a thread of its own
-    LiveTissue tissue = {};                                  // what is done to volumes before they are shown
-    TissueStage::Hear tissue_done = {};                      // on a thread of its own, after each of them
+    std::function<void(ReconstructionSpec&)> complete = {};  // completes a changed plan, on its own thread
+    LiveTissue tissue = {};                                  // processing of volumes before they are shown
+    TissueStage::Hear tissue_done = {};                      // called after each of them on its own thread
 };
 
-// What became of the plans that were asked for, which are counted from 1 on; 0: the one of the beginning, or none.
+// Status of requested plans, which are numbered from 1; 0: the initial plan, or none.
 struct PlanFates {
     std::uint64_t wanted = 0;
-    std::uint64_t refused = 0;  // the newest that cannot work; none before it comes to be used any more
+    std::uint64_t refused = 0;  // newest invalid plan; none before it will become active
     std::uint64_t in_use = 0;
 };
 
 class VolumeFeeder : public BlockSink {
   public:
-    // Makes the slots of `ring`, which outlives this, on its renderer. Plans and allocates. Throws Error{bad_setting,
-    // out_of_memory, device}.
+    // Creates the slots of `ring` on its renderer. The ring must outlive this object. Plans and allocates. Throws
+    // Error{bad_setting, out_of_memory, device}.
     VolumeFeeder(LiveRing& ring, const ReconstructionSpec& plan, const BackendChoice& backend,
                  const VolumePathOptions& options);
     ~VolumeFeeder() override;
     VolumeFeeder(const VolumeFeeder&) = delete;
     VolumeFeeder& operator=(const VolumeFeeder&) = delete;
 
-    // ---- the thread that feeds
+    // ---- feeding thread
 
     const VolumeGrid& grid() const { return live_.grid; }
     const std::optional<VolumeGrid>& flow_grid() const { return live_.flow_grid; }
 
-    // Blocks of a volume come in their order. False: it is dropped, because every slot was in use or a device was lost
-    // on the way, or because blocks are missing. One of several GPUs that fails is left out; a single one is tried
-    // again once, then the CPU takes over, where BackendChoice leaves the choice. Throws what reconstructing throws;
-    // the volume is abandoned then. When that was out of an attempt to put the devices together again, everything but
-    // statistics() throws Error{device} afterwards.
+    // Reconstructs one block. Blocks of a volume must arrive in order. Returns false if the volume is dropped: all
+    // slots were in use, a device was lost, or blocks are missing. One failing GPU of several is excluded. A single GPU
+    // is retried once; then the CPU takes over if BackendChoice allows it. Throws what reconstructing throws, and the
+    // volume is abandoned. If restoring the devices failed, all functions except statistics() throw Error{device}
+    // afterwards.
     bool feed(const Block& block) override;
 
     bool rework(const Block& block) override;
     void collect() override;
 
-    // Waits until all that was fed is written; what is worked on before it is shown comes later.
+    // Waits until everything fed has been written. Processing before display may take longer.
     void finish() override;
 
-    // Settings that change: the new reconstructor is made on a thread of its own. Where voxels keep their size, type
-    // and meaning the slots stay, otherwise there is a new ring.
+    // Changes settings. The new reconstructor is created on a separate thread. The slots are kept if size, type and
+    // meaning of voxels stay the same; otherwise a new ring is made.
     void change(const ReconstructionSpec& plan) override { maker_.want(plan); }
     bool take_change(Moment moment) override;
 
     // ---- any thread
 
-    // What is done to volumes before they are shown, from the next one on; at rest the last one is worked on again.
-    // Throws Error{bad_setting}.
+    // Sets the processing of volumes before they are shown, effective with the next volume. If no volume arrives, the
+    // last one is processed again. Throws Error{bad_setting}.
     void set_tissue(const LiveTissue& tissue);
     const TissueLog& tissue_log() const { return stage_.log(); }
     std::vector<News> take_news() override;
-    // What was reconstructed is shown when it returns, or given up.
+    // Waits until everything reconstructed is shown. After `patience` the rest is discarded.
     void finish_tissue(std::chrono::milliseconds patience) {
         if (!stage_.finish(patience)) stage_.cancel();
     }
 
     SlotKind kind() const;
 
-    // Who reconstructs, how voxels get to whom, and why not better: one line.
+    // One line: the reconstructing device, the transfer path, and why no better one is used.
     std::string describe() const;
 
-    // What each device has done since this reconstructor came to be used, as of the last whole volume. Never waits.
+    // Work of each device since this reconstructor became active, up to the last complete volume. Never waits.
     std::vector<DeviceWork> device_work() const;
 
     // Never waits.
     PlanFates plan_fates() const;
-    bool has_change_ready() const { return maker_.has_made(); }  // to be taken
+    bool has_change_ready() const { return maker_.has_made(); }  // a plan is ready for take_change()
 
-    // Since the devices were last put together.
+    // Counted since the devices were last set up.
     RingStatistics statistics() const;
 
   private:
-    // Which GPUs reconstruct, and whether textures of the one that draws can be written by them.
+    // The reconstructing GPUs, and whether they can write textures of the drawing GPU.
     struct Pairing {
         BackendChoice backend;
         bool shares = false;
-        std::string remark = {};  // why not at once
+        std::string remark = {};  // why they cannot
     };
 
     static Pairing paired_with(const Renderer& renderer, BackendChoice backend);
@@ -118,7 +119,7 @@ class VolumeFeeder : public BlockSink {
     bool fits(const Reconstructor& coming) const;
     struct SlotsMade {
         LiveSlots slots;
-        std::string why_none_kept = {};  // where those that keep volumes could not be made
+        std::string why_none_kept = {};  // why no slots for recent volumes could be allocated
     };
     SlotsMade slots_for(const Reconstructor& coming, const ReconstructionSpec& plan);
     void tell_kept(const std::string& why_none, bool had_some);
@@ -145,26 +146,26 @@ class VolumeFeeder : public BlockSink {
     LiveRing& live_;
     VolumePathOptions options_;
     Pairing pairing_;
-    GpuRecovery recovery_;   // exchanged with what is in the ring
-    std::string choice_;     // why not a better backend
-    std::string described_;  // live_.description, but for devices that are left out
+    GpuRecovery recovery_;   // replaced together with the ring
+    std::string choice_;     // why no better backend is used
+    std::string described_;  // live_.description without excluded devices
     std::unique_ptr<Reconstructor> reconstructor_;
     std::atomic<std::uint64_t> plan_refused_ = 0, plan_in_use_ = 0;
 
-    // The volume that is being written.
+    // State of the volume being written.
     std::optional<WriteTicket> ticket_;
-    std::optional<Places> staged_;     // it goes to the stage first
-    std::int64_t staged_volume_ = -1;  // that went there last
+    std::optional<Places> staged_;     // set if it goes to the processing stage first
+    std::int64_t staged_volume_ = -1;  // last volume sent there
     VolumeStamp stamp_;
     std::int64_t next_b_scan_ = 0;
     std::int64_t published_to_ = 0;     // slices
-    std::deque<Completion> under_way_;  // more of the last ones than a reconstructor works on at a time
+    std::deque<Completion> under_way_;  // more than a reconstructor has in flight
 
-    mutable std::mutex told_;  // of the next two
+    mutable std::mutex told_;  // guards the next two members
     std::vector<DeviceWork> device_work_;
     std::vector<News> news_;
 
-    std::mutex wanting_;  // of the next one
+    std::mutex wanting_;  // guards the next member
     std::optional<LiveTissue> wanted_tissue_;
     TissueStage stage_;
     PlanMaker maker_;

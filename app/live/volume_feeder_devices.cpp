@@ -1,5 +1,5 @@
-// Several devices that share a live volume: how voxels get to the one that draws, what each has done, and one that
-// fails.
+// Several devices that share a live volume: transfer of voxels to the drawing GPU, work of each device, and failure of
+// one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace echolux {
 
-// How voxels get from others to the GPU that draws, where it is not as fast as can be.
+// Returns a remark if the path from other GPUs to the drawing GPU is not the fastest possible.
 std::string VolumeFeeder::remark_on(const std::vector<DeviceId>& gpus, const Renderer& renderer) {
     const DeviceId& draws = renderer.device_id();
     const auto far = std::ranges::count_if(gpus, [&](const DeviceId& gpu) { return !reaches(gpu, draws); });
@@ -23,7 +23,7 @@ std::string VolumeFeeder::remark_on(const std::vector<DeviceId>& gpus, const Ren
     return takes_part ? "" : renderer.device_name() + " draws alone: voxels are copied to it";
 }
 
-// One of several devices is left out, as long as who draws is not the one: slots and pictures stay as they are.
+// Excludes one of several devices after an error, unless it is the drawing one. Slots and pictures stay as they are.
 bool VolumeFeeder::goes_on_without_one(const Error& error) {
     if (!reconstructor_ || !reconstructor_->goes_on_after(error)) return false;
     if (live_.slots->writer->settle({}) == SlotWriter::Settled::dead) return false;

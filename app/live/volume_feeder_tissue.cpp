@@ -1,4 +1,4 @@
-// Where something is to be done to volumes before they are shown: by way of the stage.
+// Feeding through the processing stage, for volumes that are processed before they are shown.
 #include <utility>
 
 #include "app/live/volume_feeder.h"
@@ -6,7 +6,8 @@
 
 namespace echolux {
 
-// True: it goes to the stage, or is skipped there. Without memory for it, volumes are shown as they are.
+// Returns true if the volume goes to the stage or is skipped there. If the stage has no memory, volumes are shown
+// unprocessed.
 bool VolumeFeeder::begin_staged(const Block& block) {
     if (stage_.settings().does_nothing()) return false;
     std::optional<DeviceId> gpu;
@@ -30,7 +31,7 @@ bool VolumeFeeder::begin_staged(const Block& block) {
     }
 }
 
-// On the stage's thread, while nobody else writes to the ring.
+// Runs on the stage's thread while nothing else writes to the ring.
 void VolumeFeeder::show(const VolumeStamp& stamp, const TissueOnGpu::Write& write) {
     std::optional<WriteTicket> ticket = live_.ring->acquire_write(stamp);
     if (!ticket) return;  // counted as dropped

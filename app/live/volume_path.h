@@ -1,5 +1,5 @@
-// From blocks of spectra to pictures on the graphics device: who feeds a live ring and who draws it, put together. One
-// thread feeds, one thread draws; neither waits for the other.
+// Path from blocks of spectra to pictures: combines the feeder and the display of a live ring. One thread feeds, one
+// thread draws, and neither waits for the other.
 #pragma once
 
 #include "app/live/live_ring.h"
@@ -16,25 +16,25 @@ struct OwnLiveRing {
 
 class VolumePath : private OwnLiveRing, public VolumeFeeder, public VolumePictures {
   public:
-    // Takes the renderer's ring; the renderer outlives it, and is best chosen beside() the backend. Throws what
+    // Uses the renderer's ring. The renderer must outlive this object, and should be chosen with beside(). Throws what
     // VolumeFeeder throws.
     VolumePath(const ReconstructionSpec& plan, const BackendChoice& backend, Renderer& renderer,
                const VolumePathOptions& options = {})
         : OwnLiveRing{LiveRing(renderer)}, VolumeFeeder(live, plan, backend, options), VolumePictures(live) {}
 
-    // Or a GPU may wait for ever for pictures of a device that is lost.
+    // Otherwise a GPU could wait forever for pictures of a lost device.
     ~VolumePath() override { give_up_reading(); }
 };
 
-// `device` with the wish for the GPU that `backend` will reconstruct on, where there is no other wish: voxels are born
-// where they are drawn then.
+// Returns `device` with a preference for the GPU that `backend` will use, unless it already has a preference. Voxels
+// are then written directly to the textures that are drawn.
 DeviceChoice beside(DeviceChoice device, const BackendChoice& backend);
 
 struct OwnRenderer {
     Renderer lone;
 };
 
-// With a renderer of its own, where nothing else is shown: live without a window, bench, tests.
+// A path with its own renderer, for live sessions without a window, benchmarks and tests.
 class LoneVolumePath : private OwnRenderer, public VolumePath {
   public:
     // Chooses a pair of devices. Throws Error{bad_setting, out_of_memory, device}.

@@ -15,11 +15,11 @@ ShownSlot slot_of(const ReadTicket::Part& part) {
 
 }  // namespace
 
-// A read ticket in use, and whether work of the device that reads its slots has been submitted.
+// A read ticket in use, and whether device work that reads its slots has been submitted.
 struct VolumePictures::Reading {
     const ReadTicket& ticket;
     bool submitted = false;
-    bool is_copy = false;  // to the host: nobody sees it
+    bool is_copy = false;  // copy to the host, which is not a shown picture
 
     ShownSlots slots() {
         ShownSlots shown{.newest = slot_of(ticket.newest),
@@ -43,8 +43,8 @@ std::uint64_t VolumePictures::news() const {
     return (live_.generation << 40) + static_cast<std::uint64_t>(live_.ring->statistics().handed_over);
 }
 
-// Whatever is asked of the renderer is asked here. When its device is lost, the GPU that reconstructs may be waiting
-// for pictures that will never be finished: it is released.
+// All calls to the renderer go through this function. If its device is lost, the reconstructing GPU may be waiting for
+// pictures that will never finish, so it is released.
 template <class Call>
 auto VolumePictures::with_release(const Call& call) {
     try {
@@ -67,13 +67,13 @@ Image VolumePictures::read(const VolumePicture& picture) {
     return with_release([&] { return live_.renderer.read(picture.drawing); });
 }
 
-// `exchanging` is held.
+// `exchanging` must be held.
 std::optional<std::uint64_t> VolumePictures::paused_at() const {
     if (!live_.pause) return {};
     return live_.pause->serial;
 }
 
-// What `read` makes of the ring's slots; it tells the ring how that ended. `exchanging` is held.
+// Calls `read` with the ring's slots and reports the outcome to the ring. `exchanging` must be held.
 template <class Read>
 auto VolumePictures::with_ticket(std::optional<std::uint64_t> serial, const Read& read) {
     live_.require_built();
@@ -104,7 +104,7 @@ auto VolumePictures::read_ring(const Read& read) {
     });
 }
 
-// The same for whoever cannot wait: nothing while what follows is exchanged.
+// Like read_ring(), but returns std::nullopt instead of waiting while the members of the ring are being replaced.
 template <class Read>
 auto VolumePictures::try_read_ring(const Read& read) {
     return with_release([&] {
@@ -127,7 +127,7 @@ bool VolumePictures::has_flow() const {
     return lock.owns_lock() && live_.flow_grid.has_value();
 }
 
-// Of a read ticket of its own: colours follow a volume after it was drawn first.
+// Uses a separate read ticket: colours follow a volume after its first picture.
 void VolumePictures::look_at_flow() {
     try_read_ring([&](Reading& reading) {
         live_.renderer.look_at_flow(reading.slots());
@@ -230,7 +230,7 @@ std::optional<FollowedVolume> VolumePictures::follow(const View& view, double no
     if (has_flow()) look_at_flow();
     return try_read_ring([&](Reading& reading) {
         View now_drawn = view;
-        // A volume of another shape has come, whose heights are found at the next turn.
+        // The shape of the volume has changed, and its heights will be set with the next update.
         if (has_height_maps(view) && !live_.has_heights) now_drawn.heights_cut = false;
         const ReadTicket::Part& newest = reading.ticket.newest;
         return FollowedVolume{live_.renderer.follow(now_drawn, now_s, pane, reading.slots()), newest.stamp,

@@ -1,5 +1,4 @@
-// Who draws what is in a live ring: pictures of the newest volume, what is seen in them, and the volume itself on its
-// way to the host.
+// Draws a live ring: pictures of the newest volume, queries on what they show, and copies of volumes to the host.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +11,27 @@
 
 namespace echolux {
 
-// A picture under way on the graphics device, and what it shows.
+// A picture in flight on the graphics device, and its content.
 struct VolumePicture {
     Drawing drawing;
-    VolumeStamp stamp;           // of the newest volume in it
-    std::int64_t filled_to = 0;  // slices of this volume; above them the one before is seen
-    bool is_whole = false;       // all of them
+    VolumeStamp stamp;           // of the newest volume shown
+    std::int64_t filled_to = 0;  // slices of this volume; above them the previous one is shown
+    bool is_whole = false;       // all slices are of this volume
 };
 
-// What a picture would show now.
+// State of the volume that a picture would show now.
 struct ShownVolume {
     VolumeStamp stamp;  // of the newest volume
     bool is_whole = false;
     VolumeGrid grid;
     std::optional<VolumeGrid> flow_grid;
-    std::uint64_t generation = 0;  // another one whenever describe() may say something else
-    bool is_paused = false;        // it is one that is kept
-    std::uint64_t serial = 0;      // of what is in the slot: another one when it was worked on again
+    std::uint64_t generation = 0;  // changes when describe() may return a different text
+    bool is_paused = false;        // a kept volume is shown
+    std::uint64_t serial = 0;      // of the data in the slot; changes when it is reconstructed again
     std::int64_t filled_to = 0;
 };
 
-// A picture of a pane that follows its view, and what it shows.
+// Picture of a pane that follows its view, and its content.
 struct FollowedVolume {
     FollowedPicture picture;
     VolumeStamp stamp;
@@ -44,83 +43,85 @@ struct ReadVolume {
     std::int64_t filled_to = 0;
     VolumeGrid grid;
     std::vector<std::byte> voxels;
-    ReconstructionSpec plan;  // in use now
+    ReconstructionSpec plan;  // the plan in use
 };
 
-// The last volumes, oldest first, at one moment.
+// The recent volumes, oldest first, at one moment.
 struct KeptVolumes {
     std::vector<KeptVolume> volumes;
-    std::int64_t max_volumes = 0;        // that can be kept; 0: none ever are
-    std::optional<std::uint64_t> shown;  // serial of the one that pictures stand at; nothing: they show the newest
-    VolumeGrid grid;                     // of each
+    std::int64_t max_volumes = 0;        // capacity; 0: none are kept
+    std::optional<std::uint64_t> shown;  // serial of the paused volume; std::nullopt: the newest is shown
+    VolumeGrid grid;                     // of each volume
 };
 
-// On its way to the host.
+// A volume being copied to the host. `voxels` throws Error{device}.
 struct ComingVolume {
     ReadVolume volume;                               // without voxels
-    std::function<std::vector<std::byte>()> voxels;  // waits, on any thread; gone before the path. Throws Error{device}
+    std::function<std::vector<std::byte>()> voxels;  // waits, on any thread; destroy before the path
 };
 
-// For the thread that draws, where nothing else is said. All of it throws Error{device} when the display's device is
-// lost; who feeds goes on.
+// For the drawing thread, unless stated otherwise. All functions throw Error{device} if the display's device is lost;
+// feeding continues.
 class VolumePictures {
   public:
-    explicit VolumePictures(LiveRing& ring) : live_(ring) {}  // outlives this
+    explicit VolumePictures(LiveRing& ring) : live_(ring) {}  // `ring` must outlive this object
 
-    // Submits a picture of the newest volume and returns; nothing is read back. Nothing: there is no volume yet.
+    // Submits a picture of the newest volume and returns without reading it back. std::nullopt before the first volume.
     std::optional<VolumePicture> picture(const View& view);
 
-    // Nothing where follow() gives nothing. Never waits.
+    // std::nullopt in the same cases as follow(). Never waits.
     std::optional<ShownVolume> shown();
 
-    // The picture of a pane as Renderer::follow() makes it, a volume being shown as soon as it is there. Nothing: there
-    // is no volume, or the slots are just being exchanged; what this returned last stays valid. Never waits.
+    // Returns the picture of a pane, drawn by Renderer::follow(); new volumes are shown at once. std::nullopt before
+    // the first volume, or while slots are being replaced: keep using the previous result. Never waits.
     std::optional<FollowedVolume> follow(const View& view, double now_s, std::size_t pane);
 
-    // Of what is shown, as the renderer's; nothing also where follow() gives nothing.
+    // Query the volume shown, like the functions of the renderer. std::nullopt also in the cases of follow().
     std::optional<Probe> probe(const View& view, std::int64_t x, std::int64_t y);
     std::optional<Histogram> histogram();
     std::optional<PlaneHistogram> plane_histogram(const View& view);
 
-    // What the colours of flow mean. Nothing: there is none, or the slots are just being exchanged.
+    // Returns the scale of flow colours. std::nullopt without flow, or while slots are being replaced.
     std::optional<FlowScale> flow_scale(const View& view);
     bool looks_at_flow() const { return live_.renderer.looks_at_flow(); }
 
-    // What views may count from, until the volume takes another shape or the devices are put together again. Waits.
+    // Sets the height maps that views may refer to. They are lost when the volume changes shape or the devices are
+    // restored. Waits.
     void set_heights(const HeightMaps& maps);
     bool has_heights() const { return live_.has_heights; }
 
-    // A kept picture at full quality, finished. Nothing: there is no volume yet.
+    // Renders a finished picture at full quality. std::nullopt before the first volume.
     std::optional<Image> still(const View& view);
 
     bool is_finished(const VolumePicture& picture);
     void wait(const VolumePicture& picture);
 
-    // Reads back, counted. The picture: until `pictures_under_way` later ones; the newest volume: from its texture.
+    // Read back to the host, and count the bytes. A picture can be read until `pictures_under_way` later ones exist.
+    // The newest volume is read from its texture.
     Image read(const VolumePicture& picture);
     std::optional<ReadVolume> read_volume();
 
-    // The same, begun: pictures go on meanwhile.
+    // Starts reading the newest volume while pictures continue.
     std::optional<ComingVolume> begin_reading_volume();
     std::int64_t bytes_read_back() const { return live_.renderer.bytes_read_back(); }
 
-    // Pictures, and all that is asked of the volume that is shown, stand at one that is kept. All of these are held
-    // meanwhile, while newer ones come and go. False: it is not kept any more, and all is as it was.
+    // Shows a kept volume in pictures and queries until resume(). All kept volumes are held while newer ones pass
+    // through the ring. Returns false, and changes nothing, if the volume is no longer kept.
     bool pause_at(std::uint64_t serial);
     void resume();
 
-    // Keeps them as they are for as long as what is returned lives; nullptr: the slots are not there.
+    // Keeps the recent volumes unchanged for the lifetime of the result; nullptr without slots.
     std::shared_ptr<const KeptHold> hold_kept();
-    // Of those, begun as above. Nothing: it is just being written again. Throws Error{output}: the slots have been
-    // exchanged since, so that it is gone.
+    // Starts reading one of them. std::nullopt while it is being rewritten. Throws Error{output} if it is gone because
+    // the slots were replaced.
     std::optional<ComingVolume> begin_reading_kept(const KeptHold& hold, std::uint64_t serial);
 
     // ---- any thread
 
-    // When the display's device is lost: who feeds waits for its pictures no longer.
+    // Call if the display's device is lost: the feeder no longer waits for its pictures.
     void give_up_reading() noexcept;
 
-    // Another number whenever pictures can see something new.
+    // Changes whenever a picture could show something new.
     std::uint64_t news() const;
 
     KeptVolumes kept() const;

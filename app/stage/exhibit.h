@@ -1,6 +1,6 @@
-// Something that the window shows: a volume or series from files, or what a session reconstructs from a recording or an
-// instrument. The window draws all of them by the same few calls and never asks which kind it is. One thread, the one
-// that draws, calls everything here.
+// Something the window can show: a volume or series from files, or the volumes that a session reconstructs from a
+// recording or an instrument. The window uses all of them through this interface without knowing the kind. All
+// functions are called by one thread, the drawing thread.
 #pragma once
 
 #include <cstdint>
@@ -23,87 +23,90 @@ class KeptReading;  // app/stage/kept_reading.h
 class KeptTime;     // app/stage/kept_time.h
 class LiveSession;  // app/stage/live_session.h
 
-// A volume that is waited for: to be called once, on any thread that may wait, also when its exhibit is gone. Throws
+// Returns the volume, waiting for it. Call it once, on any thread that may wait, even after the exhibit is gone. Throws
 // Error{device, bad_file, out_of_memory}.
 using VolumeToCome = std::function<std::shared_ptr<const Volume>()>;
 
 struct Loading {
     std::int64_t step = 0;
-    std::optional<double> share = {};  // of it, 0 to 1
+    std::optional<double> share = {};  // completed share, 0 to 1
 };
 
 class Exhibit {
   public:
     virtual ~Exhibit() = default;
 
-    // Ends with the exhibit: by it jobs know whether what they were asked about is still on the stage.
+    // Expires with the exhibit. Jobs use it to check that the exhibit is still shown.
     std::weak_ptr<const void> life() const { return life_; }
 
     virtual std::string name() const = 0;  // for people: "retina.nrrd", "simulator (vessel)"
-    virtual std::string way() const = 0;   // who reconstructs, how voxels get to whom; empty: a file
+    virtual std::string way() const = 0;   // reconstructing device and transfer path; empty for files
 
-    // Nothing: there is no volume yet.
+    // std::nullopt before the first volume.
     virtual std::optional<VolumeGrid> grid() const = 0;
     virtual std::optional<VolumeGrid> flow_grid() const = 0;
-    // Of medical volumes the letters of engine/io/orientation.h: where depth, A-scans and B-scans run to. Else empty.
+    // For medical volumes the letters of engine/io/orientation.h: directions of depth, A-scans and B-scans. Otherwise
+    // empty.
     virtual std::string orientation() const { return {}; }
-    virtual bool has_planes() const { return false; }  // B-scans that are planes in space, and no volume
+    virtual bool has_planes() const { return false; }  // B-scans are separate planes, not a volume
 
-    // Once a picture, before all else: takes what other threads have made ready.
+    // Call once per picture, before the other functions. Takes over results of other threads.
     virtual void update(double now_s) = 0;
 
-    // What a pane shows now. Nothing: there is no volume yet. Throws Error{device, bad_setting} as Renderer::follow().
+    // Returns what a pane shows now. std::nullopt before the first volume. Throws Error{device, bad_setting} like
+    // Renderer::follow().
     virtual std::optional<FollowedPicture> follow(const View& view, double now_s, std::size_t pane) = 0;
     virtual std::optional<Probe> probe(const View& view, std::int64_t x, std::int64_t y) = 0;
     virtual std::optional<Histogram> histogram() = 0;
     virtual std::optional<PlaneHistogram> plane_histogram(const View&) { return {}; }
 
-    // What the colours of flow mean in a view. Nothing: there is no flow.
+    // Returns the scale of flow colours in a view; std::nullopt without flow.
     virtual std::optional<FlowScale> flow_scale(const View&) { return {}; }
 
-    // Height maps that views may count from; empty: none. Throws as Renderer::set_heights(). They are gone when what is
-    // shown takes another shape, or its device had to be prepared again.
+    // Sets the height maps that views may refer to; empty: none. Throws like Renderer::set_heights(). They are lost
+    // when the volume changes shape or the device is restored.
     virtual void set_heights(const HeightMaps& maps) = 0;
     virtual bool has_heights() const = 0;
 
-    // Another volume was on its renderer meanwhile.
+    // Called after another volume was shown on the same renderer.
     virtual void show_again() {}
 
-    // A kept picture at full quality. Throws as Renderer::render().
+    // Renders a picture at full quality. Throws like Renderer::render().
     virtual Image still(const View& view) = 0;
 
-    // What is shown, on its way to a file or a search. Empty: there is no volume yet.
+    // Starts copying the volume shown, to write or analyse it. Empty before the first volume.
     virtual VolumeToCome begin_reading() = 0;
-    std::shared_ptr<const Volume> volume() {  // the same, waited for
+    std::shared_ptr<const Volume> volume() {  // the same, but waits
         const VolumeToCome coming = begin_reading();
         return coming ? coming() : nullptr;
     }
 
-    // Of whatever has several time points; nullptr: of a still volume, or of an instrument.
+    // Time line, if there are several time points; nullptr for a single volume or an instrument.
     virtual Timeline* timeline() { return nullptr; }
-    // The last volumes of an instrument; nullptr: none are kept.
+    // Recent volumes of an instrument; nullptr if none are kept.
     virtual KeptTime* kept_time() { return nullptr; }
-    // They are on their way to a file; of the last `seconds`, 0: all. nullptr: there are none yet.
+    // Starts copying the recent volumes of the last `seconds` (0: all). nullptr before the first volume.
     virtual std::shared_ptr<KeptReading> begin_reading_kept(double) { return nullptr; }
-    virtual std::vector<Interval> ready_steps() const { return {}; }  // that can be shown at once
+    virtual std::vector<Interval> ready_steps() const { return {}; }  // can be shown at once
 
-    // Where what is shown is not what the time line asks for: that is still on its way.
+    // Progress of a time point that is still loading, if the one shown is not the one requested.
     virtual std::optional<Loading> loading() const { return {}; }
 
-    // Number and time of the volume that is shown. Nothing: there is none yet.
+    // Number and time of the volume shown; std::nullopt before the first.
     virtual std::optional<VolumeStamp> stamp() const { return {}; }
 
-    // Another number whenever pictures can see something new; whether something is on its way by itself.
+    // news() changes whenever a picture could show something new. is_at_work(): something will change without user
+    // input.
     virtual std::uint64_t news() const { return 0; }
     virtual bool is_at_work() const { return loading().has_value(); }
 
-    // The range of values that the first volume of a series chose for all of them. Nothing: each has its own.
+    // Value range that the first volume of a series determined for all. std::nullopt: each volume has its own range.
     virtual std::optional<ValueRange> chosen_range() const { return {}; }
 
-    // What could not be shown, since the last call: lines with cause and remedy. Sessions tell theirs as events.
+    // Errors since the last call, with cause and remedy. Sessions report theirs as events.
     virtual std::vector<std::string> take_problems() { return {}; }
 
-    // Of recordings and instruments; nullptr: of a volume file. Shared with jobs, which go on when it is closed.
+    // Session of a recording or an instrument; nullptr for volume files. Jobs share it and may outlive the exhibit.
     virtual std::shared_ptr<LiveSession> shared_live() { return nullptr; }
     LiveSession* live() { return shared_live().get(); }
 

@@ -9,7 +9,7 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t max_coarse_bytes = 256LL << 20;  // of what stands for a large volume at first
+constexpr std::int64_t max_coarse_bytes = 256LL << 20;  // of the coarse version shown first for large volumes
 
 }  // namespace
 
@@ -28,7 +28,7 @@ FileExhibit::FileExhibit(std::shared_ptr<StagedSeries> series, Renderer& rendere
         [this](std::int64_t step) { return can_bring(step); });
 }
 
-// Where it was, or the first that can be read.
+// Returns the current time point or, if it cannot be read, the first that can.
 FileExhibit::OnDevice FileExhibit::first_shown() {
     Series& series = staged_->series;
     const auto is_there = [&](std::int64_t step) {
@@ -41,7 +41,7 @@ FileExhibit::OnDevice FileExhibit::first_shown() {
     return on_device(volume, step);
 }
 
-// The finest level that is soon read.
+// Returns the finest resolution level that can be read quickly.
 std::optional<FileExhibit::OnDevice> FileExhibit::coarse_one() {
     const Series& series = staged_->series;
     const std::int64_t step = std::max<std::int64_t>(staged_->timeline.step(), 0);
@@ -52,7 +52,7 @@ std::optional<FileExhibit::OnDevice> FileExhibit::coarse_one() {
     return on_device(voxels_of(series, step, static_cast<std::size_t>(level - levels.begin())), -1);
 }
 
-// By one thread at a time: the one that makes this, then the one that brings steps.
+// Used by one thread at a time: first the constructor's, then the loading thread.
 FileExhibit::OnDevice FileExhibit::on_device(const std::shared_ptr<const VoxelSource>& voxels, std::int64_t step) {
     const auto all = static_cast<double>(voxels->grid().voxels());
     std::int64_t done = 0;
@@ -69,13 +69,13 @@ FileExhibit::OnDevice FileExhibit::on_device(const std::shared_ptr<const Volume>
     return made;
 }
 
-// On the thread that brings steps to the device.
+// Runs on the loading thread.
 StepsAhead::Step FileExhibit::bring(std::int64_t step) {
     const Series& series = staged_->series;
     share_read_ = 0;
     if (series.is_in_boxes()) {
         auto made = std::make_shared<const OnDevice>(on_device(voxels_of(series, step, 0), step));
-        return {std::move(made), staged_->budget.gpu_bytes};  // whose pages take what there is
+        return {std::move(made), staged_->budget.gpu_bytes};  // its pages use all available memory
     }
     const std::shared_ptr<const Volume> volume = series.read(step);
     auto made = std::make_shared<const OnDevice>(on_device(volume, step));
@@ -102,7 +102,7 @@ Timeline* FileExhibit::timeline() {
     return staged_->series.steps() > 1 ? &staged_->timeline : nullptr;
 }
 
-// The newest of the steps whose turn has come: a disk that is too slow for the due one shows those that it can.
+// Shows the newest loaded step among those due. If the disk is too slow for every step, some are skipped.
 void FileExhibit::update(double now_s) {
     Timeline& timeline = staged_->timeline;
     timeline.advance(now_s);
@@ -119,7 +119,7 @@ void FileExhibit::update(double now_s) {
     }
 }
 
-// Maps of another shape are of no use any more.
+// Height maps do not apply to volumes of another shape.
 void FileExhibit::show(std::shared_ptr<const OnDevice> next) {
     renderer_.show(next->volume);
     if (has_heights_ && !(shown_ && shown_->grid == next->grid)) set_heights({});

@@ -1,7 +1,7 @@
-// A volume file or a series of them on the stage. Time points are brought to the device ahead of their turn, on a
-// thread of their own; the due one is shown as soon as it is there, until then the picture stays. Colours mean the same
-// at all time points, as the first one that came to the device chose them. What is too large for memory is read box by
-// box, and seen coarsely at first where the file has coarser levels.
+// A volume file or a series of volume files. Time points are loaded to the device in advance on a separate thread. The
+// due one is shown as soon as it is loaded; until then the previous picture stays. All time points use the value range
+// of the first one loaded. Volumes too large for memory are read box by box, and shown from a coarser level first if
+// the file has one.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@
 
 namespace echolux {
 
-// What outlives a graphics device.
+// State that survives a lost graphics device.
 struct StagedSeries {
     StagedSeries(const std::filesystem::path& path, const SeriesBudget& most)
         : series(path, most), timeline(series.steps(), series.step_s()), budget(most) {}
@@ -21,12 +21,12 @@ struct StagedSeries {
     Series series;
     Timeline timeline;
     SeriesBudget budget;
-    std::optional<ValueRange> chosen{};  // by the first that came to the device
+    std::optional<ValueRange> chosen{};  // determined by the first time point loaded
 };
 
 class FileExhibit : public Exhibit {
   public:
-    // Throws as Renderer::prepare().
+    // Throws like Renderer::prepare().
     FileExhibit(std::shared_ptr<StagedSeries> series, Renderer& renderer);
 
     std::string name() const override { return staged_->series.name(); }
@@ -61,7 +61,7 @@ class FileExhibit : public Exhibit {
         std::shared_ptr<PreparedVolume> volume;
         VolumeGrid grid;
         std::string orientation;
-        std::int64_t step = -1;  // below 0: a coarse one, in whose place the first comes
+        std::int64_t step = -1;  // negative: a coarse version shown before the first step
     };
 
     OnDevice on_device(const std::shared_ptr<const VoxelSource>& voxels, std::int64_t step);
@@ -75,12 +75,12 @@ class FileExhibit : public Exhibit {
 
     std::shared_ptr<StagedSeries> staged_;
     Renderer& renderer_;
-    std::shared_ptr<const OnDevice> shown_;  // nothing: a large one that has no coarser levels
+    std::shared_ptr<const OnDevice> shown_;  // null: a large volume without coarser levels
     bool has_heights_ = false;
     std::int64_t wanted_ = 0;
-    int direction_ = 1;                   // in which steps are asked for
-    std::atomic<double> share_read_ = 0;  // of the large one that is being brought
-    std::unique_ptr<StepsAhead> ahead_;   // goes first
+    int direction_ = 1;                   // order in which steps are loaded
+    std::atomic<double> share_read_ = 0;  // of the large volume being loaded
+    std::unique_ptr<StepsAhead> ahead_;   // last, so that its thread ends first
 };
 
 }  // namespace echolux

@@ -1,5 +1,5 @@
-// Volumes that are kept on their way to whoever waits for them on a thread of his own: the thread that draws begins to
-// copy one whenever the one before has been taken, so that two are in memory at most and no picture waits.
+// Transfers kept volumes to a waiting thread. The drawing thread starts copying one volume whenever the previous one
+// has been taken, so at most two are in memory and pictures never wait.
 #pragma once
 
 #include <condition_variable>
@@ -19,25 +19,25 @@ namespace echolux {
 
 class KeptReading {
   public:
-    // They stay as they are until it goes.
+    // The kept volumes stay unchanged for the lifetime of this object.
     KeptReading(KeptSeries series, std::shared_ptr<const KeptHold> hold)
         : series_(std::move(series)), hold_(std::move(hold)) {}
 
     const KeptSeries& series() const { return series_; }
     const KeptHold& hold() const { return *hold_; }
 
-    // ---- the thread that draws; never waits
-    std::optional<std::uint64_t> wanted() const;  // serial of the volume that is to be copied now
+    // ---- drawing thread; never waits
+    std::optional<std::uint64_t> wanted() const;  // serial of the volume to copy now
     void bring(VolumeToCome coming);
-    void fail(const Error& error);  // whoever waits hears it
+    void fail(const Error& error);  // the waiting thread receives the error
 
-    // ---- whoever waits: the next volume's voxels. Throws Error{device, cancelled, out_of_memory}.
+    // ---- waiting thread: returns the next volume's voxels. Throws Error{device, cancelled, out_of_memory}.
     std::vector<std::byte> next(Progress& progress);
 
   private:
     KeptSeries series_;
     std::shared_ptr<const KeptHold> hold_;
-    mutable std::mutex mutex_;  // of what follows
+    mutable std::mutex mutex_;  // guards the members below
     std::condition_variable changed_;
     std::size_t begun_ = 0;
     VolumeToCome coming_;

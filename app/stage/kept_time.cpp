@@ -60,7 +60,7 @@ void KeptTime::resume() {
     now_ = path_.kept();
 }
 
-// Volumes may have come since they were looked at last, and the one that is meant may be gone: then the next one is.
+// The list may have changed since the last update. If the requested volume is gone, the next one is shown.
 void KeptTime::go_to(std::int64_t step) {
     if (volumes().empty()) return;
     const std::int64_t last = std::ssize(volumes()) - 1;

@@ -1,5 +1,5 @@
-// Everything that can be opened, as exhibits. The slow part (reading, simulating, connecting) happens here, in a job;
-// what is returned only puts the result on the stage.
+// Opens files and sources as exhibits. The slow part (reading, simulating, connecting) runs in these functions, in a
+// job. The returned function only creates the exhibit on the renderer.
 #pragma once
 
 #include <filesystem>
@@ -14,15 +14,15 @@
 
 namespace echolux {
 
-// Volumes as they are (a file, a folder or pattern of time points), not spectra that make some.
+// Returns true for volumes (a file, a folder or pattern of time points), false for spectra.
 bool holds_volumes(const std::filesystem::path& path);
 
-// A volume file, a 4-D file, a folder of volume files (time points by name) or a scan TOML. Throws Error{bad_file,
-// bad_setting, out_of_memory, cancelled}.
+// Opens one volume file, a 4-D file, a folder of volume files (time points sorted by name) or a scan TOML. Throws
+// Error{bad_file, bad_setting, out_of_memory, cancelled}.
 MakeExhibit open_exhibit(const std::filesystem::path& path, const std::vector<std::string>& assignments,
                          const BackendChoice& backend, const SeriesBudget& budget, Progress& progress);
 
-// A live source; started when it is on the stage.
+// Opens a live source. It starts when it is shown.
 MakeExhibit open_live_exhibit(const SourceWanted& source, const BackendChoice& backend, Progress& progress);
 
 }  // namespace echolux

@@ -12,13 +12,13 @@
 namespace echolux {
 namespace {
 
-constexpr double margin = 0.97;  // of a section that is seen whole
+constexpr double margin = 0.97;  // of a section shown completely
 
 bool lies_between_heights(const View& view) {
     return view.heights_cut && (view.top_um > above_all_um || view.bottom_um < below_all_um);
 }
 
-// Sections show all that was recorded, not what is left of the volume; and no light falls on them.
+// Sections show everything recorded, without clipping and lighting.
 void forget_cuts(View& view, bool keeps_heights) {
     const Cut whole{};
     const std::string flatten = view.flatten;
@@ -39,7 +39,7 @@ void annotate_section(View& view, double text_pixels) {
     of_section.angles = std::move(view.angles);
     static_cast<Annotations&>(view) = std::move(of_section);
     view.box = false;
-    // The bar takes a fifth of the width, and its text must have room above it beside the title.
+    // The scale bar takes a fifth of the width, and its text needs room above it, beside the title.
     view.scale_bar =
         static_cast<double>(view.width) > 9 * text_pixels && static_cast<double>(view.height) > 7 * text_pixels;
     view.text_size = std::clamp(text_pixels / shorter, 0.005, 0.2);
@@ -50,14 +50,14 @@ SlicePlane plane_of(PaneKind section) {
     return section == PaneKind::side ? SlicePlane::side : SlicePlane::en_face;
 }
 
-// Of a thin section all modes show the same voxels; the least is the one that is shown over the whole range of values,
-// while the ranges of maxima lie higher.
+// In a thin section all modes show the same voxels. The minimum is used because it is displayed over the whole value
+// range, whereas maxima use a higher range.
 ViewMode mode_of_section(const View& view, bool is_thick) {
     if (!is_thick && view.slab_um <= 0) return ViewMode::minip;
     return view.mode == ViewMode::mip || view.mode == ViewMode::minip ? view.mode : ViewMode::average;
 }
 
-// Groups of numbers, of which those in the section's plane stay.
+// Keeps the groups of `size` numbers that are in the section's plane.
 std::vector<double> those_in(const std::vector<double>& numbers, std::size_t size, const PaneWanted& wanted) {
     std::vector<double> kept;
     for (std::size_t at = 0; at + size <= numbers.size(); at += size) {
@@ -68,7 +68,7 @@ std::vector<double> those_in(const std::vector<double>& numbers, std::size_t siz
     return kept;
 }
 
-// What was measured elsewhere would seem to lie in this plane. A projection shows all of it.
+// Measurements in other planes would seem to be in this one. A projection shows all of them.
 void keep_measurements(View& pane, const PaneWanted& wanted, bool projects) {
     if (wanted.grid == nullptr) {
         pane.distances.clear();
@@ -109,7 +109,7 @@ View pane_view(const View& view, const PaneWanted& wanted) {
     pane.height = wanted.height;
     pane.frame_ms = wanted.frame_ms;
     pane.transparent = false;
-    pane.stereo = Stereo::off;  // of saved pictures: a screen is seen with both eyes alike
+    pane.stereo = Stereo::off;  // for saved pictures; on screen both eyes see the same
     pane.eyes_apart = Pose{}.eyes_apart;
     if (!pane.flow_streaks.empty()) pane.streak_time_s += wanted.moment_s;
     if (wanted.kind == PaneKind::volume) return pane;
@@ -159,7 +159,7 @@ glm::dvec3 from_centre(std::span<const double> place, const VolumeGrid& grid) {
 
 bool lies_in(PaneKind section, const std::array<double, 3>& cross_um, std::span<const double> places,
              const VolumeGrid& grid) {
-    constexpr double near_edges = 0.75;  // of a voxel, to either side
+    constexpr double near_edges = 0.75;  // of a voxel, on both sides
     const auto axis = static_cast<std::size_t>(axis_across(section));
     for (std::size_t at = 0; at + 3 <= places.size(); at += 3) {
         const double off = from_centre(places.subspan(at, 3), grid)[static_cast<int>(axis)] - cross_um[axis];

@@ -1,4 +1,4 @@
-// How a patient lies in a section: the letters of its sides, and what radiology calls it.
+// Patient orientation in a section: the letters of its sides, and the radiological name of the plane.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@ struct SideLetters {
     std::string left, right, top, bottom;
 };
 
-// `orientation`: as Exhibit::orientation() says. Empty letters: not known.
+// `orientation` as returned by Exhibit::orientation(). Letters are empty if unknown.
 SideLetters letters_of(const View& section, const VolumeGrid& grid, const std::string& orientation);
 
-// "Axial" of the section across an axis that runs to the head or the feet, "Coronal", "Sagittal".
+// "Axial" for the section perpendicular to the head-foot axis, "Coronal", "Sagittal".
 const char* medical_name(char letter);
 
 }  // namespace echolux

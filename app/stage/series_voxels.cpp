@@ -6,7 +6,7 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t voxels_looked_at = 1 << 21;  // for percentiles
+constexpr std::int64_t voxels_looked_at = 1 << 21;  // sampled for percentiles
 
 class SeriesVoxels : public VoxelSource {
   public:
@@ -23,7 +23,8 @@ class SeriesVoxels : public VoxelSource {
         std::ranges::copy(read, codes);
     }
 
-    // Voxel by voxel a file takes for ever: of the finest level that is soon read, or of some B-scans of the only one.
+    // Reading all voxels of a large file takes too long, so use the finest level that is quick to read, or some B-scans
+    // if there is only one level.
     ValueRange range() const override {
         const std::vector<VolumeGrid> levels = series_.levels(step_);
         std::size_t coarse = level_;

@@ -1,4 +1,4 @@
-// A time point, or a coarser level of it, that the renderer reads box by box from its file.
+// A time point, or a coarser level of it, that the renderer reads from its file box by box.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace echolux {
 
-// Reads wait for each other: the file has one reader. `series` outlives it.
+// Reads are serialised, because the file has one reader. `series` must outlive the result.
 std::shared_ptr<const VoxelSource> voxels_of(const Series& series, std::int64_t step, std::size_t level);
 
 }  // namespace echolux

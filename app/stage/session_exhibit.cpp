@@ -32,10 +32,10 @@ SessionExhibit::~SessionExhibit() {
     for (const std::weak_ptr<Reading>& one : readings_) {
         const std::shared_ptr<Reading> reading = one.lock();
         if (!reading) continue;
-        const std::scoped_lock lock(reading->mutex);  // of one that is waiting just now, the end is near
+        const std::scoped_lock lock(reading->mutex);  // a waiting reader holds the lock, but not for much longer
         reading->voxels = nullptr;
     }
-    path_.give_up_reading();  // or who feeds may wait for pictures of a device that is lost
+    path_.give_up_reading();  // otherwise the feeder could wait for pictures of a lost device
     session_->detach();
 }
 

@@ -1,4 +1,4 @@
-// What a session reconstructs, on the stage: live from an instrument, or a recorded scan whose settings can be turned.
+// Shows the volumes of a session: live from an instrument, or from a recorded scan whose settings can be changed.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,8 @@ namespace echolux {
 
 class SessionExhibit : public Exhibit {
   public:
-    // The session may have been on another stage before. Throws what making a VolumePath and starting the source throw.
-    // `keep_bytes`: of memory of the display, for the last volumes.
+    // The session may have been shown on another renderer before. `keep_bytes`: display memory for recent volumes.
+    // Throws what creating a VolumePath and starting the source throw.
     SessionExhibit(std::shared_ptr<StagedSession> session, const BackendChoice& backend, Renderer& renderer,
                    std::int64_t keep_bytes = 0);
     ~SessionExhibit() override;
@@ -30,7 +30,7 @@ class SessionExhibit : public Exhibit {
 
     void update(double now_s) override;
 
-    // Where a new ring has no volume yet, the last picture stays.
+    // While a new ring has no volume yet, the last picture stays.
     std::optional<FollowedPicture> follow(const View& view, double now_s, std::size_t pane) override;
     std::optional<Probe> probe(const View& view, std::int64_t x, std::int64_t y) override;
     std::optional<Histogram> histogram() override;
@@ -52,7 +52,7 @@ class SessionExhibit : public Exhibit {
     std::shared_ptr<LiveSession> shared_live() override { return session_; }
 
   private:
-    // A volume on its way to the host: what waits for it goes before the path.
+    // A volume being copied to the host. Its copy must end before the path is destroyed.
     struct Reading {
         std::mutex mutex;
         std::function<std::vector<std::byte>()> voxels;
@@ -66,13 +66,13 @@ class SessionExhibit : public Exhibit {
     VolumePath path_;
     KeptTime kept_{path_};
     std::string way_;
-    std::optional<ShownVolume> shown_;  // lately
+    std::optional<ShownVolume> shown_;  // as of the last update
     std::uint64_t news_ = 0;
-    std::map<std::size_t, FollowedPicture> pictures_;  // of panes, the last ones
-    std::optional<FlowScale> flow_scale_;              // the last one
-    std::optional<VolumePicture> unseen_;              // the first picture of a volume, not finished yet
+    std::map<std::size_t, FollowedPicture> pictures_;  // latest picture of each pane
+    std::optional<FlowScale> flow_scale_;              // the latest
+    std::optional<VolumePicture> unseen_;              // first picture of a volume, not finished yet
     std::vector<std::weak_ptr<Reading>> readings_;
-    std::int64_t noted_ = -1;  // the last volume of which a picture was begun
+    std::int64_t noted_ = -1;  // last volume for which a picture was started
 };
 
 }  // namespace echolux

@@ -1,5 +1,5 @@
-// The renderer and what stands on it: nothing (the start page), or one exhibit. When the graphics device is lost, all
-// is made anew.
+// The renderer and what it shows: nothing (the start page) or one exhibit. Both are recreated if the graphics device is
+// lost.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace echolux {
 
-// Puts something on the stage's renderer; called again when the device came back.
+// Creates an exhibit on the renderer; called again after a lost device.
 using MakeExhibit = std::function<std::unique_ptr<Exhibit>(Renderer&)>;
 
 class Stage {
@@ -23,19 +23,20 @@ class Stage {
     Stage(DeviceChoice device, BackendChoice backend);
     ~Stage();
 
-    Renderer& renderer() { return *renderer_; }                 // that must be there
-    bool has_renderer() const { return renderer_ != nullptr; }  // false: revive() has failed, and may be tried again
+    Renderer& renderer() { return *renderer_; }                 // must exist
+    bool has_renderer() const { return renderer_ != nullptr; }  // false after revive() failed; it may be called again
     const BackendChoice& backend() const { return backend_; }
 
     Exhibit* exhibit() { return exhibit_.get(); }
-    StandIn* stand_in() { return exhibit_.get(); }  // the same
+    StandIn* stand_in() { return exhibit_.get(); }  // the exhibit as a StandIn
 
-    // In place of what was shown, which is gone when this throws (memory may not hold both).
+    // Replaces what was shown. The old exhibit is destroyed first, since memory may not hold both, so it is gone even
+    // if this throws.
     void show(MakeExhibit make);
     void clear();
 
-    // After Error{device}: a new renderer, and the exhibit on it. Everything that holds the old renderer (screens) has
-    // been let go before. Throws Error{device} when that does not help.
+    // Call after Error{device}: creates a new renderer with the exhibit. Everything that uses the old renderer
+    // (screens) must have been released. Throws Error{device} if it fails.
     void revive();
 
   private:
@@ -43,7 +44,7 @@ class Stage {
     BackendChoice backend_;
     std::unique_ptr<Renderer> renderer_;
     MakeExhibit make_;
-    std::unique_ptr<StandIn> exhibit_;  // goes first
+    std::unique_ptr<StandIn> exhibit_;  // destroyed before the renderer
 };
 
 }  // namespace echolux

@@ -28,11 +28,11 @@ StagedSession::~StagedSession() {
     try {
         stop();
         stop_recording();
-    } catch (const std::exception&) {  // the truth of a simulation; what was recorded is on the disk
+    } catch (const std::exception&) {  // only the simulated ground truth is lost; the recording is on disk
     }
 }
 
-// Of a scan as `reconstruct` measures it; live from what came last.
+// For a scan the noise floor is measured like in `reconstruct`; live, from the newest block.
 void StagedSession::complete(ReconstructionSpec& plan) const {
     if (!needs_noise_floor(plan.recipe, plan.flow)) return;
     plan.recipe.noise_floor_db = first_floor_db_;
@@ -50,7 +50,7 @@ void StagedSession::complete(ReconstructionSpec& plan) const {
 
 void StagedSession::attach(VolumeFeeder& display) {
     display_ = &display;
-    asked_.erase(asked_.begin(), asked_.end() - 1);  // with these it was made
+    asked_.erase(asked_.begin(), asked_.end() - 1);  // settings that the display was created with
     asked_.back().number = 0;
     if (!tissue_.does_nothing()) display.set_tissue(tissue_);
     to_display_.attach(display);
@@ -62,7 +62,8 @@ void StagedSession::attach(VolumeFeeder& display) {
     }
 }
 
-// On a new display, what was on the one before: a scan sends it again, of a source the last volume is kept.
+// Shows on a new display what the previous one showed: a scan sends its volume again; of a live source, the last volume
+// is kept.
 void StagedSession::begin_to_show() {
     const bool has_run = std::exchange(has_run_, true);
     if (!has_run && player_ == nullptr) return;
@@ -162,7 +163,7 @@ void StagedSession::change_to(Asked& asked) {
     if (display_ != nullptr) asked.number = display_->plan_fates().wanted;
 }
 
-// Of those asked for the newest counts; where that cannot work, the settings in use are the ones that stay.
+// Only the newest request counts. If it is invalid, the settings in use stay.
 std::optional<Scan> StagedSession::take_refusal() {
     if (display_ == nullptr) return {};
     const PlanFates fates = display_->plan_fates();

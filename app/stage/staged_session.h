@@ -1,5 +1,5 @@
-// A session on the stage, and all that outlives a graphics device: the source, its recording, settings, the place in
-// time. Live sources acquire when they are started; a recorded scan sends the volume that its time line asks for.
+// A session and everything that outlives a graphics device: source, recording, settings, position in time. Live sources
+// acquire after start(). A recorded scan sends the volume that its time line requests.
 #pragma once
 
 #include <atomic>
@@ -20,38 +20,38 @@ namespace echolux {
 
 class StagedSession : public LiveSession {
   public:
-    // `source`: a ScanPlayer is a recorded scan, all else is live. `plan`: as the source says, complete.
+    // `source`: a ScanPlayer is a recorded scan; all others are live. `plan`: complete spec of the source.
     StagedSession(std::unique_ptr<Source> source, const ReconstructionSpec& plan);
-    ~StagedSession() override;  // what is recorded is whole, as after stop_recording()
+    ~StagedSession() override;  // completes a recording, like stop_recording()
 
-    // ---- for who shows it
+    // ---- for the exhibit
 
     std::string name() const { return source_->name(); }
-    const ReconstructionSpec& plan() const { return asked_.back().plan; }  // that is wanted; may be open after a change
+    const ReconstructionSpec& plan() const { return asked_.back().plan; }  // latest requested; complete() may be needed
 
-    // Fills in what a changed plan leaves open: the noise floor. From any thread.
+    // Fills in what a changed plan leaves open: the noise floor. Can be called from any thread.
     void complete(ReconstructionSpec& plan) const;
 
-    // What is there is shown on the new display; a recorded scan that never ran is started, a live source waits for
+    // Shows the current volume on the new display. A recorded scan that never ran is started; a live source waits for
     // start(). Throws Error{device, bad_file}.
     void attach(VolumeFeeder& display);
     void detach();
 
-    // Live: it runs. A recorded scan: other settings are being made ready.
+    // Live: the source is running. Recorded scan: other settings are being prepared.
     bool is_at_work() const;
 
-    // What the time line asks for is asked of the scan.
+    // Requests the volume of the time line from the scan.
     void update(double now_s);
 
-    // The volume of the scan cannot be read: nobody need wait for it.
+    // Returns true if the volume of the scan cannot be read, so do not wait for it.
     bool has_failed(std::int64_t step) const { return player_ != nullptr && player_->has_failed(step); }
 
-    // A picture of `volume` has been begun; one has been finished.
+    // note_drawn(): a picture of `volume` was started. note_seen(): one was finished.
     void note_drawn(std::int64_t volume, double now_s);
     void note_seen(std::int64_t volume) { session_.shown(volume); }
 
-    Timeline* timeline() { return timeline_ ? &*timeline_ : nullptr; }  // of scans of several volumes
-    std::int64_t step_of(std::int64_t volume) const;                    // of the scan; as it is where it is live
+    Timeline* timeline() { return timeline_ ? &*timeline_ : nullptr; }  // for scans of several volumes
+    std::int64_t step_of(std::int64_t volume) const;                    // within the scan; unchanged for live sources
 
     // ---- LiveSession
 
@@ -83,7 +83,7 @@ class StagedSession : public LiveSession {
     std::optional<Block> newest_block() const override { return session_.newest_block(); }
 
   private:
-    // Settings that were asked for, and the number by which the display knows them.
+    // Requested settings with the number that the display assigned to them.
     struct Asked {
         ReconstructionSpec plan;
         Scan scan;
@@ -94,20 +94,20 @@ class StagedSession : public LiveSession {
     void change_to(Asked& asked);
 
     std::unique_ptr<Source> source_;
-    ScanPlayer* player_;           // the source, where it is a recorded scan
+    ScanPlayer* player_;           // the source, if it is a recorded scan
     const double first_floor_db_;  // noise floor of the first plan
-    std::deque<Asked> asked_;      // the settings in use, and those asked for since
+    std::deque<Asked> asked_;      // the settings in use, followed by newer requests
     std::optional<Timeline> timeline_;
     std::int64_t asked_for_ = 0;  // volume of the scan
-    std::int64_t changes_ = 0;    // of settings that came into use, for a scan whose volumes are not kept
+    std::int64_t changes_ = 0;    // changes of settings that became active, for scans whose volumes are not kept
     bool has_run_ = false;
-    std::mutex starting_;              // starts and stops one at a time
-    std::filesystem::path recording_;  // the last one; of whoever starts and stops recordings, one at a time
+    std::mutex starting_;              // serialises start and stop
+    std::filesystem::path recording_;  // latest; used only by the serialised start and stop of recordings
     std::atomic<bool> is_recording_ = false;
     VolumeFeeder* display_ = nullptr;
     LiveTissue tissue_;
     DisplaySwitch to_display_;
-    Session session_;  // goes first
+    Session session_;  // last, so that it is destroyed first
 };
 
 }  // namespace echolux

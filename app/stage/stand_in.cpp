@@ -32,7 +32,7 @@ void StandIn::show_own() {
     ++news_;
 }
 
-// As the first volume of a series chose its colours, so has this one its own, unless those are chosen.
+// The derived volume determines its own value range, as the first volume of a series does, unless a range is chosen.
 void StandIn::begin_bringing() {
     bringing_ = wanted_;
     coming_ = std::async(std::launch::async, [this, volume = wanted_, chosen = own_->chosen_range()] {
@@ -56,7 +56,7 @@ void StandIn::take_what_came() {
         problems_.push_back(error.line());
     }
     const auto brought = std::exchange(bringing_, nullptr);
-    if (wanted_ && wanted_ != brought) begin_bringing();  // asked for meanwhile, whatever became of the one before
+    if (wanted_ && wanted_ != brought) begin_bringing();  // another volume was requested while this one was prepared
 }
 
 void StandIn::update(double now_s) {

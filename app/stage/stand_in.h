@@ -1,6 +1,6 @@
-// What stands on the stage, or a volume that was made of it (filtered, stabilised) in its place: of the same size, at
-// the same place, and gone as soon as something else is shown. Files are never touched, and whoever looks on sees the
-// same exhibit all the time. Flow is not shown with such a volume: it belongs to the one that was reconstructed.
+// Shows an exhibit, or a volume derived from it (filtered, stabilised) in its place, with the same size and position.
+// The derived volume is discarded as soon as something else is shown. Files are never changed. Flow is not shown with a
+// derived volume, because it belongs to the original.
 #pragma once
 
 #include <future>
@@ -13,19 +13,19 @@ class StandIn : public Exhibit {
   public:
     StandIn(std::unique_ptr<Exhibit> own, Renderer& renderer);
 
-    // `volume`: made of what is shown now, with as many voxels along each edge. It is brought to the device beside the
-    // pictures and shown when it is there; what fails is one of take_problems().
+    // `volume`: derived from what is shown now, with the same number of voxels along each edge. It is transferred to
+    // the device in the background and then shown. Errors are returned by take_problems().
     void show_instead(std::shared_ptr<const Volume> volume);
     void show_own();
 
-    // What was asked for last; nullptr: the own volume.
+    // The latest request; nullptr: the original volume.
     const std::shared_ptr<const Volume>& instead() const { return wanted_; }
-    bool is_instead() const { return shown_ != nullptr; }  // seen now
+    bool is_instead() const { return shown_ != nullptr; }  // shown now
     bool is_coming() const { return coming_.valid(); }
 
-    // Of the own volume, whatever is shown in its place.
+    // Reads the original volume, whatever is shown.
     VolumeToCome begin_reading_own() { return own_->begin_reading(); }
-    // Another text whenever the own volume is another one.
+    // Identifies the original volume; changes when it does.
     std::string own_mark() const;
 
     std::string name() const override { return own_->name(); }
@@ -73,11 +73,11 @@ class StandIn : public Exhibit {
     std::unique_ptr<Exhibit> own_;
     Renderer& renderer_;
     std::shared_ptr<const Volume> wanted_, bringing_;
-    std::string wanted_for_;           // own_mark() that it was made of
-    std::shared_ptr<OnDevice> shown_;  // nullptr: the own volume
+    std::string wanted_for_;           // own_mark() of the volume it was derived from
+    std::shared_ptr<OnDevice> shown_;  // nullptr: the original volume
     std::uint64_t news_ = 0;
     std::vector<std::string> problems_;
-    std::future<OnDevice> coming_;  // goes first: it uses the renderer
+    std::future<OnDevice> coming_;  // last: it uses the renderer
 };
 
 }  // namespace echolux

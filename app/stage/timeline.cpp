@@ -7,10 +7,10 @@ namespace echolux {
 namespace {
 
 constexpr double unknown_step_s = 0.1;
-constexpr double min_step_s = 1e-6, max_step_s = 1e6;  // that are believed
-constexpr double max_passed = 1e15;                    // steps between two looks at the clock
+constexpr double min_step_s = 1e-6, max_step_s = 1e6;  // accepted time steps
+constexpr double max_passed = 1e15;                    // maximum number of steps between two updates
 constexpr double slowest = 0.05, fastest = 50;
-constexpr std::size_t lately = 32;  // steps that were shown
+constexpr std::size_t lately = 32;  // number of shown steps used for the rate
 
 std::int64_t round_modulo(std::int64_t value, std::int64_t by) {
     return (value % by + by) % by;
@@ -71,7 +71,7 @@ void Timeline::step_by(std::int64_t steps) {
     go_to(goes_round ? first_ + round_modulo(step_ + steps - first_, last_ - first_ + 1) : step_ + steps);
 }
 
-// Nothing before this is left out: somebody has jumped.
+// Steps before this moment are not counted as skipped: the user jumped in time.
 void Timeline::begin_anew() {
     due_s_.reset();
     seen_ = turn_ - (shown_ == step_ ? 0 : 1);
@@ -92,13 +92,13 @@ void Timeline::advance(double now_s) {
     plays_ = !ends;
 }
 
-// How long ago it was that step's turn.
+// Number of turns since it was that step's turn.
 std::int64_t Timeline::turns_since(std::int64_t step) const {
     const bool goes_round = loops_ && step > step_ && step >= first_ && step <= last_;
     return step_ - step + (goes_round ? last_ - first_ + 1 : 0);
 }
 
-// Pictures come in order, so what lies between the turns of two of them was never seen.
+// Pictures arrive in order, so steps between the turns of two pictures were never shown.
 void Timeline::note_shown(std::int64_t step, double now_s) {
     shown_ = step;
     const std::int64_t turn = turn_ - turns_since(step);
